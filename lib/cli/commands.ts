@@ -4,6 +4,7 @@
  */
 import { SHELLS } from "./completion/shells.ts";
 import { CHECK_FLAGS, DEMO_FLAGS, NODES_FLAGS, VERSION_FLAGS } from "./flags/command_flags.ts";
+import { DEBUG_ADDRESS_VARIABLE } from "./flags/common.ts";
 import type { FlagSpec } from "./flags/spec.ts";
 
 /** One command that users type. */
@@ -77,7 +78,8 @@ const RUNNING: readonly CommandSpec[] = [
       "Shows what Landfall knows about each Node, or about the Node NAME in detail. It changes nothing.",
       "It asks the Landfall process at --debug-address. If no process answers there, or if you give --kubeconfig, " +
         "--master or --cloud-config without --debug-address, it asks the cluster and the cloud itself. With " +
-        "--debug-address= it never asks a process.",
+        "--debug-address= it never asks a process. Without the flag, the address comes from the environment variable " +
+        `${DEBUG_ADDRESS_VARIABLE}, if it is set.`,
       "It exits with 0 when it shows what you asked for, with 1 when it cannot, and with 2 when the flags are wrong.",
     ],
     examples: [

@@ -8,7 +8,7 @@ import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
 import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
-import { DEFAULT_DEBUG_ADDRESS } from "../flags/common.ts";
+import { DEBUG_ADDRESS_VARIABLE } from "../flags/common.ts";
 
 /** Paths of the files. */
 export interface DemoFiles {
@@ -17,48 +17,57 @@ export interface DemoFiles {
   readonly env: string;
 }
 
-/** What a client of the demo needs. */
+/** What `landfall` needs of the demo, beside the kubeconfig. */
 export interface DemoEndpoints {
-  /** URL of the simulated API server. */
-  readonly kubernetes: string;
   readonly cloud: { readonly url: string; readonly token: string };
+  /** Of the debug pages, with the real port. */
+  readonly debugAddress: ListenAddress;
 }
 
 /** The process that runs the demo: the other terminal runs the same program. */
 type DemoProcess = Pick<ReplaceableProcess, "execPath" | "argv">;
 
 /**
- * Writes both files, readable by this user only. Never overwrites a file: it may be the kubeconfig of a real cluster.
+ * Writes a kubeconfig, readable by this user only. Never overwrites a file: it may be that of a real cluster.
  *
- * @throws {ConfigError} when a file exists or cannot be written
+ * @param server URL of the simulated API server
+ * @throws {ConfigError} when the file exists or cannot be written
  */
-export async function writeDemoFiles(
-  files: DemoFiles,
-  endpoints: DemoEndpoints,
+export async function writeKubeconfig(path: string, server: string): Promise<void> {
+  await writeNew(path, toKubeconfig(server));
+}
+
+/**
+ * Writes the file for a shell, readable by this user only.
+ *
+ * @throws {ConfigError} when the file exists or cannot be written
+ */
+export async function writeEnv(
+  { kubeconfig, env }: DemoFiles,
+  { cloud, debugAddress }: DemoEndpoints,
   process: DemoProcess,
 ): Promise<void> {
-  await writeNew(files.kubeconfig, toKubeconfig(endpoints.kubernetes));
-  const { url, token } = endpoints.cloud;
+  const variables = {
+    KUBECONFIG: kubeconfig,
+    XOA_URL: cloud.url,
+    XOA_TOKEN: cloud.token,
+    [DEBUG_ADDRESS_VARIABLE]: formatListenAddress(toAbsolute(debugAddress)),
+  };
   const lines = [
-    ...Object.entries({ KUBECONFIG: files.kubeconfig, XOA_URL: url, XOA_TOKEN: token }).map(
-      ([name, value]) => `export ${name}=${quote(value)}`,
-    ),
+    ...Object.entries(variables).map(([name, value]) => `export ${name}=${quote(value)}`),
     `alias landfall=${quote(toProgram(process).map(quote).join(" "))}`,
   ];
-  await writeNew(files.env, lines.map((line) => `${line}\n`).join(""));
+  await writeNew(env, lines.map((line) => `${line}\n`).join(""));
+}
+
+/** The other terminal may be in another folder. */
+function toAbsolute(address: ListenAddress): ListenAddress {
+  return address.kind === "unix" ? { ...address, path: resolve(address.path) } : address;
 }
 
 /** The line that makes a shell use the demo. */
 export function toEnvCommand({ env }: DemoFiles): string {
   return `. ${quote(env)}`;
-}
-
-/** A line that shows the Nodes as the controllers of the demo see them. */
-export function toNodesCommand(address: ListenAddress): string {
-  const text = formatListenAddress(address);
-  return text === DEFAULT_DEBUG_ADDRESS
-    ? "landfall nodes"
-    : `landfall nodes ${quote(`--debug-address=${text}`)}`;
 }
 
 /** Its words, from any folder. */

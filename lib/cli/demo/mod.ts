@@ -37,7 +37,7 @@ import { startKubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
 import { createDemoWorld, startXenOrchestraSimulator } from "../../simulator/xenorchestra/mod.ts";
 import { ClusterView } from "./cluster.ts";
 import { countCloudRequests, countWrites, formatFigures } from "./figures.ts";
-import { type DemoFiles, toEnvCommand, toNodesCommand, writeDemoFiles } from "./files.ts";
+import { type DemoFiles, toEnvCommand, writeEnv, writeKubeconfig } from "./files.ts";
 import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import { Kubelets, SILENCE_MS } from "./kubelets.ts";
 import { narrate } from "./narrator.ts";
@@ -87,7 +87,7 @@ async function play(
   const kubeconfig = flags.kubeconfig ?? join(folder, "kubeconfig");
   const files = { kubeconfig, env: join(folder, "env") };
   try {
-    await writeDemoFiles(files, { kubernetes: kubernetes.url, cloud }, process);
+    await writeKubeconfig(kubeconfig, kubernetes.url);
     return await perform({ flags, context, clock, files, kubernetes, cloud, world }, signal);
   } finally {
     await Promise.all([kubernetes.stop(), cloud.stop()]);
@@ -103,10 +103,9 @@ interface Scene extends Pick<Stage, "kubernetes" | "cloud" | "world" | "clock"> 
 async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
   const { flags, context, clock, files, kubernetes, cloud, world } = scene;
   const tell = (line: string): void => context.print(`${line}\n`);
-  tell(toIntroduction(scene));
   const ended = new AbortController();
   const running = AbortSignal.any([signal, ended.signal]);
-  const { controller, watching, view, debugAddress } = await startLandfall(scene, running);
+  const { controller, watching, view, listening } = await startLandfall(scene, running);
   const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
   const stage: Stage = {
     kubernetes,
@@ -121,12 +120,16 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
   const beating = kubelets.run(running);
   const quiet = narrate(stage);
   try {
+    // Before it prints anything: the port may be taken.
+    const debugAddress = await Promise.race([listening, failing(controller)]);
+    await writeEnv(files, { cloud, debugAddress }, process);
+    tell(toIntroduction(scene, debugAddress));
     const startMs = clock.monotonic();
     const isTrue = await Promise.race([playStory(stage, running), failing(controller)]);
     tell(isTrue ? "\nEvery step succeeded." : "\nA step failed.");
     tell(`\n${toFigures(stage, clock.monotonic() - startMs)}`);
     if (!flags.once) {
-      tell(toInvitation(files, debugAddress()));
+      tell(toInvitation(files, debugAddress));
       await controller;
     }
     return isTrue ? 0 : 1;
@@ -142,8 +145,8 @@ interface RunningLandfall {
   readonly controller: Promise<void>;
   readonly view: ClusterView;
   readonly watching: Promise<unknown>;
-  /** With the real port. */
-  readonly debugAddress: () => ListenAddress;
+  /** Where its debug pages are, with the real port. Never settles if it cannot listen: `controller` then fails. */
+  readonly listening: Promise<ListenAddress>;
 }
 
 async function startLandfall(
@@ -161,7 +164,7 @@ async function startLandfall(
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
   const fence = new Fence();
   const provider = createProvider(cloud, { clock, log, metrics, signal, fence });
-  let { debugAddress } = flags;
+  const listening = Promise.withResolvers<ListenAddress>();
   const controller = runApp(
     {
       provider,
@@ -181,15 +184,15 @@ async function startLandfall(
         [SECTION.key, DELETION],
         [OUT_OF_SERVICE.key, OUT_OF_SERVICE_SETTINGS],
       ]),
-      debugAddress,
-      onDebugListening: (address) => (debugAddress = address),
+      debugAddress: flags.debugAddress,
+      onDebugListening: listening.resolve,
     },
     signal,
   );
   return {
     controller,
     ...watchCluster({ client, clock, log }, signal),
-    debugAddress: () => debugAddress,
+    listening: listening.promise,
   };
 }
 
@@ -220,7 +223,7 @@ function watchCluster(
   return { view: new ClusterView(nodes, events), watching };
 }
 
-function toIntroduction({ kubernetes, cloud, files, flags }: Scene): string {
+function toIntroduction({ kubernetes, cloud, files }: Scene, debugAddress: ListenAddress): string {
   const holdOff = formatDuration(DELETION.holdOffMs);
   const grace = formatDuration(OUT_OF_SERVICE_SETTINGS.graceMs);
   const period = formatDuration(NODE_MONITOR_PERIOD_MS);
@@ -242,12 +245,12 @@ Watch it in another terminal. The first line makes that terminal use the demo:
 
   ${toEnvCommand(files)}
   kubectl get nodes -w -L topology.kubernetes.io/zone
-  landfall check${toPageLine(flags.debugAddress)}`;
+  landfall check${toPageLine(debugAddress)}`;
 }
 
-/** The URL of the page for a browser; empty for a unix socket, or while the port is not known. */
+/** The URL of the page for a browser; empty for a unix socket. */
 function toPageLine(address: ListenAddress): string {
-  if (address.kind === "unix" || address.port === 0) return "";
+  if (address.kind === "unix") return "";
   return `\n  in a browser: http://${formatListenAddress(address)}/debug/`;
 }
 
@@ -267,7 +270,7 @@ function toInvitation(files: DemoFiles, address: ListenAddress): string {
 The cluster keeps running. Try this in another terminal:
 ${toPageLine(address)}
   ${toEnvCommand(files)}
-  ${toNodesCommand(address)}
+  landfall nodes
   landfall check
   kubectl get nodes -L topology.kubernetes.io/zone
   kubectl describe node worker-uefi

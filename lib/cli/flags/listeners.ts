@@ -68,17 +68,28 @@ function findPathProblem(path: string): string | undefined {
 
 const FILES = ["tls-cert-file", "tls-private-key-file"] as const;
 
-function toDebugAddress(text: string, issues: ConfigIssue[]): ListenAddress | undefined {
+/**
+ * Reads the address of the debug listener.
+ *
+ * @param source The flag or variable that has it
+ * @param issues Takes what is wrong
+ * @returns `undefined` when it is empty or wrong
+ */
+export function toDebugAddress(
+  text: string,
+  issues: ConfigIssue[],
+  source: string = "--debug-address",
+): ListenAddress | undefined {
   if (text === "") return undefined;
   try {
     const address = parseListenAddress(text);
     if (address.kind === "unix" || isLoopbackHost(address.host)) return address;
     const problem = mustBeText("a loopback address or a unix socket", text);
     const message = `${problem}: the debug listener has no access control`;
-    issues.push({ source: "--debug-address", message });
+    issues.push({ source, message });
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    issues.push({ source: "--debug-address", message: error.message });
+    issues.push({ source, message: error.message });
   }
   return undefined;
 }

@@ -121,8 +121,16 @@ function toUnknownIssue({ shown }: Written, specs: readonly FlagSpec[]): ConfigI
   const name = shown.replace(/^-+/, "").replaceAll("_", "-");
   const names = specs.filter(({ effect }) => effect !== "removed").map((spec) => spec.name);
   const closest = findClosest(name, names);
-  const hint = closest === undefined ? "see --help" : `did you mean --${closest}?`;
+  const meant = findByChoice(name, specs) ?? (closest === undefined ? undefined : `--${closest}`);
+  const hint = meant === undefined ? "see --help" : `did you mean ${meant}?`;
   return { source: shown, message: `unknown flag; ${hint}` };
+}
+
+/** The flag that has such a value: `-o wide` for `--wide`. */
+function findByChoice(value: string, specs: readonly FlagSpec[]): string | undefined {
+  const spec = specs.find(({ choices = [] }) => choices.includes(value));
+  if (spec === undefined) return undefined;
+  return spec.short === undefined ? `--${spec.name}=${value}` : `-${spec.short} ${value}`;
 }
 
 function toArgumentIssue(argument: string, argsMax: number): ConfigIssue {

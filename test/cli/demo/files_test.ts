@@ -5,11 +5,17 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
-import { toEnvCommand, toNodesCommand, writeDemoFiles } from "../../../lib/cli/demo/files.ts";
+import {
+  type DemoEndpoints,
+  toEnvCommand,
+  writeEnv,
+  writeKubeconfig,
+} from "../../../lib/cli/demo/files.ts";
 
 const run = promisify(execFile);
-const ENDPOINTS = {
-  kubernetes: "http://127.0.0.1:1",
+const SERVER = "http://127.0.0.1:1";
+const ENDPOINTS: DemoEndpoints = {
+  debugAddress: { kind: "tcp", host: "127.0.0.1", port: 3 },
   cloud: { url: "http://127.0.0.1:2", token: "it's $1" },
 };
 const COMPILED = { execPath: "/opt/landfall", argv: ["bun", "/$bunfs/root/landfall", "demo"] };
@@ -20,30 +26,41 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 const files = () => ({ kubeconfig: join(folder, "kubeconfig"), env: join(folder, "env") });
 
-test("writeDemoFiles() writes what clients need, for this user alone", async () => {
-  await writeDemoFiles(files(), ENDPOINTS, COMPILED);
+test("writeKubeconfig() and writeEnv() write what clients need, for this user alone", async () => {
   const { kubeconfig, env } = files();
+  await writeKubeconfig(kubeconfig, SERVER);
+  await writeEnv(files(), ENDPOINTS, COMPILED);
   expect(parse(await readFile(kubeconfig, "utf8"))).toMatchObject({
-    clusters: [{ cluster: { server: ENDPOINTS.kubernetes } }],
+    clusters: [{ cluster: { server: SERVER } }],
   });
   for (const path of [kubeconfig, env]) {
     expect(((await stat(path)).mode & 0o777).toString(8), path).toBe("600");
   }
 });
 
-test("writeDemoFiles() makes a shell use the demo, with any character in a path or a token", async () => {
+test("writeEnv() makes a shell use the demo, with any character in a path or a token", async () => {
   const script = join(folder, "my main.ts");
-  await writeFile(script, 'console.log(process.argv[2], process.env["XOA_TOKEN"])');
-  await writeDemoFiles(files(), ENDPOINTS, { ...process, argv: [process.execPath, script] });
+  await writeFile(
+    script,
+    'console.log(process.argv[2], process.env["XOA_TOKEN"], process.env["LANDFALL_DEBUG_ADDRESS"])',
+  );
+  await writeEnv(files(), ENDPOINTS, { ...process, argv: [process.execPath, script] });
   const lines = [toEnvCommand(files()), 'echo "$KUBECONFIG"', 'echo "$XOA_URL"', "landfall check"];
   const { stdout } = await run("sh", ["-c", lines.join("\n")]);
   const { url, token } = ENDPOINTS.cloud;
-  expect(stdout).toBe(`${files().kubeconfig}\n${url}\ncheck ${token}\n`);
+  expect(stdout).toBe(`${files().kubeconfig}\n${url}\ncheck ${token} 127.0.0.1:3\n`);
 });
 
-test("writeDemoFiles() leaves a file alone that exists", async () => {
+test("writeEnv() writes the path of a socket for any folder", async () => {
+  const debugAddress = { kind: "unix", path: "./debug.sock" } as const;
+  await writeEnv(files(), { ...ENDPOINTS, debugAddress }, COMPILED);
+  const line = `export LANDFALL_DEBUG_ADDRESS=unix:${resolve("debug.sock")}`;
+  expect((await readFile(files().env, "utf8")).split("\n")).toContain(line);
+});
+
+test("writeKubeconfig() leaves a file alone that exists", async () => {
   await writeFile(files().kubeconfig, "mine");
-  await expect(writeDemoFiles(files(), ENDPOINTS, COMPILED)).rejects.toThrow("exists already");
+  await expect(writeKubeconfig(files().kubeconfig, SERVER)).rejects.toThrow("exists already");
   expect(await readFile(files().kubeconfig, "utf8")).toBe("mine");
 });
 
@@ -54,16 +71,8 @@ test.each([
     ["/opt/landfall", "main.ts", "demo"],
     `'/opt/landfall ${resolve("main.ts")}'`,
   ],
-])("writeDemoFiles() makes an alias %s", async (_what, argv, program) => {
-  await writeDemoFiles(files(), ENDPOINTS, { ...COMPILED, argv });
+])("writeEnv() makes an alias %s", async (_what, argv, program) => {
+  await writeEnv(files(), ENDPOINTS, { ...COMPILED, argv });
   const lines = (await readFile(files().env, "utf8")).split("\n");
   expect(lines).toContain(`alias landfall=${program}`);
-});
-
-test("toNodesCommand() names the address of the debug pages only if it is not the usual one", () => {
-  const address = { kind: "tcp", host: "127.0.0.1" } as const;
-  expect(toNodesCommand({ ...address, port: 10_260 })).toBe("landfall nodes");
-  expect(toNodesCommand({ ...address, port: 1 })).toBe(
-    "landfall nodes --debug-address=127.0.0.1:1",
-  );
 });

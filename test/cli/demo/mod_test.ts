@@ -73,3 +73,13 @@ test.each([
   expect(await readFile(file, "utf8")).toBe("mine");
   await rm(folder, { recursive: true });
 });
+
+test("demo() prints nothing when its port is taken", async () => {
+  using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  let out = "";
+  const print = (text: string): void => void (out += text);
+  const argv = ["--once", `--debug-address=127.0.0.1:${other.port}`];
+  const ended = demo(argv, { env: {}, print, complain: print });
+  await expect(ended).rejects.toThrow("--debug-address");
+  expect(out).toBe("");
+});

@@ -140,6 +140,7 @@ describe("P-01 parseFlags()", () => {
     [["--zzzzzz"], ["--zzzzzz: unknown flag; see --help"]],
     [["---v=1"], ["---v: unknown flag; did you mean --v?"]],
     [["-x"], ["-x: unknown flag; see --help"]],
+    [["--json"], ["--json: unknown flag; did you mean --logging-format=json?"]],
     [["run"], ['unexpected argument "run"; the command takes only flags']],
     [["--", "run"], ['unexpected argument "run"; the command takes only flags']],
     [

@@ -94,6 +94,11 @@ describe("nodes(), which looks itself", () => {
     expect(err).toContain("landfall check with the same flags says what to do");
   });
 
+  test("ends with 2 for --wide, and says how to write it", async () => {
+    const { code, err } = await look("--wide");
+    expect([code, err]).toEqual([2, "landfall: --wide: unknown flag; did you mean -o wide?\n"]);
+  });
+
   test("ends with 2 when settings cannot be used", async () => {
     const { code, err } = await run([`--kubeconfig=${kubeconfig}`], { XOA_URL: "ftp://x" });
     expect([code, err]).toEqual([2, expect.stringContaining("XOA_URL")]);
@@ -122,6 +127,21 @@ describe("nodes(), from a process", () => {
     ]);
     expect(out).toMatch(/\na +True/);
     expect(kubernetes.requests.entries).toEqual([]);
+  });
+
+  test("asks at the address of LANDFALL_DEBUG_ADDRESS, unless a flag says where to look", async () => {
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => Response.json({ nodes: [toNodeView("a")] }),
+    });
+    const env = { LANDFALL_DEBUG_ADDRESS: `127.0.0.1:${server.port}`, KUBECONFIG: kubeconfig };
+    expect((await run([], env)).out).toMatch(/\na +True/);
+    for (const flag of ["--debug-address=", `--kubeconfig=${kubeconfig}`]) {
+      expect((await run([flag], env)).out, flag).toContain("worker-1");
+    }
+    const { code, err } = await run([], { ...env, LANDFALL_DEBUG_ADDRESS: "192.0.2.1:1" });
+    expect([code, err]).toEqual([2, expect.stringContaining("LANDFALL_DEBUG_ADDRESS: must be")]);
   });
 
   test("looks itself when no process answers, and says so", async () => {
