@@ -6,6 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findFreePort } from "../test/support/process/server_process.ts";
+import { CLOUDS } from "./clouds/mod.ts";
 import { type Holdings, readCpu, readHoldings } from "./meters/proc.ts";
 import { endChild } from "./processes.ts";
 import type { Places } from "./simulators.ts";
@@ -57,12 +58,15 @@ export class Controller implements AsyncDisposable {
     const { binary, places, denyWriteExecute = false } = options;
     const folder = await mkdtemp(join(tmpdir(), "landfall-bench-"));
     await writeFile(join(folder, "kubeconfig"), toKubeconfig(places.kubernetesUrl));
-    await writeFile(join(folder, "token"), places.token);
-    await writeFile(join(folder, "cloud.yaml"), toCloudConfig(folder, places));
+    const { provider, file, toSettings } = CLOUDS[places.cloud];
+    for (const [name, secret] of Object.entries(places.secrets)) {
+      await writeFile(join(folder, name), secret);
+    }
+    await writeFile(join(folder, file), toSettings(places.cloudUrl, folder));
     const flags = [
       `--kubeconfig=${join(folder, "kubeconfig")}`,
-      "--cloud-provider=xenorchestra",
-      `--cloud-config=${join(folder, "cloud.yaml")}`,
+      `--cloud-provider=${provider}`,
+      `--cloud-config=${join(folder, file)}`,
       `--debug-address=${join(folder, "socket")}`,
       "--bind-address=127.0.0.1",
       `--secure-port=${await findFreePort()}`,
@@ -122,10 +126,10 @@ export class Controller implements AsyncDisposable {
     return readCpu(this.#child.pid);
   }
 
-  /** Changes its cloud settings. @param lines More lines of YAML */
-  async configure(places: Places, lines: string): Promise<void> {
-    const text = `${toCloudConfig(this.#folder, places)}${lines}`;
-    await writeFile(join(this.#folder, "cloud.yaml"), text);
+  /** Changes its cloud settings. @param lines More lines of the file */
+  async configure({ cloud, cloudUrl }: Places, lines: string): Promise<void> {
+    const { file, toSettings } = CLOUDS[cloud];
+    await writeFile(join(this.#folder, file), `${toSettings(cloudUrl, this.#folder)}${lines}`);
   }
 
   /** Changes its token for Xen Orchestra. */
@@ -144,10 +148,6 @@ export class Controller implements AsyncDisposable {
     await this.stop();
     await rm(this.#folder, { recursive: true, force: true });
   }
-}
-
-function toCloudConfig(folder: string, { cloudUrl }: Places): string {
-  return `url: ${cloudUrl}\ntokenFile: ${join(folder, "token")}\n`;
 }
 
 function toKubeconfig(server: string): string {

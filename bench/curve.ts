@@ -10,9 +10,9 @@ export interface CurvePoint {
   readonly seconds: number;
   /** Processor time in seconds, start included. */
   readonly cpuSeconds: number;
-  /** Requests to Xen Orchestra. */
+  /** Requests to the cloud. */
   readonly cloudRequests: number;
-  /** Bytes between Xen Orchestra and Landfall, both ways. */
+  /** Bytes between the cloud and Landfall, both ways. */
   readonly cloudBytes: number;
   /** Requests to Kubernetes, except those for the Lease. */
   readonly requests: number;
@@ -35,8 +35,8 @@ export interface Quantity {
 export const QUANTITIES: readonly Quantity[] = [
   { key: "seconds", title: "until all are initialised", format: (value) => `${toShort(value)} s` },
   { key: "cpuSeconds", title: "processor time", format: (value) => `${toShort(value)} s` },
-  { key: "cloudRequests", title: "requests to Xen Orchestra", format: (value) => toShort(value) },
-  { key: "cloudBytes", title: "bytes with Xen Orchestra", format: (value) => toMebibytes(value) },
+  { key: "cloudRequests", title: "requests to the cloud", format: (value) => toShort(value) },
+  { key: "cloudBytes", title: "bytes with the cloud", format: (value) => toMebibytes(value) },
   { key: "requests", title: "requests to Kubernetes", format: (value) => toShort(value) },
   { key: "bytes", title: "bytes with Kubernetes", format: (value) => toMebibytes(value) },
   { key: "peak", title: "peak memory", format: (value) => `${toShort(value)} MiB` },

@@ -2,14 +2,14 @@
  * Events in the life of a fleet, and how long it takes until its Nodes show them.
  * @module
  */
-import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
-import type { Stage } from "./soak/stage.ts";
+import type { DemoMachine } from "../lib/simulator/demo_machine.ts";
 import { toQuantile } from "./meters/statistics.ts";
+import { type Stage, XenOrchestraStage } from "./stage.ts";
 
 /** Seconds for each event; `NaN` if it did not happen in time. */
 export interface LifeFigures {
-  /** From live migrations until the zone label is right, the slowest of some. */
-  readonly migration: number;
+  /** From live migrations until the zone label is right, the slowest of some. Absent if no label shows the host. */
+  readonly migration?: number;
   /** From a Node that is no longer Ready, long after its VM was halted, until its taint. */
   readonly shutdown: number;
   /** From the deletion of a VM whose Node becomes not Ready at the same time, until the Node is deleted. */
@@ -35,16 +35,25 @@ const SHUTDOWN_TAINT = "node.cloudprovider.kubernetes.io/shutdown";
 export async function runExperiments(stage: Stage): Promise<LifeFigures> {
   const [halted, deleted, ...movers] = stage.machines;
   if (halted === undefined || deleted === undefined) throw new Error("too few machines");
+  const moving =
+    stage instanceof XenOrchestraStage
+      ? movers.slice(0, MIGRATIONS).map((mover, at) => measureMigration(stage, mover, at))
+      : [];
   const [shutdown, deletion, ...migrations] = await Promise.all([
     measureShutdown(stage, halted),
     measureDeletion(stage, deleted),
-    ...movers.slice(0, MIGRATIONS).map((mover, at) => measureMigration(stage, mover, at)),
+    ...moving,
   ]);
-  return { shutdown, deletion, migration: Math.max(...migrations) };
+  const life = { shutdown, deletion };
+  return migrations.length === 0 ? life : { ...life, migration: Math.max(...migrations) };
 }
 
 /** Moves this many machines, evenly over a time, each to another host of its pool. */
-export async function moveMany(stage: Stage, count: number, overMs: number): Promise<MoveFigures> {
+export async function moveMany(
+  stage: XenOrchestraStage,
+  count: number,
+  overMs: number,
+): Promise<MoveFigures> {
   // From the other end: the first ones may be gone.
   const movers = stage.machines.slice(-count);
   const pending = new Map<DemoMachine, number>();
@@ -69,15 +78,19 @@ export async function moveMany(stage: Stage, count: number, overMs: number): Pro
   return { median: toQuantile(seconds, 0.5), slowest: Math.max(...seconds) };
 }
 
-async function measureMigration(stage: Stage, machine: DemoMachine, at: number): Promise<number> {
+async function measureMigration(
+  stage: XenOrchestraStage,
+  machine: DemoMachine,
+  at: number,
+): Promise<number> {
   await Bun.sleep(at * MIGRATION_GAP_MS);
   stage.moveLive(machine);
   return await waitFor(() => stage.isPlaced(machine));
 }
 
 async function measureShutdown(stage: Stage, machine: DemoMachine): Promise<number> {
-  const { kubernetes, cloud } = stage;
-  cloud.state.setPower(machine.vmId, "Halted");
+  const { kubernetes } = stage;
+  stage.halt(machine);
   await Bun.sleep(GRACE_MS);
   stage.setReady(machine.nodeName, "Unknown");
   return await waitFor(() =>
@@ -86,8 +99,8 @@ async function measureShutdown(stage: Stage, machine: DemoMachine): Promise<numb
 }
 
 async function measureDeletion(stage: Stage, machine: DemoMachine): Promise<number> {
-  const { kubernetes, cloud } = stage;
-  cloud.state.removeVm(machine.vmId);
+  const { kubernetes } = stage;
+  stage.remove(machine);
   stage.setReady(machine.nodeName, "Unknown");
   return await waitFor(() => kubernetes.objects.getNode(machine.nodeName) === undefined);
 }

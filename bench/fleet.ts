@@ -3,7 +3,7 @@
  * @module
  */
 import { toRegisteredNode, type RegisteredNode } from "../lib/cli/demo/cluster.ts";
-import type { DemoMachine } from "../lib/simulator/xenorchestra/mod.ts";
+import type { DemoMachine } from "../lib/simulator/demo_machine.ts";
 
 const IMAGES = 30;
 const CONDITIONS = ["MemoryPressure", "DiskPressure", "PIDPressure"];

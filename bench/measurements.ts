@@ -2,9 +2,13 @@
  * What `npm run bench` can measure, by name.
  * @module
  */
+import { type CloudName, CLOUDS } from "./clouds/mod.ts";
 import { measureMicro } from "./meters/micro.ts";
+import type { Figures } from "./budgets.ts";
 import type { Measured } from "./results.ts";
 import {
+  type Fleet,
+  type FleetFigures,
   type FleetOptions,
   measureHeartbeats,
   measureLife,
@@ -14,10 +18,11 @@ import {
   measureRestart,
   measureStart,
   startFleet,
+  type Subject,
 } from "./scenarios.ts";
 
 /** One measurement. @param settleMs How long memory may settle */
-export type Measurement = (binary: string, settleMs: number) => Promise<Measured>;
+export type Measurement = (subject: Subject, settleMs: number) => Promise<Measured>;
 
 const STARTS = 10;
 const RESTARTS = 3;
@@ -25,32 +30,80 @@ const RESTARTS = 3;
 const TIMES = 3;
 const MIB = 2 ** 20;
 
-/** Every measurement, in the order in which they are made. */
-export const MEASUREMENTS: Readonly<Record<string, Measurement>> = {
-  micro: () => Promise.resolve({ figures: measureMicro() }),
-  start: async (binary) => ({ figures: await measureStart(binary, STARTS) }),
+/** What is measured with every cloud. */
+const COMMON: Readonly<Record<string, Measurement>> = {
+  micro: ({ cloud }) => Promise.resolve({ figures: measureMicro(cloud) }),
+  start: async (subject) => ({ figures: await measureStart(subject, STARTS) }),
   // They mostly wait, so all run at once.
-  small: async (binary, settleMs) => {
-    const options = { binary, settleMs, times: TIMES };
+  small: async (subject, settleMs) => {
+    const options = { ...subject, settleMs, times: TIMES };
     const [rest, ten, hundred] = await Promise.all([
-      measureRest(binary, settleMs),
+      measureRest(subject, settleMs),
       measurePoint({ ...options, count: 10 }),
       measureHundred({ ...options, count: 100 }),
     ]);
     const curve = [...(ten.curve ?? []), ...(hundred.curve ?? [])];
     return { figures: { ...rest, ...hundred.figures }, curve };
   },
-  "300": (binary, settleMs) => measurePoint({ binary, settleMs, count: 300, times: TIMES }),
-  "1000": (binary, settleMs) => measureThousand({ binary, settleMs, count: 1_000, times: TIMES }),
-  "3000": (binary, settleMs) => measurePoint({ binary, settleMs, count: 3_000 }),
-  "5000": (binary, settleMs) => measureMost({ binary, settleMs, count: 5_000 }),
-  denied: async (binary, settleMs) => {
-    const options = { binary, settleMs, count: 5_000, denyWriteExecute: true };
-    await using fleet = await startFleet(options);
-    const { settled, anonymous } = fleet.figures;
-    return { figures: { denied5000: settled, deniedAnonymous5000: anonymous } };
-  },
+  "300": (subject, settleMs) => measurePoint({ ...subject, settleMs, count: 300, times: TIMES }),
+  "1000": (subject, settleMs) =>
+    measureThousand({ ...subject, settleMs, count: 1_000, times: TIMES }),
+  "3000": (subject, settleMs) => measurePoint({ ...subject, settleMs, count: 3_000 }),
+  "5000": (subject, settleMs) => measureMost({ ...subject, settleMs, count: 5_000 }),
 };
+
+/** Every measurement with a cloud, in the order in which they are made. */
+export const MEASUREMENTS: Readonly<Record<CloudName, Readonly<Record<string, Measurement>>>> = {
+  xenorchestra: {
+    ...COMMON,
+    // What the kernel forbids does not depend on the cloud.
+    denied: async (subject, settleMs) => {
+      const options = { ...subject, settleMs, count: 5_000, denyWriteExecute: true };
+      await using fleet = await startFleet(options);
+      const { settled, anonymous } = fleet.figures;
+      return { figures: { denied5000: settled, deniedAnonymous5000: anonymous } };
+    },
+  },
+  cloudstack: { ...COMMON, memory: measureMore },
+};
+
+/** The memory of this cloud and of Xen Orchestra, side by side. */
+async function measureMore(subject: Subject, settleMs: number): Promise<Measured> {
+  const other: Subject = { ...subject, cloud: "xenorchestra" };
+  const [rest, otherRest] = await Promise.all([
+    measureRest(subject, settleMs),
+    measureRest(other, settleMs),
+  ]);
+  const thousand = await compareFleets({ ...subject, settleMs, count: 1_000 });
+  const most = await compareFleets({ ...subject, settleMs, count: 5_000 });
+  const figures = {
+    moreRest: rest.rest - otherRest.rest,
+    moreRestAnonymous: rest.restAnonymous - otherRest.restAnonymous,
+    more1000: thousand.resident,
+    more1000Anonymous: thousand.anonymous,
+    more5000: most.resident,
+    more5000Anonymous: most.anonymous,
+  };
+  return { figures };
+}
+
+/** How much more memory a fleet takes than the same with Xen Orchestra, in MiB. */
+async function compareFleets(options: FleetOptions): Promise<Memory> {
+  const measure = async (cloud: CloudName): Promise<FleetFigures> => {
+    await using fleet = await startFleet({ ...options, cloud });
+    return fleet.figures;
+  };
+  // One after the other: they would take the processors from each other.
+  const other = await measure("xenorchestra");
+  const own = await measure(options.cloud);
+  return { resident: own.settled - other.settled, anonymous: own.anonymous - other.anonymous };
+}
+
+/** Memory in MiB. */
+interface Memory {
+  readonly resident: number;
+  readonly anonymous: number;
+}
 
 /** A point of the curves and nothing else. */
 async function measurePoint(options: FleetOptions): Promise<Measured> {
@@ -91,16 +144,16 @@ async function measureThousand(options: FleetOptions): Promise<Measured> {
 }
 
 async function measureMost(options: FleetOptions): Promise<Measured> {
-  const { binary, settleMs } = options;
+  const { settleMs } = options;
   await using fleet = await startFleet(options);
   const point = fleet.figures;
   const minute = await measureMinute(fleet);
-  const moves = await measureMoves(fleet);
+  const moves = CLOUDS[options.cloud].showsHosts ? await measureManyMoves(fleet) : {};
   const beating = await measureHeartbeats(fleet);
   await fleet.controller.stop();
   await fleet.simulators.stopHeartbeats();
   const again = { settleMs, times: RESTARTS };
-  const restart = await measureRestart(binary, fleet.simulators, again);
+  const restart = await measureRestart(options.binary, fleet.simulators, again);
   const figures = {
     initialise5000: point.seconds,
     cpu5000: point.cpuSeconds,
@@ -112,12 +165,7 @@ async function measureMost(options: FleetOptions): Promise<Measured> {
     idleCloud5000: minute.cloudRequests,
     idleRequests5000: minute.requests,
     idleCpu5000: minute.cpuSeconds,
-    moveMedian: moves.median,
-    moveSlowest: moves.slowest,
-    moveCpu: moves.cost.cpuSeconds,
-    moveCloud: moves.cost.cloudRequests,
-    moveCloudMiB: moves.cost.cloudBytes / MIB,
-    moveRequests: moves.cost.requests,
+    ...moves,
     beats: beating.heartbeats,
     beatCpu: beating.cpuSeconds,
     beatCloud: beating.cloudRequests,
@@ -129,4 +177,16 @@ async function measureMost(options: FleetOptions): Promise<Measured> {
     restartSettled: restart.settled,
   };
   return { figures, curve: [point] };
+}
+
+async function measureManyMoves(fleet: Fleet): Promise<Figures> {
+  const { median, slowest, cost } = await measureMoves(fleet);
+  return {
+    moveMedian: median,
+    moveSlowest: slowest,
+    moveCpu: cost.cpuSeconds,
+    moveCloud: cost.cloudRequests,
+    moveCloudMiB: cost.cloudBytes / MIB,
+    moveRequests: cost.requests,
+  };
 }

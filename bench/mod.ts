@@ -5,36 +5,48 @@
 import { existsSync } from "node:fs";
 import { readFlagNames, readFlagNumber, readFlags } from "../test/support/command_flags.ts";
 import { alignColumns, formatFigures } from "./budgets.ts";
+import { CLOUD_NAMES, CLOUDS, readCloudName } from "./clouds/mod.ts";
 import { listBends, toCurveTable } from "./curve.ts";
 import { describeKind, describeLoad, describeMachine } from "./meters/machine.ts";
 import { MEASUREMENTS } from "./measurements.ts";
 import { mergeResults, NO_RESULTS, type Results, saveResults } from "./results.ts";
 
-const NAMES = Object.keys(MEASUREMENTS);
+const NAMES = CLOUD_NAMES.map(
+  (cloud) => `${cloud}: ${Object.keys(MEASUREMENTS[cloud]).join(", ")}`,
+);
 const USAGE = `Usage: npm run bench -- [options]
 
   --binary=FILE     program to measure (default: dist/landfall)
-  --only=NAME,NAME  measure only these: ${NAMES.join(", ")} (default: all)
+  --cloud=NAME      cloud to simulate: ${CLOUD_NAMES.join(", ")} (default: ${CLOUD_NAMES[0]})
+  --only=NAME,NAME  measure only these (default: all)
+                    ${NAMES.join("\n                    ")}
   --settle=SECONDS  how long a process may settle before it is measured (default: 35, longer than one
                     refresh interval)
   --save            save to docs/benchmark/results.json; npm run docs then makes the page and its charts
   --strict          exit code 1 when a figure is over its budget or a curve bends
 `;
 
-const { names, settleMs, ...values } = readFlags(
+const { cloud, names, settleMs, ...values } = readFlags(
   USAGE,
   {
     binary: { type: "string", default: "dist/landfall" },
-    only: { type: "string", default: NAMES.join(",") },
+    cloud: { type: "string", default: "xenorchestra" },
+    only: { type: "string" },
     settle: { type: "string", default: "35" },
     save: { type: "boolean", default: false },
     strict: { type: "boolean", default: false },
   },
-  ({ only, settle, ...rest }) => ({
-    ...rest,
-    names: readFlagNames("--only", only, NAMES),
-    settleMs: readFlagNumber("--settle", settle, { fraction: true, min: 0 }) * 1_000,
-  }),
+  ({ only, settle, ...rest }) => {
+    const cloud = readCloudName("--cloud", rest.cloud);
+    const known = Object.keys(MEASUREMENTS[cloud]);
+    const settleMs = readFlagNumber("--settle", settle, { fraction: true, min: 0 }) * 1_000;
+    return {
+      ...rest,
+      cloud,
+      settleMs,
+      names: readFlagNames("--only", only ?? known.join(), known),
+    };
+  },
 );
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130));
@@ -42,12 +54,12 @@ if (!existsSync(values.binary)) {
   console.error(`Cannot find ${values.binary}: run "npm run build" first`);
   process.exit(2);
 }
-console.log(`${describeMachine()}, ${values.binary}\n`);
+console.log(`${describeMachine()}, ${values.binary}, ${CLOUDS[cloud].title}\n`);
 let results: Results = NO_RESULTS;
 for (const name of names) {
   const before = describeLoad();
   const startMs = performance.now();
-  const measured = await MEASUREMENTS[name]?.(values.binary, settleMs);
+  const measured = await MEASUREMENTS[cloud][name]?.({ binary: values.binary, cloud }, settleMs);
   if (measured === undefined) continue;
   const after = describeLoad();
   const seconds = ((performance.now() - startMs) / 1_000).toFixed(0);
@@ -59,9 +71,9 @@ for (const name of names) {
     curve: measured.curve ?? [],
     loads: { [name]: { before, after } },
   });
-  if (values.save) await saveResults(results);
+  if (values.save) await saveResults(cloud, results);
 }
-const { text, over } = formatFigures(results.figures);
+const { text, over } = formatFigures(results.figures, cloud);
 console.log(text);
 const bends = listBends(results.curve);
 if (results.curve.length > 0) {

@@ -3,6 +3,7 @@
  * @module
  */
 import { join } from "node:path";
+import type { CloudName } from "./clouds/mod.ts";
 import type { ActName, ActResult } from "./soak/acts.ts";
 import type { LifeFigures, MoveFigures } from "./experiments.ts";
 import type { Places, Progress } from "./simulators.ts";
@@ -37,11 +38,11 @@ export class Simulators implements AsyncDisposable {
     this.#stop = stop;
   }
 
-  /** Starts simulators with this many machines and no Nodes. */
-  static async start(machines: number): Promise<Simulators> {
+  /** Starts simulators with this many machines and no Nodes. @param cloud Which cloud has the machines */
+  static async start(machines: number, cloud: CloudName = "xenorchestra"): Promise<Simulators> {
     const waiting: ((message: unknown) => void)[] = [];
     const child = Bun.spawn(
-      [process.execPath, join(import.meta.dir, "simulators.ts"), `${machines}`],
+      [process.execPath, join(import.meta.dir, "simulators.ts"), cloud, `${machines}`],
       {
         stdio: ["ignore", "inherit", "inherit"],
         ipc: (message: unknown) => waiting.shift()?.(message),

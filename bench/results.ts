@@ -5,9 +5,10 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Figures } from "./budgets.ts";
+import type { CloudName } from "./clouds/mod.ts";
 import type { CurvePoint } from "./curve.ts";
 
-/** The results of measurements. */
+/** The results of measurements with one cloud. */
 export interface Results {
   /** Day of the last measurement, `2026-11-21`. */
   readonly date: string;
@@ -31,10 +32,15 @@ const FILE = join(import.meta.dir, "..", "docs", "benchmark", "results.json");
 /** Nothing yet. */
 export const NO_RESULTS: Results = { date: "", machine: "", figures: {}, curve: [], loads: {} };
 
+/** Results by cloud. */
+export type SavedResults = Readonly<Record<CloudName, Results>>;
+
+const NOTHING: SavedResults = { xenorchestra: NO_RESULTS, cloudstack: NO_RESULTS };
+
 /** What was saved. @throws Error when there is nothing, or it cannot be read */
-export async function readResults(): Promise<Results> {
+export async function readResults(): Promise<SavedResults> {
   const text = await readFile(FILE, "utf8");
-  return { ...NO_RESULTS, ...(JSON.parse(text) as Partial<Results>) };
+  return { ...NOTHING, ...(JSON.parse(text) as Partial<SavedResults>) };
 }
 
 /**
@@ -42,10 +48,11 @@ export async function readResults(): Promise<Results> {
  *
  * @throws RangeError for a value that never happened, which is not a number
  */
-export async function saveResults(results: Results): Promise<void> {
-  const saved = await readResults().catch(() => NO_RESULTS);
+export async function saveResults(cloud: CloudName, results: Results): Promise<void> {
+  const saved = await readResults().catch(() => NOTHING);
+  const all = { ...saved, [cloud]: mergeResults(saved[cloud], results) };
   await mkdir(dirname(FILE), { recursive: true });
-  await writeFile(FILE, `${JSON.stringify(mergeResults(saved, results), toFinite, 2)}\n`);
+  await writeFile(FILE, `${JSON.stringify(all, toFinite, 2)}\n`);
 }
 
 /** Three decimals are enough, and JSON has no value for infinity or `NaN`. */

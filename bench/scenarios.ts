@@ -2,6 +2,7 @@
  * What the benchmark does with the compiled controller, and what it reads.
  * @module
  */
+import type { CloudName } from "./clouds/mod.ts";
 import { Controller } from "./controller.ts";
 import type { CurvePoint } from "./curve.ts";
 import type { LifeFigures, MoveFigures } from "./experiments.ts";
@@ -20,12 +21,18 @@ const MINUTE_MS = 60_000;
 const HEARTBEAT_MS = 10_000;
 const MOVES = 1_000;
 
+/** The program, and the cloud that it works with. */
+export interface Subject {
+  readonly binary: string;
+  readonly cloud: CloudName;
+}
+
 /** Starts it on an empty cluster this many times; medians. */
 export async function measureStart(
-  binary: string,
+  { binary, cloud }: Subject,
   times: number,
 ): Promise<{ readonly start: number; readonly ready: number }> {
-  await using simulators = await Simulators.start(12);
+  await using simulators = await Simulators.start(12, cloud);
   const starts: number[] = [];
   const readies: number[] = [];
   for (let run = 0; run < times; run += 1) {
@@ -38,10 +45,10 @@ export async function measureStart(
 
 /** Runs it without Nodes. */
 export async function measureRest(
-  binary: string,
+  { binary, cloud }: Subject,
   settleMs: number,
 ): Promise<{ readonly rest: number; readonly restAnonymous: number }> {
-  await using simulators = await Simulators.start(1_000);
+  await using simulators = await Simulators.start(1_000, cloud);
   await using controller = await Controller.start({ binary, places: simulators.places });
   await controller.untilProbe("/readyz", READY_MS);
   await Bun.sleep(settleMs);
@@ -50,8 +57,7 @@ export async function measureRest(
 }
 
 /** How Nodes are initialised. */
-export interface FleetOptions {
-  readonly binary: string;
+export interface FleetOptions extends Subject {
   readonly count: number;
   readonly settleMs: number;
   /** How often to repeat it from the start; times are medians, the rest is of the last run. @default {1} */
@@ -75,12 +81,12 @@ export interface Fleet extends AsyncDisposable {
 
 /** Registers all machines as Nodes at once, and waits until it is idle. */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { binary, count, settleMs, times = 1, denyWriteExecute = false } = options;
+  const { binary, cloud, count, settleMs, times = 1, denyWriteExecute = false } = options;
   const seconds: number[] = [];
   const cpuSeconds: number[] = [];
   for (let run = 1; ; run += 1) {
     await using stack = new AsyncDisposableStack();
-    const simulators = stack.use(await Simulators.start(count));
+    const simulators = stack.use(await Simulators.start(count, cloud));
     const { places } = simulators;
     const controller = stack.use(await Controller.start({ binary, places, denyWriteExecute }));
     const once = await initialise(simulators, controller, count);

@@ -1,33 +1,37 @@
 /**
- * The process beside the controller: the simulated Kubernetes API and Xen Orchestra, controlled by messages.
+ * The process beside the controller: the simulated Kubernetes API and cloud, controlled by messages.
  *
- * Argument: the number of machines. The first message says where to connect; each question that arrives (`Question`) is
- * answered in order. The process ends when its parent ends.
+ * Arguments: the cloud, and the number of machines. The first message says where to connect; each question that arrives
+ * (`Question`) is answered in order. The process ends when its parent ends.
  * @module
  */
+import { assert } from "../lib/core/assert.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
-import { createFleet, startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
-import { act, ADMIN } from "./soak/acts.ts";
+import { type CloudName, readCloudName } from "./clouds/mod.ts";
+import { openCloud } from "./clouds/open.ts";
 import { moveMany, runExperiments } from "./experiments.ts";
 import { type Meter, startMeter } from "./meters/relay.ts";
 import type { Question } from "./processes.ts";
-import { isInitialised, Stage } from "./soak/stage.ts";
+import { act } from "./soak/acts.ts";
+import { isInitialised, type Stage, XenOrchestraStage } from "./stage.ts";
 
 /** Where to connect. */
 export interface Places {
   readonly kubernetesUrl: string;
+  readonly cloud: CloudName;
   readonly cloudUrl: string;
-  readonly token: string;
+  /** What the cloud accepts, by the name of the file in which its settings look for it. */
+  readonly secrets: Readonly<Record<string, string>>;
 }
 
 /** State of things. */
 export interface Progress {
   /** Nodes without the taint, with a provider ID and an address. */
   readonly initialised: number;
-  /** Requests to Xen Orchestra so far. */
+  /** Requests to the cloud so far. */
   readonly cloudRequests: number;
-  /** Bytes between Xen Orchestra and the controller so far, both ways. */
+  /** Bytes between the cloud and the controller so far, both ways. */
   readonly cloudBytes: number;
   /** Requests to Kubernetes so far, except those for the Lease. */
   readonly requests: number;
@@ -47,24 +51,24 @@ interface Meters {
 const WRITE = /^(create|update|patch|delete) /;
 const ELECTION = / leases\b/;
 
-async function serve(count: number): Promise<void> {
+async function serve(name: CloudName, count: number): Promise<void> {
   const clock = systemClock;
-  const { world, machines } = createFleet(count);
   const kubernetes = startKubernetesSimulator({ clock });
-  const cloud = await startXenOrchestraSimulator({ clock, world, users: [ADMIN] });
+  const { stage, secrets } = await openCloud(name, { clock, kubernetes, count });
+  const { origin } = new URL(stage.cloud.url);
   const meters = {
     kubernetes: await startMeter(kubernetes.url),
-    cloud: await startMeter(cloud.url),
+    cloud: await startMeter(origin),
   };
-  const stage = new Stage(kubernetes, cloud, [...machines.values()]);
   process.on("message", (question: Question) => {
     void answer(stage, meters, question).then((reply) => process.send?.(reply));
   });
   process.on("disconnect", () => process.exit(0));
   process.send?.({
     kubernetesUrl: meters.kubernetes.url,
-    cloudUrl: meters.cloud.url,
-    token: cloud.token,
+    cloud: name,
+    cloudUrl: stage.cloud.url.replace(origin, meters.cloud.url),
+    secrets,
   } satisfies Places);
 }
 
@@ -73,9 +77,9 @@ async function answer(stage: Stage, meters: Meters, question: Question): Promise
     case "experiments":
       return await runExperiments(stage);
     case "move":
-      return await moveMany(stage, question.count, question.overMs);
+      return await moveMany(requireHosts(stage), question.count, question.overMs);
     case "act":
-      return act(stage, question.act, question.pick);
+      return act(requireHosts(stage), question.act, question.pick);
     case "register":
       for (const machine of stage.machines) stage.register(machine);
       return toProgress(stage, meters);
@@ -85,6 +89,11 @@ async function answer(stage: Stage, meters: Meters, question: Question): Promise
     case "progress":
       return toProgress(stage, meters);
   }
+}
+
+function requireHosts(stage: Stage): XenOrchestraStage {
+  assert(stage instanceof XenOrchestraStage, "only machines of Xen Orchestra have hosts here");
+  return stage;
 }
 
 function toProgress({ kubernetes, cloud, heartbeats }: Stage, meters: Meters): Progress {
@@ -100,4 +109,7 @@ function toProgress({ kubernetes, cloud, heartbeats }: Stage, meters: Meters): P
   };
 }
 
-if (import.meta.main) await serve(Number(process.argv[2]));
+if (import.meta.main) {
+  const [cloud = "", count] = process.argv.slice(2);
+  await serve(readCloudName("the cloud", cloud), Number(count));
+}

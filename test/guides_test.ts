@@ -43,7 +43,7 @@ const FOREIGN_FLAGS = {
   buildah: "build-arg digestfile platform tag",
   docker: "file format output",
   k3s: "disable-cloud-controller kubelet-arg",
-  "npm run": "minutes only packages quick seed",
+  "npm run": "cloud minutes only packages quick seed",
 } as const;
 /** Words in the form of reasons that are other things' names. */
 const OTHER_WORDS = new Set([

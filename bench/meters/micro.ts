@@ -8,12 +8,9 @@ import { planNode } from "../../lib/controllers/node/plan.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { type Node, NODES } from "../../lib/kube/kinds/node.ts";
 import { Store } from "../../lib/kube/cache/store.ts";
-import { toInventory, toSurroundings } from "../../lib/providers/xenorchestra/model/inventory.ts";
-import { decodeList } from "../../lib/cloud_http/decode.ts";
-import { SCHEMAS } from "../../lib/providers/xenorchestra/wire/schema.ts";
-import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
-import { createFleet } from "../../lib/simulator/xenorchestra/mod.ts";
 import type { Figures } from "../budgets.ts";
+import type { CloudName } from "../clouds/mod.ts";
+import { toReading } from "../clouds/reading.ts";
 import { toListedNode } from "../fleet.ts";
 
 const VMS = 5_000;
@@ -21,43 +18,25 @@ const NODES_PLANNED = 1_000;
 const ROUNDS = 10;
 
 /** Measures them, each the best of ten rounds. */
-export function measureMicro(): Figures {
-  const { world, machines } = createFleet(VMS);
-  const { settings } = xenOrchestra.parseConfig({ url: "http://127.0.0.1", token: "t" }, {});
-  if (settings === undefined) throw new Error("the settings of the benchmark cannot be read");
-  const surroundings = toSurroundings(
-    {
-      hosts: decodeList(SCHEMAS.host, world.hosts ?? []),
-      pools: decodeList(SCHEMAS.pool, world.pools ?? []),
-    },
-    undefined,
-  );
-  const take = () =>
-    toInventory(decodeList(SCHEMAS.vm, world.vms ?? []), surroundings, {
-      settings,
-      known: new Map(),
-      lookedFor: new Set(),
-      observedAtMs: 0,
-    });
-  const { instances } = take();
+export function measureMicro(cloud: CloudName): Figures {
+  const { machines, read } = toReading(cloud, VMS);
+  const { instances } = read();
   const now = new Date().toISOString();
-  const listed = [...machines.values()].map((machine) =>
-    JSON.stringify(toListedNode(machine, now)),
-  );
+  const listed = machines.map((machine) => JSON.stringify(toListedNode(machine, now)));
   const { nodes, bytes } = fillStore(listed);
-  const pairs = [...machines.values()].slice(0, NODES_PLANNED).flatMap(({ nodeName, vmId }) => {
+  const pairs = machines.slice(0, NODES_PLANNED).flatMap(({ nodeName, vmId }) => {
     const node = nodes.get(nodeName);
     const instance = instances.get(vmId);
     return node && instance ? [{ node, instance }] : [];
   });
   const plan = (): void => {
     for (const { node, instance } of pairs) {
-      const presence: Presence = { kind: "present", instance, matchedBy: "systemUuid" };
+      const presence: Presence = { kind: "present", instance, matchedBy: "name" };
       if (!planNode(node, presence, "trusted").initialises) throw new Error("nothing was planned");
     }
   };
   return {
-    toInventory: measureMs(take),
+    toInventory: measureMs(read),
     planNode: measureMs(plan),
     storePerNode: bytes / listed.length / 1024,
   };

@@ -2,8 +2,8 @@
  * Single events in a cluster's life over weeks, for the soak.
  * @module
  */
-import type { DemoMachine } from "../../lib/simulator/xenorchestra/mod.ts";
-import { isInitialised, isNamed, type Stage } from "./stage.ts";
+import type { DemoMachine } from "../../lib/simulator/demo_machine.ts";
+import { isInitialised, isNamed, type XenOrchestraStage } from "../stage.ts";
 
 /** The result of an act. */
 export interface ActResult {
@@ -11,7 +11,7 @@ export interface ActResult {
   readonly about: string;
 }
 
-type Act = (stage: Stage, pick: number) => string;
+type Act = (stage: XenOrchestraStage, pick: number) => string;
 
 const POOL_GONE_MS_MAX = 60_000;
 const HALT_MS_MAX = 20_000;
@@ -31,7 +31,7 @@ const ACTS: Readonly<Record<ActName, Act>> = {
   leave: (stage, pick) =>
     withMachine(stage, pick, (machine) => {
       stage.machines.splice(stage.machines.indexOf(machine), 1);
-      stage.cloud.state.removeVm(machine.vmId);
+      stage.remove(machine);
       stage.setReady(machine.nodeName, "Unknown");
     }),
   halt: (stage, pick) =>
@@ -40,7 +40,7 @@ const ACTS: Readonly<Record<ActName, Act>> = {
       const vm = state.read("vms", machine.vmId);
       if (vm?.["power_state"] !== "Running") return;
       const host = String(vm["$container"]);
-      state.setPower(machine.vmId, "Halted");
+      stage.halt(machine);
       stage.setReady(machine.nodeName, "Unknown");
       const start = (): void => {
         if (!stage.machines.includes(machine)) return;
@@ -141,11 +141,15 @@ export const ADMIN: { readonly id: string; readonly username: string; readonly p
   };
 
 /** Runs one act. @param pick From 0 up to 1 */
-export function act(stage: Stage, name: ActName, pick: number): ActResult {
+export function act(stage: XenOrchestraStage, name: ActName, pick: number): ActResult {
   return { about: ACTS[name](stage, pick) };
 }
 
-function withMachine(stage: Stage, pick: number, change: (machine: DemoMachine) => void): string {
+function withMachine(
+  stage: XenOrchestraStage,
+  pick: number,
+  change: (machine: DemoMachine) => void,
+): string {
   const machine = stage.machines[Math.floor(pick * stage.machines.length)];
   // The machines of a lost pool cannot be changed.
   if (machine === undefined || !stage.cloud.state.read("vms", machine.vmId)) return "";
@@ -154,7 +158,7 @@ function withMachine(stage: Stage, pick: number, change: (machine: DemoMachine) 
 }
 
 /** Creates a machine whose kubelet registers. Names are never used again. */
-function join(stage: Stage, pick: number): string {
+function join(stage: XenOrchestraStage, pick: number): string {
   const { state } = stage.cloud;
   const hosts = state.list("hosts");
   const host = hosts[Math.floor(pick * hosts.length)];

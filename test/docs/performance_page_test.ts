@@ -4,11 +4,15 @@
  */
 import { describe, expect, test } from "bun:test";
 import { BUDGETS } from "../../bench/budgets.ts";
+import { NO_RESULTS } from "../../bench/results.ts";
 import { renderPerformance } from "../../docs/generator/performance/page.ts";
 
 const figures = Object.fromEntries(Object.keys(BUDGETS).map((name) => [name, 1]));
 const results = { date: "2026-01-01", machine: "2 processors", figures, curve: [] };
-const page = renderPerformance(results).get("explanation/performance.md") ?? "";
+const page =
+  renderPerformance({ xenorchestra: results, cloudstack: results }).get(
+    "explanation/performance.md",
+  ) ?? "";
 
 function readSection(title: string): string {
   return page.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
@@ -16,12 +20,36 @@ function readSection(title: string): string {
 
 describe("renderPerformance()", () => {
   test("puts into the table of goals only what was measured together", () => {
-    const tables = readSection("Goals")
+    const tables = readSection("Xen Orchestra: goals")
       .split("\n")
       .filter((line) => line.startsWith("|"));
     expect(tables.length).toBeGreaterThan(10);
     expect(tables.join("\n")).not.toContain("Go controller");
     for (const row of tables) expect(row.split("|")).toHaveLength(6);
+  });
+
+  test("keeps the figures of each cloud apart, with goals and charts of its own", () => {
+    const pages = renderPerformance({ xenorchestra: results, cloudstack: results });
+    const row = "1,000 Nodes at once, until all are initialised, median";
+    for (const [title, goal] of [
+      ["Xen Orchestra", "5"],
+      ["Apache CloudStack", "3"],
+    ]) {
+      const lines = readSection(`${title}: goals`).split("\n");
+      expect(lines.find((line) => line.includes(row))).toContain(`≤ ${goal} `);
+    }
+    const charts = [...pages.keys()].filter((path) => path.endsWith(".svg"));
+    for (const path of charts) expect(page).toContain(`(../${path})`);
+    expect(charts.map((path) => path.includes("cloudstack"))).toEqual([
+      ...Array.from({ length: 4 }, () => false),
+      ...Array.from({ length: 4 }, () => true),
+    ]);
+  });
+
+  test("leaves out a cloud that was never measured", () => {
+    const pages = renderPerformance({ xenorchestra: results, cloudstack: NO_RESULTS });
+    expect(pages.size).toBe(5);
+    expect(pages.get("explanation/performance.md")).not.toContain("Apache CloudStack:");
   });
 
   test("says of the Go controller's figures which version they are of, and on what they were measured", () => {

@@ -4,10 +4,13 @@
  */
 import { toFigureRows } from "../../../bench/budgets.ts";
 import { type CurvePoint, listBends, QUANTITIES, toCurveTable } from "../../../bench/curve.ts";
+import { CLOUD_NAMES, type CloudName, CLOUDS } from "../../../bench/clouds/mod.ts";
 import type { Results } from "../../../bench/results.ts";
 import { type Chart, renderChart } from "./chart.ts";
 import { renderGoFigures } from "./go_figures.ts";
 import { GENERATED_NOTE, toTable } from "../markdown.ts";
+
+type PageResults = Readonly<Record<CloudName, Omit<Results, "loads">>>;
 
 interface ChartSpec {
   readonly file: string;
@@ -50,15 +53,27 @@ const CHARTS: readonly ChartSpec[] = [
 ];
 
 /** The page and its charts, by their path in docs/. */
-export function renderPerformance(results: Omit<Results, "loads">): ReadonlyMap<string, string> {
-  const charts = CHARTS.map((spec): [string, string] => [
-    `benchmark/${spec.file}`,
-    renderChart(toChart(spec, results.curve)),
-  ]);
-  return new Map([["explanation/performance.md", renderPage(results)], ...charts]);
+export function renderPerformance(results: PageResults): ReadonlyMap<string, string> {
+  const measured = CLOUD_NAMES.filter((cloud) => results[cloud].date !== "");
+  const charts = measured.flatMap((cloud) =>
+    CHARTS.map((spec): [string, string] => [
+      `benchmark/${toFile(spec, cloud)}`,
+      renderChart(toChart(spec, cloud, results[cloud].curve)),
+    ]),
+  );
+  return new Map([["explanation/performance.md", renderPage(results, measured)], ...charts]);
 }
 
-function toChart({ title, yTitle, unit, keys }: ChartSpec, curve: readonly CurvePoint[]): Chart {
+function toFile({ file }: ChartSpec, cloud: CloudName): string {
+  return cloud === "xenorchestra" ? file : `${cloud}-${file}`;
+}
+
+function toChart(
+  { yTitle, unit, keys, ...spec }: ChartSpec,
+  cloud: CloudName,
+  curve: readonly CurvePoint[],
+): Chart {
+  const title = `${CLOUDS[cloud].title}: ${toStart(spec.title)}`;
   const series = keys.map((key) => ({
     name: QUANTITIES.find((one) => one.key === key)?.title ?? key,
     points: curve.map((point): [number, number] => [point.nodes, point[key] / unit]),
@@ -79,9 +94,49 @@ function toWords(value: number): string {
   return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
-function renderPage(results: Omit<Results, "loads">): string {
+function toStart(title: string): string {
+  return title.charAt(0).toLowerCase() + title.slice(1);
+}
+
+function renderPage(results: PageResults, measured: readonly CloudName[]): string {
+  return `${GENERATED_NOTE}
+
+# What Landfall costs
+
+Each figure is of the compiled binary, with leader election and the HTTPS port as in production. One thing differs: the
+Lease is longer (60 s), so that a busy machine does not end a measurement. Kubernetes and the cloud are simulated, in
+another process on the same machine, so no figure depends on a network. Where noise matters, a figure is a median: of
+ten starts, of three starts on a full cluster, or of three initialisations of up to 1,000 Nodes.
+
+To measure it yourself: \`npm run build && npm run bench\` (about twelve minutes), the same with
+\`-- --cloud=cloudstack\`, and \`npm run soak\` (half an hour).
+
+In each table of growth, Landfall is ready, and N Nodes with 8 KiB of status each register at once. The figures cover
+the time from the start of the process until the last Event is written. Settled memory is read 35 s later. The number
+in brackets is the power of N by which a figure grows from the column before: 0 is constant, 1 is linear, 2 would be
+quadratic. A power above 1.15 is marked. Both axes of each chart are logarithmic: a straight line is a power of N.
+
+Landfall writes to Kubernetes at most three times per Node: the patch that removes the taint, the addresses, and an
+Event. Most bytes with Kubernetes are of the watch, which sends each Node again after every change.
+
+In an idle minute nothing changes. Kubelets write heartbeats into the status of their Nodes. For each heartbeat
+Landfall reads the whole Node, and keeps nothing of it. The resident memory without Nodes is mostly the program's
+own file. The processes of a machine share it, and the kernel takes it back when memory is short. Memory that the
+kernel cannot take back is called anonymous.
+
+The goals for few Nodes are older than the HTTPS port. An empty program, compiled by Bun and without the JIT compiler,
+takes 24 MiB. One that has fetched a page, listens on \`node:http\` and holds a TLS context takes 45 MiB. The
+resident part of the program's file differs by up to 6 MiB, depending on how the kernel read the file.
+
+${measured.map((cloud) => renderCloud(cloud, results[cloud])).join("\n")}
+${renderGoFigures()}`;
+}
+
+/** The figures with one cloud. */
+function renderCloud(cloud: CloudName, results: PageResults[CloudName]): string {
   const { date, machine, figures, curve } = results;
-  const rows = toFigureRows(figures).map((row) => [
+  const { title } = CLOUDS[cloud];
+  const rows = toFigureRows(figures, cloud).map((row) => [
     row.title.replace(/^ {2}/, "… "),
     row.measured,
     row.goal.replace("<=", "≤"),
@@ -92,53 +147,32 @@ function renderPage(results: Omit<Results, "loads">): string {
     row.map((cell) => cell.replace(/([\d.]+) BENDS/, "**$1**")),
   );
   const bends = listBends(curve);
-  const images = CHARTS.map(({ file, title }) => `![${title}](../benchmark/${file})\n`).join("\n");
-  return `${GENERATED_NOTE}
+  const images = CHARTS.map(
+    (spec) => `![${title}: ${toStart(spec.title)}](../benchmark/${toFile(spec, cloud)})\n`,
+  ).join("\n");
+  return `## ${title}: how the cost grows with the number of Nodes
 
-# What Landfall costs
+Measured on ${date}: ${machine}.
 
-Measured on ${date}: ${machine}. Each figure is of the compiled binary, with leader election and the HTTPS port as in
-production. One thing differs: the Lease is longer (60 s), so that a busy machine does not end a measurement. Kubernetes
-and Xen Orchestra are simulated, in another process on the same machine, so no figure depends on a network. Where noise
-matters, a figure is a median: of ten starts, of three starts on a full cluster, or of three initialisations of up to
-1,000 Nodes.
-
-To measure it yourself: \`npm run build && npm run bench\` (about twelve minutes), \`npm run soak\` (half an hour).
-
-## How the cost grows with the number of Nodes
-
-Landfall is ready, and N Nodes with 8 KiB of status each register at once. The figures cover the time from the start
-of the process until the last Event is written. Settled memory is read ${SETTLE} later. The number in brackets is
-the power of N by which a figure grows from the column before: 0 is constant, 1 is linear, 2 would be quadratic. A
-power above 1.15 is marked.
+${NOTES[cloud]}
 
 ${toTable(header, marked)}
 ${bends.length === 0 ? "No figure grows faster than N." : `These grow faster than N: ${bends.join("; ")}.`}
 
 ${images}
-Both axes of each chart are logarithmic: a straight line is a power of N.
+## ${title}: goals
 
-Landfall asks Xen Orchestra for everything at once. So the number of requests does not depend on the number of
-Nodes, only their size does. Landfall writes to Kubernetes at most three times per Node: the patch that removes the
-taint, the addresses, and an Event. Most bytes with Kubernetes are of the watch, which sends each Node again after
-every change.
-
-## Goals
-
-${toTable(["figure", "measured", "goal", ""], rows)}
-In an idle minute nothing changes. Kubelets write heartbeats into the status of their Nodes. For each heartbeat
-Landfall reads the whole Node, and keeps nothing of it. The resident memory without Nodes is mostly the program's
-own file. The processes of a machine share it, and the kernel takes it back when memory is short. Memory that the
-kernel cannot take back is called anonymous.
-
-The goals for few Nodes are older than the HTTPS port. An empty program, compiled by Bun and without the JIT compiler,
-takes 24 MiB. One that has fetched a page, listens on \`node:http\` and holds a TLS context takes 45 MiB. The
-resident part of the program's file differs by up to 6 MiB, depending on how the kernel read the file.
-${figures["denied5000"] === undefined ? "" : DENIED}
-${renderGoFigures()}`;
+${toTable(["figure", "measured", "goal", ""], rows)}${figures["denied5000"] === undefined ? "" : DENIED}`;
 }
 
-const SETTLE = "35 s";
+/** What is special about the requests to a cloud. */
+const NOTES: Readonly<Record<CloudName, string>> = {
+  xenorchestra: `Landfall asks Xen Orchestra for everything at once. So the number of requests does not depend on the
+number of Nodes, only their size does.`,
+  cloudstack: `Landfall reads one list for all Nodes, in pages of 500 VMs. So a refresh takes one request for each
+500 VMs. CloudStack sends the whole list at every refresh, because it cannot say that nothing changed.`,
+};
+
 const DENIED = `
 The systemd unit sets \`MemoryDenyWriteExecute=yes\`. It makes no difference, because Landfall runs without the JIT
 compiler. The figure shows that.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { act } from "../../../bench/soak/acts.ts";
-import { Stage } from "../../../bench/soak/stage.ts";
+import { XenOrchestraStage } from "../../../bench/stage.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import {
@@ -12,7 +12,7 @@ test("act() finds Nodes whose machines are gone, but none that never had a provi
   const { world, machines } = createFleet(2);
   const kubernetes = startKubernetesSimulator({ clock: systemClock });
   const cloud = await startXenOrchestraSimulator({ clock: systemClock, world });
-  const stage = new Stage(kubernetes, cloud, []);
+  const stage = new XenOrchestraStage(kubernetes, cloud, []);
   const [known, unknown] = [...machines.values()];
   for (const machine of [known, unknown]) if (machine) stage.register(machine);
   const name = known?.nodeName ?? "";

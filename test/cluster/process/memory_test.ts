@@ -64,11 +64,11 @@ describe.skipIf(isSkipped)(`with ${LIMIT_MIB} MiB of memory, the binary`, () => 
 
   const start = async (limit: MemoryLimit): Promise<Small> => {
     const { program, simulators } = use();
-    const { kubernetesUrl, cloudUrl, token } = simulators.places;
+    const { kubernetesUrl, cloudUrl, secrets } = simulators.places;
     const [kubeconfig, cloudConfig] = [join(folder, "kubeconfig"), join(folder, "cloud.yaml")];
     const socket = join(folder, "socket");
     await writeFile(kubeconfig, toKubeconfig(kubernetesUrl));
-    await writeFile(cloudConfig, `url: ${cloudUrl}\ntoken: ${token}\n`, { mode: 0o600 });
+    await writeFile(cloudConfig, `url: ${cloudUrl}\ntoken: ${secrets["token"]}\n`, { mode: 0o600 });
     const args = [`--kubeconfig=${kubeconfig}`, `--cloud-config=${cloudConfig}`, "--secure-port=0"];
     const more = ["--cloud-provider=xenorchestra", `--debug-address=${socket}`];
     const command = [...limit.prefix, ...program.command];

@@ -1,34 +1,45 @@
 /**
- * The world of the soak: both simulators, the machines that are Nodes, and their kubelets.
+ * The world of a measurement: both simulators, the machines that are Nodes, and their kubelets.
  * @module
  */
-import type { ApiObject, KubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
-import type { DemoMachine, XenOrchestraSimulator } from "../../lib/simulator/xenorchestra/mod.ts";
-import { toFullNode } from "../fleet.ts";
+import type { CloudStackSimulator } from "../lib/simulator/cloudstack/mod.ts";
+import type { DemoMachine } from "../lib/simulator/demo_machine.ts";
+import type { ApiObject, KubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
+import type { XenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
+import { toFullNode } from "./fleet.ts";
 
 type Condition = Record<string, string>;
 
 const TICK_MS = 20;
 const ZONE = "topology.kubernetes.io/zone";
 
+/** What any simulated cloud has. */
+export interface StageCloud {
+  /** Where its API is. */
+  readonly url: string;
+  readonly requests: { readonly total: number };
+  stop(): Promise<void>;
+}
+
 /** Simulators and machines together. */
-export class Stage {
+export abstract class Stage {
+  abstract readonly cloud: StageCloud;
   readonly kubernetes: KubernetesSimulator;
-  readonly cloud: XenOrchestraSimulator;
   /** The machines that are or become Nodes; may be added to and removed from. */
   readonly machines: DemoMachine[];
   #heartbeats = 0;
   #timer: Timer | undefined;
 
-  constructor(
-    kubernetes: KubernetesSimulator,
-    cloud: XenOrchestraSimulator,
-    machines: readonly DemoMachine[],
-  ) {
+  constructor(kubernetes: KubernetesSimulator, machines: Iterable<DemoMachine>) {
     this.kubernetes = kubernetes;
-    this.cloud = cloud;
     this.machines = [...machines];
   }
+
+  /** Turns a machine off. */
+  abstract halt(machine: DemoMachine): void;
+
+  /** Deletes a machine for good. */
+  abstract remove(machine: DemoMachine): void;
 
   /** How often a kubelet reported that it is well, so far. */
   get heartbeats(): number {
@@ -76,6 +87,28 @@ export class Stage {
       })),
     });
   }
+}
+
+/** With Xen Orchestra, whose hosts are the zones of Nodes. */
+export class XenOrchestraStage extends Stage {
+  override readonly cloud: XenOrchestraSimulator;
+
+  constructor(
+    kubernetes: KubernetesSimulator,
+    cloud: XenOrchestraSimulator,
+    machines: Iterable<DemoMachine>,
+  ) {
+    super(kubernetes, machines);
+    this.cloud = cloud;
+  }
+
+  override halt({ vmId }: DemoMachine): void {
+    this.cloud.state.setPower(vmId, "Halted");
+  }
+
+  override remove({ vmId }: DemoMachine): void {
+    this.cloud.state.removeVm(vmId);
+  }
 
   /** Moves a running machine to another host of its pool. */
   moveLive({ vmId }: DemoMachine): void {
@@ -93,6 +126,28 @@ export class Stage {
     const host = this.cloud.state.read("vms", vmId)?.["$container"];
     const labels = this.kubernetes.objects.getNode(nodeName)?.metadata["labels"];
     return typeof host === "string" && JSON.stringify(labels ?? {}).includes(`"${ZONE}":"${host}"`);
+  }
+}
+
+/** With Apache CloudStack. */
+export class CloudStackStage extends Stage {
+  override readonly cloud: CloudStackSimulator;
+
+  constructor(
+    kubernetes: KubernetesSimulator,
+    cloud: CloudStackSimulator,
+    machines: Iterable<DemoMachine>,
+  ) {
+    super(kubernetes, machines);
+    this.cloud = cloud;
+  }
+
+  override halt({ vmId }: DemoMachine): void {
+    this.cloud.state.setState(vmId, "Stopped");
+  }
+
+  override remove({ vmId }: DemoMachine): void {
+    this.cloud.state.expunge(vmId);
   }
 }
 
