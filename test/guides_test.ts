@@ -50,8 +50,10 @@ const OTHER_WORDS = new Set([
   "InternalIP",
   "ExternalIP",
   "ErrImagePull",
+  "DomainAdmin",
   "InitConfiguration",
   "JoinConfiguration",
+  "SmallInstance",
 ]);
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
 const OTHER_KEYS = new Set([
@@ -62,6 +64,8 @@ const OTHER_KEYS = new Set([
   "hostPath",
   "imagePullSecrets",
   "kubeletExtraArgs",
+  "listProjects",
+  "listVirtualMachines",
   "nodeRegistration",
   "notListed",
   "replicaCount",
@@ -102,13 +106,16 @@ describe("pages for people", () => {
       "docs/explanation/deletion.md",
       "docs/explanation/out-of-service.md",
       "docs/explanation/performance.md",
+      "docs/guides/configure-cloudstack.md",
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",
       "docs/guides/install.md",
       "docs/guides/labels.md",
       "docs/guides/metrics-and-alerts.md",
       "docs/guides/migrate.md",
+      "docs/guides/permissions-cloudstack.md",
       "docs/guides/permissions-xenorchestra.md",
+      "docs/guides/troubleshooting-cloudstack.md",
       "docs/guides/troubleshooting.md",
     ]);
   });

@@ -12,9 +12,12 @@ import { listCode, listCodeBlocks } from "./support/markdown_links.ts";
 import { readSource } from "./support/sources.ts";
 
 const PAGE = await readSource("docs/guides/troubleshooting.md");
+const CLOUDSTACK_PAGE = await readSource("docs/guides/troubleshooting-cloudstack.md");
 
-/** Messages on the page, each with the file that has it and the text as it stands there. */
-const QUOTES: readonly (readonly [quote: string, file: string, text: string])[] = [
+/** A message on a page, the file that has it, and the text as it stands there. */
+type Quote = readonly [quote: string, file: string, text: string];
+
+const QUOTES: readonly Quote[] = [
   [
     "Cannot trust the certificate of …",
     "lib/cloud_http/diagnosis.ts",
@@ -45,18 +48,104 @@ const QUOTES: readonly (readonly [quote: string, file: string, text: string])[] 
   ["no pool is visible", "lib/cloud/inspection.ts", "no ${words.part} is visible"],
   ["no vms are visible", "lib/cloud/inspection.ts", "no ${instances} are visible"],
 ];
+const ERRORS = "lib/providers/cloudstack/session/errors.ts";
+const REPLY = "lib/providers/cloudstack/session/reply.ts";
+const FACTS = "lib/providers/cloudstack/session/facts.ts";
+const ABSENCE = "lib/providers/cloudstack/proof/absence.ts";
+const same = (file: string, ...texts: readonly string[]): Quote[] =>
+  texts.map((text) => [text, file, text]);
+
+/** Messages of CloudStack. */
+const CLOUDSTACK_QUOTES: readonly Quote[] = [
+  ...same(
+    ERRORS,
+    "the keys or the signature are wrong",
+    "there is no project with this ID; check project-id",
+    "the account has no right to this object",
+    "the server takes this command only by POST",
+    "too many requests",
+    "the management server shuts down or starts",
+    "an internal error",
+  ),
+  ...["ahead of", "behind"].map((word): Quote => [
+    `its clock is … ${word} this machine's`,
+    ERRORS,
+    "its clock is ${difference} ${word} this machine's",
+  ]),
+  ["the role of the account has no …", ERRORS, "the role of the account has no "],
+  ...same(
+    REPLY,
+    "this is not CloudStack's API",
+    "a proxy on the way has no answer of the management server",
+    "not CloudStack but something on the way refuses",
+    "something on the way may have cut it off",
+  ),
+  [
+    "CloudStack shows this account no project with the name …",
+    FACTS,
+    "CloudStack shows this account no project with the name ",
+  ],
+  [
+    "CloudStack shows … projects with the name …",
+    FACTS,
+    "CloudStack shows ${count} projects with the name ",
+  ],
+  ["no vms are visible", "lib/cloud/inspection.ts", "no ${instances} are visible"],
+  ...same("lib/providers/cloudstack/session/pages.ts", "the list changed while it was read"),
+  ...same("lib/providers/cloudstack/session/keys.ts", "The keys changed"),
+  [
+    "CloudStack shows this user no VM with the name …",
+    "lib/providers/cloudstack/generation.ts",
+    "CloudStack shows this user no VM with the name ",
+  ],
+  [
+    "Cannot choose between the VMs …",
+    "lib/providers/cloudstack/model/matching.ts",
+    "Cannot choose between the VMs ",
+  ],
+  [
+    "Cannot read provider ID …",
+    "lib/providers/cloudstack/model/provider_id.ts",
+    "Cannot read provider ID ",
+  ],
+  ["Cannot prove that VM … is gone:", ABSENCE, "Cannot prove that VM ${vmId} is gone:"],
+  ...same(
+    ABSENCE,
+    "Landfall has not seen it since it started or since its settings changed",
+    "it shows no VM of any other Node",
+    "it answered with an empty list",
+    "it appeared again a moment later",
+  ),
+  ...["in project …", "in no project"].map((where): Quote => [
+    `it is ${where} now; check project-id`,
+    ABSENCE,
+    "it is ${where} now; check project-id",
+  ]),
+  ["the list of VMs is not whole: …", ABSENCE, "the list of VMs is not whole: "],
+  [
+    "it lists no VM of another Node that belongs to …",
+    ABSENCE,
+    "it lists no VM of another Node that belongs to ",
+  ],
+];
 /** Commands and settings. */
-const OTHERS = /^(kubectl|landfall|ss|systemctl) |^[\w.]+: /;
+const OTHERS = /^(kubectl|landfall|ss|systemctl) |^[\w.]+: |^[\w-]+ = /;
 /** What others say. */
 const OF_KUBERNETES = ["didn't have free ports"];
 
-describe("messages that troubleshooting.md quotes", () => {
-  test("are all on the list of this test", () => {
-    const known = [...QUOTES.map(([quote]) => quote), ...OF_KUBERNETES];
-    expect([...new Set(listQuotes())].sort()).toEqual(known.sort());
+describe("messages that troubleshooting.md and troubleshooting-cloudstack.md quote", () => {
+  test.each([
+    ["troubleshooting.md", PAGE, [...QUOTES.map(([quote]) => quote), ...OF_KUBERNETES]],
+    [
+      "troubleshooting-cloudstack.md",
+      CLOUDSTACK_PAGE,
+      CLOUDSTACK_QUOTES.map(([quote]) => quote).filter((quote) => quote !== "The keys changed"),
+    ],
+  ])("are all on the lists of this test: %s", (_, page, known) => {
+    expect([...new Set(listQuotes(page))].sort()).toEqual(known.toSorted());
   });
 
-  test.each(QUOTES)("%s is in the code", async (quote, file, text) => {
+  test.each([...QUOTES, ...CLOUDSTACK_QUOTES])("%s is in the code", async (quote, file, text) => {
     expect(await readSource(file)).toContain(text);
     const pattern = text.replaceAll(/[()]/g, "\\$&").replaceAll(/\$\{[^}]*\}/g, ".+");
     expect(quote.replace(/…$/, "")).toMatch(new RegExp(`^${pattern}$`));
@@ -78,7 +167,7 @@ describe("messages that troubleshooting.md quotes", () => {
 });
 
 /** Text in the type of code with a space in it, if it is neither a command nor a setting. */
-function listQuotes(): string[] {
-  const spans = listCode(PAGE.replaceAll(/^ *```[^]*?^ *```$/gm, ""));
+function listQuotes(page: string): string[] {
+  const spans = listCode(page.replaceAll(/^ *```[^]*?^ *```$/gm, ""));
   return spans.filter((text) => text.includes(" ") && !OTHERS.test(text));
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { systemClock } from "../../../lib/core/clock.ts";
 import {
@@ -10,9 +10,9 @@ import {
   type World,
 } from "../../../lib/simulator/cloudstack/mod.ts";
 import type { Settings } from "../../../lib/simulator/cloudstack/settings.ts";
+import { lacksPythonClient, PYTHON } from "../../support/cloud/python_client.ts";
 
 const run = promisify(execFile);
-const PYTHON = "/usr/bin/python3";
 
 /** Calls the client's method that has the command's name; the answer, or the error that it raised. */
 const SCRIPT = `
@@ -29,19 +29,12 @@ except CloudStackException as error:
 print(json.dumps(answer))
 `;
 
-/** Whether Debian's package `python3-cs` is missing, which is said; in CI it must be there. */
-function lacksClient(): boolean {
-  if (spawnSync(PYTHON, ["-c", "import cs"]).status === 0) return false;
-  const text = "CloudStack's Python client: install Debian's package cs";
-  if (process.env["CI"] !== undefined) throw new Error(`Cannot test with ${text}`);
-  process.stderr.write(`\n*** SKIPPED: ${text} ***\n\n`);
-  return true;
-}
-
 const demo = createDemoWorld();
 const vmId = demo.machines.get("worker-1")?.vmId ?? "";
 
-describe.skipIf(lacksClient())("the Python client cs works on startCloudStackSimulator()", () => {
+const isSkipped = lacksPythonClient("the simulated CloudStack with a client of others");
+
+describe.skipIf(isSkipped)("the Python client cs works on startCloudStackSimulator()", () => {
   let simulator: CloudStackSimulator;
   beforeEach(() => start(demo.world));
   afterEach(() => simulator.stop());

@@ -53,6 +53,7 @@ const WAIT_MS_MAX = 300_000;
 const CLOCK_MS_MIN = 60_000;
 const INVALID = 431;
 const UNKNOWN_ID = /\bvalue=(\S+) due to incorrect long value format, or entity does not exist\b/i;
+const UNKNOWN_PROJECT = /\bparameter projectid value=/i;
 const WAIT = /retry after \[?(\d{1,12})\]? ?ms/i;
 /** The server's words for a command that the account's role lacks, or that does not exist. */
 const NO_COMMAND = /does not exist,? (or )?is not available/i;
@@ -118,6 +119,9 @@ function judge({ code, text }: Refusal, asked: Asked): Judgement {
     return { kind: "denied", advice };
   }
   if (code === 401) return { kind: "denied", advice: adviseOnKeys(asked) };
+  if (code === INVALID && UNKNOWN_PROJECT.test(text)) {
+    return { kind: "denied", advice: "there is no project with this ID; check project-id" };
+  }
   const known = BY_CODE.get(code);
   if (known !== undefined) return known;
   return code >= 500

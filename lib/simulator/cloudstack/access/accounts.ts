@@ -44,6 +44,11 @@ export interface Role {
   commands: readonly string[];
 }
 
+/** A role that an administrator made, and what accounts with it may see. */
+export interface MadeRole extends Role {
+  readonly accountType: AccountType;
+}
+
 /** A user with an API key. Keys can be replaced in place. */
 export interface User {
   readonly id: string;

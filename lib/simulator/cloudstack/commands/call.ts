@@ -64,11 +64,20 @@ export function needNamed<T>(
   name: string,
   objects: ReadonlyMap<string, T>,
 ): T {
-  const found = findNamed(parameters, name, objects);
-  if (found !== undefined) return found;
-  const command = parameters.command.toLowerCase();
-  const text = `Unable to execute API command ${command} due to missing parameter ${name}`;
-  throw new ApiError(431, text);
+  return findNamed(parameters, name, objects) ?? throwMissing(parameters, name);
+}
+
+/** The text of a parameter that must be there. @throws {ApiError} 431 when it is missing */
+export function needText(parameters: Parameters, name: string): string {
+  return parameters.get(name) ?? throwMissing(parameters, name);
+}
+
+function throwMissing({ command }: Parameters, name: string): never {
+  const lower = command.toLowerCase();
+  throw new ApiError(
+    431,
+    `Unable to execute API command ${lower} due to missing parameter ${name}`,
+  );
 }
 
 /** Whether a name or another text contains the keyword, which any text does without one. */

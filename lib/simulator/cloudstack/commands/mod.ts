@@ -2,6 +2,7 @@
  * The commands that the simulated CloudStack knows, by name.
  * @module
  */
+import { ADMINISTRATION_COMMANDS } from "./administration.ts";
 import type { Command } from "./call.ts";
 import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
 import { PLACE_COMMANDS } from "./places.ts";
@@ -14,6 +15,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...LIFECYCLE_COMMANDS,
     ...PLACE_COMMANDS,
     ...SERVER_COMMANDS,
+    ...ADMINISTRATION_COMMANDS,
   }),
 );
 

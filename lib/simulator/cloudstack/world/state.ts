@@ -2,7 +2,7 @@
  * The world of the simulated CloudStack: its objects by ID, and the events in the life of a virtual machine.
  * @module
  */
-import type { Account, Domain, Project, User } from "../access/accounts.ts";
+import type { Account, Domain, MadeRole, Project, User } from "../access/accounts.ts";
 import {
   toVm,
   type Network,
@@ -22,9 +22,11 @@ import {
  */
 export class CloudStackState {
   readonly domains: ReadonlyMap<string, Domain>;
-  readonly accounts: ReadonlyMap<string, Account>;
+  readonly accounts: Map<string, Account>;
   readonly projects: ReadonlyMap<string, Project>;
-  readonly users: ReadonlyMap<string, User>;
+  readonly users: Map<string, User>;
+  /** Roles that were made since the start. */
+  readonly roles: Map<string, MadeRole> = new Map();
   readonly zones: Map<string, Zone>;
   readonly offerings: Map<string, Offering>;
   readonly networks: Map<string, Network>;

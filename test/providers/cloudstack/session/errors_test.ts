@@ -47,6 +47,17 @@ describe("ApiError", () => {
     expect(toError(401, text).message).not.toContain("api-key");
   });
 
+  test("a 431 about the project says which setting is wrong, and is no word about a VM", () => {
+    const text =
+      "Unable to execute API command listvirtualmachines due to invalid value. Invalid parameter projectid value=p " +
+      "due to incorrect long value format, or entity does not exist";
+    expect(toError(431, text)).toMatchObject({
+      kind: "denied",
+      unknownId: "p",
+      message: expect.stringContaining("there is no project with this ID; check project-id"),
+    });
+  });
+
   test.each([
     [-720_000, "its clock is 12m0s behind this machine's"],
     [720_400, "its clock is 12m0s ahead of this machine's"],
