@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { World } from "./world/mod.ts";
+import { XenOrchestraWorld } from "./xenorchestra/cloud.ts";
 
 const REFRESH_MS = 30_000;
 const STEP_MS = 1_000;
@@ -14,7 +14,7 @@ const NAMES = ["n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"];
 const TAKE_OVER_MS = 20_000;
 
 interface HandOver extends AsyncDisposable {
-  readonly world: World;
+  readonly world: XenOrchestraWorld;
   /** Takes the machine of a Node away, and its kubelet with it. */
   lose(name: string): void;
   /** Ends the leader in the middle of whatever it does. */
@@ -26,7 +26,7 @@ interface HandOver extends AsyncDisposable {
 /** Nine Nodes that are well, a leader, and one that stands by. */
 async function start(): Promise<HandOver> {
   const settings = { refreshIntervalMs: REFRESH_MS, replicas: 2, pools: 2, nodes: NAMES.length };
-  const world = new World(11, () => ({ ...settings, deletion: DEFAULT_DELETION }));
+  const world = new XenOrchestraWorld(11, () => ({ ...settings, deletion: DEFAULT_DELETION }));
   const { timeline, replicas, cloud, machines, server } = world;
   for (const name of NAMES) {
     world.addMachine(name);

@@ -9,13 +9,12 @@
  * | file | what it is |
  * |---|---|
  * | story.ts | one seed from its beginning to its end |
- * | world.ts | everything a story happens to |
- * | *_steps.ts | what may happen: to machines, Nodes, the cloud, the API server, processes and networks |
- * | invariants.ts, node_writes.ts, deletion_proofs.ts, fleet_judge.ts, stay_judge.ts | what must never happen |
- * | known_truth.ts | what a process may honestly believe of machines |
- * | settings_file.ts | what people tell the processes, and may change while they run |
- * | calm.ts, truth.ts | what must be true in the end |
- * | timeline.ts, process.ts, link.ts, surroundings.ts | time, an operating system, a network, chance |
+ * | world/ | everything a story happens to, whatever the cloud; cloud.ts is what it needs of one |
+ * | xenorchestra/ | a cloud: its world, what may happen to it, what is true in it, what proves absence |
+ * | script.ts | what stories of one cloud are made of |
+ * | steps/ | what may happen to Nodes, the API server, processes, networks and settings |
+ * | judges/ | what must never happen, what a process may honestly believe, and what must be true in the end |
+ * | timeline.ts, trace.ts | time, and what happened |
  *
  * A seed is many short things, none of them hot: the profile is flat, and a fifth of the processor time of a thousand
  * seeds was the last tier of the compiler (FTL), which does not pay for itself in two minutes: `npm test` goes without.

@@ -4,17 +4,17 @@
  */
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { countRetries, listUntrue } from "./judges/calm.ts";
-import { CLOUD_STEPS } from "./steps/cloud.ts";
-import { MACHINE_STEPS, POWER_STEPS } from "./steps/machine.ts";
-import { loseLong, OUTAGE_STEPS } from "./steps/outage.ts";
 import { NODE_STEPS } from "./steps/node.ts";
-import { decide, restartWithoutPool, tidyUp } from "./world/person.ts";
+import { decide, tidyUp } from "./world/person.ts";
 import { PROCESS_STEPS } from "./steps/process.ts";
 import type { Random } from "../support/random.ts";
 import { SERVER_STEPS } from "./steps/server.ts";
 import { SETTINGS_STEPS } from "./steps/settings.ts";
 import { type Step, takeStep } from "./steps/mod.ts";
-import { World, type WorldSettings } from "./world/mod.ts";
+import type { Script } from "./script.ts";
+import type { Cloud } from "./world/cloud.ts";
+import type { World, WorldSettings } from "./world/mod.ts";
+import { XEN_ORCHESTRA } from "./xenorchestra/script.ts";
 
 /** How a seed ended. */
 export interface Ending {
@@ -27,14 +27,6 @@ export interface Ending {
   readonly virtualMs: number;
 }
 
-const STEPS: readonly Step[] = [
-  ...NODE_STEPS,
-  ...MACHINE_STEPS,
-  ...CLOUD_STEPS,
-  ...SERVER_STEPS,
-  ...PROCESS_STEPS,
-  ...SETTINGS_STEPS,
-];
 /** How long a Lease lasts, how long its holder tries to renew it, and how often everybody tries; milliseconds. */
 const ELECTIONS = [
   [15_000, 10_000, 2_000],
@@ -52,8 +44,8 @@ const TROUBLES = [
   { weight: 234, ms: 55_000, pauseMs: 2_000 },
   { weight: 5, ms: 300_000, pauseMs: 6_000 },
   { weight: 1, ms: 900_000, pauseMs: 12_000 },
-  // Nothing but a pool that is lost for longer than a Node of another takes to go.
-  { weight: 6, ms: 1_200_000, pauseMs: 60_000, steps: OUTAGE_STEPS },
+  // Nothing but an outage that lasts for longer than a Node takes to go.
+  { weight: 6, ms: 1_200_000, pauseMs: 60_000, isOutage: true },
 ] as const;
 /** How often it is looked whether all came right. */
 const LOOK_MS = 5_000;
@@ -80,10 +72,14 @@ const DEADLINE_MS_MAX = 90_000;
 
 /** Runs a seed. */
 export async function runStory(seed: number): Promise<Ending> {
-  const world = new World(seed, toSettings);
+  return await tell(seed, XEN_ORCHESTRA);
+}
+
+async function tell<C extends Cloud>(seed: number, script: Script<C>): Promise<Ending> {
+  const world = script.createWorld(seed, toSettings);
   try {
     await begin(world);
-    await trouble(world);
+    await trouble(world, script);
     await calm(world);
     await end(world);
   } catch (error) {
@@ -134,13 +130,14 @@ async function begin(world: World): Promise<void> {
   await world.timeline.advance(START_MS);
 }
 
-async function trouble(world: World): Promise<void> {
+async function trouble<C extends Cloud>(world: World<C>, script: Script<C>): Promise<void> {
   const { random, timeline, invariants } = world;
   const { ms, pauseMs, ...more } = random.weigh(TROUBLES);
   const endMs = timeline.monotonic() + ms;
-  const drawn = "steps" in more ? more.steps : drawSteps(random);
-  const steps = world.outOfService ? [...drawn, ...POWER_STEPS] : drawn;
-  if ("steps" in more) loseLong(world, ms);
+  const isOutage = "isOutage" in more;
+  const drawn = isOutage ? script.outageSteps : drawSteps(random, script);
+  const steps = world.outOfService ? [...drawn, ...script.powerSteps] : drawn;
+  if (isOutage) script.beginOutage(world, ms);
   while (timeline.monotonic() < endMs && invariants.violations.length === 0) {
     takeStep(world, steps);
     supervise(world);
@@ -149,11 +146,18 @@ async function trouble(world: World): Promise<void> {
 }
 
 /** Where everything goes wrong all the time, nothing gets as far as a deletion: each story has a choice of it. */
-function drawSteps(random: Random): readonly Step[] {
-  const spared = new Set(
+function drawSteps<C extends Cloud>(random: Random, script: Script<C>): readonly Step<World<C>>[] {
+  const spared = new Set<Step<World<C>>>(
     [SERVER_STEPS, PROCESS_STEPS, SETTINGS_STEPS].filter(() => random.chance(QUIET_SHARE)).flat(),
   );
-  return STEPS.filter((step) => !random.chance(SPARED_SHARE) && !spared.has(step));
+  const all = [
+    ...NODE_STEPS,
+    ...script.steps,
+    ...SERVER_STEPS,
+    ...PROCESS_STEPS,
+    ...SETTINGS_STEPS,
+  ];
+  return all.filter((step) => !random.chance(SPARED_SHARE) && !spared.has(step));
 }
 
 async function calm(world: World): Promise<void> {
@@ -161,14 +165,14 @@ async function calm(world: World): Promise<void> {
   trace.note("STORY", "all faults end");
   world.endFaults();
   tidyUp(world);
-  restartWithoutPool(world);
+  world.cloud.tidyUp(world);
   world.noteChange();
   const isPatient = world.random.chance(PATIENT_SHARE);
   const endMs = timeline.monotonic() + CALM_MS_MAX;
   let right: { readonly sinceMs: number; readonly work: string } | undefined;
   for (;;) {
     await timeline.advance(LOOK_MS);
-    supervise(world);
+    supervise(world, true);
     decide(world, isPatient);
     world.noteChange();
     if (world.invariants.violations.length > 0) return;
@@ -208,16 +212,17 @@ async function end(world: World): Promise<void> {
       .filter(({ kube, election, cloud }) => kube.size + election.size + cloud.size > 0)
       .map(({ process }) => `connections of ${process.name}`),
     ...(server.watches.count > 0 ? [`${server.watches.count} watches`] : []),
-    ...(cloud.events.size > 0 ? [`${cloud.events.size} streams`] : []),
+    ...(cloud.streams > 0 ? [`${cloud.streams} streams`] : []),
   ];
   if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
 }
 
 /** Starts what has ended anew, as whoever runs the program does, on a machine whose clocks are a little off. */
-function supervise({ replicas, random }: World): void {
+function supervise({ replicas, random, cloud }: World, isCalm: boolean = false): void {
   for (const replica of replicas) {
     if (replica.current !== undefined) continue;
-    const skewMs = random.chance(0.2) ? random.between(-SKEW_MS_MAX, SKEW_MS_MAX) : 0;
+    const drawnMs = random.chance(0.2) ? random.between(-SKEW_MS_MAX, SKEW_MS_MAX) : 0;
+    const skewMs = isCalm && cloud.needsRightClock ? 0 : drawnMs;
     replica.start({ rate: 1 + (random.next() - 0.5) * RATE_SPREAD, skewMs });
   }
 }

@@ -12,13 +12,12 @@ import { parseXenOrchestraConfig } from "../../../lib/providers/xenorchestra/set
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
 import { settle } from "../../support/manual_clock.ts";
-import { CLOUD_STEPS } from "../../simulation/steps/cloud.ts";
-import { TOKEN } from "../../simulation/world/cloud.ts";
-import { MACHINE_STEPS } from "../../simulation/steps/machine.ts";
+import { CLOUD_STEPS } from "../../simulation/xenorchestra/cloud_steps.ts";
+import { MACHINE_STEPS } from "../../simulation/xenorchestra/machine_steps.ts";
 import { NODE_STEPS } from "../../simulation/steps/node.ts";
 import { SERVER_STEPS } from "../../simulation/steps/server.ts";
 import type { Step } from "../../simulation/steps/mod.ts";
-import { World } from "../../simulation/world/mod.ts";
+import { XenOrchestraWorld } from "../../simulation/xenorchestra/cloud.ts";
 
 const NODES = 4;
 const TROUBLE_MS = 1_200_000;
@@ -43,7 +42,7 @@ const NAMES = ["a1", "b1"];
 const RIGHT_CLOCK = { rate: 1, skewMs: 0 };
 
 /** A machine goes, and its Node with it sooner or later; another one comes, under a name that never was. */
-const replace: Step = {
+const replace: Step<XenOrchestraWorld> = {
   name: "Node replaced",
   weight: 40,
   act: (world) => {
@@ -58,7 +57,7 @@ const replace: Step = {
 };
 
 /** As the step of stories, but never to the Lease: who loses it ends. */
-const refuse: Step = {
+const refuse: Step<XenOrchestraWorld> = {
   name: "API server refuses",
   weight: 4,
   act: ({ random, server, timeline }) => {
@@ -77,7 +76,7 @@ const LEFT_OUT = new Set([
   "API server refuses",
   "Lease edited by hand",
 ]);
-const STEPS: readonly Step[] = [
+const STEPS: readonly Step<XenOrchestraWorld>[] = [
   ...[...NODE_STEPS, ...MACHINE_STEPS, ...CLOUD_STEPS, ...SERVER_STEPS].filter(
     ({ name }) => !LEFT_OUT.has(name),
   ),
@@ -85,7 +84,7 @@ const STEPS: readonly Step[] = [
   refuse,
 ];
 
-let world: World | undefined;
+let world: XenOrchestraWorld | undefined;
 // What has bounds, and tests of them, of its own. Not by mocks, which would remember each call.
 const { add } = RequestLog.prototype;
 const { correlate } = EventCorrelator.prototype;
@@ -119,10 +118,10 @@ describe("runApp", () => {
 });
 
 /** A world that remembers nothing of its own past. */
-function createWorld(): World {
+function createWorld(): XenOrchestraWorld {
   const deletion = { ...DEFAULT_DELETION, confirmations: 2, holdOffMs: 10_000, fleetShare: 1 };
   const settings = { deletion, refreshIntervalMs: 10_000, pools: 2, nodes: NODES, replicas: 2 };
-  const world = new World(7, () => settings);
+  const world = new XenOrchestraWorld(7, () => settings);
   const forget = (): undefined => undefined;
   world.truth.note = forget;
   world.trace.note = forget;
@@ -140,7 +139,7 @@ function createWorld(): World {
 
 let joined = 0;
 
-function join(world: World): string {
+function join(world: XenOrchestraWorld): string {
   joined += 1;
   const name = `node-${joined}`;
   world.addMachine(name);
@@ -149,12 +148,13 @@ function join(world: World): string {
 }
 
 /** Settings of requests change while all goes on: those under way are given up, and a new session begins. */
-function toReconfigure(providers: readonly Provider[]): Step {
-  const act = ({ random }: World): string => {
+function toReconfigure(providers: readonly Provider[]): Step<XenOrchestraWorld> {
+  const act = ({ random, cloud }: XenOrchestraWorld): string => {
+    const token = cloud.firstSecret;
     const clientTimeout = `${random.between(10, 20)}s`;
     for (const [at, provider] of providers.entries()) {
       const url = `http://${NAMES[at]}.memory`;
-      const raw = { url, token: TOKEN, refreshInterval: "10s", clientTimeout };
+      const raw = { url, token, refreshInterval: "10s", clientTimeout };
       const { settings } = parseXenOrchestraConfig(raw, {});
       if (settings !== undefined) xenOrchestra.reconfigure?.(provider, settings);
     }
@@ -164,7 +164,10 @@ function toReconfigure(providers: readonly Provider[]): Step {
 }
 
 /** A while of trouble, then calm until all is right and at rest. */
-async function live(world: World, steps: readonly Step[]): Promise<void> {
+async function live(
+  world: XenOrchestraWorld,
+  steps: readonly Step<XenOrchestraWorld>[],
+): Promise<void> {
   const { timeline, random, server } = world;
   const endMs = timeline.monotonic() + TROUBLE_MS;
   for (let beatMs = 0; timeline.monotonic() < endMs;) {
@@ -184,7 +187,10 @@ async function live(world: World, steps: readonly Step[]): Promise<void> {
 }
 
 /** What grows from one stretch to the next, and in each stretch after that: what is kept grows always, noise once. */
-async function findGrowth(world: World, steps: readonly Step[]): Promise<string[]> {
+async function findGrowth(
+  world: XenOrchestraWorld,
+  steps: readonly Step<XenOrchestraWorld>[],
+): Promise<string[]> {
   let before = await readLows(world, steps);
   let growing: readonly Growth[] | undefined;
   for (let stretch = 0; stretch < STRETCHES; stretch += 1) {
@@ -199,8 +205,8 @@ async function findGrowth(world: World, steps: readonly Step[]): Promise<string[
 
 /** The least of each type after any of some rounds: what is at rest goes up and down, what is kept only up. */
 async function readLows(
-  world: World,
-  steps: readonly Step[],
+  world: XenOrchestraWorld,
+  steps: readonly Step<XenOrchestraWorld>[],
 ): Promise<Readonly<Record<string, number>>> {
   const lows: Record<string, number> = {};
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -214,12 +220,12 @@ async function readLows(
   return lows;
 }
 
-function beat(world: World, name: string): void {
+function beat(world: XenOrchestraWorld, name: string): void {
   if (world.isRunning(name)) world.setReady(name, true);
 }
 
 /** All faults end, and all Nodes are new: others than before, and as many, with nothing that anybody wrote on them. */
-function makeRight(world: World): void {
+function makeRight(world: XenOrchestraWorld): void {
   const { cloud, server, machines } = world;
   world.endFaults();
   for (const { metadata } of server.nodes) server.objects.deleteNode(metadata.name);
@@ -231,7 +237,7 @@ function makeRight(world: World): void {
 }
 
 /** As the API server does after an hour. */
-function forgetEvents({ server: { objects } }: World): number {
+function forgetEvents({ server: { objects } }: XenOrchestraWorld): number {
   const events = objects.list("events");
   for (const { metadata } of events) {
     objects.delete("events", { name: `${metadata.name}`, namespace: `${metadata["namespace"]}` });

@@ -5,7 +5,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { World } from "../world/mod.ts";
-import { TAG_LABELS } from "../world/own_labels.ts";
 
 /** Says what is not as it should be; nothing when all is. */
 export function listUntrue(world: World): string[] {
@@ -27,8 +26,7 @@ function listWrongs(world: World, node: Node): string[] {
   const { machines, truth } = world;
   if (world.isForeign(node.metadata.name)) return [];
   const vmId = machines.get(node.metadata.name) ?? "";
-  const vm = truth.find(vmId);
-  if (vm === undefined) return node.spec?.providerID ? ["has no machine"] : [];
+  if (!truth.has(vmId)) return node.spec?.providerID ? ["has no machine"] : [];
   const keys = new Set((node.spec?.taints ?? []).map(({ key }) => key.split("/")[1]));
   const wrongs: string[] = [];
   if (keys.has("uninitialized")) wrongs.push("is not initialised");
@@ -36,7 +34,7 @@ function listWrongs(world: World, node: Node): string[] {
   if (keys.has("out-of-service") && truth.isRunning(vmId)) wrongs.push("is out of service");
   if (keys.has("shutdown") === truth.isRunning(vmId)) wrongs.push("has a wrong shutdown taint");
   const wanted = truth.toLabels(vmId, world.said.labels);
-  for (const key of new Set([...Object.keys(wanted), ...TAG_LABELS])) {
+  for (const key of new Set([...Object.keys(wanted), ...world.cloud.labels.passing])) {
     if (node.metadata.labels?.[key] !== wanted[key]) wrongs.push(`has a wrong label ${key}`);
   }
   const address = truth.findAddress(vmId);

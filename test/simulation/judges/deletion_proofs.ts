@@ -1,49 +1,31 @@
 /**
- * What each process was told of machines that are gone, and whether that allows the deletion of a Node.
+ * What each process was told of machines that are gone, and whether that allows the deletion of a Node by the settings.
  * @module
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { FleetJudge } from "./fleet_judge.ts";
-import { StayJudge } from "./stay_judge.ts";
 import type { World } from "../world/mod.ts";
 
 /** A machine as a process knows it to be gone. */
 interface Absence {
   /** When each list was asked for that lacked it, since the last that showed it; monotonic milliseconds. */
   lists: number[];
-  proofs: Proof[];
   /** Whether a list of the process ever showed it. */
   wasShown: boolean;
   /** Since when the process knows its Node to be Ready; absent when it does not. */
   readySinceMs: number | undefined;
 }
 
-/** The cloud itself answered 404. */
-interface Proof {
-  readonly atMs: number;
-  /** The pools of which it knew all machines then. */
-  readonly loaded: ReadonlySet<string>;
-  /** The pools that it was not connected to, or did not show. */
-  readonly lost: readonly string[];
-  /** Whether the user could know that. */
-  readonly hasConnections: boolean;
-}
-
-/** Longest time between the first 404 of a proof and the deletion: that of one reconcile. */
-const RECONCILE_MS = 60_000;
 /** Clocks of processes may be so much too fast. */
 const RATE_ERROR = 0.02;
 /** So soon a process has looked at what it was told. */
 const LOOK_MS = 7_000;
 const NODE_MARK = '"kind":"Node"';
 const DECODER = new TextDecoder();
-const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
-const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
 
 /** Follows what the cloud tells each process. */
 export class DeletionProofs {
   readonly fleet: FleetJudge;
-  readonly #stays: StayJudge;
   readonly #world: World;
   /** By process and machine. */
   readonly #absences = new Map<string, Absence>();
@@ -53,21 +35,22 @@ export class DeletionProofs {
   constructor(world: World) {
     this.#world = world;
     this.fleet = new FleetJudge(world);
-    this.#stays = new StayJudge(world);
   }
 
-  /** Takes in an answer of the cloud. */
-  noteAnswer(asker: string, request: Request, response: Response): void {
-    const { pathname } = new URL(request.url);
-    if (pathname === "/rest/v0/vms") this.#noteList(asker, response);
-    const vmId = VM_PATH.exec(pathname)?.[1];
-    if (vmId === undefined || response.status !== 404 || !isJson(response)) return;
-    if (!this.#isShown(vmId)) this.#find(asker, vmId).proofs.push(this.#toProof());
+  /** Takes in a list of machines that a process was given. */
+  noteList(asker: string, isShown: (vmId: string) => boolean): void {
+    for (const vmId of this.#world.machines.values()) {
+      const absence = this.#find(asker, vmId);
+      if (isShown(vmId)) {
+        absence.lists = [];
+        absence.wasShown = true;
+      } else absence.lists.push(this.#nowMs);
+    }
   }
 
   /** Takes in that a process failed to take an inventory: every count starts anew. */
   noteFailure(asker: string): void {
-    this.#stays.noteFailure(asker);
+    this.#world.invariants.evidence.noteFailure(asker);
     for (const [key, absence] of this.#absences) {
       if (key.startsWith(`${asker} `)) absence.lists = [];
     }
@@ -95,7 +78,7 @@ export class DeletionProofs {
   }
 
   #noteReadiness(asker: string, node: Node): void {
-    const [, vmId] = PROVIDER_ID.exec(node.spec?.providerID ?? "") ?? [];
+    const [, vmId] = this.#world.cloud.providerId.exec(node.spec?.providerID ?? "") ?? [];
     if (vmId === undefined) return;
     const absence = this.#find(asker, vmId);
     const { readySinceMs } = absence;
@@ -110,51 +93,24 @@ export class DeletionProofs {
 
   /** Takes in how many Nodes there are. To be called after each change. */
   noteSize(): void {
-    const { nodes } = this.#world.server;
-    const size = nodes.filter(({ spec }) => spec?.providerID?.startsWith("xenorchestra:")).length;
+    const { server, cloud } = this.#world;
+    const isOurs = ({ spec }: Node): boolean => cloud.providerId.test(spec?.providerID ?? "");
+    const size = server.nodes.filter(isOurs).length;
     if (this.#sizes.at(-1)?.size !== size) this.#sizes.push({ atMs: this.#nowMs, size });
   }
 
   /** Notes that a process sends a deletion, and says what speaks against it. */
   listDoubts(author: string, node: Node, vmId: string): string[] {
-    const { enabled, confirmations, holdOffMs, whileOtherPartsAreLost } =
-      this.#world.findSaid(author).deletion;
-    const { lists, proofs, wasShown } = this.#find(author, vmId);
+    const { enabled, confirmations, holdOffMs } = this.#world.findSaid(author).deletion;
+    const { lists, wasShown } = this.#find(author, vmId);
     const doubts: string[] = enabled ? [] : ["its settings forbid it"];
     const nowMs = this.#nowMs;
-    const [, poolId = ""] = /^xenorchestra:\/\/([^/]+)\//.exec(node.spec?.providerID ?? "") ?? [];
-    const fitting = proofs.filter(
-      ({ atMs, loaded }) => nowMs - atMs <= RECONCILE_MS && loaded.has(poolId),
-    );
-    if (fitting.length < 2) doubts.push("its pool did not say twice that it has no such VM");
-    const isUnnamed = wasShown && fitting.some(({ hasConnections }) => !hasConnections);
-    const { lost = [] } = fitting.find((one) => one.lost.length === 0) ?? fitting.at(-1) ?? {};
-    if (lost.length > 0 && !isUnnamed) {
-      doubts.push(
-        ...(whileOtherPartsAreLost
-          ? this.#stays.listDoubts(author, vmId, lost)
-          : ["a pool was not connected"]),
-      );
-    }
-    const isKnown = wasShown || fitting.some(({ hasConnections }) => hasConnections);
-    if (!isKnown) doubts.push("it never saw the VM, and could not read the connections");
+    doubts.push(...this.#world.invariants.evidence.listDoubts(author, node, vmId, wasShown));
     if (lists.length < confirmations) doubts.push(`only ${lists.length} lists lacked the VM`);
     const spanMs = nowMs - (lists[0] ?? nowMs);
     if (spanMs < holdOffMs * (1 - RATE_ERROR))
       doubts.push(`it is missing for ${Math.floor(spanMs)} ms only`);
     return [...doubts, ...this.fleet.listExcess(author, node.metadata.uid ?? "")];
-  }
-
-  /**
-   * Whether a machine is where nobody could see it, and a process was allowed to live with that: by its settings, or
-   * because nothing that its user may read names the pool.
-   */
-  isExcused(author: string, vmId: string): boolean {
-    const { cloud, truth } = this.#world;
-    const poolId = String(truth.find(vmId)?.["$pool"]);
-    if (cloud.state.read("pools", poolId) !== undefined) return false;
-    if (this.#world.findSaid(author).deletion.whileOtherPartsAreLost) return true;
-    return !cloud.hasConnections && !this.#stays.wasShown(author, poolId);
   }
 
   /** Whether so many Nodes are gone or were lately deleted that the process that leads may delete none. */
@@ -177,43 +133,9 @@ export class DeletionProofs {
     return this.#sizes.slice(first).map(({ size }) => size);
   }
 
-  #noteList(asker: string, response: Response): void {
-    const isGenuine = isJson(response) || response.status === 304;
-    if (!isGenuine || (response.status !== 200 && response.status !== 304)) return;
-    this.#stays.noteList(asker);
-    for (const vmId of this.#world.machines.values()) {
-      const absence = this.#find(asker, vmId);
-      if (this.#isShown(vmId)) {
-        absence.lists = [];
-        absence.wasShown = true;
-      } else absence.lists.push(this.#nowMs);
-    }
-  }
-
-  #toProof(): Proof {
-    const { state, pools } = this.#world.cloud;
-    const loaded = pools.filter(({ hostIds: [masterId = ""] }) => {
-      const dom0 = state.read("hosts", masterId)?.["controlDomain"];
-      return state.read("vm-controllers", String(dom0)) !== undefined;
-    });
-    const connected = new Set(
-      state
-        .list("servers")
-        .flatMap((one) => (one["status"] === "connected" ? [one["poolId"]] : [])),
-    );
-    const lost = pools.map(({ id }) => id).filter((id) => !connected.has(id));
-    const { hasConnections } = this.#world.cloud;
-    const ids = new Set(loaded.map(({ id }) => id));
-    return { atMs: this.#nowMs, loaded: ids, lost, hasConnections };
-  }
-
-  #isShown(vmId: string): boolean {
-    return this.#world.cloud.state.read("vms", vmId) !== undefined;
-  }
-
   #find(asker: string, vmId: string): Absence {
     const key = `${asker} ${vmId}`;
-    const never = { lists: [], proofs: [], wasShown: false, readySinceMs: undefined };
+    const never = { lists: [], wasShown: false, readySinceMs: undefined };
     const known = this.#absences.get(key) ?? never;
     this.#absences.set(key, known);
     return known;
@@ -235,8 +157,4 @@ function isReady(node: Node): boolean {
   return (
     node.status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false
   );
-}
-
-function isJson({ headers }: Response): boolean {
-  return headers.get("content-type")?.startsWith("application/json") ?? false;
 }

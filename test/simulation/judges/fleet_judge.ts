@@ -38,7 +38,6 @@ interface Ledger {
 const LOOK_MS = 5_500;
 /** A deletion that was sent again in the same reconcile was counted when it was sent first. */
 const REQUEST_MS = 30_000;
-const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
 
 /** Judges deletions against the fleet limit. */
 export class FleetJudge {
@@ -89,7 +88,7 @@ export class FleetJudge {
       [...coverage.values()].every(({ complete, isOnlyNamed }) => complete || isOnlyNamed);
     const isMissing = ([, { name, sinceMs }]: readonly [string, Member]): boolean => {
       const vmId = machines.get(name) ?? "";
-      const isGone = !truth.find(vmId) && !truth.isTemplate(vmId) && !instances.has(vmId);
+      const isGone = truth.isGone(vmId) && !instances.has(vmId);
       const isKnown = sinceMs < observedAtMs && (lookedFor?.has(vmId) ?? true);
       return isGone && isKnown && !this.#moved.has(vmId);
     };
@@ -152,7 +151,7 @@ export class FleetJudge {
   #set(asker: string, node: Node, before: ReadonlyMap<string, Member>): void {
     const { uid = "", name } = node.metadata;
     const isNew = node.spec?.taints?.some(({ key }) => key.endsWith("/uninitialized")) ?? false;
-    if (isNew || !PROVIDER_ID.test(node.spec?.providerID ?? "")) return;
+    if (isNew || !this.#world.cloud.providerId.test(node.spec?.providerID ?? "")) return;
     const { sinceMs } = before.get(uid) ?? { sinceMs: this.#toOwnMs(asker) };
     this.#find(asker).members.set(uid, { name, sinceMs, isReady: isReady(node) });
   }

@@ -2,26 +2,26 @@ import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { World } from "../world/mod.ts";
+import { XenOrchestraWorld } from "../xenorchestra/cloud.ts";
 
 const AUTHOR = "a1";
 const NAMES = ["n1", "n2", "n3", "n4"] as const;
 const WINDOW_MS = 60_000;
 
-function toNode(world: World, name: string): Node {
+function toNode(world: XenOrchestraWorld, name: string): Node {
   const providerID = `xenorchestra://pool/${world.machines.get(name)}`;
   return { metadata: { name, uid: name }, spec: { providerID } };
 }
 
-function toReady(world: World, name: string): Node {
+function toReady(world: XenOrchestraWorld, name: string): Node {
   return { ...toNode(world, name), status: { conditions: [{ type: "Ready", status: "True" }] } };
 }
 
 /** Four Nodes, of which two may go, and a process that was told of them and does nothing itself. */
-async function start(listedMs: number = 0): Promise<World> {
+async function start(listedMs: number = 0): Promise<XenOrchestraWorld> {
   const deletion = { ...DEFAULT_DELETION, fleetShare: 0.5, fleetWindowMs: WINDOW_MS };
   const settings = { deletion, refreshIntervalMs: 10_000, replicas: 1, pools: 2, nodes: 4 };
-  const world = new World(7, () => settings);
+  const world = new XenOrchestraWorld(7, () => settings);
   const { process, uses } = world.replicas[0]?.start({ rate: 1, skewMs: 0 }) ?? {};
   process?.kill();
   uses?.push({ sinceMs: 0, said: world.said });
@@ -34,7 +34,10 @@ async function start(listedMs: number = 0): Promise<World> {
 }
 
 /** An inventory that shows the machines of these Nodes alone. */
-function toInventory({ machines, timeline }: World, names: readonly string[]): Inventory {
+function toInventory(
+  { machines, timeline }: XenOrchestraWorld,
+  names: readonly string[],
+): Inventory {
   const instances = names.map((name) => [machines.get(name) ?? "", {}] as const);
   return {
     observedAtMs: timeline.monotonic(),

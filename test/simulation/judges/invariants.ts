@@ -8,13 +8,12 @@ import type { NodeChange } from "../world/api_server.ts";
 import { DeletionProofs } from "./deletion_proofs.ts";
 import { KnownTruth } from "./known_truth.ts";
 import { listLacks, listTrespasses } from "./node_writes.ts";
-import { PowerJudge } from "./power_judge.ts";
+import type { Evidence } from "../world/cloud.ts";
 import type { Process } from "../world/process.ts";
 import type { Incarnation } from "../world/replica.ts";
 import type { World } from "../world/mod.ts";
 
 const NODE_PATH = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?/;
-const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
 
 /**
  * The judge. It notes what it finds rather than throw it: an error thrown into the program under test would only be one
@@ -23,7 +22,7 @@ const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
 export class Invariants {
   readonly proofs: DeletionProofs;
   readonly known: KnownTruth;
-  readonly power: PowerJudge;
+  readonly evidence: Evidence;
   readonly #world: World;
   /** Writes under way, as `a1 n3 labels`. */
   readonly #writing = new Set<string>();
@@ -34,7 +33,7 @@ export class Invariants {
     this.#world = world;
     this.proofs = new DeletionProofs(world);
     this.known = new KnownTruth(world);
-    this.power = new PowerJudge(world);
+    this.evidence = world.cloud.createEvidence(world);
   }
 
   /** What was broken, oldest first. */
@@ -83,8 +82,8 @@ export class Invariants {
       if (isReady) this.#tell(`${author} deletes Node ${name}, which is Ready`);
       return;
     }
-    for (const doubt of this.power.listDoubts(author, before, after)) {
-      this.#tell(`${author} takes Node ${name} out of service: ${doubt}`);
+    for (const doubt of this.evidence.listTaintDoubts(author, before, after)) {
+      this.#tell(`${author} taints Node ${name} ${doubt}`);
     }
     const isMoved = !isDeepStrictEqual(before.status?.addresses, after.status?.addresses);
     if (isMoved && !this.known.mayWriteAddresses(author))
@@ -99,7 +98,7 @@ export class Invariants {
     const span = this.known.toSpan(author, name);
     const wasTrue = (key: string, value: string | undefined): boolean =>
       vmId !== undefined && this.#world.truth.wasTrue(vmId, key, value, span);
-    for (const what of listTrespasses(before, after, wasTrue)) {
+    for (const what of listTrespasses({ before, after }, this.#world.cloud.labels, wasTrue)) {
       this.#tell(`${author} changes Node ${name}: ${what}`);
     }
   }
@@ -127,13 +126,11 @@ export class Invariants {
 
   #checkDeletion({ name: author }: Process, name: string): void {
     const node = this.#world.findNode(name);
-    const vmId = PROVIDER_ID.exec(node?.spec?.providerID ?? "")?.[1];
+    const vmId = this.#world.cloud.providerId.exec(node?.spec?.providerID ?? "")?.[1];
     if (node === undefined || vmId === undefined) return;
     // What remains possible where pools may be lost; whether it was allowed is judged below.
-    if (this.#world.truth.find(vmId) && !this.proofs.isExcused(author, vmId))
+    if (this.#world.truth.has(vmId) && !this.evidence.isExcused(author, vmId))
       this.#tell(`${author} deletes Node ${name}, whose VM exists`);
-    if (this.#world.truth.isTemplate(vmId))
-      this.#tell(`${author} deletes Node ${name}, whose VM is a template now`);
     for (const doubt of this.proofs.listDoubts(author, node, vmId)) {
       this.#tell(`${author} deletes Node ${name} without proof: ${doubt}`);
     }

@@ -5,7 +5,7 @@ import { listUntrue } from "./calm.ts";
 import { listLacks } from "./node_writes.ts";
 import type { Process } from "../world/process.ts";
 import { type Said, type Saying, toSaying } from "../world/settings_file.ts";
-import { World } from "../world/mod.ts";
+import { XenOrchestraWorld } from "../xenorchestra/cloud.ts";
 
 const LEASES_URL = "http://memory/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const JSON_HEADERS = { "content-type": "application/json" };
@@ -13,7 +13,7 @@ const ZONE = "topology.kubernetes.io/zone";
 const VM_NAME = "vm.k8s.xenorchestra/name_label";
 
 /** Two Nodes that are as they should be, and two processes, one of which leads. */
-async function start(): Promise<World> {
+async function start(): Promise<XenOrchestraWorld> {
   const settings = {
     deletion: DEFAULT_DELETION,
     refreshIntervalMs: 10_000,
@@ -21,7 +21,7 @@ async function start(): Promise<World> {
     pools: 2,
     nodes: 2,
   };
-  const world = new World(7, () => settings);
+  const world = new XenOrchestraWorld(7, () => settings);
   for (const replica of world.replicas) replica.start({ rate: 1, skewMs: 0 });
   for (const name of ["n1", "n2"]) {
     world.addMachine(name);
@@ -32,7 +32,7 @@ async function start(): Promise<World> {
   return world;
 }
 
-function findLeader({ replicas, server }: World): Process {
+function findLeader({ replicas, server }: XenOrchestraWorld): Process {
   const found = replicas.find(({ current }) => current?.process.name === server.holder);
   if (found?.current === undefined) throw new Error("Nobody leads");
   return found.current.process;
@@ -293,7 +293,7 @@ describe("Invariants", () => {
       for (const { file } of world.replicas) file.write(saying);
     };
     world.said = next;
-    write(toSaying(next));
+    write(toSaying(world.cloud, next));
     await world.timeline.advance(20_000);
     const inUse = world.incarnations.map(({ uses }) => uses.at(-1)?.said);
     await world.timeline.advance(5_000);

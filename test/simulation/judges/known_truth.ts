@@ -3,7 +3,7 @@
  * has nothing newer.
  * @module
  */
-import type { LabelSettings, Span } from "./truth.ts";
+import type { LabelSettings, Span } from "../world/cloud.ts";
 import type { World } from "../world/mod.ts";
 
 /** A write that was sent. */
@@ -22,7 +22,6 @@ interface Sent {
 const WAY_MS = 7_000;
 /** The deadline of a request, in which it may be sent again, and of what is asked of the cloud for one Node. */
 const REQUEST_MS = 30_000;
-const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
 
 /** Follows how old is what each process goes by. */
 export class KnownTruth {
@@ -37,7 +36,7 @@ export class KnownTruth {
 
   /** Takes in an answer of the cloud. */
   noteAnswer(asker: string, request: Request): void {
-    const vmId = VM_PATH.exec(new URL(request.url).pathname)?.[1];
+    const vmId = this.#world.cloud.findAsked(request);
     if (vmId === undefined) return;
     const atMs = this.#nowMs;
     this.#answers = this.#answers.filter((one) => one.atMs >= atMs - REQUEST_MS);

@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
-import { TAG_LABELS } from "../world/own_labels.ts";
-import { findBetaTwin, OUR_LABELS } from "./truth.ts";
+import type { LabelWords } from "../world/cloud.ts";
+import { findBetaTwin } from "./topology_labels.ts";
 
 /** Annotations of ours. */
 const OUR_ANNOTATIONS: ReadonlySet<string> = new Set([
@@ -33,23 +33,24 @@ interface Written {
  * @param wasTrue Whether a label was true of the Node's machine when the author last could know
  */
 export function listTrespasses(
-  before: Node,
-  after: Node,
+  { before, after }: { readonly before: Node; readonly after: Node },
+  { ours, passing }: LabelWords,
   wasTrue: (key: string, value: string | undefined) => boolean,
 ): string[] {
   const trespasses: string[] = [];
-  if (!isDeepStrictEqual(toTheirs(before), toTheirs(after))) trespasses.push("what is not ours");
+  if (!isDeepStrictEqual(toTheirs(before, ours), toTheirs(after, ours)))
+    trespasses.push("what is not ours");
   const providerId = before.spec?.providerID;
   if (providerId !== undefined && providerId !== after.spec?.providerID)
     trespasses.push(`its provider ID was ${providerId}`);
   const labels = after.metadata.labels ?? {};
   const old = before.metadata.labels ?? {};
-  for (const key of OUR_LABELS) {
+  for (const key of ours) {
     const value = labels[key];
     if (value === old[key]) continue;
     const isTwin = value === old[findBetaTwin(key) ?? ""];
     if (value === undefined) {
-      const mayGo = TAG_LABELS.includes(key) && wasTrue(key, undefined);
+      const mayGo = passing.includes(key) && wasTrue(key, undefined);
       if (!mayGo) trespasses.push(`it loses label ${key}`);
     } else if (!isTwin && !wasTrue(key, value)) {
       trespasses.push(`label ${key}=${value} was not true`);
@@ -71,7 +72,7 @@ export function listLacks({ method, body = "{}" }: TransportRequest): string[] {
 }
 
 /** A Node without what is ours and what each write changes. */
-function toTheirs(node: Node): unknown {
+function toTheirs(node: Node, ours: LabelWords["ours"]): unknown {
   const {
     resourceVersion: _1,
     managedFields: _2,
@@ -86,7 +87,7 @@ function toTheirs(node: Node): unknown {
     ...node,
     metadata: {
       ...metadata,
-      labels: Object.entries(labels).filter(([key]) => !OUR_LABELS.has(key)),
+      labels: Object.entries(labels).filter(([key]) => !ours.has(key)),
       annotations: Object.entries(annotations).filter(([key]) => !OUR_ANNOTATIONS.has(key)),
     },
     spec: { ...spec, taints: taints.filter(({ key }) => !OUR_TAINTS.has(key)) },

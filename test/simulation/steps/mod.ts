@@ -4,17 +4,17 @@
  */
 import type { World } from "../world/mod.ts";
 
-/** One thing that may happen. */
-export interface Step {
+/** One thing that may happen in a world. */
+export interface Step<W extends World = World> {
   readonly name: string;
   /** How often, against the other steps. */
   readonly weight: number;
   /** Lets it happen. Returns what it did, for the trace; nothing when it cannot happen now. */
-  readonly act: (world: World) => string | undefined;
+  readonly act: (world: W) => string | undefined;
 }
 
 /** Draws one step and lets it happen. */
-export function takeStep(world: World, steps: readonly Step[]): void {
+export function takeStep<W extends World>(world: W, steps: readonly Step<W>[]): void {
   const { name, act } = world.random.weigh(steps);
   const what = act(world);
   if (what === undefined) return;

@@ -5,7 +5,6 @@
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Step } from "./mod.ts";
-import { EDITED_LABELS } from "../judges/truth.ts";
 import type { World } from "../world/mod.ts";
 
 const FOREIGN = "foreign";
@@ -20,7 +19,7 @@ const join: Step = {
     const name = `n${random.between(1, settings.nodes)}`;
     if (world.findNode(name)) return undefined;
     const vmId = world.machines.get(name);
-    if (vmId === undefined || !truth.find(vmId)) world.addMachine(name);
+    if (vmId === undefined || !truth.has(vmId)) world.addMachine(name);
     else if (!truth.isRunning(vmId)) return undefined;
     world.join(name);
     return name;
@@ -30,7 +29,7 @@ const join: Step = {
 /** A machine that was cloned below the cloud: its Node claims the machine of another. */
 const twin = step("Node claims the machine of another", 0.5, (world, { metadata: { name } }) => {
   const vmId = world.machines.get(name);
-  const twinName = `${name}-twin`;
+  const twinName = world.cloud.toTwin(name);
   if (vmId === undefined || world.machines.has(twinName)) return undefined;
   world.machines.set(twinName, vmId);
   world.join(twinName);
@@ -57,7 +56,7 @@ const rebuild = step("Node rebuilt", 1, (world, { metadata: { name } }) => {
   const { machines, truth, cloud, server } = world;
   if (world.isForeign(name)) return undefined;
   const vmId = machines.get(name) ?? "";
-  if (truth.find(vmId)) cloud.state.removeVm(vmId);
+  if (truth.has(vmId)) cloud.removeVm(vmId);
   server.objects.deleteNode(name);
   world.addMachine(name);
   world.join(name);
@@ -83,8 +82,9 @@ const beat = step("heartbeat", 3, (world, { metadata: { name } }) => {
   return name;
 });
 
-const labelOurs = step("label of ours edited", 3, ({ random, server }, { metadata: { name } }) => {
-  const key = random.pick(EDITED_LABELS);
+const labelOurs = step("label of ours edited", 3, ({ random, server, cloud }, { metadata }) => {
+  const { name } = metadata;
+  const key = random.pick(cloud.labels.edited);
   const value = random.chance(0.3) ? null : `edited-${random.between(1, 1e6)}`;
   server.objects.patchNode(name, { metadata: { labels: { [key]: value } } });
   return `${name} ${key}=${value}`;

@@ -5,7 +5,6 @@
 import type { Link } from "../world/link.ts";
 import type { Incarnation } from "../world/replica.ts";
 import { later, type Step } from "./mod.ts";
-import { EDITED_LABELS } from "../judges/truth.ts";
 import type { World } from "../world/mod.ts";
 
 const MINUTE_MS = 60_000;
@@ -40,7 +39,7 @@ const outlive = step("SIGSTOP beyond the Lease", 2, (world, { process }) => {
   later(world, random.between(12_000, ms), () => {
     if (server.nodes.length === 0) return;
     const { name } = random.pick(server.nodes).metadata;
-    const labels = { [random.pick(EDITED_LABELS)]: `edited-${random.between(1, 1e6)}` };
+    const labels = { [random.pick(world.cloud.labels.edited)]: `edited-${random.between(1, 1e6)}` };
     server.objects.patchNode(name, { metadata: { labels } });
   });
   later(world, ms, () => process.resume(true));

@@ -2,10 +2,8 @@
  * What people do to the settings while the processes run.
  * @module
  */
-import { TOKEN } from "../world/cloud.ts";
 import { type Said, type Saying, toSaying } from "../world/settings_file.ts";
 import { later, type Step } from "./mod.ts";
-import { type LabelSettings, TYPE_TAG } from "../judges/truth.ts";
 import type { World } from "../world/mod.ts";
 
 /** How long a new file takes to each replica, at most: the nodes of a cluster mount it one after the other. */
@@ -18,8 +16,8 @@ const edit: Step = {
   weight: 2,
   act: (world) => {
     world.said = draw(world);
-    world.retag();
-    spread(world, toSaying(world.said));
+    world.cloud.retag(world.machines.values());
+    spread(world, toSaying(world.cloud, world.said));
     return JSON.stringify(world.said);
   },
 };
@@ -29,7 +27,7 @@ const annotate: Step = {
   weight: 0.5,
   act: (world) => {
     const note = `as of ${world.random.between(1, 1e6)}`;
-    spread(world, toSaying(world.said, note));
+    spread(world, toSaying(world.cloud, world.said, note));
     return note;
   },
 };
@@ -39,17 +37,8 @@ const spoil: Step = {
   name: "settings spoilt",
   weight: 1,
   act: (world) => {
-    const { text = "" } = toSaying(world.said);
-    const wrong = world.random.pick([
-      undefined,
-      "",
-      "refreshInterval: [",
-      text.slice(0, text.length >> 1).replace(/\n.*$/, ": :"),
-      text.replace(/refreshInterval: .*/, "refreshInterval: soon"),
-      text.replace(/confirmations: .*/, "confirmations: 0"),
-      text.replace(/zoneLabelFrom: .*/, "zoneLabelFrom: rack"),
-      text.replace(/token: .*/, "token:"),
-    ]);
+    const { random, cloud, said } = world;
+    const wrong = random.pick(cloud.listSpoilt(toSaying(cloud, said).text ?? ""));
     const ms = mendLater(world, { text: wrong, said: undefined });
     return `${JSON.stringify(wrong ?? "gone")} for ${ms} ms`;
   },
@@ -60,7 +49,10 @@ const mistakeSecret: Step = {
   name: "wrong secret in the settings",
   weight: 0.5,
   act: (world) => {
-    const ms = mendLater(world, toSaying({ ...world.said, token: `not-${TOKEN}` }));
+    const ms = mendLater(
+      world,
+      toSaying(world.cloud, { ...world.said, token: `not-${world.said.token}` }),
+    );
     return `for ${ms} ms`;
   },
 };
@@ -84,15 +76,7 @@ function draw(world: World): Said {
     },
     refreshIntervalMs: random.pick([settings.refreshIntervalMs, 15_000, 20_000]),
     leavesAddresses: world.leftAddresses.draw(),
-    labels: world.toOwnLabels(
-      random.pick<LabelSettings>([
-        said.labels,
-        { zoneFrom: "host" },
-        { zoneFrom: "pool" },
-        { zoneFrom: "host", typeTag: TYPE_TAG },
-        { zoneFrom: "pool", typeTag: TYPE_TAG },
-      ]),
-    ),
+    labels: world.cloud.drawLabels(random, said.labels),
   };
 }
 
@@ -112,7 +96,8 @@ function mendLater(world: World, saying: Saying): number {
   for (const { file } of files) file.write(saying);
   const ms = random.between(1_000, WRONG_MS_MAX);
   later(world, ms, () => {
-    for (const { file } of files) if (file.saying === saying) file.write(toSaying(world.said));
+    for (const { file } of files)
+      if (file.saying === saying) file.write(toSaying(world.cloud, world.said));
   });
   return ms;
 }

@@ -1,111 +1,147 @@
 /**
- * Xen Orchestra in memory: what is true in it, and what it says.
+ * What every story needs of the cloud that it is told of.
  * @module
  */
-import { Auth } from "../../../lib/simulator/xenorchestra/auth.ts";
-import { EventHub } from "../../../lib/simulator/xenorchestra/events.ts";
-import { Faults } from "../../../lib/simulator/xenorchestra/faults.ts";
+import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
-import { Front } from "../../../lib/simulator/xenorchestra/front.ts";
-import { toHost, toNetwork, toPool } from "../../../lib/simulator/xenorchestra/records.ts";
-import { toUuid } from "../../../lib/simulator/uuid.ts";
-import { RequestCounter } from "../../../lib/simulator/xenorchestra/requests.ts";
-import { createRoutes } from "../../../lib/simulator/xenorchestra/routes.ts";
-import type { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
+import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
-import { StateWithCopies } from "./copies.ts";
+import type { World, WorldSettings } from "./mod.ts";
+import type { Said } from "./settings_file.ts";
 
-/** A pool and its hosts, the master first. */
-export interface PoolPlace {
-  readonly id: string;
-  readonly hostIds: readonly string[];
+/** Stands for a process in the text of settings. */
+export const ASKER = "{asker}";
+
+/** What a cloud is made from. */
+export interface Origin {
+  readonly seed: number;
+  /** The source of chance of the whole story. */
+  readonly random: Random;
+  readonly timeline: Timeline;
+  readonly settings: WorldSettings;
 }
 
-/** Told of each answer that the cloud itself gave, right or wrong. */
-export type OnAnswer = (asker: string, request: Request, response: Response) => void;
+/** Settings that labels depend on. Each cloud reads its own. */
+export interface LabelSettings {
+  /** Xen Orchestra: where the zone comes from. */
+  readonly zoneFrom?: "host" | "pool" | "none";
+  /** Xen Orchestra: labels by the ID of the pool: of all pools, or absent. */
+  readonly regions?: Readonly<Record<string, string>>;
+  readonly zones?: Readonly<Record<string, string>>;
+  /** Xen Orchestra: begins the keys of tags that become labels; absent: none do. */
+  readonly tagPrefix?: string;
+  /** Xen Orchestra: prefix of the tag that says the type of a machine; absent: it goes by its size alone. */
+  readonly typeTag?: string;
+  /** CloudStack: the region of every Node; absent: its zone. */
+  readonly region?: string;
+  /** CloudStack: how the name of a service offering becomes a type. */
+  readonly typeStyle?: "squeezed" | "sanitised";
+}
 
-export const TOKEN = "simulated-token-of-forty-three-characters-00";
-/** How often the cloud looks for changes to tell of: rarely, for looking is dear. */
-const EVENT_PERIOD_MS = 5_000;
-const HOSTS_PER_POOL = 2;
+/** From when on a judge may believe something, and under which settings, one of which is in use. */
+export interface Span {
+  /** Monotonic milliseconds. */
+  readonly sinceMs: number;
+  readonly labels: readonly LabelSettings[];
+  /** Every settings there ever were. */
+  readonly past: readonly LabelSettings[];
+}
 
-/** Xen Orchestra. */
-export class Cloud {
-  readonly state: StateWithCopies;
-  readonly faults: Faults = new Faults();
-  readonly events: EventHub;
-  /** Those that it is connected to, or tries to be. */
-  pools: readonly PoolPlace[];
-  /** Whether the connection to a pool was removed. */
-  hasForgotten = false;
-  /** Whether the user may read the connections to pools. */
-  hasConnections = true;
-  readonly #front: Front;
-  readonly #stopped = new AbortController();
+/** What is true of machines: an oracle that shares no code with what it judges. */
+export interface Truth {
+  /** Whether there is such a machine, whether it shows just now or not. */
+  has(vmId: string): boolean;
+  /** Whether a machine is gone for good. */
+  isGone(vmId: string): boolean;
+  isRunning(vmId: string): boolean;
+  /** Takes in what is true now. To be called after each change. */
+  note(): void;
+  /** Whether a label of ours was true of a machine, or that it had none, at some moment of a span that ends now. */
+  wasTrue(vmId: string, key: string, value: string | undefined, span: Span): boolean;
+  /** The labels that are true of a machine now. */
+  toLabels(vmId: string, settings: LabelSettings): Readonly<Record<string, string>>;
+  /** The IPv4 address that a machine has; absent when it has none. */
+  findAddress(vmId: string): string | undefined;
+}
+
+/** What speaks for the deletion of a Node and against it, by what the cloud told each process. */
+export interface Evidence {
+  /** Takes in an answer of the cloud. */
+  noteAnswer(asker: string, answer: Answer): void;
+  /** Takes in that a process failed to take an inventory. */
+  noteFailure(asker: string): void;
+  /** Says what speaks against a deletion that a process sends. @param wasShown Whether it ever saw the machine */
+  listDoubts(author: string, node: Node, vmId: string, wasShown: boolean): string[];
+  /** Whether a process could not know better than that a machine is gone that exists. */
+  isExcused(author: string, vmId: string): boolean;
+  /** Says what speaks against the taints that a process gave a Node. */
+  listTaintDoubts(author: string, before: Node, after: Node): string[];
+}
+
+/** An answer that a cloud gave, right or wrong. */
+export interface Answer {
+  readonly request: Request;
+  readonly response: Response;
+  /** The body of the response; empty for clouds whose judges do without. */
+  readonly text: string;
+}
+
+/** Which labels may be ours. */
+export interface LabelWords {
+  readonly ours: ReadonlySet<string>;
+  /** Those that people edit: they follow the machine. Others are never put right. */
+  readonly edited: readonly string[];
+  /** Those that may go again. */
+  readonly passing: readonly string[];
+}
+
+/** A cloud in memory. */
+export interface Cloud {
+  readonly definition: ProviderDefinition;
+  readonly truth: Truth;
+  readonly labels: LabelWords;
+  /** Reads the ID of a machine out of a provider ID. */
+  readonly providerId: RegExp;
+  /** What the settings say of labels at first. */
+  readonly firstLabels: LabelSettings;
+  /** The secret with which a process is let in at first. */
+  readonly firstSecret: string;
+  /** Whether a part of it was removed for good, which a process takes for lost. */
+  readonly hasForgotten: boolean;
+  /** How many streams of answers are open. */
+  readonly streams: number;
+  /** What Landfall says of Nodes that only people can decide about, whatever the settings are. */
+  readonly undecided: readonly string[];
+  /** Whether only a process whose wall clock is about right is let in. */
+  readonly needsRightClock: boolean;
   /** Told of each answer. */
-  onAnswer: OnAnswer = () => undefined;
-
-  constructor(clock: Timeline, poolCount: number) {
-    const state = new StateWithCopies(clock);
-    const user = { id: toUuid("user"), username: "admin", password: "admin" };
-    const auth = new Auth(clock, [user]);
-    auth.addToken(TOKEN, user, Infinity);
-    const { signal } = this.#stopped;
-    this.state = state;
-    this.events = new EventHub({ state, clock, signal, periodMs: EVENT_PERIOD_MS });
-    const routes = createRoutes({ state, auth, events: this.events, clock });
-    this.#front = new Front({
-      answer: (request) => Promise.resolve(routes.fetch(request)),
-      faults: this.faults,
-      requests: new RequestCounter(),
-      clock,
-      signal,
-    });
-    this.pools = Array.from({ length: poolCount }, (_, at) => addPool(state, `pool-${at + 1}`));
-  }
-
+  onAnswer: (asker: string, answer: Answer) => void;
   /** Answers a request of a process. */
-  async answer(asker: string, request: Request): Promise<Outcome> {
-    const outcome = await this.#front.answer(request);
-    if (outcome.kind === "reply") this.onAnswer(asker, request, outcome.response);
-    return outcome;
-  }
-
-  /** Takes the right to read the connections to pools from the user, until faults end. */
-  hideConnections(): void {
-    this.hasConnections = false;
-    this.faults.set({ kind: "json", body: [] }, { route: "GET /servers" });
-  }
-
+  answer(asker: string, request: Request): Promise<Outcome>;
+  createEvidence(world: World): Evidence;
+  /** The machine that a request is about alone. */
+  findAsked(request: Request): string | undefined;
+  /** Creates a machine. */
+  addVm(name: string, id: string, address: string): void;
+  /** Deletes a machine for good. */
+  removeVm(vmId: string): void;
+  /** The name that a second Node has which claims the machine of the first. */
+  toTwin(name: string): string;
+  /** Writes settings down. In it {@linkcode ASKER} stands for the name of the process that reads them. */
+  toText(said: Said): string;
+  /** Draws other settings of labels. */
+  drawLabels(random: Random, before: LabelSettings): LabelSettings;
+  /** Settings that cannot be used, made from those that can. */
+  listSpoilt(text: string): readonly (string | undefined)[];
+  /** Changes what else labels depend on, as the settings have changed. */
+  retag(vmIds: Iterable<string>): void;
   /** Ends what is wrong with answers, rights included, and with what is shown. */
-  endFaults(): void {
-    this.state.removeCopies();
-    this.hasConnections = true;
-    this.faults.clear();
-  }
-
-  /** Removes the connection to a pool for good. */
-  forgetPool(poolId: string): void {
-    this.state.forgetPool(poolId);
-    this.pools = this.pools.filter(({ id }) => id !== poolId);
-    this.hasForgotten = true;
-  }
-
+  endFaults(): void;
+  /** Ends what people would not let go on, before all must come right. */
+  tidyUp(world: World): void;
+  /** Whether nobody but a person can say any more whether the machine of a Node is gone. */
+  isBeyondProof(node: Node, vmId: string): boolean;
   /** Ends everything that still goes on in it. */
-  stop(): void {
-    this.#stopped.abort(new Error("the simulation is over"));
-  }
-}
-
-function addPool(state: XenOrchestraState, name: string): PoolPlace {
-  const hostIds = Array.from({ length: HOSTS_PER_POOL }, (_, at) => toUuid(`host/${name}-${at}`));
-  const id = toUuid(`pool/${name}`);
-  const [masterId = ""] = hostIds;
-  state.addPool(toPool({ name, id, masterId }));
-  hostIds.forEach((hostId, at) => {
-    const address = `10.0.0.${at + 1}`;
-    state.addHost(toHost({ name: `${name}-host-${at + 1}`, id: hostId, poolId: id, address }));
-  });
-  state.put("networks", toNetwork("eth0", id));
-  return { id, hostIds };
+  stop(): void;
 }

@@ -8,7 +8,7 @@ import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
 import { ApiServer } from "./api_server.ts";
-import { Cloud, TOKEN } from "./cloud.ts";
+import type { Cloud, Origin } from "./cloud.ts";
 import { Invariants } from "../judges/invariants.ts";
 import { Random } from "../../support/random.ts";
 import { ELECTION, type ElectionTimes, type Incarnation, Replica } from "./replica.ts";
@@ -16,8 +16,7 @@ import { type Said, SettingsFile, toSaying } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
 import { rest, Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
-import { type LabelSettings, Truth, TYPE_TAG } from "../judges/truth.ts";
-import { LeftAddresses, OwnLabels, TAG_PREFIX } from "./own_labels.ts";
+import { LeftAddresses } from "./left_addresses.ts";
 
 /** What differs from seed to seed. */
 export interface WorldSettings {
@@ -35,29 +34,21 @@ export interface WorldSettings {
 /** How many machines have a firmware that reports their UUIDs with the first three parts in the other byte order. */
 const SWAPPED_SHARE = 0.1;
 
-/** How many stories are of a user who may not read the connections to pools, as long as faults last. */
-const BLIND_SHARE = 0.25;
-/** Sets that choice apart from all others of a seed. */
-const BLIND_SALT = 0x5e7e5;
-
 /** In how many stories Nodes are taken out of service. */
 const POWER_SHARE = 0.4;
 /** Sets that choice apart from all others of a seed. */
 const POWER_SALT = 0x0ff;
 
-/** How many machines have a tag that may say their type. */
-const TAGGED_SHARE = 0.5;
 const FOREIGN_PREFIX = "aws:///";
 
-/** The world of one seed. */
-export class World {
+/** The world of one seed, with one cloud. */
+export class World<C extends Cloud = Cloud> {
   readonly settings: WorldSettings;
   readonly random: Random;
   readonly timeline: Timeline = new Timeline();
   readonly trace: Trace = new Trace(this.timeline);
   readonly server: ApiServer = new ApiServer(this.timeline);
-  readonly cloud: Cloud;
-  readonly truth: Truth;
+  readonly cloud: C;
   readonly invariants: Invariants;
   readonly replicas: readonly Replica[];
   /** How careful whoever takes Nodes out of service is; absent: nobody does. */
@@ -66,29 +57,29 @@ export class World {
   readonly machines: Map<string, string> = new Map();
   /** What people want the settings files to say, in the end. */
   said: Said;
-  readonly ownLabels: OwnLabels;
   readonly leftAddresses: LeftAddresses;
   readonly #giveBack: () => void;
   #machineCount = 0;
   #bootCount = 0;
-  #addressCount = 0;
 
-  constructor(seed: number, toSettings: (random: Random) => WorldSettings) {
+  constructor(
+    seed: number,
+    toSettings: (random: Random) => WorldSettings,
+    createCloud: (origin: Origin) => C,
+  ) {
     const { timeline, trace, server } = this;
     this.random = new Random(seed);
-    this.settings = toSettings(this.random);
-    const { deletion, refreshIntervalMs, pools, election = ELECTION } = this.settings;
-    const chance = this.random.fork();
-    const network = this.random.fork();
-    this.cloud = new Cloud(timeline, pools);
-    this.ownLabels = new OwnLabels(seed);
-    const labels = this.toOwnLabels({ zoneFrom: "host" });
+    const { random } = this;
+    const settings = toSettings(random);
+    this.settings = settings;
+    const { deletion, refreshIntervalMs, election = ELECTION } = settings;
+    const chance = random.fork();
+    const network = random.fork();
+    this.cloud = createCloud({ seed, random, timeline, settings });
+    const { firstLabels: labels, firstSecret: token } = this.cloud;
     this.leftAddresses = new LeftAddresses(seed);
     const leavesAddresses = this.leftAddresses.draw();
-    this.said = { deletion, refreshIntervalMs, labels, leavesAddresses, token: TOKEN };
-    // Rights filter the list without a word.
-    if (new Random(seed ^ BLIND_SALT).chance(BLIND_SHARE)) this.cloud.hideConnections();
-    this.truth = new Truth(this.cloud, timeline);
+    this.said = { deletion, refreshIntervalMs, labels, leavesAddresses, token };
     this.invariants = new Invariants(this);
     server.onNodeChange = (change) => this.invariants.checkChange(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
@@ -97,10 +88,9 @@ export class World {
       if (held) held.ledMs ??= timeline.monotonic();
     };
     server.onEarlyTake = (author, from) => this.invariants.checkEarlyTake(author, from);
-    this.cloud.onAnswer = (asker, request, response) => {
-      this.invariants.known.noteAnswer(asker, request);
-      this.invariants.proofs.noteAnswer(asker, request, response);
-      this.invariants.power.noteAnswer(asker, request);
+    this.cloud.onAnswer = (asker, answer) => {
+      this.invariants.known.noteAnswer(asker, answer.request);
+      this.invariants.evidence.noteAnswer(asker, answer);
     };
     const power = new Random(seed ^ POWER_SALT);
     const outOfService = power.chance(POWER_SHARE)
@@ -114,7 +104,8 @@ export class World {
           timeline,
           trace,
           server,
-          file: new SettingsFile(this.said),
+          definition: this.cloud.definition,
+          file: new SettingsFile(toSaying(this.cloud, this.said)),
           election,
           random: network,
           ...(outOfService && { outOfService }),
@@ -129,6 +120,11 @@ export class World {
     );
     this.#giveBack = takeOver(chance, (request, signal) => this.#fetch(request, signal));
     this.truth.note();
+  }
+
+  /** What is true of machines. */
+  get truth(): C["truth"] {
+    return this.cloud.truth;
   }
 
   /** Every process that ever was. */
@@ -162,58 +158,14 @@ export class World {
 
   /** Creates a machine. Returns its UUID. */
   addVm(name: string, id: string): string {
-    const { random, cloud } = this;
     this.#machineCount += 1;
-    const pool = random.pick(cloud.pools);
-    cloud.state.addVm({
-      name,
-      id,
-      poolId: pool.id,
-      hostId: random.pick(pool.hostIds),
-      addresses: { "0/ipv4/0": `10.1.0.${this.#machineCount}` },
-      tags: [
-        ...(random.chance(TAGGED_SHARE) ? [`${TYPE_TAG}${random.pick(["small", "big"])}`] : []),
-        ...this.ownLabels.drawTags(),
-      ],
-    });
+    this.cloud.addVm(name, id, `10.1.0.${this.#machineCount}`);
     return id;
-  }
-
-  /** Label settings with names of this story's own, or without. */
-  toOwnLabels(labels: LabelSettings): LabelSettings {
-    return this.ownLabels.draw(
-      labels,
-      this.cloud.pools.map(({ id }) => id),
-    );
-  }
-
-  /** Gives machines other tags for labels; in most stories none. */
-  retag(): void {
-    for (const vmId of this.machines.values()) {
-      const tags = this.ownLabels.drawTags();
-      const before = this.truth.find(vmId)?.["tags"];
-      if (tags.length === 0 || !Array.isArray(before)) continue;
-      const kept = before.filter((tag) => !String(tag).startsWith(TAG_PREFIX));
-      this.cloud.state.setVm(vmId, { tags: [...kept, ...tags] });
-    }
-  }
-
-  /** Lets a machine report an address, as its guest tools do. */
-  giveAddress(vmId: string): void {
-    this.#addressCount += 1;
-    const address = `10.1.1.${this.#addressCount % 250}`;
-    this.cloud.state.setVm(vmId, { addresses: { "0/ipv4/0": address }, mainIpAddress: address });
   }
 
   /** Whether the machine of a Node runs. */
   isRunning(name: string): boolean {
     return this.truth.isRunning(this.machines.get(name) ?? "");
-  }
-
-  /** Whether the cloud is connected to the pool of a machine, or tries to be. */
-  isConnected(vmId: string): boolean {
-    const poolId = this.truth.find(vmId)?.["$pool"];
-    return this.cloud.pools.some(({ id }) => id === poolId);
   }
 
   /** Takes in that something is different now: what is true, and how many Nodes there are. */
@@ -264,16 +216,12 @@ export class World {
   /** Ends whatever goes wrong with servers, networks, processes and settings; what is true stays as it is. */
   endFaults(): void {
     const { cloud, server, replicas, incarnations, said } = this;
-    for (const { file } of replicas) file.write(toSaying(said));
+    for (const { file } of replicas) file.write(toSaying(cloud, said));
     cloud.endFaults();
-    cloud.events.mode = "right";
     server.faults.clear();
-    for (const { id } of cloud.pools) {
-      cloud.state.restorePool(id);
-      cloud.state.hideVms(id, false);
-    }
     for (const { process, kube, election, cloud: toCloud } of incarnations) {
       process.resume();
+      if (cloud.needsRightClock) process.setRight();
       for (const link of [kube, election, toCloud]) link.heal();
     }
   }

@@ -3,7 +3,6 @@
  * @module
  */
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
-import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { World } from "./mod.ts";
 
 /** What Landfall says when too many Nodes are gone at once: that comes right by a person alone. */
@@ -13,27 +12,14 @@ const DISABLED = "deletion.enabled is false";
 /** What it says when a process never saw the machine: that comes right by itself, in ten minutes. */
 const NEVER_SEEN = "has not seen it since its first inventory";
 
-/**
- * A process misses no machine while a pool that it saw once is not shown: that the pool will not come back only people
- * know, who start the process anew.
- */
-export function restartWithoutPool({ cloud, replicas, trace }: World): void {
-  if (!cloud.hasForgotten) return;
-  trace.note("PERSON", "restarts all, as a pool was removed for good");
-  for (const replica of replicas) replica.stop();
-}
-
 /** Ends what people would not let go on, before all must come right. */
 export function tidyUp(world: World): void {
-  const { server, machines, truth } = world;
+  const { server, machines, truth, cloud } = world;
   for (const node of server.nodes) {
     const { metadata, spec } = node;
     const vmId = machines.get(metadata.name) ?? "";
     if (world.isForeign(metadata.name)) continue;
-    // Nobody can say any more whether a machine of a pool that was removed is gone.
-    const isUnknown = world.cloud.hasForgotten && !world.isConnected(vmId);
-    const isLost = truth.isTemplate(vmId) || isUnknown || mayBeCopy(world, node);
-    if (isLost || isTwin(world, metadata.name)) {
+    if (cloud.isBeyondProof(node, vmId) || isTwin(world, metadata.name)) {
       server.objects.deleteNode(metadata.name);
       continue;
     }
@@ -68,19 +54,6 @@ export function decide(world: World, isPatient: boolean): void {
   }
 }
 
-/** Whether the Node names a pool that was removed, so that its machine, which is off in another, may be a copy. */
-function mayBeCopy({ cloud, machines, truth }: World, { metadata, spec }: Node): boolean {
-  const vmId = machines.get(metadata.name) ?? "";
-  if (!cloud.hasForgotten || truth.isRunning(vmId)) return false;
-  const [, provided] = /^xenorchestra:\/\/([^/]*)\//.exec(spec?.providerID ?? "") ?? [];
-  const { labels = {} } = metadata;
-  const region = labels["topology.kubernetes.io/region"];
-  // The settings may give it a name of its own.
-  const isNamed = region?.startsWith("region-");
-  const known = (isNamed ? labels["topology.k8s.xenorchestra/pool_id"] : region) ?? provided;
-  return known !== undefined && !cloud.pools.some(({ id }) => id === known);
-}
-
 /** Whether another Node has a better claim to the machine: that which is initialised, or was there first. */
 function isTwin({ server, machines }: World, name: string): boolean {
   const rivals = server.nodes.filter(
@@ -95,7 +68,7 @@ function listGone(world: World): string[] {
   const { server, machines, truth } = world;
   return server.nodes
     .filter(({ metadata: { name }, spec }) => {
-      const isGone = !truth.find(machines.get(name) ?? "");
+      const isGone = !truth.has(machines.get(name) ?? "");
       return spec?.providerID && isGone && !world.isForeign(name);
     })
     .map(({ metadata: { name } }) => name);

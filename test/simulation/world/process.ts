@@ -65,6 +65,11 @@ export class Process {
     this.#skewMs += ms;
   }
 
+  /** Sets its wall clock right. */
+  setRight(): void {
+    this.#skewMs = 0;
+  }
+
   /** As SIGSTOP: nothing happens in it, but its clocks go on. */
   pause(): void {
     if (this.#state !== "running") return;

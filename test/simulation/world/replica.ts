@@ -10,6 +10,7 @@ import { OUT_OF_SERVICE } from "../../../lib/cloud/deletion/out_of_service_setti
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
+import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
@@ -25,8 +26,6 @@ import {
   type TransportRequest,
   toTransportError,
 } from "../../../lib/kube/api/transport.ts";
-import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings/config.ts";
-import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { type ApiServer, LEASE } from "./api_server.ts";
 import { Link } from "./link.ts";
 import { type ClockErrors, Process } from "./process.ts";
@@ -66,6 +65,7 @@ export interface ReplicaOptions {
   readonly random: Random;
   readonly trace: Trace;
   readonly server: ApiServer;
+  readonly definition: ProviderDefinition;
   readonly file: SettingsFile;
   readonly election: ElectionTimes;
   /** Lets the out-of-service controller run, too, at first as careful as this says. */
@@ -170,15 +170,16 @@ export class Replica {
   /** @throws {ConfigError} when it cannot use its settings */
   async #run(incarnation: Incarnation): Promise<void> {
     const { file } = this;
+    const { definition } = this.#options;
     const { stop, uses, process } = incarnation;
     const { said } = file.saying;
     const options = {
       path: SETTINGS_PATH,
       env: toEnvironment(process),
-      definition: xenOrchestra,
+      definition,
       sections: [DELETION],
     };
-    const config = await parseProviderConfig(file.read(), options);
+    const config = await parseProviderConfig(file.read(process.name), options);
     if (said === undefined) throw new TypeError("It starts with settings that are wrong");
     uses.push({ sinceMs: this.#options.timeline.monotonic(), said });
     await runApp(this.#toOptions(incarnation, config), stop.signal);
@@ -197,8 +198,15 @@ export class Replica {
     for (const link of [current.kube, current.election, current.cloud]) link.reset();
   }
 
-  #toOptions(incarnation: Incarnation, current: ProviderConfig<XenOrchestraSettings>): AppOptions {
-    const { trace, election: times, onFailure, onSettings, outOfService } = this.#options;
+  #toOptions(incarnation: Incarnation, current: ProviderConfig<unknown>): AppOptions {
+    const {
+      trace,
+      definition,
+      election: times,
+      onFailure,
+      onSettings,
+      outOfService,
+    } = this.#options;
     const { process, metrics, stop } = incarnation;
     const { name, clock } = process;
     const log = createTraceLog(trace, name, (message) => {
@@ -221,7 +229,7 @@ export class Replica {
     const electing = toClient(incarnation.election, { component: "leader-election", deadlineMs });
     return {
       provider: this.#watchInventories(
-        xenOrchestra.create(current.settings, deps),
+        definition.create(current.settings, deps),
         (askedMs, inventory) => {
           const { said } = incarnation.uses.at(-1) ?? {};
           if (said) incarnation.inventory = { askedMs, said };
@@ -229,15 +237,15 @@ export class Replica {
         },
       ),
       fence,
-      announcer: new Announcer(toOwnObject({}, xenOrchestra.name)),
+      announcer: new Announcer(toOwnObject({}, definition.name)),
       configuration: {
         path: SETTINGS_PATH,
         read: async () => {
           incarnation.seen = this.file.saying;
-          return this.file.read();
+          return this.file.read(name);
         },
         env: toEnvironment(process),
-        definition: xenOrchestra,
+        definition,
         sections: [DELETION],
         current,
       },
@@ -314,7 +322,7 @@ function isListOfNodes({ method, path }: TransportRequest): boolean {
   return method === "GET" && /^\/api\/v1\/nodes(\?|$)/.test(path) && !path.includes("watch=");
 }
 
-/** The host of the URL says who asks. */
+/** The host of the URL says who asks. Where the settings hold the URL, it is in the file. */
 function toEnvironment({ name }: Process): Readonly<Record<string, string>> {
   return { XOA_URL: `http://${name}.memory` };
 }

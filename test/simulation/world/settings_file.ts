@@ -4,7 +4,7 @@
  */
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { ConfigError } from "../../../lib/core/errors.ts";
-import type { LabelSettings } from "../judges/truth.ts";
+import { ASKER, type Cloud, type LabelSettings } from "./cloud.ts";
 
 /** Settings that can be used. */
 export interface Said {
@@ -29,45 +29,30 @@ export interface Saying {
 export const SETTINGS_PATH = "/etc/landfall/cloud.yaml";
 
 /** Writes settings down. @param note A comment, which means nothing */
-export function toSaying(said: Said, note: string = ""): Saying {
-  const { deletion, refreshIntervalMs, labels, leavesAddresses, token } = said;
-  const { enabled, confirmations, holdOffMs, fleetShare, fleetWindowMs, whileOtherPartsAreLost } =
-    deletion;
-  const lines = [
-    `# ${note}`,
-    `token: ${token}`,
-    `refreshInterval: ${refreshIntervalMs}ms`,
-    `zoneLabelFrom: ${labels.zoneFrom}`,
-    ...(labels.typeTag === undefined ? [] : [`instanceTypeTag: ${labels.typeTag}`]),
-    ...toBlock("regions:", labels.regions),
-    ...toBlock("zones:", labels.zones),
-    ...toBlock("nodeLabelsFromTags:", labels.tagPrefix && { prefixes: `[${labels.tagPrefix}]` }),
-    ...toBlock("addresses:", leavesAddresses ? { mode: "leave" } : undefined),
-    "deletion:",
-    `  enabled: ${enabled}`,
-    `  confirmations: ${confirmations}`,
-    `  holdOff: ${holdOffMs}ms`,
-    `  fleetShare: ${fleetShare}`,
-    `  fleetWindow: ${fleetWindowMs}ms`,
-    `  whileOtherPoolsAreLost: ${whileOtherPartsAreLost}`,
-  ];
-  return { text: `${lines.join("\n")}\n`, said };
+export function toSaying(cloud: Pick<Cloud, "toText">, said: Said, note: string = ""): Saying {
+  return { text: `# ${note}\n${cloud.toText(said)}`, said };
 }
 
-function toBlock(
-  key: string,
-  entries: Readonly<Record<string, string>> | "" | undefined,
-): string[] {
-  if (!entries) return [];
-  return [key, ...Object.entries(entries).map(([name, value]) => `  ${name}: ${value}`)];
+/** What stands in the section about deletions, by its keys. */
+export function toDeletionKeys(deletion: DeletionSettings): Readonly<Record<string, string>> {
+  const { enabled, confirmations, holdOffMs, fleetShare, fleetWindowMs, whileOtherPartsAreLost } =
+    deletion;
+  return {
+    enabled: String(enabled),
+    confirmations: String(confirmations),
+    holdOff: `${holdOffMs}ms`,
+    fleetShare: String(fleetShare),
+    fleetWindow: `${fleetWindowMs}ms`,
+    whileOtherPoolsAreLost: String(whileOtherPartsAreLost),
+  };
 }
 
 /** A file of one replica. */
 export class SettingsFile {
   #saying: Saying;
 
-  constructor(said: Said) {
-    this.#saying = toSaying(said);
+  constructor(saying: Saying) {
+    this.#saying = saying;
   }
 
   /** What stands there now. */
@@ -80,10 +65,10 @@ export class SettingsFile {
     this.#saying = saying;
   }
 
-  /** @throws {ConfigError} when it is not there */
-  read(): string {
+  /** @param asker The process that reads it @throws {ConfigError} when it is not there */
+  read(asker: string): string {
     const { text } = this.#saying;
-    if (text !== undefined) return text;
+    if (text !== undefined) return text.replaceAll(ASKER, asker);
     throw new ConfigError([{ source: SETTINGS_PATH, message: "Cannot read the file: it is gone" }]);
   }
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import type { World } from "../world/mod.ts";
+import type { XenOrchestraCloud } from "./cloud.ts";
 
 /** Lists in a row, without a failure between, that showed a machine in one pool. Monotonic milliseconds. */
 interface Stay {
@@ -35,10 +36,12 @@ const RATE_ERROR = 0.02;
 
 /** Follows where each process saw machines. */
 export class StayJudge {
+  readonly #cloud: XenOrchestraCloud;
   readonly #world: World;
   readonly #shown = new Map<string, Shown>();
 
-  constructor(world: World) {
+  constructor(cloud: XenOrchestraCloud, world: World) {
+    this.#cloud = cloud;
     this.#world = world;
   }
 
@@ -46,7 +49,7 @@ export class StayJudge {
   noteList(asker: string): void {
     const nowMs = this.#world.timeline.monotonic();
     const shown = this.#find(asker, nowMs);
-    const { state, pools } = this.#world.cloud;
+    const { state, pools } = this.#cloud;
     for (const { id } of pools) if (state.read("pools", id)) shown.poolsMs.set(id, nowMs);
     for (const vmId of this.#world.machines.values()) {
       const vm = state.read("vms", vmId);

@@ -5,30 +5,11 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
-import type { Cloud } from "../world/cloud.ts";
-import { TAG_LABELS, TAG_PREFIX } from "../world/own_labels.ts";
 import type { Timeline } from "../timeline.ts";
-
-/** Settings that labels depend on. */
-export interface LabelSettings {
-  readonly zoneFrom: "host" | "pool" | "none";
-  /** Labels by the ID of the pool: of all pools, or absent. */
-  readonly regions?: Readonly<Record<string, string>>;
-  readonly zones?: Readonly<Record<string, string>>;
-  /** Begins the keys of tags that become labels; absent: none do. */
-  readonly tagPrefix?: string;
-  /** Prefix of the tag that says the type of a machine; absent: it goes by its size alone. */
-  readonly typeTag?: string;
-}
-
-/** From when on a judge may believe something, and under which settings, one of which is in use. */
-export interface Span {
-  /** Monotonic milliseconds. */
-  readonly sinceMs: number;
-  readonly labels: readonly LabelSettings[];
-  /** Every settings there ever were. */
-  readonly past: readonly LabelSettings[];
-}
+import type { LabelSettings, Span, Truth } from "../world/cloud.ts";
+import { REGION, toAll, TYPE, ZONE } from "../judges/topology_labels.ts";
+import type { XenOrchestraCloud } from "./cloud.ts";
+import { TAG_LABELS, TAG_PREFIX } from "./own_labels.ts";
 
 /** What labels tell of a machine, for a while. */
 interface Fact {
@@ -57,9 +38,6 @@ interface Naming {
   readonly name: string;
 }
 
-const REGION = ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
-const ZONE = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
-const TYPE = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
 const PREFIX = "topology.k8s.xenorchestra";
 const HOST_ID = `${PREFIX}/host_id`;
 const POOL_ID = `${PREFIX}/pool_id`;
@@ -96,14 +74,9 @@ export const EDITED_LABELS: readonly string[] = [...OUR_LABELS].filter(
   (key) => !ORIGINS[key] && !TAG_LABELS.includes(key),
 );
 
-/** The twin of a label that goes before it where the cloud is silent; contract of `k8s.io/cloud-provider`. */
-export function findBetaTwin(key: string): string | undefined {
-  return [REGION, ZONE, TYPE].find(([stable]) => stable === key)?.[1];
-}
-
 /** What is true now, and what was. */
-export class Truth {
-  readonly #cloud: Cloud;
+export class XenOrchestraTruth implements Truth {
+  readonly #cloud: XenOrchestraCloud;
   readonly #timeline: Timeline;
   /** By the machine's UUID, oldest first. */
   readonly #facts = new Map<string, Fact[]>();
@@ -112,7 +85,7 @@ export class Truth {
   /** By the ID of a host or pool, oldest first. */
   readonly #names = new Map<string, Naming[]>();
 
-  constructor(cloud: Cloud, timeline: Timeline) {
+  constructor(cloud: XenOrchestraCloud, timeline: Timeline) {
     this.#cloud = cloud;
     this.#timeline = timeline;
   }
@@ -120,6 +93,14 @@ export class Truth {
   /** A machine, whether it shows just now or not; absent when there is none. */
   find(vmId: string): XoRecord | undefined {
     return this.#cloud.state.all("vms").get(vmId);
+  }
+
+  has(vmId: string): boolean {
+    return this.find(vmId) !== undefined;
+  }
+
+  isGone(vmId: string): boolean {
+    return !this.has(vmId) && !this.isTemplate(vmId);
   }
 
   /** Whether a machine was turned into a template. */
@@ -276,10 +257,6 @@ function toLabels(fact: Fact, settings: LabelSettings): Record<string, string> {
     [POOL_ID]: poolId,
     [VM_NAME]: name,
   };
-}
-
-function toAll(keys: readonly string[], value: string): Record<string, string> {
-  return Object.fromEntries(keys.map((key) => [key, value]));
 }
 
 /** The stories name things so that each name is a label value as it stands. */

@@ -4,8 +4,8 @@
  */
 import type { Fault } from "../../../lib/simulator/xenorchestra/mod.ts";
 import type { Random } from "../../support/random.ts";
-import { later, type Step } from "./mod.ts";
-import type { World } from "../world/mod.ts";
+import { later, type Step } from "../steps/mod.ts";
+import type { XenOrchestraWorld } from "./cloud.ts";
 
 /** Everything, or one kind of question alone. */
 const ROUTES = [
@@ -21,7 +21,7 @@ const ROUTES = [
 ] as const;
 
 /** Answers that are wrong, late, cut off, or never come. */
-const answers: Step = {
+const answers: Step<XenOrchestraWorld> = {
   name: "cloud answers wrongly",
   weight: 5,
   act: (world) => {
@@ -34,14 +34,14 @@ const answers: Step = {
   },
 };
 
-const stumbles: Step = {
+const stumbles: Step<XenOrchestraWorld> = {
   name: "cloud stumbles",
   weight: 3,
   act: (world) => stumble(world),
 };
 
 /** As when a connection breaks or a proxy is restarted: a try fails, or two, and the next succeeds. */
-export function stumble({ random, cloud }: World): string {
+export function stumble({ random, cloud }: XenOrchestraWorld): string {
   const fault = random.pick<Fault>([{ kind: "status", status: 502 }, { kind: "halfBody" }]);
   const route = random.pick(["GET /vms", "GET /pools", "GET /hosts"] as const);
   cloud.faults.set(fault, { route, times: random.between(1, 2) });
@@ -65,7 +65,7 @@ function drawFault(random: Random): Fault {
 }
 
 /** Its connection to a pool breaks: all machines there look as if they were deleted. */
-const drop: Step = {
+const drop: Step<XenOrchestraWorld> = {
   name: "pool lost",
   weight: 4,
   act: (world) => {
@@ -82,7 +82,7 @@ const drop: Step = {
   },
 };
 
-function silenceNodes(world: World, poolId: string): void {
+function silenceNodes(world: XenOrchestraWorld, poolId: string): void {
   for (const [name, vmId] of world.machines) {
     const isThere = world.truth.find(vmId)?.["$pool"] === poolId;
     if (isThere && world.findNode(name)) world.setReady(name, false);
@@ -90,7 +90,7 @@ function silenceNodes(world: World, poolId: string): void {
 }
 
 /** The pool shows, with its hosts: only its machines could not be read. */
-const hideMachines: Step = {
+const hideMachines: Step<XenOrchestraWorld> = {
   name: "VMs of a pool hidden",
   weight: 1,
   act: (world) => {
@@ -104,7 +104,7 @@ const hideMachines: Step = {
 };
 
 /** Connections are cut, then nobody listens, then the first answers are wrong, then the pools load. */
-const restart: Step = {
+const restart: Step<XenOrchestraWorld> = {
   name: "cloud restarts",
   weight: 2,
   act: (world) => {
@@ -126,7 +126,7 @@ const restart: Step = {
   },
 };
 
-const events: Step = {
+const events: Step<XenOrchestraWorld> = {
   name: "events go wrong",
   weight: 2,
   act: (world) => {
@@ -144,7 +144,7 @@ const events: Step = {
 };
 
 /** A person removes the connection to a pool: its machines run on, and nobody will see them again. */
-const forget: Step = {
+const forget: Step<XenOrchestraWorld> = {
   name: "pool forgotten",
   weight: 0.1,
   act: ({ random, cloud }) => {
@@ -155,7 +155,7 @@ const forget: Step = {
   },
 };
 
-const rename: Step = {
+const rename: Step<XenOrchestraWorld> = {
   name: "host or pool renamed",
   weight: 1,
   act: ({ random, cloud }) => {
@@ -170,7 +170,7 @@ const rename: Step = {
 };
 
 /** Everything that goes wrong there. */
-export const CLOUD_STEPS: readonly Step[] = [
+export const CLOUD_STEPS: readonly Step<XenOrchestraWorld>[] = [
   answers,
   stumbles,
   drop,

@@ -3,11 +3,11 @@
  * Xen Orchestra does not see.
  * @module
  */
-import { remove, smuggle } from "./machine.ts";
-import type { Step } from "./mod.ts";
-import type { World } from "../world/mod.ts";
+import { remove, smuggle } from "./machine_steps.ts";
+import type { Step } from "../steps/mod.ts";
+import type { XenOrchestraWorld } from "./cloud.ts";
 
-const fall: Step = {
+const fall: Step<XenOrchestraWorld> = {
   name: "Node not Ready for long",
   weight: 2,
   act: (world) => {
@@ -19,13 +19,13 @@ const fall: Step = {
 };
 
 /** Mostly nothing: a stay must last, and so must an absence. */
-const rest: Step = { name: "nothing", weight: 6, act: () => undefined };
+const rest: Step<XenOrchestraWorld> = { name: "nothing", weight: 6, act: () => undefined };
 
 /** What happens while a pool is lost for long. */
-export const OUTAGE_STEPS: readonly Step[] = [remove, smuggle, fall, rest];
+export const OUTAGE_STEPS: readonly Step<XenOrchestraWorld>[] = [remove, smuggle, fall, rest];
 
 /** Loses a pool for a while. In the same moment a machine of another one may go there, which nobody sees. */
-export function loseLong(world: World, ms: number): void {
+export function loseLong(world: XenOrchestraWorld, ms: number): void {
   const { random, cloud, trace } = world;
   const pool = random.pick(cloud.pools);
   if (random.chance(0.5)) {

@@ -4,6 +4,7 @@
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { World } from "../world/mod.ts";
+import type { XenOrchestraCloud } from "./cloud.ts";
 
 /** What was true of a machine when the cloud answered a process about it alone. */
 interface Answer {
@@ -13,10 +14,16 @@ interface Answer {
   readonly isOff: boolean;
 }
 
+/** A change of a Node. */
+interface Taken {
+  readonly before: Node;
+  readonly after: Node;
+  /** Whether the author could not know better than that a machine is off. */
+  readonly isExcused: (vmId: string) => boolean;
+}
+
 /** Longest time between the answer and the arrival of the write: that of one reconcile. */
 const RECONCILE_MS = 60_000;
-const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
-const PROVIDER_ID = /^xenorchestra:\/\/[^/]+\/([^/]+)$/;
 const KEY = "node.kubernetes.io/out-of-service";
 
 /** Whether a Node is out of service. */
@@ -26,16 +33,18 @@ export function isOutOfService({ spec }: Node): boolean {
 
 /** Follows what the cloud says of single machines. */
 export class PowerJudge {
+  readonly #cloud: XenOrchestraCloud;
   readonly #world: World;
   #answers: Answer[] = [];
 
-  constructor(world: World) {
+  constructor(cloud: XenOrchestraCloud, world: World) {
+    this.#cloud = cloud;
     this.#world = world;
   }
 
   /** Takes in an answer of the cloud. */
   noteAnswer(asker: string, request: Request): void {
-    const vmId = VM_PATH.exec(new URL(request.url).pathname)?.[1];
+    const vmId = this.#cloud.findAsked(request);
     if (vmId === undefined) return;
     const atMs = this.#world.timeline.monotonic();
     this.#answers = this.#answers.filter((one) => one.atMs >= atMs - RECONCILE_MS);
@@ -43,25 +52,24 @@ export class PowerJudge {
   }
 
   /** Says what speaks against a change by which a process took a Node out of service; nothing for any other change. */
-  listDoubts(author: string, before: Node, after: Node): string[] {
+  listDoubts(author: string, { before, after, isExcused }: Taken): string[] {
     if (isOutOfService(before) || !isOutOfService(after)) return [];
     const ready = before.status?.conditions?.find(({ type }) => type === "Ready");
     const isKubeletReporting = ready !== undefined && ready.status !== "Unknown";
-    const vmId = PROVIDER_ID.exec(before.spec?.providerID ?? "")?.[1] ?? "";
+    const vmId = this.#cloud.providerId.exec(before.spec?.providerID ?? "")?.[1] ?? "";
     const nowMs = this.#world.timeline.monotonic();
     const last = this.#answers.findLast(
       (one) => one.asker === author && one.vmId === vmId && nowMs - one.atMs <= RECONCILE_MS,
     );
     const doubts = isKubeletReporting ? ["its kubelet reports"] : [];
     if (last === undefined) doubts.push("its machine was not asked for right before");
-    else if (!last.isOff && !this.#world.invariants.proofs.isExcused(author, vmId))
-      doubts.push("its machine was not off");
+    else if (!last.isOff && !isExcused(vmId)) doubts.push("its machine was not off");
     return doubts;
   }
 
   /** Whether nothing of a machine runs, wherever it is shown: it is halted, or there is none. */
   #isOff(vmId: string): boolean {
-    const vm = this.#world.truth.find(vmId);
+    const vm = this.#cloud.truth.find(vmId);
     return vm === undefined || vm["power_state"] === "Halted";
   }
 }

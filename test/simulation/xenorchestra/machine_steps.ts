@@ -2,9 +2,9 @@
  * What people and hypervisors do to virtual machines.
  * @module
  */
-import { stumble } from "./cloud.ts";
-import { later, type Step } from "./mod.ts";
-import type { World } from "../world/mod.ts";
+import { stumble } from "./cloud_steps.ts";
+import { later, type Step } from "../steps/mod.ts";
+import type { XenOrchestraWorld } from "./cloud.ts";
 
 interface Machine {
   /** Of the Node that it is, or may become. */
@@ -17,7 +17,7 @@ const GIB = 2 ** 30;
 const MIGRATION_MS_MAX = 60_000;
 
 /** Deleted for good; its kubelet falls silent, sooner or later. Something may fail while its absence is counted. */
-export const remove: Step = step("VM deleted", 2, (world, { name, vmId }) => {
+export const remove: Step<XenOrchestraWorld> = step("VM deleted", 2, (world, { name, vmId }) => {
   const { random, trace, cloud } = world;
   cloud.state.removeVm(vmId);
   fall(world, name);
@@ -43,14 +43,14 @@ const start = step("VM started", 4, (world, { name, vmId }) => {
   // The guest tools report once the guest is up.
   later(world, world.random.between(0, 20_000), () => {
     if (!world.truth.isRunning(vmId)) return;
-    world.giveAddress(vmId);
+    world.cloud.giveAddress(vmId);
     boot(world, { name, vmId });
   });
   return name;
 });
 
 /** The kubelet of a machine that was started reports. A second Node of it may be gone again: then as the first. */
-function boot(world: World, { name, vmId }: Machine): void {
+function boot(world: XenOrchestraWorld, { name, vmId }: Machine): void {
   const names = [name, ...[...world.machines].filter(([, id]) => id === vmId).map(([one]) => one)];
   const found = names.find((one) => world.findNode(one) !== undefined);
   if (found !== undefined) world.boot(found);
@@ -88,35 +88,43 @@ const migrate = step("VM migrated", 3, (world, { name, vmId }) => {
  * To another pool, which may leave the machine in neither for a while. That no list happens to show it on its way is
  * what only time can tell from a deletion: so the gap is shorter than the hold-off (docs/explanation/deletion.md).
  */
-const emigrate: Step = step("VM moves to another pool", 3, (world, { name, vmId }) => {
-  const { random, cloud, truth, settings } = world;
-  const operations = truth.find(vmId)?.["current_operations"] ?? {};
-  if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;
-  const pool = random.pick(cloud.pools);
-  const gapMs = random.chance(0.5) ? 0 : random.between(0, settings.deletion.holdOffMs * 0.9);
-  const tookMs = random.between(0, MIGRATION_MS_MAX);
-  cloud.state.beginMigration(vmId);
-  world.invariants.proofs.fleet.noteMove(vmId);
-  later(world, tookMs, () => {
-    if (!truth.isRunning(vmId)) return;
-    if (!cloud.pools.includes(pool)) return cloud.state.setVm(vmId, { current_operations: {} });
-    cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds), gapMs });
-  });
-  return `${name} in ${tookMs} ms, with a gap of ${gapMs} ms`;
-});
+const emigrate: Step<XenOrchestraWorld> = step(
+  "VM moves to another pool",
+  3,
+  (world, { name, vmId }) => {
+    const { random, cloud, truth, settings } = world;
+    const operations = truth.find(vmId)?.["current_operations"] ?? {};
+    if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;
+    const pool = random.pick(cloud.pools);
+    const gapMs = random.chance(0.5) ? 0 : random.between(0, settings.deletion.holdOffMs * 0.9);
+    const tookMs = random.between(0, MIGRATION_MS_MAX);
+    cloud.state.beginMigration(vmId);
+    world.invariants.proofs.fleet.noteMove(vmId);
+    later(world, tookMs, () => {
+      if (!truth.isRunning(vmId)) return;
+      if (!cloud.pools.includes(pool)) return cloud.state.setVm(vmId, { current_operations: {} });
+      cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds), gapMs });
+    });
+    return `${name} in ${tookMs} ms, with a gap of ${gapMs} ms`;
+  },
+);
 
 /** By `xe`, unseen by Xen Orchestra: no list ever shows it on its way, and it may go to a pool that is lost. */
-export const smuggle: Step = step("VM moves unseen", 1, (world, { name, vmId }) => {
-  const { random, cloud, truth } = world;
-  const operations = truth.find(vmId)?.["current_operations"] ?? {};
-  if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;
-  const pool = random.pick(cloud.pools);
-  world.invariants.proofs.fleet.noteMove(vmId);
-  cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds) });
-  // The network of the other pool may not reach the API server.
-  if (random.chance(0.5) && world.findNode(name)) world.setReady(name, false);
-  return `${name} to ${pool.id}`;
-});
+export const smuggle: Step<XenOrchestraWorld> = step(
+  "VM moves unseen",
+  1,
+  (world, { name, vmId }) => {
+    const { random, cloud, truth } = world;
+    const operations = truth.find(vmId)?.["current_operations"] ?? {};
+    if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;
+    const pool = random.pick(cloud.pools);
+    world.invariants.proofs.fleet.noteMove(vmId);
+    cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds) });
+    // The network of the other pool may not reach the API server.
+    if (random.chance(0.5) && world.findNode(name)) world.setReady(name, false);
+    return `${name} to ${pool.id}`;
+  },
+);
 
 /** Halted, and started again soon: what was true of it when it was asked for may be over. */
 const blink = step("VM halted for a moment", 8, (world, { name, vmId }) => {
@@ -169,10 +177,15 @@ const sicken = step("VM halted that is not ready", 6, (world, { name, vmId }) =>
 });
 
 /** What happens, or happens more often, where Nodes are taken out of service. */
-export const POWER_STEPS: readonly Step[] = [blink, { ...halt, weight: 4 }, copy, sicken];
+export const POWER_STEPS: readonly Step<XenOrchestraWorld>[] = [
+  blink,
+  { ...halt, weight: 4 },
+  copy,
+  sicken,
+];
 
 /** Everything that may happen to a machine. */
-export const MACHINE_STEPS: readonly Step[] = [
+export const MACHINE_STEPS: readonly Step<XenOrchestraWorld>[] = [
   remove,
   halt,
   start,
@@ -187,8 +200,8 @@ export const MACHINE_STEPS: readonly Step[] = [
 function step(
   name: string,
   weight: number,
-  act: (world: World, machine: Machine) => string | undefined,
-): Step {
+  act: (world: XenOrchestraWorld, machine: Machine) => string | undefined,
+): Step<XenOrchestraWorld> {
   return {
     name,
     weight,
@@ -202,7 +215,7 @@ function step(
 }
 
 /** As long as the node monitor of Kubernetes takes to miss a kubelet, or longer than anybody thinks. */
-function fall(world: World, name: string): void {
+function fall(world: XenOrchestraWorld, name: string): void {
   const uid = world.findNode(name)?.metadata.uid;
   if (uid === undefined) return;
   const ms = world.random.chance(0.6) ? 0 : world.random.between(0, 50_000);

@@ -1,23 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { StayJudge } from "./stay_judge.ts";
-import { World } from "../world/mod.ts";
+import { XenOrchestraWorld } from "./cloud.ts";
 
 const AUTHOR = "a1";
 const LIST_MS = 30_000;
 
 /** A machine, another pool, and a process that is shown both. */
 class Scene {
-  readonly world = new World(7, () => ({
+  readonly world = new XenOrchestraWorld(7, () => ({
     deletion: DEFAULT_DELETION,
     refreshIntervalMs: LIST_MS,
     replicas: 1,
     pools: 2,
     nodes: 1,
   }));
-  readonly judge = new StayJudge(this.world);
+  readonly judge = new StayJudge(this.world.cloud, this.world);
   readonly vmId = this.world.addMachine("n1");
-  readonly own = String(this.world.truth.find(this.vmId)?.["$pool"]);
+  readonly own = String(this.world.cloud.truth.find(this.vmId)?.["$pool"]);
   readonly other = this.world.cloud.pools.find(({ id }) => id !== this.own)?.id ?? "";
 
   async list(times: number): Promise<void> {
