@@ -72,6 +72,13 @@ test("every file of lib says in its first comment what it is", () => {
   expect(findFiles((text) => !/^\/\*\*[^]*?\S[^]*?@module\s+\*\//.test(text), lib)).toEqual([]);
 });
 
+test("every file with JSX names its library, so that the program starts in any folder", () => {
+  const files = all.filter((file) => file.endsWith(".tsx"));
+  const pragma = /^\/\*\* @jsxImportSource hono\/jsx \*\/$/m;
+  expect(files.filter((file) => !pragma.test(texts.get(file) ?? ""))).toEqual([]);
+  expect(files).not.toEqual([]);
+});
+
 test("no folder has more than 15 loose files", async () => {
   const counts = new Map<string, number>();
   for (const top of ["lib", "test", "bench", "docs", "deploy", "release"]) {

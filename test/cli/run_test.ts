@@ -33,6 +33,8 @@ test("run() initialises Nodes in a process of its own, and ends with 0 on SIGTER
     "--logging-format=json",
   ];
   const child = Bun.spawn([process.execPath, join(ROOT, "main.ts"), ...flags], {
+    // Not the folder of the sources, whose tsconfig.json the runtime would read.
+    cwd: folder,
     env: {},
     stdout: "ignore",
     stderr: "pipe",

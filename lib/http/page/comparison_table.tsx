@@ -2,6 +2,7 @@
  * A table that compares desired and actual values.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { Line, LineState } from "./differences.ts";
 

@@ -2,6 +2,7 @@
  * The last answer of the cloud, its age, and the process that shows it.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { InventoryView, StatusView } from "../views.ts";
 import { formatCount } from "./marks.tsx";

@@ -2,6 +2,7 @@
  * The page of all Nodes: their states, the problems, and where they are.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ElectionView, InventoryView, NodeView, StatusView } from "../views.ts";
 import { CoverageTable, Facts } from "./facts.tsx";

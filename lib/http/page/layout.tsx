@@ -2,6 +2,7 @@
  * The frame of every HTML page: head, heading, style, and the security rules for the browser.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import { createHash } from "node:crypto";
 import { html, raw } from "hono/html";
 import type { JSX } from "hono/jsx/jsx-runtime";

@@ -2,6 +2,7 @@
  * Small pieces that more than one page shows: states, counts of states, Nodes as tiles.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { STATES, type StateName } from "./state.ts";
 import type { Card, Counts } from "./topology/mod.ts";

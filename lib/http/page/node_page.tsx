@@ -2,6 +2,7 @@
  * The page of one Node: its machine, desired and actual values, and what happens to it.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { describeOutOfService } from "../out_of_service.ts";
 import { formatSpan, toMs } from "../span.ts";

@@ -2,6 +2,7 @@
  * The Nodes that a search found, as a table; on a phone as a list.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { formatSpan, toMs } from "../span.ts";
 import { Mark, toNodePath } from "./marks.tsx";

@@ -2,6 +2,7 @@
  * Nodes with problems, by what they have in common.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { PlaceView } from "../views.ts";
 import { formatCount, Mark, Tiles, toNodePath } from "./marks.tsx";

@@ -2,6 +2,7 @@
  * The topology as boxes within boxes: the places that hold machines, and the Nodes in them.
  * @module
  */
+/** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { Bar, formatCount, Tally, Tiles } from "../marks.tsx";
 import type { Box, Card, Topology } from "./mod.ts";
