@@ -20,6 +20,7 @@ import type { XenOrchestraSettings } from "../settings/config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
 import { listUnfitFindings } from "../scope/unfit_entries.ts";
+import { listUnknownEntryFindings, withoutUnknownEntries } from "../scope/unknown_pools.ts";
 import type { Host, Server } from "../wire/schema.ts";
 
 /** The dependencies of {@linkcode inspectXenOrchestra}. */
@@ -64,16 +65,18 @@ export async function inspectXenOrchestra(
       listNetworkFindings(options, signal),
       listEntryFindings(options, hosts, signal),
     ]);
-    const shown = inspectInventory(endpoint, inventory, WORDS);
+    const shown = inspectInventory(endpoint, withoutUnknownEntries(inventory), WORDS);
     const answers = `Xen Orchestra at ${endpoint} answers and accepts the credentials`;
     return {
       ...shown,
+      inventory,
       counts: { ...shown.counts, hosts: hosts.objects.length },
       parts: [...shown.parts, ...toHostParts(hosts)],
       findings: [
         { level: "ok", code: "answers", message: answers },
         ...listSafetyFindings(settings),
         ...shown.findings,
+        ...listUnknownEntryFindings(inventory, servers),
         ...listServerFindings(servers, inventory),
         ...networks,
         ...entries,

@@ -13,6 +13,7 @@ import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts"
 import type { Logger } from "../../../core/log.ts";
 import type { Identity } from "../model/identity.ts";
 import type { PoolScope } from "./pool_scope.ts";
+import { isUnknownEntry, NOT_SHOWN, toEntryAdvice } from "./unknown_pools.ts";
 
 /** Maximum number of such pools in one inventory, because a client that registers Nodes can name any pool. */
 const NAMED_POOLS_MAX = 64;
@@ -20,10 +21,6 @@ const NAMED_POOLS_MAX = 64;
 /** Reason for a pool that was not shown since the start. */
 export const NEVER_SHOWN: string =
   "Xen Orchestra has not shown the pool since Landfall started; its connection may be down";
-
-const UNKNOWN =
-  'it is in "pools", but Xen Orchestra has not shown it since Landfall started: ' +
-  "its connection may be down, or the name is wrong";
 
 /**
  * Adds pools to an inventory that our Nodes or the setting `pools` name. Returns `inventory` itself if there are none.
@@ -35,7 +32,7 @@ export function withNamedPools(
 ): Inventory {
   const unknown = scope.listUnknown(inventory);
   const named = new Map<string, Coverage>(
-    unknown.map((one) => [one, { complete: false, isOnlyNamed: true, reason: UNKNOWN }]),
+    unknown.map((one) => [one, { complete: false, isOnlyNamed: true, reason: NOT_SHOWN }]),
   );
   for (const identity of identities) {
     if (named.size >= NAMED_POOLS_MAX + unknown.length) break;
@@ -79,12 +76,12 @@ export class NamedPools {
     }
     this.#hadNone = hasNone;
     if (named.length === 0 && this.#logged.size === 0) return;
-    for (const [pool, { reason }] of named) {
+    for (const [pool, part] of named) {
       if (this.#logged.has(pool)) continue;
-      const advice =
-        reason === UNKNOWN
-          ? 'correct it in "pools", or reconnect the pool'
-          : "reconnect it; if it was removed for good, delete its Nodes";
+      const { reason } = part;
+      const advice = isUnknownEntry(part)
+        ? toEntryAdvice(pool, { coverage })
+        : "reconnect it; if it was removed for good, delete its Nodes";
       this.#log.warn("Xen Orchestra does not show a pool that a Node or a setting names", {
         pool,
         reason,

@@ -83,6 +83,18 @@ describe("inspectXenOrchestra()", () => {
     expect(found.findings.at(-1)?.message).toBe('the connection "rack 2" to a pool is connecting');
   });
 
+  test("says that there is no such pool, and which one was meant", async () => {
+    const found = await inspect({ pools: ["Paris", "lyon"] });
+    expect(codes(found)).toEqual(["warning unknownPool"]);
+    expect(found.findings.find(({ code }) => code === "unknownPool")).toMatchObject({
+      message:
+        'pool "Paris" is in "pools", but no pool that the user can see has this name or UUID',
+      advice: 'correct it in "pools"; did you mean paris?',
+    });
+    expect(found.counts).toMatchObject({ pools: 2 });
+    expect(found.parts.filter(({ kind }) => kind === "pool")).toHaveLength(2);
+  });
+
   test("says nothing of a connection that is switched off", async () => {
     const off = { id: "s", label: "old", enabled: false, status: "disconnected" };
     cloud.state.put("servers", off);
