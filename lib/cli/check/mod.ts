@@ -12,6 +12,7 @@ import { fitControllers } from "../../controllers/fitting.ts";
 import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
+import { systemClock } from "../../core/clock.ts";
 import { escapeInvisible } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
@@ -25,7 +26,7 @@ import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
 import { listMissingKinds, listTooNew } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
-import { findLease } from "./lease.ts";
+import { checkLease, NO_LEASE } from "./leases/own_lease.ts";
 import { listNodePlans } from "./nodes.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
@@ -208,15 +209,14 @@ async function checkRights(
     permissions: [],
   });
   return await inTime(signal, late, async (deadline) => {
-    const { lease: fallback } = needs;
-    const found =
-      fallback && leaseOf !== undefined
-        ? await findLease({ client, reviewer, fallback, provider: leaseOf }, deadline)
-        : undefined;
-    const wanted = found ? { ...needs, lease: found.lease } : needs;
-    const step = await checkPermissions(reviewer, wanted, deadline);
-    const findings = found ? [found.finding] : [];
-    return { ...step, findings, ...(user !== undefined && { user }) };
+    const { lease: own } = needs;
+    const nowMs = systemClock.now();
+    const { findings, ...found } = own
+      ? await checkLease({ client, reviewer, own, provider: leaseOf, nowMs }, deadline)
+      : { findings: [NO_LEASE] };
+    const step = await checkPermissions(reviewer, { ...needs, ...found }, deadline);
+    const status = toStatus([...step.permissions, ...findings]);
+    return { ...step, status, findings, ...(user !== undefined && { user }) };
   });
 }
 

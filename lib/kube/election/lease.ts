@@ -53,6 +53,13 @@ export function readDurationMs(lease: Lease, fallbackMs: number): number {
   return isCount ? seconds * 1_000 : fallbackMs;
 }
 
+/** When its holder renewed it, in milliseconds of the holder's clock; `undefined` without a readable time. */
+export function readRenewMs(lease: Lease): number | undefined {
+  const time: unknown = toSpec(lease).renewTime;
+  const ms = typeof time === "string" ? Date.parse(time) : NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
 /** Whether the election data is the same. Labels and annotations of the Lease do not count. */
 export function isSameRecord(before: Lease | undefined, after: Lease): boolean {
   return before !== undefined && isDeepStrictEqual(toSpec(before), toSpec(after));

@@ -9,6 +9,7 @@ import { check } from "../../../lib/cli/check/mod.ts";
 import type { CheckReport } from "../../../lib/cli/check/report.ts";
 import { toRegisteredNode } from "../../../lib/cli/demo/cluster.ts";
 import { VERSION } from "../../../lib/cli/version.ts";
+import { toMicroTime } from "../../../lib/kube/election/lease.ts";
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
 import {
@@ -54,8 +55,11 @@ async function run(env: Record<string, string>, ...argv: readonly string[]): Pro
   return { code, out };
 }
 
-async function report(env: Record<string, string>): Promise<CheckReport & { code: number }> {
-  const { code, out } = await run(env, "--output=json");
+async function report(
+  env: Record<string, string>,
+  ...argv: readonly string[]
+): Promise<CheckReport & { code: number }> {
+  const { code, out } = await run(env, "--output=json", ...argv);
   return { ...JSON.parse(out), code };
 }
 
@@ -186,7 +190,22 @@ describe("check()", () => {
     expect(found.permissions.permissions.filter((one) => one.name === name)).toHaveLength(2);
     const named = await run(byToken(), "--leader-elect-resource-name=other");
     expect(named.out).toContain("update leases.coordination.k8s.io in kube-system/other\n");
+    expect(named.out).toContain("Lease kube-system/other: not created yet\n");
     expect(named.out).not.toContain(name);
+    const alone = await run(byToken(), "--leader-elect=false");
+    expect(alone.out).toContain("no Lease: with --leader-elect=false");
+  });
+
+  test("warns of another cloud controller manager that leads now", async () => {
+    kubernetes.objects.create("leases", {
+      metadata: { name: "cloud-controller-manager", namespace: "kube-system" },
+      spec: { holderIdentity: "go_1", renewTime: toMicroTime(Date.now()) },
+    });
+    const found = await report(byToken(), "--leader-elect-resource-name=other");
+    expect(found.permissions).toMatchObject({
+      status: "warning",
+      findings: [{ code: "lease" }, { level: "warning", code: "otherLeader" }],
+    });
   });
 
   test("ends with 1 and names the right that is missing", async () => {

@@ -4,6 +4,7 @@ import {
   isReleased,
   isSameRecord,
   readDurationMs,
+  readRenewMs,
   toAcquired,
   toFirstLease,
   toMicroTime,
@@ -180,4 +181,14 @@ describe("a Lease that somebody edited to rubbish", () => {
       "renewTime",
     ]);
   });
+});
+
+test.each<[unknown, number | undefined]>([
+  ["2026-01-02T00:00:00.000001Z", Date.UTC(2026, 0, 2)],
+  ["soon", undefined],
+  [7, undefined],
+  [undefined, undefined],
+])("readRenewMs() reads %p", (renewTime, ms) => {
+  const spec = { renewTime } as Lease["spec"];
+  expect(readRenewMs({ metadata: { name: "a" }, ...(spec && { spec }) })).toBe(ms);
 });

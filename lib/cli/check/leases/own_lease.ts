@@ -1,0 +1,167 @@
+/**
+ * Which Lease this process would use, and who holds it, for `landfall check`.
+ * @module
+ */
+import type { KubeClient } from "../../../kube/api/client.ts";
+import { KubeError } from "../../../kube/api/errors.ts";
+import { reviewAccess } from "../../../kube/access/review.ts";
+import { listElectionRights } from "../../../kube/access/rights.ts";
+import { findHolder, type LeaseName } from "../../../kube/election/lease.ts";
+import { type Lease, LEASES } from "../../../kube/kinds/lease.ts";
+import { listOtherLeaders, USUAL_NAME } from "./other_leaders.ts";
+import type { CheckFinding } from "../report.ts";
+
+const LISTED_MAX = 500;
+
+/** What {@linkcode checkLease} looks with. */
+export interface LeaseSearch {
+  /** Reads Leases. */
+  readonly client: KubeClient;
+  /** Asks for permissions, perhaps as another user. */
+  readonly reviewer: KubeClient;
+  /** The Lease that `run` uses with these flags. */
+  readonly own: LeaseName;
+  /** As given by `--cloud-provider`. Absent: a flag names the Lease, so that no other one is looked for. */
+  readonly provider?: string | undefined;
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+}
+
+/** A Lease, and what to say about it and others. */
+export interface CheckedLease {
+  readonly lease: LeaseName;
+  readonly findings: readonly CheckFinding[];
+}
+
+/** What is said with `--leader-elect=false`. */
+export const NO_LEASE: CheckFinding = {
+  level: "ok",
+  code: "lease",
+  message: "no Lease: with --leader-elect=false this process acts at once, so run only one",
+};
+
+/** `missing`: the API server has none. `unreadable`: it refuses to show it. */
+type Reading = Lease | "missing" | "unreadable";
+
+/**
+ * Finds the Lease and its holder, and warns of other Leases of cloud controller managers that are held now.
+ *
+ * Without a flag that names the Lease, the flags of the manifests may still name one. So it takes, in this order: the
+ * only one of the known names that may be updated; one that exists; the one that `run` uses. The known names are that
+ * of the Go controller, and the one that `run` uses.
+ *
+ * @throws the signal's reason
+ */
+export async function checkLease(search: LeaseSearch, signal: AbortSignal): Promise<CheckedLease> {
+  const { client, own, nowMs } = search;
+  const { namespace } = own;
+  const usual = await listUsual(client, namespace, signal);
+  const { name, reading } = await findLease(search, usual, signal);
+  const others = usual.filter(({ metadata }) => metadata.name !== name);
+  const findings = [
+    toFinding({ namespace, name }, reading, search),
+    ...listOtherLeaders(others, { namespace, nowMs }),
+  ];
+  return { lease: { namespace, name }, findings };
+}
+
+interface FoundLease {
+  readonly name: string;
+  readonly reading: Reading;
+}
+
+async function findLease(
+  search: LeaseSearch,
+  usual: readonly Lease[],
+  signal: AbortSignal,
+): Promise<FoundLease> {
+  const { client, own, provider } = search;
+  const { namespace } = own;
+  const read = async (name: string): Promise<FoundLease> => {
+    return { name, reading: await readLease(client, { namespace, name }, signal) };
+  };
+  if (provider === undefined) return await read(own.name);
+  const known = [...new Set([`${USUAL_NAME}-${provider}`, own.name])];
+  const allowed = await listAllowed(search, known, signal);
+  const candidates = allowed.length === 0 ? known : allowed;
+  const found = await Promise.all(candidates.map(read));
+  const existing = found.find(({ reading }) => typeof reading === "object");
+  if (existing !== undefined) return existing;
+  const [only, second] = allowed.length === 1 ? [] : usual;
+  if (only !== undefined && second === undefined) {
+    return { name: only.metadata.name, reading: only };
+  }
+  const name = allowed.length === 1 ? allowed[0] : own.name;
+  return found.find((one) => one.name === name) ?? { name: own.name, reading: "missing" };
+}
+
+function toFinding(
+  { namespace, name }: LeaseName,
+  reading: Reading,
+  { own, provider }: LeaseSearch,
+): CheckFinding {
+  const message = `Lease ${namespace}/${name}: ${describe(reading)}`;
+  const finding = { level: "ok", code: "lease", message } as const;
+  const flag = "--leader-elect-resource-name";
+  if (name !== own.name) {
+    return {
+      ...finding,
+      advice: `run uses it only with ${flag}=${name}, as the manifests have it`,
+    };
+  }
+  if (provider === undefined || reading !== "missing") return finding;
+  const advice = `run uses it without ${flag}; the chart and the manifests give this flag a value`;
+  return { ...finding, advice };
+}
+
+function describe(reading: Reading): string {
+  if (reading === "missing") return "not created yet";
+  if (reading === "unreadable") return "no right to see who holds it";
+  const holder = findHolder(reading);
+  return holder === "" ? "held by no process" : `held by ${holder}`;
+}
+
+/** Those of the names that the user may update. */
+async function listAllowed(
+  { reviewer, own: { namespace } }: LeaseSearch,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const updates = names.flatMap((name) =>
+    listElectionRights({ namespace, name })
+      .map(({ access }) => access)
+      .filter(({ verb }) => verb === "update"),
+  );
+  const answers = await reviewAccess(reviewer, updates, signal);
+  return names.filter((_, at) => answers[at]?.allowed === "yes");
+}
+
+async function readLease(
+  client: KubeClient,
+  path: LeaseName,
+  signal: AbortSignal,
+): Promise<Reading> {
+  try {
+    return await client.read(LEASES, path, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof KubeError) return error.kind === "notFound" ? "missing" : "unreadable";
+    throw error;
+  }
+}
+
+/** The Leases of cloud controller managers; none if Leases may not be listed. */
+async function listUsual(
+  client: KubeClient,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Lease[]> {
+  try {
+    const { items } = await client.list(LEASES, { namespace, limit: LISTED_MAX }, signal);
+    return items.filter(({ metadata }) => metadata.name.startsWith(USUAL_NAME));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof KubeError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { isHeldNow, listOtherLeaders } from "../../../../lib/cli/check/leases/other_leaders.ts";
+import { toMicroTime } from "../../../../lib/kube/election/lease.ts";
+import type { Lease } from "../../../../lib/kube/kinds/lease.ts";
+
+const NOW_MS = Date.UTC(2026, 0, 1);
+
+function toLease(ageMs: number, holderIdentity = "a", leaseDurationSeconds = 15): Lease {
+  const spec = { holderIdentity, leaseDurationSeconds, renewTime: toMicroTime(NOW_MS - ageMs) };
+  return { metadata: { name: "cloud-controller-manager-a" }, spec };
+}
+
+test.each<[string, Lease, boolean]>([
+  ["was renewed now", toLease(0), true],
+  ["was renewed by a clock that is ahead", toLease(-20_000), true],
+  ["was renewed by a clock that is far ahead", toLease(-3_600_000), false],
+  ["is within its time and what clocks may differ", toLease(45_000), true],
+  ["is over", toLease(45_001), false],
+  ["lasts for minutes", toLease(100_000, "a", 120), true],
+  ["was released", toLease(0, ""), false],
+  ["has no time", { metadata: { name: "a" }, spec: { holderIdentity: "a" } }, false],
+])("isHeldNow() judges a Lease that %s", (_title, lease, isHeld) => {
+  expect(isHeldNow(lease, NOW_MS)).toBe(isHeld);
+});
+
+test("listOtherLeaders() warns of those that are held, and says when that is fine", () => {
+  const others = [toLease(2_400), toLease(3_600_000), toLease(0, "")];
+  const [finding, ...more] = listOtherLeaders(others, { namespace: "n", nowMs: NOW_MS });
+  expect(more).toEqual([]);
+  expect(finding).toMatchObject({
+    level: "warning",
+    code: "otherLeader",
+    message:
+      "another cloud controller manager holds Lease n/cloud-controller-manager-a: a renewed it 2s ago",
+    advice: expect.stringContaining("--controllers=service"),
+  });
+});
