@@ -72,17 +72,22 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
 
   async #readById(vmId: string, signal: AbortSignal): Promise<Presence> {
     const { memory, settings } = this;
-    const projectId = await this.#facts.readProjectId(signal);
-    const reading = await this.#api.readVm(vmId, projectId, signal);
+    const reading = await this.#facts.inProject(
+      (projectId) => this.#api.readVm(vmId, projectId, signal),
+      signal,
+    );
     if (reading.kind === "undecodable") return toUndecodable(vmId, reading.problem);
     if (reading.kind === "found") {
       const { vm } = reading;
       if (isGone(vm.state)) return toGone(vmId, vm.state);
       return { kind: "present", instance: toInstance(vm, settings), matchedBy: "providerId" };
     }
+    const wasRemoved = memory.wasRemoved(vmId);
+    if (reading.kind === "empty") memory.noteRemoved(vmId);
     const question = {
       vmId,
       owner: memory.findOwner(vmId),
+      wasRemoved,
       nodeVmIds: memory.nodeVmIds,
       trustsEmptyAnswer: settings.trustsEmptyAnswer,
     };
@@ -99,16 +104,18 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     identity: Extract<Identity, { kind: "name" }>,
     signal: AbortSignal,
   ): Promise<Presence> {
-    const projectId = await this.#facts.readProjectId(signal);
     const { name, short } = identity;
     for (const wanted of short === undefined ? [name] : [name, short]) {
-      const list = await this.#api.listVmsByName(wanted, projectId, signal);
+      const list = await this.#facts.inProject(
+        (projectId) => this.#api.listVmsByName(wanted, projectId, signal),
+        signal,
+      );
       const shown = list.objects.filter(({ state }) => !isGone(state));
       const instances = new Map(shown.map((vm) => [vm.id, toInstance(vm, this.settings)]));
       const found = chooseByName(
         findNamed(instances, { kind: "name", name: wanted }),
-        identity,
-        list.gap,
+        { kind: "name", name: wanted },
+        { ...list, unreadableNames: list.unreadableNames ?? new Set() },
       );
       if (found.kind !== "unknown" || found.reason !== "notListed") return found;
     }
@@ -124,8 +131,10 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
 
   async #list(signal: AbortSignal): Promise<Inventory> {
     const observedAtMs = this.#clock.monotonic();
-    const projectId = await this.#facts.readProjectId(signal);
-    const list = await this.#api.listVms(projectId, signal);
+    const list = await this.#facts.inProject(
+      (projectId) => this.#api.listVms(projectId, signal),
+      signal,
+    );
     this.memory.noteZones(list.objects);
     const { settings, memory } = this;
     return toInventory(list, { settings, zones: memory.zones, before: this.#last, observedAtMs });

@@ -18,6 +18,7 @@ const VMS_MAX = 10_000;
 export class Memory {
   readonly #zones = new Map<string, string>();
   readonly #lastSeen = new LastSeen(VMS_MAX, findOwner);
+  readonly #removed = new Map<string, true>();
   #nodeVmIds: ReadonlySet<string> = new Set();
 
   /** Names of all zones that were ever shown, by ID. */
@@ -41,6 +42,17 @@ export class Memory {
   noteInventory({ instances }: Inventory, nodeVmIds: ReadonlySet<string>): void {
     this.#nodeVmIds = nodeVmIds;
     this.#lastSeen.noteList({ instances, lookedFor: nodeVmIds, copies: new Set() });
+    for (const vmId of this.#removed.keys()) if (instances.has(vmId)) this.#removed.delete(vmId);
+  }
+
+  /** Records that the server knows the ID of a VM, but shows none. */
+  noteRemoved(vmId: string): void {
+    remember(this.#removed, vmId, true, VMS_MAX);
+  }
+
+  /** Whether the server knew the ID of a VM after it showed the VM for the last time. */
+  wasRemoved(vmId: string): boolean {
+    return this.#removed.has(vmId);
   }
 
   /** Whose a VM was when this process saw it; `undefined` if it never did. Such a VM may be any account's. */

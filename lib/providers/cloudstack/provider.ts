@@ -19,7 +19,7 @@ import type { CloudStackSettings } from "./settings/config.ts";
 
 /** What a {@linkcode CloudStackProvider} needs. */
 export interface CloudStackOptions extends Omit<GenerationOptions, "memory"> {
-  readonly session: Pick<CloudStackSession, "reconfigure" | "list" | "read">;
+  readonly session: Pick<CloudStackSession, "followKeys" | "reconfigure" | "list" | "read">;
 }
 
 const ADDRESSES: ReadonlySet<"addresses" | "zone"> = new Set(["addresses"]);
@@ -30,8 +30,8 @@ const NOTHING: ReadonlySet<"addresses" | "zone"> = new Set();
  * change.
  *
  * Guarantees: those of {@linkcode Generations}, so there is no direct answer before the first inventory under new
- * settings. The memory that keeps Nodes safe is kept for the same connection, and starts empty with another one,
- * because another user or project may not see the same VMs.
+ * settings. The memory that keeps Nodes safe is kept for the same connection, and starts empty with another one and
+ * with other keys, because another user or project may not see the same VMs.
  */
 export class CloudStackProvider implements Provider {
   readonly name = "external-cloudstack";
@@ -43,6 +43,7 @@ export class CloudStackProvider implements Provider {
   constructor(options: CloudStackOptions) {
     this.#options = options;
     this.#generations = new Generations(() => new Generation({ ...options, memory: new Memory() }));
+    options.session.followKeys(() => this.#replace(this.#now.settings, new Memory()));
   }
 
   get leftAlone(): ReadonlySet<"addresses" | "zone"> {
@@ -64,8 +65,7 @@ export class CloudStackProvider implements Provider {
     this.#options.session.reconfigure(settings);
     const isSameCloud = settings.url === old.url;
     const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
-    const next = { ...this.#options, settings, memory: isSame ? memory : new Memory() };
-    this.#generations.replace(() => new Generation(next), !isSame);
+    this.#replace(settings, isSame ? memory : new Memory());
     return isSameCloud ? "sameCloud" : "otherCloud";
   }
 
@@ -107,6 +107,12 @@ export class CloudStackProvider implements Provider {
 
   get #now(): Generation {
     return this.#generations.now;
+  }
+
+  #replace(settings: CloudStackSettings, memory: Memory): void {
+    const isAbandoned = memory !== this.#now.memory;
+    const next = { ...this.#options, settings, memory };
+    this.#generations.replace(() => new Generation(next), isAbandoned);
   }
 }
 

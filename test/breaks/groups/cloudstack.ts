@@ -80,7 +80,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     invariant: "a destroyed VM is never taken for a Node by its name",
     edits: edit(
       "lib/providers/cloudstack/model/matching.ts",
-      'named.filter((one) => !("isDead" in one))',
+      "named.filter((one) => !isDeadInstance(one))",
       "named",
     ),
     tests: ["test/providers/cloudstack/model/matching_test.ts"],
@@ -106,12 +106,72 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     tests: ["test/providers/cloudstack/proof/absence_test.ts"],
   },
   {
+    id: "prove-by-old-database",
+    invariant: "error 431 proves nothing of a VM whose removal the server did not know before",
+    edits: edit(
+      ABSENCE,
+      'if (!wasRemoved) return toDoubt("notCovered", vmId, FORGOTTEN);',
+      "void wasRemoved;",
+    ),
+    tests: ["test/providers/cloudstack/proof/absence_test.ts"],
+  },
+  {
+    id: "match-name-in-half-list",
+    invariant: "a VM is not taken by its name while the list may hold another one of that name",
+    edits: edit(
+      "lib/providers/cloudstack/model/matching.ts",
+      "if (doubt !== undefined) return doubt;",
+      "void doubt;",
+    ),
+    tests: ["test/providers/cloudstack/model/matching_test.ts"],
+  },
+  {
+    id: "keep-memory-for-new-keys",
+    invariant:
+      "what one user saw proves nothing for another one whose keys come from changed files",
+    edits: edit(
+      "lib/providers/cloudstack/session/keys.ts",
+      'this.#log.info("The keys changed", { ...this.#paths }); this.#onChange();',
+      'this.#log.info("The keys changed", { ...this.#paths });',
+    ),
+    tests: [
+      "test/providers/cloudstack/provider_test.ts",
+      "test/providers/cloudstack/session/keys_test.ts",
+    ],
+  },
+  {
+    id: "keep-deleted-project",
+    invariant: "the ID of a project is read again after the server no longer has it",
+    edits: edit(
+      `${SESSION}/facts.ts`,
+      "if (isUnknown && this.#projectId === projectId) this.#projectId = undefined;",
+      "void isUnknown;",
+    ),
+    tests: [`${TESTS}/facts_test.ts`],
+  },
+  {
+    id: "hide-unknown-outcome",
+    invariant: "a caller learns that a change may have been made whose answer was lost",
+    edits: edit(`${SESSION}/session.ts`, "throw toChangeError(error, command);", "throw error;"),
+    tests: [`${TESTS}/session_test.ts`],
+  },
+  {
+    id: "show-keys-of-job",
+    invariant: "no message about a failed job shows a key",
+    edits: edit(
+      `${SESSION}/session.ts`,
+      '{ command: toJobName(body["cmd"]), secrets }',
+      '{ command: toJobName(body["cmd"]), secrets: [] }',
+    ),
+    tests: [`${TESTS}/session_test.ts`],
+  },
+  {
     id: "remember-for-other-user",
     invariant: "what one user saw proves nothing for another one",
     edits: edit(
       "lib/providers/cloudstack/provider.ts",
-      "settings, memory: isSame ? memory : new Memory()",
-      "settings, memory",
+      "this.#replace(settings, isSame ? memory : new Memory());",
+      "void isSame; this.#replace(settings, memory);",
     ),
     tests: ["test/providers/cloudstack/provider_test.ts"],
   },

@@ -34,7 +34,7 @@ describeProviderContract("external-cloudstack", async (): Promise<ProviderHarnes
     malformedProviderIds: ["external-cloudstack://", "external-cloudstack://x", "cloudstack://a"],
     remove: ({ nodeName }) => {
       const vm = [...simulator.state.vms.values()].find(({ name }) => name === nodeName);
-      simulator.state.purge(vm?.id ?? "");
+      simulator.state.expunge(vm?.id ?? "");
     },
     breakCloud: () => {
       simulator.faults.set({ kind: "html", status: 502 });

@@ -2,13 +2,17 @@
  * The provider on the simulated CloudStack: what it finds, what it proves, and what cannot deceive it.
  * @module
  */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
-import { systemClock } from "../../../lib/core/clock.ts";
+import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import {
   type CloudStackSimulator,
@@ -17,6 +21,8 @@ import {
   startCloudStackSimulator,
   type World,
 } from "../../../lib/simulator/cloudstack/mod.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
+import type { User } from "../../../lib/simulator/cloudstack/access/accounts.ts";
 
 const { world: DEMO, machines, accountIds, projectId } = createDemoWorld();
 const NAMES = [...machines.keys()];
@@ -35,12 +41,12 @@ afterEach(async () => {
 });
 
 /** A provider for the simulator, as the settings say. */
-function create(over: object = {}): Provider {
+function create(over: object = {}, clock: Clock = systemClock): Provider {
   const { url: apiUrl, apiKey, secretKey } = simulator;
   const { settings, issues } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey, ...over }, {});
   if (settings === undefined) throw new Error(`Cannot use the settings: ${JSON.stringify(issues)}`);
   return cloudStack.create(settings, {
-    clock: systemClock,
+    clock,
     log: silentLogger,
     metrics: new MetricsRegistry(),
     signal: stopped.signal,
@@ -131,9 +137,26 @@ describe("CloudStackProvider", () => {
 describe("readInstance()", () => {
   test.each<[string, (vmId: string) => unknown]>([
     ["is expunged", (vmId) => simulator.state.expunge(vmId)],
-    ["is purged", (vmId) => simulator.state.purge(vmId)],
   ])("proves that a VM is gone that %s", async (_what, change) => {
     expect(await readAfter(change)).toMatchObject({ kind: "absent" });
+  });
+
+  test("proves that a VM is gone that was purged after it was removed", async () => {
+    const provider = create();
+    const nodes = toNodes();
+    const before = await provider.listInventory(nodes, signal);
+    const [node = { name: "" }] = nodes;
+    simulator.state.expunge(findId(GONE));
+    await provider.readInstance(before, node, signal);
+    simulator.state.purge(findId(GONE));
+    const inventory = await provider.listInventory(nodes, signal);
+    expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "absent" });
+  });
+
+  test("proves nothing of a VM whose ID is forgotten at once: it may be newer than a backup", async () => {
+    const said = await readAfter((vmId) => simulator.state.purge(vmId));
+    expect(said).toMatchObject({ kind: "unknown", reason: "notCovered" });
+    expect(JSON.stringify(said)).toContain("restored from a backup");
   });
 
   test("proves nothing of a VM that it never saw, and says what to do", async () => {
@@ -266,6 +289,46 @@ describe("a live machine", () => {
       const said = await provider.readInstance(inventory, node, signal);
       expect(said).toMatchObject({ kind: "unknown" });
     }
+  });
+
+  test("that only another account may see is not proven gone after its key files changed", async () => {
+    const root = [...simulator.state.users.values()].find(({ username }) => username === "admin");
+    const folder = mkdtempSync(join(tmpdir(), "provider-"));
+    const [apiKeyFile, secretKeyFile] = [join(folder, "api"), join(folder, "secret")];
+    const write = (keys: Pick<User, "apiKey" | "secretKey"> | undefined): void => {
+      writeFileSync(apiKeyFile, keys?.apiKey ?? "");
+      writeFileSync(secretKeyFile, keys?.secretKey ?? "");
+    };
+    write(root);
+    const clock = new ManualClock(Date.now());
+    const provider = create({ apiKey: "", secretKey: "", apiKeyFile, secretKeyFile }, clock);
+    simulator.state.hide(findId(GONE));
+    const nodes = toNodes();
+    const [node = { name: "" }] = nodes;
+    const before = await provider.listInventory(nodes, signal);
+    expect(before.instances.has(findId(GONE))).toBe(true);
+    write(simulator);
+    await clock.advance(1_000);
+    // Its first answer comes with the old keys' inventory, the next one after an inventory of the new keys.
+    expect(await provider.readInstance(before, node, signal)).toMatchObject({ kind: "unknown" });
+    const inventory = await provider.listInventory(nodes, signal);
+    expect(inventory.instances.has(findId(GONE))).toBe(false);
+    expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "unknown" });
+    rmSync(folder, { recursive: true });
+  });
+
+  test("of a name is not matched while the list holds another one that cannot be read", async () => {
+    const provider = create();
+    const node = { name: "worker-1" };
+    const { accountId, zoneId, offeringId } = simulator.state.vm(findId(GONE));
+    const twin = { name: "Worker-1", accountId, zoneId, offeringId, id: toUuid("vm/twin") };
+    simulator.state.override(simulator.state.addVm(twin), { nic: 7 });
+    const inventory = await provider.listInventory([], signal);
+    const found = [
+      provider.findInstance(inventory, node),
+      await provider.readInstance(inventory, node, signal),
+    ];
+    for (const one of found) expect(one).toMatchObject({ kind: "unknown", reason: "undecodable" });
   });
 
   test("that only another account may see is not proven gone after a change of the keys", async () => {

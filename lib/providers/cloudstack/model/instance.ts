@@ -57,6 +57,11 @@ export function findOwner(instance: Instance): string | undefined {
   return "owner" in instance && typeof instance.owner === "string" ? instance.owner : undefined;
 }
 
+/** Whether an instance runs no kubelet, because it is destroyed or was never made. */
+export function isDeadInstance(instance: Instance): boolean {
+  return "isDead" in instance && instance.isDead === true;
+}
+
 /** A project owns what was made in it; everything else belongs to an account of a domain. */
 function toOwner({ account, domainid, projectid }: Vm): string | undefined {
   if (projectid) return `project ${projectid}`;

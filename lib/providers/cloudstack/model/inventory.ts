@@ -20,6 +20,20 @@ export interface InventoryOptions {
   readonly observedAtMs: number;
 }
 
+/** An inventory of this cloud. */
+export interface CloudStackInventory extends Inventory {
+  /** Names of the VMs in `undecodable`, in lower case, as far as they can be read. */
+  readonly unreadableNames: ReadonlySet<string>;
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set();
+
+/** Names of the VMs that an inventory shows in a form that cannot be read otherwise, in lower case. */
+export function findUnreadableNames(inventory: Inventory): ReadonlySet<string> {
+  const names = "unreadableNames" in inventory ? inventory.unreadableNames : undefined;
+  return names instanceof Set ? names : NO_NAMES;
+}
+
 /** The part that an inventory covers while no zone was ever shown. */
 const NO_ZONE: ReadonlyMap<string, string> = new Map([["all", "all zones"]]);
 
@@ -27,7 +41,7 @@ const NO_ZONE: ReadonlyMap<string, string> = new Map([["all", "all zones"]]);
 export function toInventory(
   list: ObjectList<Vm>,
   { settings, zones, before, observedAtMs }: InventoryOptions,
-): Inventory {
+): CloudStackInventory {
   const shown = list.objects.filter(({ state }) => !isGone(state));
   const entries = shown.map((vm) => {
     const old = before?.instances.get(vm.id);
@@ -42,6 +56,7 @@ export function toInventory(
     instances: isSame ? before.instances : new Map(entries),
     coverage: toCoverage(zones.size === 0 ? NO_ZONE : zones, list.gap),
     undecodable: list.undecodable,
+    unreadableNames: list.unreadableNames ?? NO_NAMES,
   });
 }
 

@@ -5,7 +5,10 @@
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { toUnknown } from "../../../cloud/presence.ts";
 import type { Instance, Presence } from "../../../cloud/provider.ts";
+import { findNameless } from "../../../cloud_http/decode.ts";
 import type { Identity } from "./identity.ts";
+import { isDeadInstance } from "./instance.ts";
+import { findUnreadableNames } from "./inventory.ts";
 
 /** Names are indexed once for each list: it may have 5,000 VMs, and all Nodes are looked up in it. */
 const INDEXES = new WeakMap<Inventory["instances"], ReadonlyMap<string, readonly Instance[]>>();
@@ -14,7 +17,11 @@ const INDEXES = new WeakMap<Inventory["instances"], ReadonlyMap<string, readonly
 export function findInstance(inventory: Inventory, identity: Identity): Presence {
   if (identity.kind === "other") return identity.presence;
   if (identity.kind === "name") {
-    return chooseByName(findNamed(inventory.instances, identity), identity, findGap(inventory));
+    return chooseByName(findNamed(inventory.instances, identity), identity, {
+      gap: findGap(inventory),
+      undecodable: inventory.undecodable,
+      unreadableNames: findUnreadableNames(inventory),
+    });
   }
   const { vmId } = identity;
   const instance = inventory.instances.get(vmId);
@@ -31,23 +38,33 @@ export function findInstance(inventory: Inventory, identity: Identity): Presence
   return toUnknown("notListed", `CloudStack lists no VM ${vmId}`);
 }
 
+/** What a list may hold besides the VMs that could be read. */
+export interface ListDoubts {
+  /** Why it may lack VMs; absent when it is whole. */
+  readonly gap?: string | undefined;
+  readonly undecodable: Inventory["undecodable"];
+  /** Names of VMs that cannot be read otherwise, in lower case. */
+  readonly unreadableNames: ReadonlySet<string>;
+}
+
 /**
  * Chooses the instance of a Node among those of its name. A destroyed VM never counts: the Node may belong to a
- * successor of the same name that is newer than the list, and the provider ID is written for good.
- *
- * @param gap Why the list may lack VMs
+ * successor of the same name that is newer than the list, and the provider ID is written for good. For the same reason
+ * one VM of the name is not enough while the list may hold another one.
  */
 export function chooseByName(
   named: readonly Instance[],
-  { name }: Extract<Identity, { kind: "name" }>,
-  gap?: string,
+  identity: Extract<Identity, { kind: "name" }>,
+  doubts: ListDoubts,
 ): Presence {
-  const [instance, ...others] = named.filter((one) => !("isDead" in one));
+  const { name } = identity;
+  const [instance, ...others] = named.filter((one) => !isDeadInstance(one));
+  if (others.length === 0) {
+    const doubt = findDoubt(identity, doubts);
+    if (doubt !== undefined) return doubt;
+  }
   if (instance === undefined) {
-    const message = `CloudStack lists no VM with the name "${name}"`;
-    if (gap !== undefined)
-      return toUnknown("notCovered", `${message}, but its list is not whole: ${gap}`);
-    return toUnknown("notListed", message);
+    return toUnknown("notListed", `CloudStack lists no VM with the name "${name}"`);
   }
   if (others.length > 0) {
     const ids = [instance, ...others]
@@ -62,6 +79,26 @@ export function chooseByName(
     );
   }
   return { kind: "present", instance, matchedBy: "name" };
+}
+
+/** Why a VM with the name of a Node may be missing among those that can be read. */
+function findDoubt(
+  { name, short }: Extract<Identity, { kind: "name" }>,
+  { gap, undecodable, unreadableNames }: ListDoubts,
+): Presence | undefined {
+  const about = `Cannot tell which VM has the name "${name}"`;
+  if (gap !== undefined) {
+    return toUnknown("notCovered", `${about}: CloudStack's list of VMs is not whole: ${gap}`);
+  }
+  const isSame = unreadableNames.has(name) || (short !== undefined && unreadableNames.has(short));
+  const [first = "it is listed twice"] = undecodable.values();
+  const problem = isSame ? first : findNameless(undecodable);
+  if (problem === undefined) return undefined;
+  const what = isSame ? "a VM with that name" : "a VM";
+  return toUnknown(
+    "undecodable",
+    `${about}: the list holds ${what} that Landfall cannot read: ${problem}`,
+  );
 }
 
 /** The instances that have the name of a Node, or, if there is none, its part before the first dot. In any case. */

@@ -19,6 +19,8 @@ export interface AbsenceQuestion {
   readonly vmId: string;
   /** Whose it was when this process last saw it; `undefined` if it never saw it, or the server did not say. */
   readonly owner: string | undefined;
+  /** Whether the server knew the ID after that, and answered with an empty list. */
+  readonly wasRemoved: boolean;
   /** The VMs of all Nodes, by all that is known. */
   readonly nodeVmIds: ReadonlySet<string>;
   /** Whether an answer without the VM may count. */
@@ -36,6 +38,9 @@ type Unknown = Presence & { kind: "unknown" };
 const ADVICE = "if the VM is gone, delete the Node";
 const AGAIN = "it appeared again a moment later";
 const NEVER_SEEN = `Landfall has not seen it since it started or since its settings changed; ${ADVICE}`;
+const FORGOTTEN =
+  "CloudStack has no record of it (error 431), although it showed the VM before: its database may have been restored " +
+  `from a backup, or it may be another CloudStack; check api-url; ${ADVICE}`;
 
 /** A VM that is shown in a state from which none comes back. */
 export function toGone(vmId: string, state: string | null | undefined): Presence {
@@ -45,17 +50,19 @@ export function toGone(vmId: string, state: string | null | undefined): Presence
 /**
  * Proves that a VM is gone after error 431, which the server gives for an ID that it never had, or has purged.
  *
- * Another CloudStack gives it for every VM. So this process must have seen the VM here, and a new list must show the VM
- * of another Node.
+ * Another CloudStack gives it for every VM, and a database that was restored from a backup for every VM that is newer.
+ * A VM that is removed is known for a while longer, before its records are purged. So this process must have seen the
+ * VM, then an empty answer for its ID, and a new list must show the VM of another Node.
  *
  * @throws {CloudError} when there is no new list
  */
 export async function proveNeverKnown(
   api: Pick<AbsenceApi, "list">,
-  { vmId, owner, nodeVmIds }: Pick<AbsenceQuestion, "vmId" | "owner" | "nodeVmIds">,
+  { vmId, owner, wasRemoved, nodeVmIds }: Omit<AbsenceQuestion, "trustsEmptyAnswer">,
   signal: AbortSignal,
 ): Promise<Presence> {
   if (owner === undefined) return toDoubt("notCovered", vmId, NEVER_SEEN);
+  if (!wasRemoved) return toDoubt("notCovered", vmId, FORGOTTEN);
   const { instances } = await api.list(signal);
   if (instances.has(vmId)) return toDoubt("notListed", vmId, AGAIN);
   if ([...nodeVmIds].some((id) => id !== vmId && instances.has(id))) {
@@ -84,7 +91,7 @@ export async function proveNeverKnown(
  */
 export async function proveAbsence(
   api: AbsenceApi,
-  { vmId, owner, nodeVmIds, trustsEmptyAnswer }: AbsenceQuestion,
+  { vmId, owner, nodeVmIds, trustsEmptyAnswer }: Omit<AbsenceQuestion, "wasRemoved">,
   signal: AbortSignal,
 ): Promise<Presence> {
   if (!trustsEmptyAnswer) {

@@ -46,6 +46,32 @@ export class ApiError extends CloudError {
   }
 }
 
+/**
+ * A change was sent, and no answer says whether it was made. Nothing sends it again by itself: look whether it was made
+ * before you do.
+ */
+export class OutcomeUnknownError extends CloudError {
+  constructor(command: string, cause: CloudError) {
+    super(cause.kind, `${cause.message}; CloudStack may have carried out ${command} all the same`, {
+      cause,
+      ...(cause.status !== undefined && { status: cause.status }),
+    });
+  }
+}
+
+/**
+ * What the failure of a change means: a refusal did nothing; without an answer of CloudStack the
+ * outcome is unknown.
+ */
+export function toChangeError(error: unknown, command: string): unknown {
+  const isKnown =
+    !(error instanceof CloudError) ||
+    error instanceof ApiError ||
+    error.kind === "denied" ||
+    error.kind === "throttled";
+  return isKnown ? error : new OutcomeUnknownError(command, error);
+}
+
 /** How much to show of the server's text. */
 const SAID_CHARS_MAX = 300;
 const WAIT_MS_MAX = 300_000;

@@ -7,6 +7,7 @@ import { quote } from "../../../core/text/printable.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 import { SCHEMAS } from "../wire/schema.ts";
+import { ApiError } from "./errors.ts";
 import type { CloudStackSession } from "./session.ts";
 
 /** A version of CloudStack, in numbers: 4.22.0. */
@@ -23,7 +24,10 @@ export function parseVersion(text: string): Version | undefined {
   return { major: Number(major), minor: Number(minor), patch: Number(patch) };
 }
 
-/** Facts about one server and one account. Asks only when a fact is needed, and again only after a failure. */
+/**
+ * Facts about one server and one account. Asks only when a fact is needed, and again only after a failure, or when the
+ * server no longer has the project.
+ */
 export class Facts {
   readonly #session: Pick<CloudStackSession, "list" | "read">;
   readonly #settings: Pick<CloudStackSettings, "project" | "version">;
@@ -51,6 +55,26 @@ export class Facts {
   }
 
   /**
+   * Asks something about the project, see {@linkcode readProjectId}. If the server no longer has it, its ID is read
+   * again the next time: another project may have the name by then.
+   *
+   * @throws {CloudError} as `readProjectId`, or any error of `ask`
+   */
+  async inProject<T>(
+    ask: (projectId: string | undefined) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const projectId = await this.readProjectId(signal);
+    try {
+      return await ask(projectId);
+    } catch (error) {
+      const isUnknown = error instanceof ApiError && error.unknownId === projectId;
+      if (isUnknown && this.#projectId === projectId) this.#projectId = undefined;
+      throw error;
+    }
+  }
+
+  /**
    * The version of CloudStack: what the settings say, else what the server says.
    *
    * @returns `undefined` when the server says none that can be read
@@ -70,16 +94,21 @@ export class Facts {
   async #findProject(name: string, signal: AbortSignal): Promise<string> {
     const params = { name, listall: "true" };
     const query = { command: "listProjects", key: "project", params, schema: SCHEMAS.project };
-    const { objects } = await this.#session.list(query, signal);
+    const { objects, undecodable, gap } = await this.#session.list(query, signal);
     const wanted = name.toLowerCase();
     // Some servers show every project whose name holds the text.
     const [found, ...more] = objects.filter((one) => one.name?.toLowerCase() === wanted);
+    const [problem = gap] = undecodable.values();
+    if (more.length === 0 && problem !== undefined) {
+      const cannot = `Cannot tell which project has the name ${quote(name)}`;
+      throw new CloudError("protocol", `${cannot}: CloudStack's list is not whole: ${problem}`);
+    }
     if (found !== undefined && more.length === 0) return found.id;
     const count = more.length + 1;
-    const problem =
+    const advice =
       found === undefined
         ? `CloudStack shows this account no project with the name ${quote(name)}; check project-id`
         : `CloudStack shows ${count} projects with the name ${quote(name)}; give the UUID in project-id`;
-    throw new CloudError("denied", problem);
+    throw new CloudError("denied", advice);
   }
 }

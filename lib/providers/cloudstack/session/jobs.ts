@@ -32,9 +32,16 @@ export interface Work {
   /** As the API calls it, for messages. */
   readonly command: string;
   /** Starts it, with a deadline of its own: the job's ID, or the answer of a server that was done at once. */
-  readonly start: (signal: AbortSignal) => Promise<{ readonly jobId: string } | Done>;
+  readonly start: (signal: AbortSignal) => Promise<StartedJob | Done>;
+  /** Called with the ID of the object that the job makes or changes, if the server says it, before the wait. */
+  readonly onObject?: ((objectId: string) => void) | undefined;
   /** How long to wait for the job, in milliseconds. */
   readonly timeoutMs: number;
+}
+
+interface StartedJob {
+  readonly jobId: string;
+  readonly objectId?: string | undefined;
 }
 
 interface Done {
@@ -50,6 +57,7 @@ interface Waiter {
 interface OpenJob {
   readonly id: string;
   readonly key: string;
+  readonly objectId: string | undefined;
   readonly waiters: Set<Waiter>;
   /** How often the server was asked. */
   asked: number;
@@ -98,6 +106,7 @@ export class Jobs {
     try {
       const started = await abortable(this.#start(work), deadline.signal);
       if ("result" in started) return started.result;
+      if (started.objectId !== undefined) work.onObject?.(started.objectId);
       return await this.#wait(started, deadline.signal);
     } catch (error) {
       signal.throwIfAborted();
@@ -124,6 +133,7 @@ export class Jobs {
       // Not the caller's signal: a caller that leaves must not leave a job behind that is not known here.
       started = await start(signal);
     } catch (error) {
+      // The error says whether it may have been started: the caller looks before the next call.
       this.#open.delete(key);
       throw error;
     }
@@ -132,7 +142,8 @@ export class Jobs {
       return started;
     }
     const dueMs = clock.monotonic() + FIRST_MS;
-    return { id: started.jobId, key, waiters: new Set(), asked: 0, dueMs };
+    const { jobId, objectId } = started;
+    return { id: jobId, key, objectId, waiters: new Set(), asked: 0, dueMs };
   }
 
   async #wait(job: OpenJob, signal: AbortSignal): Promise<unknown> {

@@ -41,6 +41,14 @@ export interface KeyPaths {
   readonly secretKeyFile: string;
 }
 
+/** What {@linkcode KeyFiles} need. */
+export interface KeyFilesOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called each time another pair comes into use, before it is used. @default {nothing} */
+  readonly onChange?: () => void;
+}
+
 const PERIOD_MS = 1_000;
 /** A file that is missing for longer than this is not just being replaced. */
 const AWAY_MS = 60_000;
@@ -56,6 +64,7 @@ export class KeyFiles implements KeySource {
   readonly #paths: KeyPaths;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #onChange: () => void;
   #pair: KeyPair;
   /** What the files hold if only one of them differs from the pair in use. */
   #mixed: KeyPair | undefined;
@@ -65,10 +74,11 @@ export class KeyFiles implements KeySource {
   #awaySinceMs = Infinity;
 
   /** @throws {ConfigError} when a file cannot be read, or holds no key: with the problems of both */
-  constructor(paths: KeyPaths, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
+  constructor(paths: KeyPaths, { clock, log, onChange = () => {} }: KeyFilesOptions) {
     this.#paths = paths;
     this.#clock = clock;
     this.#log = log;
+    this.#onChange = onChange;
     const apiKey = readFirst("apiKeyFile", paths.apiKeyFile);
     const secretKey = readFirst("secretKeyFile", paths.secretKeyFile);
     const issues = [apiKey, secretKey].flatMap((one) => ("issue" in one ? [one.issue] : []));
@@ -117,6 +127,7 @@ export class KeyFiles implements KeySource {
     this.#pair = pair;
     this.#mixed = undefined;
     this.#log.info("The keys changed", { ...this.#paths });
+    this.#onChange();
   }
 }
 

@@ -13,13 +13,14 @@ import type { ServerNames } from "../../../cloud_http/server.ts";
 import { Limiter } from "../../../core/limiter.ts";
 import type { Connection } from "../settings/config.ts";
 import { SCHEMAS } from "../wire/schema.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, toChangeError } from "./errors.ts";
 import { type JobOutcome, Jobs } from "./jobs.ts";
 import { createFixedKeys, KeyFiles, type KeyPair, type KeySource } from "./keys.ts";
 import { type Page, PageReader } from "./pages.ts";
 import { type Body, isBlock, readBody } from "./reply.ts";
 import { type Command, type Destination, sendCommand } from "./request.ts";
 import type { Params } from "./signature.ts";
+import { listUnreadableNames } from "./unreadable_names.ts";
 
 /** A question for objects of one kind, or a change that gives one. */
 export interface Query<T> extends Command {
@@ -35,12 +36,19 @@ export interface Change<T> extends Command {
   readonly schema: GenericSchema<unknown, T>;
   /** How long to wait if it is a job, in milliseconds. @default {300 s} */
   readonly timeoutMs?: number;
+  /**
+   * Called with the ID of the object that a job makes or changes, as soon as the server says it: so that a caller can
+   * find the object again if the job fails or this process ends.
+   */
+  readonly onObject?: (objectId: string) => void;
 }
 
 /** A list, each object read by itself. */
 export interface ObjectList<T> extends ListReply<T> {
   /** Why it may lack objects; absent when it is whole. No secret, no full stop. */
   readonly gap?: string;
+  /** Names of the objects that could not be read, in lower case; absent when there is none. */
+  readonly unreadableNames?: ReadonlySet<string>;
 }
 
 /** What the server and its settings are called. */
@@ -67,6 +75,13 @@ interface Sent extends Command {
   readonly timeoutMs: number;
 }
 
+/** What a command was answered with. */
+interface Answer {
+  readonly body: Body;
+  /** Keys and signatures of the request, which the server may repeat. */
+  readonly secrets: readonly string[];
+}
+
 /** Where commands go and as whom. A command keeps to one from its beginning to its end. */
 interface Route extends Destination {
   readonly client: CloudClient;
@@ -82,6 +97,7 @@ export class CloudStackSession {
   readonly #meter: Meter;
   #connection: Connection;
   #route: Route;
+  #onKeys: () => void = () => {};
 
   /** @throws {ConfigError} when a file that the settings name cannot be used */
   constructor(connection: Connection, deps: ProviderDeps) {
@@ -104,6 +120,11 @@ export class CloudStackSession {
     this.#connection = connection;
   }
 
+  /** Calls a listener each time other keys come into use because their files changed. They may be another user's. */
+  followKeys(listener: () => void): void {
+    this.#onKeys = listener;
+  }
+
   /** Lists objects, all pages. An object that cannot be read does not hide the others. */
   async list<T extends { readonly id: string }>(
     { command, params, key, schema }: Query<T>,
@@ -114,16 +135,21 @@ export class CloudStackSession {
     const { objects, gap } = await route.pages.readAll(async (page, size) => {
       const paged = { ...params, page: String(page), pagesize: String(size) };
       const sent = { command, params: paged, isWrite: false, timeoutMs };
-      return toPage(await this.#send(route, sent, signal), key, command);
+      return toPage((await this.#send(route, sent, signal)).body, key, command);
     });
     const list = decodeList(schema, objects);
-    return gap === undefined ? list : { ...list, gap: `${command}: ${gap}` };
+    const unreadableNames = listUnreadableNames(objects, list.objects);
+    return {
+      ...list,
+      ...(gap !== undefined && { gap: `${command}: ${gap}` }),
+      ...(unreadableNames.size > 0 && { unreadableNames }),
+    };
   }
 
   /** Reads one object that the server always has, such as its capabilities. */
   async read<T>(query: Query<T>, signal: AbortSignal): Promise<T> {
     const sent = { ...query, isWrite: false, timeoutMs: TIMEOUT_MS };
-    return toObject(await this.#send(this.#route, sent, signal), query);
+    return toObject((await this.#send(this.#route, sent, signal)).body, query);
   }
 
   /**
@@ -132,11 +158,12 @@ export class CloudStackSession {
    *
    * @param signal Ends only the wait
    * @throws {ApiError} when CloudStack refuses, or the job failed
-   * @throws {CloudError} when there is no answer: the change may have been carried out all the same
+   * @throws {OutcomeUnknownError} when there is no answer that says whether the change was made, or its job started
+   * @throws {CloudError} when the job is not over in time, or its state cannot be read
    * @throws {LeadershipLostError} when this process does not lead
    */
   async call<T>(change: Change<T>, signal: AbortSignal): Promise<T> {
-    const { command, params = {}, timeoutMs = JOB_TIMEOUT_MS } = change;
+    const { command, params = {}, timeoutMs = JOB_TIMEOUT_MS, onObject } = change;
     const route = this.#route;
     this.#deps.fence.check();
     const result = await route.jobs.run(
@@ -144,11 +171,15 @@ export class CloudStackSession {
         key: toKey(command, params),
         command,
         timeoutMs,
+        onObject,
         start: async (both) => {
           const sent = { command, params, isWrite: true, timeoutMs: TIMEOUT_MS };
-          const body = await this.#send(route, sent, both);
-          const { jobid } = body;
-          return typeof jobid === "string" ? { jobId: jobid } : { result: body };
+          const { body } = await this.#send(route, sent, both).catch((error: unknown) => {
+            throw toChangeError(error, command);
+          });
+          const { jobid, id } = body;
+          if (typeof jobid !== "string") return { result: body };
+          return { jobId: jobid, ...(typeof id === "string" && { objectId: id }) };
         },
       },
       AbortSignal.any([signal, this.#deps.signal]),
@@ -157,7 +188,7 @@ export class CloudStackSession {
   }
 
   /** Sends a command until it has an answer: with other keys after a 401, after the wait that a 429 asks for. */
-  async #send(route: Route, sent: Sent, signal: AbortSignal): Promise<Body> {
+  async #send(route: Route, sent: Sent, signal: AbortSignal): Promise<Answer> {
     const both = AbortSignal.any([signal, this.#deps.signal]);
     const { clock } = this.#deps;
     return await this.#limiter.run(async () => {
@@ -186,26 +217,29 @@ export class CloudStackSession {
     route: Route,
     sent: Sent & { readonly keys: KeyPair },
     signal: AbortSignal,
-  ): Promise<Body> {
+  ): Promise<Answer> {
     const { reply, secrets } = await sendCommand(route, sent, signal);
     const { serverTimeMs } = reply;
-    return readBody(reply, {
+    const body = readBody(reply, {
       command: sent.command,
       secrets,
       clockAheadMs: serverTimeMs === undefined ? undefined : serverTimeMs - this.#deps.clock.now(),
     });
+    return { body, secrets };
   }
 
   #createRoute(connection: Connection, jobs?: Jobs): Route {
     const { clock, log, fence, signal } = this.#deps;
     const { url, keys } = connection;
+    const onChange = (): void => this.#onKeys();
     const shared = { names: SERVER_NAMES, meter: this.#meter, clock, log };
     return {
       url,
       client: new CloudClient(connection, shared),
       clock,
       fence,
-      keys: keys.kind === "pair" ? createFixedKeys(keys) : new KeyFiles(keys, { clock, log }),
+      keys:
+        keys.kind === "pair" ? createFixedKeys(keys) : new KeyFiles(keys, { clock, log, onChange }),
       jobs: jobs ?? new Jobs({ ask: this.#readJob.bind(this), clock, signal }),
       pages: new PageReader(),
     };
@@ -214,13 +248,13 @@ export class CloudStackSession {
   async #readJob(jobid: string, signal: AbortSignal): Promise<JobOutcome> {
     const command = "queryAsyncJobResult";
     const sent = { command, params: { jobid }, isWrite: false, timeoutMs: TIMEOUT_MS };
-    const body = await this.#send(this.#route, sent, signal);
+    const { body, secrets } = await this.#send(this.#route, sent, signal);
     const { jobstatus, jobresult } = toObject(body, { command, schema: SCHEMAS.job });
     if (jobstatus === 0) return undefined;
     if (jobstatus === 1) return { result: jobresult };
     const { errorcode, errortext } = isBlock(jobresult) ? jobresult : {};
     const refusal = { code: Number(errorcode) || 530, text: toText(errortext ?? jobresult) };
-    return { failure: new ApiError(refusal, { command: toJobName(body["cmd"]), secrets: [] }) };
+    return { failure: new ApiError(refusal, { command: toJobName(body["cmd"]), secrets }) };
   }
 }
 

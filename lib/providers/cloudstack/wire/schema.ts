@@ -34,12 +34,6 @@ export interface Nic {
   readonly isdefault?: boolean | null | undefined;
 }
 
-/** A zone. */
-export interface Zone {
-  readonly id: string;
-  readonly name?: string | null | undefined;
-}
-
 /** A project. */
 export interface Project {
   readonly id: string;
@@ -89,7 +83,6 @@ const wholeNumber = v.union([
 /** Readers of answers, by what they read. Other fields are dropped. */
 export const SCHEMAS: {
   readonly vm: v.GenericSchema<unknown, Vm>;
-  readonly zone: v.GenericSchema<unknown, Zone>;
   readonly project: v.GenericSchema<unknown, Project>;
   readonly capabilities: v.GenericSchema<unknown, Capabilities>;
   readonly job: v.GenericSchema<unknown, Job>;
@@ -120,7 +113,6 @@ export const SCHEMAS: {
       ),
     ),
   }),
-  zone: v.object({ id, name: text }),
   project: v.object({ id, name: text, state: text }),
   capabilities: v.object({ cloudstackversion: text }),
   job: v.object({ jobstatus: wholeNumber, jobresult: v.optional(v.unknown()) }),

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { toInventory } from "../../../../lib/providers/cloudstack/model/inventory.ts";
+import {
+  findUnreadableNames,
+  toInventory,
+} from "../../../../lib/providers/cloudstack/model/inventory.ts";
 import type { ObjectList } from "../../../../lib/providers/cloudstack/session/session.ts";
 import type { Vm } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 
@@ -42,6 +45,13 @@ describe("toInventory()", () => {
       OPTIONS,
     );
     expect([...instances.keys()]).toEqual(["Running", "Destroyed"]);
+  });
+
+  test("keeps the names of VMs that cannot be read", () => {
+    const unreadableNames = new Set(["one"]);
+    const inventory = toInventory({ ...toList([]), unreadableNames }, OPTIONS);
+    expect(findUnreadableNames(inventory)).toEqual(unreadableNames);
+    expect(findUnreadableNames(toInventory(toList([]), OPTIONS)).size).toBe(0);
   });
 
   test("keeps equal instances, and the whole map if all are equal", () => {

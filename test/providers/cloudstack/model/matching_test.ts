@@ -2,12 +2,16 @@ import { describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { Instance, Presence } from "../../../../lib/cloud/provider.ts";
 import { parseIdentity } from "../../../../lib/providers/cloudstack/model/identity.ts";
+import type { CloudStackInventory } from "../../../../lib/providers/cloudstack/model/inventory.ts";
 import { findInstance } from "../../../../lib/providers/cloudstack/model/matching.ts";
 import { toInstance } from "../../../support/cloud/instances.ts";
 
 const [A, B, C] = ["a", "b", "c"].map((end) => `0a1b2c3d-0000-4000-8000-00000000000${end}`);
 
-function toInventory(instances: readonly Instance[], over: Partial<Inventory> = {}): Inventory {
+function toInventory(
+  instances: readonly Instance[],
+  over: Partial<CloudStackInventory> = {},
+): Inventory {
   return {
     observedAtMs: 0,
     instances: new Map(instances.map((one) => [one.id, one])),
@@ -82,6 +86,50 @@ describe("findInstance()", () => {
     const found = find(inventory, name ?? "node", providerId);
     expect(found).toMatchObject({ kind: "unknown", reason: "notCovered" });
     expect(JSON.stringify(found)).toContain("a page is missing");
+  });
+
+  test.each([
+    [
+      "the list is not whole",
+      { coverage: new Map([["zone", { complete: false, reason: "a page is missing" }]]) },
+      { reason: "notCovered", message: expect.stringContaining("a page is missing") },
+    ],
+    [
+      "a VM of the same name cannot be read",
+      {
+        undecodable: new Map([[B ?? "", "nic: must be Array"]]),
+        unreadableNames: new Set(["one"]),
+      },
+      { reason: "undecodable", message: expect.stringContaining("nic: must be Array") },
+    ],
+    [
+      "a VM of the whole name cannot be read, and another one has its first part",
+      {
+        undecodable: new Map([[B ?? "", "nic: must be Array"]]),
+        unreadableNames: new Set(["one.example.org"]),
+      },
+      { reason: "undecodable" },
+    ],
+    [
+      "a VM cannot be read at all",
+      { undecodable: new Map([["#3", "the object itself: must be Object"]]) },
+      { reason: "undecodable" },
+    ],
+  ])("takes no VM by its name while another one may have it: %s", (_why, over, expected) => {
+    const inventory = toInventory([named(A, "one")], over);
+    expect(find(inventory, "one.example.org")).toMatchObject({ kind: "unknown", ...expected });
+    // Its ID is the VM's own.
+    const known = find(inventory, "one", `external-cloudstack://${A}`);
+    expect(known).toMatchObject({ kind: "present", instance: { id: A } });
+  });
+
+  test("takes a VM by its name beside one of another name that cannot be read", () => {
+    const undecodable = new Map([[B ?? "", "nic: must be Array"]]);
+    const over = { undecodable, unreadableNames: new Set(["two"]) };
+    expect(find(toInventory([named(A, "one")], over), "one")).toMatchObject({
+      kind: "present",
+      instance: { id: A },
+    });
   });
 
   test("says that a VM cannot be read", () => {

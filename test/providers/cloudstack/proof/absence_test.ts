@@ -123,7 +123,12 @@ describe("proveAbsence()", () => {
 });
 
 describe("proveNeverKnown()", () => {
-  const question = { vmId: GONE, owner: OWNER, nodeVmIds: new Set([GONE, OTHER]) };
+  const question = {
+    vmId: GONE,
+    owner: OWNER,
+    wasRemoved: true,
+    nodeVmIds: new Set([GONE, OTHER]),
+  };
   const prove431 = (list: Inventory, over: object = {}): Promise<Presence> =>
     proveNeverKnown({ list: () => Promise.resolve(list) }, { ...question, ...over }, signal);
 
@@ -136,6 +141,11 @@ describe("proveNeverKnown()", () => {
     ["it is the only Node", toInventory({ [STRANGE]: OWNER }), { nodeVmIds: new Set([GONE]) }],
     ["this process never saw it", toInventory({ [OTHER]: OWNER }), { owner: undefined }],
     ["the list shows it again", toInventory({ [OTHER]: OWNER, [GONE]: OWNER }), {}],
+    [
+      "the server did not know its ID after it showed it: its database may be an old one",
+      toInventory({ [OTHER]: OWNER }),
+      { wasRemoved: false },
+    ],
   ])("proves nothing when %s", async (_why, list, over) => {
     expect(await prove431(list, over)).toMatchObject({ kind: "unknown" });
   });

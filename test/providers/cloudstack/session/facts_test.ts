@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import { Facts, parseVersion } from "../../../../lib/providers/cloudstack/session/facts.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { useCloudStack } from "../../../support/cloud/cloudstack_rig.ts";
@@ -66,19 +67,60 @@ describe("readProjectId()", () => {
 
   test("does not take a part of a name for the name, nor one of several", async () => {
     const fake = new FakeCloudStack();
-    const find = async (...names: string[]): Promise<string | undefined> => {
-      const project = names.map((name, at) => ({ id: toId(at), name }));
+    // Without a name, a project cannot be read.
+    const find = async (...names: (string | undefined)[]): Promise<string | undefined> => {
+      const project = names.map((name, at) => ({ id: toId(at), name: name ?? 7 }));
       fake.answer = ({ command }) => reply(command, { count: names.length, project });
       const settings = toSettings(fake.url, { projectId: "kube" });
       const session = new CloudStackSession(settings, toDeps());
       return await new Facts(session, settings).readProjectId(signal);
     };
     await expect(find("kube-2")).rejects.toThrow("no project");
+    await expect(find("kube", "kube-2", undefined)).rejects.toThrow("not whole");
     await expect(find("kube", "Kube")).rejects.toThrow("2 projects");
     expect(await find("kube-2", "KUBE")).toBe(toId(1));
     await fake.stop();
   });
+
+  test("takes no project from a list that is not whole: another one may have the name", async () => {
+    const facts = open({ projectId: findProjectName() });
+    const end = rig.simulator.faults.set({ kind: "json", body: shortList() });
+    await expect(facts.readProjectId(signal)).rejects.toThrow("not whole");
+    end();
+    expect(await facts.readProjectId(signal)).toBe(rig.story.projectId);
+  });
 });
+
+/** One project of two. */
+function shortList(): object {
+  const project = [{ id: rig.story.projectId, name: findProjectName() }];
+  return { listprojectsresponse: { count: 2, project } };
+}
+
+describe("inProject()", () => {
+  test("finds a project again that was deleted and created again under its name", async () => {
+    const facts = open({ projectId: findProjectName() });
+    const ask = (id: string | undefined): Promise<string | undefined> => Promise.resolve(id);
+    expect(await facts.inProject(ask, signal)).toBe(rig.story.projectId);
+    const gone = (id = ""): Promise<never> => Promise.reject(toUnknownProject(id));
+    await expect(facts.inProject(gone, signal)).rejects.toThrow("431");
+    await facts.inProject(ask, signal);
+    expect(rig.simulator.requests.count("listProjects")).toBe(2);
+  });
+
+  test("keeps the project after any other failure", async () => {
+    const facts = open({ projectId: findProjectName() });
+    const other = (): Promise<never> => Promise.reject(toUnknownProject(toId(9)));
+    await expect(facts.inProject(other, signal)).rejects.toThrow("431");
+    await facts.readProjectId(signal);
+    expect(rig.simulator.requests.count("listProjects")).toBe(1);
+  });
+});
+
+function toUnknownProject(id: string): ApiError {
+  const text = `Invalid parameter projectid value=${id} due to incorrect long value format, or entity does not exist`;
+  return new ApiError({ code: 431, text }, { command: "listVirtualMachines", secrets: [] });
+}
 
 describe("readVersion()", () => {
   test("believes the settings, and asks for nothing", async () => {

@@ -23,14 +23,14 @@ function write(apiKey: string, secretKey: string): void {
   writeFileSync(paths.secretKeyFile, secretKey);
 }
 
-function open(): KeyFiles {
+function open(onChange: () => void = () => {}): KeyFiles {
   const log = createLogger({
     write: (line) => lines.push(line),
     level: "debug",
     format: "text",
     now: () => clock.now(),
   });
-  return new KeyFiles(paths, { clock, log });
+  return new KeyFiles(paths, { clock, log, onChange });
 }
 
 /** Reads after the files may be read again. */
@@ -70,9 +70,11 @@ describe("KeyFiles", () => {
   });
 
   test("keeps the pair while only one file has changed, until the server refuses it", async () => {
-    const keys = open();
+    let changes = 0;
+    const keys = open(() => (changes += 1));
     write("new-key", "old-secret");
     expect(await readLater(keys)).toBe("old-key/old-secret");
+    expect(changes).toBe(0);
     const used = await keys.read();
     expect(await keys.refuse(used)).toBe(true);
     const mixed = await keys.read();
@@ -81,6 +83,7 @@ describe("KeyFiles", () => {
     write("new-key", "new-secret");
     expect(await keys.refuse(mixed)).toBe(true);
     expect(await keys.read()).toEqual({ apiKey: "new-key", secretKey: "new-secret" });
+    expect(changes).toBe(2);
   });
 
   test("a pair that was refused is read again at once", async () => {
@@ -127,7 +130,7 @@ describe("KeyFiles", () => {
   test("refuses to begin without two keys, with the problems of both", () => {
     writeFileSync(paths.apiKeyFile, " \n");
     unlinkSync(paths.secretKeyFile);
-    const problem = toProblem(open);
+    const problem = toProblem(() => open());
     expect(problem.issues.map(({ path }) => path)).toEqual(["apiKeyFile", "secretKeyFile"]);
     expect(problem.message).toContain(`${paths.apiKeyFile}: is blank`);
     expect(problem.message).toContain("there is no such file");

@@ -11,6 +11,7 @@ import type { ProviderDeps } from "../../../../lib/cloud/provider_definition.ts"
 import { describeError } from "../../../../lib/core/errors.ts";
 import { Fence, LeadershipLostError } from "../../../../lib/core/fence.ts";
 import { createLogger } from "../../../../lib/core/log.ts";
+import { OutcomeUnknownError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
 import { SCHEMAS } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 import {
@@ -27,9 +28,13 @@ const signal = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), "session-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const ZONES = { command: "listZones", key: "zone", schema: SCHEMAS.zone };
+/** Zones are as simple as projects: an ID and a name. */
+const ZONES = { command: "listZones", key: "zone", schema: SCHEMAS.project };
 const ABOUT = { command: "listCapabilities", key: "capability", schema: SCHEMAS.capabilities };
 const FREE = { command: "disassociateIpAddress", params: { id: "ip-1" }, schema: SCHEMAS.success };
+
+const HTML = { "content-type": "text/html" };
+const JSON_TYPE = "application/json";
 
 let fake: FakeCloudStack;
 let deps: ReturnType<typeof toDeps>;
@@ -81,6 +86,7 @@ describe("list()", () => {
     const list = await open().list({ ...ZONES, params: { available: "true" } }, signal);
     expect([list.objects.length, list.gap]).toEqual([500, undefined]);
     expect([...list.undecodable]).toEqual([[toId(7), "name: must be string"]]);
+    expect(list.unreadableNames).toBeUndefined();
     expect(fake.seen.map(({ params }) => [params["page"], params["pagesize"]])).toEqual([
       ["1", "500"],
       ["2", "500"],
@@ -194,6 +200,8 @@ describe("read()", () => {
     write(KEYS);
     fake.answer = ({ command }) => reply(command, { capability: {} });
     const session = open({ apiKey: "", secretKey: "", apiKeyFile, secretKeyFile });
+    let changes = 0;
+    session.followKeys(() => (changes += 1));
     await session.read(ABOUT, signal);
     const other = { apiKey: "other-key", secretKey: "other-secret" };
     fake.secrets.clear();
@@ -205,6 +213,7 @@ describe("read()", () => {
       KEYS.apiKey,
       other.apiKey,
     ]);
+    expect(changes).toBe(1);
   });
 
   test("a 401 names the difference of the clocks", async () => {
@@ -259,6 +268,74 @@ describe("call()", () => {
     expect(describeError(error)).toContain(words);
   });
 
+  test.each<[string, () => Response]>([
+    ["a proxy's 502", () => new Response("<h1>", { status: 502, headers: HTML })],
+    ["a proxy's 504", () => new Response("<h1>", { status: 504, headers: HTML })],
+    ["half an answer", () => new Response('{"a', { headers: { "content-type": JSON_TYPE } })],
+    ["a page instead of JSON", () => new Response("<h1>", { headers: HTML })],
+  ])(
+    "after %s it says that the change may have been made, and sends it once",
+    async (_what, to) => {
+      fake.answer = to;
+      const error = await failure(open().call(FREE, signal));
+      expect(error).toBeInstanceOf(OutcomeUnknownError);
+      expect(describeError(error)).toContain("may have carried out disassociateIpAddress");
+      expect(fake.commands).toEqual(["POST disassociateIpAddress"]);
+    },
+  );
+
+  test("says the same when no answer comes in time", async () => {
+    fake.answer = () => new Promise<Response>(() => {});
+    const session = open();
+    const late = failure(session.call(FREE, signal));
+    await untilSeen(1);
+    await deps.clock.advance(10_000);
+    expect(await late).toBeInstanceOf(OutcomeUnknownError);
+    expect(fake.seen).toHaveLength(1);
+  });
+
+  test.each([401, 429, 431, 530, 531])(
+    "a refusal with %d says that nothing was done",
+    async (code) => {
+      fake.answer = ({ command }) => refuse(command, code, "no");
+      expect(await failure(open().call(FREE, signal))).not.toBeInstanceOf(OutcomeUnknownError);
+      expect(fake.seen).toHaveLength(1);
+    },
+  );
+
+  test("tells the ID of the object before the job is over, to each caller", async () => {
+    fake.answer = createJob({ jobstatus: 1, jobresult: { success: true } }).answer;
+    const told: [string, number][] = [];
+    const change = { ...FREE, onObject: (id: string) => told.push([id, fake.seen.length]) };
+    const session = open();
+    const done = Promise.all([session.call(change, signal), session.call(change, signal)]);
+    await advanceUntil(done);
+    await done;
+    expect(told).toEqual([
+      ["ip-1", 1],
+      ["ip-1", 1],
+    ]);
+  });
+
+  test("no message of a failed job holds a key or a signature", async () => {
+    let sent: Seen | undefined;
+    fake.answer = (seen) => {
+      if (seen.command !== "queryAsyncJobResult") return reply(seen.command, { jobid: "job-1" });
+      sent = seen;
+      const errortext = `failed: ${decodeURIComponent(seen.path)} ${KEYS.secretKey}`;
+      return reply(seen.command, { jobstatus: 2, jobresult: { errorcode: 530, errortext } });
+    };
+    const done = failure(open().call(FREE, signal));
+    await advanceUntil(done);
+    const error = await done;
+    const signature = new URLSearchParams(sent?.path.split("?")[1]).get("signature") ?? "";
+    expect(signature).not.toBe("");
+    const text = [describeError(error), Bun.inspect(error)].join("\n");
+    expect(text).toContain("(secret)");
+    for (const secret of [KEYS.apiKey, KEYS.secretKey, signature])
+      expect(text).not.toContain(secret);
+  });
+
   test("a lost answer is not asked for again: the change may have been made", async () => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
@@ -269,7 +346,7 @@ describe("call()", () => {
     const address = server.address();
     const port = typeof address === "object" && address ? address.port : 0;
     const session = open({ apiUrl: `http://127.0.0.1:${port}/client/api` });
-    expect(await failure(session.call(FREE, signal))).toMatchObject({ kind: "unreachable" });
+    expect(await failure(session.call(FREE, signal))).toBeInstanceOf(OutcomeUnknownError);
     expect(sockets).toHaveLength(1);
     // A read is sent once more.
     expect(await failure(session.read(ABOUT, signal))).toMatchObject({ kind: "unreachable" });
