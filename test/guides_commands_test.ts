@@ -20,7 +20,7 @@ const blocks = listCodeBlocks(await readSource(GUIDE), "sh");
 const findBlock = (word: string): string => {
   const block = blocks.find((text) => text.includes(word));
   if (block === undefined) throw new Error(`Cannot find a block with "${word}" in ${GUIDE}`);
-  return `set -eu\n${block}`;
+  return block;
 };
 /** Tokens of such a client are Landfall's own. */
 const OWN = new RegExp(`^${OWN_CLIENT}.`);
@@ -53,6 +53,39 @@ describe.skipIf(isSkipped)("the commands of permissions-xenorchestra.md", () => 
     expect(new Set(server.cookies)).toEqual(new Set(["authenticationToken=admins"]));
   });
 
+  test("stop at the first step that fails, and say what to do before a second try", async () => {
+    using server = startRecorder({ refused: "acl-roles" });
+    const env = { XOA_URL: server.url, XO_ADMIN_TOKEN: "admins", XO_PASSWORD: "pw" };
+    const { code, stdout, stderr } = await runShell(findBlock("acl-roles"), { env });
+    expect(code).not.toBe(0);
+    expect(server.requests.map(({ line }) => line)).toEqual([
+      "POST /rest/v0/users",
+      "POST /rest/v0/acl-roles",
+    ]);
+    expect(stdout).toEndWith("Make the role landfall\n");
+    expect(stderr).toContain("error: 403");
+    expect(stderr).toContain("delete the user and the role landfall");
+  });
+
+  test("stop when an answer has no ID", async () => {
+    using server = startRecorder({ id: "" });
+    const env = { XOA_URL: server.url, XO_ADMIN_TOKEN: "admins", XO_PASSWORD: "pw" };
+    const { code } = await runShell(findBlock("acl-roles"), { env });
+    expect(code).not.toBe(0);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("keep the file of the old token when Xen Orchestra refuses to make a new one", async () => {
+    using server = startRecorder({ refused: "authentication_tokens" });
+    await writeFile(join(folder, "token"), "old\n");
+    const env = { XOA_URL: server.url, XO_PASSWORD: "wrong" };
+    const script = findBlock("authentication_tokens");
+    const { code, stderr } = await runShell(script, { env, cwd: folder });
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("No token was made");
+    expect(await readFile(join(folder, "token"), "utf8")).toBe("old\n");
+  });
+
   test("make a token that Xen Orchestra accepts, and that Landfall renews", async () => {
     const user = {
       id: "5d0ec9d6-0c0c-4c0c-8c0c-000000000001",
@@ -63,6 +96,7 @@ describe.skipIf(isSkipped)("the commands of permissions-xenorchestra.md", () => 
     try {
       const env = { ...process.env, XOA_URL: cloud.url, XO_PASSWORD: "pw" };
       await run("sh", ["-c", findBlock("authentication_tokens")], { env, cwd: folder });
+      expect((await stat(join(folder, "token"))).mode & 0o777).toBe(0o600);
       const token = (await readFile(join(folder, "token"), "utf8")).trim();
       const headers = { cookie: `authenticationToken=${token}` };
       const response = await fetch(`${cloud.url}/rest/v0/vms`, { headers });
@@ -136,8 +170,40 @@ describe.skipIf(process.getuid?.() !== 0)("the commands of install.md", () => {
   });
 });
 
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs commands as a shell into which a user pastes them: without `set -e`, so that they must stop themselves. */
+async function runShell(
+  script: string,
+  { env, cwd }: { readonly env: Readonly<Record<string, string>>; readonly cwd?: string },
+): Promise<Outcome> {
+  const shell = Bun.spawn(["sh", "-c", script], {
+    env: { ...process.env, ...env },
+    stdout: "pipe",
+    stderr: "pipe",
+    ...(cwd !== undefined && { cwd }),
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(shell.stdout).text(),
+    new Response(shell.stderr).text(),
+    shell.exited,
+  ]);
+  return { code, stdout, stderr };
+}
+
+interface RecorderOptions {
+  /** Part of the path that it answers with 403. */
+  readonly refused?: string;
+  /** @default {another one for each request} */
+  readonly id?: string;
+}
+
 /** Answers as Xen Orchestra does, with IDs in order, and keeps what was asked. */
-function startRecorder(): {
+function startRecorder({ refused, id }: RecorderOptions = {}): {
   readonly url: string;
   readonly requests: readonly { readonly line: string; readonly body: unknown }[];
   readonly cookies: readonly (string | null)[];
@@ -153,8 +219,11 @@ function startRecorder(): {
       const line = `${request.method} ${new URL(request.url).pathname}`;
       requests.push({ line, body: text === "" ? undefined : JSON.parse(text) });
       cookies.push(request.headers.get("cookie"));
+      if (refused !== undefined && request.url.includes(refused)) {
+        return Response.json({ error: "not enough privileges" }, { status: 403 });
+      }
       if (request.method === "PUT") return new Response(null, { status: 204 });
-      const body = JSON.stringify({ id: `id-${requests.length}` }, null, 2);
+      const body = JSON.stringify({ id: id ?? `id-${requests.length}` }, null, 2);
       return new Response(body, { status: 201, headers: { "content-type": "application/json" } });
     },
   });

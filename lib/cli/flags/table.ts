@@ -89,7 +89,9 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     name: "leader-elect-renew-deadline",
     type: "duration",
     default: "10s",
-    help: "How long a leader tries to renew the Lease before it stops; less than the lease duration",
+    help:
+      "How long a leader tries to renew the Lease; it stops at most one retry period later. Less than the lease " +
+      "duration",
     effect: "applies",
     group: "Leader election",
   },
@@ -114,7 +116,9 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     name: "leader-elect-resource-name",
     type: "string",
     default: "cloud-controller-manager",
-    help: "Name of the Lease; each cloud controller manager in a cluster needs its own",
+    help:
+      "Name of the Lease: the same for all replicas of an installation, another for each other cloud controller " +
+      "manager. The chart and the manifests set it",
     effect: "applies",
     group: "Leader election",
   },

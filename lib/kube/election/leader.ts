@@ -70,6 +70,19 @@ export function toElectionDeadlineMs({ renewDeadlineMs }: ElectionTimes): number
   return Math.max(1_000, renewDeadlineMs / 2);
 }
 
+/** For example `12 s: the renew deadline of 10 s and a retry period of 2 s`. */
+function describeLimit(heldMs: number, times: ElectionTimes): string {
+  const [held = "", lease = "", renew = "", retry = ""] = [
+    heldMs,
+    times.leaseDurationMs,
+    times.renewDeadlineMs,
+    times.retryPeriodMs,
+  ].map((ms) => `${ms / 1_000} s`);
+  return heldMs === times.renewDeadlineMs + times.retryPeriodMs
+    ? `${held}: the renew deadline of ${renew} and a retry period of ${retry}`
+    : `${held}: halfway between the renew deadline of ${renew} and the lease duration of ${lease}`;
+}
+
 /** Runs for leadership once. Lost or released leadership never comes back: the process restarts. */
 export class LeaderElector implements Leadership {
   readonly #options: LeaderElectorOptions;
@@ -137,8 +150,8 @@ export class LeaderElector implements Leadership {
     if (this.#state !== "leading") return false;
     if (this.#remainingMs() > 0) return true;
     const agoS = ((this.#lock.renewalAgeMs ?? 0) / 1_000).toFixed(1);
-    const limitS = this.#heldMs / 1_000;
-    this.#lose(`the last successful renewal was sent ${agoS} s ago, and the limit is ${limitS} s`);
+    const limit = describeLimit(this.#heldMs, this.#options.times);
+    this.#lose(`the last successful renewal was sent ${agoS} s ago, and the limit is ${limit}`);
     return false;
   }
 

@@ -376,7 +376,8 @@ describe("LeaderElector that leads", () => {
   }
 
   function tooOld(seconds: string): string {
-    return `the last successful renewal was sent ${seconds} s ago, and the limit is 12 s`;
+    const limit = "12 s: the renew deadline of 10 s and a retry period of 2 s";
+    return `the last successful renewal was sent ${seconds} s ago, and the limit is ${limit}`;
   }
 
   function expectLost(a: Replica, why: string): void {
@@ -397,6 +398,18 @@ describe("LeaderElector that leads", () => {
     await stage.clock.advance(20);
     expectLost(a, tooOld("12.0"));
     expect(stage.server.lease?.spec?.holderIdentity).toBe("a");
+  });
+
+  test("gives up halfway to the end of the Lease if that is sooner, and says so", async () => {
+    const stage = setStage();
+    const a = stage.add({ name: "a", times: { ...TIMES, leaseDurationMs: 11_000 } });
+    a.start();
+    await stage.clock.advance(0);
+    a.trip = () => ({ thereMs: 0, backMs: 0, lost: "there" });
+    await stage.clock.advance(10_510);
+    const limit =
+      "10.5 s: halfway between the renew deadline of 10 s and the lease duration of 11 s";
+    expectLost(a, `the last successful renewal was sent 10.5 s ago, and the limit is ${limit}`);
   });
 
   test("gives up in time also while a request waits for its answer", async () => {

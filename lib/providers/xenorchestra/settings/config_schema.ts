@@ -89,8 +89,8 @@ const SCHEMA = v.object(
       type: "text",
       variable: "XOA_USER",
       description:
-        "User for whom Landfall creates and renews a token, with `password`. Together with a token, one of the two " +
-        "is ignored, and both are an error.",
+        "User for whom Landfall creates and renews a token, with `password`. If a token is set as well, that is an " +
+        "error. If only one of `username` and `password` is set beside a token, Landfall warns and ignores it.",
     }),
     password: setting(text, {
       type: "text",

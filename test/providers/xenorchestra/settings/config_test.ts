@@ -127,7 +127,8 @@ describe("parseXenOrchestraConfig()", () => {
 
   test("describes username as it treats it", () => {
     const { description } = describeSettings().find(({ path }) => path === "username") ?? {};
-    expect(description).toContain("one of the two is ignored, and both are an error.");
+    expect(description).toContain("If a token is set as well, that is an error.");
+    expect(description).toContain("beside a token, Landfall warns and ignores it.");
   });
 
   test.each([
