@@ -29,9 +29,10 @@ import { readSource, ROOT } from "./support/sources.ts";
 const FOREIGN_FLAGS = {
   kubelet: "cloud-provider node-ip provider-id",
   kubectl:
-    "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs " +
+    "all-namespaces cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs for " +
     "field-manager field-selector force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
-    "namespace non-resource-url replicas resource server server-side serviceaccount show-managed-fields user verb",
+    "namespace non-resource-url patch replicas resource selector server server-side serviceaccount " +
+    "show-managed-fields timeout type user verb",
   cosign:
     "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
   gpg: "armor detach-sign verify",
@@ -112,6 +113,7 @@ describe("pages for people", () => {
       "docs/guides/install.md",
       "docs/guides/labels.md",
       "docs/guides/metrics-and-alerts.md",
+      "docs/guides/migrate-from-apache.md",
       "docs/guides/migrate.md",
       "docs/guides/permissions-cloudstack.md",
       "docs/guides/permissions-xenorchestra.md",

@@ -104,6 +104,11 @@ const CLOUDSTACK_QUOTES: readonly Quote[] = [
     "Cannot choose between the VMs ",
   ],
   [
+    "Cannot tell which VM has the name …",
+    "lib/providers/cloudstack/model/matching.ts",
+    "Cannot tell which VM has the name ",
+  ],
+  [
     "Cannot read provider ID …",
     "lib/providers/cloudstack/model/provider_id.ts",
     "Cannot read provider ID ",
@@ -115,6 +120,7 @@ const CLOUDSTACK_QUOTES: readonly Quote[] = [
     "it shows no VM of any other Node",
     "it answered with an empty list",
     "it appeared again a moment later",
+    "CloudStack has no record of it (error 431), although it showed the VM before",
   ),
   ...["in project …", "in no project"].map((where): Quote => [
     `it is ${where} now; check project-id`,
