@@ -43,7 +43,7 @@ import { VERSION } from "./version.ts";
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { settings, warnings, configz, named, lacking } = parseFlags(argv, context.controllers);
+  const { settings, warnings, configz, named } = parseFlags(argv, context.controllers);
   if (settings.isHelpWanted) {
     // Imported only here: a running process never needs it.
     const { printHelp } = await import("./help.ts");
@@ -78,9 +78,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   const sections = listSections(registry);
   const file = definition && { definition, hasCloud, sections };
   const serving = { log, logPipe, env, signal, chosen, named, ...(file && { file }) };
-  const missing = definition?.missingLoadBalancers;
-  const loadBalancers = missing && { ...missing, isServiceChosen: lacking.has("service") };
-  await serve({ ...settings, configz, ...(loadBalancers && { loadBalancers }) }, serving);
+  await serve({ ...settings, configz }, serving);
   log.info("Landfall stopped");
   return 0;
 }
@@ -108,10 +106,7 @@ interface FileReading {
 }
 
 async function serve(
-  {
-    election,
-    ...settings
-  }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz" | "loadBalancers">,
+  { election, ...settings }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz">,
   { log, logPipe, env, file, signal, chosen, named }: Serving,
 ): Promise<void> {
   const clock = systemClock;

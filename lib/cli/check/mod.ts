@@ -6,8 +6,9 @@ import type { Needs } from "../../app/rights.ts";
 import { isNothingSeen } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
-import type { MissingLoadBalancers, ProviderDefinition } from "../../cloud/provider_definition.ts";
+import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
+import { fitControllers } from "../../controllers/fitting.ts";
 import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
@@ -21,7 +22,6 @@ import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
 import { type Acting, toActing } from "./outlook/acting.ts";
 import { checkCloud, countNodes } from "./cloud.ts";
-import { findMissing, fit } from "./controllers/fitting.ts";
 import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
 import { listMissingKinds, listTooNew } from "./kinds.ts";
@@ -31,18 +31,17 @@ import { listNodePlans } from "./nodes.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
 import {
-  addFindings,
   type CheckFinding,
   type CheckReport,
   type KubernetesStep,
   type NodesStep,
   type PermissionsStep,
+  type SettingsStep,
   toReport,
   toSkipped,
   toStatus,
 } from "./report.ts";
-import { checkLoadBalancers } from "./controllers/services.ts";
-import { checkSettings } from "./settings.ts";
+import { type CheckedSettings, checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
 import { listTaintFindings } from "./taints.ts";
 import { formatReport } from "./text.ts";
@@ -80,7 +79,7 @@ export async function check(argv: readonly string[], context: CommandContext): P
 }
 
 async function inspect(
-  { settings, warnings, named, lacking, registry, ...flags }: CheckFlags & Pick<Needs, "registry">,
+  { settings, warnings, named, registry, ...flags }: CheckFlags & Pick<Needs, "registry">,
   { env, providers }: CommandContext,
   signal: AbortSignal,
 ): Promise<CheckReport> {
@@ -101,8 +100,7 @@ async function inspect(
     env,
     signal: both,
   });
-  const missing = await findMissing(definition, { settings, lacking, providers });
-  const { fitting, step } = fit(chosen, { ...checked, provider, named, lacking, missing });
+  const { fitting, step } = fit(chosen, { ...checked, provider, named });
   const { impersonation } = flags;
   let kubernetes: CheckedKubernetes | undefined;
   try {
@@ -114,7 +112,7 @@ async function inspect(
         const needs = toNeeds(settings, { registry, controllers, ...(sections && { sections }) });
         const leaseOf = flags.isLeaseNamed ? undefined : settings.cloudProvider;
         const [step, permissions] = await Promise.all([
-          checkKinds(checked, { chosen: fitting, missing, settings }, signal),
+          checkKinds(checked, fitting, signal),
           checkRights(checked, { needs, leaseOf, user: impersonation?.user }, signal),
         ]);
         return { ...checked, step, permissions };
@@ -143,6 +141,26 @@ async function inspect(
   }
 }
 
+/** Leaves out controllers that need more of the cloud than it can do, and says so among the settings. */
+function fit(
+  chosen: readonly ControllerDefinition[],
+  options: Pick<CheckFlags, "named"> &
+    Pick<CheckedSettings, "step"> & { readonly provider: Provider | undefined },
+): { readonly fitting: readonly ControllerDefinition[]; readonly step: SettingsStep } {
+  const { step, provider, named } = options;
+  if (provider === undefined) return { fitting: chosen, step };
+  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named });
+  const toFinding = (level: CheckFinding["level"], message: string): CheckFinding => {
+    return { level, code: "capability", message, source: "--controllers" };
+  };
+  const findings = [
+    ...step.findings,
+    ...refusals.map((why) => toFinding("failure", why)),
+    ...leftOut.map((why) => toFinding("ok", `${why}, so it does not run`)),
+  ];
+  return { fitting, step: { ...step, status: toStatus(findings), findings } };
+}
+
 function toNeeds(
   { election, secure }: CheckFlags["settings"],
   rest: Pick<Needs, "controllers" | "registry" | "sections">,
@@ -154,29 +172,21 @@ function toNeeds(
   };
 }
 
-interface WantedKinds extends Pick<CheckFlags, "settings"> {
-  readonly chosen: readonly ControllerDefinition[];
-  readonly missing: MissingLoadBalancers | undefined;
-}
-
-/** Adds the kinds that controllers watch and the API server lacks, and the Services that Landfall does not serve. */
+/** Adds the kinds that controllers watch and the API server lacks. */
 async function checkKinds(
   { client, step }: CheckedKubernetes,
-  { chosen, missing, settings: { election } }: WantedKinds,
+  chosen: readonly ControllerDefinition[],
   signal: AbortSignal,
 ): Promise<KubernetesStep> {
-  if (client === undefined) return step;
   const kinds = new Set(chosen.flatMap(({ watches }) => watches));
   const old = listTooNew(step.version, chosen);
+  if (client === undefined || kinds.size + old.length === 0) return step;
   const late = (finding: CheckFinding): CheckFinding[] => [finding];
-  const found = await inTime(signal, late, async (deadline) => {
-    const lacking = await listMissingKinds(client, [...kinds], deadline);
-    if (missing === undefined) return lacking;
-    const { namespace } = election ?? { namespace: "kube-system" };
-    const search = { client, missing, namespace, nowMs: systemClock.now() };
-    return [...lacking, await checkLoadBalancers(search, deadline)];
-  });
-  return addFindings(step, [...old, ...found]);
+  const missing = await inTime(signal, late, (deadline) =>
+    listMissingKinds(client, [...kinds], deadline),
+  );
+  const findings = [...step.findings, ...old, ...missing];
+  return { ...step, status: toStatus(findings), findings };
 }
 
 interface WantedRights {

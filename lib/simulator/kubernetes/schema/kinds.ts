@@ -156,10 +156,6 @@ export const KINDS: readonly Kind[] = [
     },
   ),
   define(
-    { kind: "Service", plural: "services" },
-    { shortNames: ["svc"], hasStatus: true, fields: { spec: "any", status: "any" } },
-  ),
-  define(
     { kind: "ServiceAccount", plural: "serviceaccounts" },
     {
       shortNames: ["sa"],
