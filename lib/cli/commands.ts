@@ -96,15 +96,16 @@ const RUNNING: readonly CommandSpec[] = [
 const OTHERS: readonly CommandSpec[] = [
   {
     name: "demo",
-    summary: "Watch Landfall work on a simulated cluster and Xen Orchestra",
+    summary: "Watch Landfall work on a simulated cluster and cloud",
     usage: "[flags]",
     description: [
-      "Starts a simulated Kubernetes API and a simulated Xen Orchestra on this machine, runs the real controllers " +
-        "between them, and prints what happens.",
+      "Starts a simulated Kubernetes API and a simulated cloud on this machine, runs the real controllers between " +
+        "them, and prints what happens.",
     ],
     examples: [
       ["Play the demo, then keep the cluster until Ctrl-C", "landfall demo"],
       ["Play the demo and exit: 0 if every step succeeded, else 1", "landfall demo --once"],
+      ["Play it on Apache CloudStack", "landfall demo --cloud=cloudstack"],
     ],
     flags: DEMO_FLAGS,
   },

@@ -6,7 +6,7 @@ import { withDeadline } from "../../core/clock.ts";
 import type { KubeEvent } from "../../kube/kinds/event.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { Store } from "../../kube/cache/store.ts";
-import type { DemoMachine } from "../../simulator/xenorchestra/mod.ts";
+import type { DemoMachine } from "../../simulator/demo_machine.ts";
 
 /** A Node as a fresh kubelet with `--cloud-provider=external` registers it. */
 export function toRegisteredNode(machine: DemoMachine, now: string): RegisteredNode {

@@ -3,11 +3,12 @@
  * @module
  */
 import type { KubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
-import type { XenOrchestraSimulator } from "../../simulator/xenorchestra/mod.ts";
+import type { DemoCloud } from "./cloud.ts";
 
 /** What is counted. */
 export interface Figures {
-  /** Requests to Xen Orchestra by route. */
+  readonly cloud: Pick<DemoCloud, "title" | "figures">;
+  /** Requests to the cloud, by what each asked. */
   readonly cloudRequests: ReadonlyMap<string, number>;
   /** Number of inventories. */
   readonly passes: number;
@@ -19,10 +20,6 @@ export interface Figures {
   readonly durationMs: number;
 }
 
-/** The lists of one inventory, for any number of Nodes: VMs, hosts, pools. */
-const LISTS: ReadonlySet<string> = new Set(["GET /vms", "GET /hosts", "GET /pools"]);
-/** In each pass, the Go controller reads VM, host and pool for each Node. */
-const GO_REQUESTS_PER_NODE = 3;
 const WRITES: ReadonlySet<string> = new Set(["create", "update", "patch", "delete"]);
 
 /**
@@ -41,24 +38,20 @@ export function countWrites(requests: KubernetesSimulator["requests"]): Map<stri
   return counts;
 }
 
-/** Copies the counts of a simulated Xen Orchestra, because they change while the demo runs. */
-export function countCloudRequests(
-  requests: XenOrchestraSimulator["requests"],
-): Map<string, number> {
-  return new Map(requests.byRoute);
-}
-
 /** Formats the figures as aligned text without a newline at its end. */
-export function formatFigures(figures: Figures): string {
-  const { cloudRequests, passes, writes, nodes, durationMs } = figures;
+export function formatFigures(counted: Figures): string {
+  const { cloud, cloudRequests, passes, writes, nodes, durationMs } = counted;
+  const { title, figures } = cloud;
   const asked = sum(cloudRequests.values());
-  const listed = sum([...cloudRequests].flatMap(([route, n]) => (LISTS.has(route) ? [n] : [])));
+  const listed = sum(
+    [...cloudRequests].flatMap(([route, n]) => (figures.lists.has(route) ? [n] : [])),
+  );
   const seconds = (durationMs / 1_000).toFixed(1);
   const deleted = writes.get("delete nodes") ?? 0;
-  const goPasses = `${passes} passes over ${nodes} Nodes`;
-  const goAsked = GO_REQUESTS_PER_NODE * nodes * passes;
+  const work = `${passes} passes over ${nodes} Nodes`;
+  const theirs = figures.requestsPerNode * nodes * passes;
   const rows: Row[] = [
-    "Requests to Xen Orchestra",
+    `Requests to ${title}`,
     ...toRows(cloudRequests),
     [
       "in total",
@@ -75,8 +68,8 @@ Figures: ${nodes} Nodes, ${deleted} of them deleted, ${seconds} seconds
 
 ${alignRows(rows).join("\n")}
 
-An inventory takes ${LISTS.size} requests for any number of Nodes. By default, Landfall takes one every 30s.
-The Go controller makes ${GO_REQUESTS_PER_NODE} requests for each Node in a pass: ${goPasses} would be ${goAsked}.`;
+An inventory takes ${figures.cost}. By default, Landfall takes one every 30s.
+${figures.predecessor} makes ${figures.requestsPerNode} requests for each Node in a pass: ${work} would be ${theirs}.`;
 }
 
 /** A heading, or a name, a number and a note. */

@@ -9,17 +9,20 @@ import { ConfigError, describeError } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
 import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
 import { DEBUG_ADDRESS_VARIABLE } from "../flags/common.ts";
+import type { CloudClients } from "./cloud.ts";
 
 /** Paths of the files. */
 export interface DemoFiles {
   readonly kubeconfig: string;
-  /** A shell reads it, so that `kubectl` and `landfall` without flags use the demo. */
+  /** A shell reads it, so that `kubectl` and `landfall` use the demo. */
   readonly env: string;
+  /** Settings of the cloud, if its provider takes none from the environment. */
+  readonly cloudConfig: string;
 }
 
 /** What `landfall` needs of the demo, beside the kubeconfig. */
 export interface DemoEndpoints {
-  readonly cloud: { readonly url: string; readonly token: string };
+  readonly clients: Pick<CloudClients, "env" | "settings">;
   /** Of the debug pages, with the real port. */
   readonly debugAddress: ListenAddress;
 }
@@ -38,19 +41,19 @@ export async function writeKubeconfig(path: string, server: string): Promise<voi
 }
 
 /**
- * Writes the file for a shell, readable by this user only.
+ * Writes the file for a shell, and the settings of the cloud if it needs them, readable by this user only.
  *
- * @throws {ConfigError} when the file exists or cannot be written
+ * @throws {ConfigError} when a file exists or cannot be written
  */
 export async function writeEnv(
-  { kubeconfig, env }: DemoFiles,
-  { cloud, debugAddress }: DemoEndpoints,
+  { kubeconfig, env, cloudConfig }: DemoFiles,
+  { clients, debugAddress }: DemoEndpoints,
   process: DemoProcess,
 ): Promise<void> {
+  if (clients.settings !== undefined) await writeNew(cloudConfig, clients.settings.text);
   const variables = {
     KUBECONFIG: kubeconfig,
-    XOA_URL: cloud.url,
-    XOA_TOKEN: cloud.token,
+    ...clients.env,
     [DEBUG_ADDRESS_VARIABLE]: formatListenAddress(toAbsolute(debugAddress)),
   };
   const lines = [
@@ -68,6 +71,16 @@ function toAbsolute(address: ListenAddress): ListenAddress {
 /** The line that makes a shell use the demo. */
 export function toEnvCommand({ env }: DemoFiles): string {
   return `. ${quote(env)}`;
+}
+
+/** The line that checks the demo: without flags if the environment says everything. */
+export function toCheckCommand(
+  { cloudConfig }: Pick<DemoFiles, "cloudConfig">,
+  { settings }: Pick<CloudClients, "settings">,
+): string {
+  if (settings === undefined) return "landfall check";
+  const flags = [`--cloud-provider=${settings.provider}`, `--cloud-config=${cloudConfig}`];
+  return ["landfall check", ...flags.map(quote)].join(" ");
 }
 
 /** Its words, from any folder. */

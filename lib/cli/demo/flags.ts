@@ -12,6 +12,8 @@ import { parseOwnFlags } from "../flags/own.ts";
 
 /** How the demo runs. */
 export interface DemoFlags {
+  /** The simulated cloud: one of the choices. */
+  readonly cloud: string;
   readonly once: boolean;
   readonly verbose: boolean;
   readonly kubeconfig?: string;
@@ -29,6 +31,7 @@ export function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
   if (isHelpWanted) return undefined;
   const kubeconfig = given.text("kubeconfig");
   return {
+    cloud: given.text("cloud"),
     once: given.bool("once"),
     verbose: given.bool("verbose"),
     ...(kubeconfig === "" ? {} : { kubeconfig: resolve(kubeconfig) }),

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type { Json, ObjectAccess } from "../../simulator/kubernetes/mod.ts";
-import type { DemoMachine } from "../../simulator/xenorchestra/mod.ts";
+import type { DemoMachine } from "../../simulator/demo_machine.ts";
 import { toReadyConditions, toRegisteredNode, toUnknownConditions } from "./cluster.ts";
 
 /** How long a kubelet is silent before its Node is not Ready. Kubernetes waits 50 s. */

@@ -15,21 +15,24 @@ import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
 import { toPlainText } from "../../core/text/printable.ts";
 import type { KubeEvent } from "../../kube/kinds/event.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import {
-  HOST_NAME_LABEL,
-  POOL_NAME_LABEL,
-  VM_NAME_LABEL,
-} from "../../providers/xenorchestra/model/labels.ts";
-import type { Stage } from "./stage.ts";
+import type { DemoCloud } from "./cloud.ts";
+import type { Stage } from "./story/stage.ts";
+
+/** What a cloud says about a Node. */
+type Words = Pick<DemoCloud, "describe" | "describePlace">;
 
 const [ZONE_LABEL] = TOPOLOGY_LABELS.zone;
 const [TYPE_LABEL] = TOPOLOGY_LABELS.instanceType;
 
 /** Prints changes of Nodes, and all Warnings about them. Returns what stops it. */
-export function narrate({ view, tell }: Pick<Stage, "view" | "tell">): () => void {
+export function narrate({
+  view,
+  tell,
+  cloud,
+}: Pick<Stage, "view" | "tell"> & { readonly cloud: Words }): () => void {
   const unsubscribe = [
     view.nodes.subscribe((name, before, after) => {
-      for (const line of tellNode(name, before, after)) tell(line);
+      for (const line of tellNode(name, { before, after }, cloud)) tell(line);
     }),
     view.events.subscribe((_key, before, after) => {
       if (after === undefined || before !== undefined || !isWorthTelling(after)) return;
@@ -41,16 +44,24 @@ export function narrate({ view, tell }: Pick<Stage, "view" | "tell">): () => voi
   };
 }
 
-function tellNode(name: string, before: Node | undefined, after: Node | undefined): string[] {
+function tellNode(
+  name: string,
+  { before, after }: { readonly before: Node | undefined; readonly after: Node | undefined },
+  cloud: Words,
+): string[] {
   if (after === undefined) return [toLine("-", `${name} is deleted`)];
   if (before === undefined) return [toLine("+", `${name} registers, system UUID ${toUuid(after)}`)];
   if (isUninitialized(before)) {
-    return isUninitialized(after) ? [] : [toLine("=", `${name} is ${toSummary(after)}`)];
+    if (isUninitialized(after)) return [];
+    return [toLine("=", `${name} is ${after.spec?.providerID}, ${cloud.describe(after)}`)];
   }
   const lines: string[] = [];
-  const zone = after.metadata.labels?.[ZONE_LABEL];
-  if (before.metadata.labels?.[ZONE_LABEL] !== zone) {
-    lines.push(toLine("~", `${name} is on ${toPlace(after)}, in zone ${zone}`));
+  const [old, labels] = [before, after].map((node) => node.metadata.labels);
+  if (old?.[ZONE_LABEL] !== labels?.[ZONE_LABEL]) {
+    lines.push(toLine("~", `${name} is ${cloud.describePlace(after)}`));
+  }
+  if (old?.[TYPE_LABEL] !== labels?.[TYPE_LABEL]) {
+    lines.push(toLine("~", `${name} has the instance type ${labels?.[TYPE_LABEL]}`));
   }
   if (isReady(before) !== isReady(after)) {
     lines.push(toLine("~", `${name} is ${isReady(after) ? "Ready" : "NotReady"}`));
@@ -85,14 +96,4 @@ function isWorthTelling({ type, reason }: KubeEvent): boolean {
 
 function toUuid(node: Node): string {
   return node.status?.nodeInfo?.systemUUID ?? "unknown";
-}
-
-function toPlace({ metadata: { labels = {} } }: Node): string {
-  return `${labels[POOL_NAME_LABEL]}/${labels[HOST_NAME_LABEL]}`;
-}
-
-function toSummary(node: Node): string {
-  const { labels = {} } = node.metadata;
-  const name = labels[VM_NAME_LABEL];
-  return `${node.spec?.providerID}, ${labels[TYPE_LABEL]} on ${toPlace(node)}, named ${name}`;
 }

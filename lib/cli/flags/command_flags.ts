@@ -77,6 +77,14 @@ export const NODES_FLAGS: readonly FlagSpec[] = [
 /** Flags of `demo`. */
 export const DEMO_FLAGS: readonly FlagSpec[] = [
   {
+    name: "cloud",
+    type: "string",
+    default: "xenorchestra",
+    help: "Simulated cloud: xenorchestra or cloudstack",
+    effect: "applies",
+    choices: ["xenorchestra", "cloudstack"],
+  },
+  {
     name: "once",
     type: "bool",
     default: "false",

@@ -3,6 +3,7 @@ import { parseDemoFlags } from "../../../lib/cli/demo/flags.ts";
 
 test("parseDemoFlags() stays up and serves its debug pages on loopback by default", () => {
   expect(parseDemoFlags([])).toEqual({
+    cloud: "xenorchestra",
     once: false,
     verbose: false,
     debugAddress: { kind: "tcp", host: "127.0.0.1", port: 10_260 },
@@ -10,8 +11,16 @@ test("parseDemoFlags() stays up and serves its debug pages on loopback by defaul
 });
 
 test("parseDemoFlags() takes all flags", () => {
-  const argv = ["--once", "--verbose", "--kubeconfig", "/a/../b", "--debug-address=/run/x.sock"];
+  const argv = [
+    "--cloud=cloudstack",
+    "--once",
+    "--verbose",
+    "--kubeconfig",
+    "/a/../b",
+    "--debug-address=/run/x.sock",
+  ];
   expect(parseDemoFlags(argv)).toEqual({
+    cloud: "cloudstack",
     once: true,
     verbose: true,
     kubeconfig: "/b",
@@ -25,6 +34,9 @@ test.each([["--help"], ["-h"]])("parseDemoFlags() gives nothing for %s", (flag) 
 
 test.each([
   ["--twice", "--twice"],
+  ["--cloud=clodstack", 'must be xenorchestra or cloudstack, but is "clodstack"'],
+  ["--cloud=", "must be xenorchestra or cloudstack, but is empty"],
+  ["--cloudstack", "did you mean --cloud=cloudstack?"],
   ["--debug-address=0.0.0.0:0", 'must be a loopback address or a unix socket, but is "0.0.0.0:0"'],
   ["--debug-address=nowhere", "nowhere"],
 ])("parseDemoFlags() refuses %s", (flag, message) => {

@@ -4,6 +4,10 @@ import {
   toReadyConditions,
   toUnknownConditions,
 } from "../../../lib/cli/demo/cluster.ts";
+import {
+  describe as describeNode,
+  describePlace,
+} from "../../../lib/cli/demo/clouds/xenorchestra/places.ts";
 import { hasShutdownTaint, narrate } from "../../../lib/cli/demo/narrator.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { EVENTS, type KubeEvent } from "../../../lib/kube/kinds/event.ts";
@@ -13,6 +17,8 @@ import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
 const NOW = "2026-01-01T00:00:00Z";
 const SHUTDOWN = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
+
+const cloud = { describe: describeNode, describePlace };
 
 function createView(): ClusterView {
   const log = silentLogger;
@@ -32,7 +38,7 @@ function tellOf(before: Node, after: Node | undefined): string[] {
   const view = createView();
   const lines: string[] = [];
   view.nodes.replace([before], "1");
-  const quiet = narrate({ view, tell: (line) => lines.push(line) });
+  const quiet = narrate({ view, cloud, tell: (line) => lines.push(line) });
   lines.length = 0;
   const metadata = { ...after?.metadata, name: "n", resourceVersion: "101" };
   if (after) view.nodes.apply({ ...after, metadata });
@@ -78,6 +84,12 @@ describe("narrate()", () => {
     ["a kubelet that is back", toKnown(false), ready, ["  ~  n is Ready"]],
     ["a move", ready, toKnown(true, { labels: moved }), ["  ~  n is on p/h, in zone z"]],
     [
+      "another type",
+      ready,
+      toKnown(true, { labels: { "node.kubernetes.io/instance-type": "t" } }),
+      ["  ~  n has the instance type t"],
+    ],
+    [
       "a machine that is off",
       ready,
       toKnown(true, { taints: [SHUTDOWN] }),
@@ -97,7 +109,7 @@ describe("narrate()", () => {
   test("tells registrations, until it is ended", () => {
     const view = createView();
     const lines: string[] = [];
-    const quiet = narrate({ view, tell: (line) => lines.push(line) });
+    const quiet = narrate({ view, cloud, tell: (line) => lines.push(line) });
     view.nodes.replace([tainted], "1");
     quiet();
     view.nodes.remove(tainted);
@@ -107,7 +119,7 @@ describe("narrate()", () => {
   test("tells nothing that moves the cursor or sets colours", () => {
     const view = createView();
     const lines: string[] = [];
-    narrate({ view, tell: (line) => lines.push(line) });
+    narrate({ view, cloud, tell: (line) => lines.push(line) });
     view.nodes.replace([toNode("n", { systemUuid: "\u001b[2J\nuuid" })], "1");
     view.events.replace([{ ...toEvent("Warning", "R"), message: "\u009b31m" }], "3");
     view.events.apply({ ...toEvent("Warning", "R"), message: "\u009b31m" });
@@ -121,7 +133,7 @@ describe("narrate()", () => {
   ])("tells of an Event of type %s and reason %s, once: %j", (type, reason, lines) => {
     const view = createView();
     const told: string[] = [];
-    narrate({ view, tell: (line) => told.push(line) });
+    narrate({ view, cloud, tell: (line) => told.push(line) });
     view.events.replace([toEvent(type, reason)], "3");
     const metadata = { ...toEvent(type, reason).metadata, resourceVersion: "4" };
     view.events.apply({ ...toEvent(type, reason), metadata, count: 2 });

@@ -92,10 +92,10 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     expect(stdout).toMatch(/Landfall stopped\n$/);
   });
 
-  test(
-    "plays the demo's story to its end and exits 0",
-    async () => {
-      const args = ["demo", "--once", "--debug-address=127.0.0.1:0"];
+  test.each(["xenorchestra", "cloudstack"])(
+    "plays the demo's story on %s to its end and exits 0",
+    async (cloud) => {
+      const args = ["demo", "--once", `--cloud=${cloud}`, "--debug-address=127.0.0.1:0"];
       const { code, stdout, stderr } = await runLandfall(program, args, { TMPDIR: folder });
       expect(stderr).toBe("");
       expect(stdout).toContain("Every step succeeded.");
@@ -104,19 +104,24 @@ describe.each(listPrograms())("landfall as $name", (program) => {
     EXIT_MS_MAX,
   );
 
-  test(
-    "keeps the demo up for kubectl and curl until SIGTERM, then exits 0 and leaves no file",
-    async () => {
-      const args = ["demo", "--debug-address=127.0.0.1:0"];
+  test.each([
+    ["xenorchestra", "worker-uefi"],
+    ["cloudstack", "worker-fqdn.k8s.example"],
+  ])(
+    "keeps the demo on %s up for kubectl and curl until SIGTERM, then exits 0 and leaves no file",
+    async (cloud, name) => {
+      const args = ["demo", `--cloud=${cloud}`, "--debug-address=127.0.0.1:0"];
       const demo = startLandfall(program, args, { TMPDIR: folder });
       await demo.waitForOutput("Press Ctrl-C to stop.");
-      const [, address = ""] = /nodes --debug-address=(\S+)/.exec(demo.output) ?? [];
-      const nodes = await fetch(`http://${address}/debug/nodes`);
-      expect(await nodes.text()).toContain('"worker-uefi"');
+      const variables = await readVariables(demo.output);
+      const nodes = await fetch(`http://${variables.get("LANDFALL_DEBUG_ADDRESS")}/debug/nodes`);
+      expect(await nodes.text()).toContain(`"${name}"`);
       const [, pageUrl = ""] = /in a browser: (http:\S+)/.exec(demo.output) ?? [];
       const page = await fetch(pageUrl, { headers: { accept: "text/html" } });
-      expect(await page.text()).toContain('href="nodes/worker-uefi"');
-      if (kubectl !== undefined) await expectKubectl(kubectl, demo.output);
+      expect(await page.text()).toContain(`href="nodes/${name}"`);
+      if (kubectl !== undefined) {
+        await expectKubectl(kubectl, demo.output, variables.get("KUBECONFIG") ?? "");
+      }
       const { code, stderr } = await demo.stop();
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       const left = new Bun.Glob("landfall-demo-*").scanSync({ cwd: folder, onlyFiles: false });
@@ -126,11 +131,16 @@ describe.each(listPrograms())("landfall as $name", (program) => {
   );
 });
 
-/** Runs the commands that the demo invites to, as it prints them. */
-async function expectKubectl(kubectl: string, output: string): Promise<void> {
-  const commands = [...output.matchAll(/^ +kubectl (.+)$/gm)].map(([, rest = ""]) => rest);
+/** The variables of the file that the demo makes a shell read. */
+async function readVariables(output: string): Promise<ReadonlyMap<string, string>> {
   const [, file = ""] = /^ +\. (\S+)$/m.exec(output) ?? [];
-  const [, config = ""] = /^export KUBECONFIG=(\S+)$/m.exec(await readFile(file, "utf8")) ?? [];
+  const lines = (await readFile(file, "utf8")).matchAll(/^export (\w+)=(\S+)$/gm);
+  return new Map([...lines].map(([, name = "", value = ""]) => [name, value]));
+}
+
+/** Runs the commands that the demo invites to, as it prints them. */
+async function expectKubectl(kubectl: string, output: string, config: string): Promise<void> {
+  const commands = [...output.matchAll(/^ +kubectl (.+)$/gm)].map(([, rest = ""]) => rest);
   const ask = async (words: string, limit: readonly string[] = []): Promise<string> => {
     const command = commands.find((one) => one.includes(words));
     expect(command, words).toBeDefined();
@@ -142,13 +152,15 @@ async function expectKubectl(kubectl: string, output: string): Promise<void> {
   const zones = (await ask("get nodes -L")).split("\n");
   expect(zones[0]).toMatch(/^NAME +STATUS +ROLES +AGE +VERSION +ZONE$/);
   // Nine, but for the one that the story deletes.
-  expect(zones.filter((line) => /^\S+ +Ready .* [0-9a-f-]{36}$/.test(line))).toHaveLength(8);
+  expect(
+    zones.filter((line) => /^\S+ +Ready .* ([0-9a-f-]{36}|paris|lyon)$/.test(line)),
+  ).toHaveLength(8);
   const described = await ask("describe node");
-  expect(described).toMatch(/ProviderID:\s+xenorchestra:\/\//);
+  expect(described).toMatch(/ProviderID:\s+(xenorchestra|external-cloudstack):\/\//);
   expect(described).toMatch(/Normal\s+Synced/);
   const events = await ask("get events -A");
   expect(events).toMatch(/^default .*Warning +NodeInitializationFailed +node\/worker-late/m);
-  expect(events).toMatch(/^default .*Warning +NodeZoneChanged +node\/worker-1/m);
+  expect(events).toMatch(/^default .*Node(ZoneChanged|InstanceTypeHasChanged) +node\/worker-1/m);
   expect(events).toMatch(/^default .*Warning +NodeDeletionBlocked +node\/worker-3/m);
   expect(events).toMatch(/^default .*Normal +DeletingNode +node\/worker-2/m);
   // A watch has no end of its own; one that times out has seen what there was.

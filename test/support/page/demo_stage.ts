@@ -2,9 +2,12 @@
  * A stage of the demo's story on which no controller plays.
  * @module
  */
+import type { DemoCloud } from "../../../lib/cli/demo/cloud.ts";
 import { ClusterView } from "../../../lib/cli/demo/cluster.ts";
+import { startCloud } from "../../../lib/cli/demo/clouds/mod.ts";
 import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
-import type { Stage } from "../../../lib/cli/demo/stage.ts";
+import { type Setting, toStory } from "../../../lib/cli/demo/story/mod.ts";
+import type { Stage, Step } from "../../../lib/cli/demo/story/stage.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
@@ -12,24 +15,31 @@ import { EVENTS, type KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import {
-  createDemoWorld,
-  startXenOrchestraSimulator,
-} from "../../../lib/simulator/xenorchestra/mod.ts";
 
 /** A stage, what it was told, and what clears it. */
 export interface EmptyStage extends AsyncDisposable {
   readonly stage: Stage;
+  readonly setting: Setting;
   readonly lines: readonly string[];
+  /** Finds the only step of the story whose title has this text. */
+  step(text: string): Step;
+}
+
+/** What {@linkcode setStage} takes. */
+export interface StageOptions extends Partial<Omit<Stage, "cloud">> {
+  /** Name of the cloud. @default {"xenorchestra"} */
+  readonly on?: string;
+  /** Parts of the cloud that differ. */
+  readonly cloud?: Partial<DemoCloud>;
 }
 
 /** Nothing moves on it by itself: no controller, no watch, silent kubelets. */
-export async function setStage(more: Partial<Stage> = {}): Promise<EmptyStage> {
+export async function setStage(options: StageOptions = {}): Promise<EmptyStage> {
+  const { on = "xenorchestra", cloud: changes, ...more } = options;
   const clock = systemClock;
   const log = silentLogger;
-  const world = createDemoWorld();
   const kubernetes = startKubernetesSimulator({ clock });
-  const cloud = await startXenOrchestraSimulator({ clock, world: world.world });
+  const setting = await startCloud(on, clock);
   const view = new ClusterView(
     new Store<Node>({ resource: NODES, log }),
     new Store<KubeEvent>({ resource: EVENTS, log }),
@@ -37,12 +47,19 @@ export async function setStage(more: Partial<Stage> = {}): Promise<EmptyStage> {
   const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
   const lines: string[] = [];
   const tell = (line: string): number => lines.push(line);
-  const stage = { kubernetes, cloud, world, view, kubelets, clock, tell, stepMsMax: 10 };
+  const cloud = { ...setting.cloud, ...changes };
+  const stage = { kubernetes, cloud, view, kubelets, clock, tell, stepMsMax: 10 };
   return {
     stage: { ...stage, deletion: DEFAULT_DELETION, ...more },
+    setting,
     lines,
+    step: (text) => {
+      const [found, ...others] = toStory(setting).filter(({ title }) => title.includes(text));
+      if (found === undefined || others.length > 0) throw new Error(`not one step has "${text}"`);
+      return found;
+    },
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([kubernetes.stop(), cloud.stop()]);
+      await Promise.all([kubernetes.stop(), setting.cloud.stop()]);
     },
   };
 }

@@ -2,23 +2,19 @@
  * What the steps of the demo work with, and how they wait for conditions.
  * @module
  */
-import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { Node } from "../../kube/kinds/node.ts";
-import type { KubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
-import type {
-  DemoMachine,
-  StoryWorld,
-  XenOrchestraSimulator,
-} from "../../simulator/xenorchestra/mod.ts";
-import type { ClusterView } from "./cluster.ts";
-import type { Kubelets } from "./kubelets.ts";
+import type { DeletionSettings } from "../../../cloud/deletion/guard.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Node } from "../../../kube/kinds/node.ts";
+import type { DemoMachine } from "../../../simulator/demo_machine.ts";
+import type { KubernetesSimulator } from "../../../simulator/kubernetes/mod.ts";
+import type { DemoCloud } from "../cloud.ts";
+import type { ClusterView } from "../cluster.ts";
+import type { Kubelets } from "../kubelets.ts";
 
 /** What the steps work with. */
 export interface Stage {
   readonly kubernetes: KubernetesSimulator;
-  readonly cloud: XenOrchestraSimulator;
-  readonly world: StoryWorld;
+  readonly cloud: DemoCloud;
   readonly view: ClusterView;
   readonly kubelets: Kubelets;
   /** The settings of `deletion` in the demo. */
@@ -66,7 +62,7 @@ export async function waitForNodes(
   const wanted = [...names];
   return await waitUntil(stage, signal, () =>
     wanted.every((name) => {
-      const machine = findMachine(stage, name);
+      const machine = findMachine(stage.cloud, name);
       const node = stage.view.nodes.get(name);
       return machine !== undefined && node !== undefined && holds(node, machine);
     }),
@@ -74,14 +70,25 @@ export async function waitForNodes(
 }
 
 /** The machine of a Node, the late one included. */
-export function findMachine({ world }: Stage, name: string): DemoMachine | undefined {
-  const { machine } = world.late;
-  return machine.nodeName === name ? machine : world.machines.get(name);
+export function findMachine(
+  { machines, late }: Pick<DemoCloud, "machines" | "late">,
+  name: string,
+): DemoMachine | undefined {
+  return late.nodeName === name ? late : machines.get(name);
 }
 
-/** Number of inventories so far: each asks for the list of pools once. */
-export function countPasses({ cloud }: Pick<Stage, "cloud">): number {
-  return cloud.requests.count("GET /pools");
+/**
+ * The machine of a Node of the story.
+ *
+ * @throws {RangeError} if there is none
+ */
+export function requireMachine(
+  cloud: Pick<DemoCloud, "machines" | "late">,
+  name: string,
+): DemoMachine {
+  const machine = findMachine(cloud, name);
+  if (machine === undefined) throw new RangeError(`Cannot find the machine of Node "${name}"`);
+  return machine;
 }
 
 /**
@@ -94,11 +101,11 @@ export async function letPass(
   { ms, passes }: { readonly ms: number; readonly passes: number },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { clock, stepMsMax = STEP_MS_MAX } = stage;
-  const wanted = countPasses(stage) + passes;
+  const { clock, cloud, stepMsMax = STEP_MS_MAX } = stage;
+  const wanted = cloud.countPasses() + passes;
   const startMs = clock.monotonic();
   const elapsedMs = (): number => clock.monotonic() - startMs;
-  const isDone = (): boolean => elapsedMs() >= ms && countPasses(stage) >= wanted;
+  const isDone = (): boolean => elapsedMs() >= ms && cloud.countPasses() >= wanted;
   while (!isDone() && elapsedMs() < stepMsMax) await clock.sleep(POLL_MS, signal);
   return isDone();
 }

@@ -1,0 +1,73 @@
+/**
+ * What the demo prints before and after its story.
+ * @module
+ */
+import { formatDuration } from "../../core/text/duration.ts";
+import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
+import type { DemoCloud } from "./cloud.ts";
+import { type DemoFiles, toCheckCommand, toEnvCommand } from "./files.ts";
+import { SILENCE_MS } from "./kubelets.ts";
+import { DELETION, NODE_MONITOR_PERIOD_MS, OUT_OF_SERVICE, REFRESH_INTERVAL } from "./waits.ts";
+
+/** What both texts show. */
+export interface Shown {
+  readonly cloud: Pick<DemoCloud, "title" | "url" | "summary" | "clients">;
+  readonly files: DemoFiles;
+  /** Of the debug pages, with the real port. */
+  readonly debugAddress: ListenAddress;
+}
+
+/** What the introduction shows. */
+export interface Introduced extends Shown {
+  /** URL of the simulated API server. */
+  readonly kubernetes: string;
+  readonly hasOutOfService: boolean;
+}
+
+/** Says what runs, which waits are shorter than usual, and how to watch. Without a newline at its end. */
+export function toIntroduction(shown: Introduced): string {
+  const { kubernetes, cloud, files, debugAddress, hasOutOfService } = shown;
+  const holdOff = formatDuration(DELETION.holdOffMs);
+  const grace = formatDuration(OUT_OF_SERVICE.graceMs);
+  const period = formatDuration(NODE_MONITOR_PERIOD_MS);
+  const silence = formatDuration(SILENCE_MS);
+  return `\
+A simulated Kubernetes API listens at ${kubernetes}
+A simulated ${cloud.title} listens at ${cloud.url}: ${cloud.summary}
+
+Landfall itself is real. To keep the demo short, some waits are shorter than usual:
+
+  refreshInterval            ${REFRESH_INTERVAL}   usually 30s
+  deletion.holdOff           ${holdOff}   usually 60s
+${hasOutOfService ? `  outOfService.graceDuration ${grace}   usually 30s\n` : ""}\
+  --node-monitor-period      ${period}   usually 5s
+  kubelet silent: NotReady   ${silence}   usually 50s
+
+Watch it in another terminal. The first line makes that terminal use the demo:
+
+  ${toEnvCommand(files)}
+  kubectl get nodes -w -L topology.kubernetes.io/zone
+  ${toCheckCommand(files, cloud.clients)}${toPageLine(debugAddress)}`;
+}
+
+/** Lists what to try once the story is over. Without a newline at its end. */
+export function toInvitation({ files, cloud: { clients }, debugAddress }: Shown): string {
+  return `
+The cluster keeps running. Try this in another terminal:
+${toPageLine(debugAddress)}
+  ${toEnvCommand(files)}
+  landfall nodes
+  ${toCheckCommand(files, clients)}
+  kubectl get nodes -L topology.kubernetes.io/zone
+${clients.commands.map((command) => `  ${command}\n`).join("")}\
+  kubectl get events -A
+  kubectl get nodes -w
+
+Press Ctrl-C to stop.`;
+}
+
+/** The URL of the page for a browser; empty for a unix socket. */
+function toPageLine(address: ListenAddress): string {
+  if (address.kind === "unix") return "";
+  return `\n  in a browser: http://${formatListenAddress(address)}/debug/`;
+}

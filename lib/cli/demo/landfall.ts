@@ -1,0 +1,116 @@
+/**
+ * The real controllers of the demo, between the simulated Kubernetes and the simulated cloud.
+ * @module
+ */
+import { runApp } from "../../app/app.ts";
+import { OUT_OF_SERVICE as OUT_OF_SERVICE_SECTION } from "../../cloud/deletion/out_of_service_settings.ts";
+import { DELETION as DELETION_SECTION } from "../../cloud/deletion/settings.ts";
+import { listOnByDefault, loadControllers } from "../../controllers/load.ts";
+import { CONTROLLERS } from "../../controllers/mod.ts";
+import type { Clock } from "../../core/clock.ts";
+import { Fence } from "../../core/fence.ts";
+import { createLogger, type Logger } from "../../core/log.ts";
+import { MetricsRegistry } from "../../core/metrics.ts";
+import type { ListenAddress } from "../../http/sockets/listen_address.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { createKubeClient } from "../../kube/api/http_client.ts";
+import { Store } from "../../kube/cache/store.ts";
+import { runWatcher } from "../../kube/cache/watcher.ts";
+import { loadCredentials } from "../../kube/credentials/mod.ts";
+import { EVENTS } from "../../kube/kinds/event.ts";
+import { NODES, type Node } from "../../kube/kinds/node.ts";
+import { VERSION } from "../version.ts";
+import type { DemoCloud } from "./cloud.ts";
+import { ClusterView } from "./cluster.ts";
+import type { DemoFlags } from "./flags.ts";
+import { DELETION, NODE_MONITOR_PERIOD_MS, OUT_OF_SERVICE, REFRESH_INTERVAL } from "./waits.ts";
+
+/** What {@linkcode startLandfall} needs. */
+export interface LandfallOptions {
+  /** Path of a kubeconfig of the simulated cluster. */
+  readonly kubeconfig: string;
+  readonly cloud: Pick<DemoCloud, "createProvider">;
+  /** Whether the out-of-service controller runs, too: it needs a cloud that can prove that a machine is off. */
+  readonly hasOutOfService: boolean;
+  readonly flags: Pick<DemoFlags, "debugAddress" | "verbose">;
+  readonly clock: Clock;
+  /** Takes lines of the log. */
+  readonly complain: (text: string) => void;
+}
+
+/** The real controllers, and a view of the cluster that they work on. */
+export interface RunningLandfall {
+  readonly controller: Promise<void>;
+  readonly view: ClusterView;
+  readonly watching: Promise<unknown>;
+  /** Where its debug pages are, with the real port. Never settles if it cannot listen: `controller` then fails. */
+  readonly listening: Promise<ListenAddress>;
+}
+
+/**
+ * Starts the controllers. They run until the signal aborts.
+ *
+ * @throws {ConfigError} when a setting cannot be used
+ */
+export async function startLandfall(
+  { kubeconfig, cloud, hasOutOfService, flags, clock, complain }: LandfallOptions,
+  signal: AbortSignal,
+): Promise<RunningLandfall> {
+  const metrics = new MetricsRegistry();
+  const log = createLogger({
+    format: "text",
+    level: flags.verbose ? "info" : "error",
+    write: complain,
+    now: () => clock.now(),
+  });
+  const credentials = await loadCredentials({ kubeconfig, env: {}, clock, log });
+  const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
+  const fence = new Fence();
+  const provider = cloud.createProvider(REFRESH_INTERVAL, { clock, log, metrics, signal, fence });
+  const listening = Promise.withResolvers<ListenAddress>();
+  const controller = runApp(
+    {
+      provider,
+      fence,
+      client,
+      clock,
+      log,
+      metrics,
+      host: "demo",
+      controllers: await loadControllers(
+        hasOutOfService ? CONTROLLERS : listOnByDefault(CONTROLLERS),
+      ),
+      concurrentNodeSyncs: 16,
+      flags: {
+        "node-monitor-period": NODE_MONITOR_PERIOD_MS,
+        "node-out-of-service-sync-period": NODE_MONITOR_PERIOD_MS,
+      },
+      sections: new Map<string, unknown>([
+        [DELETION_SECTION.key, DELETION],
+        [OUT_OF_SERVICE_SECTION.key, OUT_OF_SERVICE],
+      ]),
+      debugAddress: flags.debugAddress,
+      onDebugListening: listening.resolve,
+    },
+    signal,
+  );
+  return {
+    controller,
+    ...watchCluster({ client, clock, log }, signal),
+    listening: listening.promise,
+  };
+}
+
+function watchCluster(
+  shared: { readonly client: KubeClient; readonly clock: Clock; readonly log: Logger },
+  signal: AbortSignal,
+): { view: ClusterView; watching: Promise<unknown> } {
+  const { log } = shared;
+  const nodes = new Store<Node>({ resource: NODES, log });
+  const events = new Store({ resource: EVENTS, log });
+  const watching = Promise.all([
+    runWatcher({ ...shared, resource: NODES, store: nodes }, signal),
+    runWatcher({ ...shared, resource: EVENTS, store: events }, signal),
+  ]);
+  return { view: new ClusterView(nodes, events), watching };
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startCloud } from "../../../lib/cli/demo/clouds/mod.ts";
+import { writeKubeconfig } from "../../../lib/cli/demo/files.ts";
+import { startLandfall } from "../../../lib/cli/demo/landfall.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
+
+test.each([true, false])(
+  "startLandfall() runs the real controllers, the out-of-service one only if it may: %p",
+  async (hasOutOfService) => {
+    const clock = systemClock;
+    const kubernetes = startKubernetesSimulator({ clock });
+    const { cloud } = await startCloud("xenorchestra", clock);
+    const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
+    const kubeconfig = join(folder, "kubeconfig");
+    await writeKubeconfig(kubeconfig, kubernetes.url);
+    const stopping = new AbortController();
+    const flags = {
+      debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
+      verbose: false,
+    } as const;
+    const options = { kubeconfig, cloud, hasOutOfService, flags, clock, complain: () => {} };
+    const landfall = await startLandfall(options, stopping.signal);
+    const address = await landfall.listening;
+    const port = address.kind === "tcp" ? address.port : 0;
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    expect(metrics).toContain('"cloud-node"');
+    expect(metrics.includes('"cloud-node-out-of-service"')).toBe(hasOutOfService);
+    stopping.abort(new Error("the test is over"));
+    await Promise.allSettled([landfall.controller, landfall.watching]);
+    await Promise.all([kubernetes.stop(), cloud.stop(), rm(folder, { recursive: true })]);
+  },
+);
