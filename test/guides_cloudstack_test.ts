@@ -115,7 +115,11 @@ describe("settings in the guides for CloudStack", () => {
 });
 
 /** Files and other names with dashes. */
-const OTHER_NAMES = new Set(["cloud-config", "external-cloudstack"]);
+const OTHER_NAMES = new Set([
+  "cloud-config",
+  "cloudstack-service-controller",
+  "external-cloudstack",
+]);
 
 /** `apiUrl` is `api-url`. */
 function spellKey(name: string): string {

@@ -29,7 +29,7 @@ import { readSource, ROOT } from "./support/sources.ts";
 const FOREIGN_FLAGS = {
   kubelet: "cloud-provider node-ip provider-id",
   kubectl:
-    "all-namespaces cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs for " +
+    "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs for " +
     "field-manager field-selector force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
     "namespace non-resource-url patch replicas resource selector server server-side serviceaccount " +
     "show-managed-fields timeout type user verb",
