@@ -43,7 +43,7 @@ import { VERSION } from "./version.ts";
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { settings, warnings, configz, named } = parseFlags(argv, context.controllers);
+  const { settings, warnings, configz, named, lacking } = parseFlags(argv, context.controllers);
   if (settings.isHelpWanted) {
     // Imported only here: a running process never needs it.
     const { printHelp } = await import("./help.ts");
@@ -78,7 +78,9 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   const sections = listSections(registry);
   const file = definition && { definition, hasCloud, sections };
   const serving = { log, logPipe, env, signal, chosen, named, ...(file && { file }) };
-  await serve({ ...settings, configz }, serving);
+  const missing = definition?.missingLoadBalancers;
+  const loadBalancers = missing && { ...missing, isServiceChosen: lacking.has("service") };
+  await serve({ ...settings, configz, ...(loadBalancers && { loadBalancers }) }, serving);
   log.info("Landfall stopped");
   return 0;
 }
@@ -106,7 +108,10 @@ interface FileReading {
 }
 
 async function serve(
-  { election, ...settings }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz">,
+  {
+    election,
+    ...settings
+  }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz" | "loadBalancers">,
   { log, logPipe, env, file, signal, chosen, named }: Serving,
 ): Promise<void> {
   const clock = systemClock;

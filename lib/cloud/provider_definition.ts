@@ -100,6 +100,16 @@ export interface ProviderInstall {
   readonly variable?: string;
 }
 
+/** What to say about Services of type LoadBalancer if Landfall does not manage them for a cloud. */
+export interface MissingLoadBalancers {
+  /** That Landfall does not manage them; no full stop. */
+  readonly message: string;
+  /** What to do if the cluster has such Services. */
+  readonly advice: string;
+  /** Lease that another program holds while it manages them beside Landfall, as {@linkcode advice} says. */
+  readonly lease: string;
+}
+
 /**
  * A cloud that can be chosen.
  *
@@ -112,6 +122,11 @@ export interface ProviderDefinition<S = unknown> {
   readonly docs: ProviderDocs;
   /** What its manifests contain. @default {the same as for the default cloud} */
   readonly install?: ProviderInstall;
+  /**
+   * Set if another cloud controller manager for this cloud has the controller `service`, and Landfall does not:
+   * clusters may rely on it. @default {there is nothing to say}
+   */
+  readonly missingLoadBalancers?: MissingLoadBalancers;
   /** Syntax of its file. @default {YAML} */
   readonly syntax?: SettingSyntax;
   /** Every setting, in the order of the reference page. Any other key in a file is an error. */

@@ -8,5 +8,6 @@ test("PROCESS_EVENTS are frozen", () => {
     "Normal ConfigApplied",
     "Warning ConfigRefused",
     "Warning CloudCredentialExpires",
+    "Warning LoadBalancersNotManaged",
   ]);
 });

@@ -93,6 +93,54 @@ test("run() tells on its Pod that the cloud did not answer first, and shows no s
   await kubernetes.stop();
 }, 30_000);
 
+test.each<[string, readonly string[], readonly string[]]>([
+  ["*, which has service", [], ["chooses the controller service", "1 Service has"]],
+  ["service left out", ["--controllers=*,-service"], ["1 Service has"]],
+])(
+  "run() warns in its log and on its Pod that it serves no load balancers on CloudStack, with %s",
+  async (_what, more, expected) => {
+    const kubernetes = startKubernetesSimulator({ clock: systemClock });
+    const finalizers = ["service.kubernetes.io/load-balancer-cleanup"];
+    kubernetes.objects.create("services", {
+      metadata: { name: "web", namespace: "default", finalizers },
+    });
+    const folder = await mkdtemp(join(tmpdir(), "landfall-run-"));
+    const config = join(folder, "cloud-config");
+    await writeFile(config, "[Global]\napi-url=http://127.0.0.1:1\napi-key=k\nsecret-key=canary\n");
+    const flags = [`--master=${kubernetes.url}`, "--secure-port=0", "--logging-format=json"];
+    const cloud = [
+      "--cloud-provider=external-cloudstack",
+      `--cloud-config=${config}`,
+      "--debug-address=",
+    ];
+    const child = Bun.spawn(
+      [process.execPath, join(ROOT, "main.ts"), ...flags, ...cloud, ...more],
+      {
+        env: { POD_NAME: "landfall-0" },
+        stdout: "ignore",
+        stderr: "pipe",
+      },
+    );
+    const log = new Response(child.stderr).text();
+    const listEvents = (): readonly object[] =>
+      kubernetes.objects
+        .list("events", "kube-system")
+        .filter((event) => event["reason"] === "LoadBalancersNotManaged");
+    await until("the Events", () => listEvents().length >= expected.length);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    const said = listEvents().map((event) => JSON.stringify(event));
+    const warned = (await log).split("\n").filter((line) => line.includes('"level":"warn"'));
+    for (const words of expected) {
+      expect(said.filter((text) => text.includes(words))).toHaveLength(1);
+      expect(warned.filter((line) => line.includes(words))).toHaveLength(1);
+    }
+    expect(said).toHaveLength(expected.length);
+    await Promise.all([kubernetes.stop(), rm(folder, { recursive: true })]);
+  },
+  30_000,
+);
+
 test("run() refuses flags that it does not know", async () => {
   await expect(run(["--nonsense"], CONTEXT)).rejects.toThrow("nonsense");
 });

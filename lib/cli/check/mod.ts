@@ -6,9 +6,8 @@ import type { Needs } from "../../app/rights.ts";
 import { isNothingSeen } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
-import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import type { MissingLoadBalancers, ProviderDefinition } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
-import { fitControllers } from "../../controllers/fitting.ts";
 import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
@@ -22,6 +21,7 @@ import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
 import { type Acting, toActing } from "./outlook/acting.ts";
 import { checkCloud, countNodes } from "./cloud.ts";
+import { findMissing, fit } from "./controllers/fitting.ts";
 import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
 import { listMissingKinds, listTooNew } from "./kinds.ts";
@@ -31,17 +31,18 @@ import { listNodePlans } from "./nodes.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
 import {
+  addFindings,
   type CheckFinding,
   type CheckReport,
   type KubernetesStep,
   type NodesStep,
   type PermissionsStep,
-  type SettingsStep,
   toReport,
   toSkipped,
   toStatus,
 } from "./report.ts";
-import { type CheckedSettings, checkSettings } from "./settings.ts";
+import { checkLoadBalancers } from "./controllers/services.ts";
+import { checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
 import { listTaintFindings } from "./taints.ts";
 import { formatReport } from "./text.ts";
@@ -79,7 +80,7 @@ export async function check(argv: readonly string[], context: CommandContext): P
 }
 
 async function inspect(
-  { settings, warnings, named, registry, ...flags }: CheckFlags & Pick<Needs, "registry">,
+  { settings, warnings, named, lacking, registry, ...flags }: CheckFlags & Pick<Needs, "registry">,
   { env, providers }: CommandContext,
   signal: AbortSignal,
 ): Promise<CheckReport> {
@@ -100,7 +101,8 @@ async function inspect(
     env,
     signal: both,
   });
-  const { fitting, step } = fit(chosen, { ...checked, provider, named });
+  const missing = await findMissing(definition, { settings, lacking, providers });
+  const { fitting, step } = fit(chosen, { ...checked, provider, named, lacking, missing });
   const { impersonation } = flags;
   let kubernetes: CheckedKubernetes | undefined;
   try {
@@ -112,7 +114,7 @@ async function inspect(
         const needs = toNeeds(settings, { registry, controllers, ...(sections && { sections }) });
         const leaseOf = flags.isLeaseNamed ? undefined : settings.cloudProvider;
         const [step, permissions] = await Promise.all([
-          checkKinds(checked, fitting, signal),
+          checkKinds(checked, { chosen: fitting, missing, settings }, signal),
           checkRights(checked, { needs, leaseOf, user: impersonation?.user }, signal),
         ]);
         return { ...checked, step, permissions };
@@ -141,26 +143,6 @@ async function inspect(
   }
 }
 
-/** Leaves out controllers that need more of the cloud than it can do, and says so among the settings. */
-function fit(
-  chosen: readonly ControllerDefinition[],
-  options: Pick<CheckFlags, "named"> &
-    Pick<CheckedSettings, "step"> & { readonly provider: Provider | undefined },
-): { readonly fitting: readonly ControllerDefinition[]; readonly step: SettingsStep } {
-  const { step, provider, named } = options;
-  if (provider === undefined) return { fitting: chosen, step };
-  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named });
-  const toFinding = (level: CheckFinding["level"], message: string): CheckFinding => {
-    return { level, code: "capability", message, source: "--controllers" };
-  };
-  const findings = [
-    ...step.findings,
-    ...refusals.map((why) => toFinding("failure", why)),
-    ...leftOut.map((why) => toFinding("ok", `${why}, so it does not run`)),
-  ];
-  return { fitting, step: { ...step, status: toStatus(findings), findings } };
-}
-
 function toNeeds(
   { election, secure }: CheckFlags["settings"],
   rest: Pick<Needs, "controllers" | "registry" | "sections">,
@@ -172,21 +154,29 @@ function toNeeds(
   };
 }
 
-/** Adds the kinds that controllers watch and the API server lacks. */
+interface WantedKinds extends Pick<CheckFlags, "settings"> {
+  readonly chosen: readonly ControllerDefinition[];
+  readonly missing: MissingLoadBalancers | undefined;
+}
+
+/** Adds the kinds that controllers watch and the API server lacks, and the Services that Landfall does not serve. */
 async function checkKinds(
   { client, step }: CheckedKubernetes,
-  chosen: readonly ControllerDefinition[],
+  { chosen, missing, settings: { election } }: WantedKinds,
   signal: AbortSignal,
 ): Promise<KubernetesStep> {
+  if (client === undefined) return step;
   const kinds = new Set(chosen.flatMap(({ watches }) => watches));
   const old = listTooNew(step.version, chosen);
-  if (client === undefined || kinds.size + old.length === 0) return step;
   const late = (finding: CheckFinding): CheckFinding[] => [finding];
-  const missing = await inTime(signal, late, (deadline) =>
-    listMissingKinds(client, [...kinds], deadline),
-  );
-  const findings = [...step.findings, ...old, ...missing];
-  return { ...step, status: toStatus(findings), findings };
+  const found = await inTime(signal, late, async (deadline) => {
+    const lacking = await listMissingKinds(client, [...kinds], deadline);
+    if (missing === undefined) return lacking;
+    const { namespace } = election ?? { namespace: "kube-system" };
+    const search = { client, missing, namespace, nowMs: systemClock.now() };
+    return [...lacking, await checkLoadBalancers(search, deadline)];
+  });
+  return addFindings(step, [...old, ...found]);
 }
 
 interface WantedRights {

@@ -102,6 +102,12 @@ export function toStatus(found: readonly { readonly level: FindingLevel }[]): Fi
   return found.some(({ level }) => level === "warning") ? "warning" : "ok";
 }
 
+/** A step with more findings, and their status. */
+export function addFindings<T extends CheckStep>(step: T, more: readonly CheckFinding[]): T {
+  const findings = [...step.findings, ...more];
+  return { ...step, status: toStatus(findings), findings };
+}
+
 /** A skipped step. */
 export function toSkipped(reason: string): CheckStep & { readonly status: "skipped" } {
   return { status: "skipped", skipped: reason, findings: [] };

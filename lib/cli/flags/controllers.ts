@@ -53,6 +53,8 @@ export interface ControllerSelection {
   readonly enabled: ReadonlySet<string>;
   /** Those of them that the list names itself, not only by `*`. */
   readonly named: ReadonlySet<string>;
+  /** Controllers that the list chooses, perhaps by `*`, and that Landfall does not have. */
+  readonly lacking: ReadonlySet<string>;
   readonly warnings: readonly string[];
   readonly issues: readonly ConfigIssue[];
 }
@@ -82,12 +84,15 @@ export function selectControllers(
     } else if (!decided.has(found.name)) decided.set(found.name, isWanted);
   }
   const isRest = items.includes("*");
-  const isChosen = ({ name, isAvailable, isOffByDefault = false }: ControllerName): boolean =>
-    isAvailable && (decided.get(name) ?? (isRest && !isOffByDefault));
-  const enabled = known.filter(isChosen).map(({ name }) => name);
+  const isChosen = ({ name, isOffByDefault = false }: ControllerName): boolean =>
+    decided.get(name) ?? (isRest && !isOffByDefault);
+  const listChosen = (isOurs: boolean): string[] =>
+    known.filter((one) => one.isAvailable === isOurs && isChosen(one)).map(({ name }) => name);
+  const enabled = listChosen(true);
   const named = enabled.filter((name) => decided.get(name) === true);
   const warnings = listWarnings(known, decided, enabled);
-  return { enabled: new Set(enabled), named: new Set(named), warnings, issues };
+  const lacking = new Set(listChosen(false));
+  return { enabled: new Set(enabled), named: new Set(named), lacking, warnings, issues };
 }
 
 function listWarnings(

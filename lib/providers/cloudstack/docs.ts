@@ -2,7 +2,14 @@
  * What the documents say of Apache CloudStack.
  * @module
  */
-import type { ProviderDocs, ProviderInstall } from "../../cloud/provider_definition.ts";
+import type {
+  MissingLoadBalancers,
+  ProviderDocs,
+  ProviderInstall,
+} from "../../cloud/provider_definition.ts";
+
+/** Lease for an Apache provider that runs beside Landfall. Guides and manifests of users contain it. */
+const SERVICE_LEASE = "cloudstack-service-controller";
 
 /** See {@linkcode ProviderDocs}. */
 export const CLOUDSTACK_DOCS: ProviderDocs = {
@@ -13,8 +20,8 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
     "block: `addresses.mode` is `mode` in `[Addresses]`, and `deletion.trustEmptyAnswer` is `trust-empty-answer` in\n" +
     "`[Deletion]`.\n\n" +
     "This cloud is a preview. Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the\n" +
-    "cluster has such Services, keep the Apache provider for them: run it with `--controllers=service` and another\n" +
-    "`--leader-elect-resource-name`.",
+    "cluster has such Services, keep the Apache provider for them: run it with `--controllers=service` and\n" +
+    `\`--leader-elect-resource-name=${SERVICE_LEASE}\`.`,
   topology: {
     instanceType: "Name of the service offering, as `instanceTypeStyle` says",
     zone: "Name of the zone",
@@ -41,4 +48,13 @@ export const CLOUDSTACK_INSTALL: ProviderInstall = {
     "api-url = https://cloudstack.example.com/client/api\n" +
     "api-key = REPLACE-ME\n" +
     "secret-key = REPLACE-ME\n",
+};
+
+/** What the Apache provider does, and Landfall does not do yet. */
+export const NO_LOAD_BALANCERS: MissingLoadBalancers = {
+  message: "Landfall does not manage Services of type LoadBalancer on CloudStack yet",
+  advice:
+    "keep the Apache provider for them: run it with --controllers=service and " +
+    `--leader-elect-resource-name=${SERVICE_LEASE}`,
+  lease: SERVICE_LEASE,
 };

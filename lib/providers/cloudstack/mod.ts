@@ -4,8 +4,7 @@
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { assert } from "../../core/assert.ts";
-import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL } from "./docs.ts";
-import { LOAD_BALANCER_ADVICE, NO_LOAD_BALANCERS } from "./inspection/inspect.ts";
+import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL, NO_LOAD_BALANCERS } from "./docs.ts";
 import { CloudStackProvider } from "./provider.ts";
 import { CloudStackSession } from "./session/session.ts";
 import { type CloudStackSettings, parseCloudStackConfig } from "./settings/config.ts";
@@ -18,11 +17,11 @@ export const cloudStack: ProviderDefinition<CloudStackSettings> = {
   name: "external-cloudstack",
   docs: CLOUDSTACK_DOCS,
   install: CLOUDSTACK_INSTALL,
+  missingLoadBalancers: NO_LOAD_BALANCERS,
   syntax: INI_SYNTAX,
   settings: describeSettings(),
   parseConfig: parseCloudStackConfig,
   create(settings, deps) {
-    if (!deps.isTransient) deps.log.warn(NO_LOAD_BALANCERS, { advice: LOAD_BALANCER_ADVICE });
     const session = new CloudStackSession(settings, deps);
     const api = new CloudStackApi(session);
     return new CloudStackProvider({ api, session, settings, clock: deps.clock });

@@ -10,6 +10,26 @@ const TESTS = "test/providers/cloudstack/session";
 
 export const CLOUDSTACK_BREAKS: readonly Break[] = [
   {
+    id: "forget-chosen-service",
+    invariant: "a start that chooses the controller service says that no load balancer is managed",
+    edits: edit(
+      "lib/app/load_balancers.ts",
+      "if (isServiceChosen) warn(SERVICE_CHOSEN);",
+      "if (!isServiceChosen) warn(SERVICE_CHOSEN);",
+    ),
+    tests: ["test/app/load_balancers_test.ts"],
+  },
+  {
+    id: "trust-stopped-manager",
+    invariant: "a program that stopped renewing its Lease manages no load balancers",
+    edits: edit(
+      "lib/cli/check/controllers/services.ts",
+      'if (holder === "" || nowMs - readRenewalMs(lease) > SILENT_MS) return undefined;',
+      'if (holder === "" && nowMs - readRenewalMs(lease) > SILENT_MS) return undefined;',
+    ),
+    tests: ["test/cli/check/controllers/services_test.ts"],
+  },
+  {
     id: "start-job-twice",
     invariant: "a change whose job is not over is not started again",
     edits: edit(`${SESSION}/jobs.ts`, "if (known !== undefined) return known;", "void known;"),

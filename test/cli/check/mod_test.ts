@@ -10,6 +10,11 @@ import type { CheckReport } from "../../../lib/cli/check/report.ts";
 import { toRegisteredNode } from "../../../lib/cli/demo/cluster.ts";
 import { VERSION } from "../../../lib/cli/version.ts";
 import { toMicroTime } from "../../../lib/kube/election/lease.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import {
+  createDemoWorld as cloudStackWorld,
+  startCloudStackSimulator,
+} from "../../../lib/simulator/cloudstack/mod.ts";
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
 import {
@@ -18,6 +23,7 @@ import {
   startDemoServers,
 } from "../../support/process/demo_servers.ts";
 
+const CLEANUP = "service.kubernetes.io/load-balancer-cleanup";
 const PASSWORD = "p4ssw0rd-of-xo";
 const USERS = [{ id: "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96", username: "ccm", password: PASSWORD }];
 
@@ -112,6 +118,64 @@ describe("check()", () => {
     const written = kubernetes.requests.entries.filter(({ method }) => method !== "GET");
     for (const { path } of written) expect(path).toEndWith("/selfsubjectaccessreviews");
   });
+
+  test("asks of Services only on a cloud whose clusters may rely on the controller service", async () => {
+    const { findings } = (await report(byToken())).kubernetes;
+    expect(findings.map(({ code }) => code)).not.toContain("loadBalancers");
+    const asked = kubernetes.requests.entries.map(({ path }) => path);
+    expect(asked.filter((path) => path.includes("services"))).toEqual([]);
+  });
+
+  test.each<[string, string, readonly string[], readonly string[]]>([
+    ["service chosen by *", "*", [], ["failure serviceController", "ok loadBalancers"]],
+    ["service left out", "*,-service", [], ["ok loadBalancers"]],
+    ["service left out first", "-service,*", [], ["ok loadBalancers"]],
+    ["a list without it", "cloud-node,cloud-node-lifecycle", [], ["ok loadBalancers"]],
+    [
+      "service by its other name",
+      "service-lb-controller",
+      [],
+      ["failure serviceController", "ok loadBalancers"],
+    ],
+    ["a Service that has one", "*,-service", [CLEANUP], ["failure loadBalancers"]],
+    ["a Service of another program", "*,-service", ["example.org/own"], ["ok loadBalancers"]],
+  ])(
+    "on CloudStack, says with %s who serves load balancers",
+    async (_what, list, finalizers, expected) => {
+      const cloudstack = await startCloudStackSimulator({
+        clock: systemClock,
+        world: cloudStackWorld().world,
+      });
+      try {
+        const config = join(folder, "cloud-config");
+        const { url, apiKey, secretKey } = cloudstack;
+        await writeFile(
+          config,
+          `[Global]\napi-url=${url}\napi-key=${apiKey}\nsecret-key=${secretKey}\n`,
+        );
+        const metadata = { name: "web", namespace: "default", finalizers: [...finalizers] };
+        kubernetes.objects.create("services", { metadata, spec: { type: "LoadBalancer" } });
+        const cloudFlags = ["--cloud-provider=external-cloudstack", `--cloud-config=${config}`];
+        const { code, out } = await run(
+          {},
+          ...cloudFlags,
+          `--controllers=${list}`,
+          "--output=json",
+        );
+        const { settings, kubernetes: cluster }: CheckReport = JSON.parse(out);
+        const findings = [...settings.findings, ...cluster.findings].map(
+          (one) => `${one.level} ${one.code}`,
+        );
+        expect(findings.filter((one) => /serviceController|loadBalancers/.test(one))).toEqual([
+          ...expected,
+        ]);
+        if (expected.some((one) => one.startsWith("failure"))) expect(code).toBe(1);
+        expect(out).not.toContain(secretKey);
+      } finally {
+        await cloudstack.stop();
+      }
+    },
+  );
 
   test("ends with 1 when a tainted Node matches nothing", async () => {
     const [machine] = createDemoWorld().machines.values();

@@ -54,6 +54,17 @@ test.each<[readonly string[], readonly string[]]>([
   expect([...selectControllers(items, KNOWN).named]).toEqual([...named]);
 });
 
+test.each<[readonly string[], readonly string[]]>([
+  [["*"], ["c"]],
+  [["*", "-c"], []],
+  [["-c", "*"], []],
+  [["c"], ["c"]],
+  [["a", "b"], []],
+  [["-c"], []],
+])("P-02 selectControllers() knows of %j that it chooses these in vain: %j", (items, lacking) => {
+  expect([...selectControllers(items, KNOWN).lacking]).toEqual([...lacking]);
+});
+
 test("P-02 selectControllers() warns about one that is asked for and not there", () => {
   expect(selectControllers(["*", "c"], KNOWN).warnings).toEqual([
     '--controllers: "c" is not part of this version and does not run',

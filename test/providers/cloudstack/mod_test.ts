@@ -5,10 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { NO_LOAD_BALANCERS } from "../../../lib/providers/cloudstack/inspection/inspect.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
-import { toDeps } from "./fake_server.ts";
 
 describe("cloudStack", () => {
   test("the example of the manifests, and that of the documents, can be used", async () => {
@@ -22,13 +19,11 @@ describe("cloudStack", () => {
   });
 });
 
-test("create() warns that there are no load balancers yet, but not for one short look", () => {
-  const { settings } = cloudStack.parseConfig(cloudStack.docs.example, {});
-  if (settings === undefined) throw new Error("Cannot use the example");
-  for (const isTransient of [false, true]) {
-    const warnings: string[] = [];
-    const log = { ...silentLogger, warn: (message: string) => void warnings.push(message) };
-    cloudStack.create(settings, toDeps({ log, isTransient }));
-    expect(warnings).toEqual(isTransient ? [] : [NO_LOAD_BALANCERS]);
+test("the definition says that there are no load balancers yet, and the documents what to do", () => {
+  const { lease = "", advice } = cloudStack.missingLoadBalancers ?? {};
+  expect(lease).toBe("cloudstack-service-controller");
+  for (const text of [advice, cloudStack.docs.file]) {
+    expect(text).toContain("--controllers=service");
+    expect(text).toContain(`--leader-elect-resource-name=${lease}`);
   }
 });

@@ -19,14 +19,6 @@ export interface InspectOptions {
   readonly listInventory: (signal: AbortSignal) => Promise<Inventory>;
 }
 
-/** What the Apache provider does, and Landfall does not do yet. */
-export const NO_LOAD_BALANCERS =
-  "Landfall does not manage Services of type LoadBalancer on CloudStack yet";
-/** What to do about it. */
-export const LOAD_BALANCER_ADVICE: string =
-  "if the cluster has such Services, keep the Apache provider for them: run it with --controllers=service " +
-  "and another --leader-elect-resource-name";
-
 /** Longest wait for the list, in milliseconds; a person is waiting, too. */
 const LIST_MS = 15_000;
 
@@ -66,12 +58,6 @@ export async function inspectCloudStack(
       findings: [
         { level: "ok", code: "answers", message },
         ...listSafetyFindings(settings),
-        {
-          level: "warning",
-          code: "noLoadBalancers",
-          message: NO_LOAD_BALANCERS,
-          advice: LOAD_BALANCER_ADVICE,
-        },
         ...shown.findings,
       ],
     };

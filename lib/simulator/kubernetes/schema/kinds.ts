@@ -156,6 +156,10 @@ export const KINDS: readonly Kind[] = [
     },
   ),
   define(
+    { kind: "Service", plural: "services" },
+    { shortNames: ["svc"], hasStatus: true, fields: { spec: "any", status: "any" } },
+  ),
+  define(
     { kind: "ServiceAccount", plural: "serviceaccounts" },
     {
       shortNames: ["sa"],
