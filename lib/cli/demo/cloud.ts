@@ -51,10 +51,20 @@ export interface DemoCloud {
 export interface CloudClients {
   /** Environment variables. They hold secrets. */
   readonly env: Readonly<Record<string, string>>;
-  /** The provider, and its settings file, if it needs one. It holds secrets. */
-  readonly settings?: { readonly provider: string; readonly text: string };
+  /** Absent: the environment says everything. */
+  readonly settings?: ClientSettings;
   /** Commands to try once the story is over. */
   readonly commands: readonly string[];
+}
+
+/** The settings of a cloud that does not take them from the environment. */
+export interface ClientSettings {
+  /** For `--cloud-provider`. */
+  readonly provider: string;
+  /** More flags that `landfall check` needs to find no fault with the demo. @default {none} */
+  readonly flags?: readonly string[];
+  /** The file. It holds secrets. */
+  readonly text: string;
 }
 
 /** What the figures at the end compare. */

@@ -79,7 +79,8 @@ export function toCheckCommand(
   { settings }: Pick<CloudClients, "settings">,
 ): string {
   if (settings === undefined) return "landfall check";
-  const flags = [`--cloud-provider=${settings.provider}`, `--cloud-config=${cloudConfig}`];
+  const { provider, flags: more = [] } = settings;
+  const flags = [`--cloud-provider=${provider}`, ...more, `--cloud-config=${cloudConfig}`];
   return ["landfall check", ...flags.map(quote)].join(" ");
 }
 
