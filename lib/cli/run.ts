@@ -7,9 +7,9 @@ import { Announcer, toOwnObject } from "../app/announcer.ts";
 import { runApp } from "../app/app.ts";
 import type { AppOptions } from "../app/options.ts";
 import { OWN_NAME, PROCESS_EVENTS } from "../app/words.ts";
-import type { ProviderDefinition } from "../cloud/provider_definition.ts";
+import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
-import { loadProviderConfig, toSectionParser } from "../config/provider_config.ts";
+import { toSectionParser } from "../config/provider_config.ts";
 import { SettingsFile } from "../config/settings_file.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
 import { fitControllers } from "../controllers/fitting.ts";
@@ -34,6 +34,7 @@ import { createRequestMetrics } from "../kube/api/request.ts";
 import { requireProvider } from "../providers/mod.ts";
 import { parseFlags, type Settings } from "./flags/mod.ts";
 import type { CommandContext } from "./command.ts";
+import { loadCloudSettings } from "./load_settings.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -76,7 +77,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
     : undefined;
   const { signal } = stop;
   const sections = listSections(registry);
-  const file = definition && { definition, hasCloud, sections };
+  const file = definition && { definition, hasCloud, sections, registry: providers };
   const serving = { log, logPipe, env, signal, chosen, named, ...(file && { file }) };
   const missing = definition?.missingLoadBalancers;
   const loadBalancers = missing && { ...missing, isServiceChosen: lacking.has("service") };
@@ -105,6 +106,8 @@ interface FileReading {
   /** Whether a controller needs the cloud. If none does, only sections are read. */
   readonly hasCloud: boolean;
   readonly sections: readonly SettingsSection[];
+  /** The clouds that could be chosen. @default {PROVIDERS} */
+  readonly registry: ProviderRegistry | undefined;
 }
 
 async function serve(
@@ -197,11 +200,11 @@ async function readSettings(
   }: Pick<Serving, "env" | "log" | "signal"> & { readonly file: FileReading },
   metrics: MetricsRegistry,
 ): Promise<Configured> {
-  const { hasCloud, sections } = file;
+  const { hasCloud, sections, registry } = file;
   const definition = hasCloud ? file.definition : toSectionParser(file.definition);
   const configFile = cloudConfig ? new SettingsFile(cloudConfig, env, sections) : undefined;
   const path = cloudConfig ?? "";
-  const config = await loadProviderConfig({ path, env, definition, sections });
+  const config = await loadCloudSettings({ path, env, definition, sections, registry });
   // Without a choice there is nothing to say.
   if (config.syntax) log.info("Read the settings", { path, syntax: config.syntax });
   for (const warning of config.warnings) {

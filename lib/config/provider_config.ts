@@ -8,10 +8,14 @@ import type { SectionValues, SettingsSection } from "../cloud/settings/section.t
 import type { FindPosition, ParsedText, SettingSyntax } from "../cloud/settings/syntax.ts";
 import { ConfigError } from "../core/errors.ts";
 import type { ConfigIssue } from "../core/errors.ts";
+import { shorten } from "../core/text/printable.ts";
 import { readConfigText } from "./config_text.ts";
 import { splitConfig } from "./sections.ts";
-import { listUnknownKeys } from "./unknown_keys.ts";
+import { listUnknownKeys, type UnknownKey } from "./unknown_keys.ts";
 import { YAML_SYNTAX } from "./yaml_syntax.ts";
+
+/** More than any file has. */
+const LINES_MAX = Number.MAX_SAFE_INTEGER;
 
 /** Where settings come from. */
 export interface ProviderConfigOptions<S> {
@@ -70,23 +74,46 @@ export async function parseProviderConfig<S>(
 ): Promise<ProviderConfig<S>> {
   const syntax = chooseSyntax(text, definition);
   const known = [...definition.settings, ...all.flatMap(({ settings }) => settings)];
-  const { raw, issues: broken, locate, spell } = await syntax.parse(text, known);
+  const { raw, issues: broken, notes = [], locate, spell } = await syntax.parse(text, known);
   if (broken.length > 0) {
-    throw new ConfigError(broken.map((issue) => ({ ...issue, source: path })));
+    throw new ConfigError(
+      [...broken, ...notes].toSorted(byLine).map((issue) => ({ ...issue, source: path })),
+    );
   }
   const { rest, sections, ...common } = splitConfig(raw, all);
   const parsed = definition.parseConfig(rest, env);
   const unknown = listUnknownKeys(raw, known, spell);
-  const issues = [...parsed.issues, ...common.issues, ...unknown];
-  const warnings = [...parsed.warnings, ...common.warnings];
+  const own = withoutConsequences(parsed.issues, unknown);
+  const [errors, odd] = [
+    notes.filter((one) => !one.isWarning),
+    notes.filter((one) => one.isWarning),
+  ];
+  const issues = [...errors, ...own, ...common.issues, ...unknown];
+  const warnings = [...odd, ...parsed.warnings, ...common.warnings];
   const find = issues.length + warnings.length > 0 ? await locate() : undefined;
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
-    toFew(all, path).map((issue) => toPlaced(issue, { source: path, find, spell }));
+    toFew(all, path)
+      .map((issue) => toPlaced(issue, { source: path, find, spell }))
+      .toSorted(byLine);
   const config = toConfig<S>(
     { ...parsed, issues: place(issues), warnings: place(warnings) },
     sections,
   );
   return definition.syntax === undefined ? config : { ...config, syntax: syntax.name };
+}
+
+/** In the order of the file; what has no line comes last. */
+function byLine(one: ConfigIssue, other: ConfigIssue): number {
+  return (one.line ?? LINES_MAX) - (other.line ?? LINES_MAX);
+}
+
+/** Without the settings that are missing only because their keys are misspelt. */
+function withoutConsequences(
+  issues: readonly ConfigIssue[],
+  unknown: readonly UnknownKey[],
+): ConfigIssue[] {
+  const meant = new Set(unknown.map((one) => one.meant));
+  return issues.filter(({ solvedBy = [] }) => !solvedBy.some((path) => meant.has(path)));
 }
 
 /** The syntax of the provider, or YAML if the text is not in it. */
@@ -95,6 +122,16 @@ function chooseSyntax(
   { syntax = YAML_SYNTAX }: Pick<ConfigParser<unknown>, "syntax">,
 ): SettingSyntax {
   return syntax.accepts?.(text) === false ? YAML_SYNTAX : syntax;
+}
+
+/** Lists the keys at the top of a text, in the syntax that a provider would read it in; none if it cannot be read. */
+export async function listKeys(
+  text: string,
+  definition: Pick<ConfigParser<unknown>, "settings" | "syntax">,
+): Promise<string[]> {
+  const { raw } = await chooseSyntax(text, definition).parse(text, definition.settings);
+  const isBlock = typeof raw === "object" && raw !== null && !Array.isArray(raw);
+  return isBlock ? Object.keys(raw) : [];
 }
 
 /** Reads only the sections of a provider's file. Of the provider's own settings it checks only the keys. */
@@ -133,21 +170,41 @@ interface Places extends Pick<ParsedText, "spell"> {
   readonly find: FindPosition | undefined;
 }
 
-function toPlaced(issue: ConfigIssue, { source, find, spell }: Places): ConfigIssue {
-  if (issue.source !== undefined) return issue;
-  if (issue.path === undefined) return { ...issue, source };
-  // A colon without a blank after it makes the value, perhaps a secret, a part of an unknown key.
-  // A key longer than any setting's name may be a secret, too.
-  const written = spell?.(issue.path) ?? issue.path;
-  const path = written.replace(/:.*$/s, ":…").replaceAll(/[^./]{32,}/g, "…");
-  return { ...issue, path, source, ...find?.(issue.path) };
+function toPlaced(found: ConfigIssue, { source, find, spell }: Places): ConfigIssue {
+  const { message, path, line, column } = found;
+  if (found.source !== undefined) return { message, source: found.source };
+  if (path === undefined || line !== undefined) {
+    const place = { ...(line !== undefined && { line }), ...(column !== undefined && { column }) };
+    return { message, source, ...(path !== undefined && { path }), ...place };
+  }
+  const written = toShownPath(spell?.(path) ?? path);
+  return { message, path: written, source, ...find?.(path) };
+}
+
+/** Longest name that is shown in whole, and shortest text that may be a secret. */
+const NAME_CHARS_MAX = 64;
+const SECRET_CHARS_MIN = 32;
+/** Words with dashes between them, or each with a capital. No secret that a program made looks like this. */
+const WORDS = /^[a-z]+(?:[-A-Z][a-z]+)+$/;
+
+/**
+ * A path as a message shows it. A colon without a blank after it makes the value, perhaps a secret, a part of an
+ * unknown key. A long key may be a secret, too, unless it is made of words.
+ */
+function toShownPath(written: string): string {
+  return written.replace(/:.*$/s, ":…").replaceAll(/[^./]{32,}/g, (part) => {
+    const [, section = "", name = part] = /^(\[[\p{L}\p{N}-]{1,32}\] )?(.*)$/su.exec(part) ?? [];
+    if (name.length < SECRET_CHARS_MIN) return part;
+    return section + (WORDS.test(name) ? shorten(name, NAME_CHARS_MAX) : "…");
+  });
 }
 
 function toConfig<S>(
   parsed: ReturnType<ConfigParser<S>["parseConfig"]>,
   sections: SectionValues,
 ): ProviderConfig<S> {
-  const { settings, issues, warnings } = parsed;
+  const { settings, warnings } = parsed;
+  const issues = parsed.issues.map(({ solvedBy: _settings, ...issue }) => issue);
   // A warning often names the cause of a problem: report both.
   if (issues.length > 0) {
     throw new ConfigError([...issues, ...warnings.map((one) => ({ ...one, isWarning: true }))]);

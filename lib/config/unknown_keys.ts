@@ -22,9 +22,9 @@ export function listUnknownKeys(
   raw: unknown,
   settings: readonly SettingDescription[],
   spell?: (path: string) => string,
-): ConfigIssue[] {
+): UnknownKey[] {
   const paths = settings.map(({ path }) => path);
-  const issues: ConfigIssue[] = [];
+  const issues: UnknownKey[] = [];
   // Goes only as deep as settings do: an alias may make a file contain itself.
   const walk = (value: unknown, tree: SettingTree, above: string): void => {
     if (typeof value !== "object" || value === null || tree.size === 0) return;
@@ -41,12 +41,18 @@ export function listUnknownKeys(
       if (branch) walk(one, branch.children, `${above}${key}.`);
       else {
         const level = { above, siblings: [...tree.keys()], spell };
-        issues.push({ path: above + key, message: toMessage(key, level, paths) });
+        issues.push({ path: above + key, ...suggest(key, level, paths) });
       }
     }
   };
   if (!Array.isArray(raw)) walk(raw, toSettingTree(settings), "");
   return issues;
+}
+
+/** A key that no setting has. */
+export interface UnknownKey extends ConfigIssue {
+  /** Path of the setting that was probably meant. */
+  readonly meant?: string;
 }
 
 /** Where a key stands. */
@@ -59,18 +65,19 @@ interface Level {
 }
 
 /** The key may be misspelt, in the wrong block, or in the form of the documents: with dots. */
-function toMessage(
+function suggest(
   key: string,
   { above, siblings, spell }: Level,
   paths: readonly string[],
-): string {
+): Pick<UnknownKey, "meant" | "message"> {
   if (key.includes(".") && paths.includes(key)) {
     const [block, ...rest] = key.split(".");
-    return `unknown key; write it as a block: ${block}: { ${rest.join(".")}: … }`;
+    const message = `unknown key; write it as a block: ${block}: { ${rest.join(".")}: … }`;
+    return { message, meant: key };
   }
   const sibling = findClosest(key, siblings);
   const meant = sibling ?? paths.find((path) => path.split(".").at(-1) === key);
-  if (meant === undefined) return "unknown key; correct or remove it";
+  if (meant === undefined) return { message: "unknown key; correct or remove it" };
   const path = sibling === undefined ? meant : above + sibling;
-  return `unknown key; did you mean ${spell?.(path) ?? meant}?`;
+  return { message: `unknown key; did you mean ${spell?.(path) ?? meant}?`, meant: path };
 }

@@ -17,6 +17,8 @@ export interface ConfigIssue {
   column?: number;
   /** Whether it is only a warning, shown together with errors. */
   isWarning?: boolean;
+  /** For a setting that is missing: paths of the settings of which any one would help. */
+  solvedBy?: readonly string[];
 }
 
 /** Settings that cannot be used; the process prints all issues and exits with code 2. */

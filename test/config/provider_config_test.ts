@@ -120,6 +120,34 @@ describe("loadProviderConfig()", () => {
     ]);
   });
 
+  test.each([
+    ["a".repeat(40), "…"],
+    ["JVlP2fWbNc8xqKzR3sTuY7aBdEgHiLmO", "…"],
+    ["certificateFingerprintOfTheServer", "certificateFingerprintOfTheServer"],
+    ["interval-between-two-looks-at-the-cloud", "interval-between-two-looks-at-the-cloud"],
+    [`a-${"name-".repeat(20)}b`, `a-${"name-".repeat(20)}`.slice(0, 63) + "…"],
+  ])(
+    "loadProviderConfig() shows a long key only if it is made of words: %s",
+    async (key, shown) => {
+      const issue = `FILE:2:1: ${shown}: unknown key; correct or remove it`;
+      expect(await listIssues(`url: u\n${key}: x\n`)).toEqual([issue]);
+    },
+  );
+
+  test("loadProviderConfig() says nothing of a missing setting whose key is misspelt", async () => {
+    const parseConfig: typeof definition.parseConfig = () => ({
+      issues: [
+        { path: "token", message: "is required", solvedBy: ["token", "odd"] },
+        { path: "url", message: "is required", solvedBy: ["url"] },
+      ],
+      warnings: [],
+    });
+    expect(await listIssues("tokn: t\n", {}, { ...definition, parseConfig })).toEqual([
+      "FILE:1:1: tokn: unknown key; did you mean token?",
+      "FILE: url: is required",
+    ]);
+  });
+
   test("loadProviderConfig() shows no value that a missing blank made a part of the key", async () => {
     expect(await listIssues("url: u\ntoken:canary: x\n")).toEqual([
       "FILE:2:1: token:…: unknown key; correct or remove it",
@@ -156,8 +184,8 @@ describe("a provider with a syntax of its own", () => {
   test("loadProviderConfig() says by it what is wrong, and where", async () => {
     expect(await listIssues("url = u\nodd", {}, parser)).toEqual(["FILE:2:1: must be key = value"]);
     expect(await listIssues("token = t\nurll = u", {}, parser)).toEqual([
-      "FILE: url: must be a URL",
       "FILE:2:1: urll: unknown key; did you mean url?",
+      "FILE: url: must be a URL",
     ]);
   });
 
@@ -182,9 +210,26 @@ describe("a provider with a syntax of its own", () => {
     const parse: SettingSyntax["parse"] = async (text) => ({ ...(await LINES.parse(text)), spell });
     const loud = { ...definition, syntax: { ...LINES, parse } };
     expect(await listIssues("token = t\nurll = u", {}, loud)).toEqual([
-      "FILE: URL: must be a URL",
       "FILE:2:1: URLL: unknown key; did you mean URL?",
+      "FILE: URL: must be a URL",
     ]);
+  });
+
+  test("loadProviderConfig() reports what the syntax notes beside what else is wrong", async () => {
+    const note = { path: "token", message: "is odd", line: 1, column: 1 };
+    const warning = { ...note, line: 3, isWarning: true };
+    const parse: SettingSyntax["parse"] = async (text) => ({
+      ...(await LINES.parse(text)),
+      notes: [note, warning],
+    });
+    const noting = { ...definition, syntax: { ...LINES, parse } };
+    expect(await listIssues("token = t\nurll = u", {}, noting)).toEqual([
+      "FILE:1:1: token: is odd",
+      "FILE:2:1: urll: unknown key; did you mean url?",
+      "FILE: url: must be a URL",
+      "FILE:3:1: warning: token: is odd",
+    ]);
+    expect(await listIssues("odd", {}, noting)).toHaveLength(3);
   });
 
   test("placeIssues() finds by it what a provider refuses", async () => {
@@ -272,10 +317,10 @@ describe("P-05 loadProviderConfig()", () => {
       "lists all problems with line and column",
       "token: 7\naddresses:\n  exclude: [10.0.0.0/8, nonsense]\n  network: ~\n",
       [
-        "FILE: url: must be a URL",
         "FILE:1:1: token: must be text",
         "FILE:3:25: addresses.exclude.1: must be a CIDR",
         "FILE:4:3: addresses.network.name: must be a name",
+        "FILE: url: must be a URL",
       ],
     ],
     [
@@ -328,8 +373,8 @@ describe("P-05 loadProviderConfig()", () => {
 
   test("P-05 loadProviderConfig() tells of an unknown key beside what is missing", async () => {
     expect(await listIssues("urll: a\n")).toEqual([
-      "FILE: url: must be a URL",
       "FILE:1:1: urll: unknown key; did you mean url?",
+      "FILE: url: must be a URL",
     ]);
   });
 

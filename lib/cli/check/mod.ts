@@ -99,6 +99,7 @@ async function inspect(
     settings,
     warnings,
     env,
+    registry: providers,
     signal: both,
   });
   const missing = await findMissing(definition, { settings, lacking, providers });

@@ -3,10 +3,10 @@
  * @module
  */
 import type { Provider } from "../../cloud/provider.ts";
-import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import type { ProviderDefinition, ProviderRegistry } from "../../cloud/provider_definition.ts";
 import type { SectionValues, SettingsSection } from "../../cloud/settings/section.ts";
 import { readConfigText } from "../../config/config_text.ts";
-import { loadProviderConfig, placeIssues, toSectionParser } from "../../config/provider_config.ts";
+import { placeIssues, toSectionParser } from "../../config/provider_config.ts";
 import { SettingsFile } from "../../config/settings_file.ts";
 import { systemClock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
@@ -16,6 +16,7 @@ import { MetricsRegistry } from "../../core/metrics.ts";
 import { type CheckFinding, type SettingsStep, toStatus } from "./report.ts";
 import type { CommandContext } from "../command.ts";
 import type { Settings } from "../flags/mod.ts";
+import { loadCloudSettings } from "../load_settings.ts";
 
 /** Where settings come from. */
 export interface SettingsSources {
@@ -29,6 +30,8 @@ export interface SettingsSources {
   /** Warnings about the flags. */
   readonly warnings: readonly string[];
   readonly env: CommandContext["env"];
+  /** The clouds that could be chosen. @default {PROVIDERS} */
+  readonly registry?: ProviderRegistry | undefined;
   /** Ends the provider. */
   readonly signal: AbortSignal;
 }
@@ -44,7 +47,7 @@ export interface CheckedSettings {
 
 /** Reads the settings as `run` does, and creates a provider that leaves nothing behind in the cloud. */
 export async function checkSettings(sources: SettingsSources): Promise<CheckedSettings> {
-  const { settings, env, signal, hasCloud, sections } = sources;
+  const { settings, env, signal, hasCloud, sections, registry } = sources;
   const { cloudConfig } = settings;
   const flags = sources.warnings.map((message) => toFinding("warning", { message }));
   if (sources.definition === undefined) {
@@ -53,7 +56,7 @@ export async function checkSettings(sources: SettingsSources): Promise<CheckedSe
   const definition = hasCloud ? sources.definition : toSectionParser(sources.definition);
   const file = cloudConfig ? { path: cloudConfig } : {};
   try {
-    const config = await loadProviderConfig({ ...file, env, definition, sections });
+    const config = await loadCloudSettings({ ...file, env, definition, sections, registry });
     const odd = config.warnings.map((warning) => toFinding("warning", warning));
     const step = toStep(sources, [toGood(sources, config.syntax), ...flags, ...odd]);
     if (!hasCloud) return { step, sections: config.sections };

@@ -5,6 +5,7 @@
  * manifests keep working; defaults differ where a comment says so.
  * @module
  */
+import type { ProviderEntry } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { PROVIDERS } from "../../providers/mod.ts";
@@ -12,13 +13,18 @@ import { DEFAULT_DEBUG_ADDRESS, HELP_FLAG } from "./common.ts";
 import { INAPPLICABLE_FLAGS } from "./inapplicable.ts";
 import type { FlagSpec } from "./spec.ts";
 
+/** `external-cloudstack (or cloudstack)`. */
+function formatNames({ name, aliases = [] }: ProviderEntry): string {
+  return aliases.length === 0 ? name : `${name} (or ${aliases.join(", ")})`;
+}
+
 /** Flags before those of the controllers. */
 const FIRST_FLAGS: readonly FlagSpec[] = [
   {
     name: "cloud-provider",
     type: "string",
     default: PROVIDERS[0].name,
-    help: "Cloud that runs the machines",
+    help: `Cloud that runs the machines: ${PROVIDERS.map(formatNames).join(", ")}`,
     effect: "applies",
     group: "Cloud",
     suggestions: PROVIDERS.map(({ name }) => name),

@@ -48,7 +48,7 @@ export async function lookAtNodes(
   const ended = new AbortController();
   const both = AbortSignal.any([signal, ended.signal]);
   const reading = { definition, hasCloud: true, sections, settings };
-  const sources = { ...reading, warnings: [], env, signal: both };
+  const sources = { ...reading, warnings: [], env, registry: providers, signal: both };
   const { provider, step } = await checkSettings(sources);
   if (provider === undefined) {
     throw new ConfigError(step.findings.filter(({ level }) => level === "failure"));

@@ -22,6 +22,8 @@ export interface ParsedText {
   readonly raw: unknown;
   /** Syntax errors with their positions. They never repeat the content, because it may be a secret. */
   readonly issues: readonly ConfigIssue[];
+  /** What to report besides, with positions: unlike `issues`, they do not keep Landfall from reading the rest. */
+  readonly notes?: readonly ConfigIssue[];
   /** Prepares a search for positions. May cost time and memory: call it only to report a problem. */
   locate(): Promise<FindPosition>;
   /** How this text writes the path of a setting. @default {as it is} */

@@ -18,7 +18,11 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
     "The INI file of the Apache provider, or a YAML file with the keys of the table. In the INI file a key is\n" +
     "written with dashes, such as `api-url` for `apiUrl`. All keys are in the section `[Global]`, except those of a\n" +
     "block: `addresses.mode` is `mode` in `[Addresses]`, and `deletion.trustEmptyAnswer` is `trust-empty-answer` in\n" +
-    "`[Deletion]`.\n\n" +
+    "`[Deletion]`. The settings of every cloud are written in the same way: `deletion.holdOff` is `hold-off` in\n" +
+    "`[Deletion]`, and `outOfService.graceDuration` is `grace-duration` in `[OutOfService]`. Upper and lower case\n" +
+    "are the same. If a key occurs more than once, its last line counts, with a warning; each line of a list adds\n" +
+    "to it.\n\n" +
+    "`--cloud-provider=cloudstack` is another name for this cloud.\n\n" +
     "This cloud is a preview. Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the\n" +
     "cluster has such Services, keep the Apache provider for them: run it with `--controllers=service` and\n" +
     `\`--leader-elect-resource-name=${SERVICE_LEASE}\`.`,

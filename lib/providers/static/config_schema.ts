@@ -184,10 +184,12 @@ const SCHEMA = v.object(
  */
 export function parseFile(raw: unknown): { file?: StaticFile; issues: ConfigIssue[] } {
   const result = v.safeParse(SCHEMA, raw);
-  const issues: ConfigIssue[] = (result.issues ?? []).map((issue) => ({
-    path: v.getDotPath(issue) ?? "",
-    message: isMissing(issue) ? "required" : issue.message,
-  }));
+  const issues = (result.issues ?? []).map((issue): ConfigIssue => {
+    const path = v.getDotPath(issue) ?? "";
+    return isMissing(issue)
+      ? { path, message: "required", solvedBy: [path] }
+      : { path, message: issue.message };
+  });
   issues.push(...listRepeated(raw, "id"), ...listRepeated(raw, "systemUUID"));
   return result.success && issues.length === 0 ? { file: result.output, issues } : { issues };
 }

@@ -11,7 +11,7 @@ describe("staticProvider.parseConfig()", () => {
   });
 
   test("gives no settings with issues", () => {
-    expect(staticProvider.parseConfig({}, {})).toEqual({
+    expect(staticProvider.parseConfig({}, {})).toMatchObject({
       issues: [{ path: "instances", message: "required" }],
       warnings: [],
     });

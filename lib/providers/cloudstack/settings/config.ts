@@ -46,15 +46,22 @@ export interface CloudStackSettings extends Connection {
 }
 
 const REFRESH_MS = 30_000;
+/** No setting has an environment variable. */
+const NO_FILE: ConfigIssue = {
+  source: "--cloud-config",
+  message:
+    "required with --cloud-provider=external-cloudstack: the file with the settings of CloudStack",
+};
 /** How many levels of settings are below the first. */
 const NESTED_MAX = 1;
 
 /**
  * Reads the settings. Reports every problem, never a value.
  *
- * @param raw What the file says; `undefined` or `null` without one
+ * @param raw What the file says; `undefined` without one
  */
 export function parseCloudStackConfig(raw: unknown): ParsedConfig<CloudStackSettings> {
+  if (raw === undefined) return { issues: [NO_FILE], warnings: [] };
   const file = dropEmpty(raw ?? {}, NESTED_MAX);
   if (typeof file !== "object" || file === null || Array.isArray(file)) {
     return { issues: [{ message: mustBeSetting(BLOCK, file) }], warnings: [] };
@@ -71,7 +78,7 @@ function listMissing(file: ReadonlyMap<string, unknown>): ConfigIssue[] {
   const issues = listKeyIssues(has);
   if (!has("apiUrl")) {
     const message = "required: the address of CloudStack's API, such as https://<host>/client/api";
-    issues.unshift({ path: "apiUrl", message });
+    issues.unshift({ path: "apiUrl", message, solvedBy: ["apiUrl"] });
   }
   if (file.get("sslNoVerify") === true && has("certificateFingerprint")) {
     const message = "not allowed together with certificate-fingerprint: choose one";
@@ -98,7 +105,7 @@ function listKeyIssues(has: (key: string) => boolean): ConfigIssue[] {
       const message = isFiles
         ? `required with the file of the other key: the file of the ${name.replace("-", " ")}`
         : `required, or its file in ${name}-file`;
-      issues.push({ path: isFiles ? file : path, message });
+      issues.push({ path: isFiles ? file : path, message, solvedBy: [path, file] });
     }
   }
   return issues;

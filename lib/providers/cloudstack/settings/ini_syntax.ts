@@ -15,6 +15,7 @@ import type {
 } from "../../../cloud/settings/syntax.ts";
 import { type SettingTree, toSettingTree } from "../../../cloud/settings/tree.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
+import { findClosest } from "../../../core/text/edit_distance.ts";
 import { type IniEntry, type IniLines, type IniSection, readIniLines } from "./ini_lines.ts";
 
 /** INI, unless the content of a file is YAML. */
@@ -32,7 +33,10 @@ const BOOLS: ReadonlyMap<string, boolean> = new Map([
 ]);
 const NUMBER = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
-/** Whether a text is INI: its first line that is no comment is a section, or has `=` before any colon. */
+/**
+ * Whether a text is INI: its first line that is no comment is a section, or has `=` before any colon. A text without
+ * such a line is INI, too.
+ */
 function isIni(text: string): boolean {
   for (const row of text.replace(/^\ufeff/, "").split(/\r?\n/, LOOKED_AT_MAX)) {
     const line = row.trim();
@@ -40,7 +44,7 @@ function isIni(text: string): boolean {
     if (line === "" || line.startsWith("#")) continue;
     return line.startsWith("[") || /^[\p{L}\p{N}-]+\s*=/u.test(line);
   }
-  return false;
+  return true;
 }
 
 /** How many lines of comments may come first. */
@@ -59,6 +63,7 @@ function parseIni(text: string, settings: readonly SettingDescription[] = []): P
   return {
     raw: content.raw,
     issues,
+    notes: content.notes,
     locate: () => Promise.resolve(content.find),
     spell: (path) => content.spell(path),
   };
@@ -74,13 +79,19 @@ function listHomeless({ lines }: IniLines): ConfigIssue[] {
   return [{ message, line: one.line, column: one.column }];
 }
 
+interface Place extends Position {
+  readonly written: string;
+}
+
 /** What the lines say, as YAML would have it. */
 class Content {
   readonly raw: Record<string, unknown> = {};
   readonly issues: ConfigIssue[] = [];
+  /** What does not keep the rest from being read. */
+  readonly notes: ConfigIssue[] = [];
   readonly #tree: SettingTree;
   /** Of sections and keys, by their path in `raw`; of a key that occurs twice, the last. */
-  readonly #places = new Map<string, Position & { readonly written: string }>();
+  readonly #places = new Map<string, Place>();
   #section = GLOBAL;
 
   constructor(settings: readonly SettingDescription[]) {
@@ -107,8 +118,13 @@ class Content {
   }
 
   open({ name, line, column }: IniSection): void {
-    this.#section = name.toLowerCase() === GLOBAL ? GLOBAL : toName(name, this.#tree);
     const written = `[${name}]`;
+    this.#section = name.toLowerCase() === GLOBAL ? GLOBAL : toBlock(name, this.#tree);
+    if (this.#isGlobalMisspelt(name)) {
+      const message = `unknown section; did you mean [${toTitle(GLOBAL)}]?`;
+      this.notes.push({ path: written, message, line, column });
+      this.#section = GLOBAL;
+    }
     if (this.#section === GLOBAL || this.#isBlock(this.#section)) {
       if (this.#section !== GLOBAL) this.raw[this.#section] ??= {};
     } else {
@@ -129,8 +145,9 @@ class Content {
     const path = isGlobal ? name : `${this.#section}.${name}`;
     const { line, column } = entry;
     const written = isGlobal ? entry.key : `[${toTitle(this.#section)}] ${entry.key}`;
-    this.#places.set(path, { line, column, written });
     const form = level?.get(name)?.setting?.form;
+    this.#noteRepetition(path, { line, column, written }, form);
+    this.#places.set(path, { line, column, written });
     const block = isGlobal ? this.raw : this.#readBlock();
     if (entry.value === undefined && form !== "boolean") {
       // Of an unknown key the name is the problem.
@@ -145,6 +162,25 @@ class Content {
       return;
     }
     block[name] = toValue(entry, form, block[name]);
+  }
+
+  /** Then its keys are read as those of `[Global]`: else every required key would be missing. */
+  #isGlobalMisspelt(name: string): boolean {
+    if (this.#section === GLOBAL || this.#isBlock(this.#section)) return false;
+    const blocks = [...this.#tree.keys()].filter((key) => this.#isBlock(key)).map(toDashes);
+    return findClosest(name.toLowerCase(), [GLOBAL, ...blocks]) === GLOBAL;
+  }
+
+  /** Only a list takes the values of several lines. */
+  #noteRepetition(
+    path: string,
+    { line, column, written }: Place,
+    form: SettingForm | undefined,
+  ): void {
+    const before = this.#places.get(path);
+    if (before === undefined || form === undefined || form === "array") return;
+    const message = `set more than once: this line counts, and line ${before.line} does not`;
+    this.notes.push({ path: written, message, line, column, isWarning: true });
   }
 
   #readBlock(): Record<string, unknown> {
@@ -183,6 +219,12 @@ function toName(written: string, tree: SettingTree): string {
   const lower = written.toLowerCase();
   for (const name of tree.keys()) if (toDashes(name) === lower) return name;
   return lower.replaceAll(/-(.)/g, (_, one: string) => one.toUpperCase());
+}
+
+/** The block of a section: `[OutOfService]` and `[out-of-service]` are `outOfService`. */
+function toBlock(written: string, tree: SettingTree): string {
+  const lower = written.toLowerCase();
+  return [...tree.keys()].find((name) => name.toLowerCase() === lower) ?? toName(written, tree);
 }
 
 /** `apiUrl` is `api-url`, and `externalCIDRs` is `external-cidrs`. */

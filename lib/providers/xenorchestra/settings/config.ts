@@ -136,7 +136,7 @@ function listMissing(
   if (!has("url") && !known.some(({ path }) => path === "url")) {
     const message =
       "required: the address of Xen Orchestra, in the file of --cloud-config or in XOA_URL";
-    issues.push({ path: "url", message });
+    issues.push({ path: "url", message, solvedBy: ["url"] });
   }
   if (merged.get("insecure") === true && has("certificateFingerprint")) {
     const message = "not allowed together with certificateFingerprint: choose one";
@@ -159,16 +159,17 @@ function listCredentialIssues(has: (key: string) => boolean): ConfigIssue[] {
       message: `not allowed together with ${chosen}: choose one`,
     }));
   }
+  const missing = { solvedBy: SECRETS_NEVER_MIXED };
   if (has("username")) {
-    return [
-      { path: "password", message: "required with username (or XOA_PASSWORD), or set a token" },
-    ];
+    const message = "required with username (or XOA_PASSWORD), or set a token";
+    return [{ path: "password", message, ...missing }];
   }
   if (has("password")) {
-    return [{ path: "username", message: "required with password (or XOA_USER), or set a token" }];
+    const message = "required with password (or XOA_USER), or set a token";
+    return [{ path: "username", message, ...missing }];
   }
   const message = "a token (token, tokenFile or XOA_TOKEN) or a username and password is required";
-  return [{ path: "token", message }];
+  return [{ path: "token", message, ...missing }];
 }
 
 function listOddities(settings: FileSettings | undefined): ShapeIssue[] {

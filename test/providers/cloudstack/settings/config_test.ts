@@ -97,7 +97,13 @@ describe("parseCloudStackConfig()", () => {
     expect(parseCloudStackConfig(raw)).toEqual(parseCloudStackConfig(MINIMAL));
   });
 
-  test.each([undefined, null, {}])("says what %j lacks", (raw) => {
+  test("names the flag and the cloud when there is no file", () => {
+    expect(listProblems(undefined)).toEqual([
+      "--cloud-config: required with --cloud-provider=external-cloudstack: the file with the settings of CloudStack",
+    ]);
+  });
+
+  test.each([null, {}])("says what %j lacks", (raw) => {
     expect(listProblems(raw)).toEqual([
       "apiUrl: required: the address of CloudStack's API, such as https://<host>/client/api",
       "apiKey: required, or its file in api-key-file",

@@ -137,9 +137,54 @@ describe("INI_SYNTAX", () => {
     expect((await read(off)).settings.insecure).toBe(false);
   });
 
-  test("the last of two values counts, as for the Apache provider, and sections may repeat", async () => {
-    const { settings } = await read(`${APACHE}region = a\n[global]\nregion = b\n`);
+  test("the last of two values counts, as for the Apache provider, with a warning", async () => {
+    const { settings, warnings } = await read(
+      "[Global]\nregion = a\n" + APACHE + "[global]\nregion = b\n",
+    );
     expect(settings.region).toBe("b");
+    expect(warnings.map(formatConfigIssue)).toContainEqual(
+      expect.stringMatching(
+        /:\d+:1: region: set more than once: this line counts, and line 2 does not$/,
+      ),
+    );
+  });
+
+  test.each(["OutOfService", "outofservice", "Out-Of-Service"])(
+    "reads the settings of every cloud, here those of [%s]",
+    async (section) => {
+      const { raw } = await INI_SYNTAX.parse(`[${section}]\ngrace-duration = 1m\n`, [
+        { path: "outOfService.graceDuration", form: "string", type: "duration", description: "" },
+      ]);
+      expect(raw).toEqual({ outOfService: { graceDuration: "1m" } });
+    },
+  );
+
+  test("a list may have several lines", async () => {
+    const { warnings } = await read(
+      `${APACHE}[Addresses]\nexclude = 10.0.0.1\nexclude = 10.0.0.2\n`,
+    );
+    expect(warnings.map(formatConfigIssue).filter((text) => text.includes("once"))).toEqual([]);
+  });
+
+  test("reads the keys of [Globl] as those of [Global], so that only the section is wrong", async () => {
+    expect(await listProblems(APACHE.replace("[Global]", "[Globl]"))).toEqual([
+      "FILE:1:1: [Globl]: unknown section; did you mean [Global]?",
+    ]);
+  });
+
+  test("says of an empty file what is missing, in the words of an INI file", async () => {
+    expect(await listProblems("; nothing yet\n")).toEqual([
+      "FILE: api-url: required: the address of CloudStack's API, such as https://<host>/client/api",
+      "FILE: api-key: required, or its file in api-key-file",
+      "FILE: secret-key: required, or its file in secret-key-file",
+    ]);
+  });
+
+  test("shows a long unknown key of a section", async () => {
+    const text = `${APACHE}[Deletion]\nseconds-before-a-node-goes = 1\n`;
+    expect(await listProblems(text)).toEqual([
+      expect.stringContaining("[Deletion] seconds-before-a-node-goes: unknown key"),
+    ]);
   });
 
   test("names every wrong setting with its line and key, in the words of the file", async () => {
@@ -164,18 +209,17 @@ describe("INI_SYNTAX", () => {
     ].join("\n");
     expect(await listProblems(text)).toEqual([
       "FILE:2:1: api-url: has no scheme: begin it with https://",
+      "FILE:4:1: secret-kee: unknown key; did you mean secret-key?",
       "FILE:5:1: ssl-no-verify: must be true or false",
       'FILE:6:1: refresh-interval: must be a duration from 1s to 1h, for example "30s", but is "5"',
-      "FILE:13:1: [Addresses] exclude: must be an IP address or a CIDR, for example 10.0.0.0/8",
-      "FILE: secret-key: required, or its file in secret-key-file",
-      "FILE:17:1: [Deletion] confirmations: must be a whole number from 1 to 100, without quotes",
-      "FILE:4:1: secret-kee: unknown key; did you mean secret-key?",
       "FILE:7:1: deletion: unknown key; correct or remove it",
       "FILE:8:1: apiUrl: unknown key; did you mean api-url?",
       "FILE:9:1: hold-off: unknown key; did you mean [Deletion] hold-off?",
       "FILE:10:1: [Adresses]: unknown key; did you mean [Addresses]?",
+      "FILE:13:1: [Addresses] exclude: must be an IP address or a CIDR, for example 10.0.0.0/8",
       "FILE:14:1: [Addresses] modes: unknown key; did you mean [Addresses] mode?",
       "FILE:16:1: [Deletion] hold-of: unknown key; did you mean [Deletion] hold-off?",
+      "FILE:17:1: [Deletion] confirmations: must be a whole number from 1 to 100, without quotes",
     ]);
   });
 
@@ -225,7 +269,8 @@ describe("INI_SYNTAX", () => {
     ["# a\napiUrl: u", false],
     ['{"apiUrl": "u"}', false],
     ["---\napiUrl: u", false],
-    ["", false],
+    ["", true],
+    ["# nothing yet\n\n", true],
   ])("tells INI from YAML by the content: %j", (text, isIni) => {
     expect(INI_SYNTAX.accepts?.(text)).toBe(isIni);
   });

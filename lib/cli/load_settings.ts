@@ -1,0 +1,77 @@
+/**
+ * Loads the settings of a cloud, and notices a file that is for another cloud than `--cloud-provider` names.
+ * @module
+ */
+import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
+import { readConfigText } from "../config/config_text.ts";
+import {
+  listKeys,
+  loadProviderConfig,
+  type ProviderConfig,
+  type ProviderConfigOptions,
+} from "../config/provider_config.ts";
+import { ConfigError, type ConfigIssue } from "../core/errors.ts";
+import { loadProviders } from "../providers/mod.ts";
+
+/** What to load, and for which cloud. */
+export interface CloudSettingsOptions extends ProviderConfigOptions<unknown> {
+  readonly definition: ProviderDefinition;
+  /** The clouds that can be chosen. @default {PROVIDERS} */
+  readonly registry?: ProviderRegistry | undefined;
+}
+
+/**
+ * Loads the settings.
+ *
+ * @throws {ConfigError} with every problem. If the file has the settings of another cloud, that comes first
+ */
+export async function loadCloudSettings(
+  options: CloudSettingsOptions,
+): Promise<ProviderConfig<unknown>> {
+  try {
+    return await loadProviderConfig(options);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const hint = await findOtherCloud(options);
+    if (hint === undefined) throw error;
+    throw new ConfigError([hint, ...error.issues], { cause: error });
+  }
+}
+
+/** Another cloud is meant if it knows more keys of the file. Both may know some: clouds share settings. */
+async function findOtherCloud({
+  path = "",
+  definition,
+  registry,
+}: CloudSettingsOptions): Promise<ConfigIssue | undefined> {
+  const text = await readOrNothing(path);
+  if (text === undefined) return undefined;
+  let most = await countKnown(text, definition);
+  let meant: ProviderDefinition | undefined;
+  for (const other of await loadProviders(registry)) {
+    const known = await countKnown(text, other);
+    if (known > most) [most, meant] = [known, other];
+  }
+  if (meant === undefined) return undefined;
+  const message =
+    `is ${definition.name}, but ${path} has the settings of ${meant.name}; ` +
+    `set --cloud-provider=${meant.name}`;
+  return { source: "--cloud-provider", message };
+}
+
+/** How many of the keys at the top of a file are settings of a cloud. */
+async function countKnown(text: string, definition: ProviderDefinition): Promise<number> {
+  const known = new Set(definition.settings.map(({ path }) => path.split(".")[0]));
+  const keys = await listKeys(text, definition);
+  return keys.filter((key) => known.has(key)).length;
+}
+
+async function readOrNothing(path: string): Promise<string | undefined> {
+  if (path === "") return undefined;
+  try {
+    return await readConfigText(path);
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
+}
