@@ -5,7 +5,8 @@
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { VERSION } from "../lib/cli/version.ts";
 import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
-import { CLOUD } from "./clouds.ts";
+import { CLOUD, type Cloud } from "./clouds.ts";
+import type { LeaseName } from "../lib/kube/election/lease.ts";
 
 /** Name of everything that the manifests create. */
 export const NAME = "landfall";
@@ -21,25 +22,20 @@ export const IMAGE: { readonly repository: string; readonly tag: string } = {
   tag: VERSION,
 };
 
-/** The Lease of the Go controller for Xen Orchestra, so that it and Landfall never act at the same time. */
-export const LEASE = {
-  namespace: "kube-system",
-  name: "cloud-controller-manager-xenorchestra",
-} as const;
+/** The Lease of the default cloud. */
+export const LEASE: LeaseName = toLease(CLOUD);
 
-/** The Secret and its key that other programs of the cloud use by convention. */
-export const CONFIG_SECRET: { readonly name: string; readonly key: string } = {
-  name: CLOUD.secret,
-  key: CLOUD.file,
-};
+/** The Lease of the other program for a cloud, so that it and Landfall never act at the same time. */
+export function toLease({ lease }: Cloud): LeaseName {
+  return { namespace: NAMESPACE, name: lease };
+}
 
 /** Where the settings of the cloud are in the container. */
 export const CONFIG_FOLDER = "/etc/landfall";
-/** Flags that choose the cloud. */
-export const CLOUD_ARGS: readonly string[] = [
-  `--cloud-provider=${CLOUD.name}`,
-  `--cloud-config=${CONFIG_FOLDER}/${CLOUD.file}`,
-];
+/** Flags that choose a cloud. */
+export function toCloudArgs({ name, file }: Cloud): readonly string[] {
+  return [`--cloud-provider=${name}`, `--cloud-config=${CONFIG_FOLDER}/${file}`];
+}
 /** Port of metrics and probes, the same as that of the Go controllers. */
 export const SECURE_PORT = 10258;
 /** User and group of distroless images' `nonroot`. */
@@ -64,5 +60,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   "app.kubernetes.io/component": "cloud-controller-manager",
 };
 
-/** The rights of these controllers. */
-export const POLICY: Policy = toPolicy(listRights(needAll(LEASE)));
+/** The rights of these controllers, with the Lease of a cloud. */
+export function toCloudPolicy(cloud: Cloud): Policy {
+  return toPolicy(listRights(needAll(toLease(cloud))));
+}

@@ -2,17 +2,8 @@
  * The objects of the plain manifests.
  * @module
  */
-import { CLOUD } from "./clouds.ts";
-import {
-  CONFIG_SECRET,
-  LABELS,
-  LEASE,
-  NAME,
-  NAMESPACE,
-  POLICY,
-  SECURE_PORT,
-  SELECTOR,
-} from "./names.ts";
+import type { Cloud } from "./clouds.ts";
+import { LABELS, NAME, NAMESPACE, SECURE_PORT, SELECTOR, toCloudPolicy, toLease } from "./names.ts";
 import { createPodSpec, type Piece, type WorkloadKind } from "./pod.ts";
 
 /** The subject that gets the rights. */
@@ -35,20 +26,21 @@ export function createServiceAccount(): Piece {
  *
  * @param name Name of all four. Each way to install uses its own, so that removing one keeps the others working
  */
-export function createRbac(subject: Subject, name: string): Piece[] {
+export function createRbac(subject: Subject, name: string, cloud: Cloud): Piece[] {
   const isUser = subject.kind === "User";
   const subjects = [
     isUser ? { ...subject, apiGroup: RBAC_GROUP } : { ...subject, namespace: NAMESPACE },
   ];
   const apiVersion = `${RBAC_GROUP}/v1`;
   const role = (kind: string): Piece => ({ apiGroup: RBAC_GROUP, kind, name });
-  const { namespace } = LEASE;
+  const { namespace } = toLease(cloud);
+  const policy = toCloudPolicy(cloud);
   return [
     {
       apiVersion,
       kind: "ClusterRole",
       metadata: toMetadata(name),
-      rules: POLICY.clusterRules,
+      rules: policy.clusterRules,
     },
     {
       apiVersion,
@@ -61,7 +53,7 @@ export function createRbac(subject: Subject, name: string): Piece[] {
       apiVersion,
       kind: "Role",
       metadata: { ...toMetadata(name), namespace },
-      rules: POLICY.rules.get(namespace) ?? [],
+      rules: policy.rules.get(namespace) ?? [],
     },
     {
       apiVersion,
@@ -85,7 +77,7 @@ const MAX_UNAVAILABLE: Readonly<Record<WorkloadKind, number | string>> = {
 };
 
 /** Creates the DaemonSet or the Deployment. */
-export function createWorkload(kind: WorkloadKind): Piece {
+export function createWorkload(kind: WorkloadKind, cloud: Cloud): Piece {
   const rollingUpdate = { maxSurge: 0, maxUnavailable: MAX_UNAVAILABLE[kind] };
   const strategy = { type: "RollingUpdate", rollingUpdate };
   return {
@@ -97,7 +89,7 @@ export function createWorkload(kind: WorkloadKind): Piece {
         ? { replicas: 2, revisionHistoryLimit: 3, strategy }
         : { revisionHistoryLimit: 3, updateStrategy: strategy }),
       selector: { matchLabels: SELECTOR },
-      template: { metadata: { labels: LABELS }, spec: createPodSpec(kind) },
+      template: { metadata: { labels: LABELS }, spec: createPodSpec(kind, cloud) },
     },
   };
 }
@@ -117,13 +109,13 @@ export function createService(): Piece {
 }
 
 /** An example of the settings of the cloud, for users to complete. */
-export function createSecretExample(): Piece {
+export function createSecretExample({ secret, file, example }: Cloud): Piece {
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { ...toMetadata(CONFIG_SECRET.name), namespace: NAMESPACE },
+    metadata: { ...toMetadata(secret), namespace: NAMESPACE },
     type: "Opaque",
-    stringData: { [CLOUD.file]: CLOUD.example },
+    stringData: { [file]: example },
   };
 }
 

@@ -3,17 +3,17 @@
  * @module
  */
 import type { Comments } from "./yaml.ts";
+import { wrapText } from "../lib/core/text/wrap.ts";
+import type { Cloud } from "./clouds.ts";
 import {
-  CLOUD_ARGS,
   CONFIG_FOLDER,
-  CONFIG_SECRET,
   CONTROLLERS,
   IMAGE,
-  LEASE,
   NAME,
   NONROOT,
   SECURE_PORT,
   SELECTOR,
+  toCloudArgs,
   VERBOSITY,
 } from "./names.ts";
 
@@ -23,14 +23,17 @@ export type Piece = Readonly<Record<string, unknown>>;
 /** Kind of the object that starts the pods. */
 export type WorkloadKind = "DaemonSet" | "Deployment";
 
-/** Arguments that are the same in every pod. */
-export const COMMON_ARGS: readonly string[] = [
-  `--controllers=${CONTROLLERS.join(",")}`,
-  `--leader-elect-resource-name=${LEASE.name}`,
-  `--secure-port=${SECURE_PORT}`,
-  "--debug-address=127.0.0.1:10260",
-  `--v=${VERBOSITY}`,
-];
+/** Arguments of every pod. */
+export function toArgs(cloud: Cloud): readonly string[] {
+  return [
+    ...toCloudArgs(cloud),
+    `--controllers=${CONTROLLERS.join(",")}`,
+    `--leader-elect-resource-name=${cloud.lease}`,
+    `--secure-port=${SECURE_PORT}`,
+    "--debug-address=127.0.0.1:10260",
+    `--v=${VERBOSITY}`,
+  ];
+}
 
 /** Measured: see `resources` in {@linkcode POD_COMMENTS}. */
 export const RESOURCES = {
@@ -130,7 +133,7 @@ export function createContainer(args: readonly string[], volumeMount: Piece): Pi
 }
 
 /** The pod of Deployment and DaemonSet. */
-export function createPodSpec(kind: WorkloadKind): Piece {
+export function createPodSpec(kind: WorkloadKind, cloud: Cloud): Piece {
   const volumeMount = { name: "config", mountPath: CONFIG_FOLDER, readOnly: true };
   const placement =
     kind === "DaemonSet"
@@ -153,10 +156,8 @@ export function createPodSpec(kind: WorkloadKind): Piece {
     securityContext: POD_SECURITY,
     tolerations: TOLERATIONS,
     ...placement,
-    containers: [createContainer([...CLOUD_ARGS, ...COMMON_ARGS], volumeMount)],
-    volumes: [
-      { name: "config", secret: { secretName: CONFIG_SECRET.name, defaultMode: SECRET_MODE } },
-    ],
+    containers: [createContainer(toArgs(cloud), volumeMount)],
+    volumes: [{ name: "config", secret: { secretName: cloud.secret, defaultMode: SECRET_MODE } }],
   };
 }
 
@@ -173,13 +174,31 @@ export const POD_COMMENTS: Comments = {
   "containers.0.image":
     "Replace this name with your image, or set it in kustomization.yaml: registry.invalid does not exist.\n" +
     "Build and push the image first: docs/guides/install.md. To pin it, write NAME@sha256:DIGEST.",
-  "containers.0.args.4":
-    "The Lease of the Go controller for Xen Orchestra. While that controller leads, Landfall waits.",
   "containers.0.resources":
     "Measured memory: 53 MiB without Nodes, 63 MiB with 1,000, 84 MiB with 5,000 (up to 96 MiB during the\n" +
     "start), up to 135 MiB while several people use the debug pages. Measured CPU when idle: less than 10m.\n" +
     "There is no CPU limit, because throttling would delay the renewal of the Lease.",
 };
+
+/**
+ * Comments on arguments that differ by cloud.
+ *
+ * @param before How many arguments a pod has before those of {@linkcode toArgs}
+ */
+export function toArgComments(
+  { other, missingLoadBalancers }: Cloud,
+  before: number,
+): Readonly<Record<string, string>> {
+  // They follow the arguments that choose the cloud.
+  const at = (index: number): string => `containers.0.args.${before + index}`;
+  const { message, advice } = missingLoadBalancers ?? {};
+  return {
+    ...(message && {
+      [at(2)]: wrapText(`${message}. If the cluster has some, ${advice}.`, 90).join("\n"),
+    }),
+    [at(3)]: `The Lease of the ${other}. While that controller leads, Landfall waits.`,
+  };
+}
 
 /** With the `apiVersion` that the API server would add as a default, so that a second `apply` changes nothing. */
 function toDownward(name: string, fieldPath: string): Piece {

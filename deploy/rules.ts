@@ -10,7 +10,7 @@ import { assert } from "../lib/core/assert.ts";
 import { LEASE } from "./names.ts";
 import { toYaml } from "./yaml.ts";
 
-const LEASE_VALUE = "{{ .Values.leaderElection.resourceName }}";
+const LEASE_VALUE = '{{ include "landfall.lease" . }}';
 
 /** Renders the chart's templates with rules. @param head Comment above them */
 export function renderRules(

@@ -7,6 +7,13 @@ import { Document, isMap, isNode, isScalar, type Node, type Pair, visit, type YA
 /** Comments by the path of the field below them: `spec.template.spec.containers.0.ports`. */
 export type Comments = Readonly<Record<string, string>>;
 
+/** Comments of a part of an object, by their paths in the whole object. @param prefix `spec.` */
+export function under(prefix: string, comments: Comments): Comments {
+  return Object.fromEntries(
+    Object.entries(comments).map(([path, text]) => [`${prefix}${path}`, text]),
+  );
+}
+
 const LINE_WIDTH = 100;
 const SHORT_LIST = 50;
 

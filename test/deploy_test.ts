@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import type { ChartValues } from "../deploy/values/chart_value.ts";
 import { CHART_VALUES } from "../deploy/values/chart_values.ts";
@@ -22,6 +22,7 @@ interface PodSpec {
   readonly serviceAccountName?: string;
   readonly tolerations?: readonly { readonly key: string; readonly effect?: string }[];
   readonly securityContext: object;
+  readonly volumes?: readonly object[];
   readonly containers: readonly { readonly image: string; readonly args: readonly string[] }[];
 }
 
@@ -36,17 +37,41 @@ const TAINTS = [
 ];
 
 const files = renderFiles();
-const PODS = [
-  "manifests/deployment.yaml",
-  "manifests/daemonset.yaml",
-  "static-pod/landfall.yaml",
-] as const;
+/** What differs by cloud in the files of a folder below manifests/ and static-pod/. */
+const CLOUDS = {
+  "": {
+    cloudProvider: "xenorchestra",
+    cloudConfig: "/etc/landfall/config.yaml",
+    lease: "cloud-controller-manager-xenorchestra",
+    secret: "xenorchestra-cloud-controller-manager",
+  },
+  "cloudstack/": {
+    cloudProvider: "external-cloudstack",
+    cloudConfig: "/etc/landfall/cloud-config",
+    lease: "cloud-controller-manager",
+    secret: "cloudstack-secret",
+  },
+} as const;
+const FOLDERS = ["", "cloudstack/"] as const;
+const PODS = FOLDERS.flatMap((folder) => [
+  `manifests/${folder}deployment.yaml`,
+  `manifests/${folder}daemonset.yaml`,
+  `static-pod/${folder}landfall.yaml`,
+]);
 
 /** Those that a scheduler places: a kubelet starts a static pod whatever the taints. */
 const WORKLOADS = PODS.filter((path) => path.startsWith("manifests/"));
 
-function readPod(path: (typeof PODS)[number]): PodSpec {
-  const objects = parseAllDocuments(files.get(path) ?? "").map((one) => one.toJS());
+function toCloudOf(path: string): (typeof CLOUDS)[keyof typeof CLOUDS] {
+  return CLOUDS[path.includes("cloudstack/") ? "cloudstack/" : ""];
+}
+
+function readObjects(path: string) {
+  return parseAllDocuments(files.get(path) ?? "").map((one) => one.toJS());
+}
+
+function readPod(path: string): PodSpec {
+  const objects = readObjects(path);
   const found = objects.find(({ kind }) => ["Deployment", "DaemonSet", "Pod"].includes(kind));
   return found.kind === "Pod" ? found.spec : found.spec.template.spec;
 }
@@ -63,10 +88,11 @@ describe("deploy/", () => {
     expect(warnings).toEqual([]);
     const available = CONTROLLER_NAMES.filter((one) => one.isAvailable && !one.isOffByDefault);
     expect(settings.controllers).toEqual(new Set(available.map(({ name }) => name)));
+    const { cloudProvider, cloudConfig, lease } = toCloudOf(path);
     expect(settings).toMatchObject({
-      cloudProvider: "xenorchestra",
-      cloudConfig: "/etc/landfall/config.yaml",
-      election: { namespace: "kube-system", name: "cloud-controller-manager-xenorchestra" },
+      cloudProvider,
+      cloudConfig,
+      election: { namespace: "kube-system", name: lease },
       secure: { address: { port: 10258 }, alwaysAllowPaths: ["/healthz", "/readyz", "/livez"] },
       debugAddress: { host: "127.0.0.1" },
     });
@@ -119,11 +145,35 @@ describe("deploy/", () => {
     }
   });
 
-  test("static-pod/landfall.yaml has no service account", () => {
-    expect(readPod("static-pod/landfall.yaml")).toMatchObject({
-      automountServiceAccountToken: false,
-    });
-    expect(readPod("static-pod/landfall.yaml").serviceAccountName).toBeUndefined();
+  test.each(FOLDERS)("static-pod/%slandfall.yaml has no service account", (folder) => {
+    const pod = readPod(`static-pod/${folder}landfall.yaml`);
+    expect(pod).toMatchObject({ automountServiceAccountToken: false });
+    expect(pod.serviceAccountName).toBeUndefined();
+  });
+
+  test.each(WORKLOADS)("%s reads the Secret of its example, and may hold its own Lease", (path) => {
+    const { secret, lease, cloudConfig } = toCloudOf(path);
+    expect(readPod(path).volumes).toMatchObject([{ secret: { secretName: secret } }]);
+    const [example] = readObjects(path.replace(/[a-z]+\.yaml$/, "secret.example.yaml"));
+    expect(example.metadata.name).toBe(secret);
+    expect(Object.keys(example.stringData)).toEqual([basename(cloudConfig)]);
+    const user = path.replace(/[a-z]+\.yaml$/, "rbac-user.yaml");
+    for (const objects of [readObjects(path), readObjects(user)]) {
+      const role = objects.find(({ kind }) => kind === "Role");
+      expect(
+        role.rules.flatMap((rule: { resourceNames?: string[] }) => rule.resourceNames ?? []),
+      ).toEqual([lease]);
+    }
+  });
+
+  test("says in the manifests of a cloud that its load balancers need another program", () => {
+    for (const path of PODS) {
+      const says = files
+        .get(path)
+        ?.replaceAll(/\n *# /g, " ")
+        .includes("--controllers=service");
+      expect([path, says]).toEqual([path, path.includes("cloudstack/")]);
+    }
   });
 });
 

@@ -22,6 +22,8 @@ export const TAG: Schema = { type: "string", pattern: "^([A-Za-z0-9_][-A-Za-z0-9
 export const URL: Schema = { type: "string", pattern: "^(https?://[^#]+)?$" };
 /** Duration as Prometheus accepts it, or empty. */
 export const DURATION: Schema = { type: "string", pattern: "^([0-9]+(ms|s|m|h))*$" };
+/** Key of a Secret, or empty. */
+export const FILE_NAME: Schema = { type: "string", pattern: "^[-._a-zA-Z0-9]*$" };
 /** Name of a Kubernetes object. */
 export const OBJECT_NAME: Schema = {
   type: "string",

@@ -7,6 +7,7 @@
 import { listMonitoringValues, listObjectValues } from "./chart_object_values.ts";
 import {
   DIGEST,
+  FILE_NAME,
   OBJECT,
   OBJECT_NAME,
   OBJECTS,
@@ -18,9 +19,16 @@ import {
   value,
 } from "./chart_schemas.ts";
 import type { ChartValues } from "./chart_value.ts";
-import { CLOUD, DEFINITIONS, type Installable, isConfigText } from "../clouds.ts";
+import {
+  type Cloud,
+  CLOUD,
+  DEFINITIONS,
+  type Installable,
+  isConfigText,
+  toCloud,
+} from "../clouds.ts";
 import { CONTROLLER, FLAG } from "./flag_schema.ts";
-import { CONTROLLERS, LEASE, VERBOSITY } from "../names.ts";
+import { CONTROLLERS, VERBOSITY } from "../names.ts";
 import { POD_COMMENTS, POD_SECURITY, RESOURCES, SECURITY, SPREAD, TOLERATIONS } from "../pod.ts";
 
 /** Builds all values. @param definitions The clouds to choose from */
@@ -72,7 +80,7 @@ export function createChartValues(definitions: readonly Installable[]): ChartVal
     fullnameOverride: value("Name of all objects of the release.", "", SERVICE_NAME),
     commonLabels: value("Labels that all objects get.", {}, TEXTS),
     ...listConfigValues(definitions),
-    ...listProcessValues(),
+    ...listProcessValues(definitions),
     ...listPodValues(),
     ...listObjectValues(),
     ...listMonitoringValues(),
@@ -91,8 +99,10 @@ function listConfigValues(definitions: readonly Installable[]): ChartValues {
     config: value(
       "Settings of the cloud (docs/reference/config.md). The chart keeps them in a Secret of the release.\n" +
         "Do not set existingConfigSecret as well. If both are empty, the chart uses the existing Secret\n" +
-        `${CLOUD.secret}, the conventional name of the Go controller and the\n` +
-        `CSI driver; or environment variables only, if extraEnvs sets ${CLOUD.variable}.`,
+        "that other programs for the cloud use by convention:\n" +
+        `${listByCloud(definitions, ({ secret }) => secret)};\n` +
+        `or environment variables only, if extraEnvs sets ${CLOUD.variable}.` +
+        listTextHelp(definitions),
       isText ? null : {},
       isText ? { type: ["object", "string", "null"] } : OBJECT,
     ),
@@ -102,20 +112,39 @@ function listConfigValues(definitions: readonly Installable[]): ChartValues {
       "",
       OBJECT_NAME,
     ),
-    existingConfigSecretKey: value("Key of the settings in that Secret.", "config.yaml", {
-      type: "string",
-      pattern: "^[-._a-zA-Z0-9]+$",
-    }),
+    existingConfigSecretKey: value(
+      "Key of the settings in that Secret. Empty: as the other controller for the cloud has it:\n" +
+        `${listByCloud(definitions, ({ file }) => file)}.`,
+      "",
+      FILE_NAME,
+    ),
     existingConfigSecretPath: value(
       "Name of the settings file in /etc/landfall. If it differs from the key, the other keys do not become\n" +
-        "files.",
-      "config.yaml",
-      { type: "string", pattern: "^[-._a-zA-Z0-9]+$" },
+        "files. Empty: the same as an empty existingConfigSecretKey.",
+      "",
+      FILE_NAME,
     ),
   };
 }
 
-function listProcessValues(): ChartValues {
+/** What each cloud of its own has. */
+function listByCloud(
+  definitions: readonly Installable[],
+  toText: (cloud: Cloud) => string,
+): string {
+  return definitions
+    .filter(({ install }) => install !== undefined)
+    .map((one) => `${toText(toCloud(one))} (${one.name})`)
+    .join(",\n");
+}
+
+function listTextHelp(definitions: readonly Installable[]): string {
+  const names = definitions.filter((one) => toCloud(one).isText).map(({ name }) => name);
+  return names.length === 0 ? "" : `\nFor ${names.join(", ")} also the text of the file: config: |`;
+}
+
+function listProcessValues(definitions: readonly Installable[]): ChartValues {
+  const leases = listByCloud(definitions, ({ lease }) => lease);
   return {
     enabledControllers: value("Controllers that run, as --controllers takes them.", CONTROLLERS, {
       type: "array",
@@ -131,10 +160,11 @@ function listProcessValues(): ChartValues {
       help: "Leader election. It is always on, because two replicas may run during a rollout.",
       values: {
         resourceName: value(
-          "Name of the Lease in kube-system. The default is the Lease of the Go controller, so that both never act\n" +
-            "at the same time. Before you change it, scale to 0: replicas with different Leases act at the same time.",
-          LEASE.name,
-          { ...OBJECT_NAME, minLength: 1 },
+          "Name of the Lease in kube-system. Empty: the Lease of the other controller for the cloud, so that both\n" +
+            `never act at the same time:\n${leases}.\n` +
+            "Before you change it, scale to 0: replicas with different Leases act at the same time.",
+          "",
+          OBJECT_NAME,
         ),
         releaseOnUninstall: value(
           "Whether helm uninstall first runs a Job that stops the pods. They then release the Lease while they\n" +

@@ -13,7 +13,7 @@ import { type Installable, isConfigText, toCloud } from "../clouds.ts";
 
 /**
  * One rule for each cloud: if it is the one that `cloudProvider` names, `config` has its settings and no others, or is
- * text.
+ * text in the cloud's own syntax.
  *
  * @param common Settings that every cloud has
  */
@@ -24,13 +24,20 @@ export function toConfigRules(
   const toRule = isConfigText(definitions) ? toOptional : (block: Schema): Schema => block;
   return definitions.map((one) => {
     const block = toBlock(toSettingTree([...one.settings, ...common]));
-    const config = toCloud(one).isText ? { type: ["string", "null"] } : toRule(block);
+    const { isText, isYaml } = toCloud(one);
+    const config = !isText
+      ? toRule(block)
+      : isYaml
+        ? { if: TEXT_OR_NOTHING, else: block }
+        : TEXT_OR_NOTHING;
     return {
       if: { properties: { cloudProvider: { not: { const: one.name } } } },
       else: { properties: { config } },
     };
   });
 }
+
+const TEXT_OR_NOTHING: Schema = { type: ["string", "null"] };
 
 function toBlock(tree: SettingTree): Schema {
   const properties = [...tree].map(([key, branch]) => [key, toOptional(toPlain(branch))]);

@@ -90,10 +90,18 @@ export interface ProviderDocs {
   readonly example: unknown;
 }
 
-/** How manifests and the Helm chart give a cloud its settings. */
+/** How manifests and the Helm chart give a cloud its settings, and replace another program for this cloud. */
 export interface ProviderInstall {
+  /** The other cloud controller manager for this cloud, as in the middle of a sentence after "the". */
+  readonly other: string;
+  /** Its Lease, so that it and Landfall never act at the same time. */
+  readonly lease: string;
   /** Secret from which other programs for this cloud read their settings by convention. */
   readonly secret: string;
+  /** Key of the settings in that Secret. @default {`config.`, then the name of the syntax in lower case} */
+  readonly key?: string;
+  /** Folder of its own manifests, below those of the default cloud. @default {it has none} */
+  readonly folder?: string;
   /** Text of a settings file, for operators to complete. */
   readonly example: string;
   /** Environment variable with the cloud's address. A Pod that has it needs no settings file. @default {none} */

@@ -16,7 +16,13 @@ const INI: Installable = {
   name: "ini",
   settings: [],
   syntax: { ...YAML_SYNTAX, name: "INI" },
-  install: { secret: "ini-settings", example: "", variable: "INI_URL" },
+  install: {
+    other: "other program",
+    lease: "other",
+    secret: "ini-settings",
+    example: "",
+    variable: "INI_URL",
+  },
 };
 
 test("toCloud() names the file by the syntax, and the Secret as the definition says", () => {
@@ -24,6 +30,9 @@ test("toCloud() names the file by the syntax, and the Secret as the definition s
     name: "ini",
     file: "config.ini",
     isText: true,
+    isYaml: false,
+    other: "other program",
+    lease: "other",
     secret: "ini-settings",
     example: "",
     variable: "INI_URL",
@@ -31,8 +40,14 @@ test("toCloud() names the file by the syntax, and the Secret as the definition s
   expect(toCloud({ name: "quiet", settings: [] })).toMatchObject({
     file: "config.yaml",
     isText: false,
+    isYaml: true,
     secret: CLOUD.secret,
+    lease: CLOUD.lease,
   });
+  const { install, syntax = YAML_SYNTAX } = INI;
+  const named = install && { install: { ...install, key: "named" } };
+  const either = { ...INI, ...named, syntax: { ...syntax, accepts: () => true } };
+  expect(toCloud(either)).toMatchObject({ file: "named", isText: true, isYaml: true });
 });
 
 test("isConfigText() says whether any cloud has settings that are no YAML", () => {

@@ -3,11 +3,20 @@
 xenorchestra:
   file: config.yaml
   secret: xenorchestra-cloud-controller-manager
+  lease: cloud-controller-manager-xenorchestra
+  other: Go controller for Xen Orchestra
   variable: XOA_URL
 static:
   file: config.yaml
   secret: xenorchestra-cloud-controller-manager
+  lease: cloud-controller-manager-xenorchestra
+  other: Go controller for Xen Orchestra
 external-cloudstack:
-  file: config.ini
+  file: cloud-config
   secret: cloudstack-secret
+  lease: cloud-controller-manager
+  other: Apache provider
+  loadBalancers: "Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the
+    cluster has some, keep the Apache provider for them: run it with --controllers=service and
+    --leader-elect-resource-name=cloudstack-service-controller."
 {{- end }}

@@ -79,11 +79,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 
 {{- /* Name of the settings file in /etc/landfall. */}}
 {{- define "landfall.configFile" -}}
+{{- $file := (include "landfall.cloud" . | fromYaml).file }}
 {{- if .Values.config }}
-{{- (include "landfall.cloud" . | fromYaml).file }}
+{{- $file }}
 {{- else }}
-{{- .Values.existingConfigSecretPath }}
+{{- default $file .Values.existingConfigSecretPath }}
 {{- end }}
+{{- end }}
+
+{{- /* Key of the settings in an existing Secret. */}}
+{{- define "landfall.configKey" -}}
+{{- default (include "landfall.cloud" . | fromYaml).file .Values.existingConfigSecretKey }}
+{{- end }}
+
+{{- /* Name of the Lease. */}}
+{{- define "landfall.lease" -}}
+{{- default (include "landfall.cloud" . | fromYaml).lease .Values.leaderElection.resourceName }}
 {{- end }}
 
 {{- /* Refuses flags that would break what the chart sets: the probes, the Lease, the list of controllers. */}}

@@ -2,6 +2,7 @@
 {{- define "landfall.podSpec" -}}
 {{- $secret := include "landfall.configSecret" . }}
 {{- $file := include "landfall.configFile" . }}
+{{- $key := include "landfall.configKey" . }}
 serviceAccountName: {{ include "landfall.serviceAccountName" . }}
 {{ include "landfall.podSettings" . }}
 terminationGracePeriodSeconds: 30
@@ -31,7 +32,7 @@ containers:
       - --cloud-config=/etc/landfall/{{ $file }}
       {{- end }}
       - --controllers={{ join "," .Values.enabledControllers }}
-      - --leader-elect-resource-name={{ .Values.leaderElection.resourceName }}
+      - --leader-elect-resource-name={{ include "landfall.lease" . }}
       - --secure-port=10258
       - --debug-address=127.0.0.1:10260
       - --v={{ .Values.logVerbosityLevel }}
@@ -91,9 +92,9 @@ volumes:
       secretName: {{ $secret }}
       # 0440: root and the group of the pod may read it.
       defaultMode: 288
-      {{- if and (not .Values.config) (ne .Values.existingConfigSecretKey $file) }}
+      {{- if and (not .Values.config) (ne $key $file) }}
       items:
-        - key: {{ .Values.existingConfigSecretKey }}
+        - key: {{ $key }}
           path: {{ $file }}
       {{- end }}
   {{- end }}

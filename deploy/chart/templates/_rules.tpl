@@ -25,7 +25,7 @@
 {{- define "landfall.leaseRules" -}}
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
-  resourceNames: ["{{ .Values.leaderElection.resourceName }}"]
+  resourceNames: ['{{ include "landfall.lease" . }}']
   verbs: [get, update]
 - apiGroups: [coordination.k8s.io]
   resources: [leases]

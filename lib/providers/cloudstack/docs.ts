@@ -46,7 +46,11 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
 
 /** The Secret of the Apache provider. See {@linkcode ProviderInstall}. */
 export const CLOUDSTACK_INSTALL: ProviderInstall = {
+  other: "Apache provider",
+  lease: "cloud-controller-manager",
   secret: "cloudstack-secret",
+  key: "cloud-config",
+  folder: "cloudstack",
   example:
     "[Global]\n" +
     "api-url = https://cloudstack.example.com/client/api\n" +

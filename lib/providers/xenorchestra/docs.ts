@@ -24,6 +24,8 @@ export const XEN_ORCHESTRA_DOCS: ProviderDocs = {
 
 /** The Secret of the Go controller and of the CSI driver. See {@linkcode ProviderInstall}. */
 export const XEN_ORCHESTRA_INSTALL: ProviderInstall = {
+  other: "Go controller for Xen Orchestra",
+  lease: "cloud-controller-manager-xenorchestra",
   secret: "xenorchestra-cloud-controller-manager",
   example: "url: https://xo.example.com\ntoken: REPLACE-ME\n",
   variable: "XOA_URL",

@@ -7,6 +7,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFINITIONS } from "../../../deploy/clouds.ts";
 import { renderFiles } from "../../../deploy/files.ts";
+import { listRights, needAll } from "../../../lib/app/rights.ts";
 import { parseFlags } from "../../../lib/cli/flags/mod.ts";
 import { YAML_SYNTAX } from "../../../lib/config/yaml_syntax.ts";
 import type { Access } from "../../../lib/kube/access/review.ts";
@@ -41,6 +42,10 @@ const kubectl = isSkipped ? "" : kustomize;
 
 const NEW_NAME = "registry.example.com:5000/infra/landfall";
 const DIGEST = `sha256:${"a".repeat(64)}`;
+
+/** What users of the Apache provider have. */
+const CLOUD_CONFIG =
+  "[Global]\napi-url = https://cloud.example.com/client/api\napi-key = k\nsecret-key = s\n";
 
 /** Values that people set, each with what they change. */
 const CASES: Readonly<Record<string, object>> = {
@@ -79,6 +84,21 @@ const CASES: Readonly<Record<string, object>> = {
       ],
       deletion: { enabled: false },
     },
+  },
+  CloudStack: { cloudProvider: "external-cloudstack" },
+  "CloudStack and the text of cloud-config": {
+    cloudProvider: "external-cloudstack",
+    config: CLOUD_CONFIG,
+    enabledControllers: ["*", "-service"],
+  },
+  "CloudStack and settings in YAML": {
+    cloudProvider: "external-cloudstack",
+    config: { apiUrl: "https://cloud.example.com/client/api", deletion: { enabled: false } },
+  },
+  "CloudStack and an existing Secret": {
+    cloudProvider: "external-cloudstack",
+    existingConfigSecret: "mine",
+    leaderElection: { resourceName: "own" },
   },
   "the environment alone": {
     extraEnvs: [
@@ -134,6 +154,8 @@ describe.skipIf(helm === "")("deploy/chart", () => {
   test.each([
     ["nothing set", "daemonset", {}],
     ["a Deployment", "deployment", { useDaemonSet: false }],
+    ["CloudStack", "cloudstack/daemonset", CASES["CloudStack"] ?? {}],
+    ["CloudStack", "cloudstack/deployment", { ...CASES["CloudStack"], useDaemonSet: false }],
   ])("renders, with %s, what deploy/manifests/%s.yaml has", async (_title, file, values) => {
     const text = await readFile(join(ROOT, `deploy/manifests/${file}.yaml`), "utf8");
     const rendered = await render(values);
@@ -161,6 +183,48 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     );
     expect(one).toMatch(/^[0-9a-f]{64}$/);
     expect(other).not.toBe(one);
+  });
+
+  test.each<[string, readonly [secret: string, lease: string, data: string | undefined]]>([
+    ["CloudStack", ["cloudstack-secret", "cloud-controller-manager", undefined]],
+    [
+      "CloudStack and the text of cloud-config",
+      ["landfall", "cloud-controller-manager", CLOUD_CONFIG],
+    ],
+    [
+      "CloudStack and settings in YAML",
+      [
+        "landfall",
+        "cloud-controller-manager",
+        "apiUrl: https://cloud.example.com/client/api\ndeletion:\n  enabled: false",
+      ],
+    ],
+    ["CloudStack and an existing Secret", ["mine", "own", undefined]],
+  ])("reads, with %s, the file cloud-config, and holds one Lease", async (title, wanted) => {
+    const objects = await render(CASES[title] ?? {});
+    const [secret, lease, data] = wanted;
+    const { args } = readContainer(objects);
+    expect(args).toContain("--cloud-provider=external-cloudstack");
+    expect(args).toContain("--cloud-config=/etc/landfall/cloud-config");
+    expect(args).toContain(`--leader-elect-resource-name=${lease}`);
+    // All keys become files: those of api-key-file are among them.
+    expect(readPod(objects).volumes).toMatchObject([{ secret: { secretName: secret } }]);
+    expect(JSON.stringify(readPod(objects).volumes)).not.toContain("items");
+    const written = objects.find(({ kind }) => kind === "Secret")?.["data"];
+    expect(written).toEqual(data === undefined ? undefined : { "cloud-config": btoa(data) });
+    const role = objects.find(({ kind }) => kind === "Role")?.["rules"];
+    expect(role).toContainEqual(expect.objectContaining({ resourceNames: [lease] }));
+  });
+
+  test("mounts another key of an existing Secret by the name of the cloud's file", async () => {
+    const values = {
+      ...CASES["CloudStack"],
+      existingConfigSecret: "mine",
+      existingConfigSecretKey: "ini",
+    };
+    expect(readPod(await render(values)).volumes).toMatchObject([
+      { secret: { secretName: "mine", items: [{ key: "ini", path: "cloud-config" }] } },
+    ]);
   });
 
   test("takes settings that are no YAML as text, as they are", async () => {
@@ -368,6 +432,15 @@ describe.skipIf(helm === "")("deploy/chart", () => {
       { config: { url: "x" } },
       "the Secret landfall, which this release created",
     ],
+    [
+      "CloudStack",
+      CASES["CloudStack"] ?? {},
+      "the key cloud-config of the Secret cloudstack-secret, which must exist",
+    ],
+    ["CloudStack", CASES["CloudStack"] ?? {}, "While the Apache provider holds this Lease"],
+    ["CloudStack", CASES["CloudStack"] ?? {}, "get lease cloud-controller-manager\n"],
+    ["CloudStack", CASES["CloudStack"] ?? {}, "run it with --controllers=service"],
+    ["Xen Orchestra", {}, "get lease cloud-controller-manager-xenorchestra\n"],
     ["the environment", CASES["the environment alone"] ?? {}, "from environment variables"],
     ["a DaemonSet", {}, "rollout status daemonset/landfall"],
     [
@@ -489,7 +562,17 @@ describe.skipIf(helm === "")("deploy/chart", () => {
       "set enabledControllers",
     ],
     ["no controllers", { enabledControllers: [] }, "enabledControllers"],
-    ["no Lease", { leaderElection: { resourceName: "" } }, "resourceName"],
+    ["a Lease that is no name", { leaderElection: { resourceName: "My Lease" } }, "resourceName"],
+    [
+      "a misspelt setting of CloudStack",
+      { cloudProvider: "external-cloudstack", config: { apiURL: "https://cloud.example.com" } },
+      "'apiURL'",
+    ],
+    [
+      "a controller of CloudStack that does not exist",
+      { cloudProvider: "external-cloudstack", enabledControllers: ["services"] },
+      "enabledControllers/0",
+    ],
     ["leader election switched off", { leaderElection: { enabled: false } }, "enabled"],
     ["two sources of settings", { config: { url: "x" }, existingConfigSecret: "y" }, "not both"],
     [
@@ -566,6 +649,15 @@ describe.skipIf(kustomize === "")("deploy/manifests/kustomization.yaml", () => {
   });
 });
 
+test.skipIf(kustomize === "")(
+  "deploy/manifests/cloudstack/kustomization.yaml applies the workload of its folder",
+  async () => {
+    const folder = join(ROOT, "deploy/manifests/cloudstack");
+    const objects = readManifests(await requireTool(kustomize, ["kustomize", folder]));
+    expect(readContainer(objects).args).toContain("--cloud-provider=external-cloudstack");
+  },
+);
+
 describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () => {
   let cluster: Cluster | undefined;
   let minor = 0;
@@ -619,6 +711,11 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
     "manifests/rbac-user.yaml",
     "manifests/secret.example.yaml",
     "static-pod/landfall.yaml",
+    "manifests/cloudstack/deployment.yaml",
+    "manifests/cloudstack/daemonset.yaml",
+    "manifests/cloudstack/rbac-user.yaml",
+    "manifests/cloudstack/secret.example.yaml",
+    "static-pod/cloudstack/landfall.yaml",
   ])("%s is accepted without a warning", async (path) => {
     await applyAll(await readFile(join(ROOT, "deploy", path), "utf8"));
   });
@@ -626,15 +723,18 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
   test.each([
     ["daemonset.yaml", "system:serviceaccount:kube-system:landfall"],
     ["rbac-user.yaml", "landfall"],
+    ["cloudstack/daemonset.yaml", "system:serviceaccount:kube-system:landfall"],
+    ["cloudstack/rbac-user.yaml", "landfall"],
   ])("manifests/%s gives %s its rights and no others", async (path, user) => {
+    const rights = path.startsWith("cloudstack/") ? CLOUDSTACK_RIGHTS : RIGHTS;
     const text = await readFile(join(ROOT, "deploy/manifests", path), "utf8");
     const items = adaptManifests(readManifests(text), minor);
     const list = { apiVersion: "v1", kind: "List", items };
     await withFile(JSON.stringify(list), async (file) => {
       await apply(file, []);
       const may = (one: Access): Promise<boolean> => mayUser(user, one);
-      const granted = await Promise.all(RIGHTS.map(({ access }) => may(access)));
-      expect(granted).toEqual(RIGHTS.map(() => true));
+      const granted = await Promise.all(rights.map(({ access }) => may(access)));
+      expect(granted).toEqual(rights.map(() => true));
       const beyond = await Promise.all(FORBIDDEN.map(may));
       expect(FORBIDDEN.filter((_, at) => beyond[at])).toEqual([]);
       await requireTool(kubectl, [...toFlags(), "delete", "--wait=false", "--filename", file]);
@@ -677,11 +777,16 @@ function toCrd(kind: string): object {
 }
 
 const LEASE_ACCESS = { group: "coordination.k8s.io", resource: "leases" } as const;
+/** The same rights, with the Lease of the Apache provider. */
+const CLOUDSTACK_RIGHTS = listRights(
+  needAll({ namespace: "kube-system", name: "cloud-controller-manager" }),
+);
 /** What would be a way to more. */
 const FORBIDDEN: readonly Access[] = [
   { group: "", resource: "secrets", verb: "get", namespace: "kube-system" },
   { group: "", resource: "configmaps", verb: "get", namespace: "kube-system" },
   { group: "", resource: "pods", verb: "list" },
+  { group: "", resource: "services", verb: "list" },
   { group: "", resource: "serviceaccounts", verb: "create", namespace: "kube-system" },
   {
     group: "",
