@@ -68,6 +68,7 @@ const OTHER_KEYS = new Set([
   "listProjects",
   "listVirtualMachines",
   "nodeRegistration",
+  "notCovered",
   "notListed",
   "replicaCount",
   "useHostNetwork",

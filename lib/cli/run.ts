@@ -35,6 +35,7 @@ import { requireProvider } from "../providers/mod.ts";
 import { parseFlags, type Settings } from "./flags/mod.ts";
 import type { CommandContext } from "./command.ts";
 import { loadCloudSettings } from "./load_settings.ts";
+import type { OtherLeaderOptions } from "./other_leader.ts";
 import { VERSION } from "./version.ts";
 
 /**
@@ -44,7 +45,8 @@ import { VERSION } from "./version.ts";
  * @throws {ConfigError} when flags, settings or credentials cannot be used
  */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
-  const { settings, warnings, configz, named, lacking } = parseFlags(argv, context.controllers);
+  const parsed = parseFlags(argv, context.controllers);
+  const { settings, warnings, configz, named, lacking, given } = parsed;
   if (settings.isHelpWanted) {
     // Imported only here: a running process never needs it.
     const { printHelp } = await import("./help.ts");
@@ -78,7 +80,8 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   const { signal } = stop;
   const sections = listSections(registry);
   const file = definition && { definition, hasCloud, sections, registry: providers };
-  const serving = { log, logPipe, env, signal, chosen, named, ...(file && { file }) };
+  const isLeaseNamed = given.has("leader-elect-resource-name");
+  const serving = { log, logPipe, env, signal, chosen, named, isLeaseNamed, ...(file && { file }) };
   const missing = definition?.missingLoadBalancers;
   const loadBalancers = missing && { ...missing, isServiceChosen: lacking.has("service") };
   await serve({ ...settings, configz, ...(loadBalancers && { loadBalancers }) }, serving);
@@ -96,6 +99,8 @@ interface Serving {
   readonly chosen: readonly ControllerDefinition[];
   /** Names of those that `--controllers` names itself, not only by `*`. */
   readonly named: ReadonlySet<string>;
+  /** Whether a flag names the Lease, as in the manifests. */
+  readonly isLeaseNamed: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -115,7 +120,7 @@ async function serve(
     election,
     ...settings
   }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz" | "loadBalancers">,
-  { log, logPipe, env, file, signal, chosen, named }: Serving,
+  { log, logPipe, env, file, signal, chosen, named, isLeaseNamed }: Serving,
 ): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
@@ -147,21 +152,30 @@ async function serve(
   const descriptors = readDescriptorLimit();
   const limits = descriptors && { connectionsMax: toConnectionsMax(descriptors) };
   const parts = { ...cloud, ...limits, client, clock, log, metrics, host: hostname() };
+  const options = {
+    ...settings,
+    ...parts,
+    controllers,
+    recovery,
+    ...(notifier && { notifier }),
+    ...(elected && { election: elected }),
+  };
+  const other = { namespace: election?.namespace, client, clock, log };
+  const looking =
+    file?.hasCloud && !isLeaseNamed
+      ? lookForOther({ ...other, provider: file.definition.name }, ended.signal)
+      : undefined;
   try {
-    await runApp(
-      {
-        ...settings,
-        ...parts,
-        controllers,
-        recovery,
-        ...(notifier && { notifier }),
-        ...(elected && { election: elected }),
-      },
-      signal,
-    );
+    await Promise.all([runApp(options, signal), looking]);
   } finally {
     ended.abort(signal.reason);
   }
+}
+
+/** Only a process that was started by hand needs it: the manifests name the Lease. */
+async function lookForOther(options: OtherLeaderOptions, signal: AbortSignal): Promise<void> {
+  const { warnOfOtherLeader } = await import("./other_leader.ts");
+  await warnOfOtherLeader(options, signal);
 }
 
 /** The controllers that can run with this cloud. @throws {ConfigError} if a named one cannot */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../lib/cli/run.ts";
 import { systemClock } from "../../lib/core/clock.ts";
+import { toMicroTime } from "../../lib/kube/election/lease.ts";
 import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import { findFreePort } from "../support/process/server_process.ts";
 import { until } from "../support/nodes/rig.ts";
@@ -66,8 +67,13 @@ test("run() initialises Nodes in a process of its own, and ends with 0 on SIGTER
   await rm(folder, { recursive: true });
 }, 30_000);
 
-test("run() tells on its Pod that the cloud did not answer first, and shows no secret", async () => {
+test("run() says on its Pod that the cloud did not answer, warns of another leader, and shows no secret", async () => {
   const kubernetes = startKubernetesSimulator({ clock: systemClock });
+  const name = "cloud-controller-manager-xenorchestra";
+  kubernetes.objects.create("leases", {
+    metadata: { namespace: "kube-system", name },
+    spec: { holderIdentity: "installed", renewTime: toMicroTime(systemClock.now()) },
+  });
   const flags = [`--master=${kubernetes.url}`, "--debug-address=127.0.0.1:0", "--secure-port=0"];
   const pod = { POD_NAME: "landfall-0", POD_NAMESPACE: "kube-system", POD_UID: "u-1" };
   const child = Bun.spawn([process.execPath, join(ROOT, "main.ts"), ...flags], {
@@ -90,6 +96,7 @@ test("run() tells on its Pod that the cloud did not answer first, and shows no s
     },
   ]);
   expect(JSON.stringify(events) + (await log)).not.toContain("canary");
+  expect(await log).toContain(`--leader-elect-resource-name=${name}`);
   await kubernetes.stop();
 }, 30_000);
 

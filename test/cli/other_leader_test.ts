@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { warnOfOtherLeader } from "../../lib/cli/other_leader.ts";
+import { createLogger } from "../../lib/core/log.ts";
+import { KubeError } from "../../lib/kube/api/errors.ts";
+import { toMicroTime } from "../../lib/kube/election/lease.ts";
+import { ManualClock } from "../support/manual_clock.ts";
+import { ScriptedKubeClient } from "../support/kube/scripted_kube_client.ts";
+
+const NAME = "cloud-controller-manager-xenorchestra";
+
+/** What the log says if the Lease of an installation was renewed that long ago; `undefined`: it does not exist. */
+async function look(renewedMs?: number): Promise<string> {
+  const clock = new ManualClock();
+  const client = new ScriptedKubeClient(clock, []);
+  client.answerRead = ({ namespace, name }) => {
+    if (namespace !== "kube-system" || name !== NAME || renewedMs === undefined) {
+      throw new KubeError("forbidden", "no");
+    }
+    const renewTime = toMicroTime(clock.now() - renewedMs);
+    return { metadata: { namespace, name }, spec: { holderIdentity: "cp-1_a", renewTime } };
+  };
+  let text = "";
+  const write = (line: string): void => void (text += line);
+  const log = createLogger({ format: "text", level: "info", write, now: () => clock.now() });
+  const options = { client, provider: "xenorchestra", clock, log };
+  await warnOfOtherLeader(options, new AbortController().signal);
+  return text;
+}
+
+test("warnOfOtherLeader() names the Lease that a process holds now, its holder, and what to do", async () => {
+  const text = await look(2_000);
+  expect(text).toContain("both act now");
+  expect(text).toContain("cp-1_a");
+  expect(text).toContain(`--leader-elect-resource-name=${NAME}`);
+});
+
+test.each([
+  ["was not renewed for an hour", 3_600_000],
+  ["may not be read", undefined],
+])("warnOfOtherLeader() says nothing about a Lease that %s", async (_title, renewedMs) => {
+  expect(await look(renewedMs)).toBe("");
+});
