@@ -19,16 +19,20 @@ export interface Request {
   readonly body?: string;
   /** Whether a content type promises JSON. @default {isJsonType} */
   readonly isJson?: (contentType: string) => boolean;
+  /** Whether the caller has read this JSON of a success before: it is not parsed again. @default {no} */
+  readonly isKnown?: (text: string) => boolean;
   readonly tls: FetchTls;
   /** Must include the deadline. */
   readonly signal: AbortSignal;
 }
 
-/** A reply. `json` is present exactly when the content type says JSON and the body is valid JSON. */
+/** A reply. `json` is present exactly when the content type says JSON, the body is valid JSON, and it is not known. */
 export interface Reply {
   readonly status: number;
   readonly contentType: string;
   readonly json?: { readonly value: unknown };
+  /** Whether the caller has read this answer before, by {@linkcode Request.isKnown}. */
+  readonly isKnown?: true;
   /** The HTML of a 404 and its URL: it may show whether the server knows the path. */
   readonly page?: { readonly text: string; readonly url: string };
   /** Target of a redirect within the same origin. */
@@ -131,7 +135,7 @@ async function send(
 }
 
 async function sendOnce(
-  { url, isJson: promisesJson = isJsonType, ...request }: Request,
+  { url, isJson: promisesJson = isJsonType, isKnown: knows, ...request }: Request,
   names: ServerNames,
 ): Promise<Reply> {
   const response = await send(url, { ...request, redirect: "manual" });
@@ -146,11 +150,13 @@ async function sendOnce(
   // Without this, the unread body keeps its connection busy.
   if (!isJson && !isPage) await response.body?.cancel();
   const text = isJson || isPage ? await readReply(response, request.headers) : "";
-  const json = isJson ? parseJson(text) : undefined;
+  const isKnown = isJson && response.ok && knows?.(text) === true;
+  const json = isJson && !isKnown ? parseJson(text) : undefined;
   return {
     status,
     contentType,
     ...(json === undefined ? {} : { json }),
+    ...(isKnown ? { isKnown } : {}),
     ...(isPage ? { page: { text, url } } : {}),
     ...(redirectUrl === undefined ? {} : { redirectUrl }),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -38,6 +38,24 @@ describe("sendRequest()", () => {
     expect((await sendRequest(request, NAMES)).json).toEqual({ value: [1] });
   });
 
+  test("does not parse an answer that the caller knows, except a refusal", async () => {
+    const texts: string[] = [];
+    const isKnown = (text: string): boolean => texts.push(text) > 0;
+    const { signal } = new AbortController();
+    const request = { method: "GET", url: fake.url, headers: {}, tls: {}, signal } as const;
+    fake.answer = () => Response.json([1]);
+    const known = await sendRequest({ ...request, isKnown }, NAMES);
+    expect([known.status, known.isKnown, known.json]).toEqual([200, true, undefined]);
+    const other = await sendRequest({ ...request, isKnown: () => false }, NAMES);
+    expect([other.isKnown, other.json]).toEqual([undefined, { value: [1] }]);
+    fake.answer = () => Response.json([1], { status: 431 });
+    const refusal = await sendRequest({ ...request, isKnown }, NAMES);
+    expect([refusal.isKnown, refusal.json]).toEqual([undefined, { value: [1] }]);
+    fake.answer = () => new Response("[1]", { headers: { "content-type": "text/html" } });
+    expect(await sendRequest({ ...request, isKnown }, NAMES)).not.toHaveProperty("isKnown");
+    expect(texts).toEqual(["[1]"]);
+  });
+
   test("reads the server's time, and nothing from a date that is not one", async () => {
     const answer = (date: string) => () => new Response("", { headers: { date } });
     fake.answer = answer("Thu, 01 Jan 2026 00:00:07 GMT");

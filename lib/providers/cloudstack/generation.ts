@@ -6,15 +6,17 @@ import { CloudError } from "../../cloud/errors.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { toUnknown } from "../../cloud/presence.ts";
 import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
+import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Memory } from "./memory.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
 import { toInstance } from "./model/instance.ts";
-import { toInventory } from "./model/inventory.ts";
+import { type CloudStackInventory, renewInventory, toInventory } from "./model/inventory.ts";
 import { chooseByName, findInstance, findNamed, toUndecodable } from "./model/matching.ts";
 import { isGone } from "./model/power.ts";
 import { proveAbsence, proveNeverKnown, toGone } from "./proof/absence.ts";
 import { Facts } from "./session/facts.ts";
+import type { ListVersion } from "./session/lists.ts";
 import type { CloudStackSession } from "./session/session.ts";
 import type { CloudStackSettings } from "./settings/config.ts";
 import type { CloudStackApi } from "./wire/api.ts";
@@ -37,6 +39,8 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   readonly #clock: Clock;
   readonly #facts: Facts;
   #last: Inventory | undefined;
+  /** The last whole list, and what became of it. */
+  #known: { readonly version: ListVersion; readonly inventory: CloudStackInventory } | undefined;
 
   constructor({ api, session, settings, clock, memory }: GenerationOptions) {
     this.settings = settings;
@@ -131,13 +135,22 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
 
   async #list(signal: AbortSignal): Promise<Inventory> {
     const observedAtMs = this.#clock.monotonic();
-    const list = await this.#facts.inProject(
-      (projectId) => this.#api.listVms(projectId, signal),
+    const known = this.#known;
+    const listed = await this.#facts.inProject(
+      (projectId) => this.#api.listVms(projectId, known?.version, signal),
       signal,
     );
-    this.memory.noteZones(list.objects);
     const { settings, memory } = this;
-    return toInventory(list, { settings, zones: memory.zones, before: this.#last, observedAtMs });
+    const { zones } = memory;
+    if (listed === "unchanged") {
+      assert(known !== undefined, "a list is unchanged only if one is known");
+      return renewInventory(known.inventory, { zones, observedAtMs });
+    }
+    const { list, version } = listed;
+    memory.noteZones(list.objects);
+    const inventory = toInventory(list, { settings, zones, before: this.#last, observedAtMs });
+    this.#known = version && { version, inventory };
+    return inventory;
   }
 }
 

@@ -50,10 +50,20 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     invariant: "a list with fewer objects than the server counts is not whole",
     edits: edit(
       `${SESSION}/pages.ts`,
-      "if (count === undefined || objects.length === count) return { objects };",
-      "if (count !== -1) return { objects };",
+      "if (count === undefined || total === count) return { pages };",
+      "if (count !== -1) return { pages };",
     ),
     tests: [`${TESTS}/pages_test.ts`],
+  },
+  {
+    id: "trust-one-known-page",
+    invariant: "a list is unchanged only if all of its pages are",
+    edits: edit(
+      `${SESSION}/lists.ts`,
+      "digest === known[at]?.digest",
+      "at > 0 || digest === known[at]?.digest",
+    ),
+    tests: [`${TESTS}/lists_test.ts`],
   },
   {
     id: "change-cloud-while-standby",

@@ -110,6 +110,38 @@ describe("CloudStackProvider", () => {
     expect(changed.map(([id]) => id)).toEqual([findId(GONE)]);
   });
 
+  test("takes an unchanged list of several pages for a new observation, with every zone", async () => {
+    await restart(createFleet(1_200).world);
+    const clock = new ManualClock(Date.now());
+    const provider = create({}, clock);
+    const before = await provider.listInventory([], signal);
+    await clock.advance(30_000);
+    const same = await provider.listInventory([], signal);
+    expect(same.observedAtMs - before.observedAtMs).toBe(30_000);
+    expect(same.instances).toBe(before.instances);
+    expect(same.coverage).toEqual(before.coverage);
+    expect(same.coverage.size).toBe(3);
+    const last = [...simulator.state.vms.keys()].at(-1) ?? "";
+    simulator.state.setState(last, "Stopped");
+    const after = await provider.listInventory([], signal);
+    const changed = [...after.instances].filter(([id, one]) => before.instances.get(id) !== one);
+    expect(changed.map(([id]) => id)).toEqual([last]);
+  });
+
+  test("an unchanged list that fails or loses a page is no new observation", async () => {
+    await restart(createFleet(1_200).world);
+    const provider = create();
+    await provider.listInventory([], signal);
+    simulator.faults.set({ kind: "html", status: 502 }, { times: 1 });
+    await expect(provider.listInventory([], signal)).rejects.toMatchObject({ kind: "unreachable" });
+    simulator.faults.set({ kind: "missingPage", page: 2 }, { times: 1 });
+    const holed = await provider.listInventory([], signal);
+    expect([...holed.coverage.values()].every(({ complete }) => !complete)).toBe(true);
+    const whole = await provider.listInventory([], signal);
+    expect(whole.instances.size).toBe(1_200);
+    expect([...whole.coverage.values()].every(({ complete }) => complete)).toBe(true);
+  });
+
   test("reads a list of several pages as one", async () => {
     await restart(createFleet(1_200).world);
     const inventory = await create().listInventory([], signal);

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
-import type { ObjectList } from "../session/session.ts";
+import type { ObjectList } from "../session/lists.ts";
 import type { Vm } from "../wire/schema.ts";
 import { type InstanceSettings, toInstance } from "./instance.ts";
 import { isGone } from "./power.ts";
@@ -54,10 +54,19 @@ export function toInventory(
   return Object.freeze({
     observedAtMs,
     instances: isSame ? before.instances : new Map(entries),
-    coverage: toCoverage(zones.size === 0 ? NO_ZONE : zones, list.gap),
+    coverage: toCoverage(zones, list.gap),
     undecodable: list.undecodable,
     unreadableNames: list.unreadableNames ?? NO_NAMES,
   });
+}
+
+/** The inventory of the same list, observed again. */
+export function renewInventory(
+  inventory: CloudStackInventory,
+  { zones, observedAtMs }: Pick<InventoryOptions, "zones" | "observedAtMs">,
+): CloudStackInventory {
+  const coverage = toCoverage(zones, undefined);
+  return Object.freeze({ ...inventory, observedAtMs, coverage });
 }
 
 /** Every zone that was ever shown: one list is about all of them. */
@@ -66,5 +75,6 @@ function toCoverage(
   gap: string | undefined,
 ): ReadonlyMap<string, Coverage> {
   const rest = gap === undefined ? { complete: true } : { complete: false, reason: gap };
-  return new Map([...zones].map(([id, name]) => [id, { ...rest, name }]));
+  const parts = zones.size === 0 ? NO_ZONE : zones;
+  return new Map([...parts].map(([id, name]) => [id, { ...rest, name }]));
 }

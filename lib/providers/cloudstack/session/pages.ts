@@ -6,14 +6,15 @@ import { ApiError } from "./errors.ts";
 
 /** One page of a list. */
 export interface Page {
-  readonly objects: readonly unknown[];
+  /** Number of its objects. */
+  readonly length: number;
   /** How many objects the whole list has, if the server says so. */
   readonly count?: number;
 }
 
 /** A list of which the pages were read one after another. */
-export interface PagedList {
-  readonly objects: readonly unknown[];
+export interface PagedList<P extends Page> {
+  readonly pages: readonly P[];
   /** Why it may lack objects; absent when it is whole. Without full stop. */
   readonly gap?: string;
 }
@@ -36,7 +37,9 @@ export class PageReader {
    * @param readPage Reads one page, from 1
    * @throws any error of `readPage`, except a refusal of the size while there is a smaller one
    */
-  async readAll(readPage: (page: number, size: number) => Promise<Page>): Promise<PagedList> {
+  async readAll<P extends Page>(
+    readPage: (page: number, size: number) => Promise<P>,
+  ): Promise<PagedList<P>> {
     for (;;) {
       const [size, ...smaller] = this.#sizes;
       try {
@@ -50,28 +53,31 @@ export class PageReader {
   }
 }
 
-async function readPages(
-  readPage: (page: number) => Promise<Page>,
+async function readPages<P extends Page>(
+  readPage: (page: number) => Promise<P>,
   size: number,
-): Promise<PagedList> {
-  const objects: unknown[] = [];
+): Promise<PagedList<P>> {
+  const pages: P[] = [];
+  let total = 0;
   let first: number | undefined;
   for (let page = 1; page <= PAGES_MAX; page += 1) {
-    const { objects: some, count } = await readPage(page);
-    objects.push(...some);
+    const read = await readPage(page);
+    const { length, count } = read;
+    pages.push(read);
+    total += length;
     if (page === 1) first = count;
     if (count !== first) {
-      return { objects, gap: "the list changed while it was read" };
+      return { pages, gap: "the list changed while it was read" };
     }
-    const isLast = some.length < size || objects.length === count;
+    const isLast = length < size || total === count;
     if (!isLast) continue;
-    if (count === undefined || objects.length === count) return { objects };
+    if (count === undefined || total === count) return { pages };
     return {
-      objects,
-      gap: `the list has ${objects.length} objects, and the server counts ${count}`,
+      pages,
+      gap: `the list has ${total} objects, and the server counts ${count}`,
     };
   }
-  return { objects, gap: `the list has more than ${PAGES_MAX} pages` };
+  return { pages, gap: `the list has more than ${PAGES_MAX} pages` };
 }
 
 function isAboutSize(error: unknown): boolean {

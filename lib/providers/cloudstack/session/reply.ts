@@ -38,6 +38,13 @@ export function readBody(reply: Reply, asked: Asked): Body {
   throw new ApiError({ code, text: typeof text === "string" ? text : "" }, asked);
 }
 
+/** The same of the text of an answer that was read before. */
+export function parseBody(text: string): Body {
+  const value: unknown = JSON.parse(text);
+  const [body] = isBlock(value) ? Object.values(value) : [];
+  return isBlock(body) ? body : {};
+}
+
 /** Whether a value is an object with fields, not a list. */
 export function isBlock(value: unknown): value is Body {
   return typeof value === "object" && value !== null && !Array.isArray(value);

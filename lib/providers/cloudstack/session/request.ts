@@ -32,6 +32,8 @@ export interface SignedCommand extends Command {
   readonly keys: KeyPair;
   /** Whether it changes something. */
   readonly isWrite: boolean;
+  /** As in `CloudRequest`. */
+  readonly isKnown?: ((text: string) => boolean) | undefined;
 }
 
 /**
@@ -50,7 +52,7 @@ const HEADERS = { accept: "application/json", "user-agent": "landfall" } as cons
  */
 export async function sendCommand(
   destination: Destination,
-  { command, params, keys, isWrite }: SignedCommand,
+  { command, params, keys, isWrite, isKnown }: SignedCommand,
   signal: AbortSignal,
 ): Promise<{ readonly reply: Reply; readonly secrets: readonly string[] }> {
   const { url, client, clock, fence } = destination;
@@ -69,7 +71,9 @@ export async function sendCommand(
   ]);
   const common = { operation: command, isJson: isJsonType };
   if (!isWrite) {
-    const sent = { ...common, method: "GET", url: `${url}?${query}`, headers: HEADERS } as const;
+    const known = isKnown === undefined ? {} : { isKnown };
+    const place = { method: "GET", url: `${url}?${query}`, headers: HEADERS } as const;
+    const sent = { ...common, ...place, ...known };
     return { reply: await client.request(sent, signal), secrets };
   }
   const headers = { ...HEADERS, "content-type": "application/x-www-form-urlencoded" };

@@ -7,28 +7,27 @@ import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import { CloudClient } from "../../../cloud_http/client.ts";
-import { decode, decodeList, type ListReply } from "../../../cloud_http/decode.ts";
+import { decode } from "../../../cloud_http/decode.ts";
 import { Meter } from "../../../cloud_http/meter.ts";
 import type { ServerNames } from "../../../cloud_http/server.ts";
+import { assert } from "../../../core/assert.ts";
 import { Limiter } from "../../../core/limiter.ts";
 import type { Connection } from "../settings/config.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import { ApiError, toChangeError } from "./errors.ts";
 import { type JobOutcome, Jobs } from "./jobs.ts";
 import { createFixedKeys, KeyFiles, type KeyPair, type KeySource } from "./keys.ts";
-import { type Page, PageReader } from "./pages.ts";
+import {
+  type ListVersion,
+  type ObjectList,
+  type Query,
+  readList,
+  type VersionedList,
+} from "./lists.ts";
+import { PageReader } from "./pages.ts";
 import { type Body, isBlock, readBody } from "./reply.ts";
 import { type Command, type Destination, sendCommand } from "./request.ts";
 import type { Params } from "./signature.ts";
-import { listUnreadableNames } from "./unreadable_names.ts";
-
-/** A question for objects of one kind, or a change that gives one. */
-export interface Query<T> extends Command {
-  /** The key of the objects in the answer: `virtualmachine`. */
-  readonly key: string;
-  /** Reads one object. */
-  readonly schema: GenericSchema<unknown, T>;
-}
 
 /** A change. Without `key` the schema reads the whole answer: `{ "success": true }`. */
 export interface Change<T> extends Command {
@@ -41,14 +40,6 @@ export interface Change<T> extends Command {
    * find the object again if the job fails or this process ends.
    */
   readonly onObject?: (objectId: string) => void;
-}
-
-/** A list, each object read by itself. */
-export interface ObjectList<T> extends ListReply<T> {
-  /** Why it may lack objects; absent when it is whole. No secret, no full stop. */
-  readonly gap?: string;
-  /** Names of the objects that could not be read, in lower case; absent when there is none. */
-  readonly unreadableNames?: ReadonlySet<string>;
 }
 
 /** What the server and its settings are called. */
@@ -72,12 +63,16 @@ const THROTTLED_MS_MIN = 100;
 /** A command, and how long it may take with all its tries. */
 interface Sent extends Command {
   readonly isWrite: boolean;
+  /** As in `CloudRequest`. */
+  readonly isKnown?: (text: string) => boolean;
   readonly timeoutMs: number;
 }
 
 /** What a command was answered with. */
 interface Answer {
+  /** Without fields if the answer is known. */
   readonly body: Body;
+  readonly isKnown?: true;
   /** Keys and signatures of the request, which the server may repeat. */
   readonly secrets: readonly string[];
 }
@@ -127,23 +122,32 @@ export class CloudStackSession {
 
   /** Lists objects, all pages. An object that cannot be read does not hide the others. */
   async list<T extends { readonly id: string }>(
-    { command, params, key, schema }: Query<T>,
+    query: Query<T>,
     signal: AbortSignal,
   ): Promise<ObjectList<T>> {
+    const listed = await this.relist(query, undefined, signal);
+    assert(listed !== "unchanged", "a list is unchanged only if one is known");
+    return listed.list;
+  }
+
+  /** The same, unless the server gives the same answers as those of a known list. */
+  async relist<T extends { readonly id: string }>(
+    query: Query<T>,
+    known: ListVersion | undefined,
+    signal: AbortSignal,
+  ): Promise<VersionedList<T> | "unchanged"> {
     const route = this.#route;
-    const timeoutMs = LIST_TIMEOUT_MS;
-    const { objects, gap } = await route.pages.readAll(async (page, size) => {
-      const paged = { ...params, page: String(page), pagesize: String(size) };
-      const sent = { command, params: paged, isWrite: false, timeoutMs };
-      return toPage((await this.#send(route, sent, signal)).body, key, command);
+    const { command, params } = query;
+    return await readList(query, {
+      pages: route.pages,
+      ask: async (page, isKnown) => {
+        const asked = { command, params: { ...params, ...page }, isKnown };
+        const sent = { ...asked, isWrite: false, timeoutMs: LIST_TIMEOUT_MS };
+        const answer = await this.#send(route, sent, signal);
+        return answer.isKnown ? undefined : answer.body;
+      },
+      known,
     });
-    const list = decodeList(schema, objects);
-    const unreadableNames = listUnreadableNames(objects, list.objects);
-    return {
-      ...list,
-      ...(gap !== undefined && { gap: `${command}: ${gap}` }),
-      ...(unreadableNames.size > 0 && { unreadableNames }),
-    };
   }
 
   /** Reads one object that the server always has, such as its capabilities. */
@@ -219,7 +223,8 @@ export class CloudStackSession {
     signal: AbortSignal,
   ): Promise<Answer> {
     const { reply, secrets } = await sendCommand(route, sent, signal);
-    const { serverTimeMs } = reply;
+    const { serverTimeMs, isKnown } = reply;
+    if (isKnown) return { body: {}, isKnown, secrets };
     const body = readBody(reply, {
       command: sent.command,
       secrets,
@@ -275,17 +280,6 @@ function toText(value: unknown): string {
 function toWaitMs({ kind, retryAfterMs }: CloudError): number {
   if (kind !== "throttled" || retryAfterMs === undefined) return Infinity;
   return Math.max(retryAfterMs, THROTTLED_MS_MIN);
-}
-
-/** An empty list is an answer without the key. Anything else under the key is no list. */
-function toPage(body: Body, key: string, command: string): Page {
-  const objects = body[key] ?? [];
-  const count = body["count"] === undefined ? undefined : Number(body["count"]);
-  if (!Array.isArray(objects)) {
-    throw new CloudError("protocol", `CloudStack did not answer ${command} with a list`);
-  }
-  if (count === undefined && objects.length === 0) return { objects, count: 0 };
-  return count === undefined || !Number.isInteger(count) ? { objects } : { objects, count };
 }
 
 function toObject<T>(body: unknown, { command, key, schema }: Change<T>): T {

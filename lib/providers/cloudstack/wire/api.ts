@@ -4,7 +4,8 @@
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import { ApiError } from "../session/errors.ts";
-import type { CloudStackSession, ObjectList } from "../session/session.ts";
+import type { ListVersion, ObjectList, Query, VersionedList } from "../session/lists.ts";
+import type { CloudStackSession } from "../session/session.ts";
 import { SCHEMAS, type Vm } from "./schema.ts";
 
 /** What the server says about one ID. */
@@ -24,15 +25,24 @@ const DETAILS = "min,nics,servoff";
 
 /** Questions about VMs. Every method throws `CloudError` when there is no usable answer. */
 export class CloudStackApi {
-  readonly #session: Pick<CloudStackSession, "list">;
+  readonly #session: Pick<CloudStackSession, "list" | "relist">;
 
-  constructor(session: Pick<CloudStackSession, "list">) {
+  constructor(session: Pick<CloudStackSession, "list" | "relist">) {
     this.#session = session;
   }
 
-  /** Lists every VM that the user may see, of one project or of none. */
-  async listVms(projectId: string | undefined, signal: AbortSignal): Promise<ObjectList<Vm>> {
-    return await this.#list({ ...toProject(projectId) }, signal);
+  /**
+   * Lists every VM that the user may see, of one project or of none.
+   *
+   * @param known The version that the caller has
+   * @returns `unchanged` if it is still the same list
+   */
+  async listVms(
+    projectId: string | undefined,
+    known: ListVersion | undefined,
+    signal: AbortSignal,
+  ): Promise<VersionedList<Vm> | "unchanged"> {
+    return await this.#session.relist(toQuery(toProject(projectId)), known, signal);
   }
 
   /** Lists VMs by their name. Old servers also list those whose name contains it. */
@@ -41,13 +51,13 @@ export class CloudStackApi {
     projectId: string | undefined,
     signal: AbortSignal,
   ): Promise<ObjectList<Vm>> {
-    return await this.#list({ name, ...toProject(projectId) }, signal);
+    return await this.#session.list(toQuery({ name, ...toProject(projectId) }), signal);
   }
 
   /** Reads one VM of one project, or of none. */
   async readVm(id: string, projectId: string | undefined, signal: AbortSignal): Promise<VmReading> {
     try {
-      const list = await this.#list({ id, ...toProject(projectId) }, signal);
+      const list = await this.#session.list(toQuery({ id, ...toProject(projectId) }), signal);
       const { objects, undecodable, gap } = list;
       // An ID that is ignored lists every VM.
       const vm = objects.find((one) => one.id === id);
@@ -67,12 +77,11 @@ export class CloudStackApi {
   async readVmAnywhere(id: string, signal: AbortSignal): Promise<VmReading> {
     return await this.readVm(id, ANY_PROJECT, signal);
   }
+}
 
-  async #list(params: Readonly<Record<string, string>>, signal: AbortSignal) {
-    const query = { command: "listVirtualMachines", key: "virtualmachine", schema: SCHEMAS.vm };
-    const all = { listall: "true", details: DETAILS, ...params };
-    return await this.#session.list({ ...query, params: all }, signal);
-  }
+function toQuery(params: Readonly<Record<string, string>>): Query<Vm> {
+  const query = { command: "listVirtualMachines", key: "virtualmachine", schema: SCHEMAS.vm };
+  return { ...query, params: { listall: "true", details: DETAILS, ...params } };
 }
 
 /** The project or another parameter may be what is unknown. */

@@ -3,7 +3,7 @@ import {
   findUnreadableNames,
   toInventory,
 } from "../../../../lib/providers/cloudstack/model/inventory.ts";
-import type { ObjectList } from "../../../../lib/providers/cloudstack/session/session.ts";
+import type { ObjectList } from "../../../../lib/providers/cloudstack/session/lists.ts";
 import type { Vm } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 
 const SETTINGS = {

@@ -4,19 +4,38 @@
  */
 import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
-import { type Page, PageReader } from "../../../../lib/providers/cloudstack/session/pages.ts";
+import {
+  type Page,
+  type PagedList,
+  PageReader,
+} from "../../../../lib/providers/cloudstack/session/pages.ts";
 
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, at) => from + at);
 }
 
+interface NumberPage extends Page {
+  readonly objects: readonly number[];
+}
+
+function toPage(objects: readonly number[], count?: number): Promise<NumberPage> {
+  return Promise.resolve({
+    objects,
+    length: objects.length,
+    ...(count !== undefined && { count }),
+  });
+}
+
+function listObjects({ pages }: PagedList<NumberPage>): number[] {
+  return pages.flatMap(({ objects }) => objects);
+}
+
 /** A server with so many objects. */
 function createList(total: number, asked: string[] = []) {
-  return (page: number, size: number): Promise<Page> => {
+  return (page: number, size: number): Promise<NumberPage> => {
     asked.push(`${page}/${size}`);
     const from = Math.min((page - 1) * size, total);
-    const objects = range(from, Math.min(from + size, total));
-    return Promise.resolve({ objects, count: total });
+    return toPage(range(from, Math.min(from + size, total)), total);
   };
 }
 
@@ -37,16 +56,14 @@ describe("PageReader", () => {
   ])("reads %i objects by the fewest pages", async (total, pages) => {
     const asked: string[] = [];
     const list = await new PageReader().readAll(createList(total, asked));
-    expect(list).toEqual({ objects: range(0, total) });
+    expect([listObjects(list), list.gap]).toEqual([range(0, total), undefined]);
     expect(asked).toEqual(pages);
   });
 
   test("a list without a count is whole when its last page is not full", async () => {
     const pages = [range(0, 500), range(500, 700)];
-    const list = await new PageReader().readAll((page) =>
-      Promise.resolve({ objects: pages[page - 1] ?? [] }),
-    );
-    expect(list).toEqual({ objects: range(0, 700) });
+    const list = await new PageReader().readAll((page) => toPage(pages[page - 1] ?? []));
+    expect([listObjects(list), list.gap]).toEqual([range(0, 700), undefined]);
   });
 
   test.each([
@@ -60,11 +77,9 @@ describe("PageReader", () => {
   });
 
   test("a list with fewer objects than it counts is not whole", async () => {
-    const first = await new PageReader().readAll(() =>
-      Promise.resolve({ objects: range(0, 300), count: 700 }),
-    );
+    const first = await new PageReader().readAll(() => toPage(range(0, 300), 700));
     expect(first.gap).toBe("the list has 300 objects, and the server counts 700");
-    const empty = await new PageReader().readAll(() => Promise.resolve({ objects: [], count: 3 }));
+    const empty = await new PageReader().readAll(() => toPage([], 3));
     expect(empty.gap).toBeDefined();
   });
 
@@ -72,7 +87,7 @@ describe("PageReader", () => {
     let asked = 0;
     const list = await new PageReader().readAll(() => {
       asked += 1;
-      return Promise.resolve({ objects: [1, 2, 3, ...range(3, 500)], count: 10 ** 9 });
+      return toPage([1, 2, 3, ...range(3, 500)], 10 ** 9);
     });
     expect([asked, list.gap]).toEqual([200, "the list has more than 200 pages"]);
   });
@@ -80,12 +95,12 @@ describe("PageReader", () => {
   test("a size that the server refuses shrinks, and the server is not asked for it again", async () => {
     const asked: string[] = [];
     const reader = new PageReader();
-    const readPage = (page: number, size: number): Promise<Page> => {
+    const readPage = (page: number, size: number): Promise<NumberPage> => {
       if (size <= 100) return createList(150, asked)(page, size);
       asked.push(`${page}/${size}`);
       return refuseSize();
     };
-    expect((await reader.readAll(readPage)).objects).toHaveLength(150);
+    expect(listObjects(await reader.readAll(readPage))).toHaveLength(150);
     expect(asked).toEqual(["1/500", "1/200", "1/100", "2/100"]);
     await reader.readAll(readPage);
     expect(asked.slice(4)).toEqual(["1/100", "2/100"]);

@@ -1,0 +1,141 @@
+/**
+ * Reads a whole list page by page. Recognises a list that is the same as before by its text, because CloudStack has no
+ * ETag.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import type { GenericSchema } from "valibot";
+import { CloudError } from "../../../cloud/errors.ts";
+import { decodeList, type ListReply } from "../../../cloud_http/decode.ts";
+import type { PageReader } from "./pages.ts";
+import { type Body, parseBody } from "./reply.ts";
+import type { Command } from "./request.ts";
+import { listUnreadableNames } from "./unreadable_names.ts";
+
+/** A question for objects of one kind, or a change that gives one. */
+export interface Query<T> extends Command {
+  /** The key of the objects in the answer: `virtualmachine`. */
+  readonly key: string;
+  /** Reads one object. */
+  readonly schema: GenericSchema<unknown, T>;
+}
+
+/** A list, each object read by itself. */
+export interface ObjectList<T> extends ListReply<T> {
+  /** Why it may lack objects; absent when it is whole. No secret, no full stop. */
+  readonly gap?: string;
+  /** Names of the objects that could not be read, in lower case; absent when there is none. */
+  readonly unreadableNames?: ReadonlySet<string>;
+}
+
+/** What identifies a whole list: all that is kept of each page. */
+export type ListVersion = readonly PageVersion[];
+
+interface PageVersion {
+  /** Of the text. */
+  readonly digest: string;
+  /** Number of its objects. */
+  readonly length: number;
+  /** How many objects the whole list has, if the server says so. */
+  readonly count?: number;
+}
+
+/** A list, and how to recognise it. */
+export interface VersionedList<T> {
+  readonly list: ObjectList<T>;
+  /** Absent if the list may lack objects. */
+  readonly version?: ListVersion;
+}
+
+interface Page extends PageVersion {
+  readonly read: () => readonly unknown[];
+}
+
+/** How to read a list. */
+export interface ListOptions {
+  readonly pages: PageReader;
+  /**
+   * Sends the command for one page.
+   *
+   * @param isKnown As in `CloudRequest`
+   * @returns `undefined` for an answer that is known
+   */
+  readonly ask: (
+    page: Readonly<Record<"page" | "pagesize", string>>,
+    isKnown: (text: string) => boolean,
+  ) => Promise<Body | undefined>;
+  /** The version that the caller has. It identifies the content, for every user. */
+  readonly known: ListVersion | undefined;
+}
+
+/**
+ * Reads all pages of a list.
+ *
+ * @returns `unchanged` if every page has the same text as in the known version
+ * @throws {CloudError} when a page has no usable answer
+ */
+export async function readList<T extends { readonly id: string }>(
+  query: Query<T>,
+  { pages: reader, ask, known }: ListOptions,
+): Promise<VersionedList<T> | "unchanged"> {
+  const { pages, gap } = await reader.readAll((page, size) => {
+    const place = { page: String(page), pagesize: String(size) };
+    return readPage(query, (isKnown) => ask(place, isKnown), known?.[page - 1]);
+  });
+  if (gap === undefined && isSame(pages, known)) return "unchanged";
+  const objects = pages.flatMap(({ read }) => read());
+  const decoded = decodeList(query.schema, objects);
+  const unreadableNames = listUnreadableNames(objects, decoded.objects);
+  const list = {
+    ...decoded,
+    ...(gap !== undefined && { gap: `${query.command}: ${gap}` }),
+    ...(unreadableNames.size > 0 && { unreadableNames }),
+  };
+  return gap === undefined ? { list, version: pages.map(toVersion) } : { list };
+}
+
+/** A page that is known is parsed only if another page of its list turns out to be different. */
+async function readPage(
+  { key, command }: Query<unknown>,
+  ask: (isKnown: (text: string) => boolean) => Promise<Body | undefined>,
+  known: PageVersion | undefined,
+): Promise<Page> {
+  let digest = "";
+  let text = "";
+  const body = await ask((answer) => {
+    digest = createHash("sha256").update(answer).digest("base64");
+    if (digest !== known?.digest) return false;
+    text = answer;
+    return true;
+  });
+  if (body === undefined && known !== undefined) {
+    return { ...known, read: () => toObjects(parseBody(text), key, command) };
+  }
+  const objects = toObjects(body ?? {}, key, command);
+  const count = toCount(body ?? {}, objects.length);
+  const { length } = objects;
+  return { digest, length, ...(count !== undefined && { count }), read: () => objects };
+}
+
+function isSame(pages: readonly Page[], known: ListVersion | undefined): boolean {
+  return (
+    pages.length === known?.length && pages.every(({ digest }, at) => digest === known[at]?.digest)
+  );
+}
+
+function toVersion({ digest, length, count }: Page): PageVersion {
+  return { digest, length, ...(count !== undefined && { count }) };
+}
+
+/** An empty list is an answer without the key. Anything else under the key is no list. */
+function toObjects(body: Body, key: string, command: string): readonly unknown[] {
+  const objects = body[key] ?? [];
+  if (Array.isArray(objects)) return objects;
+  throw new CloudError("protocol", `CloudStack did not answer ${command} with a list`);
+}
+
+function toCount({ count }: Body, length: number): number | undefined {
+  if (count === undefined) return length === 0 ? 0 : undefined;
+  const number = Number(count);
+  return Number.isInteger(number) ? number : undefined;
+}
