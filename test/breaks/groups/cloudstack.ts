@@ -7,6 +7,9 @@ import { type Break, edit } from "../break.ts";
 const ABSENCE = "lib/providers/cloudstack/proof/absence.ts";
 const SESSION = "lib/providers/cloudstack/session";
 const TESTS = "test/providers/cloudstack/session";
+const PROOF_TESTS = "test/providers/cloudstack/proof/absence_test.ts";
+const ANSWERS = "test/outages/cloudstack_answers_test.ts";
+const RIGHTS = "test/outages/cloudstack_rights_test.ts";
 
 export const CLOUDSTACK_BREAKS: readonly Break[] = [
   {
@@ -123,7 +126,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
       'if (owner === undefined) return toDoubt("notCovered", vmId, NEVER_SEEN);',
       "void owner;",
     ),
-    tests: ["test/providers/cloudstack/proof/absence_test.ts"],
+    tests: [PROOF_TESTS],
   },
   {
     id: "prove-without-witness",
@@ -133,7 +136,43 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
       "if ([...nodeVmIds].some((id) => id !== vmId && instances.has(id))) {",
       "if (nodeVmIds.size > 0) {",
     ),
-    tests: ["test/providers/cloudstack/proof/absence_test.ts"],
+    tests: [PROOF_TESTS],
+  },
+  {
+    id: "prove-by-strange-witness",
+    invariant: "a list proves an absence only if it shows another Node's VM of the same owner",
+    edits: edit(
+      ABSENCE,
+      "return instance !== undefined && findOwner(instance) === owner;",
+      "return instance !== undefined && owner !== undefined;",
+    ),
+    tests: [PROOF_TESTS, RIGHTS],
+  },
+  {
+    id: "prove-without-owner",
+    invariant: "an empty answer proves nothing of a VM whose owner the server never said",
+    edits: edit(
+      ABSENCE,
+      'if (owner === undefined) { return toDoubt("notCovered", vmId, NEVER_SEEN); }',
+      "void owner;",
+    ),
+    tests: [PROOF_TESTS],
+  },
+  {
+    id: "look-in-one-project",
+    invariant: "a VM that is shown in another project is not gone",
+    edits: edit(ABSENCE, 'if (anywhere.kind === "found") {', "if (anywhere === undefined) {"),
+    tests: [PROOF_TESTS, RIGHTS],
+  },
+  {
+    id: "believe-any-page",
+    invariant: "an answer that is not CloudStack's says nothing about VMs",
+    edits: edit(
+      `${SESSION}/reply.ts`,
+      "if (json === undefined || !isBlock(body) || more.length > 0) throw toStrange(reply, asked);",
+      "if (json === undefined || !isBlock(body) || more.length > 0) return {};",
+    ),
+    tests: [`${TESTS}/reply_test.ts`, ANSWERS],
   },
   {
     id: "prove-by-old-database",
@@ -143,7 +182,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
       'if (!wasRemoved) return toDoubt("notCovered", vmId, FORGOTTEN);',
       "void wasRemoved;",
     ),
-    tests: ["test/providers/cloudstack/proof/absence_test.ts"],
+    tests: [PROOF_TESTS, RIGHTS],
   },
   {
     id: "match-name-in-half-list",

@@ -1,41 +1,32 @@
 /**
- * The whole controller between two simulated servers on real sockets, in time that the test moves: ten Nodes in two
- * pools of one Xen Orchestra, and one more in each whose machine will be deleted.
+ * The controller between a cluster and a Xen Orchestra on real sockets: ten Nodes in two pools, and one more in each
+ * whose machine will be deleted.
  * @module
  */
-import { runApp } from "../../../lib/app/app.ts";
-import type { AppOptions } from "../../../lib/app/options.ts";
-import type { Configuration } from "../../../lib/app/reload.ts";
-import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
-import { OUT_OF_SERVICE } from "../../../lib/cloud/deletion/out_of_service_settings.ts";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
-import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
-import { Fence } from "../../../lib/core/fence.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
-import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
-import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
-import type { Node } from "../../../lib/kube/kinds/node.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import type { XenOrchestraSettings } from "../../../lib/providers/xenorchestra/settings/config.ts";
+import type { KubernetesSimulator, ObjectInput } from "../../../lib/simulator/kubernetes/mod.ts";
 import {
-  type ObjectInput,
-  startKubernetesSimulator,
-} from "../../../lib/simulator/kubernetes/mod.ts";
-import { startXenOrchestraSimulator } from "../../../lib/simulator/xenorchestra/mod.ts";
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toHost, toNetwork, toPool } from "../../../lib/simulator/xenorchestra/records.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
-import { ManualClock } from "../manual_clock.ts";
-import { toRegistration } from "../nodes/nodes.ts";
-import { type Servers, Traffic } from "./traffic.ts";
+import {
+  FLEET,
+  GONE,
+  HALTED,
+  type Labels,
+  MOVED,
+  type PartName,
+  SUFFIXES,
+  toPart,
+} from "./fleet.ts";
+import { OutageStage, prepareGround, type StageOptions } from "./stage.ts";
 
-const LOADED = await loadControllers(CONTROLLERS);
-
-/** One of the two pools. */
-export type PoolName = "alpha" | "beta";
+export { REFRESH_MS } from "./stage.ts";
 
 /** A pool, and its two hosts: the master and another one. */
 export interface PoolPlace {
@@ -43,15 +34,15 @@ export interface PoolPlace {
   readonly hostIds: readonly [string, string];
 }
 
-/** How often the cloud is asked when nothing is wrong, in milliseconds. */
-export const REFRESH_MS = 30_000;
-const EVENT_PERIOD_MS = 5_000;
-/** Longer than a process needs from its start until it has nothing left to do, in milliseconds. */
-const START_MS = 35_000;
-/** Of the machines of a pool. */
-const SUFFIXES = ["1", "2", "3", "4", "5", "gone"];
+/** The servers that are asked. */
+export interface Servers {
+  readonly kubernetes: KubernetesSimulator;
+  readonly cloud: XenOrchestraSimulator;
+}
 
-function toPlace(name: PoolName): PoolPlace {
+const EVENT_PERIOD_MS = 5_000;
+
+function toPlace(name: PartName): PoolPlace {
   const hostIds = [toUuid(`host/${name}-1`), toUuid(`host/${name}-2`)] as const;
   return { id: toUuid(`pool/${name}`), hostIds };
 }
@@ -60,44 +51,24 @@ interface Manner {
   readonly deletion: DeletionSettings;
   readonly hasEvents: boolean;
   readonly eventPeriodMs: number;
+  readonly outOfService?: OutOfServiceSettings | undefined;
 }
 
 /** Cluster, cloud, and the controller between them. */
-export class OutageRig implements AsyncDisposable {
+export class OutageRig extends OutageStage<XenOrchestraSettings> {
   /** Nodes as the first process leaves them, whatever its settings. Made once, because nothing else takes as long. */
   static #initialised: Promise<readonly ObjectInput[]> | undefined;
-  readonly clock: ManualClock;
   readonly servers: Servers;
-  readonly pools: Readonly<Record<PoolName, PoolPlace>> = {
+  readonly pools: Readonly<Record<PartName, PoolPlace>> = {
     alpha: toPlace("alpha"),
     beta: toPlace("beta"),
   };
-  readonly #deletion: DeletionSettings;
-  readonly #traffic: Traffic;
-  readonly #disposals: (() => unknown)[] = [];
-  /** Every version of a Node that the API server had since the Nodes were initialised. */
-  readonly versions: Node[];
-  /** How careful the out-of-service controller is; absent: it does not run. */
-  #outOfService: OutOfServiceSettings | undefined;
-  #configText = "";
-  #app: { readonly stop: AbortController; readonly ended: Promise<unknown> } | undefined;
-  /** Of the controller that runs, or ran last. */
-  metrics: MetricsRegistry = new MetricsRegistry();
+  /** A machine of a pool that answers is proven gone by this or any other process. */
+  readonly provesUnseen = true;
 
-  private constructor(
-    clock: ManualClock,
-    parts: {
-      servers: Servers;
-      traffic: Traffic;
-      deletion: DeletionSettings;
-      versions: Node[];
-    },
-  ) {
-    this.clock = clock;
-    this.servers = parts.servers;
-    this.#traffic = parts.traffic;
-    this.#deletion = parts.deletion;
-    this.versions = parts.versions;
+  private constructor(options: StageOptions<XenOrchestraSettings>, cloud: XenOrchestraSimulator) {
+    super(options);
+    this.servers = { kubernetes: this.kubernetes, cloud };
   }
 
   /**
@@ -113,176 +84,93 @@ export class OutageRig implements AsyncDisposable {
     {
       eventPeriodMs = EVENT_PERIOD_MS,
       outOfService,
-    }: { readonly eventPeriodMs?: number; readonly outOfService?: OutOfServiceSettings } = {},
+    }: {
+      readonly eventPeriodMs?: number;
+      readonly outOfService?: OutOfServiceSettings | undefined;
+    } = {},
   ): Promise<OutageRig> {
     OutageRig.#initialised ??= OutageRig.#initialise(deletion);
     const nodes = await OutageRig.#initialised;
-    const rig = await OutageRig.#build({ deletion, hasEvents, eventPeriodMs });
-    rig.#outOfService = outOfService;
-    for (const node of nodes) rig.servers.kubernetes.objects.createNode(node);
-    // A process that found its Nodes initialised: the fleet limit goes by how many there were at its start.
-    await rig.startApp();
-    await rig.clock.advance(START_MS);
-    rig.versions.length = 0;
+    const rig = await OutageRig.#build({ deletion, hasEvents, eventPeriodMs, outOfService });
+    await rig.begin(nodes);
     return rig;
   }
 
-  /** Registers Nodes, and lets a process initialise them. Resolves with what a cluster would keep of them. */
   static async #initialise(deletion: DeletionSettings): Promise<readonly ObjectInput[]> {
-    await using rig = await OutageRig.#build({
-      deletion,
-      hasEvents: true,
-      eventPeriodMs: EVENT_PERIOD_MS,
-    });
-    rig.#register();
-    await rig.startApp();
-    await rig.clock.advance(START_MS);
-    return rig.servers.kubernetes.objects.list("nodes").map((node) => {
-      const {
-        resourceVersion: _version,
-        uid: _uid,
-        creationTimestamp: _at,
-        ...metadata
-      } = node.metadata;
-      return { ...node, metadata };
-    });
+    const manner = { deletion, hasEvents: true, eventPeriodMs: EVENT_PERIOD_MS };
+    await using rig = await OutageRig.#build(manner);
+    return await rig.initialise(FLEET);
   }
 
   /** Both servers, and the machines. Nodes there are none yet. */
-  static async #build({ deletion, hasEvents, eventPeriodMs }: Manner): Promise<OutageRig> {
-    const versions: Node[] = [];
-    const traffic = new Traffic((node) => versions.push(node));
-    const clock = new ManualClock(undefined, () => traffic.rest(servers));
-    const kubernetes = startKubernetesSimulator({ clock });
-    const cloud = await startXenOrchestraSimulator({ clock, eventPeriodMs });
+  static async #build({
+    deletion,
+    hasEvents,
+    eventPeriodMs,
+    outOfService,
+  }: Manner): Promise<OutageRig> {
+    const ground = prepareGround();
+    const cloud = await startXenOrchestraSimulator({ clock: ground.clock, eventPeriodMs });
     cloud.events.isOffered = hasEvents;
-    const servers: Servers = { kubernetes, cloud };
-    const rig = new OutageRig(clock, { servers, traffic, deletion, versions });
-    rig.#disposals.push(
-      traffic.watchFetch(),
-      () => kubernetes.stop(),
+    ground.setCloud(cloud);
+    const options = { ground, definition: xenOrchestra, deletion, outOfService };
+    const rig = new OutageRig(options, cloud);
+    rig.disposals.push(
+      ground.traffic.watchFetch(),
+      () => rig.kubernetes.stop(),
       () => cloud.stop(),
     );
     rig.#fill();
     return rig;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stopApp();
-    for (const dispose of this.#disposals) await dispose();
-  }
-
-  /**
-   * Starts the controller, as a process that remembers nothing.
-   *
-   * @param more Settings beside those that it needs, in a file that it follows: see {@linkcode setSettings}
-   */
-  async startApp(more?: object): Promise<void> {
-    const { clock } = this;
-    const { kubernetes } = this.servers;
-    const stop = new AbortController();
-    const metrics = new MetricsRegistry();
-    this.setSettings(more ?? {});
-    const path = "config.yaml";
-    const definition: typeof xenOrchestra = {
-      ...xenOrchestra,
-      // The app has a provider that is watched.
-      reconfigure: (_watched, next) => xenOrchestra.reconfigure?.(provider, next) ?? "sameCloud",
-    };
-    const where = { path, env: {}, definition, sections: [DELETION] };
-    const current = await parseProviderConfig(this.#configText, where);
-    const read = async (): Promise<string> => this.#configText;
-    const configuration: Configuration = { ...where, read, current };
-    const fence = new Fence();
-    const deps = { clock, metrics, log: silentLogger, signal: stop.signal, fence };
-    const provider = xenOrchestra.create(current.settings, deps);
-    const credentials = await loadCredentials({ master: kubernetes.url, env: {}, clock });
-    const client = createKubeClient({ credentials, clock, metrics, version: "test" });
-    const options: AppOptions = {
-      provider: this.#traffic.watchProvider(provider),
-      fence,
-      client: this.#traffic.watchClient(client),
-      clock,
-      log: silentLogger,
-      metrics,
-      host: "test",
-      // All but the one that would change no other: it is chosen where it is looked at.
-      controllers: this.#outOfService
-        ? LOADED
-        : LOADED.filter(({ definition }) => definition.isOffByDefault !== true),
-      concurrentNodeSyncs: 16,
-      flags: {},
-      sections: new Map<string, unknown>([
-        [DELETION.key, this.#deletion],
-        ...(this.#outOfService ? [[OUT_OF_SERVICE.key, this.#outOfService] as const] : []),
-      ]),
-      ...(more && { configuration }),
-    };
-    this.metrics = metrics;
-    this.#app = { stop, ended: runApp(options, stop.signal) };
-    await this.#traffic.rest(this.servers);
-  }
-
-  /** Changes the settings beside those that it needs. A controller that follows its file uses them within 20 s. */
-  setSettings(more: object): void {
+  protected override get connection(): object {
     const { url, token } = this.servers.cloud;
-    const settings = { url, token, refreshInterval: `${REFRESH_MS}ms`, ...more };
-    this.#configText = JSON.stringify(settings);
+    return { url, token };
   }
 
-  /** Stops the controller. Time goes on as far as it takes. */
-  async stopApp(): Promise<void> {
-    if (this.#app === undefined) return;
-    const { stop, ended } = this.#app;
-    this.#app = undefined;
-    stop.abort(new Error("the test stops the controller"));
-    const progress = { isOver: false };
-    const over = ended.finally(() => (progress.isOver = true));
-    while (!progress.isOver) await this.clock.advance(100);
-    await over;
+  /** What would happen without an outage, too. */
+  happen(): void {
+    const { state } = this.servers.cloud;
+    state.setPower(this.toVmId(HALTED), "Halted");
+    for (const name of MOVED)
+      state.migrateLive(this.toVmId(name), this.pools[toPart(name)].hostIds[1]);
   }
 
-  /** A Node as the API server has it. */
-  readNode(name: string): Node | undefined {
-    return this.servers.kubernetes.objects.getNode(name) as Node | undefined;
+  /** Machines are deleted. */
+  lose(): void {
+    for (const name of GONE) this.servers.cloud.state.removeVm(this.toVmId(name));
   }
 
-  /** Names of all Nodes. */
-  listNodes(): string[] {
-    return this.servers.kubernetes.objects
-      .list("nodes")
-      .map(({ metadata }) => String(metadata["name"]));
-  }
-
-  /** Reasons of the Events about a Node. */
-  listEvents(name: string): string[] {
-    const events = this.servers.kubernetes.objects.list("events", "default");
-    return (events as unknown as KubeEvent[])
-      .filter(({ involvedObject }) => involvedObject.name === name)
-      .map(({ reason }) => reason ?? "");
-  }
-
-  /** The UUID of a Node's machine. */
-  toVmId(name: string): string {
-    return toUuid(`vm/${name}`);
-  }
-
-  /** Says of a Node what its kubelet, or the node monitor of Kubernetes, says of it. */
-  setReady(name: string, isReady: boolean): void {
-    const status = isReady ? "True" : "Unknown";
-    const conditions = [{ type: "Ready", status }];
-    this.servers.kubernetes.objects.patchNodeStatus(name, { conditions });
-  }
-
-  /** How often the controller wrote to Nodes. */
-  countWrites(): number {
-    const { requests } = this.servers.kubernetes;
-    let count = 0;
-    for (const verb of ["patch", "delete"]) {
-      count += requests.count({ verb, resource: "nodes" });
-      count += requests.count({ verb, resource: "nodes/status" });
+  /** Labels of a Node that follow its machine to where it went. @param movesPool Whether that is the other pool */
+  toFollowing(name: string, labels: Labels, movesPool: boolean): Labels | undefined {
+    const from = toPart(name);
+    if (movesPool) {
+      return this.#toMoved(labels, { from, to: from === "alpha" ? "beta" : "alpha", host: 0 });
     }
-    return count;
+    return MOVED.includes(name) ? this.#toMoved(labels, { from, to: from, host: 1 }) : undefined;
+  }
+
+  /** Labels after a move from the first host of a pool. */
+  #toMoved(
+    labels: Labels,
+    { from, to, host }: { from: PartName; to: PartName; host: 0 | 1 },
+  ): Labels {
+    const { id: poolId, hostIds } = this.pools[to];
+    const own = "topology.k8s.xenorchestra";
+    return {
+      ...labels,
+      "topology.kubernetes.io/zone": hostIds[host],
+      "failure-domain.beta.kubernetes.io/zone": hostIds[host],
+      "topology.kubernetes.io/region": poolId,
+      "failure-domain.beta.kubernetes.io/region": poolId,
+      [`${own}/pool_id`]: poolId,
+      [`${own}/pool_name_label`]: to,
+      [`${own}/host_id`]: hostIds[host],
+      [`${own}/host_name_label`]: `${to}-${host + 1}`,
+      [`${own}/original_host_id`]: this.pools[from].hostIds[0],
+      ...(from !== to && { [`${own}/original_pool_id`]: this.pools[from].id }),
+    };
   }
 
   #fill(): void {
@@ -300,17 +188,6 @@ export class OutageRig implements AsyncDisposable {
         const addresses = { "0/ipv4/0": `${network}.${at + 1}` };
         state.addVm({ name: `${name}-${suffix}`, poolId, hostId: hostIds[0], addresses });
       }
-    }
-  }
-
-  #register(): void {
-    const { objects } = this.servers.kubernetes;
-    for (const name of Object.keys(this.pools).flatMap((pool) =>
-      SUFFIXES.map((suffix) => `${pool}-${suffix}`),
-    )) {
-      const labels = { "kubernetes.io/hostname": name };
-      objects.createNode(toRegistration(name, { systemUuid: this.toVmId(name), labels }));
-      this.setReady(name, true);
     }
   }
 }

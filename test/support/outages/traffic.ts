@@ -7,19 +7,34 @@ import type { KubeClient, WatchEvent } from "../../../lib/kube/api/client.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import type { KubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import type { XenOrchestraSimulator } from "../../../lib/simulator/xenorchestra/mod.ts";
 
 /** Turns of the event loop without anything under way, after which nothing will come by itself. */
 const QUIET_TURNS = 3;
 const PATIENCE_MS = 15_000;
 const CHANGE_MS_MAX = 5;
-const NUMBER_HEADER = "x-test-number";
+/** Carries the number of a request to the cloud. */
+export const NUMBER_HEADER = "x-test-number";
+
+/** A request as the cloud got it. */
+interface Numbered {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** What is under way in the cloud. */
+export interface CloudTraffic {
+  /** Requests whose answer is late or never comes. */
+  readonly hanging: ReadonlySet<Numbered>;
+  /** Bytes written so far to each stream that is open. @default {it has no streams} */
+  readonly streamed?: ReadonlyMap<Numbered, number>;
+}
 
 /** The servers that are asked. */
 export interface Servers {
   readonly kubernetes: KubernetesSimulator;
-  readonly cloud: XenOrchestraSimulator;
+  readonly cloud: CloudTraffic;
 }
+
+const NO_STREAMS: ReadonlyMap<Numbered, number> = new Map();
 
 /**
  * Counts calls from where they start to where they end, on the side of the client: a request that is still on its way
@@ -104,12 +119,14 @@ export class Traffic {
           readPower: (...args) => count(provenOff.readPower(...args)),
         },
       }),
-      changes: {
-        // Goes on for ever; what it asks for is seen by its requests.
-        watchChanges: async (...args) => changes?.watchChanges(...args),
-        readInstances: (...args) =>
-          count(changes?.readInstances?.(...args) ?? Promise.resolve(new Map<string, Instance>())),
-      },
+      ...(changes && {
+        changes: {
+          // Goes on for ever; what it asks for is seen by its requests.
+          watchChanges: async (...args) => changes.watchChanges(...args),
+          readInstances: (...args) =>
+            count(changes.readInstances?.(...args) ?? Promise.resolve(new Map<string, Instance>())),
+        },
+      }),
     };
   }
 
@@ -212,7 +229,7 @@ export class Traffic {
   }
 
   /** Whether everything arrived that was written to streams that somebody reads, and the end of those that ended. */
-  #isAllStreamed({ streamed }: XenOrchestraSimulator): boolean {
+  #isAllStreamed({ streamed = NO_STREAMS }: CloudTraffic): boolean {
     const sent = new Map([...streamed].map(([{ headers }, n]) => [headers[NUMBER_HEADER], n]));
     const isSeen = ([number, bytes]: [unknown, number]): boolean =>
       this.#streamed.get(String(number)) === bytes;
@@ -220,7 +237,7 @@ export class Traffic {
   }
 
   /** Who was told to leave is about to do something else, and may still hang there for a moment. */
-  #onlyHang({ hanging }: XenOrchestraSimulator): boolean {
+  #onlyHang({ hanging }: CloudTraffic): boolean {
     const stuck = new Set([...hanging].map(({ headers }) => headers[NUMBER_HEADER]));
     const isStuck = ([number, signal]: [string, AbortSignal | null | undefined]): boolean =>
       stuck.has(number) && !signal?.aborted;
@@ -230,7 +247,7 @@ export class Traffic {
   #describe({ kubernetes, cloud }: Servers): string {
     const nodes = kubernetes.objects.list("nodes").length;
     const calls = `${this.#kubeCalls} calls of Kubernetes, ${this.#cloudCalls} of the cloud`;
-    const streams = `${cloud.streamed.size} streams`;
+    const streams = `${cloud.streamed?.size ?? 0} streams`;
     const requests = `${this.#fetches.size} requests (${cloud.hanging.size} hang), ${streams}`;
     return `${calls} with ${requests}, ${this.#seen.size} of ${nodes} Nodes seen`;
   }

@@ -30,7 +30,7 @@ export interface Account {
 /** A project: its objects belong to an account of its own. */
 export interface Project {
   readonly id: string;
-  readonly name: string;
+  name: string;
   readonly accountId: string;
   readonly domainId: string;
   /** Accounts that may use it. */

@@ -73,6 +73,13 @@ describe("proveAbsence()", () => {
   test.each<[string, Scene]>([
     ["the setting does not trust an empty answer", { trusts: false }],
     ["it is not known whose it was", { owner: undefined }],
+    [
+      "the server never says whose any VM is",
+      {
+        owner: undefined,
+        list: toInventory({}, { instances: new Map([[OTHER, toInstance(OTHER)]]) }),
+      },
+    ],
     ["it is in a project", { anywhere: { kind: "found", vm: { id: GONE, projectid: "p" } } }],
     ["it is in no project", { anywhere: { kind: "found", vm: { id: GONE, state: "Destroyed" } } }],
     ["it cannot be read", { anywhere: { kind: "undecodable", problem: "x" } }],
