@@ -72,6 +72,15 @@ export function mayBeTainted(node: Node): boolean {
   return isCandidate(node) && !isKubeletReporting(node);
 }
 
+/** Whether the plan of a Node depends on a verdict about its machine: it may get the taint, and has none yet. */
+export function needsVerdict(node: Node): boolean {
+  return (
+    mayBeTainted(node) &&
+    findRecord(node) === undefined &&
+    listOutOfServiceTaints(node).length === 0
+  );
+}
+
 /** Whether a Node may get the taint if its kubelet becomes silent. */
 export function isCandidate(node: Node): boolean {
   const isOurs = !isUninitialized(node) && Boolean(node.spec?.providerID);

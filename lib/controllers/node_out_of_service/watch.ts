@@ -20,7 +20,7 @@ import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { toIdentity } from "../identity.ts";
 import { findRecord } from "../fleet/out_of_service.ts";
 import type { Attachments } from "./attachments.ts";
-import { isCandidate, mayBeTainted, type OutOfServiceVerdict } from "./plan.ts";
+import { isCandidate, mayBeTainted, needsVerdict, type OutOfServiceVerdict } from "./plan.ts";
 
 /** The dependencies of an {@linkcode OutOfServiceWatch}. */
 export interface OutOfServiceWatchOptions {
@@ -119,7 +119,8 @@ export class OutOfServiceWatch {
     if ((source.ageMs ?? Infinity) > INVENTORY_AGE_MS_MAX || source.lastError) return KEEP;
     if (!this.#isOff(node, presence)) {
       // The looks so far may be older than the inventory.
-      return toSighting(presence) === "missing" ? this.#judgeAbsence(node) : KEEP;
+      const isMissing = toSighting(presence) === "missing";
+      return isMissing && needsVerdict(node) ? this.#judgeAbsence(node) : KEEP;
     }
     const waiting = describeOffWait(this.#state, uid, this.#settings);
     if (waiting !== undefined) return { kind: "waiting", message: waiting };

@@ -73,6 +73,36 @@ describe("the out-of-service controller", () => {
     expect(await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS)).toBe(true);
   });
 
+  test.each([
+    ["the label excludes", { labels: { "landfall.dev/exclude-from-out-of-service": "" } }, []],
+    ["has the taint of a user", {}, [TAINT]],
+    [
+      "Landfall took out of service",
+      { annotations: { [RECORD]: "2026-01-01T00:00:00Z b" } },
+      [TAINT],
+    ],
+  ])(
+    "asks for no more inventories than usual for a missing machine whose Node %s",
+    async (_title, more, taints) => {
+      await using rig = await startOutOfService({ deletion: { enabled: false } });
+      rig.loseMachines("n1");
+      // The inventory lacks it before the kubelet falls silent.
+      await rig.clock.advance(31_000);
+      const node = rig.server.find("n1");
+      if (!node) throw new Error("it is there");
+      rig.server.put({
+        ...node,
+        metadata: { ...node.metadata, ...more },
+        spec: { ...node.spec, taints },
+      });
+      rig.server.setReady("n1", "Unknown");
+      const before = rig.provider.lists;
+      await rig.until(() => false, 10 * MINUTE_MS);
+      expect(rig.provider.lists - before).toBeLessThanOrEqual(21);
+      expect(rig.describe("n1")).not.toMatchObject({ outOfService: { state: "waiting" } });
+    },
+  );
+
   test("sets nothing on Kubernetes before 1.26, says so in the log, and holds up no deletion", async () => {
     await using rig = await startOutOfService({ version: "v1.25.16" });
     rig.halt("n1");
