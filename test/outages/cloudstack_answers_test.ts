@@ -28,6 +28,11 @@ function toDirectFault(title: string, fault: Fault): CloudStackOutage {
   };
 }
 
+/** Much like another outage. */
+function toVariant(outage: CloudStackOutage): CloudStackOutage {
+  return { ...outage, isVariant: true };
+}
+
 function toJson(body: unknown, status = 200): Fault {
   return { kind: "json", status, body };
 }
@@ -35,11 +40,13 @@ function toJson(body: unknown, status = 200): Fault {
 describeCloudStackOutages("when CloudStack refuses", [
   toFault("with 401", { kind: "error", code: 401 }),
   toFault("with 429", { kind: "error", code: 429, text: "retry after [40000] ms" }),
-  toFault("with 431 about a parameter", { kind: "error", code: 431, text: "Invalid parameter" }),
+  toVariant(
+    toFault("with 431 about a parameter", { kind: "error", code: 431, text: "Invalid parameter" }),
+  ),
   toFault("with 503", { kind: "error", code: 503 }),
   toFault("with 530", { kind: "error", code: 530 }),
-  toFault("with 531", { kind: "error", code: 531 }),
-  toDirectFault("with 401", { kind: "error", code: 401 }),
+  toVariant(toFault("with 531", { kind: "error", code: 531 })),
+  toVariant(toDirectFault("with 401", { kind: "error", code: 401 })),
   toDirectFault("with 530", { kind: "error", code: 530 }),
   {
     title: "with 401, because its clock is an hour ahead",
@@ -59,7 +66,7 @@ describeCloudStackOutages("when connections", [
     },
   },
   toFault("are reset", { kind: "reset" }),
-  toFault("are reset after the command", { kind: "resetAfter" }),
+  toVariant(toFault("are reset after the command", { kind: "resetAfter" })),
   toFault("hang without an answer", { kind: "hang" }),
   toFault("end after half a body", { kind: "halfBody" }),
   {
@@ -71,15 +78,15 @@ describeCloudStackOutages("when connections", [
 
 describeCloudStackOutages("when the answer is", [
   toFault("HTML 502", { kind: "html", status: 502 }),
-  toFault("HTML 404", { kind: "html", status: 404 }),
+  toVariant(toFault("HTML 404", { kind: "html", status: 404 })),
   toFault("200 with HTML", { kind: "html", status: 200 }),
   toFault("200 with {}", toJson({})),
-  toFault("200 with []", toJson([])),
-  toFault("a list under two keys", toJson({ a: {}, b: {} })),
-  toFault("a gateway's JSON 404", toJson({ error: "not found" }, 404)),
+  toVariant(toFault("200 with []", toJson([]))),
+  toVariant(toFault("a list under two keys", toJson({ a: {}, b: {} }))),
+  toVariant(toFault("a gateway's JSON 404", toJson({ error: "not found" }, 404))),
   toFault("a redirect to another server", { kind: "redirect", location: "http://127.0.0.1:1/" }),
   toFault("an empty list", { kind: "emptyList" }),
-  toDirectFault("a redirect", { kind: "redirect", location: "http://127.0.0.1:1/" }),
+  toVariant(toDirectFault("a redirect", { kind: "redirect", location: "http://127.0.0.1:1/" })),
   toDirectFault("HTML 404", { kind: "html", status: 404 }),
 ]);
 

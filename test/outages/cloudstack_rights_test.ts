@@ -71,6 +71,7 @@ describeCloudStackOutages("when rights are lost:", [
   },
   {
     title: "the role lacks listVirtualMachines, as old servers say it",
+    isVariant: true,
     begin: ({ cloud }) => {
       const { role } = cloud.user;
       cloud.settings.refusesBy = 401;
@@ -80,12 +81,17 @@ describeCloudStackOutages("when rights are lost:", [
   },
   {
     title: "the user is disabled",
+    isVariant: true,
     begin: ({ cloud }) => {
       cloud.user.isEnabled = false;
       return () => (cloud.user.isEnabled = true);
     },
   },
-  { title: "the keys are those of another account", begin: (rig) => rig.swapKeys("ops") },
+  {
+    title: "the keys are those of another account",
+    isVariant: true,
+    begin: (rig) => rig.swapKeys("ops"),
+  },
   {
     title: "the keys are those of an account in another domain",
     begin: (rig) => rig.swapKeys("stranger"),
@@ -122,6 +128,7 @@ describeCloudStackOutages("when rights are lost:", [
 describeCloudStackOutages("when the project", [
   {
     title: "is not known",
+    isVariant: true,
     how: { project: "id" },
     begin: ({ cloud, project: { id } }) => {
       const text = toUnknownProject(id);

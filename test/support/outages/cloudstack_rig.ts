@@ -51,6 +51,8 @@ export interface CloudStackOptions {
   readonly isShared?: boolean;
   /** The keys come from files. */
   readonly hasKeyFiles?: boolean;
+  /** `deletion.trustEmptyAnswer`. @default {true} */
+  readonly trustsEmptyAnswer?: boolean;
 }
 
 /** Enough that a list with small pages has two: the machines of `beta` are on the first, of `alpha` on the second. */
@@ -137,7 +139,9 @@ export class CloudStackRig extends OutageStage<CloudStackSettings> {
     const keys = folder ? toKeyFiles(folder) : this.#keys;
     const { project: by } = this.#how;
     const projectId = by === "id" ? this.project.id : PROJECT.project.name;
-    return { apiUrl: `${this.server.origin}/client/api`, ...keys, ...(by && { projectId }) };
+    const deletion = { trustEmptyAnswer: this.#how.trustsEmptyAnswer ?? true };
+    const apiUrl = `${this.server.origin}/client/api`;
+    return { apiUrl, ...keys, ...(by && { projectId }), deletion };
   }
 
   /** A user by the account's name. */
