@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { execFile } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -12,7 +12,7 @@ import { systemClock } from "../lib/core/clock.ts";
 import { OWN_CLIENT } from "../lib/providers/xenorchestra/session/mint.ts";
 import { startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
 import { listCodeBlocks } from "./support/markdown_links.ts";
-import { readSource, ROOT } from "./support/sources.ts";
+import { readSource } from "./support/sources.ts";
 
 const run = promisify(execFile);
 const GUIDE = "docs/guides/permissions-xenorchestra.md";
@@ -108,65 +108,6 @@ describe.skipIf(isSkipped)("the commands of permissions-xenorchestra.md", () => 
     } finally {
       await cloud.stop();
     }
-  });
-});
-
-describe.skipIf(process.getuid?.() !== 0)("the commands of install.md", () => {
-  let folder = "";
-  /** Runs the `install` commands of a section as if `root` were the host's root folder. */
-  const runSection = async (title: string): Promise<string> => {
-    const root = join(folder, title.replaceAll(" ", "-"));
-    await mkdir(join(root, "etc", "kubernetes", "manifests"), { recursive: true });
-    await mkdir(join(root, "etc", "systemd", "system"), { recursive: true });
-    await mkdir(join(root, "usr", "local", "bin"), { recursive: true });
-    const page = await readSource("docs/guides/install.md");
-    const [, section = ""] = page.split(`\n## ${title}\n`);
-    const blocks = listCodeBlocks(section.split("\n## ")[0] ?? "", "sh");
-    const lines = blocks.flatMap((text) => text.split("\n"));
-    const commands = lines.filter((line) => line.startsWith("install "));
-    expect(commands.length, title).toBeGreaterThan(3);
-    const script = commands.join("\n").replaceAll(/(?<=\s)\/(?=etc|usr)/g, `${root}/`);
-    await run("sh", ["-euc", script], { cwd: folder });
-    return root;
-  };
-  const readMode = async (path: string): Promise<string> =>
-    ((await stat(path)).mode & 0o777).toString(8);
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "landfall-install-"));
-    await symlink(join(ROOT, "deploy"), join(folder, "deploy"));
-    await copyFile(join(ROOT, "deploy/systemd/landfall.service"), join(folder, "landfall.service"));
-    for (const name of ["landfall", "landfall.yaml", "token", "landfall.kubeconfig"]) {
-      await writeFile(join(folder, name), name);
-    }
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-
-  test("put the files of the static pod where its manifest looks for them", async () => {
-    const root = await runSection("Static pod");
-    const pod = await readFile(join(root, "etc/kubernetes/manifests/landfall.yaml"), "utf8");
-    const [, hostPath = ""] = /hostPath:\n\s+path: (\S+)/.exec(pod) ?? [];
-    const [, mountPath = ""] = /mountPath: (\S+)/.exec(pod) ?? [];
-    for (const [, flag, file = ""] of pod.matchAll(/--(kubeconfig|cloud-config)=(\S+)/g)) {
-      expect(file, flag).toStartWith(`${mountPath}/`);
-      const path = join(root, hostPath, file.slice(mountPath.length));
-      expect(await readMode(path), path).toBe("640");
-      expect((await stat(path)).gid, path).toBe(65_532);
-    }
-    expect(pod.match(/--(kubeconfig|cloud-config)=/g)).toHaveLength(2);
-  });
-
-  test("put the files of the unit where it looks for them, for root alone", async () => {
-    const root = await runSection("systemd");
-    const unit = await readFile(join(root, "etc/systemd/system/landfall.service"), "utf8");
-    const [, program = ""] = /^ExecStart=(\S+)/m.exec(unit) ?? [];
-    expect(await readMode(join(root, program))).toBe("755");
-    const files = [...unit.matchAll(/^LoadCredential=[\w.]+:(\S+)$/gm)].map(
-      ([, file = ""]) => file,
-    );
-    expect(files).toHaveLength(3);
-    for (const file of files) expect(await readMode(join(root, file)), file).toBe("600");
-    expect(await readMode(join(root, "etc/landfall"))).toBe("700");
   });
 });
 

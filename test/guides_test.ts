@@ -59,6 +59,7 @@ const OTHER_WORDS = new Set([
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
 const OTHER_KEYS = new Set([
   "apiVersion",
+  "cloudProvider",
   "enabledControllers",
   "externalCloudProvider",
   "holderIdentity",
@@ -111,6 +112,7 @@ describe("pages for people", () => {
       "docs/guides/configure-cloudstack.md",
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",
+      "docs/guides/install-cloudstack.md",
       "docs/guides/install.md",
       "docs/guides/labels.md",
       "docs/guides/metrics-and-alerts.md",
