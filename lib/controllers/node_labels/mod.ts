@@ -5,7 +5,7 @@
 import type { ChangeHint } from "../../cloud/provider.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
-import { isUninitialized } from "../identity.ts";
+import { isKubeletReporting, isUninitialized } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { Node } from "../../kube/kinds/node.ts";
@@ -47,6 +47,7 @@ export class NodeLabelController {
       workers,
       inputs: (node) => [
         isUninitialized(node),
+        isKubeletReporting(node),
         node.spec?.providerID,
         node.metadata.labels,
         node.metadata.annotations?.[TAG_LABELS_RECORD],

@@ -6,7 +6,7 @@
 import type { Presence, Provider } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { isUninitialized } from "../identity.ts";
+import { isKubeletReporting, isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { planTagLabels, type TagLabelPlan } from "../tag_labels.ts";
@@ -53,6 +53,7 @@ interface Move {
 
 /**
  * Plans the labels of one Node. If the cloud does not report a value now (a halted VM has no host), the label stays.
+ * While the kubelet reports, the Node does not follow a machine that is off elsewhere: see {@linkcode isOffElsewhere}.
  *
  * A machine has moved if the cloud reports another value than before. Before its first report to this process, an old
  * label counts as the cloud's last report if at least two labels of its kind agree: a user rarely edits more than one.
@@ -68,7 +69,9 @@ export function planNodeLabels(
   const isOurs = !isUninitialized(node) && node.spec?.providerID && presence.kind !== "foreign";
   if (isTooEarly(presence) || !isOurs) return { set: {}, isRepair: false, events: [], reported };
   const actual = node.metadata.labels ?? {};
-  const wanted = presence.kind === "present" ? toWanted(presence, reported) : {};
+  const isOwn =
+    presence.kind === "present" && !isOffElsewhere(node, presence, { reported, origins });
+  const wanted = isOwn ? toWanted(presence, reported) : {};
   const findMove = (key: string): Move | undefined => {
     const to = wanted[key];
     const from = reported[key] ?? findTrusted(key, actual, wanted, origins);
@@ -78,7 +81,7 @@ export function planNodeLabels(
   const first = planOrigins(actual, origins, findMove);
   const isReported = (key: string): boolean =>
     wanted[key] === undefined || wanted[key] === reported[key];
-  const tags = presence.kind === "present" ? planTagLabels(node, presence.instance) : undefined;
+  const tags = isOwn ? planTagLabels(node, presence.instance) : undefined;
   return {
     set: { ...differing, ...first },
     ...(tags && hasChanges(tags) && { tags }),
@@ -136,6 +139,23 @@ function listFew(sentences: readonly string[]): string {
 /** Whether Landfall has no inventory for the Node yet, and so must not plan. */
 export function isTooEarly(presence: Presence): boolean {
   return presence.kind === "unknown" && presence.reason === "noInventory";
+}
+
+/**
+ * Whether the cloud shows a machine that is off, in another place than before, although the kubelet reports. The
+ * machine of the Node runs then. So this one is a copy, or the cloud is behind: the Node has not moved.
+ */
+function isOffElsewhere(
+  node: Node,
+  { instance }: Presence & { kind: "present" },
+  { reported, origins }: Pick<LabelKnowledge, "origins" | "reported">,
+): boolean {
+  if (instance.state !== "stopped" || !isKubeletReporting(node)) return false;
+  const { topology, additional } = toInstanceLabels(instance);
+  const shown: Labels = { ...additional, ...topology };
+  const before: Labels = { ...node.metadata.labels, ...reported };
+  const places = [...TOPOLOGY_LABELS.region, ...TOPOLOGY_LABELS.zone, ...Object.keys(origins)];
+  return places.some((key) => (shown[key] ?? before[key]) !== (before[key] ?? shown[key]));
 }
 
 /** A machine that is off keeps the last known values. */

@@ -25,6 +25,17 @@ export const NODE_BREAKS: readonly Break[] = [
     simulated: true,
   },
   {
+    id: "labels-follow-copy",
+    invariant:
+      "while the kubelet reports, the labels do not follow a VM that is off in another pool",
+    edits: edit(
+      LABELS_PLAN,
+      'if (instance.state !== "stopped" || !isKubeletReporting(node)) return false;',
+      'if (instance.state !== "stopped" || isKubeletReporting(node)) return false;',
+    ),
+    tests: ["test/controllers/node_labels/plan_test.ts"],
+  },
+  {
     id: "stable-ignores-beta",
     invariant: "if the cloud reports no value, the stable label gets the value of the beta label",
     edits: edit(

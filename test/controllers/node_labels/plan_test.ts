@@ -192,6 +192,30 @@ describe("planNodeLabels() of a machine that does not run", () => {
   });
 });
 
+describe("planNodeLabels() of a machine that is off in another pool", () => {
+  const copy = toPresence(undefined, "p2", { state: "stopped" });
+  const before = toLabels("h1");
+
+  test.each([{}, before])("keeps the labels of a Node whose kubelet reports: %#", (reported) => {
+    for (const ready of ["True", "False"]) {
+      const kept = plan(before, copy, { ready, reported });
+      expect(kept).toMatchObject({ set: {}, events: [], reported });
+    }
+  });
+
+  test("follows it when the kubelet is silent, or the machine runs there", () => {
+    expect(plan(before, copy, { ready: "Unknown" }).set).toMatchObject(toPool("p2"));
+    const runs = toPresence("h2", "p2");
+    expect(plan(before, runs, { ready: "True" }).set).toMatchObject(toPool("p2"));
+  });
+
+  test("repairs a label of a machine that is off where it was, and adds a missing one", () => {
+    const halted = toPresence(undefined, "p1", { state: "stopped" });
+    const { [TYPE]: _, ...fewer } = before;
+    expect(plan(fewer, halted, { ready: "True", reported: before }).set).toEqual({ [TYPE]: "t1" });
+  });
+});
+
 describe("planNodeLabels() is not misled on the first look by", () => {
   const halted = toLabels("p1");
   const { [REGION]: _1, [BETA_REGION]: _2, [POOL]: _3, ...onlyHost } = halted;
