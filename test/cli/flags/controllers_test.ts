@@ -94,3 +94,24 @@ test("P-01 listControllerNames() has the names of Go first, those that Landfall 
     ["more", true],
   ]);
 });
+
+test.each<[readonly string[], readonly string[], readonly string[]]>([
+  [["*"], ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"], ["service", "route"]],
+  [["*", "-service"], ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"], ["route"]],
+  [
+    ["*", "-service-lb-controller", "-route"],
+    ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"],
+    [],
+  ],
+  [["-service"], [], []],
+  [["cloud-node", "cloud-node-lifecycle"], ["cloud-node", "cloud-node-lifecycle"], []],
+  [["service"], [], ["service"]],
+])(
+  "P-02 selectControllers() turns %j, as users of other clouds write it, into %j",
+  (items, enabled, lacking) => {
+    const selection = selectControllers(items);
+    expect([...selection.enabled].toSorted()).toEqual([...enabled].toSorted());
+    expect([...selection.lacking]).toEqual([...lacking]);
+    expect(selection.issues).toEqual([]);
+  },
+);

@@ -225,7 +225,10 @@ async function createCertificates(
     folder,
     name: "serving",
     subject: "/CN=kube-apiserver",
-    extensions: ["subjectAltName=IP:127.0.0.1,DNS:localhost", "extendedKeyUsage=serverAuth"],
+    extensions: [
+      "subjectAltName=IP:127.0.0.1,DNS:localhost,DNS:kubernetes.default.svc",
+      "extendedKeyUsage=serverAuth",
+    ],
   });
   const admin = await createCertificate(authority, {
     folder,

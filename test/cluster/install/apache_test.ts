@@ -1,0 +1,457 @@
+/**
+ * The objects of the Apache provider for CloudStack on a real API server, with nothing changed but the image.
+ *
+ * Rights, arguments, files and service account are those of its manifest. The cloud is the simulated CloudStack, over
+ * HTTPS, as an ordinary user.
+ * @module
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { IMAGE } from "../../../deploy/names.ts";
+import { toRegisteredNode } from "../../../lib/cli/demo/cluster.ts";
+import type { CheckReport } from "../../../lib/cli/check/report.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import {
+  type CloudStackSimulator,
+  createDemoWorld,
+  startCloudStackSimulator,
+} from "../../../lib/simulator/cloudstack/mod.ts";
+import { createApacheManifest } from "../../support/deploy/apache_manifest.ts";
+import { type ContainedPod, startContainedPod } from "../../support/deploy/contained_pod.ts";
+import {
+  adaptManifests,
+  type Manifest,
+  readManifests,
+  requireTool,
+  withFile,
+} from "../../support/deploy/deploy_tools.ts";
+import { OtherHolder } from "../../support/kube/election/other_holder.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
+import { findKubectl } from "../../support/kube/kubectl.ts";
+import { createNetwork, skipsNetworks, type TestNetwork } from "../../support/net/network.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
+import { startTlsFront, type TlsFront } from "../../support/net/tls_front.ts";
+import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
+import { isInitialised, NOT_READY, READY, waitUntil } from "../../support/process/cluster_rig.ts";
+import { listPrograms, runLandfall } from "../../support/process/landfall_process.ts";
+import { ROOT } from "../../support/sources.ts";
+
+const run = promisify(execFile);
+const program = listPrograms().find(({ name }) => name === "binary");
+const kubectl = (await findKubectl()) ?? "";
+const isSkipped =
+  skipsCluster() || program === undefined || kubectl === "" || (await skipsNetworks());
+
+const USERNAME = "system:serviceaccount:kube-system:cloud-controller-manager";
+const OWN_USERNAME = "system:serviceaccount:kube-system:landfall";
+const DEPLOYMENT = "/apis/apps/v1/namespaces/kube-system/deployments/cloud-controller-manager";
+const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
+const SERVICE_LEASE = { ...LEASE, name: "cloudstack-service-controller" } as const;
+const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
+const NO_LOAD_BALANCERS =
+  "Landfall does not manage Services of type LoadBalancer on CloudStack yet";
+/** Settings that the Apache provider does not have, to shorten the waits before a deletion. */
+const QUICK =
+  "refresh-interval = 1s\n\n[Deletion]\nconfirmations = 1\nhold-off = 1s\nfleet-share = 1\n";
+
+/** As the Apache provider writes them, in every letter. */
+const WRITTEN: readonly (readonly [node: string, type: string, zone: string])[] = [
+  ["cp-1", "Large8ber", "paris"],
+  ["worker-1", "SmallInstance", "paris"],
+  ["worker-dual", "Large8ber", "paris"],
+  ["worker-3", "SmallInstance", "lyon"],
+  ["worker-upper", "SmallInstance", "lyon"],
+  ["worker-fqdn.k8s.example", "SmallInstance", "lyon"],
+];
+
+interface Stage {
+  readonly cluster: Cluster;
+  readonly cloud: CloudStackSimulator;
+  readonly network: TestNetwork;
+  readonly front: TlsFront;
+  readonly kube: TcpProxy;
+  readonly api: TcpProxy;
+}
+
+describe.skipIf(isSkipped)("the manifest of the Apache provider with the image of Landfall", () => {
+  let stage: Stage | undefined;
+  let pod: ContainedPod | undefined;
+  const { world, machines } = createDemoWorld();
+  const use = (): Stage => {
+    if (stage === undefined) throw new Error("Cannot test: the cluster is not up");
+    return stage;
+  };
+
+  beforeAll(async () => {
+    const [network, cluster, cloud] = await Promise.all([
+      createNetwork(1),
+      startCluster(),
+      startCloudStackSimulator({ clock: systemClock, world }),
+    ]);
+    const front = await startTlsFront(toPort(cloud.url));
+    const { address: host } = network;
+    const [kube, api] = await Promise.all(
+      [cluster.url, front.url].map((url) => startTcpProxy(toPort(url), { host })),
+    );
+    if (kube === undefined || api === undefined) throw new Error("Cannot reach the servers");
+    stage = { cluster, cloud, network, front, kube, api };
+    await applyWith({});
+    const metadata = {
+      name: "web",
+      namespace: "default",
+      finalizers: ["service.kubernetes.io/load-balancer-cleanup"],
+    };
+    const spec = { type: "LoadBalancer", ports: [{ port: 80 }] };
+    await cluster.create("/api/v1/namespaces/default/services", { metadata, spec });
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all([stage?.kube.stop(), stage?.api.stop(), stage?.front.stop()]);
+    await Promise.all([stage?.cluster.stop(), stage?.cloud.stop()]);
+    await stage?.network[Symbol.asyncDispose]();
+  });
+
+  /** The file as its users write it, with what Landfall alone knows at its end. */
+  function toCloudConfig(more: string): string {
+    const { cloud, api, network } = use();
+    const lines = [
+      "; of the documents",
+      "[Global]",
+      `api-url = https://${network.address}:${api.port}/client/api`,
+      `api-key = ${cloud.apiKey}`,
+      `Secret-Key = "${cloud.secretKey}"`,
+      "ssl-no-verify = true",
+      "zone = paris",
+      "region = acme",
+    ];
+    return `${lines.join("\n")}\n${more}`;
+  }
+
+  async function applyWith({
+    args = [],
+    settings = "",
+  }: {
+    readonly args?: readonly string[];
+    readonly settings?: string;
+  }): Promise<void> {
+    const image = `${IMAGE.repository}:${IMAGE.tag}`;
+    await apply(createApacheManifest({ image, cloudConfig: toCloudConfig(settings), args }));
+  }
+
+  async function apply(objects: readonly Manifest[]): Promise<void> {
+    const { cluster } = use();
+    const { minor } = await readJson<{ readonly minor: string }>(
+      await cluster.adminFetch("/version"),
+    );
+    const items = adaptManifests(objects, Number.parseInt(minor, 10));
+    await withFile(JSON.stringify({ apiVersion: "v1", kind: "List", items }), async (file) => {
+      const cache = join(cluster.folder, "kubectl-cache");
+      const flags = [`--kubeconfig=${cluster.adminKubeconfigPath}`, `--cache-dir=${cache}`];
+      const said = await requireTool(kubectl, [...flags, "apply", "--filename", file]);
+      expect(said.trim().split("\n")).toHaveLength(objects.length);
+    });
+  }
+
+  async function startPod(workload = DEPLOYMENT): Promise<ContainedPod> {
+    const { cluster, network, kube } = use();
+    const [host] = network.hosts;
+    if (host === undefined || program === undefined) throw new Error("Cannot start the pod");
+    const { prefix } = host;
+    const place = { cluster, program, prefix, address: network.address, port: kube.port };
+    return await startContainedPod(workload, place);
+  }
+
+  async function readNode(name: string): Promise<Node | undefined> {
+    const response = await use().cluster.adminFetch(`/api/v1/nodes/${name}`);
+    return response.status === 404 ? undefined : await readJson<Node>(response);
+  }
+
+  async function waitForNode(name: string, holds: (node: Node) => boolean): Promise<Node> {
+    let last: Node | undefined;
+    return await waitUntil(
+      () => `Node ${name}, which is ${JSON.stringify(last)}\n${pod?.landfall.log}`,
+      async () => {
+        last = await readNode(name);
+        return last !== undefined && holds(last) ? last : undefined;
+      },
+    );
+  }
+
+  async function setCondition(name: string, condition: object): Promise<void> {
+    const response = await use().cluster.adminFetch(`/api/v1/nodes/${name}/status`, {
+      method: "PATCH",
+      headers: { "content-type": "application/strategic-merge-patch+json" },
+      body: JSON.stringify({ status: { conditions: [condition] } }),
+    });
+    expect(response.status).toBe(200);
+  }
+
+  async function readHolder(name: string): Promise<string | undefined> {
+    const path = `/apis/coordination.k8s.io/v1/namespaces/${LEASE.namespace}/leases/${name}`;
+    const response = await use().cluster.adminFetch(path);
+    if (response.status === 404) return undefined;
+    return (await readJson<{ spec?: { holderIdentity?: string } }>(response)).spec?.holderIdentity;
+  }
+
+  /** A running VM like the first one of the world. Returns its ID. */
+  function addVm(name: string): string {
+    const [model] = world.vms ?? [];
+    if (model === undefined) throw new Error("Cannot find a machine to copy");
+    const { accountId, zoneId, offeringId, nics } = model;
+    return use().cloud.state.addVm({ name, accountId, zoneId, offeringId, nics });
+  }
+
+  async function register(nodeName: string, vmId: string): Promise<void> {
+    const machine = { nodeName, vmId, systemUuid: vmId };
+    const node = toRegisteredNode(machine, new Date().toISOString());
+    await use().cluster.create("/api/v1/nodes", node);
+  }
+
+  const vmIdOf = (node: string): string => machines.get(node)?.vmId ?? "";
+  const listLines = (word: string): string[] =>
+    (pod?.landfall.log ?? "").split("\n").filter((line) => line.includes(word));
+
+  describe("as it is", () => {
+    beforeAll(async () => {
+      const { cluster } = use();
+      const now = new Date().toISOString();
+      for (const machine of machines.values()) {
+        await cluster.create("/api/v1/nodes", toRegisteredNode(machine, now));
+      }
+      pod = await startPod();
+    }, 60_000);
+    afterAll(() => pod?.stop());
+
+    test.each(WRITTEN)(
+      "initialises %s as type %s in %s, with its provider ID",
+      async (name, type, zone) => {
+        const { metadata, spec, status } = await waitForNode(name, isInitialised);
+        expect(spec?.providerID).toBe(`external-cloudstack://${vmIdOf(name)}`);
+        expect(metadata.labels).toMatchObject({
+          "node.kubernetes.io/instance-type": type,
+          "beta.kubernetes.io/instance-type": type,
+          "topology.kubernetes.io/zone": zone,
+          "failure-domain.beta.kubernetes.io/zone": zone,
+          "topology.kubernetes.io/region": "acme",
+          "failure-domain.beta.kubernetes.io/region": "acme",
+        });
+        expect(status?.addresses).toContainEqual({
+          type: "InternalIP",
+          address: machines.get(name)?.address ?? "",
+        });
+        // The Apache provider writes the name of the hypervisor here.
+        expect(status?.addresses).toContainEqual({ type: "Hostname", address: name });
+      },
+    );
+
+    test("takes its arguments and its file without a word, and holds the same Lease", async () => {
+      await waitUntil("the Lease", async () => (await readHolder(LEASE.name)) || undefined);
+      expect(listLines("flags without effect")).toEqual([]);
+      expect(listLines("Cloud settings")).toEqual([]);
+      expect(listLines("Read the settings")).toEqual([expect.stringContaining("syntax=INI")]);
+    });
+
+    test("says loudly in its log and in Events that it serves no load balancers", async () => {
+      const find = async (): Promise<readonly KubeEvent[] | undefined> => {
+        const path = "/api/v1/namespaces/kube-system/events";
+        const { items } = await readJson<{ readonly items: readonly KubeEvent[] }>(
+          await use().cluster.adminFetch(path),
+        );
+        const found = items.filter(({ reason }) => reason === "LoadBalancersNotManaged");
+        return found.length >= 2 ? found : undefined;
+      };
+      const events = await waitUntil("the Events", find);
+      for (const words of ["--controllers chooses the controller service", "default/web"]) {
+        expect(events.filter(({ message = "" }) => message.includes(words))).toHaveLength(1);
+        expect(listLines(words).filter((line) => line.includes(" WARN "))).toHaveLength(1);
+      }
+      expect(
+        events.every(
+          ({ type, message = "" }) => type === "Warning" && message.startsWith(NO_LOAD_BALANCERS),
+        ),
+      ).toBe(true);
+    });
+
+    test("answers probes, and refuses metrics, because its rights do not let it check tokens", async () => {
+      const ask = (path: string, ...headers: readonly string[]): Promise<string> =>
+        askInside(use().network, `https://127.0.0.1:10258${path}`, headers);
+      expect(await ask("/healthz")).toBe("200");
+      expect(await ask("/metrics")).toBe("401");
+      for (let times = 0; times < 3; times += 1) {
+        expect(await ask("/metrics", `Bearer ${pod?.token}`)).toBe("503");
+      }
+      const lines = listLines("tokenreviews");
+      expect(lines).toEqual([expect.stringContaining("forbidden")]);
+    });
+
+    test("sets the shutdown taint while a VM is stopped, which the Apache provider never did", async () => {
+      const { cloud } = use();
+      cloud.state.setState(vmIdOf("worker-2"), "Stopped");
+      await applyWith({ settings: QUICK });
+      await pod?.refreshSecrets();
+      await setCondition("worker-2", NOT_READY);
+      const isTainted = ({ spec }: Node): boolean =>
+        spec?.taints?.some(({ key }) => key === SHUTDOWN) ?? false;
+      await waitForNode("worker-2", isTainted);
+      cloud.state.setState(vmIdOf("worker-2"), "Running");
+      await setCondition("worker-2", READY);
+      await waitForNode("worker-2", (node) => !isTainted(node));
+    }, 90_000);
+
+    test("deletes the Node of a VM that is expunged, and no other", async () => {
+      const { cluster, cloud } = use();
+      cloud.state.expunge(vmIdOf("worker-4"));
+      await setCondition("worker-4", NOT_READY);
+      await waitUntil(
+        () => `the deletion of worker-4:\n${pod?.landfall.log}`,
+        async () => ((await readNode("worker-4")) === undefined ? true : undefined),
+      );
+      const deletions = await cluster.listNodeDeletions();
+      expect(deletions.map(({ node, username, code }) => [node, username, code])).toEqual([
+        ["worker-4", USERNAME, 200],
+      ]);
+    }, 90_000);
+
+    test("is refused nothing but the reviews of its HTTPS port", async () => {
+      const requests = await use().cluster.listRequests();
+      const refused = requests
+        .filter(({ username, code }) => username === USERNAME && code === 403)
+        .map(({ verb, resource }) => `${verb} ${resource}`);
+      expect([...new Set(refused)]).toEqual(["create tokenreviews"]);
+      expect(listLines("ERROR")).toEqual([]);
+      // One process, from the first test on.
+      expect(listLines("Landfall starts")).toHaveLength(1);
+      const { code } = await waitForEnd();
+      expect(code).toBe(0);
+      expect(await readHolder(LEASE.name)).toBe("");
+    });
+
+    async function waitForEnd() {
+      if (pod === undefined) throw new Error("Cannot stop what was not started");
+      return await pod.landfall.stop();
+    }
+  });
+
+  test("our own manifests work with the same Secret, and say that they may not list Services", async () => {
+    const { cluster } = use();
+    await applyWith({});
+    const text = await readFile(join(ROOT, "deploy/manifests/cloudstack/daemonset.yaml"), "utf8");
+    await apply(readManifests(text));
+    const name = "own-1";
+    const vmId = addVm(name);
+    pod = await startPod("/apis/apps/v1/namespaces/kube-system/daemonsets/landfall");
+    try {
+      await register(name, vmId);
+      await waitForNode(name, isInitialised);
+      expect(await readHolder(LEASE.name)).not.toBe("");
+      expect(listLines(NO_LOAD_BALANCERS)).toEqual([
+        expect.stringMatching(/ WARN .*cannot list Services.*403 Forbidden/),
+      ]);
+      const requests = await cluster.listRequests();
+      const refused = requests.filter(
+        ({ username, code }) => username === OWN_USERNAME && code === 403,
+      );
+      expect(refused.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["list services"]);
+    } finally {
+      await pod.stop();
+    }
+  }, 60_000);
+
+  describe("beside an Apache provider that keeps the Services", () => {
+    let other: OtherHolder | undefined;
+    beforeEach(async () => {
+      other = new OtherHolder(use().cluster, { ...SERVICE_LEASE, seconds: 15 });
+      expect(await other.acquire()).toBe(true);
+    });
+    afterEach(async () => {
+      await pod?.stop();
+      await other?.release();
+    });
+
+    test.each([["*,-service"], ["-service,*"], ["cloud-node,cloud-node-lifecycle"]])(
+      "with --controllers=%s, acts on Nodes alone, and check finds the other one",
+      async (list) => {
+        const { cluster } = use();
+        const name = `late-${crypto.randomUUID().slice(0, 8)}`;
+        const vmId = addVm(name);
+        await applyWith({ args: [`--controllers=${list}`], settings: QUICK });
+        const asked = (await cluster.listRequests()).length;
+        pod = await startPod();
+        await register(name, vmId);
+        await waitForNode(name, isInitialised);
+        expect(await readHolder(LEASE.name)).not.toBe("");
+        expect(await readHolder(SERVICE_LEASE.name)).toBe(other?.identity);
+        expect(listLines("--controllers chooses")).toEqual([]);
+        const own = (await cluster.listRequests())
+          .slice(asked)
+          .filter(({ username }) => username === USERNAME);
+        const touched = own.filter(
+          ({ resource, name: of }) => resource.startsWith("services") || of === SERVICE_LEASE.name,
+        );
+        expect(new Set(touched.map(({ verb, resource }) => `${verb} ${resource}`))).toEqual(
+          new Set(["list services"]),
+        );
+        const { found, code } = await check(list);
+        expect(found).toMatchObject({
+          level: "warning",
+          message: expect.stringContaining(other?.identity ?? "none"),
+        });
+        expect(code).not.toBe(2);
+        await other?.release();
+        expect(await check(list)).toMatchObject({ found: { level: "failure" }, code: 1 });
+      },
+      90_000,
+    );
+
+    /** What `landfall check` says about load balancers, as an administrator runs it. */
+    async function check(list: string) {
+      if (program === undefined) throw new Error("Cannot find a program");
+      const { cluster } = use();
+      const config = join(cluster.folder, "cloud-config");
+      await Bun.write(config, toCloudConfig(""));
+      const flags = ["--cloud-provider=external-cloudstack", `--cloud-config=${config}`];
+      const more = [`--kubeconfig=${cluster.adminKubeconfigPath}`, `--controllers=${list}`];
+      const { code, stdout } = await runLandfall(program, [
+        "check",
+        ...flags,
+        ...more,
+        "--output=json",
+      ]);
+      const report: CheckReport = JSON.parse(stdout);
+      return {
+        code,
+        found: report.kubernetes.findings.find((one) => one.code === "loadBalancers"),
+      };
+    }
+  });
+});
+
+function toPort(url: string): number {
+  return Number(new URL(url).port);
+}
+
+/** Status of an answer to a request from the network of the pod. */
+async function askInside(
+  { hosts: [host] }: TestNetwork,
+  url: string,
+  [authorization = ""]: readonly string[],
+): Promise<string> {
+  const [file = "", ...prefix] = host?.prefix ?? [];
+  const script = `
+    const headers = process.argv[2] ? { authorization: process.argv[2] } : {};
+    const { status } = await fetch(process.argv[1], { headers, tls: { rejectUnauthorized: false } });
+    console.log(status);`;
+  const { stdout } = await run(file, [
+    ...prefix,
+    process.execPath,
+    "--eval",
+    script,
+    url,
+    authorization,
+  ]);
+  return stdout.trim();
+}
