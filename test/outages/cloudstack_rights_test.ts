@@ -114,6 +114,16 @@ describeCloudStackOutages("when rights are lost:", [
     forgets: true,
   },
   {
+    title: "files have the keys of the owner, from whom an administrator hides one zone's machines",
+    how: { isHidden: true, hasKeyFiles: true },
+    begin: (rig) => {
+      rig.writeKeys(rig.findUser("acme"));
+      return () => rig.writeKeys(rig.cloud.user);
+    },
+    lists: ["beta"],
+    forgets: true,
+  },
+  {
     title: "files have the keys of an account that owns only one of two zones' machines",
     how: { isShared: true, hasKeyFiles: true },
     begin: (rig) => {

@@ -175,6 +175,26 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     tests: [`${TESTS}/reply_test.ts`, ANSWERS],
   },
   {
+    id: "believe-431-about-other",
+    invariant: "error 431 about another object says nothing about a VM",
+    edits: edit(
+      "lib/providers/cloudstack/wire/api.ts",
+      "return unknownId?.toLowerCase() === id;",
+      "void id; return unknownId !== undefined;",
+    ),
+    tests: ["test/providers/cloudstack/wire/api_test.ts"],
+  },
+  {
+    id: "take-destroyed-for-gone",
+    invariant: "a VM that is destroyed, and can be recovered, is not gone",
+    edits: edit(
+      "lib/providers/cloudstack/model/power.ts",
+      'const GONE: ReadonlySet<string> = new Set(["Expunging", "Expunged"]);',
+      'const GONE: ReadonlySet<string> = new Set(["Expunging", "Expunged", "Destroyed"]);',
+    ),
+    tests: ["test/providers/cloudstack/model/power_test.ts"],
+  },
+  {
     id: "prove-by-old-database",
     invariant: "error 431 proves nothing of a VM whose removal the server did not know before",
     edits: edit(
@@ -204,6 +224,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
       'this.#log.info("The keys changed", { ...this.#paths });',
     ),
     tests: [
+      RIGHTS,
       "test/providers/cloudstack/provider_test.ts",
       "test/providers/cloudstack/session/keys_test.ts",
     ],

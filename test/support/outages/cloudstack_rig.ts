@@ -47,8 +47,10 @@ import { OutageStage, prepareGround, type StageOptions } from "./stage.ts";
 export interface CloudStackOptions {
   /** The machines belong to a project, which the settings name so. @default {they belong to an account} */
   readonly project?: "id" | "name";
-  /** The machines of each zone belong to another account, and an administrator of the domain asks. */
+  /** The machines of each zone belong to another account, and an administrator asks. */
   readonly isShared?: boolean;
+  /** An administrator hides the machines of `alpha` from others, and asks. */
+  readonly isHidden?: boolean;
   /** The keys come from files. */
   readonly hasKeyFiles?: boolean;
   /** `deletion.trustEmptyAnswer`. @default {true} */
@@ -64,7 +66,7 @@ const DOMAIN = toDomain("ROOT");
 const ACME = toAccount({ name: "acme", domain: DOMAIN });
 const OPS = toAccount({ name: "ops", domain: DOMAIN });
 const STRANGER = toAccount({ name: "stranger", domain: toDomain("other", "/other/") });
-const MANAGER = toAccount({ name: "manager", domain: DOMAIN, type: "domainAdmin" });
+const MANAGER = toAccount({ name: "manager", domain: DOMAIN, type: "admin" });
 const PROJECT = toProject("cluster", DOMAIN, [ACME]);
 const SMALL = toOffering("Small", 2, 4_096);
 const LARGE = toOffering("Large", 8, 16_384);
@@ -97,6 +99,7 @@ export class CloudStackRig extends OutageStage<CloudStackSettings> {
     const stopped = new AbortController();
     const { signal } = stopped;
     this.cloud = new CloudStack({ clock, world: createWorld(how), signal });
+    if (how.isHidden) for (const id of listVmIds("alpha")) this.cloud.state.hide(id);
     const { apiKey, secretKey } = this.cloud.user;
     this.#keys = { apiKey, secretKey };
     this.server = new MemoryServer((request, onWait) => this.cloud.answer(request, onWait));
@@ -215,7 +218,7 @@ function toKeyFiles(folder: string): Readonly<Record<"apiKeyFile" | "secretKeyFi
   return { apiKeyFile: join(folder, "api-key"), secretKeyFile: join(folder, "secret-key") };
 }
 
-function createWorld({ project, isShared = false }: CloudStackOptions): World {
+function createWorld({ project, isShared = false, isHidden = false }: CloudStackOptions): World {
   const owner = project === undefined ? ACME : PROJECT.account;
   const users = [ACME, OPS, STRANGER].map((account) => toUser({ username: account.name, account }));
   const manager = toUser({ username: MANAGER.name, account: MANAGER });
@@ -225,7 +228,7 @@ function createWorld({ project, isShared = false }: CloudStackOptions): World {
     accounts: [ACME, OPS, STRANGER, MANAGER, PROJECT.account],
     projects: [PROJECT.project],
     // The first one's keys are those of the settings.
-    users: isShared ? [manager, ...users] : [...users, manager],
+    users: isShared || isHidden ? [manager, ...users] : [...users, manager],
     zones: Object.values(ZONES),
     offerings: [SMALL, LARGE],
     networks: Object.values(NETWORKS),
