@@ -42,8 +42,8 @@ function toCloud(simulator: CloudStackSimulator, world: StoryWorld): DemoCloud {
     title: "CloudStack",
     url,
     summary:
-      "two zones and\n  thirteen VMs. Its user sees ten of them. Eight run the Nodes of the cluster: " +
-      "the page counts only those",
+      "two zones and\n  thirteen VMs. Its user sees ten of them. Eight of these are Nodes at first.\n  " +
+      "The page counts the Nodes, check counts all VMs that the user sees",
     machines: world.machines,
     late: world.late.machine,
     clients: toClients({ url, apiKey, secretKey }),

@@ -35,7 +35,8 @@ function toCloud(site: XenOrchestraSite): DemoCloud {
     title: "Xen Orchestra",
     url,
     summary:
-      "two pools, five hosts and\n  twelve VMs. Eight of them run the Nodes of the cluster: the page counts only those",
+      "two pools, five hosts and\n  twelve VMs. Eight of the VMs are Nodes at first. " +
+      "The page counts the Nodes, check counts all VMs",
     machines: world.machines,
     late: world.late.machine,
     clients: {
