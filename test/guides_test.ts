@@ -62,6 +62,7 @@ const OTHER_KEYS = new Set([
   "cloudProvider",
   "enabledControllers",
   "externalCloudProvider",
+  "extraArgs",
   "holderIdentity",
   "hostPath",
   "imagePullSecrets",
