@@ -48,7 +48,7 @@ const QUOTES: readonly Quote[] = [
   ["no pool is visible", "lib/cloud/inspection.ts", "no ${words.part} is visible"],
   ["no vms are visible", "lib/cloud/inspection.ts", "no ${instances} are visible"],
 ];
-const ERRORS = "lib/providers/cloudstack/session/errors.ts";
+const ERRORS = "lib/providers/cloudstack/session/refusal.ts";
 const REPLY = "lib/providers/cloudstack/session/reply.ts";
 const FACTS = "lib/providers/cloudstack/session/facts.ts";
 const ABSENCE = "lib/providers/cloudstack/proof/absence.ts";
@@ -60,7 +60,7 @@ const CLOUDSTACK_QUOTES: readonly Quote[] = [
   ...same(
     ERRORS,
     "the keys or the signature are wrong",
-    "there is no project with this ID; check project-id",
+    "there is no project with this ID",
     "the account has no right to this object",
     "the server takes this command only by POST",
     "too many requests",

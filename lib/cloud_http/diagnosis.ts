@@ -44,6 +44,29 @@ export async function diagnoseConnection(
   return fault === "tls" || fault === "closed" ? await diagnoseFault(fault, asked) : undefined;
 }
 
+/**
+ * Finds out whether http was used for a port that uses TLS: some servers then close the connection, others answer 400.
+ *
+ * @returns `undefined` if it does not use TLS, or the address is https
+ * @throws the signal's reason
+ */
+export async function diagnoseTlsPort({
+  server,
+  names,
+  signal,
+}: Asked): Promise<Finding | undefined> {
+  if (!server.url.startsWith("http:")) return undefined;
+  // The port stays, even if it is 80.
+  const url = `https://${formatHostPort(server.url)}`;
+  const certificate = await lookAtCertificate({ server: { url }, names, signal });
+  if (certificate === undefined) return undefined;
+  return toFailure(
+    "tlsPort",
+    `Cannot reach ${names.server} at ${formatHostPort(server.url)}: this port uses TLS`,
+    `use https:// in ${names.url}, or use the port for http`,
+  );
+}
+
 /** Finds out why there was no answer in time, by opening a connection. */
 export async function diagnoseSilence(asked: Asked): Promise<Finding> {
   const { names, server, signal } = asked;
@@ -89,11 +112,14 @@ async function diagnoseFault(fault: ConnectionFault, asked: Asked): Promise<Find
         `check host and port in ${names.url}; a firewall in between may drop packets`,
       );
     case "closed":
-      return toFailure(
-        "closed",
-        `${cannot}: the server closed the connection before it answered`,
-        `check that the port uses the protocol in ${names.url}, http or https, ` +
-          `and read the log of ${names.process} or of a proxy`,
+      return (
+        (await diagnoseTlsPort(asked)) ??
+        toFailure(
+          "closed",
+          `${cannot}: the server closed the connection before it answered`,
+          `check that the port uses the protocol in ${names.url}, http or https, ` +
+            `and read the log of ${names.process} or of a proxy`,
+        )
       );
     case "proxy":
       return toFailure(

@@ -6,7 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { X509Certificate } from "node:crypto";
 import { createServer, type Server as TcpServer, type Socket } from "node:net";
 import { CloudError } from "../../lib/cloud/errors.ts";
-import { diagnoseConnection, diagnoseSilence } from "../../lib/cloud_http/diagnosis.ts";
+import {
+  diagnoseConnection,
+  diagnoseSilence,
+  diagnoseTlsPort,
+} from "../../lib/cloud_http/diagnosis.ts";
 import { normalise } from "../../lib/cloud_http/trust.ts";
 import { ConnectionProblem } from "../../lib/core/net/connection_problem.ts";
 import { readTls } from "../support/net/tls_fixtures.ts";
@@ -110,5 +114,22 @@ describe("diagnoseSilence()", () => {
     expect(open.advice).toContain("example-server may be starting");
     const nobody = { server: { url: "http://127.0.0.1:1" }, names: NAMES, signal };
     expect(await diagnoseSilence(nobody)).toMatchObject({ code: "timeout" });
+  });
+});
+
+describe("diagnoseTlsPort()", () => {
+  const look = (url: string) => diagnoseTlsPort({ server: { url }, names: NAMES, signal });
+
+  test("finds that http was used for a port with TLS, also after a closed connection", async () => {
+    const url = `${server.url.replace("https:", "http:")}/api`;
+    const wanted = { code: "tlsPort", advice: "use https:// in api-url, or use the port for http" };
+    expect(await look(url)).toMatchObject(wanted);
+    const asked = { server: { url }, names: NAMES, signal };
+    expect(await diagnoseConnection(toError("ECONNRESET"), asked)).toMatchObject(wanted);
+  });
+
+  test("finds nothing for https, and for a port without TLS", async () => {
+    expect(await look(server.url)).toBeUndefined();
+    expect(await look("http://127.0.0.1:1")).toBeUndefined();
   });
 });

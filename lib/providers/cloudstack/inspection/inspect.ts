@@ -5,10 +5,15 @@
 import { CloudError } from "../../../cloud/errors.ts";
 import { type Finding, inspectInventory, type Inspection } from "../../../cloud/inspection.ts";
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { diagnoseConnection, diagnoseSilence, toFailure } from "../../../cloud_http/diagnosis.ts";
+import {
+  diagnoseConnection,
+  diagnoseSilence,
+  diagnoseTlsPort,
+  toFailure,
+} from "../../../cloud_http/diagnosis.ts";
 import { isTimeout, withDeadline } from "../../../core/clock.ts";
 import { formatHostPort } from "../../../core/net/connection_problem.ts";
-import { ApiError } from "../session/errors.ts";
+import { ExplainedError } from "../session/explained_error.ts";
 import { SERVER_NAMES } from "../session/session.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 
@@ -22,6 +27,11 @@ export interface InspectOptions {
 /** Longest wait for the list, in milliseconds; a person is waiting, too. */
 const LIST_MS = 15_000;
 
+const REDIRECT_ADVICE =
+  "api-url must be that of the API itself, such as https://<host>/client/api: Landfall sends no signed request to " +
+  "another address";
+const PROTOCOL_ADVICE = "try again; if the message stays, report it with the version of CloudStack";
+
 const WORDS = {
   instances: "vms",
   instance: "VM",
@@ -30,14 +40,6 @@ const WORDS = {
     "check the account of the keys and project-id: CloudStack silently leaves out what the account may not see",
   incompleteAdvice: "try again; the list may have changed while Landfall read it",
 } as const;
-
-/** Codes of refusals, in words for programs. Other codes are `refused`. */
-const CODES: ReadonlyMap<number, string> = new Map([
-  [401, "unauthorized"],
-  [431, "invalid"],
-  [432, "forbidden"],
-  [531, "forbidden"],
-]);
 
 /**
  * Takes one inventory, and says why when that fails.
@@ -51,10 +53,11 @@ export async function inspectCloudStack(
   const endpoint = formatHostPort(settings.url);
   try {
     const inventory = await listInventory(withDeadline(signal, LIST_MS));
-    const shown = inspectInventory(endpoint, inventory, WORDS);
+    const shown = inspectInventory(endpoint, toShown(inventory), WORDS);
     const message = `CloudStack at ${endpoint} answers and accepts the keys`;
     return {
       ...shown,
+      inventory,
       findings: [
         { level: "ok", code: "answers", message },
         ...listSafetyFindings(settings),
@@ -68,31 +71,34 @@ export async function inspectCloudStack(
   }
 }
 
+/** CloudStack names zones only with their VMs: an empty list shows none, although it is whole. */
+function toShown(inventory: Inventory): Inventory {
+  const { instances, undecodable } = inventory;
+  return instances.size + undecodable.size > 0 ? inventory : { ...inventory, coverage: new Map() };
+}
+
 async function diagnose(
   error: unknown,
   server: CloudStackSettings,
   signal: AbortSignal,
 ): Promise<Finding> {
-  if (!(error instanceof CloudError) && !isTimeout(error)) throw error;
-  // Its message says what to do.
-  if (error instanceof ApiError) return toFinding(CODES.get(error.code) ?? "refused", error);
   const asked = { server, names: SERVER_NAMES, signal };
+  if (error instanceof ExplainedError) {
+    const { word, problem, advice } = error.explanation;
+    const isOtherServer = word === "wrongService" && error.status === 400;
+    const found = isOtherServer ? await diagnoseTlsPort(asked) : undefined;
+    return found ?? toFailure(word, problem, advice);
+  }
+  if (!(error instanceof CloudError) && !isTimeout(error)) throw error;
   const found = await diagnoseConnection(error, asked);
   if (found) return found;
   if (!(error instanceof CloudError) || error.kind === "unreachable") {
-    return error instanceof CloudError && error.status !== undefined
-      ? toFinding("serverError", error)
-      : await diagnoseSilence(asked);
+    return await diagnoseSilence(asked);
   }
-  if (error.kind !== "protocol") return toFinding(error.kind, error);
-  const advice =
-    "api-url must be that of the API itself, such as https://<host>/client/api; " +
-    "check that no proxy or sign-in page stands in front of it";
-  return toFailure("wrongService", error.message, advice);
-}
-
-function toFinding(code: string, { message }: CloudError): Finding {
-  return { level: "failure", code, message };
+  const { status = 0, kind, message } = error;
+  return status >= 300 && status < 400
+    ? toFailure("redirect", message, REDIRECT_ADVICE)
+    : toFailure(kind, message, PROTOCOL_ADVICE);
 }
 
 function listSafetyFindings({ insecure, url }: CloudStackSettings): Finding[] {

@@ -8,6 +8,7 @@ import { parseUuid } from "../../../core/text/uuid.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import { ApiError } from "./errors.ts";
+import { ExplainedError } from "./explained_error.ts";
 import type { CloudStackSession } from "./session.ts";
 
 /** A version of CloudStack, in numbers: 4.22.0. */
@@ -104,11 +105,17 @@ export class Facts {
       throw new CloudError("protocol", `${cannot}: CloudStack's list is not whole: ${problem}`);
     }
     if (found !== undefined && more.length === 0) return found.id;
-    const count = more.length + 1;
-    const advice =
-      found === undefined
-        ? `CloudStack shows this account no project with the name ${quote(name)}; check project-id`
-        : `CloudStack shows ${count} projects with the name ${quote(name)}; give the UUID in project-id`;
-    throw new CloudError("denied", advice);
+    throw toProjectError(name, found === undefined ? 0 : more.length + 1);
   }
+}
+
+/** @param count How many projects have the name */
+function toProjectError(name: string, count: number): ExplainedError {
+  const word = count === 0 ? "noProject" : "ambiguousProject";
+  const problem =
+    count === 0
+      ? `CloudStack shows this account no project with the name ${quote(name)}`
+      : `CloudStack shows ${count} projects with the name ${quote(name)}`;
+  const advice = count === 0 ? "check project-id" : "give the UUID in project-id";
+  return new ExplainedError("denied", { word, problem, advice });
 }

@@ -2,10 +2,12 @@
  * Takes an answer of CloudStack out of its envelope, or says what an unexpected reply means.
  * @module
  */
-import { CloudError } from "../../../cloud/errors.ts";
+import type { CloudErrorKind } from "../../../cloud/errors.ts";
 import type { Reply } from "../../../cloud_http/http.ts";
 import { shorten, toPlainText } from "../../../core/text/printable.ts";
-import { ApiError, type Asked } from "./errors.ts";
+import { ApiError } from "./errors.ts";
+import { ExplainedError } from "./explained_error.ts";
+import type { Asked } from "./refusal.ts";
 
 /** What an answer says, by the names of its fields. */
 export type Body = Readonly<Record<string, unknown>>;
@@ -24,7 +26,7 @@ export function isJsonType(contentType: string): boolean {
  * What is under the single key of an answer. The key is not derived from the command: some servers use another one.
  *
  * @throws {ApiError} when the server refuses
- * @throws {CloudError} when the reply is not CloudStack's
+ * @throws {ExplainedError} when the reply is not CloudStack's
  */
 export function readBody(reply: Reply, asked: Asked): Body {
   const { json, status } = reply;
@@ -35,7 +37,9 @@ export function readBody(reply: Reply, asked: Asked): Body {
   if (code >= 200 && code < 300) return body;
   if (body["errorcode"] === undefined) throw toStrange(reply, asked);
   const text = body["errortext"];
-  throw new ApiError({ code, text: typeof text === "string" ? text : "" }, asked);
+  const { serverTimeMs } = reply;
+  const refusal = { code, text: typeof text === "string" ? text : "" };
+  throw new ApiError(refusal, { ...asked, serverTimeMs });
 }
 
 /** The same of the text of an answer that was read before. */
@@ -51,25 +55,45 @@ export function isBlock(value: unknown): value is Body {
 }
 
 /** A reply that is not CloudStack's: that of a proxy on the way, or of another server. */
-function toStrange(reply: Reply, { command }: Asked): CloudError {
+function toStrange(reply: Reply, { command }: Asked): ExplainedError {
   const { status, contentType, retryAfterMs } = reply;
   const type = toPlainText(shorten(contentType || "nothing", TYPE_CHARS_MAX));
-  const isJson = isJsonType(contentType);
-  const what = isJson && reply.json === undefined ? "damaged JSON" : type;
-  const answered = `The server answered ${status} with ${what} to ${command}`;
-  const options = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  if (status === 429) return new CloudError("throttled", `${answered}: too many requests`, options);
+  const isDamaged = isJsonType(contentType) && reply.json === undefined;
+  const answered = `The server answered ${status} with ${isDamaged ? "damaged JSON" : type} to ${command}`;
+  const { kind, word, what, advice } = judgeStrange(status, isDamaged);
+  return new ExplainedError(
+    kind,
+    { word, problem: `${answered}: ${what}`, advice },
+    { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+  );
+}
+
+interface Judgement {
+  readonly kind: CloudErrorKind;
+  readonly word: string;
+  readonly what: string;
+  readonly advice: string;
+}
+
+function judgeStrange(status: number, isDamaged: boolean): Judgement {
+  if (status === 429) {
+    const advice = "raise the limit of the proxy on the way";
+    return { kind: "throttled", word: "throttled", what: "too many requests", advice };
+  }
   if (status >= 500) {
-    const advice = "a proxy on the way has no answer of the management server; try again later";
-    return new CloudError("unreachable", `${answered}: ${advice}`, options);
+    const what = "a proxy on the way has no answer of the management server";
+    return { kind: "unreachable", word: "serverError", what, advice: "try again later" };
   }
   if (status === 401 || status === 403) {
-    const advice = "not CloudStack but something on the way refuses; check api-url, and the proxy";
-    return new CloudError("denied", `${answered}: ${advice}`, options);
+    const what = "not CloudStack but something on the way refuses";
+    return { kind: "denied", word: "denied", what, advice: "check api-url, and the proxy" };
   }
-  const advice =
-    isJson && reply.json === undefined
-      ? "something on the way may have cut it off"
-      : "this is not CloudStack's API; check api-url, which usually ends in /client/api";
-  return new CloudError("protocol", `${answered}: ${advice}`, options);
+  if (isDamaged) {
+    const what = "something on the way may have cut it off";
+    const advice = "look at the size and time limits of the proxy";
+    return { kind: "protocol", word: "damaged", what, advice };
+  }
+  const what = "this is not CloudStack's API";
+  const advice = "check api-url, which usually ends in /client/api";
+  return { kind: "protocol", word: "wrongService", what, advice };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { inspectCloudStack } from "../../../../lib/providers/cloudstack/inspection/inspect.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
+import { ExplainedError } from "../../../../lib/providers/cloudstack/session/explained_error.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import type { Inspection } from "../../../../lib/cloud/inspection.ts";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
@@ -40,24 +41,37 @@ describe("inspectCloudStack()", () => {
     expect([endpoint, counts]).toEqual(["cloud.invalid:443", { zones: 1, vms: 1 }]);
   });
 
-  test("warns when no VM is visible, and when the certificate is not checked", async () => {
-    const { findings } = await inspect(toInventory([]), { insecure: true });
+  test("fails when no VM is visible, and gives the inventory as it is", async () => {
+    const empty = toInventory([]);
+    const { findings, inventory, parts } = await inspect(empty);
+    const failures = findings.filter(({ level }) => level === "failure");
+    expect(failures.map(({ code }) => code)).toEqual(["noParts", "noInstances"]);
+    expect(inventory).toBe(empty);
+    expect(parts).toEqual([]);
+  });
+
+  test("warns when the certificate is not checked", async () => {
+    const { findings } = await inspect(toInventory([toInstance("a")]), { insecure: true });
     const warnings = findings.filter(({ level }) => level === "warning");
-    expect(warnings.map(({ code }) => code)).toEqual(["insecure", "noInstances"]);
+    expect(warnings.map(({ code }) => code)).toEqual(["insecure"]);
     for (const { advice = "" } of warnings) expect(advice).not.toBe("");
   });
 
   test.each([
     [refuse(401, "unable to verify user credentials"), "unauthorized"],
-    [refuse(432, "The API [x] does not exist or is not available"), "forbidden"],
-    [refuse(531, "no access"), "forbidden"],
-    [refuse(431, "Invalid parameter projectid value=x"), "invalid"],
-    [refuse(530, "internal error"), "refused"],
-    [new CloudError("unreachable", "CloudStack answered 502", { status: 502 }), "serverError"],
-    [new CloudError("denied", "no project"), "denied"],
-  ])("fails with the reason: %p", async (error, code) => {
+    [refuse(530, "internal error"), "serverError"],
+    [new ExplainedError("denied", { word: "noProject", problem: "p", advice: "a" }), "noProject"],
+  ])("fails with the reason and the advice of the error: %p", async (error, code) => {
     const { findings } = await inspect(error);
-    expect(findings).toMatchObject([{ level: "failure", code, message: error.message }]);
+    const { problem: message, advice } = error.explanation;
+    expect(findings).toEqual([{ level: "failure", code, message, advice }]);
+  });
+
+  test("advises on an answer that cannot be read", async () => {
+    const error = new CloudError("protocol", "CloudStack did not answer listZones with a list");
+    const [finding] = (await inspect(error)).findings;
+    expect(finding).toMatchObject({ code: "protocol", message: error.message });
+    expect(finding?.advice).toContain("report it");
   });
 
   test("rejects with an error that is none of the cloud's", async () => {

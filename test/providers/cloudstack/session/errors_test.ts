@@ -70,6 +70,23 @@ describe("ApiError", () => {
     expect(message).toContain("api-key and secret-key");
   });
 
+  test("a 401 names the server's time only if the clocks differ", () => {
+    const serverTimeMs = Date.UTC(2026, 0, 1, 1, 2, 3);
+    const late = toError(401, "", { clockAheadMs: 7_200_000, serverTimeMs });
+    expect(late.explanation.problem).toContain("(Date: Thu, 01 Jan 2026 01:02:03 GMT)");
+    expect(toError(401, "", { clockAheadMs: 0, serverTimeMs }).message).not.toContain("Date");
+  });
+
+  test.each([
+    [432, "words of the server", false],
+    [530, "words of the server", true],
+  ])("explains a %i with %j: %p", (code, words, isShown) => {
+    const { explanation, message } = toError(code, words);
+    expect(explanation.problem.includes(words)).toBe(isShown);
+    expect(message).toContain(words);
+    expect(message).toEndWith(`; ${explanation.advice}`);
+  });
+
   test.each([
     ["account api limit, please retry after [640] ms.", 640],
     ["retry after 1200 ms", 1_200],

@@ -1,0 +1,223 @@
+/**
+ * What a refusal of CloudStack means, by its code, and what an operator can do about it.
+ * @module
+ */
+import type { CloudErrorKind } from "../../../cloud/errors.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
+import type { Explanation } from "./explained_error.ts";
+
+/** A refusal as the server words it. */
+export interface Refusal {
+  /** CloudStack's error code; also the HTTP status, except for a job that failed. */
+  readonly code: number;
+  readonly text: string;
+}
+
+/** What was asked, and what must not be shown. */
+export interface Asked {
+  readonly command: string;
+  /** Keys and signatures: a server may repeat the request. */
+  readonly secrets: readonly string[];
+  /** The server's time minus ours, in milliseconds; absent when the server did not say. */
+  readonly clockAheadMs?: number | undefined;
+  /** The server's time itself, in milliseconds since the epoch; absent when the server did not say. */
+  readonly serverTimeMs?: number | undefined;
+}
+
+/** The code for a parameter that is not valid. */
+export const INVALID = 431;
+
+/** A smaller difference never matters. */
+const CLOCK_MS_MIN = 60_000;
+/** To what a difference is rounded: the server tells its time to the second, and before the answer arrives. */
+const ABOUT_MS = 10_000;
+const UNKNOWN_PROJECT = /\bparameter projectid value=/i;
+/** The server's words for a command that the account's role lacks, or that does not exist. */
+const NO_COMMAND = /does not exist,? (or )?is not available/i;
+
+/** What a refusal means. */
+export interface Judgement extends Omit<Explanation, "problem"> {
+  readonly kind: CloudErrorKind;
+  /** What the refusal means. */
+  readonly what: string;
+  /** Whether that says everything, so that an operator need not read the server's words. */
+  readonly isClear?: true;
+}
+
+const REPORT = "report this with the version of CloudStack";
+const LIMIT: Judgement = {
+  kind: "denied",
+  word: "limit",
+  what: "the account or project has reached a limit",
+  advice: "raise it",
+};
+
+const BY_CODE: ReadonlyMap<number, Judgement> = new Map<number, Judgement>([
+  [
+    405,
+    {
+      kind: "denied",
+      word: "denied",
+      what: "the server takes this command only by POST",
+      advice: "a proxy on the way may change the method",
+      isClear: true,
+    },
+  ],
+  [
+    411,
+    {
+      kind: "denied",
+      word: "twoFactors",
+      what: "the account must sign in with two factors",
+      advice: "use the keys of an account that need not",
+      isClear: true,
+    },
+  ],
+  [
+    429,
+    {
+      kind: "throttled",
+      word: "throttled",
+      what: "too many requests",
+      advice: "give Landfall an account of its own, or raise api.throttling.max",
+      isClear: true,
+    },
+  ],
+  [
+    430,
+    {
+      kind: "protocol",
+      word: "invalid",
+      what: "a parameter is not valid, or the server does not know it",
+      advice: REPORT,
+    },
+  ],
+  [
+    INVALID,
+    {
+      kind: "protocol",
+      word: "invalid",
+      what: "a parameter is not valid, or what it names does not exist",
+      advice: `check the settings that name something; if they are right, ${REPORT}`,
+    },
+  ],
+  [
+    503,
+    {
+      kind: "unreachable",
+      word: "serverError",
+      what: "the management server shuts down or starts",
+      advice: "try again later",
+      isClear: true,
+    },
+  ],
+  [
+    530,
+    {
+      kind: "unreachable",
+      word: "serverError",
+      what: "an internal error",
+      advice: "the log of the management server says more",
+    },
+  ],
+  [
+    531,
+    {
+      kind: "denied",
+      word: "forbidden",
+      what: "the account has no right to this object",
+      advice: "check project-id, and whose keys api-key and secret-key are",
+    },
+  ],
+  [532, LIMIT],
+  [
+    533,
+    {
+      kind: "unreachable",
+      word: "serverError",
+      what: "there is not enough capacity, such as free IP addresses",
+      advice: "free some, or add more",
+    },
+  ],
+  [
+    534,
+    {
+      kind: "unreachable",
+      word: "serverError",
+      what: "something it needs, such as a router, does not answer",
+      advice: "look at the virtual routers, and at the log of the management server",
+    },
+  ],
+  [535, LIMIT],
+  [
+    536,
+    {
+      kind: "protocol",
+      word: "conflict",
+      what: "the object is in use",
+      advice: "remove what uses it",
+    },
+  ],
+  [
+    537,
+    {
+      kind: "protocol",
+      word: "conflict",
+      what: "it conflicts with another rule of the network",
+      advice: "remove the other rule",
+    },
+  ],
+]);
+
+/** What a refusal means. */
+export function judgeRefusal({ code, text }: Refusal, asked: Asked): Judgement {
+  const lacksCommand = code === 432 || (code === 401 && NO_COMMAND.test(text));
+  if (lacksCommand) {
+    return {
+      kind: "denied",
+      word: "forbidden",
+      what: `the role of the account has no ${asked.command}`,
+      advice: "add a rule that allows it",
+      isClear: true,
+    };
+  }
+  if (code === 401) return judgeKeys(asked);
+  if (code === INVALID && UNKNOWN_PROJECT.test(text)) {
+    return {
+      kind: "denied",
+      word: "noProject",
+      what: "there is no project with this ID",
+      advice: "check project-id",
+      isClear: true,
+    };
+  }
+  const known = BY_CODE.get(code);
+  if (known !== undefined) return known;
+  return code >= 500
+    ? {
+        kind: "unreachable",
+        word: "serverError",
+        what: "an error of the server",
+        advice: "try again later",
+      }
+    : { kind: "protocol", word: "refused", what: "this was not expected", advice: REPORT };
+}
+
+/** The server says the same about wrong keys, a wrong signature and a wrong time. */
+function judgeKeys({ clockAheadMs = 0, serverTimeMs }: Asked): Judgement {
+  const shared = { kind: "denied", word: "unauthorized", isClear: true } as const;
+  const keys = "check api-key and secret-key, or their files";
+  if (Math.abs(clockAheadMs) < CLOCK_MS_MIN) {
+    return { ...shared, what: "the keys or the signature are wrong", advice: keys };
+  }
+  const difference = formatDuration(Math.round(Math.abs(clockAheadMs) / ABOUT_MS) * ABOUT_MS);
+  const word = clockAheadMs > 0 ? "ahead of" : "behind";
+  const date = serverTimeMs === undefined ? "" : ` (Date: ${new Date(serverTimeMs).toUTCString()})`;
+  return {
+    ...shared,
+    what:
+      `its clock is ${difference} ${word} this machine's${date}, ` +
+      "and a signed request is valid for ten minutes",
+    advice: `correct the clocks; if that does not help, ${keys}`,
+  };
+}
