@@ -54,8 +54,9 @@ export function describeProviderContract(
   describe(`${name} provider`, () => {
     let harness: ProviderHarness;
     const signal = new AbortController().signal;
-    const list = (interest: readonly NodeIdentity[] = []): Promise<Inventory> =>
-      harness.provider.listInventory(interest, signal);
+    const list = (
+      interest: readonly NodeIdentity[] = harness.machines.map(toJoining),
+    ): Promise<Inventory> => harness.provider.listInventory(interest, signal);
     /** An inventory, and what finds the first machine in it by its provider ID. */
     const takeStock = async (): Promise<{
       inventory: Inventory;

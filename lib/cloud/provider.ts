@@ -107,7 +107,8 @@ export interface Provider {
   /**
    * Takes one inventory. The number of requests must not depend on the number of Nodes.
    *
-   * @param interest The Nodes to look for; a provider may list only these. Empty: list everything
+   * @param interest The Nodes to look for; a provider may list only these. Empty: list everything. Nodes that are newer
+   * than the request are not among them; a provider that finds machines by reused names waits for the next inventory
    * @throws {CloudError} when the cloud cannot answer; the last inventory stays in use
    */
   listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory>;

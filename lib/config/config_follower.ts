@@ -10,9 +10,13 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { News } from "../core/news.ts";
 import { readConfigText } from "./config_text.ts";
-import { parseProviderConfig, placeIssues, type ProviderConfig } from "./provider_config.ts";
+import {
+  chooseSyntax,
+  parseProviderConfig,
+  placeIssues,
+  type ProviderConfig,
+} from "./provider_config.ts";
 import type { SettingsFile } from "./settings_file.ts";
-import { YAML_SYNTAX } from "./yaml_syntax.ts";
 
 /** The result of a change. */
 export type ConfigOutcome =
@@ -184,9 +188,9 @@ class ConfigFollower<S> {
 /** Whether a text has no settings, only comments perhaps. */
 async function isEmpty(
   text: string,
-  { syntax = YAML_SYNTAX }: Pick<ConfigParser<unknown>, "syntax">,
+  parser: Pick<ConfigParser<unknown>, "syntax">,
 ): Promise<boolean> {
-  const { raw } = await syntax.parse(text);
+  const { raw } = await chooseSyntax(text, parser).parse(text);
   return Object.keys(raw ?? {}).length === 0;
 }
 

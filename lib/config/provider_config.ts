@@ -117,7 +117,7 @@ function withoutConsequences(
 }
 
 /** The syntax of the provider, or YAML if the text is not in it. */
-function chooseSyntax(
+export function chooseSyntax(
   text: string,
   { syntax = YAML_SYNTAX }: Pick<ConfigParser<unknown>, "syntax">,
 ): SettingSyntax {

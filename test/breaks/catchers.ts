@@ -14,7 +14,7 @@ export interface Catcher {
 }
 
 /** So much the simulation gets to find a break in; it ends with the first seed that fails. */
-const SEEDS = 300;
+const SEEDS = 400;
 /** Less than a command may take: that there was no time is no finding. */
 const SIMULATION_MINUTES = 4;
 const SIMULATION: Catcher = {

@@ -12,6 +12,7 @@ import {
   toSectionParser,
 } from "../../lib/config/provider_config.ts";
 import { ConfigError, formatConfigIssue } from "../../lib/core/errors.ts";
+import { INI_SYNTAX } from "../../lib/providers/cloudstack/settings/ini_syntax.ts";
 import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import type { XenOrchestraSettings } from "../../lib/providers/xenorchestra/settings/config.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -182,6 +183,14 @@ describe("followConfig()", () => {
     await bench.clock.advance(20_000);
     expect(bench.refusal).toContain(problem);
     expect(bench.applied).toEqual([]);
+  });
+
+  test("puts a change in YAML to use where the cloud has a syntax of its own, too", async () => {
+    await using bench = await follow(ENV, { ...xenOrchestra, syntax: INI_SYNTAX });
+    mount.update({ "config.yaml": `${GOOD}refreshInterval: 5s\n` });
+    await bench.clock.advance(20_000);
+    expect(bench.refusal).toBe("");
+    expect(bench.applied.map(({ settings }) => settings.refreshIntervalMs)).toEqual([5_000]);
   });
 
   test.each([

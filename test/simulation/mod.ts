@@ -2,7 +2,7 @@
  * The deterministic simulation: the whole program, twice, in a world made of one seed.
  *
  * Everything is real from the composition root to the edge of the sockets: the controllers, the election, the clients,
- * the provider. In the place of the outside stand an API server, a Xen Orchestra and a network in memory, on one
+ * the provider. In the place of the outside stand an API server, a cloud and a network in memory, on one
  * timeline, with one source of chance. A seed draws what happens; {@linkcode Invariants} judges each request as it is
  * sent and each change as it is made; in the end all faults stop, and everything must come right within a bounded time.
  *
@@ -10,7 +10,7 @@
  * |---|---|
  * | story.ts | one seed from its beginning to its end |
  * | world/ | everything a story happens to, whatever the cloud; cloud.ts is what it needs of one |
- * | xenorchestra/ | a cloud: its world, what may happen to it, what is true in it, what proves absence |
+ * | xenorchestra/, cloudstack/ | the clouds: what may happen to each, what is true in it, what proves absence there |
  * | script.ts | what stories of one cloud are made of |
  * | steps/ | what may happen to Nodes, the API server, processes, networks and settings |
  * | judges/ | what must never happen, what a process may honestly believe, and what must be true in the end |

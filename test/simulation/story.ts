@@ -3,6 +3,7 @@
  * @module
  */
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { CLOUDSTACK } from "./cloudstack/script.ts";
 import { countRetries, listUntrue } from "./judges/calm.ts";
 import { NODE_STEPS } from "./steps/node.ts";
 import { decide, tidyUp } from "./world/person.ts";
@@ -27,6 +28,8 @@ export interface Ending {
   readonly virtualMs: number;
 }
 
+/** One of so many stories is of CloudStack, the others are of Xen Orchestra. */
+const CLOUDSTACK_EVERY = 4;
 /** How long a Lease lasts, how long its holder tries to renew it, and how often everybody tries; milliseconds. */
 const ELECTIONS = [
   [15_000, 10_000, 2_000],
@@ -72,7 +75,8 @@ const DEADLINE_MS_MAX = 90_000;
 
 /** Runs a seed. */
 export async function runStory(seed: number): Promise<Ending> {
-  return await tell(seed, XEN_ORCHESTRA);
+  const isOfCloudStack = seed % CLOUDSTACK_EVERY === CLOUDSTACK_EVERY - 1;
+  return await (isOfCloudStack ? tell(seed, CLOUDSTACK) : tell(seed, XEN_ORCHESTRA));
 }
 
 async function tell<C extends Cloud>(seed: number, script: Script<C>): Promise<Ending> {
@@ -169,7 +173,8 @@ async function calm(world: World): Promise<void> {
   world.noteChange();
   const isPatient = world.random.chance(PATIENT_SHARE);
   const endMs = timeline.monotonic() + CALM_MS_MAX;
-  let right: { readonly sinceMs: number; readonly work: string } | undefined;
+  let right:
+    { readonly sinceMs: number; readonly work: string; readonly requests: number } | undefined;
   for (;;) {
     await timeline.advance(LOOK_MS);
     supervise(world, true);
@@ -179,14 +184,31 @@ async function calm(world: World): Promise<void> {
     const nowMs = timeline.monotonic();
     const untrue = listUntrue(world);
     if (untrue.length > 0) right = undefined;
-    else if (right === undefined) right = { sinceMs: nowMs, work: describeWork(world) };
+    else if (right === undefined)
+      right = { sinceMs: nowMs, work: describeWork(world), requests: world.cloud.requests };
     else if (nowMs - right.sinceMs >= QUIET_MS) {
-      if (describeWork(world) === right.work) return;
+      if (describeWork(world) === right.work) {
+        checkBudget(world, { ...right, ms: nowMs - right.sinceMs });
+        return;
+      }
       right = undefined;
     }
     if (nowMs < endMs) continue;
     throw new Error(`not right in time: ${untrue.join("; ") || "writes or retries go on"}`);
   }
+}
+
+/** While all is right and at rest, the cloud is asked for inventories alone. */
+function checkBudget(
+  { cloud, settings, said }: World,
+  { requests, ms }: { readonly requests: number; readonly ms: number },
+): void {
+  // Clocks may be too fast, and one refresh may be under way at either end.
+  const refreshes = Math.ceil((ms * (1 + RATE_SPREAD)) / said.refreshIntervalMs) + 1;
+  const budget = cloud.toBudget(refreshes * settings.replicas);
+  const asked = cloud.requests - requests;
+  if (asked > budget)
+    throw new Error(`the cloud was asked ${asked} times in ${ms} ms, and ${budget} are enough`);
 }
 
 /** What grows for as long as anything goes on. */

@@ -11,7 +11,12 @@ import type { Clock } from "../../core/clock.ts";
 import type { Memory } from "./memory.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
 import { toInstance } from "./model/instance.ts";
-import { type CloudStackInventory, renewInventory, toInventory } from "./model/inventory.ts";
+import {
+  type CloudStackInventory,
+  renewInventory,
+  toAskedFor,
+  toInventory,
+} from "./model/inventory.ts";
 import { chooseByName, findInstance, findNamed, toUndecodable } from "./model/matching.ts";
 import { isGone } from "./model/power.ts";
 import { proveAbsence, proveNeverKnown, toGone } from "./proof/absence.ts";
@@ -51,10 +56,17 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
-    const inventory = await this.#list(signal);
+    const identities = interest.map(parseIdentity);
+    const list = await this.#list(signal);
+    const inventory = { ...list, askedFor: toAskedFor(identities) };
     this.#last = inventory;
-    this.memory.noteInventory(inventory, toVmIds(interest.map(parseIdentity), inventory));
+    this.memory.noteInventory(inventory, toVmIds(identities, inventory));
     return inventory;
+  }
+
+  /** Takes an inventory for Nodes that registered before it. */
+  async listForAll(signal: AbortSignal): Promise<Inventory> {
+    return await this.#list(signal);
   }
 
   async readInstance(

@@ -96,7 +96,7 @@ export class CloudStackProvider implements Provider {
 
   inspect(signal: AbortSignal): Promise<Inspection> {
     const now = this.#now;
-    const listInventory = (both: AbortSignal): Promise<Inventory> => now.listInventory([], both);
+    const listInventory = (both: AbortSignal): Promise<Inventory> => now.listForAll(both);
     return inspectCloudStack({ settings: now.settings, listInventory }, signal);
   }
 

@@ -89,14 +89,34 @@ async function readAfter(
 describe("CloudStackProvider", () => {
   test("finds every Node by its name at the cost of one list", async () => {
     const provider = create();
-    const inventory = await provider.listInventory([], signal);
-    for (const [name, { systemUuid }] of machines) {
-      const found = provider.findInstance(inventory, { name, ...(systemUuid && { systemUuid }) });
+    const nodes = [...machines].map(([name, { systemUuid = "" }]) => ({ name, systemUuid }));
+    const inventory = await provider.listInventory(nodes, signal);
+    for (const node of nodes) {
+      const found = provider.findInstance(inventory, node);
       expect(found).toMatchObject({ kind: "present", matchedBy: "name" });
     }
     expect(simulator.requests.entries.map(({ command }) => command)).toEqual([
       "listVirtualMachines",
     ]);
+  });
+
+  test("finds no VM by its name for a Node that is newer than the list: that may be the one before", async () => {
+    const provider = create();
+    const before: NodeIdentity = { name: GONE, systemUuid: "1".repeat(32) };
+    const after: NodeIdentity = { name: GONE, systemUuid: "2".repeat(32) };
+    const [nobody, older, newer] = [
+      await provider.listInventory([], signal),
+      await provider.listInventory([before], signal),
+      await provider.listInventory([after], signal),
+    ];
+    const find = (inventory: Inventory): Presence => provider.findInstance(inventory, after);
+    const tooOld = { kind: "unknown", reason: "notListed" };
+    expect(find(nobody)).toMatchObject(tooOld);
+    expect(find(older)).toMatchObject(tooOld);
+    expect(find(newer)).toMatchObject({ kind: "present", matchedBy: "name" });
+    const providerId = `external-cloudstack://${findId(GONE)}`;
+    const known = provider.findInstance(older, { ...after, providerId });
+    expect(known).toMatchObject({ kind: "present", matchedBy: "providerId" });
   });
 
   test("keeps the instances, and their map, while nothing changes", async () => {

@@ -81,7 +81,7 @@ function draw(world: World): Said {
 }
 
 /** To each replica at a moment of its own, unless something newer is on its way. */
-function spread(world: World, saying: Saying): void {
+export function spread(world: World, saying: Saying): void {
   for (const { file } of world.replicas) {
     later(world, world.random.between(0, SPREAD_MS_MAX), () => {
       if (saying.said === world.said) file.write(saying);

@@ -111,8 +111,12 @@ export interface Cloud {
   readonly hasForgotten: boolean;
   /** How many streams of answers are open. */
   readonly streams: number;
+  /** How many requests it was sent. */
+  readonly requests: number;
   /** What Landfall says of Nodes that only people can decide about, whatever the settings are. */
   readonly undecided: readonly string[];
+  /** Whether it can prove that a machine is off, so that Nodes may be taken out of service. */
+  readonly provesOff: boolean;
   /** Whether only a process whose wall clock is about right is let in. */
   readonly needsRightClock: boolean;
   /** Told of each answer. */
@@ -122,6 +126,8 @@ export interface Cloud {
   createEvidence(world: World): Evidence;
   /** The machine that a request is about alone. */
   findAsked(request: Request): string | undefined;
+  /** How many requests so many refreshes may take while nothing goes wrong. */
+  toBudget(refreshes: number): number;
   /** Creates a machine. */
   addVm(name: string, id: string, address: string): void;
   /** Deletes a machine for good. */

@@ -93,9 +93,10 @@ export class World<C extends Cloud = Cloud> {
       this.invariants.evidence.noteAnswer(asker, answer);
     };
     const power = new Random(seed ^ POWER_SALT);
-    const outOfService = power.chance(POWER_SHARE)
-      ? { confirmations: power.between(1, 2), graceMs: power.pick([0, 0, 10_000]) }
-      : undefined;
+    const outOfService =
+      power.chance(POWER_SHARE) && this.cloud.provesOff
+        ? { confirmations: power.between(1, 2), graceMs: power.pick([0, 0, 10_000]) }
+        : undefined;
     this.outOfService = outOfService;
     this.replicas = ["a", "b"].slice(0, this.settings.replicas).map(
       (name) =>

@@ -37,7 +37,7 @@ export function tidyUp(world: World): void {
  * @param isPatient Whether the person waits for what comes right by itself
  */
 export function decide(world: World, isPatient: boolean): void {
-  const { server, trace, invariants } = world;
+  const { server, trace, invariants, cloud } = world;
   for (const event of server.objects.list("events", "default") as unknown as readonly KubeEvent[]) {
     const { uid, name = "" } = event.involvedObject;
     const { reason, message = "" } = event;
@@ -46,9 +46,11 @@ export function decide(world: World, isPatient: boolean): void {
     const isTooMany =
       message.includes(TOO_MANY) && invariants.proofs.isFleetAtLimit(listGone(world));
     const isNeverSeen = message.includes(NEVER_SEEN) && !isPatient;
+    const isUndecided = cloud.undecided.some((words) => message.includes(words));
     const isDisabled = message.includes(DISABLED) && !world.said.deletion.enabled;
-    if (!listGone(world).includes(name) || !(isTooMany || isNeverSeen || isDisabled)) continue;
-    const why = isTooMany ? TOO_MANY : isNeverSeen ? NEVER_SEEN : DISABLED;
+    if (!listGone(world).includes(name) || !(isTooMany || isNeverSeen || isDisabled || isUndecided))
+      continue;
+    const why = isTooMany ? TOO_MANY : isNeverSeen ? NEVER_SEEN : isDisabled ? DISABLED : message;
     trace.note("PERSON", `deletes Node ${name}: ${why}`);
     server.objects.deleteNode(name);
   }

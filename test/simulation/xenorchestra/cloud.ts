@@ -34,6 +34,8 @@ const TOKEN = "simulated-token-of-forty-three-characters-00";
 /** How often the cloud looks for changes to tell of: rarely, for looking is dear. */
 const EVENT_PERIOD_MS = 5_000;
 const HOSTS_PER_POOL = 2;
+/** ARCHITECTURE.md says so. */
+const REFRESH_REQUESTS_MAX = 5;
 /** How many stories are of a user who may not read the connections to pools, as long as faults last. */
 const BLIND_SHARE = 0.25;
 /** Sets that choice apart from all others of a seed. */
@@ -56,6 +58,7 @@ export class XenOrchestraCloud implements Cloud {
   readonly firstSecret: string = TOKEN;
   readonly firstLabels: LabelSettings;
   readonly undecided: readonly string[] = [];
+  readonly provesOff: boolean = true;
   readonly needsRightClock: boolean = false;
   readonly labels: LabelWords = { ours: OUR_LABELS, edited: EDITED_LABELS, passing: TAG_LABELS };
   readonly state: StateWithCopies;
@@ -73,6 +76,7 @@ export class XenOrchestraCloud implements Cloud {
   readonly #front: Front;
   readonly #stopped = new AbortController();
   #addressCount = 0;
+  #requests = 0;
   onAnswer: (asker: string, answer: Answer) => void = () => undefined;
 
   constructor({ seed, random, timeline: clock, settings }: Origin) {
@@ -106,7 +110,16 @@ export class XenOrchestraCloud implements Cloud {
     return this.events.size;
   }
 
+  get requests(): number {
+    return this.#requests;
+  }
+
+  toBudget(refreshes: number): number {
+    return refreshes * REFRESH_REQUESTS_MAX;
+  }
+
   async answer(asker: string, request: Request): Promise<Outcome> {
+    this.#requests += 1;
     const outcome = await this.#front.answer(request);
     const { kind } = outcome;
     if (kind === "reply") this.onAnswer(asker, { request, response: outcome.response, text: "" });

@@ -3,6 +3,7 @@
  * @module
  */
 import { stumble } from "./cloud_steps.ts";
+import { boot, fall } from "../steps/kubelet.ts";
 import { later, type Step } from "../steps/mod.ts";
 import type { XenOrchestraWorld } from "./cloud.ts";
 
@@ -48,13 +49,6 @@ const start = step("VM started", 4, (world, { name, vmId }) => {
   });
   return name;
 });
-
-/** The kubelet of a machine that was started reports. A second Node of it may be gone again: then as the first. */
-function boot(world: XenOrchestraWorld, { name, vmId }: Machine): void {
-  const names = [name, ...[...world.machines].filter(([, id]) => id === vmId).map(([one]) => one)];
-  const found = names.find((one) => world.findNode(one) !== undefined);
-  if (found !== undefined) world.boot(found);
-}
 
 /** It keeps its ID, is no machine any more, and may become one again. */
 const freeze = step("VM turned into a template", 0.5, (world, { name, vmId }) => {
@@ -212,15 +206,4 @@ function step(
       return act(world, { name: node, vmId });
     },
   };
-}
-
-/** As long as the node monitor of Kubernetes takes to miss a kubelet, or longer than anybody thinks. */
-function fall(world: XenOrchestraWorld, name: string): void {
-  const uid = world.findNode(name)?.metadata.uid;
-  if (uid === undefined) return;
-  const ms = world.random.chance(0.6) ? 0 : world.random.between(0, 50_000);
-  later(world, ms, () => {
-    const isSame = world.findNode(name)?.metadata.uid === uid;
-    if (isSame && !world.isRunning(name)) world.setReady(name, false);
-  });
 }

@@ -6,16 +6,24 @@ import { toUnknown } from "../../../cloud/presence.ts";
 import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
 import { parseProviderId } from "./provider_id.ts";
 
-/** What to look a Node up by. The system UUID is not among it: hypervisors report others than the IDs of the VMs. */
+/**
+ * What to look a Node up by. The system UUID finds no VM, because hypervisors report others than the IDs of the VMs. It
+ * only tells a machine from an earlier one with the same name.
+ */
 export type Identity =
   | { readonly kind: "providerId"; readonly vmId: string }
   /** Lower case. `short` is its part before the first dot, if it has one. */
-  | { readonly kind: "name"; readonly name: string; readonly short?: string }
+  | {
+      readonly kind: "name";
+      readonly name: string;
+      readonly short?: string;
+      readonly systemUuid?: string;
+    }
   /** Nothing to look up by, and the presence that says so. */
   | { readonly kind: "other"; readonly presence: Presence };
 
 /** Reads what a Node says. */
-export function parseIdentity({ name, providerId }: NodeIdentity): Identity {
+export function parseIdentity({ name, providerId, systemUuid }: NodeIdentity): Identity {
   if (providerId !== undefined) {
     const parsed = parseProviderId(providerId);
     if (parsed.kind === "foreign") return toOther({ kind: "foreign", providerId });
@@ -29,7 +37,12 @@ export function parseIdentity({ name, providerId }: NodeIdentity): Identity {
   }
   const lower = name.toLowerCase();
   const dot = lower.indexOf(".");
-  return { kind: "name", name: lower, ...(dot > 0 && { short: lower.slice(0, dot) }) };
+  return {
+    kind: "name",
+    name: lower,
+    ...(dot > 0 && { short: lower.slice(0, dot) }),
+    ...(systemUuid !== undefined && { systemUuid: systemUuid.toLowerCase() }),
+  };
 }
 
 function toOther(presence: Presence): Identity {

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { ObjectList } from "../session/lists.ts";
 import type { Vm } from "../wire/schema.ts";
+import type { Identity } from "./identity.ts";
 import { type InstanceSettings, toInstance } from "./instance.ts";
 import { isGone } from "./power.ts";
 
@@ -24,6 +25,33 @@ export interface InventoryOptions {
 export interface CloudStackInventory extends Inventory {
   /** Names of the VMs in `undecodable`, in lower case, as far as they can be read. */
   readonly unreadableNames: ReadonlySet<string>;
+  /**
+   * The Nodes that were known by their names when the list was requested, each with its system UUID. Absent: the list
+   * was requested for no Nodes in particular.
+   */
+  readonly askedFor?: ReadonlyMap<string, string | undefined>;
+}
+
+/** The Nodes among these that are known by their names, for {@linkcode CloudStackInventory.askedFor}. */
+export function toAskedFor(
+  identities: readonly Identity[],
+): ReadonlyMap<string, string | undefined> {
+  return new Map(
+    identities.flatMap((one) => (one.kind === "name" ? [[one.name, one.systemUuid] as const] : [])),
+  );
+}
+
+/**
+ * Whether an inventory was requested before Landfall knew the Node. A VM with that name may then be the one before,
+ * which is gone by now.
+ */
+export function isOlderThan(
+  inventory: Inventory,
+  { name, systemUuid }: Extract<Identity, { kind: "name" }>,
+): boolean {
+  const askedFor = "askedFor" in inventory ? inventory.askedFor : undefined;
+  if (!(askedFor instanceof Map)) return false;
+  return !askedFor.has(name) || askedFor.get(name) !== systemUuid;
 }
 
 const NO_NAMES: ReadonlySet<string> = new Set();

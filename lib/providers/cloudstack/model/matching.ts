@@ -8,20 +8,25 @@ import type { Instance, Presence } from "../../../cloud/provider.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import type { Identity } from "./identity.ts";
 import { isDeadInstance } from "./instance.ts";
-import { findUnreadableNames } from "./inventory.ts";
+import { findUnreadableNames, isOlderThan } from "./inventory.ts";
 
 /** Names are indexed once for each list: it may have 5,000 VMs, and all Nodes are looked up in it. */
 const INDEXES = new WeakMap<Inventory["instances"], ReadonlyMap<string, readonly Instance[]>>();
+
+const TOO_OLD =
+  "CloudStack's last list of VMs is older than the Node, so a VM of that name may be the one before it";
 
 /** Finds the instance of a Node in an inventory: by the ID of its provider ID, else by its name. */
 export function findInstance(inventory: Inventory, identity: Identity): Presence {
   if (identity.kind === "other") return identity.presence;
   if (identity.kind === "name") {
-    return chooseByName(findNamed(inventory.instances, identity), identity, {
+    const found = chooseByName(findNamed(inventory.instances, identity), identity, {
       gap: findGap(inventory),
       undecodable: inventory.undecodable,
       unreadableNames: findUnreadableNames(inventory),
     });
+    const isTooOld = found.kind === "present" && isOlderThan(inventory, identity);
+    return isTooOld ? toUnknown("notListed", TOO_OLD) : found;
   }
   const { vmId } = identity;
   const instance = inventory.instances.get(vmId);

@@ -18,10 +18,11 @@ test("parseIdentity() takes the name in lower case, also beside a provider ID th
   });
 });
 
-test("parseIdentity() never looks for a system UUID", () => {
-  expect(parseIdentity({ name: "node-1", systemUuid: VM })).toEqual({
+test("parseIdentity() never looks for a system UUID: it only tells machines of one name apart", () => {
+  expect(parseIdentity({ name: "node-1", systemUuid: VM.toUpperCase() })).toEqual({
     kind: "name",
     name: "node-1",
+    systemUuid: VM,
   });
 });
 

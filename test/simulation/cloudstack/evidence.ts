@@ -1,0 +1,175 @@
+/**
+ * What CloudStack told each process of machines that are gone, and whether that allows the deletion of a Node.
+ * @module
+ */
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import type { Answer, Evidence } from "../world/cloud.ts";
+import type { World } from "../world/mod.ts";
+import type { CloudStackCloud } from "./cloud.ts";
+import { readShown, type Shown } from "./shown.ts";
+
+/** An answer about one machine. */
+interface Reading {
+  readonly atMs: number;
+  /** `empty`: without the machine. `unknown`: no machine has that ID. `gone`: it is being expunged. */
+  readonly kind: "empty" | "unknown" | "gone" | "shown";
+  /** Whether it was about all projects. */
+  readonly isAnywhere: boolean;
+}
+
+/** A list of all machines, page by page. */
+interface List {
+  readonly atMs: number;
+  readonly owners: Map<string, string>;
+  readonly count: number;
+  pages: number;
+  isWhole: boolean;
+}
+
+/** Where a process saw a machine last. */
+interface Sight {
+  readonly atMs: number;
+  readonly owner: string;
+}
+
+/** Longest time between the first answer of a proof and the deletion: that of one reconcile. */
+const RECONCILE_MS = 60_000;
+const ANY_PROJECT = "-1";
+const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+
+/** See {@linkcode Evidence}. */
+export class CloudStackEvidence implements Evidence {
+  readonly #cloud: CloudStackCloud;
+  readonly #world: World;
+  /** By process and machine. */
+  readonly #readings = new Map<string, Reading[]>();
+  readonly #sights = new Map<string, Sight>();
+  /** By process, of late. */
+  readonly #lists = new Map<string, List[]>();
+
+  constructor(cloud: CloudStackCloud, world: World) {
+    this.#cloud = cloud;
+    this.#world = world;
+  }
+
+  noteAnswer(asker: string, { request, response, text }: Answer): void {
+    const params = new URL(request.url).searchParams;
+    if (params.get("command") !== "listVirtualMachines" || params.has("name")) return;
+    const shown = readShown(response, text);
+    if (shown === undefined) return;
+    const id = params.get("id");
+    if (id === null) this.#noteList(asker, Number(params.get("page")), shown);
+    else this.#noteReading(`${asker} ${id}`, toKind(shown, id), params.get("projectid"));
+  }
+
+  noteFailure(): void {
+    // A proof is one round of questions, whatever was asked before.
+  }
+
+  listDoubts(author: string, _node: Node, vmId: string, wasShown: boolean): string[] {
+    const nowMs = this.#nowMs;
+    const all = this.#readings.get(`${author} ${vmId}`) ?? [];
+    const readings = all.filter(({ atMs }) => nowMs - atMs <= RECONCILE_MS);
+    if (readings.some(({ kind }) => kind === "gone")) return [];
+    const sight = this.#sights.get(`${author} ${vmId}`);
+    if (!wasShown || sight === undefined || sight.atMs < this.#findKeysMs(author))
+      return ["it never saw the VM with these keys"];
+    const first = readings.find((one) => !one.isAnywhere && one.kind !== "shown");
+    if (first === undefined) return ["CloudStack did not answer without the VM"];
+    const isDenied = readings.some((one) => !one.isAnywhere && one.kind === "unknown");
+    if (isDenied) return this.#listListDoubts(author, { vmId, sinceMs: first.atMs });
+    if (!this.#cloud.trustsEmptyAnswer) return ["an empty answer is no proof by its settings"];
+    const { owner } = sight;
+    const anywhere = readings.find(
+      (one) => one.isAnywhere && one.kind !== "shown" && one.atMs >= first.atMs,
+    );
+    if (anywhere === undefined) return ["it may be in another project"];
+    return this.#listListDoubts(author, { vmId, sinceMs: anywhere.atMs, owner });
+  }
+
+  /** What nobody could see: it was hidden, it is another account's, or it is destroyed and may be recovered. */
+  isExcused(_author: string, vmId: string): boolean {
+    return this.#cloud.truth.wasHidden(vmId, this.#nowMs - RECONCILE_MS);
+  }
+
+  listTaintDoubts(author: string, before: Node, after: Node): string[] {
+    const gets = (key: string): boolean => !hasTaint(before, key) && hasTaint(after, key);
+    const [, vmId = ""] = this.#cloud.providerId.exec(after.spec?.providerID ?? "") ?? [];
+    const { sinceMs } = this.#world.invariants.known.toSpan(author, after.metadata.name);
+    const doubts: string[] = [];
+    if (gets(OUT_OF_SERVICE)) doubts.push("out of service: nothing proves here that it is off");
+    if (gets(SHUTDOWN) && !this.#cloud.truth.wasOff(vmId, sinceMs))
+      doubts.push("as shut down: its machine was not off");
+    return doubts;
+  }
+
+  /** The list of a proof: whole if the answers were empty, and with another Node's VM. */
+  #listListDoubts(
+    author: string,
+    asked: { readonly vmId: string; readonly sinceMs: number; readonly owner?: string },
+  ): string[] {
+    const { vmId, sinceMs, owner } = asked;
+    const nodeVmIds = new Set(this.#world.machines.values());
+    const isWitness = ([id, one]: readonly [string, string]): boolean =>
+      id !== vmId && nodeVmIds.has(id) && (owner === undefined || one === owner);
+    const fits = ({ atMs, owners, isWhole }: List): boolean =>
+      atMs >= sinceMs &&
+      !owners.has(vmId) &&
+      (isWhole || owner === undefined) &&
+      [...owners].some(isWitness);
+    return this.#lists.get(author)?.some(fits)
+      ? []
+      : ["no list after that lacked the VM and showed that of another Node"];
+  }
+
+  #noteReading(key: string, kind: Reading["kind"], project: string | null): void {
+    const atMs = this.#nowMs;
+    const late = (this.#readings.get(key) ?? []).filter((one) => atMs - one.atMs <= RECONCILE_MS);
+    this.#readings.set(key, [...late, { atMs, kind, isAnywhere: project === ANY_PROJECT }]);
+  }
+
+  #noteList(asker: string, page: number, { owners, count = 0, code }: Shown): void {
+    if (code !== undefined) return;
+    const atMs = this.#nowMs;
+    const lists = (this.#lists.get(asker) ?? []).filter((one) => atMs - one.atMs <= RECONCILE_MS);
+    this.#lists.set(asker, lists);
+    // One whose answer was lost on its way back is never continued.
+    const open = lists.findLast((one) => !one.isWhole && one.pages === page - 1);
+    const list = page === 1 ? { atMs, owners: new Map(), count, pages: 0, isWhole: false } : open;
+    if (list === undefined) return;
+    if (page === 1) lists.push(list);
+    list.pages += 1;
+    for (const [id, owner] of owners) {
+      list.owners.set(id, owner);
+      this.#sights.set(`${asker} ${id}`, { atMs, owner });
+    }
+    list.isWhole = list.count === count && list.owners.size >= count;
+    const { proofs } = this.#world.invariants;
+    if (list.isWhole) proofs.noteList(asker, (vmId) => list.owners.has(vmId));
+    else if (owners.size === 0 || list.count !== count) proofs.noteFailure(asker);
+  }
+
+  /** Since when a process asks with the keys in use. */
+  #findKeysMs(author: string): number {
+    const { uses } = this.#world.findProcess(author);
+    const { token } = uses.at(-1)?.said ?? {};
+    const other = uses.findLastIndex(({ said }) => said.token !== token);
+    return uses[other + 1]?.sinceMs ?? 0;
+  }
+
+  get #nowMs(): number {
+    return this.#world.timeline.monotonic();
+  }
+}
+
+function toKind({ code, unknownId, states }: Shown, vmId: string): Reading["kind"] {
+  if (code !== undefined) return unknownId === vmId ? "unknown" : "shown";
+  const state = states.get(vmId);
+  if (state === undefined) return states.size === 0 ? "empty" : "shown";
+  return state === "Expunging" ? "gone" : "shown";
+}
+
+function hasTaint({ spec }: Node, wanted: string): boolean {
+  return spec?.taints?.some(({ key }) => key === wanted) ?? false;
+}
