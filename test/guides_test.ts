@@ -29,8 +29,8 @@ import { readSource, ROOT } from "./support/sources.ts";
 const FOREIGN_FLAGS = {
   kubelet: "cloud-provider node-ip provider-id",
   kubectl:
-    "cascade certificate-authority client-certificate client-key cluster clusterrole embed-certs for " +
-    "field-manager field-selector force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
+    "cascade certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
+    "field-manager field-selector for force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
     "namespace non-resource-url patch replicas resource selector server server-side serviceaccount " +
     "show-managed-fields timeout type user verb",
   cosign:
@@ -40,6 +40,7 @@ const FOREIGN_FLAGS = {
   sha256sum: "check strict",
   skopeo: "all preserve-digests",
   systemctl: "now",
+  journalctl: "unit",
   curl: "cookie data fail header insecure location output request show-error silent user",
   buildah: "build-arg digestfile platform tag",
   docker: "file format output",
