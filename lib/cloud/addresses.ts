@@ -39,17 +39,17 @@ export function chooseAddresses(
  * Builds the addresses of an instance: internal ones first (IPv4, then IPv6), no address as both.
  *
  * With `--node-ip`, an address that is internal only because its family has no other stays ExternalIP ({@linkcode
- * Instance.besideNodeIps}).
+ * Instance.addressesWithNodeIp}).
  */
 export function toInstanceAddresses({
   internal,
   external,
-}: ChosenAddresses): Pick<Instance, "addresses" | "besideNodeIps"> {
+}: ChosenAddresses): Pick<Instance, "addresses" | "addressesWithNodeIp"> {
   const shown = external.filter((text) => !internal.includes(text));
   return {
     addresses: listAddresses(internal, shown),
     ...(shown.length < external.length && {
-      besideNodeIps: { externalIps: external, repeatsNodeIps: false },
+      addressesWithNodeIp: { externalIps: external, repeatsNodeIps: false },
     }),
   };
 }

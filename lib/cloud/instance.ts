@@ -15,7 +15,7 @@ export interface InstanceAddress {
  * The ExternalIPs of a Node whose kubelet has `--node-ip`, if the cloud trusts the kubelet
  * (`Provider.providedNodeIps`).
  */
-export interface BesideNodeIps {
+export interface AddressesWithNodeIp {
   /** In a deterministic order without duplicates. Includes those that are internal only without `--node-ip`. */
   readonly externalIps: readonly string[];
   /** Whether an address of `--node-ip` is both ExternalIP and InternalIP; otherwise it is InternalIP only. */
@@ -48,7 +48,7 @@ export interface Instance {
   /** In a deterministic order without duplicates; may be empty. */
   readonly addresses: readonly InstanceAddress[];
   /** Absent: the ExternalIPs among {@linkcode addresses} that `--node-ip` does not name. */
-  readonly besideNodeIps?: BesideNodeIps;
+  readonly addressesWithNodeIp?: AddressesWithNodeIp;
   /** Additional labels. Keys and values are valid in Kubernetes. */
   readonly labels: Readonly<Record<string, string>>;
   /** Labels from the tags that people set on the machine. Absent: not known now, or the cloud has no such tags. */

@@ -91,7 +91,7 @@ export interface Provider {
    */
   readonly providedNodeIps: "trusted" | "verified";
   /** The parts of a Node that Landfall never writes, by the settings of the cloud. @default {nothing} */
-  readonly leftAlone?: ReadonlySet<"addresses" | "zone">;
+  readonly unmanaged?: ReadonlySet<"addresses" | "zone">;
   /**
    * For each label whose first value must survive a move of the machine: its key, and the key of the label that keeps
    * it.

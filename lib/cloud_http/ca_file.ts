@@ -7,7 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError, describeError } from "../core/errors.ts";
 import { describeFileProblem, toTriedPath } from "../core/file_problem.ts";
 import type { Logger } from "../core/log.ts";
-import { News } from "../core/news.ts";
+import { MessageDedup } from "../core/message_dedup.ts";
 import { isPathLike } from "../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../core/small_file.ts";
 
@@ -33,7 +33,7 @@ export class CaFile {
   readonly #deps: CaFileDeps;
   #pem: string;
   #readAtMs: number;
-  readonly #news = new News();
+  readonly #reported = new MessageDedup();
 
   /** @throws {ConfigError} when the file cannot be read, or one of its certificates is not valid */
   constructor(path: string, deps: CaFileDeps) {
@@ -65,10 +65,10 @@ export class CaFile {
       const pem = this.#toCertificates(text);
       if (pem !== this.#pem) log.info("The certificate authorities changed", about);
       this.#pem = pem;
-      this.#news.end();
+      this.#reported.end();
     } catch (error) {
       const problem = describeError(error);
-      if (!this.#news.isNew(problem)) return;
+      if (!this.#reported.isNew(problem)) return;
       const message = `Cannot use the changed ${setting}; still using the last good one`;
       log.warn(message, { ...about, problem });
     }

@@ -10,7 +10,7 @@ import type { Clock } from "../core/clock.ts";
 import { findErrorCode, toConnectionProblem } from "../core/net/connection_problem.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import type { Logger } from "../core/log.ts";
-import { News } from "../core/news.ts";
+import { MessageDedup } from "../core/message_dedup.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
 import { type ServerSentEvent, SseParser } from "./sse.ts";
 
@@ -74,7 +74,7 @@ export class ChangeFeed {
   readonly #options: ChangeFeedOptions;
   readonly #connected: Gauge;
   /** The last logged state, so that the log has each state once. */
-  readonly #news = new News();
+  readonly #reported = new MessageDedup();
   /** Whether a stream has worked. If the server then has "no events", that is a temporary problem in between. */
   #hasWorked = false;
 
@@ -150,7 +150,7 @@ export class ChangeFeed {
 
   #logState(what: "connected" | "unsupported" | "broken", error?: unknown): void {
     const { log, source } = this.#options;
-    if (!this.#news.isNew(what)) return;
+    if (!this.#reported.isNew(what)) return;
     if (what === "connected") log.info(`${source.server} reports changes as they happen`);
     else if (what === "broken") log.info("Event stream lost; falling back to polling", { error });
     else log.info(`${source.server} has no event stream; falling back to polling`, { error });

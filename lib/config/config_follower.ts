@@ -8,7 +8,7 @@ import type { ConfigParser } from "../cloud/provider_definition.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
-import { News } from "../core/news.ts";
+import { MessageDedup } from "../core/message_dedup.ts";
 import { readConfigText } from "./config_text.ts";
 import {
   chooseSyntax,
@@ -100,13 +100,13 @@ class ConfigFollower<S> {
   #dueMs = 0;
   /** Whether the content that was checked last was refused. */
   #isRefused = false;
-  readonly #refusals: News;
+  readonly #refusals: MessageDedup;
 
   constructor(options: ConfigFollowerOptions<S>) {
     this.#options = options;
     const { settings, sections } = options.current;
     this.#current = { settings, sections };
-    this.#refusals = new News({ clock: options.clock, afterMs: REMIND_MS });
+    this.#refusals = new MessageDedup({ clock: options.clock, afterMs: REMIND_MS });
   }
 
   /** Looks at the file, and checks it if needed. The next look comes soon if the content has changed. */

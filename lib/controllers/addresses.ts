@@ -28,9 +28,9 @@ export type AddressPolicy = Provider["providedNodeIps"] | "leave";
 /** Returns the address policy of a provider. */
 export function toAddressPolicy({
   providedNodeIps,
-  leftAlone,
-}: Pick<Provider, "providedNodeIps" | "leftAlone">): AddressPolicy {
-  return leftAlone?.has("addresses") ? "leave" : providedNodeIps;
+  unmanaged,
+}: Pick<Provider, "providedNodeIps" | "unmanaged">): AddressPolicy {
+  return unmanaged?.has("addresses") ? "leave" : providedNodeIps;
 }
 
 /**
@@ -153,15 +153,15 @@ function listCloudAddresses(node: Node): readonly InstanceAddress[] {
  */
 function addTrusted(
   node: Node,
-  { addresses, besideNodeIps }: Instance,
+  { addresses, addressesWithNodeIp }: Instance,
   nodeIps: readonly string[],
 ): readonly InstanceAddress[] {
   if (nodeIps.length === 0) return addresses;
   const cloud =
     addresses.length > 0
-      ? withExternalIps(addresses, besideNodeIps?.externalIps)
+      ? withExternalIps(addresses, addressesWithNodeIp?.externalIps)
       : listCloudAddresses(node);
-  const isRepeated = besideNodeIps?.repeatsNodeIps ?? false;
+  const isRepeated = addressesWithNodeIp?.repeatsNodeIps ?? false;
   const trusted = nodeIps.map((address): InstanceAddress => ({ type: "InternalIP", address }));
   const others = cloud.filter(
     ({ type, address }) =>

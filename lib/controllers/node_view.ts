@@ -44,7 +44,7 @@ const TOPOLOGY_KEYS: ReadonlySet<string> = new Set(Object.values(TOPOLOGY_LABELS
 export function describeNode(
   node: Node,
   presence: Presence,
-  provider: Pick<Provider, "providedNodeIps" | "leftAlone" | "toPlaces" | "labelKeys">,
+  provider: Pick<Provider, "providedNodeIps" | "unmanaged" | "toPlaces" | "labelKeys">,
 ): NodeState {
   const instance = presence.kind === "present" ? presence.instance : undefined;
   const wanted = instance && toInstanceLabels(instance);

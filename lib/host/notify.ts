@@ -14,7 +14,7 @@ import { findErrorCode } from "../core/net/connection_problem.ts";
 import { type Clock, withDeadline } from "../core/clock.ts";
 import { describeError } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
-import { News } from "../core/news.ts";
+import { MessageDedup } from "../core/message_dedup.ts";
 
 /** Assignments of sd_notify(3), such as `READY: "1"`. */
 export type Notification = Readonly<Record<string, string>>;
@@ -60,20 +60,20 @@ export function createNotifier(options: NotifierOptions): Notifier | undefined {
   // Our environment may contain credentials of clouds: the child gets only what it needs.
   const childEnv = { NOTIFY_SOCKET: socket, PATH: env["PATH"] ?? "/usr/bin:/bin" };
   let isMissing = false;
-  const news = new News();
+  const reported = new MessageDedup();
   const send = async (notification: Notification): Promise<void> => {
     if (isMissing) return;
     const args = Object.entries(notification).map(([name, value]) => `${name}=${toLine(value)}`);
     try {
       const deadline = withDeadline(new AbortController().signal, DEADLINE_MS, clock);
       await run(PROGRAM, args, childEnv, deadline);
-      news.end();
+      reported.end();
     } catch (error) {
       isMissing = findErrorCode(error) === "ENOENT";
       const reason = isMissing
         ? `the program ${PROGRAM} was not found in ${childEnv.PATH}`
         : `${PROGRAM} failed: ${describeFailure(error)}`;
-      if (news.isNew(reason)) log.warn("Cannot notify the service manager", { reason });
+      if (reported.isNew(reason)) log.warn("Cannot notify the service manager", { reason });
     }
   };
   let last = Promise.resolve();

@@ -11,7 +11,7 @@ import { formatReport } from "../../lib/cli/check/text.ts";
 import type { Instance, Presence, Provider } from "../../lib/cloud/provider.ts";
 import { toIdentity } from "../../lib/controllers/identity.ts";
 import { planNode } from "../../lib/controllers/node/plan.ts";
-import { Claims } from "../../lib/controllers/node/rivals.ts";
+import { MachineClaims } from "../../lib/controllers/node/rivals.ts";
 import { describeNode } from "../../lib/controllers/node_view.ts";
 import { planNodeLabels } from "../../lib/controllers/node_labels/plan.ts";
 import { toFleetMember } from "../../lib/controllers/fleet/fleet_member.ts";
@@ -212,7 +212,7 @@ describe("plans of Nodes", () => {
           log.info("Planned", { warnings, blocked });
           planNodeLabels(node, presence, { reported: {}, origins: {} });
           planLifecycle(node, presence, { kind: "keep" });
-          Claims.of([node], {}, () => undefined).findRival(node, INSTANCE);
+          MachineClaims.of([node], {}, () => undefined).findRival(node, INSTANCE);
         }
       });
       expect(ms).toBeLessThan(2_000);

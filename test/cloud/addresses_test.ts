@@ -34,7 +34,7 @@ describe("toInstanceAddresses()", () => {
         { type: "InternalIP", address: "8.8.0.5" },
         { type: "ExternalIP", address: "8.8.0.6" },
       ],
-      besideNodeIps: { externalIps: ["8.8.0.5", "8.8.0.6"], repeatsNodeIps: false },
+      addressesWithNodeIp: { externalIps: ["8.8.0.5", "8.8.0.6"], repeatsNodeIps: false },
     });
   });
 

@@ -152,8 +152,8 @@ describe("planAddresses() with trusted node IPs of a machine that tells no addre
 
 describe("planAddresses() with trusted node IPs of a machine that tells what is external beside them", () => {
   const plan = (nodeIp: string, repeatsNodeIps: boolean, addresses = "I8.8.8.8"): unknown => {
-    const besideNodeIps = { externalIps: ["8.8.8.8", "8.8.4.4"], repeatsNodeIps };
-    const instance = toInstance("i", { addresses: toAddresses(addresses), besideNodeIps });
+    const addressesWithNodeIp = { externalIps: ["8.8.8.8", "8.8.4.4"], repeatsNodeIps };
+    const instance = toInstance("i", { addresses: toAddresses(addresses), addressesWithNodeIp });
     const has = [["ExternalIP", nodeIp]] as const;
     return planAddresses(toNode("n", { nodeIp, addresses: has }), instance, "trusted");
   };
@@ -253,7 +253,7 @@ describe("planAddresses() of addresses that are left alone", () => {
   test("is what the settings of a provider say", () => {
     const providedNodeIps = "trusted" as const;
     expect(toAddressPolicy({ providedNodeIps })).toBe("trusted");
-    expect(toAddressPolicy({ providedNodeIps, leftAlone: new Set(["zone"]) })).toBe("trusted");
-    expect(toAddressPolicy({ providedNodeIps, leftAlone: new Set(["addresses"]) })).toBe("leave");
+    expect(toAddressPolicy({ providedNodeIps, unmanaged: new Set(["zone"]) })).toBe("trusted");
+    expect(toAddressPolicy({ providedNodeIps, unmanaged: new Set(["addresses"]) })).toBe("leave");
   });
 });

@@ -108,6 +108,6 @@ test("describeNode() wants no addresses that are left alone", () => {
   const addresses = [{ type: "InternalIP", address: "10.0.0.1" }] as const;
   const instance = toInstance("i", { addresses });
   const presence = { kind: "present", instance, matchedBy: "providerId" } as const;
-  const provider = { ...TRUSTED, leftAlone: new Set(["addresses"] as const) };
+  const provider = { ...TRUSTED, unmanaged: new Set(["addresses"] as const) };
   expect(describeNode(toNode("n"), presence, provider).addresses).not.toHaveProperty("wanted");
 });

@@ -13,7 +13,7 @@ import type {
   UnknownReason,
 } from "../../cloud/provider.ts";
 import { isReady, isUninitialized, toIdentity } from "../../controllers/identity.ts";
-import { Claims } from "../../controllers/node/rivals.ts";
+import { MachineClaims } from "../../controllers/node/rivals.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import type { Acting } from "./outlook/acting.ts";
 import { type NodeChange, type NodeOutlook, toOutlook } from "./outlook/changes.ts";
@@ -99,7 +99,7 @@ export async function listNodePlans(
 ): Promise<NodePlan[]> {
   const matched = await matchNodes(nodes, sources, signal);
   const presences = new Map(matched.map(({ node, presence }) => [node.metadata.name, presence]));
-  const claims = Claims.of(nodes, sources.provider, (name) => presences.get(name));
+  const claims = MachineClaims.of(nodes, sources.provider, (name) => presences.get(name));
   return matched.map(({ node, presence }) =>
     toPlan(node, presence, toOutlook(node, presence, { ...sources, claims })),
   );

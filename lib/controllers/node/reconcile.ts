@@ -13,7 +13,7 @@ import type { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
 import { toAddressPolicy } from "../addresses.ts";
 import { planNode } from "./plan.ts";
-import { Claims } from "./rivals.ts";
+import { MachineClaims } from "./rivals.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS } from "./words.ts";
 
@@ -33,14 +33,14 @@ export class NodeReconciler {
   readonly #options: NodeReconcilerOptions;
   /** Nodes whose taint is removed but whose addresses are not written yet. Their Event `Synced` still has to follow. */
   readonly #unannounced = new Set<string>();
-  readonly #claims: Claims;
+  readonly #claims: MachineClaims;
   readonly #writer: NodeWriter;
 
   constructor(options: NodeReconcilerOptions) {
     this.#options = options;
     this.#writer = new NodeWriter(options);
     const { nodes, resolver, presences } = options;
-    this.#claims = new Claims(options.provider, (name) => {
+    this.#claims = new MachineClaims(options.provider, (name) => {
       const node = nodes.get(name);
       return node && resolver.explain(toIdentity(node), presences.find(node));
     });

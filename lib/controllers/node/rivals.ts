@@ -26,7 +26,7 @@ export type Explain = (name: string) => Presence | undefined;
  * Two machines may have system UUIDs that are equal in either byte order. So Nodes that report the same system UUID are
  * rivals, unless they were resolved to different machines.
  */
-export class Claims {
+export class MachineClaims {
   readonly #provider: Pick<Provider, "toInstanceId">;
   readonly #explain: Explain;
   /** Names of the Nodes with each claim. */
@@ -48,8 +48,8 @@ export class Claims {
     nodes: Iterable<Node>,
     provider: Pick<Provider, "toInstanceId">,
     explain: Explain,
-  ): Claims {
-    const claims = new Claims(provider, explain);
+  ): MachineClaims {
+    const claims = new MachineClaims(provider, explain);
     for (const node of nodes) claims.note(node.metadata.name, node);
     return claims;
   }

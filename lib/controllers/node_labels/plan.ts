@@ -22,8 +22,8 @@ export interface LabelKnowledge {
   readonly reported: Labels;
   /** `Provider.originLabels`. */
   readonly origins: Labels;
-  /** `Provider.leftAlone`. @default {nothing} */
-  readonly leftAlone?: Provider["leftAlone"];
+  /** `Provider.unmanaged`. @default {nothing} */
+  readonly unmanaged?: Provider["unmanaged"];
 }
 
 /** The changes of one reconcile of a Node's labels. */
@@ -61,10 +61,10 @@ interface Move {
 export function planNodeLabels(
   node: Node,
   presence: Presence,
-  { reported: before, origins, leftAlone }: LabelKnowledge,
+  { reported: before, origins, unmanaged }: LabelKnowledge,
 ): LabelPlan {
-  const kinds = listKinds(leftAlone);
-  const reported = leftAlone?.has("zone") ? omit(before, TOPOLOGY_LABELS.zone) : before;
+  const kinds = listKinds(unmanaged);
+  const reported = unmanaged?.has("zone") ? omit(before, TOPOLOGY_LABELS.zone) : before;
   // Another controller initialised a Node without a provider ID.
   const isOurs = !isUninitialized(node) && node.spec?.providerID && presence.kind !== "foreign";
   if (isTooEarly(presence) || !isOurs) return { set: {}, isRepair: false, events: [], reported };
@@ -97,9 +97,9 @@ export function planNodeLabels(
   };
 }
 
-function listKinds(leftAlone: Provider["leftAlone"]): readonly (readonly [string, string])[] {
+function listKinds(unmanaged: Provider["unmanaged"]): readonly (readonly [string, string])[] {
   const { instanceType, zone, region } = TOPOLOGY_LABELS;
-  return leftAlone?.has("zone") ? [instanceType, region] : [instanceType, zone, region];
+  return unmanaged?.has("zone") ? [instanceType, region] : [instanceType, zone, region];
 }
 
 function omit(labels: Labels, keys: readonly string[]): Labels {

@@ -66,7 +66,7 @@ export class LabelReconciler {
     const plan = planNodeLabels(node, presence, {
       reported: memory?.uid === uid ? (memory?.reported ?? {}) : {},
       origins: provider.originLabels ?? {},
-      ...(provider.leftAlone && { leftAlone: provider.leftAlone }),
+      ...(provider.unmanaged && { unmanaged: provider.unmanaged }),
     });
     if (Object.keys(plan.set).length > 0 || plan.tags) {
       const held = plan.isRepair && this.#contest.hold(node, toContested(plan), events);

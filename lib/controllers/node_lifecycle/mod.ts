@@ -9,7 +9,7 @@ import { readFlag } from "../flags.ts";
 import { isReady } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
-import { Disagreements } from "./disagreements.ts";
+import { UnconfirmedAbsences } from "./unconfirmed_absences.ts";
 import { FleetWatch } from "../fleet/fleet_watch.ts";
 import { MONITOR_FLAG } from "./flags.ts";
 import { NodeScanner } from "./node_scanner.ts";
@@ -49,9 +49,9 @@ export class NodeLifecycleController {
   constructor({ context, deletion, metrics, monitorPeriodMs }: NodeLifecycleControllerOptions) {
     const { nodes, source, written, workers } = context;
     const fleet = new FleetWatch(context, deletion);
-    const disagreements = new Disagreements(context);
+    const unconfirmed = new UnconfirmedAbsences(context);
     const pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
-    const shared = { ...context, fleet, disagreements };
+    const shared = { ...context, fleet, unconfirmed };
     const reconciler = new LifecycleReconciler({ ...shared, pacer, metrics });
     const scanner = new NodeScanner({ ...shared, reconciler });
     this.#fleet = fleet;

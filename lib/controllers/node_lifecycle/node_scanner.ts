@@ -5,7 +5,7 @@
 import type { ChangeHint } from "../../cloud/provider.ts";
 import { isReady } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
-import type { Disagreements } from "./disagreements.ts";
+import type { UnconfirmedAbsences } from "./unconfirmed_absences.ts";
 import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import { planLifecycle } from "./plan.ts";
 import type { LifecycleReconciler } from "./reconcile.ts";
@@ -13,7 +13,7 @@ import type { LifecycleReconciler } from "./reconcile.ts";
 /** The dependencies of a {@linkcode NodeScanner}. */
 export interface NodeScannerOptions extends Pick<NodeContext, "nodes" | "presences" | "source"> {
   readonly fleet: FleetWatch;
-  readonly disagreements: Disagreements;
+  readonly unconfirmed: UnconfirmedAbsences;
   readonly reconciler: Pick<LifecycleReconciler, "areAllReady">;
 }
 
@@ -62,11 +62,11 @@ export class NodeScanner {
    */
   look(onDue: (name: string) => void): boolean {
     if (this.isAtRest) return false;
-    const { nodes, presences, source, fleet, disagreements } = this.#options;
+    const { nodes, presences, source, fleet, unconfirmed } = this.#options;
     this.#isStale = false;
     this.#seen = source.revision;
     const hasMissing = fleet.look();
-    disagreements.dropResolved();
+    unconfirmed.dropResolved();
     for (const node of nodes.values()) {
       // Most Nodes need no plan, and this loop runs often.
       if (isReady(node) && !node.spec?.taints?.length) continue;

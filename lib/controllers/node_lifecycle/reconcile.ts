@@ -10,7 +10,7 @@ import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { Deleter } from "./deleter.ts";
-import type { Disagreements } from "./disagreements.ts";
+import type { UnconfirmedAbsences } from "./unconfirmed_absences.ts";
 import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
 import { LifecycleNarrator } from "./narrator.ts";
@@ -21,7 +21,7 @@ import { EVENT_WORDS } from "./words.ts";
 /** The dependencies of the reconciler. */
 export interface LifecycleReconcilerOptions extends NodeContext {
   readonly fleet: FleetWatch;
-  readonly disagreements: Disagreements;
+  readonly unconfirmed: UnconfirmedAbsences;
   readonly pacer: RefreshPacer;
   readonly metrics: LifecycleMetrics;
 }
@@ -113,13 +113,13 @@ export class LifecycleReconciler {
   }
 
   async #delete(node: Node, signal: AbortSignal): Promise<void> {
-    const { disagreements } = this.#options;
+    const { unconfirmed } = this.#options;
     const result = await this.#deleter.delete(node, signal);
     if (result.kind !== "unconfirmed" && result.kind !== "prolonged") return;
     const { kind, message } = result;
     // The verdict of the guard already says what Landfall waits for.
-    if (kind === "prolonged") disagreements.drop(node.metadata.name);
-    else disagreements.note(node, message);
+    if (kind === "prolonged") unconfirmed.drop(node.metadata.name);
+    else unconfirmed.note(node, message);
     const text = `The cloud did not confirm that its machine is gone: ${message}`;
     this.#narrator.reportBlocked(node, kind, text);
   }

@@ -7,7 +7,7 @@ import type { ReconcileOutcome } from "../../engine/workers.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { readyStatus } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
-import type { Disagreements } from "./disagreements.ts";
+import type { UnconfirmedAbsences } from "./unconfirmed_absences.ts";
 import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import { planLifecycle } from "./plan.ts";
 
@@ -26,7 +26,7 @@ export interface LifecycleReport {
 /** The sources of a {@linkcode LifecycleView}. */
 export interface LifecycleViewOptions extends Pick<NodeContext, "nodes" | "presences"> {
   readonly fleet: FleetWatch;
-  readonly disagreements: Disagreements;
+  readonly unconfirmed: UnconfirmedAbsences;
   /** Finds the last reconcile of a Node. */
   readonly findOutcome: (name: string) => ReconcileOutcome | undefined;
 }
@@ -55,7 +55,7 @@ export class LifecycleView {
   }
 
   #describeDeletion(node: Node): LifecycleReport["deletion"] {
-    const { presences, fleet, disagreements, findOutcome } = this.#options;
+    const { presences, fleet, unconfirmed, findOutcome } = this.#options;
     const { name } = node.metadata;
     const presence = presences.find(node);
     if (presence.kind === "present") return undefined;
@@ -64,8 +64,8 @@ export class LifecycleView {
     if (plan.kind === "blocked") {
       return { state: "blocked", reason: plan.reason, message: plan.message };
     }
-    const disagreement = disagreements.find(name);
-    if (disagreement !== undefined) return { state: "unconfirmed", message: disagreement };
+    const answer = unconfirmed.find(name);
+    if (answer !== undefined) return { state: "unconfirmed", message: answer };
     if (verdict.kind === "keep") return undefined;
     if (verdict.kind === "confirm") {
       const failure = findOutcome(name)?.error;

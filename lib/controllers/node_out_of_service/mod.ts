@@ -25,7 +25,7 @@ import { VolumeHold } from "./hold.ts";
 import { createOutOfServiceMetrics, type OutOfServiceMetrics } from "./metrics.ts";
 import { planOutOfService } from "./plan.ts";
 import { OutOfServiceReconciler } from "./reconcile.ts";
-import { Returns } from "./returns.ts";
+import { Restarts } from "./restarts.ts";
 import { TaintSetter } from "./setter.ts";
 import { VersionGate } from "./version_gate.ts";
 import { OutOfServiceWatch } from "./watch.ts";
@@ -76,7 +76,7 @@ export class NodeOutOfServiceController {
   readonly #watch: OutOfServiceWatch;
   readonly #gate: VersionGate;
   readonly #hold: VolumeHold;
-  readonly #returns: Returns;
+  readonly #restarts: Restarts;
   #endStandBy: (() => void) | undefined;
   /** Whether the next look may have another result than the last one. */
   #isStale = true;
@@ -101,12 +101,12 @@ export class NodeOutOfServiceController {
     });
     const gate = new VersionGate(context);
     const setter = new TaintSetter({ ...context, watch, provenOff, gate });
-    const returns = new Returns(context.clock, attachments);
+    const restarts = new Restarts(context.clock, attachments);
     const reconciler = new OutOfServiceReconciler({
       ...context,
       watch,
       setter,
-      returns,
+      restarts,
       gate,
       metrics,
     });
@@ -115,7 +115,7 @@ export class NodeOutOfServiceController {
     this.#watch = watch;
     this.#gate = gate;
     this.#hold = hold;
-    this.#returns = returns;
+    this.#restarts = restarts;
     const { nodes, source, written, workers } = context;
     this.#loop = new ObjectLoop({
       context,
@@ -227,7 +227,7 @@ export class NodeOutOfServiceController {
       const plan = planOutOfService(node, presences.find(node), verdict);
       if (plan.kind !== "nothing") this.#loop.enqueueUnlessWaiting(node.metadata.name);
       // Its machine went off again before its kubelet reported: no Node is reconciled for that.
-      else this.#returns.forget(node.metadata.name);
+      else this.#restarts.forget(node.metadata.name);
     }
     this.#isIdle = isIdle;
     this.#endHolds();

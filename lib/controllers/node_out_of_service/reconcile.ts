@@ -17,7 +17,7 @@ import {
 import type { OutOfServiceMetrics } from "./metrics.ts";
 import { OutOfServiceNarrator } from "./narrator.ts";
 import { planOutOfService, planReturn } from "./plan.ts";
-import type { Returns } from "./returns.ts";
+import type { Restarts } from "./restarts.ts";
 import type { TaintSetter } from "./setter.ts";
 import type { VersionGate } from "./version_gate.ts";
 import type { OutOfServiceWatch } from "./watch.ts";
@@ -26,7 +26,7 @@ import type { OutOfServiceWatch } from "./watch.ts";
 export interface OutOfServiceReconcilerOptions extends NodeContext {
   readonly watch: OutOfServiceWatch;
   readonly setter: TaintSetter;
-  readonly returns: Returns;
+  readonly restarts: Restarts;
   readonly gate: Pick<VersionGate, "isOpen">;
   readonly metrics: OutOfServiceMetrics;
 }
@@ -45,7 +45,7 @@ export class OutOfServiceReconciler {
 
   /** Forgets a Node. */
   forget(name: string): void {
-    this.#options.returns.forget(name);
+    this.#options.restarts.forget(name);
     this.#narrator.forget(name);
   }
 
@@ -55,10 +55,10 @@ export class OutOfServiceReconciler {
    * @throws {KubeError} if Kubernetes refuses
    */
   async reconcile(node: Node, signal: AbortSignal): Promise<ReconcileResult> {
-    const { presences, watch, returns, gate } = this.#options;
+    const { presences, watch, restarts, gate } = this.#options;
     if (isKubeletReporting(node)) watch.restartCount(node);
     const plan = planOutOfService(node, presences.find(node), watch.judge(node));
-    if (plan.kind !== "return") returns.forget(node.metadata.name);
+    if (plan.kind !== "return") restarts.forget(node.metadata.name);
     switch (plan.kind) {
       case "nothing":
         break;
@@ -97,8 +97,8 @@ export class OutOfServiceReconciler {
 
   /** Reads the Node from the API server, because the store does not keep the boot ID. */
   async #bringBack(node: Node, record: OutOfServiceRecord, signal: AbortSignal): Promise<void> {
-    const { client, returns, metrics } = this.#options;
-    const known = returns.note(node);
+    const { client, restarts, metrics } = this.#options;
+    const known = restarts.note(node);
     const fresh = await client.read(NODES, { name: node.metadata.name }, signal);
     if (fresh.metadata.uid !== node.metadata.uid || findRecord(fresh) === undefined) return;
     const bootId = fresh.status?.nodeInfo?.bootID ?? "";

@@ -8,7 +8,7 @@ import type { Clock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue, describeError } from "../../core/errors.ts";
 import { describeFileProblem, toTriedPath } from "../../core/file_problem.ts";
 import type { Logger } from "../../core/log.ts";
-import { News } from "../../core/news.ts";
+import { MessageDedup } from "../../core/message_dedup.ts";
 import { readSmallText } from "../../core/small_file.ts";
 import { mustBe } from "../../core/text/must_be.ts";
 import type { KeyPair } from "../sockets/server.ts";
@@ -92,7 +92,7 @@ export async function watchKeyPair(
 ): Promise<void> {
   let used = current;
   let seen = current;
-  const news = new News();
+  const reported = new MessageDedup();
   for (;;) {
     await clock.sleep(LOOK_MS, signal).catch(() => {});
     if (signal.aborted) return;
@@ -101,13 +101,13 @@ export async function watchKeyPair(
       if (isSame(found, seen)) continue;
       seen = found;
       checkKeyPair(found, files);
-      news.end();
+      reported.end();
       if (isSame(found, used)) continue;
       use(found);
       used = found;
       log.info("The certificate of the HTTPS port changed", { ...describe(found.cert) });
     } catch (error) {
-      if (!news.isNew(describeError(error))) continue;
+      if (!reported.isNew(describeError(error))) continue;
       log.warn("Cannot use the new certificate; still using the old one", { error });
     }
   }

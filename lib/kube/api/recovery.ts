@@ -4,7 +4,7 @@
  */
 
 /**
- * News about the API server.
+ * What a process learned about the API server.
  *
  * - `answers`: the API server answers, perhaps after an outage
  * - `reconnected`: the same, and a kept connection was silent while a new one works. A request on an old connection

@@ -6,7 +6,7 @@ import { abortable } from "../../core/abortable.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
-import { News } from "../../core/news.ts";
+import { MessageDedup } from "../../core/message_dedup.ts";
 
 /** How a connection is secured. All certificates and keys are checked PEM. */
 export interface TlsSettings {
@@ -87,12 +87,12 @@ class RefreshingCredentials implements Credentials {
   #dueMs = -Infinity;
   #fresh = false;
   #reading: Promise<Credential> | undefined;
-  readonly #news: News;
+  readonly #reported: MessageDedup;
 
   constructor(options: CredentialsOptions) {
     this.server = options.server;
     this.#options = options;
-    this.#news = new News({ clock: options.clock, afterMs: REMIND_MS });
+    this.#reported = new MessageDedup({ clock: options.clock, afterMs: REMIND_MS });
   }
 
   current(signal: AbortSignal): Promise<Credential> {
@@ -122,13 +122,13 @@ class RefreshingCredentials implements Credentials {
       const credential = { ...loaded, version: this.#toVersion(loaded) };
       this.#last = { credential, expiresAtMs };
       this.#dueMs = clock.monotonic() + REFRESH_MS;
-      this.#news.end();
+      this.#reported.end();
       return credential;
     } catch (error) {
       if (this.#last === undefined || !this.#isGood()) throw error;
       const fields = { error: describeError(error) };
       const message = "Cannot renew Kubernetes credentials; still using the last good ones";
-      log[this.#news.isNew(fields.error) ? "warn" : "debug"](message, fields);
+      log[this.#reported.isNew(fields.error) ? "warn" : "debug"](message, fields);
       this.#dueMs = clock.monotonic() + RETRY_MS;
       return this.#last.credential;
     }

@@ -46,7 +46,7 @@ export class CloudStackProvider implements Provider {
     options.session.followKeys(() => this.#replace(this.#now.settings, new Memory()));
   }
 
-  get leftAlone(): ReadonlySet<"addresses" | "zone"> {
+  get unmanaged(): ReadonlySet<"addresses" | "zone"> {
     return this.#now.settings.leavesAddresses ? ADDRESSES : NOTHING;
   }
 

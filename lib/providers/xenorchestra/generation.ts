@@ -31,7 +31,7 @@ import { listHalted, listSuspects, mayBeCopy } from "./proof/whereabouts.ts";
 import { NamedPools } from "./scope/named_pools.ts";
 import { PoolScope } from "./scope/pool_scope.ts";
 import { UnfitEntries } from "./scope/unfit_entries.ts";
-import { toLeftAlone, type XenOrchestraSettings } from "./settings/config.ts";
+import { toUnmanaged, type XenOrchestraSettings } from "./settings/config.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
 import { Lister, type Listing } from "./wire/lister.ts";
 
@@ -60,8 +60,8 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   readonly scope: PoolScope;
   /** Watches the connections to pools. */
   readonly connections: ConnectionWatch;
-  /** See `Provider.leftAlone`. */
-  readonly leftAlone: ReadonlySet<"addresses" | "zone">;
+  /** See `Provider.unmanaged`. */
+  readonly unmanaged: ReadonlySet<"addresses" | "zone">;
   readonly #options: GenerationOptions;
   readonly #lister: Lister;
   readonly #namedPools: NamedPools;
@@ -78,7 +78,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     this.settings = settings;
     this.memory = memory;
     this.connections = new ConnectionWatch(options);
-    this.leftAlone = toLeftAlone(settings);
+    this.unmanaged = toUnmanaged(settings);
     this.scope = new PoolScope(settings.pools, memory.knownPools);
     this.#reads = new DirectReads({ api, settings, memory });
     this.#shownPools = new Set(memory.knownPools.keys());

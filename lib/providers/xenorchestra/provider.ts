@@ -84,8 +84,8 @@ export class XenOrchestraProvider implements Provider, Changes {
     });
   }
 
-  get leftAlone(): ReadonlySet<"addresses" | "zone"> {
-    return this.#now.leftAlone;
+  get unmanaged(): ReadonlySet<"addresses" | "zone"> {
+    return this.#now.unmanaged;
   }
 
   get refreshIntervalMs(): number {

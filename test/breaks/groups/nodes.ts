@@ -225,7 +225,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "an address that is routable stays on its Node, for any interface that the kubelet names",
     edits: edit(
       "lib/controllers/addresses.ts",
-      "? withExternalIps(addresses, besideNodeIps?.externalIps)",
+      "? withExternalIps(addresses, addressesWithNodeIp?.externalIps)",
       "? withExternalIps(addresses, undefined)",
     ),
     tests: ["test/controllers/addresses_test.ts", "test/docs/addresses_page_test.ts"],
@@ -250,8 +250,8 @@ export const NODE_BREAKS: readonly Break[] = [
     invariant: "with mainIpAsExternal the main address is ExternalIP also where it is the node IP",
     edits: edit(
       "lib/controllers/addresses.ts",
-      "besideNodeIps?.repeatsNodeIps ?? false",
-      "besideNodeIps === undefined && false",
+      "addressesWithNodeIp?.repeatsNodeIps ?? false",
+      "addressesWithNodeIp === undefined && false",
     ),
     tests: ["test/controllers/addresses_test.ts", "test/docs/addresses_page_test.ts"],
   },

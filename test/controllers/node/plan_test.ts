@@ -211,7 +211,7 @@ test("N-16 planNode() plans nothing more once its plan was applied", () => {
     instanceType: text,
     addresses: fc.array(address, { maxLength: 4 }),
     labels: fc.dictionary(fc.constantFrom("a.b/c", "k8s.io/x", "bad key"), text, { maxKeys: 3 }),
-    besideNodeIps: fc.option(
+    addressesWithNodeIp: fc.option(
       fc.record({ externalIps: fc.array(ip, { maxLength: 3 }), repeatsNodeIps: fc.boolean() }),
       { nil: undefined },
     ),

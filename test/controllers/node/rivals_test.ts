@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import type { Presence } from "../../../lib/cloud/provider.ts";
 import { isUninitialized } from "../../../lib/controllers/identity.ts";
-import { Claims } from "../../../lib/controllers/node/rivals.ts";
+import { MachineClaims } from "../../../lib/controllers/node/rivals.ts";
 import { swapUuid } from "../../../lib/core/text/uuid.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
 
-describe("Claims.findRival()", () => {
+describe("MachineClaims.findRival()", () => {
   const cases: readonly (readonly [string, NodeOptions, NodeOptions, string | undefined])[] = [
     ["names a Node with the provider ID", {}, { providerId: "test://i" }, "other"],
     [
@@ -56,12 +56,12 @@ describe("Claims.findRival()", () => {
   ];
   test.each(cases)("%s", (_title, mine, theirs, rival) => {
     const node = toNode("n", mine);
-    const claims = Claims.of([node, toNode("other", theirs)], {}, () => undefined);
+    const claims = MachineClaims.of([node, toNode("other", theirs)], {}, () => undefined);
     expect(claims.findRival(node, toInstance("i"))?.name).toBe(rival);
   });
 });
 
-describe("Claims of a cloud whose provider IDs can be written in several ways", () => {
+describe("MachineClaims of a cloud whose provider IDs can be written in several ways", () => {
   // As that of Xen Orchestra: the last part is the machine, what stands before it is where it was.
   const toInstanceId = (id: string): string | undefined => /^test:.*\/(\w+)$/.exec(id)?.[1];
   const cases: readonly (readonly [string, NodeOptions, NodeOptions, string | undefined])[] = [
@@ -92,7 +92,11 @@ describe("Claims of a cloud whose provider IDs can be written in several ways", 
   ];
   test.each(cases)("%s", (_title, mine, theirs, rival) => {
     const node = toNode("n", mine);
-    const claims = Claims.of([node, toNode("other", theirs)], { toInstanceId }, () => undefined);
+    const claims = MachineClaims.of(
+      [node, toNode("other", theirs)],
+      { toInstanceId },
+      () => undefined,
+    );
     expect(claims.findRival(node, toInstance("i"))?.name).toBe(rival);
   });
 });
@@ -101,7 +105,7 @@ const U = "82cebe63-c91f-5088-97f3-6750b1f45970";
 /** The bytes of {@linkcode U}, some of them reversed. */
 const W = "63bece82-1fc9-8850-97f3-6750b1f45970";
 
-describe("Claims.findRival() among Nodes that report one system UUID in two byte orders", () => {
+describe("MachineClaims.findRival() among Nodes that report one system UUID in two byte orders", () => {
   const present = (id: string): Presence => {
     return { kind: "present", instance: toInstance(id), matchedBy: "systemUuid" };
   };
@@ -144,7 +148,7 @@ describe("Claims.findRival() among Nodes that report one system UUID in two byte
   ];
   test.each(cases)("%s", (_title, theirs, presence, rival) => {
     const node = toNode("n", { systemUuid: U });
-    const claims = Claims.of([node, toNode("other", theirs)], {}, (name) =>
+    const claims = MachineClaims.of([node, toNode("other", theirs)], {}, (name) =>
       name === "other" ? presence : undefined,
     );
     expect(claims.findRival(node, toInstance(U))).toEqual(rival as never);
@@ -160,12 +164,12 @@ describe("Claims.findRival() among Nodes that report one system UUID in two byte
       toNode("b", { systemUuid: W }),
       toNode("c", { systemUuid: U }),
     ] as const;
-    const claims = Claims.of(nodes, {}, (name) => machines.get(name));
+    const claims = MachineClaims.of(nodes, {}, (name) => machines.get(name));
     expect(claims.findRival(nodes[0], toInstance(U))).toEqual({ name: "c", isCertain: true });
   });
 });
 
-describe("Claims of two Nodes in a cloud that takes a byte-swapped system UUID for want of another", () => {
+describe("MachineClaims of two Nodes in a cloud that matches by a byte-swapped system UUID", () => {
   const clouds = [[U], [W], [U, W]];
   const reports = [U, W].flatMap((one) => [U, W].map((two) => [one, two] as const));
   const presets = ["", U, W];
@@ -204,7 +208,7 @@ describe("Claims of two Nodes in a cloud that takes a byte-swapped system UUID f
       if (found === undefined) return { kind: "unknown", reason: "notListed", message: "" };
       return { kind: "present", instance: toInstance(found), matchedBy: "systemUuid" };
     };
-    const claims = new Claims({}, resolve);
+    const claims = new MachineClaims({}, resolve);
     const put = (name: string, options: NodeOptions): void => {
       nodes.set(name, toNode(name, options));
       claims.note(name, nodes.get(name));
@@ -233,11 +237,15 @@ describe("Claims of two Nodes in a cloud that takes a byte-swapped system UUID f
   });
 });
 
-describe("Claims.note()", () => {
+describe("MachineClaims.note()", () => {
   const node = toNode("n", { systemUuid: "a" });
 
   test("forgets what a Node claimed before it changed, and what one claimed that is gone", () => {
-    const claims = Claims.of([node, toNode("other", { systemUuid: "a" })], {}, () => undefined);
+    const claims = MachineClaims.of(
+      [node, toNode("other", { systemUuid: "a" })],
+      {},
+      () => undefined,
+    );
     claims.note("other", toNode("other", { systemUuid: "b" }));
     expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
     claims.note("other", toNode("other", { systemUuid: "a" }));
@@ -248,16 +256,20 @@ describe("Claims.note()", () => {
 
   test("keeps the claims of the others when one of three is gone", () => {
     const three = [node, toNode("x", { systemUuid: "a" }), toNode("y", { systemUuid: "A" })];
-    const claims = Claims.of(three, {}, () => undefined);
+    const claims = MachineClaims.of(three, {}, () => undefined);
     claims.note("x", undefined);
     expect(claims.findRival(node, toInstance("i"))?.name).toBe("y");
   });
 });
 
-describe("Claims.refuseRival()", () => {
+describe("MachineClaims.refuseRival()", () => {
   const instance = toInstance("i");
   const present = { kind: "present", instance, matchedBy: "systemUuid" } as const;
-  const claims = Claims.of([toNode("other", { providerId: "test://i" })], {}, () => undefined);
+  const claims = MachineClaims.of(
+    [toNode("other", { providerId: "test://i" })],
+    {},
+    () => undefined,
+  );
 
   test("is ambiguous and names both, of a Node that waits for its cloud", () => {
     const presence = claims.refuseRival(toNode("a"), present);
@@ -281,7 +293,7 @@ describe("Claims.refuseRival()", () => {
     (_title, rival, says, not) => {
       const node = toNode("a", { systemUuid: "u" });
       const other = toNode("other", { systemUuid: "u", providerId: "elsewhere://x" });
-      const presence = Claims.of([node, other], {}, () => rival).refuseRival(node, present);
+      const presence = MachineClaims.of([node, other], {}, () => rival).refuseRival(node, present);
       expect(presence).toMatchObject({
         reason: "ambiguous",
         message: expect.stringMatching(

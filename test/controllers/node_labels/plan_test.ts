@@ -320,7 +320,7 @@ test("planNodeLabels() trusts no old label that is no UUID where the cloud names
 });
 
 describe("planNodeLabels() of zones that are left alone", () => {
-  const leftAlone = new Set(["zone"] as const);
+  const unmanaged = new Set(["zone"] as const);
   const planLeft = (labels: Labels, presence: Presence, reported: Labels = {}): LabelPlan =>
     planNodeLabels(
       toNode("n", { providerId: "test://i", uninitialized: false, labels }),
@@ -328,7 +328,7 @@ describe("planNodeLabels() of zones that are left alone", () => {
       {
         reported,
         origins: ORIGINS,
-        leftAlone,
+        unmanaged,
       },
     );
 

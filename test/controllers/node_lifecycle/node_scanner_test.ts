@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { Disagreements } from "../../../lib/controllers/node_lifecycle/disagreements.ts";
+import { UnconfirmedAbsences } from "../../../lib/controllers/node_lifecycle/unconfirmed_absences.ts";
 import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
 import { NodeScanner } from "../../../lib/controllers/node_lifecycle/node_scanner.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
@@ -19,8 +19,8 @@ async function setStage(): Promise<Stage> {
   for (const name of ["a", "b", "c"]) world.add(name);
   const fleet = new FleetWatch(context, DEFAULT_DELETION);
   const reconciler = { areAllReady: true };
-  const disagreements = new Disagreements(context);
-  const scanner = new NodeScanner({ ...context, fleet, disagreements, reconciler });
+  const unconfirmed = new UnconfirmedAbsences(context);
+  const scanner = new NodeScanner({ ...context, fleet, unconfirmed, reconciler });
   const stop = new AbortController();
   const refreshing = source.run(stop.signal);
   await clock.advance(0);

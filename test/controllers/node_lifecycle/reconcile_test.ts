@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import { Disagreements } from "../../../lib/controllers/node_lifecycle/disagreements.ts";
+import { UnconfirmedAbsences } from "../../../lib/controllers/node_lifecycle/unconfirmed_absences.ts";
 import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { LifecycleReconciler } from "../../../lib/controllers/node_lifecycle/reconcile.ts";
@@ -13,7 +13,7 @@ function createReconciler({ context, metrics }: LifecycleWorld): LifecycleReconc
   return new LifecycleReconciler({
     ...context,
     fleet: new FleetWatch(context, DEFAULT_DELETION),
-    disagreements: new Disagreements(context),
+    unconfirmed: new UnconfirmedAbsences(context),
     pacer: new RefreshPacer({ ...context, tickIntervalMs: 5_000 }),
     metrics: createLifecycleMetrics(metrics),
   });

@@ -69,12 +69,12 @@ function hold(server: FakeXenOrchestra): () => void {
 
 describe("reconfigure()", () => {
   test("changes what is left alone, and asks no other Xen Orchestra", () => {
-    expect(provider.leftAlone).toEqual(new Set());
+    expect(provider.unmanaged).toEqual(new Set());
     const left = { addresses: { mode: "leave" }, zoneLabelFrom: "none", regions: { a: "b" } };
     expect(reconfigure(here, left)).toBe("sameCloud");
-    expect(provider.leftAlone).toEqual(new Set(["addresses", "zone"]));
+    expect(provider.unmanaged).toEqual(new Set(["addresses", "zone"]));
     expect(reconfigure(here)).toBe("sameCloud");
-    expect(provider.leftAlone).toEqual(new Set());
+    expect(provider.unmanaged).toEqual(new Set());
   });
 
   test("makes the next inventory by the new settings", async () => {

@@ -9,7 +9,7 @@ import { planNode } from "../../../controllers/node/plan.ts";
 import { toAddressPolicy } from "../../../controllers/addresses.ts";
 import type { NodePatch } from "../../../controllers/node_writer.ts";
 import { NO_TAG_CHANGES } from "../../../controllers/tag_labels.ts";
-import type { Claims } from "../../../controllers/node/rivals.ts";
+import type { MachineClaims } from "../../../controllers/node/rivals.ts";
 import { planNodeLabels } from "../../../controllers/node_labels/plan.ts";
 import { planLifecycle } from "../../../controllers/node_lifecycle/plan.ts";
 import { SHUTDOWN_TAINT } from "../../../controllers/node_lifecycle/words.ts";
@@ -64,7 +64,7 @@ export interface OutlookSources {
   /** Of all instances. */
   readonly inventory: Inventory;
   /** Of all Nodes: another one may claim the same machine. */
-  readonly claims: Claims;
+  readonly claims: MachineClaims;
   readonly acting: Acting;
 }
 
@@ -84,8 +84,8 @@ export function toOutlook(node: Node, resolved: Presence, sources: OutlookSource
     changes.push({ what: "initialise", ...providerId, labels: toLabels(metadata) });
   }
   const origins = provider.originLabels ?? {};
-  const { leftAlone = new Set() } = provider;
-  const labelPlan = planNodeLabels(node, presence, { reported: {}, origins, leftAlone });
+  const { unmanaged = new Set() } = provider;
+  const labelPlan = planNodeLabels(node, presence, { reported: {}, origins, unmanaged });
   const { tags = NO_TAG_CHANGES, tagWarnings = [] } = labelPlan;
   const set = { ...labelPlan.set, ...tags.set };
   const { removed } = tags;

@@ -18,7 +18,7 @@ export type AddressSettings = CloudStackSettings["addresses"];
 export function toAddresses(
   vm: Pick<Vm, "nic" | "publicip">,
   settings: AddressSettings,
-): Pick<Instance, "addresses" | "besideNodeIps"> {
+): Pick<Instance, "addresses" | "addressesWithNodeIp"> {
   const nics = (vm.nic ?? []).filter((nic) => isWanted(nic, settings));
   const inOrder = nics.toSorted(
     (a, b) => Number(b.isdefault === true) - Number(a.isdefault === true),

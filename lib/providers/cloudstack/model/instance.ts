@@ -34,7 +34,7 @@ export function toInstance(vm: Vm, settings: InstanceSettings): CloudStackInstan
   const region = toLabelValue(settings.region ?? "") || zone;
   const instanceType = offering && formatInstanceType(offering, settings.instanceTypeStyle);
   const owner = toOwner(vm);
-  const { addresses, besideNodeIps } = toAddresses(vm, settings.addresses);
+  const { addresses, addressesWithNodeIp } = toAddresses(vm, settings.addresses);
   return Object.freeze({
     id,
     providerId: formatProviderId(id),
@@ -44,7 +44,7 @@ export function toInstance(vm: Vm, settings: InstanceSettings): CloudStackInstan
     ...(zone !== "" && { zone }),
     ...(instanceType && { instanceType }),
     addresses: Object.freeze(addresses.map((one) => Object.freeze(one))),
-    ...(besideNodeIps && { besideNodeIps }),
+    ...(addressesWithNodeIp && { addressesWithNodeIp }),
     labels: NO_LABELS,
     details: Object.freeze(toDetails(vm)),
     ...(owner !== undefined && { owner }),

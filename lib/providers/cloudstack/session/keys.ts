@@ -7,7 +7,7 @@ import { explainSecret } from "../../../cloud/settings/secret_text.ts";
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { describeFileProblem } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
-import { News } from "../../../core/news.ts";
+import { MessageDedup } from "../../../core/message_dedup.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
 
@@ -69,7 +69,7 @@ export class KeyFiles implements KeySource {
   /** What the files hold if only one of them differs from the pair in use. */
   #mixed: KeyPair | undefined;
   #readAtMs: number;
-  readonly #news = new News();
+  readonly #reported = new MessageDedup();
   /** Since when a file is missing or empty, in monotonic milliseconds; infinite when none is. */
   #awaySinceMs = Infinity;
 
@@ -109,8 +109,8 @@ export class KeyFiles implements KeySource {
     if ("key" in one && "key" in other) this.#learn({ apiKey: one.key, secretKey: other.key });
     this.#awaySinceMs = problem?.isAway ? Math.min(this.#awaySinceMs, nowMs) : Infinity;
     if (problem?.isAway && nowMs - this.#awaySinceMs < AWAY_MS) return;
-    if (problem === undefined) this.#news.end();
-    else if (this.#news.isNew(problem.problem)) {
+    if (problem === undefined) this.#reported.end();
+    else if (this.#reported.isNew(problem.problem)) {
       const fields = { path: problem.path, problem: problem.problem };
       this.#log.warn("Cannot use a changed key file; still using the last good keys", fields);
     }

@@ -46,15 +46,15 @@ interface Found extends IpAddress {
  *
  * ExternalIP: addresses that are globally routable or in `externalCidrs`. InternalIP: the first address of each family
  * that is not external. If a family has none, its first routable address becomes InternalIP instead of ExternalIP. With
- * `--node-ip`, that address stays ExternalIP ({@linkcode Instance.besideNodeIps}). Link-local, loopback, multicast and
- * excluded addresses never count.
+ * `--node-ip`, that address stays ExternalIP ({@linkcode Instance.addressesWithNodeIp}). Link-local, loopback,
+ * multicast and excluded addresses never count.
  *
  * @returns InternalIPs first (IPv4, then IPv6), then ExternalIPs by device, family and number; without duplicates
  */
 export function toAddresses(
   source: AddressSource,
   settings: AddressSettings,
-): Pick<Instance, "addresses" | "besideNodeIps"> {
+): Pick<Instance, "addresses" | "addressesWithNodeIp"> {
   const chosen = chooseAddresses(listFound(source, settings), ({ text }) =>
     settings.externalCidrs.some((cidr) => isInCidr(text, cidr)),
   );
@@ -62,7 +62,7 @@ export function toAddresses(
   const main = unique(listUsable(source.mainIpAddress ?? "", settings));
   return {
     addresses: listAddresses(chosen.internal, main),
-    besideNodeIps: { externalIps: main, repeatsNodeIps: true },
+    addressesWithNodeIp: { externalIps: main, repeatsNodeIps: true },
   };
 }
 

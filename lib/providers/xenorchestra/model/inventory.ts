@@ -184,13 +184,13 @@ export function toInstance(
 
 function freezeAddresses({
   addresses,
-  besideNodeIps,
+  addressesWithNodeIp,
 }: ReturnType<typeof toAddresses>): ReturnType<typeof toAddresses> {
   for (const address of addresses) Object.freeze(address);
   Object.freeze(addresses);
-  if (besideNodeIps === undefined) return { addresses };
-  Object.freeze(besideNodeIps.externalIps);
-  return { addresses, besideNodeIps: Object.freeze(besideNodeIps) };
+  if (addressesWithNodeIp === undefined) return { addresses };
+  Object.freeze(addressesWithNodeIp.externalIps);
+  return { addresses, addressesWithNodeIp: Object.freeze(addressesWithNodeIp) };
 }
 
 /** Whether the lists contain the pool of a VM and the host that it names. */

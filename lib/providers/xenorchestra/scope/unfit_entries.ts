@@ -4,7 +4,7 @@
  */
 import type { Finding } from "../../../cloud/inspection.ts";
 import type { Logger } from "../../../core/log.ts";
-import { News } from "../../../core/news.ts";
+import { MessageDedup } from "../../../core/message_dedup.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { listUnfitEntries, type Places, type UnfitEntry } from "../model/own_places.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
@@ -15,7 +15,7 @@ type Settings = Pick<XenOrchestraSettings, "regions" | "zones">;
 export class UnfitEntries {
   readonly #settings: Settings;
   readonly #log: Logger;
-  readonly #news = new News();
+  readonly #reported = new MessageDedup();
 
   constructor(settings: Settings, log: Logger) {
     this.#settings = settings;
@@ -27,8 +27,8 @@ export class UnfitEntries {
     const { regions, zones } = this.#settings;
     if (regions === undefined && zones === undefined) return;
     const unfit = listUnfitEntries(places, this.#settings);
-    if (unfit.length === 0) this.#news.end();
-    else if (this.#news.isNew(JSON.stringify(unfit))) {
+    if (unfit.length === 0) this.#reported.end();
+    else if (this.#reported.isNew(JSON.stringify(unfit))) {
       for (const one of unfit) {
         const { message, advice } = toFinding(one);
         this.#log.warn("An entry of regions or zones has no effect", { why: message, advice });

@@ -10,7 +10,7 @@ import { formatDuration } from "../../../core/text/duration.ts";
 import { ConfigError } from "../../../core/errors.ts";
 import { describeFileProblem, toTriedPath } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
-import { News } from "../../../core/news.ts";
+import { MessageDedup } from "../../../core/message_dedup.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { explainToken } from "../settings/text_forms.ts";
@@ -51,7 +51,7 @@ export class FileToken implements TokenSource {
   readonly #log: Logger;
   #token: string;
   #readAtMs: number;
-  readonly #news = new News();
+  readonly #reported = new MessageDedup();
   /** The time since which the file is missing or empty, in monotonic milliseconds; `Infinity` if it is not. */
   #awaySinceMs = Infinity;
 
@@ -89,8 +89,8 @@ export class FileToken implements TokenSource {
     if (problem === "") this.#token = text;
     this.#awaySinceMs = text === "" ? Math.min(this.#awaySinceMs, nowMs) : Infinity;
     if (text === "" && nowMs - this.#awaySinceMs < AWAY_MS) return;
-    if (problem === "") this.#news.end();
-    else if (this.#news.isNew(problem)) {
+    if (problem === "") this.#reported.end();
+    else if (this.#reported.isNew(problem)) {
       const fields = { path: this.#path, problem };
       this.#log.warn("Cannot use the changed tokenFile; still using the last good token", fields);
     }

@@ -85,8 +85,8 @@ export function parseXenOrchestraConfig(
   return issues.length > 0 || !settings ? { issues, warnings } : { settings, issues, warnings };
 }
 
-/** Returns the value of `Provider.leftAlone`. */
-export function toLeftAlone({
+/** Returns the value of `Provider.unmanaged`. */
+export function toUnmanaged({
   leavesAddresses,
   zoneLabelFrom,
 }: Pick<XenOrchestraSettings, "leavesAddresses" | "zoneLabelFrom">): ReadonlySet<

@@ -5,7 +5,7 @@ import type { Presence } from "../../../../lib/cloud/provider.ts";
 import type { Acting } from "../../../../lib/cli/check/outlook/acting.ts";
 import { formatChange, toOutlook } from "../../../../lib/cli/check/outlook/changes.ts";
 import type { ProvenOff } from "../../../../lib/cloud/capabilities/proven_off.ts";
-import { Claims } from "../../../../lib/controllers/node/rivals.ts";
+import { MachineClaims } from "../../../../lib/controllers/node/rivals.ts";
 import { FakeProvider, toInstance, toInventory } from "../../../support/cloud/instances.ts";
 import { type NodeOptions, toNode } from "../../../support/nodes/nodes.ts";
 
@@ -41,7 +41,7 @@ function listChanges(
     ...COMMON,
     provider: from,
     acting,
-    claims: Claims.of([node], {}, () => undefined),
+    claims: MachineClaims.of([node], {}, () => undefined),
   }).changes.flatMap(formatChange);
 }
 
@@ -50,7 +50,7 @@ test("toOutlook() names what a person should know of a machine as a problem", ()
   const presence: Presence = { ...PRESENT, caution: "it is in a pool of others" };
   const { changes, problems } = toOutlook(node, presence, {
     ...COMMON,
-    claims: Claims.of([node], {}, () => undefined),
+    claims: MachineClaims.of([node], {}, () => undefined),
   });
   expect([changes, problems]).toEqual([[], ["it is in a pool of others"]]);
 });
@@ -132,19 +132,21 @@ describe("toOutlook()", () => {
     const conditions = [{ type: "Ready", status: "True" }];
     const ready = { ...node, status: { ...node.status, conditions } };
     expect(
-      toOutlook(ready, ABSENT, { ...COMMON, claims: Claims.of([ready], {}, () => undefined) })
-        .changes,
+      toOutlook(ready, ABSENT, {
+        ...COMMON,
+        claims: MachineClaims.of([ready], {}, () => undefined),
+      }).changes,
     ).toEqual([]);
   });
 
   test("says why a Node could not be initialised, and that another claims its machine", () => {
     const wrong = toNode("n", { nodeIp: "10.9.9.9" });
-    const options = { ...COMMON, claims: Claims.of([wrong], {}, () => undefined) };
+    const options = { ...COMMON, claims: MachineClaims.of([wrong], {}, () => undefined) };
     expect(toOutlook(wrong, PRESENT, options).problems.join()).toContain("10.9.9.9");
     const twins = [toNode("n"), toNode("m", { providerId: "test://i" })] as const;
     const { changes, problems } = toOutlook(twins[0], PRESENT, {
       ...COMMON,
-      claims: Claims.of(twins, {}, () => undefined),
+      claims: MachineClaims.of(twins, {}, () => undefined),
     });
     expect(changes).toEqual([]);
     expect(problems.join()).toContain('claimed by Node "m"');
@@ -186,7 +188,7 @@ test("toOutlook() lists labels that come and go with their tags, and names tags 
   });
   const tagLabels = { labels: { "a.b/row": "9", "a.b/mine": "8" }, unclear: [], refused: ["no"] };
   const presence: Presence = { ...PRESENT, instance: { ...instance, tagLabels } };
-  const claims = Claims.of([node], {}, () => undefined);
+  const claims = MachineClaims.of([node], {}, () => undefined);
   const { changes, problems } = toOutlook(node, presence, { ...COMMON, claims });
   expect(changes.flatMap(formatChange)).toEqual(["~ a.b/row=1 -> 9", "- a.b/gone=2"]);
   expect(problems).toEqual([expect.stringContaining('label a.b/mine is "3"'), expect.any(String)]);
@@ -194,11 +196,11 @@ test("toOutlook() lists labels that come and go with their tags, and names tags 
 
 test("toOutlook() plans no addresses where the settings leave them alone", () => {
   const node = toNode("n", { ...DONE, addresses: [["InternalIP", "100.64.0.1"]] });
-  const left = { ...provider, leftAlone: new Set(["addresses"] as const) };
+  const left = { ...provider, unmanaged: new Set(["addresses"] as const) };
   const sources = {
     ...COMMON,
     provider: Object.assign(new FakeProvider(), left),
-    claims: Claims.of([node], {}, () => undefined),
+    claims: MachineClaims.of([node], {}, () => undefined),
   };
   expect(toOutlook(node, PRESENT, sources).changes).toEqual([]);
   expect(toOutlook(node, PRESENT, { ...sources, provider }).changes).toHaveLength(1);

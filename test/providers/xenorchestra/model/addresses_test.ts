@@ -127,7 +127,8 @@ describe("toAddresses()", () => {
 
   test("says what is external beside node IPs, unless that goes without saying", () => {
     const beside = (addresses: Record<string, string>, over: object = {}): unknown =>
-      toAddresses({ addresses, mainIpAddress: "10.0.0.1" }, { ...PLAIN, ...over }).besideNodeIps;
+      toAddresses({ addresses, mainIpAddress: "10.0.0.1" }, { ...PLAIN, ...over })
+        .addressesWithNodeIp;
     expect(beside({ "0/ipv4/0": "10.0.0.1", "1/ipv4/0": "8.8.8.8" })).toBeUndefined();
     expect(beside({ "0/ipv4/0": "8.8.8.8", "1/ipv4/0": "8.8.4.4" })).toEqual({
       externalIps: ["8.8.8.8", "8.8.4.4"],

@@ -7,7 +7,7 @@ import { isInCidr } from "../../../../lib/core/net/ip.ts";
 import { describeSettings } from "../../../../lib/providers/xenorchestra/settings/config_schema.ts";
 import {
   parseXenOrchestraConfig,
-  toLeftAlone,
+  toUnmanaged,
 } from "../../../../lib/providers/xenorchestra/settings/config.ts";
 
 const FILE = { url: "https://xoa.example.com", token: "s3cret" };
@@ -270,7 +270,7 @@ describe("settings of labels and addresses", () => {
       tagPrefixes: ["example.com/"],
       leavesAddresses: true,
     });
-    expect([...(settings ? toLeftAlone(settings) : [])]).toEqual(["addresses"]);
+    expect([...(settings ? toUnmanaged(settings) : [])]).toEqual(["addresses"]);
   });
 
   test("are as before when they are empty, or say the default", () => {
@@ -280,7 +280,7 @@ describe("settings of labels and addresses", () => {
       ...read({}),
       ...(plain && { settings: plain }),
     });
-    expect(plain && toLeftAlone(plain)).toEqual(new Set());
+    expect(plain && toUnmanaged(plain)).toEqual(new Set());
   });
 
   const LABEL = "must be a label value";
@@ -316,6 +316,6 @@ describe("settings of labels and addresses", () => {
     ]);
     // Networks are not even asked for.
     expect(settings?.addresses).not.toHaveProperty("network");
-    expect(settings && toLeftAlone(settings)).toEqual(new Set(["addresses", "zone"]));
+    expect(settings && toUnmanaged(settings)).toEqual(new Set(["addresses", "zone"]));
   });
 });

@@ -6,16 +6,16 @@ import type { Node } from "../../kube/kinds/node.ts";
 import { isReady } from "../identity.ts";
 import type { NodeContext } from "../context.ts";
 
-interface Disagreement {
+interface UnconfirmedAbsence {
   /** A new Node with the same name has another UID. */
   readonly uid: string | undefined;
   readonly message: string;
 }
 
 /** Holds at most one answer for each Node, until the machine or the kubelet is back. */
-export class Disagreements {
+export class UnconfirmedAbsences {
   readonly #context: Pick<NodeContext, "nodes" | "presences">;
-  readonly #byName = new Map<string, Disagreement>();
+  readonly #byName = new Map<string, UnconfirmedAbsence>();
 
   constructor(context: Pick<NodeContext, "nodes" | "presences">) {
     this.#context = context;

@@ -20,7 +20,7 @@ interface Return {
  * Holds at most one entry for each Node. A new process takes its first look for the start of the machine, so it may
  * wait longer than necessary, never shorter.
  */
-export class Returns {
+export class Restarts {
   readonly #clock: Clock;
   readonly #attachments: Attachments;
   readonly #byName = new Map<string, Return>();

@@ -12,7 +12,7 @@ export interface Reminder {
 }
 
 /** Remembers the last message: a lasting problem is reported once, or again after a time. */
-export class News {
+export class MessageDedup {
   readonly #reminder: Reminder | undefined;
   #told: string | undefined;
   #againMs = Infinity;

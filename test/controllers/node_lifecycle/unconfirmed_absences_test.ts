@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Disagreements } from "../../../lib/controllers/node_lifecycle/disagreements.ts";
+import { UnconfirmedAbsences } from "../../../lib/controllers/node_lifecycle/unconfirmed_absences.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
@@ -7,7 +7,7 @@ import { toNode } from "../../support/nodes/nodes.ts";
 const SAID = "a direct request shows the machine";
 
 interface Stage extends LifecycleWorld, AsyncDisposable {
-  readonly said: Disagreements;
+  readonly said: UnconfirmedAbsences;
 }
 
 /** Node `a` is not Ready and misses its machine. */
@@ -16,7 +16,7 @@ async function setStage(): Promise<Stage> {
   const { clock, source } = world;
   const node = world.add("a", { ready: "Unknown" });
   world.loseMachines("a");
-  const said = new Disagreements(world.context);
+  const said = new UnconfirmedAbsences(world.context);
   said.note(node, SAID);
   const stop = new AbortController();
   const refreshing = source.run(stop.signal);
@@ -32,7 +32,7 @@ async function setStage(): Promise<Stage> {
   };
 }
 
-test("Disagreements keep what was said of a Node that is not Ready and misses its machine", async () => {
+test("UnconfirmedAbsences keeps the answer about a Node that is not Ready and misses its machine", async () => {
   await using stage = await setStage();
   stage.said.dropResolved();
   expect(stage.said.find("a")).toBe(SAID);
@@ -58,7 +58,7 @@ test.each<[string, (stage: Stage) => unknown]>([
     },
   ],
   ["nothing stands any more", ({ said }) => said.drop("a")],
-])("Disagreements drop what was said of a Node when %s", async (_when, change) => {
+])("UnconfirmedAbsences drops the answer about a Node when %s", async (_when, change) => {
   await using stage = await setStage();
   await change(stage);
   stage.said.dropResolved();
