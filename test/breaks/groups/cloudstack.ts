@@ -27,8 +27,8 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     invariant: "a program that stopped renewing its Lease manages no load balancers",
     edits: edit(
       "lib/cli/check/controllers/services.ts",
-      'if (holder === "" || nowMs - readRenewalMs(lease) > SILENT_MS) return undefined;',
-      'if (holder === "" && nowMs - readRenewalMs(lease) > SILENT_MS) return undefined;',
+      "if (!isHeldNow(lease, nowMs)) return undefined;",
+      "void isHeldNow(lease, nowMs);",
     ),
     tests: ["test/cli/check/controllers/services_test.ts"],
   },

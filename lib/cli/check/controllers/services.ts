@@ -12,11 +12,9 @@ import type { MissingLoadBalancers } from "../../../cloud/provider_definition.ts
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import { findHolder, type LeaseName } from "../../../kube/election/lease.ts";
-import { type Lease, LEASES } from "../../../kube/kinds/lease.ts";
+import { LEASES } from "../../../kube/kinds/lease.ts";
+import { isHeldNow } from "../leases/other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
-
-/** A holder that was silent for longer has stopped. Generous, because this clock is not that of the holder. */
-const SILENT_MS = 120_000;
 
 /** What {@linkcode checkLoadBalancers} looks with. */
 export interface LoadBalancerSearch {
@@ -71,7 +69,8 @@ export async function checkLoadBalancers(
       const message = `${what}; ${holder} manages them, if it runs with --controllers=service`;
       return { level: "warning", code, message, advice: `keep it running: ${missing.message}` };
     }
-    const message = `${what}, and no program manages them: ${missing.message}`;
+    const lease = `${search.namespace}/${missing.lease}`;
+    const message = `${what}, and no process holds Lease ${lease}: ${missing.message}`;
     return { level: "failure", code, message, advice: missing.advice };
   } catch (error) {
     signal.throwIfAborted();
@@ -89,18 +88,11 @@ async function findManager(
   const path: LeaseName = { namespace, name: missing.lease };
   try {
     const lease = await client.read(LEASES, path, signal);
-    const holder = findHolder(lease);
-    if (holder === "" || nowMs - readRenewalMs(lease) > SILENT_MS) return undefined;
-    return `the holder of the Lease ${namespace}/${missing.lease} (${holder})`;
+    if (!isHeldNow(lease, nowMs)) return undefined;
+    return `the holder of Lease ${namespace}/${missing.lease} (${findHolder(lease)})`;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof KubeError) return undefined;
     throw error;
   }
-}
-
-/** Wall-clock milliseconds of the last renewal; long ago if there is none. */
-function readRenewalMs({ spec }: Lease): number {
-  const ms = Date.parse(String(spec?.renewTime));
-  return Number.isNaN(ms) ? -Infinity : ms;
 }

@@ -39,7 +39,13 @@ describe("checkLoadBalancers()", () => {
 
   test.each<[string, ScriptStep, object | undefined, string, string]>([
     ["no Service has one", toPage([undefined]), undefined, "ok", "no Service has"],
-    ["no program holds the Lease", SOME, undefined, "failure", "no program manages them"],
+    [
+      "no program holds the Lease",
+      SOME,
+      undefined,
+      "failure",
+      "no process holds Lease kube-system/other",
+    ],
     [
       "a program renews the Lease",
       SOME,
@@ -47,15 +53,21 @@ describe("checkLoadBalancers()", () => {
       "warning",
       "apache_1",
     ],
-    ["its clock is ahead", SOME, held("2026-01-01T12:01:00.000000Z"), "warning", "apache_1"],
-    ["the program stopped", SOME, held("2026-01-01T11:50:00.000000Z"), "failure", "no program"],
-    ["it never renewed", SOME, held(), "failure", "no program manages them"],
+    ["its clock is ahead", SOME, held("2026-01-01T12:00:30.000000Z"), "warning", "apache_1"],
+    [
+      "the program stopped",
+      SOME,
+      held("2026-01-01T11:50:00.000000Z"),
+      "failure",
+      "no process holds",
+    ],
+    ["it never renewed", SOME, held(), "failure", "no process holds Lease kube-system/other"],
     [
       "it gave the Lease back",
       SOME,
       { metadata: { name: "other" }, spec: {} },
       "failure",
-      "no program",
+      "no process holds",
     ],
     ["they cannot be listed", REFUSED, undefined, "warning", "cannot list Services"],
   ])("if %s", async (_what, step, lease, level, words) => {
