@@ -4,7 +4,7 @@
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { toRegistration } from "../support/nodes/nodes.ts";
-import { CloudStackRig } from "../support/outages/cloudstack_rig.ts";
+import { CloudStackRig, SMALL_PAGE } from "../support/outages/cloudstack_rig.ts";
 import { REFRESH_MS } from "../support/outages/stage.ts";
 
 const MINUTE_MS = 60_000;
@@ -70,6 +70,17 @@ test("deletion.trustEmptyAnswer: false keeps the Node of each of them, and says 
   await rig.clock.advance(4 * DELETION_MS);
   expect(rig.readNode(NODE)).toBeDefined();
   expect(rig.listEvents(NODE)).toContain("NodeDeletionBlocked");
+});
+
+test("a Node that registers while every list changes is initialised all the same", async () => {
+  await using rig = await CloudStackRig.start(DEFAULT_DELETION);
+  const before = rig.readNode(NODE);
+  rig.cloud.settings.defaultPageSize = SMALL_PAGE;
+  rig.cloud.faults.set({ kind: "shrinkingList" });
+  rig.kubernetes.objects.deleteNode(NODE);
+  await rig.clock.advance(REFRESH_MS);
+  await register(rig);
+  expect(rig.readNode(NODE)?.spec?.providerID).toBe(before?.spec?.providerID);
 });
 
 test("new keys of the same user cost nothing but what went while they changed", async () => {

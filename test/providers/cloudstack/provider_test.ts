@@ -369,6 +369,20 @@ describe("a live machine", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("of a name is asked for by itself while the list is not whole", async () => {
+    const provider = create();
+    const node = { name: "worker-1" };
+    const fault = { kind: "missingPage", page: 1 } as const;
+    simulator.faults.set(fault, { command: "listVirtualMachines", times: 1 });
+    const inventory = await provider.listInventory([node], signal);
+    expect(provider.findInstance(inventory, node)).toMatchObject({ reason: "notListed" });
+    const found = await provider.readInstance(inventory, node, signal);
+    expect(found).toMatchObject({ kind: "present", instance: { id: findId("worker-1") } });
+    simulator.faults.set(fault, { command: "listVirtualMachines" });
+    const half = await provider.readInstance(inventory, node, signal);
+    expect(half).toMatchObject({ kind: "unknown", reason: "notCovered" });
+  });
+
   test("of a name is not matched while the list holds another one that cannot be read", async () => {
     const provider = create();
     const node = { name: "worker-1" };

@@ -18,6 +18,8 @@ export type Identity =
       readonly name: string;
       readonly short?: string;
       readonly systemUuid?: string;
+      /** Whether the Node has a provider ID, which names no VM. @default {it has none} */
+      readonly isNameless?: true;
     }
   /** Nothing to look up by, and the presence that says so. */
   | { readonly kind: "other"; readonly presence: Presence };
@@ -41,6 +43,7 @@ export function parseIdentity({ name, providerId, systemUuid }: NodeIdentity): I
     kind: "name",
     name: lower,
     ...(dot > 0 && { short: lower.slice(0, dot) }),
+    ...(providerId !== undefined && { isNameless: true as const }),
     ...(systemUuid !== undefined && { systemUuid: systemUuid.toLowerCase() }),
   };
 }

@@ -26,7 +26,10 @@ export function findInstance(inventory: Inventory, identity: Identity): Presence
       unreadableNames: findUnreadableNames(inventory),
     });
     const isTooOld = found.kind === "present" && isOlderThan(inventory, identity);
-    return isTooOld ? toUnknown("notListed", TOO_OLD) : found;
+    if (isTooOld) return toUnknown("notListed", TOO_OLD);
+    // A new Node is then asked for by its name alone: the list of VMs with one name is short, and so rather whole.
+    const isOpen = found.kind === "unknown" && found.reason === "notCovered";
+    return isOpen && !identity.isNameless ? toUnknown("notListed", found.message) : found;
   }
   const { vmId } = identity;
   const instance = inventory.instances.get(vmId);
@@ -90,7 +93,7 @@ export function chooseByName(
 function findDoubt(
   { name, short }: Extract<Identity, { kind: "name" }>,
   { gap, undecodable, unreadableNames }: ListDoubts,
-): Presence | undefined {
+): (Presence & { kind: "unknown" }) | undefined {
   const about = `Cannot tell which VM has the name "${name}"`;
   if (gap !== undefined) {
     return toUnknown("notCovered", `${about}: CloudStack's list of VMs is not whole: ${gap}`);
@@ -100,10 +103,8 @@ function findDoubt(
   const problem = isSame ? first : findNameless(undecodable);
   if (problem === undefined) return undefined;
   const what = isSame ? "a VM with that name" : "a VM";
-  return toUnknown(
-    "undecodable",
-    `${about}: the list holds ${what} that Landfall cannot read: ${problem}`,
-  );
+  const message = `${about}: the list holds ${what} that Landfall cannot read: ${problem}`;
+  return toUnknown(isSame ? "undecodable" : "notCovered", message);
 }
 
 /** The instances that have the name of a Node, or, if there is none, its part before the first dot. In any case. */

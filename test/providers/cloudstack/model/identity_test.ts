@@ -15,6 +15,7 @@ test("parseIdentity() takes the name in lower case, also beside a provider ID th
     kind: "name",
     name: "node-1.example.org",
     short: "node-1",
+    isNameless: true,
   });
 });
 
