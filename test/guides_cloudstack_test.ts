@@ -117,6 +117,7 @@ describe("settings in the guides for CloudStack", () => {
 /** Files and other names with dashes. */
 const OTHER_NAMES = new Set([
   "cloud-config",
+  "cloud-node-out-of-service",
   "cloudstack-service-controller",
   "external-cloudstack",
 ]);

@@ -62,6 +62,7 @@ const OTHER_KEYS = new Set([
   "apiVersion",
   "cloudProvider",
   "enabledControllers",
+  "existingConfigSecret",
   "externalCloudProvider",
   "extraArgs",
   "holderIdentity",
@@ -74,6 +75,7 @@ const OTHER_KEYS = new Set([
   "notCovered",
   "notListed",
   "replicaCount",
+  "secretName",
   "useHostNetwork",
 ]);
 

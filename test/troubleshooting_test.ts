@@ -108,6 +108,7 @@ const CLOUDSTACK_QUOTES: readonly Quote[] = [
     "lib/providers/cloudstack/model/matching.ts",
     "Cannot tell which VM has the name ",
   ],
+  ...same("lib/controllers/node_lifecycle/deleter.ts", "a direct request shows the machine"),
   [
     "Cannot read provider ID …",
     "lib/providers/cloudstack/model/provider_id.ts",

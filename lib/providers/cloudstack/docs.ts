@@ -22,6 +22,7 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
     "`[Deletion]`, and `outOfService.graceDuration` is `grace-duration` in `[OutOfService]`. Upper and lower case\n" +
     "are the same. If a key occurs more than once, its last line counts, with a warning; each line of a list adds\n" +
     "to it.\n\n" +
+    "[Configure for CloudStack](../guides/configure-cloudstack.md) has examples.\n\n" +
     "`--cloud-provider=cloudstack` is another name for this cloud.\n\n" +
     "This cloud is a preview. Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the\n" +
     "cluster has such Services, keep the Apache provider for them: run it with `--controllers=service` and\n" +

@@ -7,6 +7,11 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { systemClock } from "../../../lib/core/clock.ts";
+import {
+  createDemoWorld,
+  startCloudStackSimulator,
+} from "../../../lib/simulator/cloudstack/mod.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig } from "../../support/process/cluster_rig.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
@@ -132,6 +137,47 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
     );
     const manifest = await readSource("deploy/manifests/deployment.yaml");
     expect(manifest).toContain(`secretName: ${/generic (\S+)/.exec(create)?.[1]}\n`);
+  });
+
+  test("install-cloudstack.md makes the settings that its first commands need, for this user alone", async () => {
+    const { world } = createDemoWorld();
+    const simulator = await startCloudStackSimulator({ clock: systemClock, world });
+    try {
+      const [program] = listPrograms();
+      const built = join(folder, "cloudstack", "dist", "landfall");
+      await mkdir(dirname(built), { recursive: true });
+      const command = program?.command.map((word) => `'${word}'`).join(" ");
+      await writeFile(built, `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+      await writeFile(join(folder, "cloudstack", "api-key"), simulator.apiKey);
+      await writeFile(join(folder, "cloudstack", "secret-key"), simulator.secretKey);
+      const blocks = listCodeBlocks(await readSource("docs/guides/install-cloudstack.md"), "sh");
+      const block = blocks.find((text) => text.includes("dist/landfall check")) ?? "";
+      const script = block
+        .replace("npm ci && npm run build", "cd cloudstack")
+        .replace(/^CLOUDSTACK_URL=.*$/m, `CLOUDSTACK_URL=${simulator.url}`);
+      expect(await runScript(script)).toContain("answers and accepts the keys");
+      const { mode } = await stat(join(folder, "cloudstack", "cloud-config"));
+      expect((mode & 0o777).toString(8)).toBe("600");
+    } finally {
+      await simulator.stop();
+    }
+  }, 60_000);
+
+  test("install-cloudstack.md keeps the settings in the Secret that its manifests mount", async () => {
+    const page = "docs/guides/install-cloudstack.md";
+    const create = await readCommands(page, "kubectl -n kube-system create secret");
+    expect(new Set(create).size).toBe(1);
+    await writeFile(join(folder, "cloud-config"), "[Global]\n");
+    await runScript(create[0] ?? "");
+    const manifest = await readSource("deploy/manifests/cloudstack/daemonset.yaml");
+    const [, secret, file] = /generic (\S+) --from-file=(\S+)/.exec(create[0] ?? "") ?? [];
+    expect(manifest).toContain(`secretName: ${secret}\n`);
+    expect(manifest).toMatch(new RegExp(`--cloud-config=/\\S+/${file}\n`));
+    const rights = new Set(await readCommands(page, "kubectl apply -f"));
+    expect(rights.size).toBe(1);
+    const looks = await readCommands(page, "kubectl get");
+    expect(looks.length).toBeGreaterThan(1);
+    await runScript([...rights, ...looks].join("\n"));
   });
 
   test("what install.md and migrate.md look at is there to be asked for", async () => {
