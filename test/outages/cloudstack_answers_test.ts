@@ -115,6 +115,18 @@ describeCloudStackOutages("when a list", [
     proves: BOTH,
   },
   {
+    title: "shows VMs without zone, service offering and interfaces",
+    begin: ({ cloud: { state } }) => {
+      const nothing = { zoneid: undefined, zonename: undefined, serviceofferingname: undefined };
+      for (const id of listVmIds("alpha")) state.override(id, { ...nothing, nic: [] });
+      return () => {
+        for (const id of listVmIds("alpha")) state.vm(id).overrides = {};
+      };
+    },
+    lists: ["beta"],
+    proves: BOTH,
+  },
+  {
     title: "holds VMs whose IDs cannot be read",
     begin: ({ cloud: { state } }) => {
       for (const id of listVmIds("alpha")) state.override(id, { id: "7" });

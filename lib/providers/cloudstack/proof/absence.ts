@@ -37,7 +37,7 @@ type Unknown = Presence & { kind: "unknown" };
 
 const ADVICE = "if the VM is gone, delete the Node";
 const AGAIN = "it appeared again a moment later";
-const NEVER_SEEN = `Landfall has not seen it since it started or since its settings changed; ${ADVICE}`;
+const NEVER_SEEN = `Landfall has not seen it since it started or since its settings or keys changed; ${ADVICE}`;
 const FORGOTTEN =
   "CloudStack has no record of it (error 431), although it showed the VM before: its database may have been restored " +
   `from a backup, or it may be another CloudStack; check api-url; ${ADVICE}`;
