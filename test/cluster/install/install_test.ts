@@ -36,6 +36,8 @@ const [program] = listPrograms();
 const TAKE_OVER_MS = 10_000;
 /** Without what API servers before 1.22 do not know, and with the image of the manifests. */
 const OLD_SERVER = `updateStrategy.rollingUpdate.maxSurge=null,image.repository=${IMAGE.repository}`;
+/** In the block of install.md that removes what the manifests made. */
+const REMOVAL = "kubectl delete -f deploy/manifests/daemonset.yaml";
 /** Takes objects over as they are. */
 const PLAIN = ["install", "landfall", "--take-ownership"] as const;
 /** What an installation leaves in the cluster if it leaves something. */
@@ -210,7 +212,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
         runGuide(`kubectl apply -f deploy/manifests/${kind}.yaml`);
       await install();
       await waitForLeader();
-      const commands = await readGuide("kubectl delete -f", kind);
+      const commands = await readGuide(REMOVAL, kind);
       expect(commands).toHaveLength(2);
       for (const command of commands) await runGuide(command);
       expect(await readHolder()).toBe("");
@@ -229,7 +231,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     expect(items.flatMap(listWholes).toSorted()).toEqual(written.toSorted());
     expect(written.filter((line) => line.includes("fieldRef"))).toHaveLength(3);
     await waitForLeader();
-    for (const command of await readGuide("kubectl delete -f")) await runGuide(command);
+    for (const command of await readGuide(REMOVAL)) await runGuide(command);
   });
 
   describe("of the manifests", () => {
@@ -300,7 +302,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     await runGuide("kubectl apply -f deploy/manifests/daemonset.yaml");
     expect(await readArgs()).toContain("--v=4");
     await writeFile(file, text);
-    for (const command of await readGuide("kubectl delete -f")) await runGuide(command);
+    for (const command of await readGuide(REMOVAL)) await runGuide(command);
     expect(await listLeft()).toEqual([]);
   });
 });
