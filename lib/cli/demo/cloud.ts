@@ -81,6 +81,8 @@ export interface InventoryFigures {
 
 /** How the cloud hides machines that run. */
 export interface Loss {
+  /** Names of Nodes with hidden machines whose kubelets are silent meanwhile. */
+  readonly silent: readonly string[];
   /** Titles of the two steps. */
   readonly title: string;
   readonly endTitle: string;

@@ -19,8 +19,6 @@ import {
 
 /** How long the machines are hidden, as a multiple of the hold-off. */
 const PATIENCE = 1.3;
-/** Nodes with hidden machines whose kubelets are silent meanwhile. */
-const SILENT: readonly string[] = ["worker-3", "worker-4"];
 const DELETED = "worker-2";
 
 /** The steps, in order. */
@@ -38,12 +36,15 @@ export function toLossSteps({ loss }: Pick<DemoCloud, "loss">): readonly Step[] 
 async function hideMachines(stage: Stage, signal: AbortSignal): Promise<boolean> {
   const { cloud, kubelets, view, deletion } = stage;
   stage.tell(`  >  ${cloud.loss.begin(listSilent(cloud))}`);
-  stage.tell(`  >  a switch fails, too: the kubelets of ${SILENT.join(" and ")} are silent`);
-  for (const name of SILENT) kubelets.silence(name);
-  const areSilent = await waitForNodes(stage, SILENT, signal, (node) => !isReady(node));
+  const { silent } = cloud.loss;
+  const who = silent.length === 1 ? "kubelet" : "kubelets";
+  const are = silent.length === 1 ? "is" : "are";
+  stage.tell(`  >  a switch fails, too: the ${who} of ${silent.join(" and ")} ${are} silent`);
+  for (const name of silent) kubelets.silence(name);
+  const areSilent = await waitForNodes(stage, silent, signal, (node) => !isReady(node));
   const { reason } = EVENT_WORDS.deletionBlocked;
   const isTold = await waitUntil(stage, signal, () =>
-    SILENT.every((name) => view.findEvent(name, reason)?.message?.includes(cloud.loss.why)),
+    silent.every((name) => view.findEvent(name, reason)?.message?.includes(cloud.loss.why)),
   );
   if (!areSilent || !isTold) return false;
   const seconds = ((deletion.holdOffMs * PATIENCE) / 1_000).toFixed(1);
@@ -53,9 +54,9 @@ async function hideMachines(stage: Stage, signal: AbortSignal): Promise<boolean>
   const patience = { ms: deletion.holdOffMs * PATIENCE, passes: deletion.confirmations };
   const isOver = await letPass(stage, patience, signal);
   const areMissing = !listSilent(cloud).some((machine) => cloud.isShown(machine));
-  const areKept = SILENT.map((name) => view.nodes.get(name)).every(
-    (node) => node !== undefined && cloud.isPlaced(node),
-  );
+  const areKept = silent
+    .map((name) => view.nodes.get(name))
+    .every((node) => node !== undefined && cloud.isPlaced(node));
   const isTainted = [...view.nodes.values()].some((node) => hasShutdownTaint(node));
   return isOver && areMissing && areKept && !isTainted && hasAll(stage) && isNoneDeleted(stage);
 }
@@ -63,7 +64,7 @@ async function hideMachines(stage: Stage, signal: AbortSignal): Promise<boolean>
 async function showMachines(stage: Stage, signal: AbortSignal): Promise<boolean> {
   const { cloud, kubelets, deletion } = stage;
   stage.tell(`  >  ${cloud.loss.end(listSilent(cloud))}`);
-  for (const name of SILENT) kubelets.resume(name);
+  for (const name of cloud.loss.silent) kubelets.resume(name);
   const areReady = await waitForNodes(
     stage,
     listNames(stage),
@@ -100,7 +101,7 @@ async function deleteMachine(stage: Stage, signal: AbortSignal): Promise<boolean
 }
 
 function listSilent(cloud: DemoCloud): DemoMachine[] {
-  return SILENT.map((name) => requireMachine(cloud, name));
+  return cloud.loss.silent.map((name) => requireMachine(cloud, name));
 }
 
 function listNames({ cloud }: Stage): string[] {

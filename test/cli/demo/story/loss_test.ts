@@ -9,7 +9,6 @@ import { type NodeOptions, toNode } from "../../../support/nodes/nodes.ts";
 
 const NEVER = new AbortController().signal;
 const NOW = "2026-01-01T00:00:00Z";
-const SILENT = ["worker-3", "worker-4"];
 const SHUTDOWN = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
 /** No wait: what is wrong is wrong at once. */
 const DELETION = { ...DEFAULT_DELETION, holdOffMs: 0, confirmations: 0 };
@@ -17,7 +16,7 @@ const DELETION = { ...DEFAULT_DELETION, holdOffMs: 0, confirmations: 0 };
 function listNodes({ cloud }: Stage, options: NodeOptions = {}): Node[] {
   return [...cloud.machines.keys(), cloud.late.nodeName].map((name) => {
     const node = toNode(name, { uninitialized: false, ...options });
-    const isSilent = SILENT.includes(name);
+    const isSilent = cloud.loss.silent.includes(name);
     const conditions = isSilent ? toUnknownConditions(NOW, NOW) : toReadyConditions(NOW, NOW);
     return { ...node, status: { ...node.status, conditions } };
   });
@@ -34,7 +33,7 @@ function toBlocked(name: string, message: string): KubeEvent {
 
 describe.each([
   ["xenorchestra", "The pool lyon is lost"],
-  ["cloudstack", "move into a project"],
+  ["cloudstack", "moves into a project"],
 ])("the loss of machines on %s", (on, title) => {
   test.each<[string, boolean, NodeOptions, string, readonly string[]]>([
     ["every Node stays and says why", true, {}, "why", []],
@@ -55,7 +54,7 @@ describe.each([
     );
     const message = why === "why" ? stage.cloud.loss.why : why;
     stage.view.events.replace(
-      SILENT.map((name) => toBlocked(name, message)),
+      stage.cloud.loss.silent.map((name) => toBlocked(name, message)),
       "2",
     );
     expect(await set.step(title).play(stage, NEVER)).toBe(expected);
@@ -70,7 +69,7 @@ describe.each([
       const { view, cloud: shown } = set.stage;
       view.nodes.replace(listNodes(set.stage), "1");
       view.events.replace(
-        SILENT.map((name) => toBlocked(name, shown.loss.why)),
+        shown.loss.silent.map((name) => toBlocked(name, shown.loss.why)),
         "2",
       );
       expect(await set.step(title).play(set.stage, NEVER)).toBe(false);
@@ -83,7 +82,7 @@ test("toLossSteps() wants no DELETE of a Node while machines are hidden", async 
   const { stage } = set;
   stage.view.nodes.replace(listNodes(stage), "1");
   stage.view.events.replace(
-    SILENT.map((name) => toBlocked(name, stage.cloud.loss.why)),
+    stage.cloud.loss.silent.map((name) => toBlocked(name, stage.cloud.loss.why)),
     "2",
   );
   await fetch(`${stage.kubernetes.url}/api/v1/nodes/worker-3`, { method: "DELETE" });

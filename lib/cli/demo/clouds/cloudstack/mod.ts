@@ -89,19 +89,21 @@ function toLoss({ state, faults, user }: CloudStackSimulator, { projectId }: Sto
   };
   const project = state.projects.get(projectId);
   return {
+    // Only one: of two missing machines, the fleet limit would speak first.
+    silent: ["worker-3"],
     title:
-      "Two VMs move into a project while their kubelets are silent: Landfall keeps the Nodes and says why",
-    endTitle: "The VMs and the kubelets are back: nothing was deleted",
+      "A VM moves into a project while its kubelet is silent: Landfall keeps the Node and says why",
+    endTitle: "The VM and the kubelet are back: nothing was deleted",
     why: "in project",
     begin(machines) {
       faults.set({ kind: "html", status: 502 }, { command: LIST_VMS, times: 1 });
       moveTo(project?.accountId ?? "", machines);
       const names = machines.map(({ nodeName }) => nodeName).join(" and ");
-      return `${names} are in the project ${project?.name} now: lists lack them. A proxy answers 502 once, too`;
+      return `${names} is in the project ${project?.name} now: lists lack it. A proxy answers 502 once, too`;
     },
     end(machines) {
       moveTo(user.accountId, machines);
-      return "CloudStack moves both VMs back";
+      return "CloudStack moves the VM back";
     },
   };
 }

@@ -84,6 +84,7 @@ function toCloud(site: XenOrchestraSite): DemoCloud {
 function toLoss({ simulator, world }: XenOrchestraSite): Loss {
   const { state } = simulator;
   return {
+    silent: ["worker-3", "worker-4"],
     title:
       "The pool lyon is lost while two kubelets are silent: Landfall keeps the Nodes and says why",
     endTitle: "The pool and the kubelets are back: nothing was deleted",
