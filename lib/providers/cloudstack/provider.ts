@@ -6,13 +6,14 @@ import { isDeepStrictEqual } from "node:util";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { toUnknown } from "../../cloud/presence.ts";
-import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
+import type { Instance, NodeIdentity, Place, Presence, Provider } from "../../cloud/provider.ts";
 import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";
 import { Generation, type GenerationOptions } from "./generation.ts";
 import { inspectCloudStack } from "./inspection/inspect.ts";
 import { Memory } from "./memory.ts";
 import { parseIdentity } from "./model/identity.ts";
 import { findInstance } from "./model/matching.ts";
+import { toPlaces } from "./model/places.ts";
 import { parseProviderId } from "./model/provider_id.ts";
 import type { CloudStackSession } from "./session/session.ts";
 import type { CloudStackSettings } from "./settings/config.ts";
@@ -103,6 +104,13 @@ export class CloudStackProvider implements Provider {
   toInstanceId(providerId: string): string | undefined {
     const parsed = parseProviderId(providerId);
     return parsed.kind === "ours" ? parsed.vmId : undefined;
+  }
+
+  toPlaces(
+    instance: Instance | undefined,
+    labels: Readonly<Record<string, string>>,
+  ): readonly Place[] {
+    return toPlaces(instance, labels);
   }
 
   get #now(): Generation {

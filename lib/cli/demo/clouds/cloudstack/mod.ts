@@ -122,7 +122,7 @@ function toClients(server: Record<"url" | "apiKey" | "secretKey", string>): Clou
     commands: [
       "kubectl describe node worker-fqdn.k8s.example",
       "kubectl describe node worker-3",
-      "cs listVirtualMachines listall=true   # from Debian's package cs",
+      "cloudstack listVirtualMachines listall=true   # from Debian's package cs",
     ],
   };
 }
