@@ -77,8 +77,14 @@ async function judge(
 
 const XO = await requireProvider("xenorchestra");
 const STATIC = await requireProvider("static");
+const CLOUDSTACK = await requireProvider("external-cloudstack");
 
 const XO_GOOD = { url: "https://xoa.example.com", token: "abc" };
+const CLOUDSTACK_GOOD = {
+  apiUrl: "https://cloudstack.example.com/client/api",
+  apiKey: "abc",
+  secretKey: "def",
+};
 const STATIC_GOOD = {
   scheme: "static",
   instances: [
@@ -98,6 +104,12 @@ const XO_PATHS = [
     "addresses deletion deletion.enabled deletion.holdOff deletion.fleetShare token.x constructor toString " +
     "__proto__ addresses.valueOf deletion.__proto__ "
   ).split(" "),
+];
+const CLOUDSTACK_PATHS = [
+  ...CLOUDSTACK.settings.map(({ path }) => path),
+  ..."deletion deletion.enabled deletion.holdOff apiKey.x constructor __proto__ addresses.valueOf".split(
+    " ",
+  ),
 ];
 const STATIC_PATHS = (
   "scheme region zone refreshInterval instances instances.0 instances.0.id instances.0.name instances.0.systemUUID " +
@@ -122,6 +134,7 @@ function put(target: unknown, path: string, value: unknown): unknown {
 const CLOUDS: readonly [string, ProviderDefinition, object, readonly string[]][] = [
   ["xenorchestra", XO, XO_GOOD, XO_PATHS],
   ["static", STATIC, STATIC_GOOD, STATIC_PATHS],
+  ["external-cloudstack", CLOUDSTACK, CLOUDSTACK_GOOD, CLOUDSTACK_PATHS],
 ];
 
 function damaged(good: object, paths: readonly string[], value: fc.Arbitrary<unknown>) {

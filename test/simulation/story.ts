@@ -203,8 +203,8 @@ function checkBudget(
   { cloud, settings, said }: World,
   { requests, ms }: { readonly requests: number; readonly ms: number },
 ): void {
-  // Clocks may be too fast, and one refresh may be under way at either end.
-  const refreshes = Math.ceil((ms * (1 + RATE_SPREAD)) / said.refreshIntervalMs) + 1;
+  // Clocks may be too fast, one refresh may be under way at either end, and one may fail that began before.
+  const refreshes = Math.ceil((ms * (1 + RATE_SPREAD)) / said.refreshIntervalMs) + 2;
   const budget = cloud.toBudget(refreshes * settings.replicas);
   const asked = cloud.requests - requests;
   if (asked > budget)

@@ -20,7 +20,7 @@ export interface Rival {
 export type Explain = (name: string) => Presence | undefined;
 
 /**
- * An index of which Nodes claim which machine, by provider ID and by system UUID. If thousands of Nodes join at once, a
+ * An index of which Nodes claim which machine, by provider ID or name, and by system UUID. If thousands join at once, a
  * search through all of them for each Node would take too long.
  *
  * Two machines may have system UUIDs that are equal in either byte order. So Nodes that report the same system UUID are
@@ -100,14 +100,30 @@ export class MachineClaims {
   /** Returns the presence of a Node that is not initialised yet. If two Nodes claim a machine, neither gets it. */
   refuseRival(node: Node, presence: Presence): Presence {
     if (presence.kind !== "present" || !isUninitialized(node)) return presence;
-    const rival = this.findRival(node, presence.instance);
+    const { instance, matchedBy } = presence;
+    const rival =
+      this.findRival(node, instance) ??
+      (matchedBy === "name" ? this.#findNamesake(node, instance) : undefined);
     return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
+  }
+
+  /**
+   * Finds another Node without a provider ID that has the same machine by its name: a cloud may find the same machine
+   * for `worker-1` and for `worker-1.example.com`.
+   */
+  #findNamesake(node: Node, instance: Instance): Rival | undefined {
+    const { name } = node.metadata;
+    const other = this.#listClaimants(toNameClaim(node)).find((one) => {
+      const presence = one === name ? undefined : this.#explain(one);
+      return presence?.kind === "present" && presence.instance.id === instance.id;
+    });
+    return other === undefined ? undefined : { name: other, isCertain: true };
   }
 
   #listClaims(node: Node): readonly string[] {
     const providerId = node.spec?.providerID ?? "";
-    const byProviderId = providerId === "" ? "" : this.#toProviderIdClaim(providerId);
-    return [byProviderId, toSystemUuidClaim(node)].filter((claim) => claim !== "");
+    const first = providerId === "" ? toNameClaim(node) : this.#toProviderIdClaim(providerId);
+    return [first, toSystemUuidClaim(node)].filter((claim) => claim !== "");
   }
 
   /**
@@ -138,6 +154,11 @@ function describeClaim({ name, isCertain, isForeign }: Rival): string {
   return isForeign
     ? `${what} and belongs to another controller, so Landfall cannot find out which Node is right:`
     : `${what} and whose machine is unknown. Landfall waits until it is known. If it stays unknown,`;
+}
+
+/** Returns a claim that differs from every provider ID, and is the same for all names with the same first part. */
+function toNameClaim({ metadata: { name } }: Node): string {
+  return `name ${name.split(".", 1).join("").toLowerCase()}`;
 }
 
 /**

@@ -120,6 +120,28 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     simulated: true,
   },
   {
+    id: "keep-refused-keys",
+    invariant:
+      "a request that is refused is sent again with the keys that are in the files by then",
+    edits: edit(
+      `${SESSION}/session.ts`,
+      "if (await route.keys.refuse(keys)) continue;",
+      "void route.keys.refuse(keys);",
+    ),
+    tests: ["test/providers/cloudstack/rotation_test.ts"],
+  },
+  {
+    id: "share-by-name",
+    invariant: "of two Nodes that wait at once, and find one VM by their names, neither gets it",
+    edits: edit(
+      "lib/controllers/node/rivals.ts",
+      '(matchedBy === "name" ? this.#findNamesake(node, instance) : undefined)',
+      '(matchedBy === "name" ? undefined : undefined)',
+      "const { instance, matchedBy } = presence;",
+    ),
+    tests: ["test/controllers/node/rivals_test.ts"],
+  },
+  {
     id: "match-destroyed-by-name",
     invariant: "a destroyed VM is never taken for a Node by its name",
     edits: edit(

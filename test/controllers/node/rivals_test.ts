@@ -285,6 +285,21 @@ describe("MachineClaims.refuseRival()", () => {
     expect(claims.refuseRival(toNode("a"), foreign)).toBe(foreign);
   });
 
+  test.each<[string, string, Presence | undefined, boolean]>([
+    ["has the same machine by its name", "a.example.com", { ...present, matchedBy: "name" }, true],
+    ["has another machine", "a.example.com", { ...present, instance: toInstance("j") }, false],
+    ["has none", "a.example.com", undefined, false],
+    ["has another name", "b.example.com", { ...present, matchedBy: "name" }, false],
+  ])("of Nodes that wait at once, one of which %s", (_title, name, rival, isRefused) => {
+    const byName = { ...present, matchedBy: "name" } as const;
+    const nodes = [toNode("a", { systemUuid: "u" }), toNode(name, { systemUuid: "v" })];
+    const all = MachineClaims.of(nodes, {}, (one) => (one === name ? rival : byName));
+    const presence = all.refuseRival(toNode("a", { systemUuid: "u" }), byName);
+    expect(presence.kind).toBe(isRefused ? "unknown" : "present");
+    if (isRefused) expect(JSON.stringify(presence)).toContain(name);
+    expect(all.refuseRival(toNode("a", { systemUuid: "u" }), present)).toBe(present);
+  });
+
   test.each<[string, Presence | undefined, string, string]>([
     ["is still looked up", undefined, "Landfall waits until it is known", "another controller"],
     ["is another controller's", { kind: "foreign" }, "another controller", "waits"],

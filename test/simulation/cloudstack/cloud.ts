@@ -223,6 +223,11 @@ export class CloudStackCloud implements Cloud {
     Object.assign(this.#other.user, toKeys(secret));
   }
 
+  /** Gives the server the settings that it had at first. */
+  resetSettings(): void {
+    Object.assign(this.server.settings, this.#settings);
+  }
+
   get zones(): readonly Zone[] {
     return [...this.state.zones.values()];
   }
@@ -246,7 +251,7 @@ export class CloudStackCloud implements Cloud {
     this.isReplaced = false;
     const { server, places, names } = this;
     server.faults.clear();
-    Object.assign(server.settings, this.#settings);
+    this.resetSettings();
     server.user.isEnabled = true;
     server.user.role.commands = ["*"];
     places.restoreProject(this.state);

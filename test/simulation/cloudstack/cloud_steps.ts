@@ -153,7 +153,6 @@ const setSettings: CloudStep = {
     const { random, cloud } = world;
     const { settings } = cloud.server;
     const ms = random.between(5_000, 120_000);
-    const before = { ...settings };
     const changes = random.pick([
       { defaultPageSize: random.pick([20, 500]) },
       { clockSkewMs: random.between(-20, 20) * 60_000 },
@@ -161,7 +160,7 @@ const setSettings: CloudStep = {
       { enforcesPostAndTimestamps: true },
     ]);
     Object.assign(settings, changes);
-    later(world, ms, () => Object.assign(settings, before));
+    later(world, ms, () => cloud.resetSettings());
     return `${JSON.stringify(changes)} for ${ms} ms`;
   },
 };

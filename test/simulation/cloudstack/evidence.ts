@@ -22,6 +22,8 @@ interface List {
   readonly atMs: number;
   readonly owners: Map<string, string>;
   readonly count: number;
+  /** How many machines were on the pages so far. */
+  shown: number;
   pages: number;
   isWhole: boolean;
 }
@@ -67,13 +69,14 @@ export class CloudStackEvidence implements Evidence {
     // A proof is one round of questions, whatever was asked before.
   }
 
-  listDoubts(author: string, _node: Node, vmId: string, wasShown: boolean): string[] {
+  listDoubts(author: string, _node: Node, vmId: string): string[] {
     const nowMs = this.#nowMs;
     const all = this.#readings.get(`${author} ${vmId}`) ?? [];
     const readings = all.filter(({ atMs }) => nowMs - atMs <= RECONCILE_MS);
     if (readings.some(({ kind }) => kind === "gone")) return [];
+    // A list that was not whole showed it, too.
     const sight = this.#sights.get(`${author} ${vmId}`);
-    if (!wasShown || sight === undefined || sight.atMs < this.#findKeysMs(author))
+    if (sight === undefined || sight.atMs < this.#findKeysMs(author))
       return ["it never saw the VM with these keys"];
     const first = readings.find((one) => !one.isAnywhere && one.kind !== "shown");
     if (first === undefined) return ["CloudStack did not answer without the VM"];
@@ -129,25 +132,27 @@ export class CloudStackEvidence implements Evidence {
     this.#readings.set(key, [...late, { atMs, kind, isAnywhere: project === ANY_PROJECT }]);
   }
 
-  #noteList(asker: string, page: number, { owners, count = 0, code }: Shown): void {
+  #noteList(asker: string, page: number, { owners, states, count = 0, code }: Shown): void {
     if (code !== undefined) return;
     const atMs = this.#nowMs;
     const lists = (this.#lists.get(asker) ?? []).filter((one) => atMs - one.atMs <= RECONCILE_MS);
     this.#lists.set(asker, lists);
     // One whose answer was lost on its way back is never continued.
     const open = lists.findLast((one) => !one.isWhole && one.pages === page - 1);
-    const list = page === 1 ? { atMs, owners: new Map(), count, pages: 0, isWhole: false } : open;
+    const list =
+      page === 1 ? { atMs, owners: new Map(), count, shown: 0, pages: 0, isWhole: false } : open;
     if (list === undefined) return;
     if (page === 1) lists.push(list);
     list.pages += 1;
+    list.shown += states.size;
     for (const [id, owner] of owners) {
       list.owners.set(id, owner);
       this.#sights.set(`${asker} ${id}`, { atMs, owner });
     }
-    list.isWhole = list.count === count && list.owners.size >= count;
+    list.isWhole = list.count === count && list.shown >= count;
     const { proofs } = this.#world.invariants;
     if (list.isWhole) proofs.noteList(asker, (vmId) => list.owners.has(vmId));
-    else if (owners.size === 0 || list.count !== count) proofs.noteFailure(asker);
+    else if (states.size === 0 || list.count !== count) proofs.noteFailure(asker);
   }
 
   /** Since when a process asks with the keys in use. */

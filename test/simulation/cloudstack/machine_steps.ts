@@ -43,10 +43,16 @@ const destroy = step("VM destroyed", 1, (world, { name, vmId }) => {
   fall(world, name);
   const end = random.pick(["recovered", "expunged", "kept"] as const);
   const ms = random.between(5_000, 90_000);
-  if (end === "expunged") later(world, ms, () => expunge(world, vmId));
+  if (end === "expunged") {
+    later(world, ms, () => {
+      if (cloud.truth.find(vmId)?.state === "Destroyed") expunge(world, vmId);
+    });
+  }
   if (end === "recovered") {
     later(world, ms, () => {
-      if (cloud.truth.find(vmId)?.state === "Destroyed") cloud.state.setState(vmId, "Stopped");
+      const isStill = world.machines.get(name) === vmId;
+      if (isStill && cloud.truth.find(vmId)?.state === "Destroyed")
+        cloud.state.setState(vmId, "Stopped");
     });
   }
   return `${name}, ${end} after ${ms} ms`;
@@ -104,7 +110,8 @@ const assign = step("VM assigned", 3, (world, { name, vmId }) => {
   cloud.state.assign(vmId, to);
   if (random.chance(0.5)) {
     later(world, random.between(5_000, 60_000), () => {
-      if (cloud.state.vms.has(vmId)) cloud.state.assign(vmId, ownerId);
+      const isStill = world.machines.get(name) === vmId;
+      if (isStill && cloud.state.vms.has(vmId)) cloud.state.assign(vmId, ownerId);
     });
   }
   return `${name} to ${to}`;

@@ -5,7 +5,7 @@
 
 /** What an answer shows. */
 export interface Shown {
-  /** Who owns each machine, by its ID. */
+  /** Who owns each machine that is not being expunged, by its ID. */
   readonly owners: ReadonlyMap<string, string>;
   /** The state of each machine, by its ID. */
   readonly states: ReadonlyMap<string, string>;
@@ -41,7 +41,11 @@ export function readShown({ headers }: Response, text: string): Shown | undefine
   const { errorcode: code, errortext = "", count, virtualmachine: all = [] } = toObject<Body>(body);
   const unknownId = /value=(\S+) due to .*entity does not exist/.exec(errortext)?.[1];
   return {
-    owners: new Map(all.map((one) => [String(one.id), toOwner(one)])),
+    owners: new Map(
+      all
+        .filter(({ state }) => state !== "Expunging")
+        .map((one) => [String(one.id), toOwner(one)] as const),
+    ),
     states: new Map(all.map((one) => [String(one.id), String(one.state)])),
     ...(count !== undefined && { count }),
     ...(code !== undefined && { code }),
