@@ -136,7 +136,7 @@ test.each(["cloud-node", "cloud-node-label-sync", "cloud-node-lifecycle", NAME])
   },
 );
 
-test("the reference pages tell of it: Events, flags, words, metrics and rights", () => {
+test("the reference pages report it: Events, flags, words, metrics and rights", () => {
   const pages = renderPages({ ...ALL, controllers: REGISTRY });
   expect(pages.get("events.md")).toContain("## `example-gallery`");
   expect(pages.get("events.md")).toContain("| `GalleryCatalogued` ");

@@ -209,7 +209,7 @@ describe("loadCredentials() by the corpus", () => {
     expect(ms).toBeLessThan(3_000);
   });
 
-  test("takes a cluster that holds itself, and a plugin that is told of it fails with a reason", async () => {
+  test("takes a cluster that holds itself, and a plugin that gets it fails with a reason", async () => {
     const exec = { ...EXEC, command: "/bin/true", provideClusterInfo: true };
     const user = `users: ${JSON.stringify([{ name: "u", user: { exec } }])}`;
     const text = `${CYCLE.replace("{cluster: c}", "{cluster: c, user: u}")}${user}`;

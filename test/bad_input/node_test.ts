@@ -309,7 +309,7 @@ describe("pages of Nodes", () => {
     expect(await reply.text()).toContain('id="box-%EF%BF%BD"');
   });
 
-  test("landfall check tells of them in plain text, a line for each thing", async () => {
+  test("landfall check reports them in plain text, a line for each problem", async () => {
     const nodes = fc.array(anyNode, { minLength: 1, maxLength: 4 });
     const acting = { hasLifecycle: true, deletion: DEFAULT_DELETION };
     const sources = { provider: createStatic(), inventory: toInventory([INSTANCE]), acting };
@@ -336,7 +336,7 @@ describe("pages of Nodes", () => {
   });
 });
 
-test("a log line stays one line of plain text, whatever it tells of", () => {
+test("a log line stays one line of plain text, whatever it reports", () => {
   fc.assert(
     fc.property(anyText, anyText, fc.constantFrom("json", "text"), (text, key, format) => {
       let line = "";

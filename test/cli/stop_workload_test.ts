@@ -93,7 +93,7 @@ describe("deleteAndWait()", () => {
     expect(stage.deletions).toEqual([]);
   });
 
-  test("tells of a refusal", async () => {
+  test("reports a refusal", async () => {
     const stage = new Stage(() => new KubeError("forbidden", "Cannot read: forbidden"));
     await expect(stage.run(0)).rejects.toThrow("forbidden");
   });

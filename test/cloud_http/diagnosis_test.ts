@@ -100,7 +100,7 @@ describe("diagnoseConnection()", () => {
     expect(await diagnoseConnection(toError(), toAsked(FINGERPRINT))).toBeUndefined();
   });
 
-  test("says nothing where the error tells of no connection", async () => {
+  test("says nothing about an error without a connection", async () => {
     const asked = { server: { url: "http://127.0.0.1:1" }, names: NAMES, signal };
     expect(await diagnoseConnection(new CloudError("protocol", "no JSON"), asked)).toBeUndefined();
   });

@@ -371,7 +371,7 @@ describe("P-05 loadProviderConfig()", () => {
     expect(await listIssues("url: a\nodd:\n  url: b\n")).toEqual([]);
   });
 
-  test("P-05 loadProviderConfig() tells of an unknown key beside what is missing", async () => {
+  test("P-05 loadProviderConfig() reports an unknown key beside what is missing", async () => {
     expect(await listIssues("urll: a\n")).toEqual([
       "FILE:1:1: urll: unknown key; did you mean url?",
       "FILE: url: must be a URL",

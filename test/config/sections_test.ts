@@ -34,7 +34,7 @@ describe("splitConfig()", () => {
     expect(Object.keys(raw)).toHaveLength(4);
   });
 
-  test("splitConfig() tells of what is wrong and what is odd in every section", () => {
+  test("splitConfig() reports what is wrong and what is odd in every section", () => {
     const raw = { deletion: { holdOff: "1s" }, galleries: { separator: 7, most: 0 } };
     const { issues, warnings } = splitConfig(raw, SECTIONS);
     expect(issues.map(({ path }) => path)).toEqual(["galleries.separator", "galleries.most"]);

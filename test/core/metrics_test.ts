@@ -24,7 +24,7 @@ describe("MetricsRegistry", () => {
     expect(metrics.render()).toContain('g{l="a\\"b\\\\c\\nd"} 1\n');
   });
 
-  test("lets a gauge be set, set anew and cleared", () => {
+  test("lets a gauge be set, set again and cleared", () => {
     const metrics = new MetricsRegistry();
     const gauge = metrics.gauge({ name: "g", help: "G" });
     gauge.set(2, { a: "1" });

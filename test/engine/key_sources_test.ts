@@ -29,7 +29,7 @@ function follow(...first: readonly Gadget[]): SetUp {
   return { gadgets, source, take: () => told.splice(0), end };
 }
 
-test("fromSecondary() tells of the objects that what is there already speaks for", () => {
+test("fromSecondary() names the objects that existing ones belong to", () => {
   expect(follow(toGadget("g", "1", { widgets: ["a"] })).take()).toEqual([["ns/a"]]);
 });
 
@@ -39,14 +39,14 @@ test.each<[string, string[], string[], Key[]]>([
   ["none", [], [], []],
   ["the one it left as well as the one it went to", ["a"], ["b"], ["ns/a", "ns/b"]],
   ["one that it still speaks for once", ["a"], ["a"], ["ns/a"]],
-])("fromSecondary() tells of %s", (_what, before, after, expected) => {
+])("fromSecondary() names %s", (_what, before, after, expected) => {
   const { gadgets, take } = follow(toGadget("g", "1", { widgets: before }));
   take();
   gadgets.apply(toGadget("g", "2", { widgets: after }));
   expect(take()).toEqual([expected]);
 });
 
-test("fromSecondary() tells of the objects that one which is gone spoke for, seen or missed in a new list", () => {
+test("fromSecondary() names the objects of one that is gone, seen or missed in a new list", () => {
   const { gadgets, take } = follow(
     toGadget("g", "1", { widgets: ["a"] }),
     toGadget("h", "1", { widgets: ["b"] }),

@@ -103,7 +103,7 @@ test("ObjectLoop works on every object at each tick, and never ticks without an 
   expect(still.worked).toEqual(["ns/a", "ns/b"]);
 });
 
-test("ObjectLoop does not tick at rest, until a source tells of a change, even one that names no object", async () => {
+test("ObjectLoop does not tick at rest, until a source reports a change, even one that names no object", async () => {
   let isAtRest = true;
   let ticks = 0;
   await using rig = startWidgets({

@@ -79,7 +79,7 @@ describe("LogPipe", () => {
     expect(pipe.lost).toBe(0);
   });
 
-  test("loses what is too much, in one piece, and tells of it in its place", async () => {
+  test("loses what is too much, in one piece, and reports it in its place", async () => {
     const pipe = open();
     pipe.onLost((lines) => pipe.write(`lost ${lines}\n`));
     writeMany(pipe, PIPE_LINES + WAITING_LINES + 5);

@@ -22,7 +22,7 @@ function createHost(facts: Partial<ReplaceableProcess>): {
 }
 
 describe("tuneRuntime()", () => {
-  test("tuneRuntime() starts the compiled program anew with its own arguments and environment", () => {
+  test("tuneRuntime() starts the compiled program again with its own arguments and environment", () => {
     const { host, calls } = createHost({});
     tuneRuntime(host);
     expect(calls).toEqual([

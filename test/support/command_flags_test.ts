@@ -44,7 +44,7 @@ test.each<[args: string[], answer: readonly [number, string, string]]>([
   expect(await run("test/breaks/main.ts", args)).toEqual(answer);
 });
 
-test("readFlagNames() takes known names and tells of others", () => {
+test("readFlagNames() takes known names and reports others", () => {
   expect(readFlagNames("--only", "b,a", ["a", "b", "c"])).toEqual(["b", "a"]);
   for (const text of ["d", "", "a,d", "a,"]) {
     expect(() => readFlagNames("--only", text, ["a", "b"])).toThrow(/^--only: .*there are a, b$/);

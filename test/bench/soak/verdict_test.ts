@@ -61,7 +61,7 @@ test("judge() does not tell the slope of a minute", () => {
   expect(memory).toMatchObject({ measured: "too short to tell", isFine: true });
 });
 
-test("judge() does not tell of threads after a few seconds", () => {
+test("judge() does not report threads after a few seconds", () => {
   const [, , threads] = judge({ ...WELL, samples: toSamples().slice(0, 2) });
   expect(threads).toMatchObject({ measured: "too short to tell", isFine: true });
 });

@@ -26,7 +26,7 @@ test.each<[string, Parameters<typeof toDiscovery>[0], readonly string[]]>([
     { "example.org": { v1alpha1: ["galleries"] } },
     [`warning missingKind ${CRD} exists, but not in version v1`],
   ],
-])("listMissingKinds() tells of %s", async (_what, served, wanted) => {
+])("listMissingKinds() reports %s", async (_what, served, wanted) => {
   const documents = toDiscovery(served);
   expect(await ask((path) => documents[path])).toEqual([...wanted]);
 });

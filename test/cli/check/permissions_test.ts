@@ -44,7 +44,7 @@ describe("checkPermissions()", () => {
     expect(step.advice).toContain("ClusterRole");
   });
 
-  test("without a Lease, tells of its namespace and of the flag that names another", async () => {
+  test("without a Lease, names its namespace and the flag for another one", async () => {
     const needs = needAll({ namespace: "clouds", name: "lease" });
     const step = await check(["get leases.coordination.k8s.io"], needs);
     expect(step.advice).toContain("Role in clouds");

@@ -116,7 +116,7 @@ describe("Kubelets", () => {
     await running;
   });
 
-  test("make a Lease anew that somebody deleted", async () => {
+  test("create a Lease again that a user deleted", async () => {
     kubelets.register(MACHINE);
     const running = kubelets.run(stop.signal);
     objects.delete("leases", LEASE);

@@ -130,7 +130,7 @@ describe("narrate()", () => {
     ["Warning", "R", ["  !  n: R: m"]],
     ["Normal", "DeletingNode", ["  !  n: DeletingNode: m"]],
     ["Normal", "Synced", []],
-  ])("tells of an Event of type %s and reason %s, once: %j", (type, reason, lines) => {
+  ])("reports an Event of type %s and reason %s, once: %j", (type, reason, lines) => {
     const view = createView();
     const told: string[] = [];
     narrate({ view, cloud, tell: (line) => told.push(line) });

@@ -61,7 +61,7 @@ test.each<[readonly string[], readonly string[]]>([
   [["c"], ["c"]],
   [["a", "b"], []],
   [["-c"], []],
-])("P-02 selectControllers() knows of %j that it chooses these in vain: %j", (items, lacking) => {
+])("P-02 selectControllers() says of %j that these names choose nothing: %j", (items, lacking) => {
   expect([...selectControllers(items, KNOWN).lacking]).toEqual([...lacking]);
 });
 

@@ -13,7 +13,7 @@ function toFleet(...sightings: readonly Sighting[]): { uid: string; sighting: Si
 }
 
 describe("noteSightings()", () => {
-  test("begins with the first inventory that tells of any instance", () => {
+  test("begins with the first inventory that shows any instance", () => {
     const blind = noteSightings(NO_SIGHTINGS, toFleet("unknown", "unknown"), 5);
     expect(blind).toBe(NO_SIGHTINGS);
     expect(noteSightings(blind, [], 6)).toBe(NO_SIGHTINGS);

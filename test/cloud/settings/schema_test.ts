@@ -18,7 +18,7 @@ import {
 const NOTES = { type: "text", description: "Some." };
 
 describe("describeBlock()", () => {
-  test("tells of each setting in its order: required, with a default, left out", () => {
+  test("reports each setting in its order: required, with a default, left out", () => {
     const entries = {
       name: required(v.string(), NOTES),
       state: v.optional(required(v.picklist(["on"]), { ...NOTES, default: "on" }), "on"),

@@ -34,7 +34,7 @@ describe("parseShape()", () => {
 });
 
 describe("dropEmpty()", () => {
-  test("drops empty keys at the levels that it is told of, and no list item", () => {
+  test("drops empty keys at the levels that it is given, and no list item", () => {
     const raw = { a: "", b: null, c: 0, d: { e: "", f: [""], g: { h: "" } } };
     expect(dropEmpty(raw, 1)).toEqual({ c: 0, d: { f: [""], g: { h: "" } } });
     expect(dropEmpty([null], 1)).toEqual([null]);

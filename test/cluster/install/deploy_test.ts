@@ -171,7 +171,7 @@ describe.skipIf(helm === "")("deploy/chart", () => {
     },
   );
 
-  test("puts the settings into a Secret of its own, and starts anew when they change", async () => {
+  test("puts the settings into a Secret of its own, and starts again when they change", async () => {
     const config = { url: "https://xo.example.com", token: "a: b" };
     const objects = await render({ config });
     const secret = objects.find(({ kind }) => kind === "Secret");

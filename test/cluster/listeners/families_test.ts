@@ -125,7 +125,7 @@ describe.skipIf(isSkipped).each(listPrograms())("the ports of Landfall as $name"
     expect(await listAnswers(host, flags, all.map(debug))).toEqual(answering.map(debug));
   });
 
-  test("a second one on a host is told of the debug port first, then of the HTTPS port", async () => {
+  test("a second one on a host reports the debug port first, then the HTTPS port", async () => {
     const prefix = await startAlone(DUAL, []);
     const startBeside = (...flags: readonly string[]): Promise<Ended> =>
       start([...prefix, ...program.command], flags).ended;

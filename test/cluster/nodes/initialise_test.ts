@@ -105,7 +105,7 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       expect((await rig.readNode(nodes[1])).spec?.taints).toEqual([UNINITIALIZED]);
     });
 
-    test("tells of a Node whose machine was rebuilt under its name, and of its labels, until it ends", async () => {
+    test("reports a Node whose machine was rebuilt under its name, and its labels, until it ends", async () => {
       const rig = useRig();
       const before = rig.addVm(name("rebuilt"));
       await rig.register(name("rebuilt"), { status: { conditions: [READY] } });

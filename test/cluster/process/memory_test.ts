@@ -90,7 +90,7 @@ describe.skipIf(isSkipped)(`with ${LIMIT_MIB} MiB of memory, the binary`, () => 
     }
   };
 
-  test(`initialises ${NODES} Nodes, starts anew on them, and lives with their heartbeats`, async () => {
+  test(`initialises ${NODES} Nodes, starts again on them, and lives with their heartbeats`, async () => {
     const { simulators } = use();
     await using limit = await createMemoryLimit(LIMIT_MIB * MIB);
     const peaks: number[] = [];

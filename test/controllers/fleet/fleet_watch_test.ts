@@ -52,7 +52,7 @@ function find(world: LifecycleWorld, name: string): Node {
 }
 
 describe("FleetWatch.reconfigure()", () => {
-  test("judges by the new settings, and counts anew", async () => {
+  test("judges by the new settings, and counts again", async () => {
     await using world = await setUp();
     const { fleet } = world;
     fleet.look();
@@ -241,7 +241,7 @@ describe("FleetWatch.look()", () => {
     expect(await world.observe()).toBe(false);
   });
 
-  test("starts anew after a refresh that failed", async () => {
+  test("starts again after a refresh that failed", async () => {
     await using world = await setUp();
     world.fleet.look();
     await world.observe();

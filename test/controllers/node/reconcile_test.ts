@@ -331,7 +331,7 @@ test("a Node whose addresses took two tries is announced all the same", async ()
   expect(rig.metrics.render()).toContain("node_controller_initial_node_sync_delay_seconds_count 1");
 });
 
-test("a Node that names one machine and runs on another is told of once, until that ends", async () => {
+test("a Node that names one machine and runs on another is reported once, until that ends", async () => {
   const provider = toProvider("a", "last");
   const message = "delete the Node";
   const find = provider.findInstance.bind(provider);

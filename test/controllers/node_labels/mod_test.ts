@@ -29,7 +29,7 @@ test("NodeLabelController follows a machine to another host in one write, then t
   ]);
 });
 
-test("NodeLabelController writes upon the version it planned on, and not again before the watch shows it", async () => {
+test("NodeLabelController writes with the planned version, and not again before the watch shows it", async () => {
   await using rig = new LabelRig();
   await rig.settle("a", "h1");
   const version = rig.nodes.get("a")?.metadata.resourceVersion;

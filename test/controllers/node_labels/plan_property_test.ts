@@ -232,7 +232,7 @@ describe("planNodeLabels()", () => {
     );
   });
 
-  test("writes an Event only beside the labels that it tells of", () => {
+  test("writes an Event only beside the labels that it reports", () => {
     fc.assert(
       fc.property(labels, labels, instance, isListed, (before, reported, over, listed) => {
         const { set, events } = plan(before, reported, over, listed);
@@ -244,7 +244,7 @@ describe("planNodeLabels()", () => {
 });
 
 describe("planNodeLabels() for Xen Orchestra", () => {
-  test("never keeps a first host or pool while the machine stays, whatever hands and failures do", () => {
+  test("never keeps a first host or pool while the machine stays, whatever users and failures do", () => {
     fc.assert(
       fc.property(zoneKind, toSteps(stay, remove, cunningEdit), (zone, steps) => {
         const model = toKnown(zone);

@@ -94,7 +94,7 @@ describe("Deleter.delete()", () => {
     const LOST: Presence = { kind: "unknown", reason: "partLost", message: "pool b is lost" };
     const tolerant = { ...DEFAULT_DELETION, whileOtherPartsAreLost: true };
 
-    test("names the setting and the way by hand, and starts anew", async () => {
+    test("names the setting and the way by hand, and starts again", async () => {
       await using world = await setUp();
       const asked: (boolean | undefined)[] = [];
       world.provider.missing = (_node, options) => {
@@ -130,7 +130,7 @@ describe("Deleter.delete()", () => {
       expect(await world.run()).toEqual({ kind: "deleted" });
     });
 
-    test("starts anew when that is not enough either", async () => {
+    test("starts again when that is not enough either", async () => {
       await using world = await setUp(tolerant);
       const { fleet, clock, server, provider } = world;
       provider.missing = () => LOST;
@@ -210,7 +210,7 @@ describe("Deleter.delete()", () => {
     expect([world.server.writes, world.events, world.fleet.read().deleted]).toEqual([[], [], 0]);
   });
 
-  test("L-15 spares a Node that was created anew between the fresh read and the DELETE", async () => {
+  test("L-15 spares a Node that was created again between the fresh read and the DELETE", async () => {
     await using world = await setUp();
     world.server.beforeWrite = () => {
       const node = world.server.find("gone") ?? toNode("gone");
@@ -278,7 +278,7 @@ describe("Deleter.delete()", () => {
     expect(world.server.writes).toEqual([]);
   });
 
-  test("tells of no failure when the DELETE was cut off by the stop", async () => {
+  test("reports no failure when the DELETE was cut off by the stop", async () => {
     await using world = await setUp();
     const stop = new AbortController();
     world.server.onWrite = () => {

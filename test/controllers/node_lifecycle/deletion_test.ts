@@ -231,7 +231,7 @@ describe("a deletion", () => {
     });
   });
 
-  test("starts anew after a refresh that failed between two observations", async () => {
+  test("starts again after a refresh that failed between two observations", async () => {
     await using rig = await startFleet(3);
     lose(rig, "n0");
     await rig.clock.advance(50_000);
@@ -244,7 +244,7 @@ describe("a deletion", () => {
     expect(tookMs).toBeGreaterThan(60_000);
   });
 
-  test("starts anew when a Node was Ready for a moment between two looks", async () => {
+  test("starts again when a Node was Ready for a moment between two looks", async () => {
     await using rig = await startFleet(3);
     lose(rig, "n0");
     await rig.clock.advance(62_000);
@@ -255,7 +255,7 @@ describe("a deletion", () => {
     expect(tookMs).toBeGreaterThanOrEqual(60_000);
   });
 
-  test("starts anew when the cloud does not confirm, which shows until it is settled", async () => {
+  test("starts again when the cloud does not confirm, which shows until it is settled", async () => {
     await using rig = await startFleet(3);
     const message = "the token may not see it";
     rig.provider.missing = () => ({ kind: "unknown", reason: "denied", message });

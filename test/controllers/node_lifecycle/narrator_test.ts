@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { LifecycleNarrator } from "../../../lib/controllers/node_lifecycle/narrator.ts";
 import { createLifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 
-test("LifecycleNarrator tells of a blocked deletion once in five minutes, until the reason is another", async () => {
+test("LifecycleNarrator reports a blocked deletion once in five minutes, until the reason is another", async () => {
   const { context, clock, events, lines, add } = createLifecycleWorld();
   const narrator = new LifecycleNarrator(context);
   const node = add("n0");

@@ -72,7 +72,7 @@ describe("the shutdown taint", () => {
     expect(rig.listTaints("n0")).toEqual([]);
   });
 
-  test("is told of by an Event when it comes, and by another when it goes", async () => {
+  test("is reported by an Event when it comes, and by another when it goes", async () => {
     await using rig = await startFleet(3);
     rig.add("n0", { state: "stopped", ready: "False" });
     await rig.clock.advance(LONG_MS);
@@ -90,7 +90,7 @@ describe("the shutdown taint", () => {
     expect(rig.events).toEqual([set, { ...set, reason: "ShutdownTaintRemoved", message }]);
   });
 
-  test("is told of by no Event when Kubernetes refuses to write it", async () => {
+  test("is reported by no Event when Kubernetes refuses to write it", async () => {
     await using rig = await startFleet(3);
     rig.server.onWrite = () => {
       throw new KubeError("forbidden", "no");

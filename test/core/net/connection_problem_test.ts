@@ -92,7 +92,7 @@ describe("toHostPort()", () => {
     ["https://xo.example.org/sub?q", { host: "xo.example.org", port: 443 }],
     ["http://user:s3cret@[::1]/", { host: "::1", port: 80 }],
     ["https://10.0.0.1:6443", { host: "10.0.0.1", port: 6443 }],
-  ])("tells of %s what a socket needs", (url, place) => {
+  ])("says where a socket for %s connects to", (url, place) => {
     expect(toHostPort(url)).toEqual(place);
   });
 });

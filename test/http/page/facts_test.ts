@@ -47,7 +47,7 @@ test("Facts() tells who leads", () => {
   expect(render({}, { ...other, holder: "" })).toContain("there is no leader now");
 });
 
-test("CoverageTable() tells of each part how it answered, and nothing without parts", () => {
+test("CoverageTable() shows how each part answered, and nothing without parts", () => {
   const coverage = [
     { id: "p1", complete: true },
     { id: "p2", name: "Lyon", complete: false, reason: "lost" },

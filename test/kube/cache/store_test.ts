@@ -59,7 +59,7 @@ test("Store.replace() is whole before the first listener hears of it", () => {
   expect(sizes).toEqual([1, 1]);
 });
 
-test("I-07: Store.replace() tells of a deletion that nobody watched, with the last state", () => {
+test("I-07: Store.replace() reports a deletion that no watch showed, with the last state", () => {
   const { store, told } = setUp();
   store.apply(toNode("a", "1"));
   store.apply(toNode("a", "2"));
@@ -67,7 +67,7 @@ test("I-07: Store.replace() tells of a deletion that nobody watched, with the la
   expect(told.at(-1)).toEqual(["a", "2", undefined]);
 });
 
-test("I-07: Store.replace() tells of the deletion of an object that was made anew", () => {
+test("I-07: Store.replace() reports the deletion of an object that was made again", () => {
   const { store, told } = setUp();
   store.replace([toNode("a", "1", "old")], "1");
   store.replace([toNode("a", "9", "new")], "9");

@@ -95,7 +95,7 @@ test.each([
   expect(parts.silence.signal.aborted).toBe(parts.stop.signal.aborted);
 });
 
-test("I-06: what a watch did not tell is known once it is opened anew, without a list", async () => {
+test("I-06: what a watch did not tell is known once it is opened again, without a list", async () => {
   const kubernetes = startKubernetesSimulator({ clock: systemClock });
   const credentials = await loadCredentials({
     master: kubernetes.url,

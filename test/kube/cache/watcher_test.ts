@@ -280,7 +280,7 @@ test("I-06: runWatcher() opens a quiet watch again when another connection was s
   expect(clock.pending).toBe(0);
 });
 
-test("I-07: runWatcher() tells of a delete it missed, with the last state", async () => {
+test("I-07: runWatcher() reports a delete it missed, with the last state", async () => {
   const { clock, told, stop } = startWatcher([
     list("ab", "900"),
     watch(toEvent("MODIFIED", "b", "905"), gone),
@@ -312,7 +312,7 @@ test.each<[string, string, unknown]>([
   ["of another shape", "ADDED", { ...toNode("x", "999"), status: { conditions: "none" } }],
   ["nothing", "ADDED", null],
   ["of an unknown type", "NOVELTY", toNode("a", "901")],
-])("runWatcher() lists anew after an event that is %s", async (_, type, object) => {
+])("runWatcher() lists again after an event that is %s", async (_, type, object) => {
   const { client, clock, store, told, stop } = startWatcher([
     list("a", "900"),
     watch({ type, object }, toEvent("ADDED", "never", "903")),
@@ -387,7 +387,7 @@ test("runWatcher() tries again at once when the server is known to be back", asy
   await stop();
 });
 
-test("runWatcher() asks to be told of a server that is back once at a time", async () => {
+test("runWatcher() has one request at a time to learn that a server is back", async () => {
   const { clock, recovery, stop } = startWatcher([
     ...Array.from({ length: 5 }, () => ({ fail: refused })),
     list("a", "900"),

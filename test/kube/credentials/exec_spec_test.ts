@@ -48,7 +48,7 @@ describe("toExecSpec()", () => {
     expect(read({ command }).command).toBe(expected);
   });
 
-  test("tells of the cluster only when asked to", () => {
+  test("reports the cluster only when asked to", () => {
     const extensions = [
       { name: "client.authentication.k8s.io/exec", extension: { audience: "x" } },
     ];

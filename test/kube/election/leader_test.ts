@@ -106,7 +106,7 @@ describe("LeaderElector", () => {
     ]);
   });
 
-  test("renews every retry period with one request, and never acquires anew", async () => {
+  test("renews every retry period with one request, and never acquires again", async () => {
     const stage = setStage();
     const a = stage.add({ name: "a" });
     a.start();
@@ -309,7 +309,7 @@ describe("LeaderElector and the Leases of others", () => {
     expect(a.elector.isHeld()).toBe(true);
   });
 
-  test("leaves a Lease that was deleted to its holder, who makes it anew", async () => {
+  test("leaves a Lease that was deleted to its holder, which creates it again", async () => {
     const stage = setStage();
     const [a, b] = [stage.add({ name: "a" }), stage.add({ name: "b" })];
     a.start();
@@ -475,7 +475,7 @@ describe("LeaderElector that leads", () => {
     expect(stage.server.lease?.spec?.holderIdentity).toBe(holder);
   });
 
-  test("makes the Lease anew when somebody deletes it", async () => {
+  test("creates the Lease again when a user deletes it", async () => {
     const stage = setStage();
     const a = await lead(stage);
     stage.server.objects.delete(LEASES, LEASE);

@@ -148,7 +148,7 @@ test("V-01: createEventSender() raises the count of a repeated event by a strate
   await stop();
 });
 
-test("V-01: createEventSender() creates an event anew, with its count, when the old one is gone", async () => {
+test("V-01: createEventSender() creates an event again, with its count, when the old one is gone", async () => {
   const { clock, client, recorder, start } = setUp();
   const { stop } = start();
   warn(recorder);

@@ -127,7 +127,7 @@ describe("reconfigure()", () => {
     expect(here.seen.length).toBeGreaterThan(before);
   });
 
-  test("tells of a pool that the new token does not show, and of no other", async () => {
+  test("reports a pool that the new token does not show, and no other", async () => {
     const lines: string[] = [];
     const write = (line: string): number => lines.push(line);
     const log = createLogger({ format: "text", write, now: () => 0 });

@@ -65,7 +65,7 @@ describe("Invariants", () => {
 
   const write = { path: "/api/v1/nodes/n1", headers: {}, body: "{}" } as const;
 
-  test("Invariants.checkSent() tells of a write by a process that does not hold the Lease", async () => {
+  test("Invariants.checkSent() reports a write by a process that does not hold the Lease", async () => {
     const world = await start();
     const other = world.incarnations.find(({ process }) => process !== findLeader(world));
     if (other) world.invariants.checkSent(other.process, { ...write, method: "PATCH" });
@@ -74,7 +74,7 @@ describe("Invariants", () => {
     expect(world.invariants.violations.join()).toContain("holds the Lease");
   });
 
-  test("Invariants.checkSent() tells of two writes at once, and not of two in a row", async () => {
+  test("Invariants.checkSent() reports two writes at once, and not two in a row", async () => {
     const world = await start();
     const leader = findLeader(world);
     world.invariants.checkSent(leader, { ...write, method: "PATCH" })();
@@ -87,7 +87,7 @@ describe("Invariants", () => {
     expect(world.invariants.violations.join()).toContain("two writes at once");
   });
 
-  test("Invariants.checkSent() tells of a deletion of a Node whose VM exists", async () => {
+  test("Invariants.checkSent() reports a deletion of a Node whose VM exists", async () => {
     const world = await start();
     world.invariants.checkSent(findLeader(world), { ...write, method: "DELETE" });
     await world.leave();
@@ -109,7 +109,7 @@ describe("Invariants", () => {
       expect(listLacks({ ...write, method, body: JSON.stringify(body) })).toEqual([]);
   });
 
-  test("Invariants.checkSent() tells of a write to a Node of another cloud", async () => {
+  test("Invariants.checkSent() reports a write to a Node of another cloud", async () => {
     const world = await start();
     world.joinForeign("foreign");
     await world.timeline.advance(10_000);
@@ -122,7 +122,7 @@ describe("Invariants", () => {
     expect(world.invariants.violations.join()).toContain("of another cloud");
   });
 
-  test("Invariants.checkSent() tells of a deletion of a Node whose VM is a template now", async () => {
+  test("Invariants.checkSent() reports a deletion of a Node whose VM is a template now", async () => {
     const world = await start();
     world.cloud.state.makeTemplate(world.machines.get("n1") ?? "");
     world.invariants.checkSent(findLeader(world), { ...write, method: "DELETE" });
@@ -131,7 +131,7 @@ describe("Invariants", () => {
     expect(world.invariants.violations.join()).toContain("is a template now");
   });
 
-  test("Invariants.checkChange() tells of a machine that two Nodes are given", async () => {
+  test("Invariants.checkChange() reports a machine that two Nodes get", async () => {
     const world = await start();
     const [before, other] = [world.findNode("n1"), world.findNode("n2")];
     if (before === undefined || other === undefined) throw new Error("They are not there");
@@ -187,7 +187,7 @@ describe("Invariants", () => {
     expect(later).toEqual([false, false]);
   });
 
-  test("DeletionProofs counts anew after a failed inventory, and while the Node is Ready", async () => {
+  test("DeletionProofs counts again after a failed inventory, and while the Node is Ready", async () => {
     const world = await start();
     const { name } = findLeader(world);
     const vmId = world.machines.get("n1") ?? "";
@@ -266,7 +266,7 @@ describe("Invariants", () => {
     expect([whileFirstIsKnown, whileSecondIsKnown, long]).toEqual([0, 0, 1]);
   });
 
-  test("Invariants.checkSettings() tells of wrong settings that are used, and good ones that are refused", async () => {
+  test("Invariants.checkSettings() reports wrong settings that are used, and good ones that are refused", async () => {
     const world = await start();
     const [one] = world.incarnations;
     if (one === undefined) throw new Error("Nobody runs");

@@ -130,7 +130,7 @@ describe("EventHub", () => {
     expect(await bench.follow(200)).toEqual([]);
   });
 
-  test("tells of objects that come and go, with what they were last", async () => {
+  test("reports objects that come and go, with what they were last", async () => {
     await bench.subscribe({ collection: "VM", fields: ["id", "name_label"] });
     const id = bench.state.addVm({ name: "new", poolId: poolIds.paris });
     const data = { $subscription: "VM", id, name_label: "new" };

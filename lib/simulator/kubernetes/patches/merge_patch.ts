@@ -5,7 +5,7 @@
 import { isObject, type Json, type JsonObject } from "./json.ts";
 
 /**
- * Applies a merge patch: objects merge key by key, `null` removes, anything else replaces whole.
+ * Applies a merge patch: objects merge key by key, `null` removes, anything else replaces the old value.
  * Neither argument is changed.
  */
 export function applyMergePatch(target: JsonObject, patch: JsonObject): JsonObject {

@@ -78,7 +78,7 @@ function mergeList(
   }
   if (field.mergeKey === undefined) return patch;
   const replaces = patch.some((item) => isObject(item) && item["$patch"] === "replace");
-  // An item with only the directive says only that the others replace the list.
+  // An item with only the directive is no value: the other items replace the list.
   if (replaces) {
     return patch
       .map((item) => (isObject(item) ? stripDirectives(item) : item))

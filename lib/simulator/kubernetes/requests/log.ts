@@ -16,7 +16,7 @@ export interface RequestFacts {
    * object.
    */
   readonly verb: string;
-  /** Plural name, with the subresource when there is one: `nodes/status`. `""` for paths that are no object. */
+  /** Plural name, with the subresource when there is one: `nodes/status`. `""` for a path of no object. */
   readonly resource: string;
   /** Name of the object, or `""`. */
   readonly name: string;
@@ -34,7 +34,7 @@ export class RequestLog {
     return this.#entries;
   }
 
-  /** How often each verb met each resource, `patch nodes/status`. */
+  /** Number of requests by verb and resource: `patch nodes/status`. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }
@@ -59,7 +59,7 @@ export class RequestLog {
     ).length;
   }
 
-  /** Forgets all. */
+  /** Removes all requests. */
   clear(): void {
     this.#entries = [];
     this.#counts.clear();

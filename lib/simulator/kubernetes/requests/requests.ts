@@ -1,5 +1,5 @@
 /**
- * What a request to the simulated API server wants, read from its path, headers and body.
+ * Reads what a request to the simulated API server asks for: its path, headers and body.
  * @module
  */
 import { ApiError, badRequest } from "../api_error.ts";

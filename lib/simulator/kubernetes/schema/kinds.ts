@@ -16,7 +16,7 @@ export interface Kind {
   readonly namespaced: boolean;
   /** It came from a CustomResourceDefinition: generations are counted, and strategic merge patches refused. */
   readonly isCustom: boolean;
-  /** Main writes do not change `status`, and `/status` writes change only `status` and metadata. */
+  /** Whether only writes to `/status` change `status`. Besides it, they change only metadata. */
   readonly hasStatus: boolean;
   /** Whether a PUT of an absent object creates it. */
   readonly createsOnUpdate: boolean;
@@ -215,7 +215,7 @@ export interface CustomKind {
   readonly namespaced: boolean;
 }
 
-/** The kind that the server makes of a {@linkcode CustomKind}. */
+/** Builds the kind that the server serves for a {@linkcode CustomKind}. */
 export function defineCustomKind({ namespaced, ...names }: CustomKind): Kind {
   const fields = { spec: "any", status: "any" } as const;
   return define(names, { namespaced, isCustom: true, hasStatus: true, fields });

@@ -46,7 +46,7 @@ test("TopologyBoxes() shows what is on no host, in no place, and foreign", () =>
   expect(positions).toEqual(positions.toSorted((a, b) => a - b));
 });
 
-test("TopologyBoxes() tells of a place that it does not answer", () => {
+test("TopologyBoxes() says of a place that it does not answer", () => {
   const part = { id: "p1", complete: false, reason: "its <connection> is down" };
   expect(render([toNodeView("a")], [part])).toContain("its &lt;connection&gt; is down");
 });

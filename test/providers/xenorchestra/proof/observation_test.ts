@@ -265,7 +265,7 @@ describe("a new Node that has a provider ID already", () => {
     ["names another pool", { ...NODE, providerId: `xenorchestra://${POOL_LYON}/${WORKER_1}` }],
     ["names a pool that nobody knows", elsewhere],
     ["names no pool", POOLLESS],
-  ])("is asked for anew and found, when the ID %s", async (_title, node) => {
+  ])("is asked for again and found, when the ID %s", async (_title, node) => {
     expect(await register(node)).toBe("present");
   });
 

@@ -117,7 +117,7 @@ describe("withNamedPools()", () => {
 });
 
 describe("NamedPools", () => {
-  test("tells of a pool again when it was shown, or named by nobody, meanwhile", () => {
+  test("reports a pool again when it was shown, or no Node named it, meanwhile", () => {
     const told: string[] = [];
     const log = createLogger({ format: "json", write: (line) => told.push(line), now: () => 0 });
     const pools = new NamedPools(ALL, log);

@@ -450,7 +450,7 @@ describe("username and password", () => {
     await expect(open(PASSWORD).get(GET, signal)).rejects.toMatchObject({ kind: "throttled" });
   });
 
-  test("mint anew when the token is refused", async () => {
+  test("mint another token when theirs is refused", async () => {
     const session = open(PASSWORD);
     await session.get(GET, signal);
     const answer = fake.answer;

@@ -121,7 +121,7 @@ test("Lister forgets nothing by a round that failed half-way", async () => {
   expect(after?.surroundings.hosts.get(id)?.name_label).toBe("renamed");
 });
 
-test("Lister asks for everything anew after ten minutes, in case something in between keeps old answers", async () => {
+test("Lister asks for everything again after ten minutes, in case something in between keeps old answers", async () => {
   const lister = new Lister(api, clock, undefined);
   await lister.list(undefined, signal);
   await clock.advance(300_000);
