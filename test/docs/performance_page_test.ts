@@ -8,7 +8,7 @@ import { NO_RESULTS } from "../../bench/results.ts";
 import { renderPerformance } from "../../docs/generator/performance/page.ts";
 
 const figures = Object.fromEntries(Object.keys(BUDGETS).map((name) => [name, 1]));
-const results = { date: "2026-01-01", machine: "2 processors", figures, curve: [] };
+const results = { ...NO_RESULTS, date: "2026-01-01", machine: "2 processors", figures };
 const page =
   renderPerformance({ xenorchestra: results, cloudstack: results }).get(
     "explanation/performance.md",
@@ -44,6 +44,20 @@ describe("renderPerformance()", () => {
       ...Array.from({ length: 4 }, () => false),
       ...Array.from({ length: 4 }, () => true),
     ]);
+  });
+
+  test("says of which cloud the figures are noisy", () => {
+    const loads = {
+      small: { before: "0.5 1 20", after: "1.5 2 3" },
+      "1000": { before: "6.2 5 4", after: "3 3 3" },
+    };
+    const busy = { ...results, loads };
+    const calm = { ...results, loads: { small: loads.small } };
+    const text = renderPerformance({ xenorchestra: calm, cloudstack: busy }).get(
+      "explanation/performance.md",
+    );
+    expect(text?.split("**Noisy:**")).toHaveLength(2);
+    expect(text?.split("## Apache CloudStack")[1]).toContain("(load up to 6.2)");
   });
 
   test("leaves out a cloud that was never measured", () => {

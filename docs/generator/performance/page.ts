@@ -10,7 +10,7 @@ import { type Chart, renderChart } from "./chart.ts";
 import { renderGoFigures } from "./go_figures.ts";
 import { GENERATED_NOTE, toTable } from "../markdown.ts";
 
-type PageResults = Readonly<Record<CloudName, Omit<Results, "loads">>>;
+type PageResults = Readonly<Record<CloudName, Results>>;
 
 interface ChartSpec {
   readonly file: string;
@@ -134,7 +134,7 @@ ${renderGoFigures()}`;
 
 /** The figures with one cloud. */
 function renderCloud(cloud: CloudName, results: PageResults[CloudName]): string {
-  const { date, machine, figures, curve } = results;
+  const { date, machine, figures, curve, loads } = results;
   const { title } = CLOUDS[cloud];
   const rows = toFigureRows(figures, cloud).map((row) => [
     row.title.replace(/^ {2}/, "… "),
@@ -152,7 +152,7 @@ function renderCloud(cloud: CloudName, results: PageResults[CloudName]): string 
   ).join("\n");
   return `## ${title}: how the cost grows with the number of Nodes
 
-Measured on ${date}: ${machine}.
+Measured on ${date}: ${machine}.${describeNoise(loads)}
 
 ${NOTES[cloud]}
 
@@ -165,12 +165,25 @@ ${images}
 ${toTable(["figure", "measured", "goal", ""], rows)}${figures["denied5000"] === undefined ? "" : DENIED}`;
 }
 
+/** Says so if others kept the machine busy: that makes times longer. */
+function describeNoise(loads: Results["loads"]): string {
+  const all = Object.values(loads).flatMap(({ before, after }) => [before, after]);
+  const highest = Math.max(0, ...all.map((load) => Number.parseFloat(load)));
+  if (highest < NOISY_LOAD) return "";
+  return ` **Noisy:** other programs kept the machine busy (load up to ${highest}).
+Times, also of the processor, are longer than on an idle machine. Requests, bytes and memory differ little.`;
+}
+
+/** A load average that is not of the measurement itself, which has one process and its simulators. */
+const NOISY_LOAD = 4;
+
 /** What is special about the requests to a cloud. */
 const NOTES: Readonly<Record<CloudName, string>> = {
   xenorchestra: `Landfall asks Xen Orchestra for everything at once. So the number of requests does not depend on the
 number of Nodes, only their size does.`,
   cloudstack: `Landfall reads one list for all Nodes, in pages of 500 VMs. So a refresh takes one request for each
-500 VMs. CloudStack sends the whole list at every refresh, because it cannot say that nothing changed.`,
+500 VMs. CloudStack sends the whole list at every refresh, because it cannot say that nothing changed. Landfall
+recognises the same list by a digest of its text, and does not parse it again.`,
 };
 
 const DENIED = `

@@ -113,7 +113,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     invariant: "a VM is found by its name only in a list that is newer than the Node",
     edits: edit(
       "lib/providers/cloudstack/model/matching.ts",
-      'const isTooOld = found.kind === "present" && isOlderThan(inventory, identity);',
+      "const isTooOld = isOlderThan(inventory, identity) && !isOwnId(found, identity);",
       "const isTooOld = false;",
     ),
     tests: ["test/providers/cloudstack/provider_test.ts"],

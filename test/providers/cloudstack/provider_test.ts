@@ -119,6 +119,23 @@ describe("CloudStackProvider", () => {
     expect(known).toMatchObject({ kind: "present", matchedBy: "providerId" });
   });
 
+  test("finds a new Node in an older list by its name if it reports the ID of that VM", async () => {
+    const provider = create();
+    const older = await provider.listInventory([], signal);
+    const id = findId(GONE);
+    for (const systemUuid of [id, id.toUpperCase()]) {
+      const found = provider.findInstance(older, { name: GONE, systemUuid });
+      expect(found).toMatchObject({ kind: "present", matchedBy: "name", instance: { id } });
+    }
+    // The ID alone finds nothing: other hypervisors report other IDs.
+    const other = provider.findInstance(older, { name: "another", systemUuid: id });
+    expect(other).toMatchObject({ kind: "unknown", reason: "notListed" });
+    for (const systemUuid of [findId(NAMES[1] ?? ""), "", "x"]) {
+      const found = provider.findInstance(older, { name: GONE, systemUuid });
+      expect(found).toMatchObject({ kind: "unknown", reason: "notListed" });
+    }
+  });
+
   test("keeps the instances, and their map, while nothing changes", async () => {
     const provider = create();
     const before = await provider.listInventory([], signal);

@@ -5,6 +5,7 @@
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import { toUnknown } from "../../../cloud/presence.ts";
 import type { Instance, Presence } from "../../../cloud/provider.ts";
+import { parseUuid } from "../../../core/text/uuid.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import type { Identity } from "./identity.ts";
 import { isDeadInstance } from "./instance.ts";
@@ -25,8 +26,8 @@ export function findInstance(inventory: Inventory, identity: Identity): Presence
       undecodable: inventory.undecodable,
       unreadableNames: findUnreadableNames(inventory),
     });
-    const isTooOld = found.kind === "present" && isOlderThan(inventory, identity);
-    if (isTooOld) return toUnknown("notListed", TOO_OLD);
+    const isTooOld = isOlderThan(inventory, identity) && !isOwnId(found, identity);
+    if (found.kind === "present" && isTooOld) return toUnknown("notListed", TOO_OLD);
     // A new Node is then asked for by its name alone: the list of VMs with one name is short, and so rather whole.
     const isOpen = found.kind === "unknown" && found.reason === "notCovered";
     return isOpen && !identity.isNameless ? toUnknown("notListed", found.message) : found;
@@ -44,6 +45,17 @@ export function findInstance(inventory: Inventory, identity: Identity): Presence
     );
   }
   return toUnknown("notListed", `CloudStack lists no VM ${vmId}`);
+}
+
+/**
+ * Whether a Node reports the ID of its instance, as machines on KVM do. Then it is no other machine of that name, even
+ * if the list is older than the Node: without this, Nodes that arrive one after another need one list each.
+ */
+function isOwnId(
+  found: Presence,
+  { systemUuid = "" }: Extract<Identity, { kind: "name" }>,
+): boolean {
+  return found.kind === "present" && parseUuid(systemUuid) === found.instance.id;
 }
 
 /** What a list may hold besides the VMs that could be read. */
