@@ -56,6 +56,14 @@ export class Meter {
   }
 }
 
+/** Creates the metric of objects that do not have the form that their schema wants. */
+export function createUndecodableCounter(metrics: MetricsRegistry): Counter {
+  return metrics.counter({
+    name: "landfall_cloud_undecodable_objects_total",
+    help: "Objects of the cloud that Landfall could not read, by collection.",
+  });
+}
+
 function toAbortCode(signal: AbortSignal): string {
   return isTimeout(signal.reason) ? "timeout" : "canceled";
 }

@@ -8,10 +8,11 @@ import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import { CloudClient } from "../../../cloud_http/client.ts";
 import { decode } from "../../../cloud_http/decode.ts";
-import { Meter } from "../../../cloud_http/meter.ts";
+import { createUndecodableCounter, Meter } from "../../../cloud_http/meter.ts";
 import type { ServerNames } from "../../../cloud_http/server.ts";
 import { assert } from "../../../core/assert.ts";
 import { Limiter } from "../../../core/limiter.ts";
+import type { Counter } from "../../../core/metrics.ts";
 import type { Connection } from "../settings/config.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import { ApiError, toChangeError } from "./errors.ts";
@@ -90,6 +91,7 @@ export class CloudStackSession {
   readonly #deps: ProviderDeps;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
   readonly #meter: Meter;
+  readonly #undecodable: Counter;
   #connection: Connection;
   #route: Route;
   #onKeys: () => void = () => {};
@@ -98,6 +100,7 @@ export class CloudStackSession {
   constructor(connection: Connection, deps: ProviderDeps) {
     this.#deps = deps;
     this.#meter = new Meter(deps.metrics, deps.clock, "external-cloudstack");
+    this.#undecodable = createUndecodableCounter(deps.metrics);
     this.#connection = connection;
     this.#route = this.#createRoute(connection);
   }
@@ -137,8 +140,8 @@ export class CloudStackSession {
     signal: AbortSignal,
   ): Promise<VersionedList<T> | "unchanged"> {
     const route = this.#route;
-    const { command, params } = query;
-    return await readList(query, {
+    const { command, key, params } = query;
+    const listed = await readList(query, {
       pages: route.pages,
       ask: async (page, isKnown) => {
         const asked = { command, params: { ...params, ...page }, isKnown };
@@ -148,6 +151,9 @@ export class CloudStackSession {
       },
       known,
     });
+    const unreadable = listed === "unchanged" ? 0 : listed.list.undecodable.size;
+    if (unreadable > 0) this.#undecodable.inc({ collection: key }, unreadable);
+    return listed;
   }
 
   /** Reads one object that the server always has, such as its capabilities. */

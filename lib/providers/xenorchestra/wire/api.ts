@@ -6,6 +6,7 @@ import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import { decode, decodeList, type ListReply } from "../../../cloud_http/decode.ts";
 import type { Reply } from "../../../cloud_http/http.ts";
+import { createUndecodableCounter } from "../../../cloud_http/meter.ts";
 import type { Counter, MetricsRegistry } from "../../../core/metrics.ts";
 import type { ServersReply } from "../proof/connections.ts";
 import { isUnknownRoute, toReplyError } from "../session/reply_error.ts";
@@ -102,10 +103,7 @@ export class XenOrchestraApi {
 
   constructor(session: Session, metrics: MetricsRegistry) {
     this.#session = session;
-    this.#undecodable = metrics.counter({
-      name: "landfall_cloud_undecodable_objects_total",
-      help: "Objects of the cloud that Landfall could not read, by collection.",
-    });
+    this.#undecodable = createUndecodableCounter(metrics);
   }
 
   /** Lists a collection: all of it, or the objects that match `filter`. */

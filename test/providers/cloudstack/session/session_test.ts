@@ -74,7 +74,7 @@ beforeEach(() => {
 afterEach(() => fake.stop());
 
 describe("list()", () => {
-  test("gets every page, each object by itself, and counts the requests by command", async () => {
+  test("gets every page, each object by itself, and counts requests and what cannot be read", async () => {
     fake.answer = ({ command, params }) => {
       const from = (Number(params["page"]) - 1) * 500;
       const zone = Array.from({ length: Math.min(500, 501 - from) }, (_, at) => ({
@@ -94,6 +94,9 @@ describe("list()", () => {
     expect(fake.seen[0]?.params["available"]).toBe("true");
     expect(deps.metrics.render()).toContain(
       'landfall_cloud_requests_total{code="200",operation="listZones",provider="external-cloudstack"} 2',
+    );
+    expect(deps.metrics.render()).toContain(
+      'landfall_cloud_undecodable_objects_total{collection="zone"} 1',
     );
   });
 
