@@ -150,6 +150,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
       "named",
     ),
     tests: ["test/providers/cloudstack/model/matching_test.ts"],
+    simulated: true,
   },
   {
     id: "prove-never-seen",

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { listUntrue } from "../judges/calm.ts";
+import type { Process } from "../world/process.ts";
+import { CloudStackWorld } from "./cloud.ts";
+
+const MINUTE_MS = 60_000;
+const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
+/** A plain user who does not see what is destroyed, and trusts an empty answer. */
+const SEED = await findSeed();
+
+let world: CloudStackWorld;
+beforeEach(async () => {
+  world = createWorld(SEED);
+  for (const name of ["n1", "n2", "n3", "n4"]) {
+    world.addMachine(name);
+    world.join(name);
+  }
+  world.noteChange();
+  for (const replica of world.replicas) replica.start({ rate: 1, skewMs: 0 });
+  await world.timeline.advance(MINUTE_MS);
+});
+afterEach(() => world.leave());
+
+function createWorld(seed: number): CloudStackWorld {
+  const settings = { refreshIntervalMs: 10_000, replicas: 1, pools: 2, nodes: 4 };
+  return new CloudStackWorld(seed, () => ({ ...settings, deletion: DEFAULT_DELETION }));
+}
+
+async function findSeed(): Promise<number> {
+  for (let seed = 3; ; seed += 4) {
+    const one = createWorld(seed);
+    const { places, trustsEmptyAnswer } = one.cloud;
+    await one.leave();
+    const isPlain = places.type === "user" && !places.seesDestroyed && !places.hasProject;
+    if (isPlain && trustsEmptyAnswer) return seed;
+  }
+}
+
+function findLeader(): Process {
+  const found = world.incarnations.find(({ process }) => process.name === world.server.holder);
+  if (found === undefined) throw new Error("Nobody leads");
+  return found.process;
+}
+
+/** Sends the deletion of a Node as the leader would, and returns what is broken. */
+function pretendDeletion(name: string): string {
+  world.invariants.checkSent(findLeader(), {
+    method: "DELETE",
+    path: `/api/v1/nodes/${name}`,
+    headers: {},
+    body: "{}",
+  });
+  return world.invariants.violations.join("; ");
+}
+
+describe("a story of CloudStack", () => {
+  test("is right, and asks for one list in each interval, while nothing goes wrong", async () => {
+    expect(listUntrue(world)).toEqual([]);
+    const before = world.cloud.requests;
+    await world.timeline.advance(MINUTE_MS);
+    expect(world.cloud.requests - before).toBeLessThanOrEqual(world.cloud.toBudget(7));
+    expect(world.invariants.violations).toEqual([]);
+  });
+
+  test.each(["expunge", "purge"] as const)(
+    "sees the Node of a VM go, with proof, unless the server forgot the VM at once: %s",
+    async (how) => {
+      world.cloud.state[how](world.machines.get("n1") ?? "");
+      world.setReady("n1", false);
+      world.noteChange();
+      await world.timeline.advance(5 * MINUTE_MS);
+      expect(world.findNode("n1") === undefined).toBe(how === "expunge");
+      expect(world.invariants.violations).toEqual([]);
+    },
+  );
+});
+
+describe("CloudStackEvidence", () => {
+  test("tells of a deletion of a Node whose VM exists", () => {
+    expect(pretendDeletion("n1")).toContain("whose VM exists");
+  });
+
+  test("tells of a deletion before CloudStack answered without the VM", () => {
+    world.cloud.state.expunge(world.machines.get("n1") ?? "");
+    world.noteChange();
+    expect(pretendDeletion("n1")).toContain("CloudStack did not answer without the VM");
+  });
+
+  test("takes no answer that another process was given, nor one of before other keys", async () => {
+    const vmId = world.machines.get("n1") ?? "";
+    const node = world.findNode("n1");
+    if (node === undefined) throw new Error("There is no n1");
+    const listDoubts = (author: string): string[] =>
+      world.invariants.evidence.listDoubts(author, node, vmId, true);
+    const { name } = findLeader();
+    expect(listDoubts("b1").join()).toContain("it never saw the VM");
+    expect(listDoubts(name).join()).not.toContain("it never saw the VM");
+    const sinceMs = world.timeline.monotonic() + 1;
+    world.findProcess(name).uses.push({ sinceMs, said: { ...world.said, token: "another" } });
+    expect(listDoubts(name).join()).toContain("it never saw the VM with these keys");
+    await world.timeline.advance(1);
+  });
+
+  test("excuses a deletion only of a VM that the user could not see", async () => {
+    const vmId = world.machines.get("n1") ?? "";
+    const isExcused = (): boolean => world.invariants.evidence.isExcused("a1", vmId);
+    const before = isExcused();
+    world.cloud.state.hide(vmId);
+    world.noteChange();
+    const hidden = isExcused();
+    world.cloud.state.hide(vmId, false);
+    world.noteChange();
+    await world.timeline.advance(2 * MINUTE_MS);
+    expect([before, hidden, isExcused()]).toEqual([false, true, false]);
+  });
+
+  test("tells of a shutdown taint on the Node of a VM that was not off", () => {
+    const before = world.findNode("n1");
+    if (before === undefined) throw new Error("There is no n1");
+    const taints = [{ key: SHUTDOWN, effect: "NoSchedule" as const }];
+    const after: Node = { ...before, spec: { ...before.spec, taints } };
+    world.invariants.checkChange({ author: findLeader().name, before, after });
+    expect(world.invariants.violations.join()).toContain("as shut down: its machine was not off");
+  });
+});
