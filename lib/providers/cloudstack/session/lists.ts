@@ -127,10 +127,12 @@ function toVersion({ digest, length, count }: Page): PageVersion {
   return { digest, length, ...(count !== undefined && { count }) };
 }
 
-/** An empty list is an answer without the key. Anything else under the key is no list. */
+/** An empty list is an answer with nothing in it, or with a count alone. Anything else is no list. */
 function toObjects(body: Body, key: string, command: string): readonly unknown[] {
-  const objects = body[key] ?? [];
+  const objects = body[key];
   if (Array.isArray(objects)) return objects;
+  const isEmpty = Object.keys(body).every((one) => one === "count");
+  if (isEmpty) return [];
   throw new CloudError("protocol", `CloudStack did not answer ${command} with a list`);
 }
 

@@ -108,10 +108,13 @@ describe("readList()", () => {
     expect(await readTexts(() => zones, listed.version)).toBe("unchanged");
   });
 
-  test.each([{ zone: {} }, { zone: "a" }])("refuses %j instead of a list", async (body) => {
-    const failure = await readTexts(() => JSON.stringify({ r: body })).catch((error) => error);
-    expect(failure).toMatchObject({ kind: "protocol" } satisfies Partial<CloudError>);
-  });
+  test.each([{ zone: {} }, { zone: "a" }, { zone: null }, { zones: [] }, { allowed: true }])(
+    "refuses %j instead of a list",
+    async (body) => {
+      const failure = await readTexts(() => JSON.stringify({ r: body })).catch((error) => error);
+      expect(failure).toMatchObject({ kind: "protocol" } satisfies Partial<CloudError>);
+    },
+  );
 
   test("an error of a page is the error of the list", async () => {
     const version = await readVersion(toZones(700));
