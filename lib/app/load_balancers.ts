@@ -79,7 +79,7 @@ export async function warnOfLoadBalancers(
 
 /** Why the controller `service` matters. */
 export const SERVICE_CHOSEN =
-  "--controllers chooses the controller service (* does, too), which does not run";
+  "the controller service is chosen (by * too), and Landfall does not have it";
 /** Why it is not known whether Services need load balancers. */
 export const CANNOT_LIST =
   "Landfall cannot list Services, so it does not know whether some need a load balancer";

@@ -59,7 +59,7 @@ describe("findLoadBalancers()", () => {
 });
 
 describe("warnOfLoadBalancers()", () => {
-  const CHOSEN = "--controllers chooses the controller service (* does, too), which does not run";
+  const CHOSEN = "the controller service is chosen (by * too), and Landfall does not have it";
   const ONE = "1 Service has a load balancer of the cloud (web/lb)";
   const UNSEEN =
     "Landfall cannot list Services, so it does not know whether some need a load balancer: is forbidden";

@@ -101,7 +101,7 @@ test("run() says on its Pod that the cloud did not answer, warns of another lead
 }, 30_000);
 
 test.each<[string, readonly string[], readonly string[]]>([
-  ["*, which has service", [], ["chooses the controller service", "1 Service has"]],
+  ["*, which has service", [], ["the controller service is chosen", "1 Service has"]],
   ["service left out", ["--controllers=*,-service"], ["1 Service has"]],
 ])(
   "run() warns in its log and on its Pod that it serves no load balancers on CloudStack, with %s",

@@ -265,7 +265,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
         return found.length >= 2 ? found : undefined;
       };
       const events = await waitUntil("the Events", find);
-      for (const words of ["--controllers chooses the controller service", "default/web"]) {
+      for (const words of ["the controller service is chosen", "default/web"]) {
         expect(events.filter(({ message = "" }) => message.includes(words))).toHaveLength(1);
         expect(listLines(words).filter((line) => line.includes(" WARN "))).toHaveLength(1);
       }
