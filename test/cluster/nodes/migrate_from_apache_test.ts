@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { listRights, needAll, type NeededRight } from "../../../lib/app/rights.ts";
+import { listRights, needAll } from "../../../lib/app/rights.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import {
@@ -22,6 +22,7 @@ import { listCodeBlocks } from "../../support/markdown_links.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
+  LIST_SERVICES,
   type Controller,
   NOT_READY,
   READY,
@@ -39,12 +40,6 @@ const ARGS = [
   "--cloud-provider=external-cloudstack",
   "--cloud-config=/config/cloud-config",
 ] as const;
-/** To say which Services have a load balancer that Landfall does not manage. */
-const LIST_SERVICES: NeededRight = {
-  access: { verb: "list", group: "", resource: "services" },
-  purpose: "",
-  mandatory: false,
-};
 const DEPLOYMENT = "/apis/apps/v1/namespaces/kube-system/deployments";
 const demo = createDemoWorld();
 const [program] = listPrograms();

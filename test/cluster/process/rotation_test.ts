@@ -4,10 +4,9 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { ClusterRig, type Controller, waitUntil } from "../../support/process/cluster_rig.ts";
+import { Load } from "../../support/process/load.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
 import { createShortCertificate } from "../../support/net/short_certificate.ts";
@@ -16,7 +15,6 @@ import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);
-const LOAD_PERIOD_MS = 200;
 const ACCOUNT = { namespace: "kube-system", name: "landfall" } as const;
 const ZONE = "topology.kubernetes.io/zone";
 
@@ -79,32 +77,13 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
         `--cloud-config=${mount.path("config.yaml")}`,
       ],
     });
-    load = new Load(rig);
+    load = new Load(rig, (name) => void rig.addVm(name));
   };
   /** A Node that registers now and is served shows that everything works. */
   const expectService = async (name: string): Promise<void> => {
     rig.addVm(name);
     await rig.register(name);
     await rig.waitForNode(name);
-  };
-  /** Ends the load, waits until all its Nodes are served, and looks at what was counted since the start. */
-  const expectNoFailure = async (): Promise<void> => {
-    const names = (await load?.stop()) ?? [];
-    expect(names.length).toBeGreaterThan(20);
-    for (const name of names) await rig.waitForNode(name);
-    const metrics = await (await fetch(`${controller?.debugUrl}/metrics`)).text();
-    const outcomes = listLabels(metrics, "landfall_reconciles_total", "outcome");
-    expect(outcomes).toContain("ok");
-    expect(outcomes.filter((outcome) => !["ok", "conflict"].includes(outcome))).toEqual([]);
-    expect(listLabels(metrics, "landfall_inventory_refreshes_total", "result")).toEqual(["ok"]);
-  };
-  const listOwnEvents = async (): Promise<readonly KubeEvent[]> => {
-    const path =
-      "/api/v1/namespaces/kube-system/events?fieldSelector=involvedObject.kind%3DComponent";
-    const list = await readJson<{ readonly items: readonly KubeEvent[] }>(
-      await rig.cluster.adminFetch(path),
-    );
-    return list.items;
   };
 
   test("service account, token and authority of Xen Orchestra, settings: not one reconcile fails", async () => {
@@ -135,7 +114,7 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
     await rig.waitForNode("at-first", ({ metadata }) => metadata.labels?.[ZONE] === rig.poolId);
     configure(["zoneLabelFrom: canary-value", "deletion: { enable: false }"]);
     const refused = await waitUntil("the Event about the refused file", async () =>
-      (await listOwnEvents()).find(({ reason }) => reason === "ConfigRefused"),
+      (await rig.listOwnEvents()).find(({ reason }) => reason === "ConfigRefused"),
     );
     expect(refused.type).toBe("Warning");
     expect(refused.message).toContain(`${mount.path("config.yaml")}:5:1: zoneLabelFrom: must be`);
@@ -145,9 +124,9 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
     await expectService("after-refusal");
     const { metadata } = await rig.readNode("after-refusal");
     expect(metadata.labels?.[ZONE]).toBe(rig.poolId);
-    const reasons = (await listOwnEvents()).map(({ reason }) => reason).sort();
+    const reasons = (await rig.listOwnEvents()).map(({ reason }) => reason).sort();
     expect(reasons).toEqual(["ConfigApplied", "ConfigRefused"]);
-    await expectNoFailure();
+    await load?.expectNoFailure(controller);
   }, 240_000);
 
   test("a client certificate that ends is followed by the next one: not one reconcile fails", async () => {
@@ -167,7 +146,7 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
     await Bun.sleep(Math.max(0, endsAt + 1_000 - Date.now()));
     await untilRefused(undefined, { cert: first.cert, key: first.key });
     await expectService("after-the-end");
-    await expectNoFailure();
+    await load?.expectNoFailure(controller);
   }, 180_000);
 
   /** The API server remembers for some seconds that a token was good. */
@@ -180,42 +159,3 @@ describe.skipIf(isSkipped)(`rotation under load, the controller as ${program?.na
       return response.status === 401 ? true : undefined;
     });
 });
-
-/** Nodes that register all the time. */
-class Load {
-  readonly #stop = new AbortController();
-  readonly #names: string[] = [];
-  readonly #running: Promise<void>;
-
-  constructor(rig: ClusterRig) {
-    this.#running = this.#run(rig);
-  }
-
-  /** Ends it. Returns the names of all Nodes that it registered. */
-  async stop(): Promise<readonly string[]> {
-    this.#stop.abort();
-    await this.#running;
-    return this.#names;
-  }
-
-  async #run(rig: ClusterRig): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      const name = `load-${this.#names.length}`;
-      rig.addVm(name);
-      await rig.register(name);
-      this.#names.push(name);
-      await Bun.sleep(LOAD_PERIOD_MS);
-    }
-  }
-}
-
-/** Values of a label that a metric was ever counted with. */
-function listLabels(metrics: string, metric: string, label: string): string[] {
-  const values = new Set<string>();
-  for (const line of metrics.split("\n")) {
-    if (!line.startsWith(`${metric}{`)) continue;
-    const [, value = ""] = new RegExp(`${label}="([^"]*)"`).exec(line) ?? [];
-    values.add(value);
-  }
-  return [...values];
-}

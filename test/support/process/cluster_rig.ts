@@ -46,6 +46,12 @@ export const LEASE = {
 } as const;
 /** All that the manifests let the controller do. */
 export const RIGHTS: readonly NeededRight[] = listRights(needAll(LEASE));
+/** To say which Services have a load balancer that Landfall does not manage. The manifests do not give it. */
+export const LIST_SERVICES: NeededRight = {
+  access: { verb: "list", group: "", resource: "services" },
+  purpose: "",
+  mandatory: false,
+};
 /** Of the controller, as the audit log has it. */
 export const USERNAME: string = `system:serviceaccount:${ACCOUNT.namespace}:${ACCOUNT.name}`;
 const BAD_REQUEST = 400;
@@ -265,10 +271,19 @@ export class ClusterRig {
   }
 
   /** Events about a Node, of all namespaces. */
-  async listEvents(name: string): Promise<readonly KubeEvent[]> {
-    const path = `/api/v1/events?fieldSelector=involvedObject.kind%3DNode,involvedObject.name%3D${name}`;
+  listEvents(name: string): Promise<readonly KubeEvent[]> {
+    return this.#listEvents(`involvedObject.kind=Node,involvedObject.name=${name}`);
+  }
+
+  /** Events about the controller itself. */
+  listOwnEvents(): Promise<readonly KubeEvent[]> {
+    return this.#listEvents("involvedObject.kind=Component");
+  }
+
+  async #listEvents(fieldSelector: string): Promise<readonly KubeEvent[]> {
+    const query = new URLSearchParams({ fieldSelector }).toString();
     const list = await readJson<{ readonly items: readonly KubeEvent[] }>(
-      await this.cluster.adminFetch(path),
+      await this.cluster.adminFetch(`/api/v1/events?${query}`),
     );
     return list.items;
   }
