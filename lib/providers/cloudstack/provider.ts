@@ -63,9 +63,10 @@ export class CloudStackProvider implements Provider {
    */
   reconfigure(settings: CloudStackSettings): "sameCloud" | "otherCloud" {
     const { settings: old, memory } = this.#now;
-    this.#options.session.reconfigure(settings);
     const isSameCloud = settings.url === old.url;
     const isSame = isDeepStrictEqual(toConnection(settings), toConnection(old));
+    // Key files stay those in use: new ones would read other keys from the same paths, and would not report a change.
+    if (!isSame) this.#options.session.reconfigure(settings);
     this.#replace(settings, isSame ? memory : new Memory());
     return isSameCloud ? "sameCloud" : "otherCloud";
   }

@@ -386,6 +386,33 @@ describe("a live machine", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("that only another account may see is not proven gone after key files and settings changed at once", async () => {
+    const root = [...simulator.state.users.values()].find(({ username }) => username === "admin");
+    const folder = mkdtempSync(join(tmpdir(), "provider-"));
+    const [apiKeyFile, secretKeyFile] = [join(folder, "api"), join(folder, "secret")];
+    const write = (keys: Pick<User, "apiKey" | "secretKey"> | undefined): void => {
+      writeFileSync(apiKeyFile, keys?.apiKey ?? "");
+      writeFileSync(secretKeyFile, keys?.secretKey ?? "");
+    };
+    write(root);
+    const files = { apiUrl: simulator.url, apiKeyFile, secretKeyFile };
+    const clock = new ManualClock(Date.now());
+    const provider = create({ ...files, apiKey: "", secretKey: "" }, clock);
+    simulator.state.hide(findId(GONE));
+    const nodes = toNodes();
+    const [node = { name: "" }] = nodes;
+    await provider.listInventory(nodes, signal);
+    // One Secret may hold the settings and both keys: the kubelet replaces all of them at once.
+    write(simulator);
+    const { settings } = cloudStack.parseConfig({ ...files, region: "eu" }, {});
+    if (settings) cloudStack.reconfigure?.(provider, settings);
+    await clock.advance(1_000);
+    const inventory = await provider.listInventory(nodes, signal);
+    expect(inventory.instances.has(findId(GONE))).toBe(false);
+    expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "unknown" });
+    rmSync(folder, { recursive: true });
+  });
+
   test("of a name is asked for by itself while the list is not whole", async () => {
     const provider = create();
     const node = { name: "worker-1" };
