@@ -78,11 +78,16 @@ export class MachineClaims {
    * that reports the same system UUID in either byte order and was not resolved to another machine: Landfall then
    * cannot know which Node the machine belongs to. This happens if machines were cloned below the cloud, or Nodes were
    * renamed.
+   *
+   * @param ownProviderId The provider ID of the Node, if it names a machine; else empty
    */
-  findRival(node: Node, instance: Instance): Rival | undefined {
+  findRival(
+    node: Node,
+    instance: Instance,
+    ownProviderId: string = node.spec?.providerID ?? "",
+  ): Rival | undefined {
     const { name } = node.metadata;
     const isOther = (one: string): boolean => one !== name;
-    const ownProviderId = node.spec?.providerID ?? "";
     const machine = this.#toProviderIdClaim(ownProviderId || instance.providerId);
     const named = this.#listClaimants(machine).find(isOther);
     if (named !== undefined) return { name: named, isCertain: true };
@@ -101,15 +106,17 @@ export class MachineClaims {
   refuseRival(node: Node, presence: Presence): Presence {
     if (presence.kind !== "present" || !isUninitialized(node)) return presence;
     const { instance, matchedBy } = presence;
+    // A Node that is found by its name may have a provider ID that names no machine, the same as many others.
     const rival =
-      this.findRival(node, instance) ??
-      (matchedBy === "name" ? this.#findNamesake(node, instance) : undefined);
+      matchedBy === "name"
+        ? (this.findRival(node, instance, "") ?? this.#findNamesake(node, instance))
+        : this.findRival(node, instance);
     return rival === undefined ? presence : toRivalPresence(presence.instance, rival);
   }
 
   /**
-   * Finds another Node without a provider ID that has the same machine by its name: a cloud may find the same machine
-   * for `worker-1` and for `worker-1.example.com`.
+   * Finds another Node that has the same machine by its name, without a provider ID or with one that names no machine:
+   * a cloud may find the same machine for `worker-1` and for `worker-1.example.com`.
    */
   #findNamesake(node: Node, instance: Instance): Rival | undefined {
     const { name } = node.metadata;
@@ -122,8 +129,12 @@ export class MachineClaims {
 
   #listClaims(node: Node): readonly string[] {
     const providerId = node.spec?.providerID ?? "";
-    const first = providerId === "" ? toNameClaim(node) : this.#toProviderIdClaim(providerId);
-    return [first, toSystemUuidClaim(node)].filter((claim) => claim !== "");
+    const isMachine = this.#provider.toInstanceId?.(providerId) !== undefined;
+    return [
+      ...(providerId === "" ? [] : [this.#toProviderIdClaim(providerId)]),
+      ...(isMachine ? [] : [toNameClaim(node)]),
+      toSystemUuidClaim(node),
+    ].filter((claim) => claim !== "");
   }
 
   /**

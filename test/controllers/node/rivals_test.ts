@@ -285,6 +285,39 @@ describe("MachineClaims.refuseRival()", () => {
     expect(claims.refuseRival(toNode("a"), foreign)).toBe(foreign);
   });
 
+  // As CloudStack: version 1.1 of another controller wrote a provider ID that names no machine.
+  test.each<[string, NodeOptions, NodeOptions, string, Presence["kind"]]>([
+    ["refuses a new one the machine of an old one", {}, { providerId: "test" }, "i", "unknown"],
+    [
+      "of two that wait takes none for the other",
+      { providerId: "test" },
+      { providerId: "test" },
+      "j",
+      "present",
+    ],
+    ["leaves a new one its own machine", {}, { providerId: "test" }, "j", "present"],
+    [
+      "refuses one that waits what another one has",
+      { providerId: "test" },
+      { providerId: "test://i" },
+      "i",
+      "unknown",
+    ],
+  ])(
+    "among Nodes with a provider ID that names no machine, %s",
+    (_title, mine, other, id, kind) => {
+      const toInstanceId = (one: string): string | undefined => /^test:\/\/(\w+)$/.exec(one)?.[1];
+      const node = toNode("a.example.com", { ...mine, systemUuid: "u" });
+      const nodes = [node, toNode("a", { ...other, systemUuid: "v", uninitialized: false })];
+      const byName = { ...present, matchedBy: "name" } as const;
+      const theirs = { ...byName, instance: toInstance(id) };
+      const all = MachineClaims.of(nodes, { toInstanceId }, (one) =>
+        one === "a" ? theirs : byName,
+      );
+      expect(all.refuseRival(node, byName).kind).toBe(kind);
+    },
+  );
+
   test.each<[string, string, Presence | undefined, boolean]>([
     ["has the same machine by its name", "a.example.com", { ...present, matchedBy: "name" }, true],
     ["has another machine", "a.example.com", { ...present, instance: toInstance("j") }, false],
