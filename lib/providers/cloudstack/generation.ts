@@ -120,7 +120,8 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     identity: Extract<Identity, { kind: "name" }>,
     signal: AbortSignal,
   ): Promise<Presence> {
-    const { name, short } = identity;
+    const { short, ...rest } = identity;
+    const { name } = rest;
     for (const wanted of short === undefined ? [name] : [name, short]) {
       const list = await this.#facts.inProject(
         (projectId) => this.#api.listVmsByName(wanted, projectId, signal),
@@ -128,11 +129,11 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       );
       const shown = list.objects.filter(({ state }) => !isGone(state));
       const instances = new Map(shown.map((vm) => [vm.id, toInstance(vm, this.settings)]));
-      const found = chooseByName(
-        findNamed(instances, { kind: "name", name: wanted }),
-        { kind: "name", name: wanted },
-        { ...list, unreadableNames: list.unreadableNames ?? new Set() },
-      );
+      const asked = { ...rest, name: wanted };
+      const found = chooseByName(findNamed(instances, asked), asked, {
+        ...list,
+        unreadableNames: list.unreadableNames ?? new Set(),
+      });
       if (found.kind !== "unknown" || found.reason !== "notListed") return found;
     }
     const tried = short === undefined ? `"${name}"` : `"${name}" or "${short}"`;

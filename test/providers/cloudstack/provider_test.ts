@@ -413,6 +413,28 @@ describe("a live machine", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("is not taken for a VM of the same name that is off, unless it reports its ID or had the Node before", async () => {
+    const provider = create();
+    // The machine of the Node may be in a project that the settings do not name.
+    simulator.state.setState(findId(GONE), "Stopped");
+    const find = async (over: Partial<NodeIdentity>): Promise<readonly Presence[]> => {
+      const node = { name: GONE, systemUuid: toUuid("other"), ...over };
+      const inventory = await provider.listInventory([node], signal);
+      const found = provider.findInstance(inventory, node);
+      return [found, await provider.readInstance(inventory, node, signal)];
+    };
+    const [found, read] = await find({});
+    expect(found).toMatchObject({ kind: "unknown", reason: "notListed" });
+    expect(read).toMatchObject({ kind: "unknown", reason: "notCovered" });
+    expect(JSON.stringify(read)).toContain("project-id");
+    const known = [{ systemUuid: findId(GONE) }, { providerId: "external-cloudstack" }];
+    for (const over of known) {
+      for (const one of await find(over)) {
+        expect(one).toMatchObject({ kind: "present", instance: { state: "stopped" } });
+      }
+    }
+  });
+
   test("of a name is asked for by itself while the list is not whole", async () => {
     const provider = create();
     const node = { name: "worker-1" };

@@ -26,8 +26,10 @@ export function findInstance(inventory: Inventory, identity: Identity): Presence
       undecodable: inventory.undecodable,
       unreadableNames: findUnreadableNames(inventory),
     });
-    const isTooOld = isOlderThan(inventory, identity) && !isOwnId(found, identity);
-    if (found.kind === "present" && isTooOld) return toUnknown("notListed", TOO_OLD);
+    const isTooOld = isOlderThan(inventory, identity);
+    if (found.kind === "present" && isTooOld && !isOwnId(found.instance, identity)) {
+      return toUnknown("notListed", TOO_OLD);
+    }
     // A new Node is then asked for by its name alone: the list of VMs with one name is short, and so rather whole.
     const isOpen = found.kind === "unknown" && found.reason === "notCovered";
     return isOpen && !identity.isNameless ? toUnknown("notListed", found.message) : found;
@@ -52,10 +54,22 @@ export function findInstance(inventory: Inventory, identity: Identity): Presence
  * if the list is older than the Node: without this, Nodes that arrive one after another need one list each.
  */
 function isOwnId(
-  found: Presence,
+  { id }: Instance,
   { systemUuid = "" }: Extract<Identity, { kind: "name" }>,
 ): boolean {
-  return found.kind === "present" && parseUuid(systemUuid) === found.instance.id;
+  return parseUuid(systemUuid) === id;
+}
+
+/**
+ * Whether an instance is off although the kubelet of the new Node runs, and the Node does not report its ID. It is then
+ * rather another machine of that name, and the own one is in a place that the user does not see. A Node that has a
+ * provider ID is not new.
+ */
+function isOffAndStrange(
+  instance: Instance,
+  identity: Extract<Identity, { kind: "name" }>,
+): boolean {
+  return instance.state === "stopped" && !identity.isNameless && !isOwnId(instance, identity);
 }
 
 /** What a list may hold besides the VMs that could be read. */
@@ -96,6 +110,15 @@ export function chooseByName(
     return toUnknown(
       "ambiguous",
       `Cannot choose between the VMs ${ids}: all have the name "${name}"; ${advice}`,
+    );
+  }
+  if (isOffAndStrange(instance, identity)) {
+    const advice =
+      "start it if it is the Node's VM; if not, rename it, and check project-id, or start the kubelet with " +
+      "--provider-id=external-cloudstack://<VM UUID>";
+    return toUnknown(
+      "notCovered",
+      `VM ${instance.id} has the name "${name}" but is off, while the kubelet of the new Node runs; ${advice}`,
     );
   }
   return { kind: "present", instance, matchedBy: "name" };
