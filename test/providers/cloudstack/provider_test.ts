@@ -413,6 +413,22 @@ describe("a live machine", () => {
     rmSync(folder, { recursive: true });
   });
 
+  test("is not proven gone for a domain's administrator while it is in another account, or in no project", async () => {
+    const ops = simulator.state.accounts.get(accountIds.ops);
+    const user = [...simulator.state.users.values()].find(({ accountId }) => accountId === ops?.id);
+    if (ops === undefined || user === undefined) throw new Error("Cannot find the account");
+    simulator.state.accounts.set(ops.id, { ...ops, type: "domainAdmin" });
+    const { apiKey, secretKey } = user;
+    const platform = [...simulator.state.accounts.values()].find(({ type }) => type === "project");
+    const acme = accountIds.acme;
+    for (const name of NAMES) simulator.state.assign(findId(name), platform?.id ?? "");
+    const provider = create({ apiKey, secretKey, projectId });
+    // To this user, projectid=-1 shows only the projects of the own account, and what is in none of them.
+    const said = await readAfter((vmId) => simulator.state.assign(vmId, acme), provider);
+    expect(said).toMatchObject({ kind: "unknown" });
+    expect(JSON.stringify(said)).toContain("check project-id");
+  });
+
   test("is not taken for a VM of the same name that is off, unless it reports its ID or had the Node before", async () => {
     const provider = create();
     // The machine of the Node may be in a project that the settings do not name.

@@ -73,9 +73,13 @@ export class CloudStackApi {
     }
   }
 
-  /** Reads one VM wherever it is: in any project, or in none. */
+  /**
+   * Reads one VM wherever it is: in any project, or in none. To the first question a domain's administrator is shown
+   * only what the own account has, and to the second one everything in the domain; other users the other way round.
+   */
   async readVmAnywhere(id: string, signal: AbortSignal): Promise<VmReading> {
-    return await this.readVm(id, ANY_PROJECT, signal);
+    const inProjects = await this.readVm(id, ANY_PROJECT, signal);
+    return inProjects.kind === "empty" ? await this.readVm(id, undefined, signal) : inProjects;
   }
 }
 
