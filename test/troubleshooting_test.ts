@@ -104,6 +104,11 @@ const CLOUDSTACK_QUOTES: readonly Quote[] = [
     "Cannot choose between the VMs ",
   ],
   [
+    'VM … has the name "…" but is off',
+    "lib/providers/cloudstack/model/matching.ts",
+    'VM ${instance.id} has the name "${name}" but is off',
+  ],
+  [
     "Cannot tell which VM has the name …",
     "lib/providers/cloudstack/model/matching.ts",
     "Cannot tell which VM has the name ",

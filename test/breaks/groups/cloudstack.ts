@@ -113,8 +113,8 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     invariant: "a VM is found by its name only in a list that is newer than the Node",
     edits: edit(
       "lib/providers/cloudstack/model/matching.ts",
-      "const isTooOld = isOlderThan(inventory, identity) && !isOwnId(found, identity);",
-      "const isTooOld = false;",
+      'if (found.kind === "present" && isTooOld && !isOwnId(found.instance, identity)) {',
+      'if (found.kind === "present" && !found.kind) {',
     ),
     tests: ["test/providers/cloudstack/provider_test.ts"],
     simulated: true,
@@ -131,13 +131,42 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     tests: ["test/providers/cloudstack/rotation_test.ts"],
   },
   {
+    id: "match-what-is-off",
+    invariant: "a new Node gets no VM of its name that is off",
+    edits: edit(
+      "lib/providers/cloudstack/model/matching.ts",
+      'return instance.state === "stopped" && !identity.isNameless && !isOwnId(instance, identity);',
+      "return instance === undefined && isOwnId(instance, identity);",
+    ),
+    tests: ["test/providers/cloudstack/provider_test.ts"],
+  },
+  {
+    id: "ask-projects-only",
+    invariant: "a VM is gone only if it is in no project, and not outside of them either",
+    edits: edit(
+      "lib/providers/cloudstack/wire/api.ts",
+      'return inProjects.kind === "empty" ? await this.readVm(id, undefined, signal) : inProjects;',
+      "return inProjects;",
+    ),
+    tests: ["test/providers/cloudstack/provider_test.ts"],
+  },
+  {
+    id: "open-key-files-again",
+    invariant: "other settings with the same connection do not hide that key files changed",
+    edits: edit(
+      "lib/providers/cloudstack/provider.ts",
+      "if (!isSame) this.#options.session.reconfigure(settings);",
+      "this.#options.session.reconfigure(settings);",
+    ),
+    tests: ["test/providers/cloudstack/provider_test.ts"],
+  },
+  {
     id: "share-by-name",
     invariant: "of two Nodes that wait at once, and find one VM by their names, neither gets it",
     edits: edit(
       "lib/controllers/node/rivals.ts",
-      '(matchedBy === "name" ? this.#findNamesake(node, instance) : undefined)',
-      '(matchedBy === "name" ? undefined : undefined)',
-      "const { instance, matchedBy } = presence;",
+      '(this.findRival(node, instance, "") ?? this.#findNamesake(node, instance))',
+      'this.findRival(node, instance, "")',
     ),
     tests: ["test/controllers/node/rivals_test.ts"],
   },

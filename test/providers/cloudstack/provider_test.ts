@@ -386,7 +386,7 @@ describe("a live machine", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("that only another account may see is not proven gone after key files and settings changed at once", async () => {
+  test("that only another account may see is not proven gone after keys and settings changed at once", async () => {
     const root = [...simulator.state.users.values()].find(({ username }) => username === "admin");
     const folder = mkdtempSync(join(tmpdir(), "provider-"));
     const [apiKeyFile, secretKeyFile] = [join(folder, "api"), join(folder, "secret")];
@@ -429,7 +429,7 @@ describe("a live machine", () => {
     expect(JSON.stringify(said)).toContain("check project-id");
   });
 
-  test("is not taken for a VM of the same name that is off, unless it reports its ID or had the Node before", async () => {
+  test("is not taken for a VM of its name that is off, unless it reports its ID or is an old Node", async () => {
     const provider = create();
     // The machine of the Node may be in a project that the settings do not name.
     simulator.state.setState(findId(GONE), "Stopped");
