@@ -68,6 +68,38 @@ describe.skipIf(isSkipped)("the commands of permissions-xenorchestra.md", () => 
     expect(stderr).toContain("delete the user and the role landfall");
   });
 
+  test("delete before a second try only the user and the role with exactly that name", async () => {
+    const toList = (...names: string[]) => names.map((name, at) => ({ id: `${name}-${at}`, name }));
+    const lists = {
+      "/rest/v0/users": toList("admin", "landfall", "landfall2"),
+      "/rest/v0/acl-roles": toList("Read only", "my landfall", "landfall"),
+    };
+    for (const indent of [0, 2]) {
+      using server = startRecorder({ lists, indent });
+      const env = { XOA_URL: server.url, XO_ADMIN_TOKEN: "admins" };
+      const { code, stdout, stderr } = await runShell(findBlock("DELETE"), { env });
+      expect(code, stderr).toBe(0);
+      expect(stdout).toBe("Deleted users/landfall-1\nDeleted acl-roles/landfall-2\n");
+      expect(server.requests.map(({ line }) => line)).toEqual([
+        "GET /rest/v0/users",
+        "DELETE /rest/v0/users/landfall-1",
+        "GET /rest/v0/acl-roles",
+        "DELETE /rest/v0/acl-roles/landfall-2",
+      ]);
+    }
+  });
+
+  test("delete nothing where there is nothing to delete", async () => {
+    using server = startRecorder({ lists: { "/rest/v0/users": [], "/rest/v0/acl-roles": [] } });
+    const env = { XOA_URL: server.url, XO_ADMIN_TOKEN: "admins" };
+    expect(await runShell(findBlock("DELETE"), { env })).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+
   test("stop when an answer has no ID", async () => {
     using server = startRecorder({ id: "" });
     const env = { XOA_URL: server.url, XO_ADMIN_TOKEN: "admins", XO_PASSWORD: "pw" };
@@ -142,10 +174,14 @@ interface RecorderOptions {
   readonly refused?: string;
   /** @default {another one for each request} */
   readonly id?: string;
+  /** What it answers to GET, by path. @default {nothing} */
+  readonly lists?: Readonly<Record<string, readonly unknown[]>>;
+  /** Spaces by which it indents lists. @default {0} */
+  readonly indent?: number;
 }
 
 /** Answers as Xen Orchestra does, with IDs in order, and keeps what was asked. */
-function startRecorder({ refused, id }: RecorderOptions = {}): {
+function startRecorder({ refused, id, lists = {}, indent = 0 }: RecorderOptions = {}): {
   readonly url: string;
   readonly requests: readonly { readonly line: string; readonly body: unknown }[];
   readonly cookies: readonly (string | null)[];
@@ -158,13 +194,17 @@ function startRecorder({ refused, id }: RecorderOptions = {}): {
     port: 0,
     fetch: async (request) => {
       const text = await request.text();
-      const line = `${request.method} ${new URL(request.url).pathname}`;
+      const { pathname } = new URL(request.url);
+      const line = `${request.method} ${pathname}`;
       requests.push({ line, body: text === "" ? undefined : JSON.parse(text) });
       cookies.push(request.headers.get("cookie"));
       if (refused !== undefined && request.url.includes(refused)) {
         return Response.json({ error: "not enough privileges" }, { status: 403 });
       }
-      if (request.method === "PUT") return new Response(null, { status: 204 });
+      if (request.method === "GET") {
+        return new Response(JSON.stringify(lists[pathname] ?? [], null, indent));
+      }
+      if (request.method !== "POST") return new Response(null, { status: 204 });
       const body = JSON.stringify({ id: id ?? `id-${requests.length}` }, null, 2);
       return new Response(body, { status: 201, headers: { "content-type": "application/json" } });
     },

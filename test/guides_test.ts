@@ -12,6 +12,7 @@ import { COMMANDS } from "../lib/cli/commands.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
 import { OUT_OF_SERVICE } from "../lib/cloud/deletion/out_of_service_settings.ts";
 import { DELETION } from "../lib/cloud/deletion/settings.ts";
+import type { UnknownReason } from "../lib/cloud/provider.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
 import { STATES } from "../lib/http/page/state.ts";
 import { SUPPORTED_FROM } from "../lib/kube/api/version.ts";
@@ -72,12 +73,26 @@ const OTHER_KEYS = new Set([
   "listProjects",
   "listVirtualMachines",
   "nodeRegistration",
-  "notCovered",
-  "notListed",
   "replicaCount",
   "secretName",
   "useHostNetwork",
 ]);
+/** Every reason for an unknown machine: the compiler refuses one too many and one too few. */
+const REASONS: Readonly<Record<UnknownReason, true>> = {
+  noInventory: true,
+  notListed: true,
+  notFound: true,
+  notCovered: true,
+  partLost: true,
+  unreachable: true,
+  throttled: true,
+  denied: true,
+  protocol: true,
+  undecodable: true,
+  ambiguous: true,
+  malformedProviderId: true,
+  noIdentity: true,
+};
 
 const pages = new Map<string, string>();
 for (const folder of [
@@ -153,6 +168,13 @@ describe("pages for people", () => {
     expect(shown.filter((row) => states.includes(row))).toEqual(states);
   });
 
+  test("docs/guides/debug-page.md says of each reason for an unknown machine what it means and what to do", () => {
+    const guide = pages.get("docs/guides/debug-page.md") ?? "";
+    const [, section = ""] = guide.split("\n## Why a machine is unknown\n");
+    const rows = section.matchAll(/^\| `(\w+)` +\| \S.*?\. +\| \S.*?\. +\|$/gm);
+    expect([...rows].map(([, reason]) => reason)).toEqual(Object.keys(REASONS));
+  });
+
   test("every relative link leads to a file and a heading", async () => {
     const broken: string[] = [];
     for (const [path, text] of pages) {
@@ -197,7 +219,10 @@ describe("pages for people", () => {
       OUT_OF_SERVICE.settings,
       ...(await loadProviders()).map((one) => one.settings),
     ].flat();
-    const known = new Set(settings.flatMap(({ path }) => [path, ...path.split(".")]));
+    const known = new Set([
+      ...settings.flatMap(({ path }) => [path, ...path.split(".")]),
+      ...Object.keys(REASONS),
+    ]);
     const named = listNames(/^((?:[a-z]+\.)?[a-z]+(?:[A-Z]+[a-z]*)+|deletion\.\w+)(?=$|:)/g);
     expect(named.length).toBeGreaterThan(10);
     const unknown = named.filter(([, name]) => !known.has(name) && !OTHER_KEYS.has(name));

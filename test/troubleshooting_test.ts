@@ -23,6 +23,7 @@ const QUOTES: readonly Quote[] = [
     "lib/cloud_http/diagnosis.ts",
     "Cannot trust the certificate of ",
   ],
+  ["Cannot take inventory", "lib/cloud/inventory/source.ts", "Cannot take inventory"],
   [
     "Xen Orchestra answered 401",
     "lib/providers/xenorchestra/session/reply_error.ts",

@@ -202,6 +202,13 @@ describe.skipIf(problem !== undefined)("the unit under a real systemd", () => {
     );
   });
 
+  test("lets root on the host read the token at the path in the settings, so that check can use them", async () => {
+    await untilActive();
+    const settings = await machine.run("cat", "/etc/landfall/landfall.yaml");
+    const [, path = ""] = /^tokenFile: (.+)$/m.exec(settings) ?? [];
+    expect(await machine.run("cat", path)).toBe(`${cloud.token}\n`);
+  });
+
   test("is killed and started again when it is stuck", async () => {
     const pid = await untilActive();
     await machine.run("kill", "-STOP", pid);
