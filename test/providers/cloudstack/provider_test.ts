@@ -13,6 +13,7 @@ import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { toSighting } from "../../../lib/controllers/fleet/fleet_member.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import {
   type CloudStackSimulator,
@@ -110,13 +111,26 @@ describe("CloudStackProvider", () => {
       await provider.listInventory([after], signal),
     ];
     const find = (inventory: Inventory): Presence => provider.findInstance(inventory, after);
-    const tooOld = { kind: "unknown", reason: "notListed" };
+    const tooOld = { kind: "unknown", reason: "noInventory" };
     expect(find(nobody)).toMatchObject(tooOld);
     expect(find(older)).toMatchObject(tooOld);
     expect(find(newer)).toMatchObject({ kind: "present", matchedBy: "name" });
     const providerId = `external-cloudstack://${findId(GONE)}`;
     const known = provider.findInstance(older, { ...after, providerId });
     expect(known).toMatchObject({ kind: "present", matchedBy: "providerId" });
+  });
+
+  test("of a list from before Landfall knew the Nodes, none counts as missing that is found by its name", async () => {
+    const provider = create();
+    // At a start, the first inventory usually arrives before the Nodes.
+    const first = await provider.listInventory([], signal);
+    const nodes = NAMES.map((name) => ({ name, providerId: "external-cloudstack" }));
+    const sightings = nodes.map((node) => toSighting(provider.findInstance(first, node)));
+    expect(new Set(sightings)).toEqual(new Set(["unknown"]));
+    const next = await provider.listInventory(nodes, signal);
+    for (const node of nodes) {
+      expect(toSighting(provider.findInstance(next, node))).toBe("present");
+    }
   });
 
   test("finds a new Node in an older list by its name if it reports the ID of that VM", async () => {
@@ -132,7 +146,7 @@ describe("CloudStackProvider", () => {
     expect(other).toMatchObject({ kind: "unknown", reason: "notListed" });
     for (const systemUuid of [findId(NAMES[1] ?? ""), "", "x"]) {
       const found = provider.findInstance(older, { name: GONE, systemUuid });
-      expect(found).toMatchObject({ kind: "unknown", reason: "notListed" });
+      expect(found).toMatchObject({ kind: "unknown", reason: "noInventory" });
     }
   });
 

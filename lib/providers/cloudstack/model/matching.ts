@@ -28,7 +28,7 @@ export function findInstance(inventory: Inventory, identity: Identity): Presence
     });
     const isTooOld = isOlderThan(inventory, identity);
     if (found.kind === "present" && isTooOld && !isOwnId(found.instance, identity)) {
-      return toUnknown("notListed", TOO_OLD);
+      return toUnknown("noInventory", TOO_OLD);
     }
     // A new Node is then asked for by its name alone: the list of VMs with one name is short, and so rather whole.
     const isOpen = found.kind === "unknown" && found.reason === "notCovered";
