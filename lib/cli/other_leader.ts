@@ -6,40 +6,55 @@ import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import { KubeError } from "../kube/api/errors.ts";
-import { findHolder } from "../kube/election/lease.ts";
+import { findHolder, type LeaseName } from "../kube/election/lease.ts";
 import { LEASES } from "../kube/kinds/lease.ts";
-import { isHeldNow, USUAL_NAME } from "./check/leases/other_leaders.ts";
+import { adviseElection, isHeldNow, USUAL_NAME } from "./check/leases/other_leaders.ts";
 
 /** What {@linkcode warnOfOtherLeader} needs. */
 export interface OtherLeaderOptions {
   readonly client: KubeClient;
   /** As given by `--cloud-provider`: the manifests and the Go controller call their Lease after it. */
   readonly provider: string;
-  /** Namespace of the Lease. @default {"kube-system"} */
-  readonly namespace?: string | undefined;
+  /** The Lease of the flags. */
+  readonly own: LeaseName;
+  /** Whether this process waits for that Lease: not with `--leader-elect=false`. */
+  readonly isElected: boolean;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /**
- * Looks once at the Lease that an installation uses, and warns in the log if a process holds it. Call it only if no
- * flag names the Lease of this process. It is a hint: without the right to read that Lease it says nothing.
+ * Looks once at the Leases that this process does not wait for and that an installation may use. Warns in the log if a
+ * process holds one. Do not call it if a flag names the Lease that this process waits for. It is a hint: without the
+ * right to read those Leases it says nothing.
  */
 export async function warnOfOtherLeader(
-  { client, provider, namespace = "kube-system", clock, log }: OtherLeaderOptions,
+  { client, provider, own, isElected, clock, log }: OtherLeaderOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const name = `${USUAL_NAME}-${provider}`;
-  try {
-    const lease = await client.read(LEASES, { namespace, name }, signal);
-    if (!isHeldNow(lease, clock.now())) return;
-    const advice =
-      `stop one of the two, or start this one with --leader-elect-resource-name=${name}, so that it waits ` +
-      "until the other one stops";
-    const held = { lease: `${namespace}/${name}`, holder: findHolder(lease), advice };
-    log.warn("Another process leads with another Lease: both act now", held);
-  } catch (error) {
-    if (error instanceof KubeError || signal.aborted) return;
-    throw error;
+  const { namespace } = own;
+  const installed = `${USUAL_NAME}-${provider}`;
+  const names = new Set(isElected ? [installed] : [installed, own.name]);
+  for (const name of names) {
+    try {
+      const lease = await client.read(LEASES, { namespace, name }, signal);
+      if (!isHeldNow(lease, clock.now())) continue;
+      const held = { lease: `${namespace}/${name}`, holder: findHolder(lease) };
+      const other = isElected
+        ? "Another process leads with another Lease"
+        : "Another process leads";
+      const advice = isElected ? adviseLease(name) : adviseElection(name, own.name);
+      log.warn(`${other}: this one would act beside it`, { ...held, advice });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof KubeError)) throw error;
+    }
   }
+}
+
+function adviseLease(name: string): string {
+  return (
+    `stop one of the two, or start this one with --leader-elect-resource-name=${name}, so that it waits ` +
+    "until the other one stops"
+  );
 }

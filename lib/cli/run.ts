@@ -28,10 +28,12 @@ import { watchSignals } from "../host/signals.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import { createKubeClient, type KubeClientOptions } from "../kube/api/http_client.ts";
+import type { LeaseName } from "../kube/election/lease.ts";
 import { type ElectionTimes, toElectionDeadlineMs } from "../kube/election/leader.ts";
 import { Recovery } from "../kube/api/recovery.ts";
 import { createRequestMetrics } from "../kube/api/request.ts";
 import { requireProvider } from "../providers/mod.ts";
+import { toOwnLease } from "./flags/election.ts";
 import { parseFlags, type Settings } from "./flags/mod.ts";
 import type { CommandContext } from "./command.ts";
 import { loadCloudSettings } from "./load_settings.ts";
@@ -80,8 +82,8 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   const { signal } = stop;
   const sections = listSections(registry);
   const file = definition && { definition, hasCloud, sections, registry: providers };
-  const isLeaseNamed = given.has("leader-elect-resource-name");
-  const serving = { log, logPipe, env, signal, chosen, named, isLeaseNamed, ...(file && { file }) };
+  const lease = { ...toOwnLease(given), isNamed: given.has("leader-elect-resource-name") };
+  const serving = { log, logPipe, env, signal, chosen, named, lease, ...(file && { file }) };
   const missing = definition?.missingLoadBalancers;
   const loadBalancers = missing && { ...missing, isServiceChosen: lacking.has("service") };
   await serve({ ...settings, configz, ...(loadBalancers && { loadBalancers }) }, serving);
@@ -99,8 +101,8 @@ interface Serving {
   readonly chosen: readonly ControllerDefinition[];
   /** Names of those that `--controllers` names itself, not only by `*`. */
   readonly named: ReadonlySet<string>;
-  /** Whether a flag names the Lease, as in the manifests. */
-  readonly isLeaseNamed: boolean;
+  /** The Lease of the flags, and whether a flag names it, as in the manifests. */
+  readonly lease: LeaseName & { readonly isNamed: boolean };
   readonly signal: AbortSignal;
 }
 
@@ -120,7 +122,7 @@ async function serve(
     election,
     ...settings
   }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz" | "loadBalancers">,
-  { log, logPipe, env, file, signal, chosen, named, isLeaseNamed }: Serving,
+  { log, logPipe, env, file, signal, chosen, named, lease }: Serving,
 ): Promise<void> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
@@ -160,9 +162,9 @@ async function serve(
     ...(notifier && { notifier }),
     ...(elected && { election: elected }),
   };
-  const other = { namespace: election?.namespace, client, clock, log };
+  const other = { own: lease, isElected: election !== undefined, client, clock, log };
   const looking =
-    file?.hasCloud && !isLeaseNamed
+    file?.hasCloud && !(other.isElected && lease.isNamed)
       ? lookForOther({ ...other, provider: file.definition.name }, ended.signal)
       : undefined;
   try {
@@ -172,7 +174,7 @@ async function serve(
   }
 }
 
-/** Only a process that was started by hand needs it: the manifests name the Lease. */
+/** Only a process that was started by hand needs it: the manifests name the Lease and wait for it. */
 async function lookForOther(options: OtherLeaderOptions, signal: AbortSignal): Promise<void> {
   const { warnOfOtherLeader } = await import("./other_leader.ts");
   await warnOfOtherLeader(options, signal);

@@ -35,6 +35,11 @@ const MESSAGES: Partial<Record<ErrorCode, string>> = {
   UNEXPECTED_TOKEN: "this is not expected here",
 };
 
+const NEXT_LINE_DEEPER =
+  "the next line is indented further, so it continues this value; indent both lines alike";
+/** Most lines to search for the next one with a setting: the others are empty or comments. */
+const NEXT_LINES_MAX = 100;
+
 /** Reads a text a second time, to find the places of its settings. */
 export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
   if (await isNestedTooDeeply(text)) return { issues: [TOO_DEEP], find: () => undefined };
@@ -67,10 +72,10 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
     walk(document.contents, path.split("."));
     return found === undefined ? undefined : toPosition(counter, found);
   };
-  const problems = [...document.errors.map(toSyntaxProblem), ...(await listProblems(document))];
+  const problems = [...listSyntaxProblems(document.errors), ...(await listProblems(document))];
   problems.sort((one, other) => one.offset - other.offset);
   return {
-    issues: problems.slice(0, ISSUES_MAX).map((problem) => toIssue(problem, counter)),
+    issues: problems.slice(0, ISSUES_MAX).map((problem) => toIssue(problem, { text, counter })),
     find,
   };
 }
@@ -114,17 +119,41 @@ async function listProblems(document: Document.Parsed): Promise<Problem[]> {
   return problems;
 }
 
-function toSyntaxProblem({ code, pos: [offset] }: YAMLError): Problem {
-  return { code, offset };
+/** The parser reports a value that the next line continues twice, the second time with less help. */
+function listSyntaxProblems(errors: readonly YAMLError[]): Problem[] {
+  const problems = errors.map(({ code, pos: [offset] }): Problem => ({ code, offset }));
+  const nested = new Set(
+    problems.filter(({ code }) => code === "BLOCK_AS_IMPLICIT_KEY").map(({ offset }) => offset),
+  );
+  return problems.filter(
+    ({ code, offset }) => code !== "MULTILINE_IMPLICIT_KEY" || !nested.has(offset),
+  );
 }
 
 function toProblem(code: ErrorCode, { range }: Pick<Node, "range">): Problem {
   return { code, offset: range?.[0] ?? 0 };
 }
 
-function toIssue({ code, offset }: Problem, counter: LineCounter): ConfigIssue {
-  const message = MESSAGES[code] ?? "cannot read this as YAML";
+interface Lines {
+  readonly text: string;
+  readonly counter: LineCounter;
+}
+
+function toIssue({ code, offset }: Problem, { text, counter }: Lines): ConfigIssue {
+  const message =
+    code === "BLOCK_AS_IMPLICIT_KEY" && isNextLineDeeper(text, offset)
+      ? NEXT_LINE_DEEPER
+      : (MESSAGES[code] ?? "cannot read this as YAML");
   return { message, ...toPosition(counter, offset) };
+}
+
+/** Whether the value at `offset` has no `:` of its own, but the next line is indented further and so continues it. */
+function isNextLineDeeper(text: string, offset: number): boolean {
+  const start = text.lastIndexOf("\n", offset - 1) + 1;
+  const [line = "", ...rest] = text.slice(start).split("\n", NEXT_LINES_MAX);
+  if (/:(?:\s|$)/.test(line.slice(offset - start))) return false;
+  const next = rest.find((one) => /^\s*[^\s#]/.test(one)) ?? "";
+  return next.search(/\S/) > line.search(/\S/);
 }
 
 function toPosition(counter: LineCounter, offset: number): Position {

@@ -7,9 +7,10 @@ import { ManualClock } from "../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../support/kube/scripted_kube_client.ts";
 
 const NAME = "cloud-controller-manager-xenorchestra";
+const OWN = "cloud-controller-manager";
 
 /** What the log says if the Lease of an installation was renewed that long ago; `undefined`: it does not exist. */
-async function look(renewedMs?: number): Promise<string> {
+async function look(renewedMs?: number, { isElected = true, own = OWN } = {}): Promise<string> {
   const clock = new ManualClock();
   const client = new ScriptedKubeClient(clock, []);
   client.answerRead = ({ namespace, name }) => {
@@ -22,17 +23,36 @@ async function look(renewedMs?: number): Promise<string> {
   let text = "";
   const write = (line: string): void => void (text += line);
   const log = createLogger({ format: "text", level: "info", write, now: () => clock.now() });
-  const options = { client, provider: "xenorchestra", clock, log };
+  const lease = { namespace: "kube-system", name: own };
+  const options = { client, provider: "xenorchestra", own: lease, isElected, clock, log };
   await warnOfOtherLeader(options, new AbortController().signal);
   return text;
 }
 
 test("warnOfOtherLeader() names the Lease that a process holds now, its holder, and what to do", async () => {
   const text = await look(2_000);
-  expect(text).toContain("both act now");
+  expect(text).toContain("this one would act beside it");
   expect(text).toContain("cp-1_a");
   expect(text).toContain(`--leader-elect-resource-name=${NAME}`);
 });
+
+test.each([
+  ["the same Lease", NAME, "remove --leader-elect=false, so that"],
+  [
+    "another Lease",
+    OWN,
+    `remove --leader-elect=false and set --leader-elect-resource-name=${NAME}`,
+  ],
+])(
+  "warnOfOtherLeader() with --leader-elect=false and %s advises election",
+  async (_, own, advice) => {
+    const text = await look(2_000, { isElected: false, own });
+    expect(text).toContain("Another process leads: this one would act beside it");
+    expect(text).toContain("cp-1_a");
+    expect(text).toContain(advice);
+    expect(text.match(/act beside it/g)).toHaveLength(1);
+  },
+);
 
 test.each([
   ["was not renewed for an hour", 3_600_000],

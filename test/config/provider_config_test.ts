@@ -334,6 +334,28 @@ describe("P-05 loadProviderConfig()", () => {
       ["FILE:1:10: this key occurs twice; remove one"],
     ],
     [
+      "names the second colon of a line",
+      "url: a: b\n  token: x\n",
+      [
+        "FILE:1:6: there is a second `:` on this line; quote the text if it contains one",
+        "FILE:1:9: the next line is indented further, so it continues this value; indent both lines alike",
+      ],
+    ],
+    [
+      "names the indentation of the next line",
+      "url: http://host:1\n token: x\n",
+      [
+        "FILE:1:6: the next line is indented further, so it continues this value; indent both lines alike",
+      ],
+    ],
+    [
+      "names the indentation of the next line in a block",
+      "url: a\naddresses:\n  mode: leave\n\n   network: x\n",
+      [
+        "FILE:3:9: the next line is indented further, so it continues this value; indent both lines alike",
+      ],
+    ],
+    [
       "names an open bracket",
       "url: a\naddresses: [1\n",
       [

@@ -6,6 +6,8 @@ import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { ConfigError } from "../../core/errors.ts";
 import type { Impersonation } from "../../kube/credentials/mod.ts";
+import type { LeaseName } from "../../kube/election/lease.ts";
+import { toOwnLease } from "../flags/election.ts";
 import type { GivenFlags } from "../flags/given.ts";
 import { CHECK_FLAGS } from "../flags/command_flags.ts";
 import { parseList } from "../flags/values.ts";
@@ -23,6 +25,8 @@ export interface CheckFlags extends ParsedFlags {
   readonly isStrict: boolean;
   /** Whose permissions are checked; absent: those of the credentials. */
   readonly impersonation?: Impersonation;
+  /** The Lease of the flags, also with `--leader-elect=false`. */
+  readonly ownLease: LeaseName;
   /** Whether a flag names the Lease. */
   readonly isLeaseNamed: boolean;
 }
@@ -47,6 +51,7 @@ export function parseCheckFlags(
     isProblemsOnly: given.bool("problems-only"),
     isStrict: given.text("fail-on") === "warn",
     ...(impersonation && { impersonation }),
+    ownLease: toOwnLease(given),
     isLeaseNamed: given.has("leader-elect-resource-name"),
   };
 }

@@ -16,6 +16,7 @@ import { escapeInvisible } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";
+import type { LeaseName } from "../../kube/election/lease.ts";
 import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
@@ -26,8 +27,9 @@ import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
 import { listMissingKinds, listTooNew } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
-import { checkLease, NO_LEASE } from "./leases/own_lease.ts";
+import { checkLease, checkWithoutLease } from "./leases/own_lease.ts";
 import { listNodePlans } from "./nodes.ts";
+import { toManifest } from "./manifests.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
 import {
@@ -113,10 +115,14 @@ async function inspect(
         kubernetes = checked;
         const controllers = new Set(fitting.map(({ name }) => name));
         const needs = toNeeds(settings, { registry, controllers, ...(sections && { sections }) });
-        const leaseOf = flags.isLeaseNamed ? undefined : settings.cloudProvider;
+        const { ownLease, isLeaseNamed } = flags;
+        const { cloudProvider } = settings;
+        const lease = { own: ownLease, isNamed: isLeaseNamed, provider: cloudProvider };
+        const manifest = toManifest(definition?.install, "rbac-user.yaml");
+        const user = impersonation?.user;
         const [step, permissions] = await Promise.all([
           checkKinds(checked, { chosen: fitting, missing, settings }, signal),
-          checkRights(checked, { needs, leaseOf, user: impersonation?.user }, signal),
+          checkRights(checked, { needs, lease, manifest, user }, signal),
         ]);
         return { ...checked, step, permissions };
       }),
@@ -182,15 +188,21 @@ async function checkKinds(
 
 interface WantedRights {
   readonly needs: Needs;
-  /** Cloud provider whose Lease is looked for; absent: a flag names the Lease. */
-  readonly leaseOf: string | undefined;
+  /** The Lease of the flags, and the cloud provider whose Lease is looked for unless a flag names it. */
+  readonly lease: {
+    readonly own: LeaseName;
+    readonly isNamed: boolean;
+    readonly provider: string;
+  };
+  /** The manifest that grants the permissions. */
+  readonly manifest: string;
   /** The user whose permissions are checked; absent: the user of the credentials. */
   readonly user: string | undefined;
 }
 
 async function checkRights(
   { client, reviewer }: CheckedKubernetes,
-  { needs, leaseOf, user }: WantedRights,
+  { needs, lease, manifest, user }: WantedRights,
   signal: AbortSignal,
 ): Promise<PermissionsStep> {
   if (!client || !reviewer) return { ...toSkipped(NO_KUBERNETES), permissions: [] };
@@ -200,12 +212,12 @@ async function checkRights(
     permissions: [],
   });
   return await inTime(signal, late, async (deadline) => {
-    const { lease: own } = needs;
-    const nowMs = systemClock.now();
-    const { findings, ...found } = own
-      ? await checkLease({ client, reviewer, own, provider: leaseOf, nowMs }, deadline)
-      : { findings: [NO_LEASE] };
-    const step = await checkPermissions(reviewer, { ...needs, ...found }, deadline);
+    const { own, isNamed, provider } = lease;
+    const search = { client, reviewer, own, nowMs: systemClock.now() };
+    const { findings, ...found } = needs.lease
+      ? await checkLease({ ...search, provider: isNamed ? undefined : provider }, deadline)
+      : { findings: await checkWithoutLease({ ...search, provider }, deadline) };
+    const step = await checkPermissions(reviewer, { ...needs, ...found, manifest, user }, deadline);
     const status = toStatus([...step.permissions, ...findings]);
     return { ...step, status, findings, ...(user !== undefined && { user }) };
   });
@@ -215,7 +227,7 @@ const NO_CLOUD = "no chosen controller needs a cloud";
 const NO_KUBERNETES = "the API server cannot be used";
 
 interface NodeSources {
-  readonly definition: Pick<ProviderDefinition, "settings">;
+  readonly definition: Pick<ProviderDefinition, "install" | "settings">;
   readonly provider: Provider | undefined;
   readonly inventory?: Inventory;
   /** The controllers that run. */
@@ -247,7 +259,11 @@ async function checkNodes(
       const nodes = await listNodePlans(items, { provider, inventory, acting }, deadline);
       const shifts = listShifts(nodes, definition.settings);
       const taints = fitting.includes(nodeOutOfServiceController) ? listTaintFindings(items) : [];
-      const findings = [...listNodeFindings(nodes, items), ...shifts, ...taints];
+      const findings = [
+        ...listNodeFindings(nodes, { items, install: definition.install }),
+        ...shifts,
+        ...taints,
+      ];
       return { status: toStatus([...nodes, ...findings]), findings, nodes };
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
@@ -256,10 +272,20 @@ async function checkNodes(
   });
 }
 
-function listNodeFindings(nodes: NodesStep["nodes"], items: readonly Node[]): CheckFinding[] {
+interface ListedNodes {
+  readonly install: ProviderDefinition["install"];
+  readonly items: readonly Node[];
+}
+
+function listNodeFindings(
+  nodes: NodesStep["nodes"],
+  { items, install }: ListedNodes,
+): CheckFinding[] {
   if (nodes.length === 0) return [{ level: "ok", code: "noNodes", message: "there are no Nodes" }];
   const foreign = nodes.filter(({ presence }) => presence === "foreign");
-  if (foreign.length < nodes.length) return listReplicaFindings(items);
+  if (foreign.length < nodes.length) {
+    return listReplicaFindings(items, toManifest(install, "deployment.yaml"));
+  }
   const [{ message: why = "" } = {}] = foreign;
   const message = `Landfall manages none of the Nodes. Of the first one: ${why}`;
   const advice = "check --cloud-provider, and the settings that divide Nodes, such as pools";

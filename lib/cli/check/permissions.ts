@@ -7,17 +7,20 @@ import type { FindingLevel } from "../../cloud/inspection.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { type Access, type AccessAnswer, reviewAccess } from "../../kube/access/review.ts";
 import type { Right } from "../../kube/access/rights.ts";
+import { MANIFEST_USER } from "./manifests.ts";
 import { type PermissionAnswer, type PermissionsStep, toStatus } from "./report.ts";
 
 /**
  * Asks about every permission that is needed.
  *
  * @param client Acts as the user
+ * @param needs What is needed, the manifest that grants it, and the user if another one is checked than that of the
+ * credentials
  * @throws the signal's reason
  */
 export async function checkPermissions(
   client: KubeClient,
-  needs: Needs,
+  { manifest, user, ...needs }: Needs & Granting,
   signal: AbortSignal,
 ): Promise<PermissionsStep> {
   const needed = listRights(needs);
@@ -27,7 +30,18 @@ export async function checkPermissions(
     signal,
   );
   const permissions = needed.map((one, at) => toPermission(one, answers[at]));
-  return { status: toStatus(permissions), findings: [], permissions, ...toAdvice(permissions) };
+  return {
+    status: toStatus(permissions),
+    findings: [],
+    permissions,
+    ...toAdvice(permissions, { manifest, user }),
+  };
+}
+
+interface Granting {
+  /** The manifest that grants the permissions to {@linkcode MANIFEST_USER}. */
+  readonly manifest: string;
+  readonly user?: string | undefined;
 }
 
 /** `nodes/status`, or `leases.coordination.k8s.io`. */
@@ -45,7 +59,10 @@ function toPermission(
   return { ...access, ...answer, level, purpose, mandatory };
 }
 
-function toAdvice(permissions: readonly PermissionAnswer[]): { advice?: string } {
+function toAdvice(
+  permissions: readonly PermissionAnswer[],
+  { manifest, user }: Granting,
+): { advice?: string } {
   const missing = permissions.filter(({ allowed }) => allowed !== "yes");
   if (missing.length === 0) return {};
   if (missing.every(({ reason = "" }) => /cannot impersonate/.test(reason))) {
@@ -53,7 +70,12 @@ function toAdvice(permissions: readonly PermissionAnswer[]): { advice?: string }
   }
   const lease = missing.find(({ resource }) => resource === "leases");
   const role = lease ? ` (for leases a Role in ${lease.namespace})` : "";
-  const grant = `grant what is missing to this user with a ClusterRole${role} and its binding`;
+  const apply = `kubectl apply -f ${manifest}`;
+  const grant =
+    user === MANIFEST_USER
+      ? `grant what is missing to this user: ${apply}`
+      : `grant what is missing to this user with a ClusterRole${role} and its binding, as ${apply} ` +
+        `does for the user ${MANIFEST_USER}`;
   // The manifests grant the Lease that they name, which is not the default of the flag.
   const isNamed = missing.some(({ resource, name }) => resource === "leases" && name);
   const flag = "--leader-elect-resource-name";

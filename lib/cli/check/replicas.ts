@@ -11,12 +11,13 @@ const CONTROL_PLANE = "node-role.kubernetes.io/control-plane";
 /**
  * Says how many replicas the DaemonSet runs on these Nodes. Always `ok`: Landfall may also run outside the cluster.
  *
+ * @param deployment Path of the manifest with the Deployment
  * @returns nothing when there are no Nodes
  */
-export function listReplicaFindings(nodes: readonly Node[]): CheckFinding[] {
+export function listReplicaFindings(nodes: readonly Node[], deployment: string): CheckFinding[] {
   if (nodes.length === 0) return [];
   const planes = nodes.filter(({ metadata }) => CONTROL_PLANE in (metadata.labels ?? {})).length;
-  const finding = planes === 0 ? toWithoutPlanes(nodes.length) : toWithPlanes(planes);
+  const finding = planes === 0 ? toWithoutPlanes(nodes.length, deployment) : toWithPlanes(planes);
   return [{ level: "ok", code: "replicas", ...finding }];
 }
 
@@ -28,10 +29,12 @@ function toWithPlanes(planes: number): Pick<CheckFinding, "message"> {
   return { message };
 }
 
-function toWithoutPlanes(nodes: number): Pick<CheckFinding, "message" | "advice"> {
+function toWithoutPlanes(
+  nodes: number,
+  deployment: string,
+): Pick<CheckFinding, "message" | "advice"> {
   const message = `no Node has the label ${CONTROL_PLANE}, so the DaemonSet would run no replica`;
-  const install =
-    "install the Deployment: deploy/manifests/deployment.yaml, or useDaemonSet: false in the chart";
+  const install = `install the Deployment: ${deployment}, or useDaemonSet: false in the chart`;
   const single = "; on 1 Node with 1 replica, as a second one would stay Pending";
   return { message, advice: nodes === 1 ? `${install}${single}` : install };
 }

@@ -7,6 +7,7 @@ import { formatDuration } from "../../core/text/duration.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isSubdomain } from "../../core/net/subdomain.ts";
 import { mustBe, mustBeText } from "../../core/text/must_be.ts";
+import type { LeaseName } from "../../kube/election/lease.ts";
 import { RETRY_JITTER } from "../../kube/election/leader.ts";
 import type { GivenFlags, Range } from "./given.ts";
 
@@ -37,6 +38,14 @@ export function toElection(given: GivenFlags, issues: ConfigIssue[]): ElectionSe
   const namespace = readName(given, "leader-elect-resource-namespace", issues);
   const name = readName(given, "leader-elect-resource-name", issues);
   return { namespace, name, leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+}
+
+/** The Lease of the flags, also with `--leader-elect=false`, which does not check the form of its name. */
+export function toOwnLease(given: GivenFlags): LeaseName {
+  return {
+    namespace: given.text("leader-elect-resource-namespace"),
+    name: given.text("leader-elect-resource-name"),
+  };
 }
 
 const NAME = 'a Kubernetes name (lower-case letters, digits, "-" and ".")';

@@ -24,7 +24,7 @@ import { findWidth } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 import { formatNode } from "./detail.ts";
 import { lookAtNodes } from "./own_look.ts";
-import { readCloudError, readFromProcess } from "./process.ts";
+import { readCloudSilence, readFromProcess } from "./process.ts";
 
 /** Longest time for everything, in milliseconds. Each request has a shorter limit. */
 const LOOK_MS = 60_000;
@@ -68,10 +68,12 @@ async function findNodes(
     const where = formatListenAddress(debugAddress);
     if (found !== undefined) {
       complain(`landfall: from the Landfall process at ${where}\n`);
-      const problem = await readCloudError(debugAddress, signal);
-      if (problem !== undefined) {
-        const text = escapeInvisible(problem);
-        complain(`landfall: the cloud does not answer; these are its last answers: ${text}\n`);
+      const silence = await readCloudSilence(debugAddress, signal);
+      if (silence !== undefined) {
+        const what = silence.hasAnswered
+          ? "the cloud does not answer; these are its last answers"
+          : "the cloud has not answered this process yet, so the machines are unknown";
+        complain(`landfall: ${what}: ${escapeInvisible(silence.problem)}\n`);
       }
       return found;
     }

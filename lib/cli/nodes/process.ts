@@ -49,7 +49,11 @@ const NODE = v.looseObject({
   nextReconcileAt: text,
 });
 const NODES = v.looseObject({ nodes: v.array(NODE) });
-const INVENTORY = v.looseObject({ lastError: text });
+/** The age is null before the first answer of the cloud. */
+const INVENTORY = v.looseObject({
+  ageSeconds: v.exactOptional(v.nullable(v.number())),
+  lastError: text,
+});
 
 /**
  * Reads all Nodes.
@@ -87,21 +91,30 @@ export async function readFromProcess(
   return parsed.output.nodes;
 }
 
+/** A cloud that did not answer when a process asked last. */
+export interface CloudSilence {
+  readonly problem: string;
+  /** Whether the cloud answered that process before. */
+  readonly hasAnswered: boolean;
+}
+
 /**
  * Reads why the cloud did not answer that process when it asked last.
  *
  * @returns `undefined` if it answered, or the process does not say
  * @throws the signal's reason
  */
-export async function readCloudError(
+export async function readCloudSilence(
   address: ListenAddress,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<CloudSilence | undefined> {
   try {
     const reply = await request(address, "/debug/inventory", withDeadline(signal, ANSWER_MS));
     const body = await readText(reply, { bytesMax: BYTES_MAX });
     const parsed = v.safeParse(INVENTORY, parseJson(body));
-    return parsed.success ? parsed.output.lastError : undefined;
+    if (!parsed.success || parsed.output.lastError === undefined) return undefined;
+    const { lastError: problem, ageSeconds } = parsed.output;
+    return { problem, hasAnswered: ageSeconds !== null };
   } catch {
     signal.throwIfAborted();
     return undefined;

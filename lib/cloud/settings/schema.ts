@@ -104,7 +104,7 @@ export function numberWithin(min: number, max: number, example: string): Setting
 export function cidrs(): SettingSchema<Cidr[]> {
   return v.array(
     parsed(parseCidr, "an IP address or a CIDR, for example 10.0.0.0/8"),
-    need("a list"),
+    need("a list, for example [10.0.0.0/8]"),
   );
 }
 

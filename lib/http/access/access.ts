@@ -39,7 +39,7 @@ const PROBES: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 const BEARER = /^bearer +([\w.~+/=-]+) *$/i;
 const RETRY_SECONDS = "5";
 
-type Outcome = "allowed" | "unauthorized" | "forbidden" | "tooMany" | "unavailable";
+type Outcome = "allowed" | "unauthorized" | "notAccepted" | "forbidden" | "tooMany" | "unavailable";
 
 /**
  * Passes allowed requests to `handler`, and answers all others: 401 without an accepted token, 403 for a path that is
@@ -92,7 +92,7 @@ class Access<User> {
     const user = await this.#users.ask(toHash(token), (signal) =>
       reviewer.authenticate(token, signal),
     );
-    if (user.kind === "refused") return "unauthorized";
+    if (user.kind === "refused") return "notAccepted";
     const access = { path, verb: "get" } as const;
     const key = toHash(JSON.stringify([user.value, access]));
     const right = await this.#rights.ask(key, async (signal) =>
@@ -117,10 +117,8 @@ class Access<User> {
 }
 
 const REFUSALS: Readonly<Record<Exclude<Outcome, "allowed">, () => Response>> = {
-  unauthorized: () =>
-    toRefusal(401, "unauthorized: give a token as Authorization: Bearer", {
-      "www-authenticate": 'Bearer realm="landfall"',
-    }),
+  unauthorized: () => toUnauthorized("give a token as Authorization: Bearer"),
+  notAccepted: () => toUnauthorized("the API server does not accept this token"),
   forbidden: () => toRefusal(403, "forbidden: your user has no right to get this path"),
   tooMany: () =>
     toRefusal(429, "too many refused requests; try again later", { "retry-after": RETRY_SECONDS }),
@@ -129,6 +127,10 @@ const REFUSALS: Readonly<Record<Exclude<Outcome, "allowed">, () => Response>> = 
       "retry-after": RETRY_SECONDS,
     }),
 };
+
+function toUnauthorized(why: string): Response {
+  return toRefusal(401, `unauthorized: ${why}`, { "www-authenticate": 'Bearer realm="landfall"' });
+}
 
 function toRefusal(
   status: number,

@@ -16,6 +16,13 @@ describe("parseCheckFlags()", () => {
     expect(parseCheckFlags(argv).output).toBe(output === "json" ? "json" : "text");
   });
 
+  test("reads the Lease of the flags, also without election", () => {
+    const named = ["--leader-elect-resource-name=a", "--leader-elect-resource-namespace=b"];
+    for (const argv of [named, [...named, "--leader-elect=false"]]) {
+      expect(parseCheckFlags(argv).ownLease).toEqual({ namespace: "b", name: "a" });
+    }
+  });
+
   test("reads the flags of run around it", () => {
     const argv = ["--cloud-config=/c", "--output", "json", "--master", "http://m", "-v2"];
     const { settings, output } = parseCheckFlags(argv);

@@ -270,6 +270,19 @@ describe("check()", () => {
       status: "warning",
       findings: [{ code: "lease" }, { level: "warning", code: "otherLeader" }],
     });
+    const alone = await report(byToken(), "--leader-elect=false");
+    expect(alone.permissions).toMatchObject({
+      status: "warning",
+      findings: [
+        { code: "lease" },
+        {
+          level: "warning",
+          code: "otherLeader",
+          message: expect.stringContaining("kube-system/cloud-controller-manager: go_1"),
+          advice: expect.stringContaining("remove --leader-elect=false, so"),
+        },
+      ],
+    });
   });
 
   test("ends with 1 and names the right that is missing", async () => {

@@ -11,7 +11,10 @@ const ALL: Needs = needAll({ namespace: "kube-system", name: "lease" });
 const RIGHTS = listRights(ALL);
 
 /** Asks a server that denies these rights: `verb resource`. */
-function check(denied: readonly string[], needs: Needs = ALL): Promise<PermissionsStep> {
+function check(
+  denied: readonly string[],
+  needs: Needs & { readonly user?: string } = ALL,
+): Promise<PermissionsStep> {
   const client = new ScriptedKubeClient(new ManualClock());
   client.onWrite = ({ body }) => {
     const { resourceAttributes: wanted } = body["spec"] as { resourceAttributes: never };
@@ -21,7 +24,11 @@ function check(denied: readonly string[], needs: Needs = ALL): Promise<Permissio
       status: { allowed: !denied.includes(`${verb} ${formatResource(wanted)}`) },
     };
   };
-  return checkPermissions(client, needs, new AbortController().signal);
+  return checkPermissions(
+    client,
+    { ...needs, manifest: "m/rbac-user.yaml" },
+    new AbortController().signal,
+  );
 }
 
 describe("checkPermissions()", () => {
@@ -42,6 +49,16 @@ describe("checkPermissions()", () => {
     expect(step.status).toBe(level === "failure" ? "failure" : "warning");
     expect(step.permissions.filter((one) => one.level !== "ok")).toHaveLength(1);
     expect(step.advice).toContain("ClusterRole");
+  });
+
+  test("names the manifest that grants the rights, and the user that it is for", async () => {
+    const apply = "kubectl apply -f m/rbac-user.yaml";
+    const denied = ["list nodes"];
+    const { advice } = await check(denied, { ...ALL, user: "landfall" });
+    expect(advice).toBe(`grant what is missing to this user: ${apply}`);
+    const other = await check(denied, { ...ALL, user: "someone" });
+    expect(other.advice).toContain(`with a ClusterRole and its binding, as ${apply} does for`);
+    expect(other.advice).toEndWith("the user landfall");
   });
 
   test("without a Lease, names its namespace and the flag for another one", async () => {

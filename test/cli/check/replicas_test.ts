@@ -7,6 +7,8 @@ import { listReplicaFindings } from "../../../lib/cli/check/replicas.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
 
+const DEPLOYMENT = "deploy/manifests/cloud/deployment.yaml";
+
 describe("listReplicaFindings()", () => {
   const listNodes = (count: number, labels: Readonly<Record<string, string>>): Node[] =>
     Array.from({ length: count }, (_, at) => toNode(`node-${at}`, { labels }));
@@ -24,24 +26,26 @@ describe("listReplicaFindings()", () => {
     [2, 0, "2 control planes: the DaemonSet runs a replica on each"],
     [3, 2, "3 control planes: the DaemonSet runs a replica on each"],
   ])("of %d control planes and %d workers says that the DaemonSet fits", (count, more, words) => {
-    const [finding] = listReplicaFindings([...planes(count), ...workers(more)]);
+    const [finding] = listReplicaFindings([...planes(count), ...workers(more)], DEPLOYMENT);
     expect(finding).toMatchObject({ level: "ok", message: expect.stringContaining(words) });
     expect(finding?.advice).toBeUndefined();
   });
 
   test("without control planes advises the Deployment", () => {
-    const [finding] = listReplicaFindings(workers(2));
+    const [finding] = listReplicaFindings(workers(2), DEPLOYMENT);
     expect(finding?.message).toContain("the DaemonSet would run no replica");
-    expect(finding?.advice).toContain("useDaemonSet: false");
+    expect(finding?.advice).toContain(
+      `install the Deployment: ${DEPLOYMENT}, or useDaemonSet: false`,
+    );
     expect(finding?.advice).not.toContain("1 replica");
   });
 
   test("with a single Node advises one replica of it", () => {
-    const [finding] = listReplicaFindings(workers(1));
+    const [finding] = listReplicaFindings(workers(1), DEPLOYMENT);
     expect(finding?.advice).toContain("on 1 Node with 1 replica");
   });
 
   test("of no Nodes says nothing", () => {
-    expect(listReplicaFindings([])).toEqual([]);
+    expect(listReplicaFindings([], DEPLOYMENT)).toEqual([]);
   });
 });

@@ -81,6 +81,15 @@ test("P-01 selectControllers() lists all controllers when one is unknown", () =>
   ]);
 });
 
+test.each([
+  ["clod-node", "cloud-node"],
+  ["-cloud-node-lifecycel", "cloud-node-lifecycle"],
+  ["service-lb-controler", "service-lb-controller"],
+])("P-01 selectControllers() suggests a name for %s", (written, meant) => {
+  const [issue] = selectControllers([written]).issues;
+  expect(issue?.message).toContain(`"; did you mean ${meant}? (known: `);
+});
+
 test("P-01 listControllerNames() has the names of Go first, those that Landfall lacks included", () => {
   const [node] = CONTROLLERS;
   if (node === undefined) throw new Error("no controller");

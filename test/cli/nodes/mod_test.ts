@@ -129,6 +129,24 @@ describe("nodes(), from a process", () => {
     expect(kubernetes.requests.entries).toEqual([]);
   });
 
+  test.each([
+    ["the last answers of a cloud that fell silent", 3, "its last answers"],
+    ["that a cloud never answered", null, "the cloud has not answered this process yet"],
+  ])("tells %s", async (_title, ageSeconds, words) => {
+    using server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) =>
+        url.endsWith("/inventory")
+          ? Response.json({ ageSeconds, lastError: "refused" })
+          : Response.json({ nodes: [toNodeView("a")] }),
+    });
+    const { err } = await run([`--debug-address=127.0.0.1:${server.port}`]);
+    expect(err).toContain(words);
+    expect(err).toContain(": refused\n");
+    expect(err.includes("last answers")).toBe(ageSeconds !== null);
+  });
+
   test("asks at the address of LANDFALL_DEBUG_ADDRESS, unless a flag says where to look", async () => {
     using server = Bun.serve({
       port: 0,

@@ -6,7 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readCloudError, readFromProcess } from "../../../lib/cli/nodes/process.ts";
+import {
+  type CloudSilence,
+  readCloudSilence,
+  readFromProcess,
+} from "../../../lib/cli/nodes/process.ts";
 import { createPages } from "../../../lib/http/pages.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import {
@@ -89,16 +93,27 @@ describe("readFromProcess()", () => {
   });
 });
 
-describe("readCloudError()", () => {
-  const read = async (fetch: () => Response): Promise<string | undefined> => {
+describe("readCloudSilence()", () => {
+  const read = async (fetch: () => Response): Promise<CloudSilence | undefined> => {
     using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
     const port = server.port ?? 0;
-    return await readCloudError({ kind: "tcp", host: "127.0.0.1", port }, signal);
+    return await readCloudSilence({ kind: "tcp", host: "127.0.0.1", port }, signal);
   };
 
   test("says why the cloud did not answer", async () => {
     const lastError = "Cannot reach Xen Orchestra";
-    expect(await read(() => Response.json({ ...toInventoryView(), lastError }))).toBe(lastError);
+    expect(await read(() => Response.json({ ...toInventoryView(), lastError }))).toEqual({
+      problem: lastError,
+      hasAnswered: true,
+    });
+  });
+
+  test("says that the cloud never answered", async () => {
+    const never = { ...toInventoryView(), ageSeconds: null, lastError: "refused" };
+    expect(await read(() => Response.json(never))).toEqual({
+      problem: "refused",
+      hasAnswered: false,
+    });
   });
 
   test.each<[string, () => Response]>([

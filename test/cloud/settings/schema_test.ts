@@ -89,7 +89,7 @@ describe("cidrs()", () => {
     expect(judge(cidrs(), ["10.0.0.0/33"])).toBe(
       "must be an IP address or a CIDR, for example 10.0.0.0/8",
     );
-    expect(judge(cidrs(), "10.0.0.0/8")).toBe("must be a list");
+    expect(judge(cidrs(), "10.0.0.0/8")).toBe("must be a list, for example [10.0.0.0/8]");
   });
 });
 

@@ -62,6 +62,16 @@ describe("guardAccess()", () => {
     expect(await new Rig().status("/metrics", authorization)).toBe(status);
   });
 
+  test.each([
+    ["without a token", undefined, "give a token as Authorization: Bearer"],
+    ["in a form that is none", "Bearer a b", "give a token as Authorization: Bearer"],
+    ["that the cluster refuses", "Bearer nobody", "the API server does not accept this token"],
+  ])("guardAccess() says what is wrong with a request %s", async (_title, authorization, why) => {
+    const reply = await new Rig().get("/metrics", authorization);
+    expect(await reply.text()).toBe(`unauthorized: ${why}\n`);
+    expect(reply.headers.get("www-authenticate")).toBe('Bearer realm="landfall"');
+  });
+
   test.each<[path: string, status: number]>([
     ["/healthz", 200],
     ["/healthz?verbose", 200],

@@ -3,7 +3,12 @@
  * @module
  */
 import { formatDuration } from "../../../core/text/duration.ts";
-import { findHolder, readDurationMs, readRenewMs } from "../../../kube/election/lease.ts";
+import {
+  findHolder,
+  type LeaseName,
+  readDurationMs,
+  readRenewMs,
+} from "../../../kube/election/lease.ts";
 import type { Lease } from "../../../kube/kinds/lease.ts";
 import type { CheckFinding } from "../report.ts";
 
@@ -28,13 +33,34 @@ export function isHeldNow(lease: Lease, nowMs: number): boolean {
 }
 
 /**
+ * What to do about the holder of a Lease, for a process with `--leader-elect=false`.
+ *
+ * @param name The Lease that is held
+ * @param own The Lease of this process's flags
+ */
+export function adviseElection(name: string, own: string): string {
+  const flag = name === own ? "" : ` and set --leader-elect-resource-name=${name}`;
+  return `stop one of the two, or remove --leader-elect=false${flag}, so that this one waits until the other one stops`;
+}
+
+/** What {@linkcode listOtherLeaders} needs. */
+export interface OtherLeaders {
+  /** The Lease of the flags. */
+  readonly own: LeaseName;
+  /** Whether the process waits for its Lease: not with `--leader-elect=false`. */
+  readonly isElected: boolean;
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+}
+
+/**
  * Warns of each Lease that is held now: two leaders would act at the same time.
  *
- * @param others Leases of cloud controller managers, without the own one
+ * @param others Leases of cloud controller managers, without the one that this process waits for
  */
 export function listOtherLeaders(
   others: readonly Lease[],
-  { namespace, nowMs }: { readonly namespace: string; readonly nowMs: number },
+  { own: { namespace, ...own }, isElected, nowMs }: OtherLeaders,
 ): CheckFinding[] {
   const held = others.filter((lease) => isHeldNow(lease, nowMs));
   return held.map((lease): CheckFinding => {
@@ -43,9 +69,12 @@ export function listOtherLeaders(
     const ago = formatDuration(Math.round(age / 1_000) * 1_000);
     const holder = `${findHolder(lease)} renewed it ${ago} ago`;
     const message = `another cloud controller manager holds Lease ${namespace}/${name}: ${holder}`;
+    const share = isElected
+      ? "with two Leases both act: stop the other one, or give both the same --leader-elect-resource-name"
+      : `with --leader-elect=false both act: ${adviseElection(name, own.name)}`;
     const advice =
-      "with two Leases both act: stop the other one, or give both the same --leader-elect-resource-name; ignore this " +
-      "if it runs other controllers (like --controllers=service) or manages other Nodes";
+      `${share}; ignore this if it runs other controllers (like --controllers=service) or manages ` +
+      "other Nodes";
     return { level: "warning", code: "otherLeader", message, advice };
   });
 }

@@ -34,7 +34,7 @@ export interface CheckedLease {
 }
 
 /** What is said with `--leader-elect=false`. */
-export const NO_LEASE: CheckFinding = {
+const NO_LEASE: CheckFinding = {
   level: "ok",
   code: "lease",
   message: "no Lease: with --leader-elect=false this process acts at once, so run only one",
@@ -60,9 +60,30 @@ export async function checkLease(search: LeaseSearch, signal: AbortSignal): Prom
   const others = usual.filter(({ metadata }) => metadata.name !== name);
   const findings = [
     toFinding({ namespace, name }, reading, search),
-    ...listOtherLeaders(others, { namespace, nowMs }),
+    ...listOtherLeaders(others, { own, isElected: true, nowMs }),
   ];
   return { lease: { namespace, name }, findings };
+}
+
+/**
+ * Warns of each Lease that is held now, for a process with `--leader-elect=false`, which waits for none.
+ *
+ * @throws the signal's reason
+ */
+export async function checkWithoutLease(
+  { client, own, provider, nowMs }: Omit<LeaseSearch, "reviewer">,
+  signal: AbortSignal,
+): Promise<CheckFinding[]> {
+  const { namespace } = own;
+  const usual = await listUsual(client, namespace, signal);
+  const listed = new Set(usual.map(({ metadata }) => metadata.name));
+  const known = [own.name, ...(provider === undefined ? [] : [`${USUAL_NAME}-${provider}`])];
+  const others = [...new Set(known)].filter((name) => !listed.has(name));
+  const read = await Promise.all(
+    others.map((name) => readLease(client, { namespace, name }, signal)),
+  );
+  const leases = [...usual, ...read.filter((one) => typeof one === "object")];
+  return [NO_LEASE, ...listOtherLeaders(leases, { own, isElected: false, nowMs })];
 }
 
 interface FoundLease {

@@ -111,7 +111,8 @@ async function readTokenFile(path: string): Promise<{ text: string; problem: str
 function toFileError(path: string, problem: string, cause?: unknown): ConfigError {
   const message = isPathLike(path)
     ? `${toTriedPath(path)}: ${problem}`
-    : `${problem}; give the path of a file, or write the token itself into token`;
+    : `${problem} (the name is not shown, because it may be the token itself; a relative path begins at ` +
+      `${toTriedPath(".")}); give the path of a file, or write the token itself into token`;
   // The system error repeats the path.
   return new ConfigError([{ path: "tokenFile", message }], isPathLike(path) ? { cause } : {});
 }

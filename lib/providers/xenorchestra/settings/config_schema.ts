@@ -168,7 +168,7 @@ export function describeSettings(): SettingDescription[] {
 function names() {
   const problem = `${mustBe("a list of pools", "empty")}; leave the key out for all pools`;
   const name = v.pipe(text, v.trim(), v.nonEmpty(mustBe("a UUID or a name", "empty")));
-  return v.pipe(v.array(name, need("a list")), v.minLength(1, problem));
+  return v.pipe(v.array(name, need("a list, for example [paris]")), v.minLength(1, problem));
 }
 
 /**

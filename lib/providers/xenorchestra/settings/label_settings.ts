@@ -123,7 +123,7 @@ function prefixes() {
       if (message !== undefined) addIssue({ message });
     }),
   );
-  return v.array(prefix, need("a list"));
+  return v.array(prefix, need("a list, for example [example.com/]"));
 }
 
 function parseZoneSource(text: string): ZoneSource | undefined {

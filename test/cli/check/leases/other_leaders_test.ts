@@ -23,9 +23,11 @@ test.each<[string, Lease, boolean]>([
   expect(isHeldNow(lease, NOW_MS)).toBe(isHeld);
 });
 
+const own = { namespace: "n", name: "cloud-controller-manager" };
+
 test("listOtherLeaders() warns of those that are held, and says when that is fine", () => {
   const others = [toLease(2_400), toLease(3_600_000), toLease(0, "")];
-  const [finding, ...more] = listOtherLeaders(others, { namespace: "n", nowMs: NOW_MS });
+  const [finding, ...more] = listOtherLeaders(others, { own, isElected: true, nowMs: NOW_MS });
   expect(more).toEqual([]);
   expect(finding).toMatchObject({
     level: "warning",
@@ -35,3 +37,20 @@ test("listOtherLeaders() warns of those that are held, and says when that is fin
     advice: expect.stringContaining("--controllers=service"),
   });
 });
+
+test.each([
+  ["the Lease of the flags", "cloud-controller-manager-a", "remove --leader-elect=false, so"],
+  [
+    "another Lease",
+    "cloud-controller-manager",
+    "remove --leader-elect=false and set --leader-elect-resource-name=cloud-controller-manager-a, so",
+  ],
+])(
+  "listOtherLeaders() advises a process without election beside the holder of %s",
+  (_, name, advice) => {
+    const options = { own: { ...own, name }, isElected: false, nowMs: NOW_MS };
+    expect(listOtherLeaders([toLease(0)], options)).toMatchObject([
+      { level: "warning", code: "otherLeader", advice: expect.stringContaining(advice) },
+    ]);
+  },
+);

@@ -3,7 +3,11 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { type CheckedLease, checkLease } from "../../../../lib/cli/check/leases/own_lease.ts";
+import {
+  type CheckedLease,
+  checkLease,
+  checkWithoutLease,
+} from "../../../../lib/cli/check/leases/own_lease.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
 import { toMicroTime } from "../../../../lib/kube/election/lease.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
@@ -132,5 +136,48 @@ describe("checkLease()", () => {
         message: expect.stringContaining(`Lease kube-system/${OURS}: go_1 renewed it 3s ago`),
       },
     ]);
+  });
+});
+
+describe("checkWithoutLease()", () => {
+  /** What it says besides that there is no Lease. */
+  async function warn(world: World, name: string): Promise<string[]> {
+    const search = { client: toClient({ isRenewed: true, ...world }), provider: "xenorchestra" };
+    const [noLease, ...more] = await checkWithoutLease(
+      { ...search, own: { ...own, name }, nowMs: NOW_MS },
+      new AbortController().signal,
+    );
+    expect(noLease).toMatchObject({ level: "ok", code: "lease" });
+    return more.map(({ level, message }) => `${level}: ${message}`);
+  }
+  const toWarning = (name: string): string =>
+    `warning: another cloud controller manager holds Lease kube-system/${name}: cp-1_x renewed it 3s ago`;
+
+  const cases: readonly (readonly [string, World, string, string[]])[] = [
+    ["the Lease that the flags name", { existing: { [OURS]: "cp-1_x" } }, OURS, [OURS]],
+    ["the Lease of an installation", { existing: { [OURS]: "cp-1_x" } }, USUAL, [OURS]],
+    ["a Lease of another name", { existing: { odd: "cp-1_x" } }, "odd", ["odd"]],
+    [
+      "a Lease that may be read but not listed",
+      { existing: { [OURS]: "cp-1_x" }, mayList: false },
+      USUAL,
+      [OURS],
+    ],
+    ["no Lease that is free", { existing: { [OURS]: "" } }, OURS, []],
+    [
+      "no Lease that was not renewed",
+      { existing: { [OURS]: "cp-1_x" }, isRenewed: false },
+      OURS,
+      [],
+    ],
+    [
+      "no Lease that is hidden",
+      { existing: { [OURS]: "cp-1_x" }, mayList: false, mayRead: false },
+      OURS,
+      [],
+    ],
+  ];
+  test.each(cases)("warns of the holder of %s", async (_title, world, name, held) => {
+    expect(await warn(world, name)).toEqual(held.map(toWarning));
   });
 });

@@ -344,7 +344,8 @@ describe("tokenFile", () => {
   test("that is the token itself is not shown", () => {
     const make = (): Session => open({ token: null, tokenFile: "canary".repeat(7) });
     expect(make).toThrow(
-      "tokenFile: cannot be read: there is no such file; give the path of a file, or write the token itself into token",
+      "tokenFile: cannot be read: there is no such file (the name is not shown, because it may be the token itself; " +
+        `a relative path begins at ${process.cwd()}); give the path of a file, or write the token itself into token`,
     );
     expect(make).not.toThrow("canary");
   });

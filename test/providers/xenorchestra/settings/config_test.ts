@@ -295,7 +295,12 @@ describe("settings of labels and addresses", () => {
     [{ addresses: { mode: "off" } }, "addresses.mode", "must be manage or leave"],
     [{ nodeLabelsFromTags: ["a"] }, "nodeLabelsFromTags", "but is a list"],
     [{ nodeLabelsFromTags: "a" }, "nodeLabelsFromTags", "must be a block of settings"],
-    [{ nodeLabelsFromTags: { prefixes: "a" } }, "nodeLabelsFromTags.prefixes", "must be a list"],
+    [
+      { nodeLabelsFromTags: { prefixes: "a" } },
+      "nodeLabelsFromTags.prefixes",
+      "must be a list, for example [example.com/]",
+    ],
+    [{ pools: "paris" }, "pools", "must be a list, for example [paris]"],
     [{ nodeLabelsFromTags: { prefixes: ["a", ""] } }, "nodeLabelsFromTags.prefixes.1", "beginning"],
     [
       { nodeLabelsFromTags: { prefixes: ["k8s.io/"] } },
