@@ -19,6 +19,7 @@ import { findNetworks } from "../model/inventory.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import { diagnose, toWrongService } from "./diagnose.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
+import { listUnmatchedTagFindings } from "../scope/unmatched_tags.ts";
 import { listUnfitFindings } from "../scope/unfit_entries.ts";
 import { listUnknownEntryFindings, withoutUnknownEntries } from "../scope/unknown_pools.ts";
 import type { Host, Server } from "../wire/schema.ts";
@@ -59,11 +60,12 @@ export async function inspectXenOrchestra(
     if (hosts.objects.length === 0 && hosts.undecodable.size > 0) {
       return toFailed(endpoint, toWrongService(`The server at ${endpoint} shows no hosts`));
     }
-    const [inventory, servers, networks, entries] = await Promise.all([
+    const [inventory, servers, networks, entries, tags] = await Promise.all([
       listInventory(signal),
       listServers(api, signal),
       listNetworkFindings(options, signal),
       listEntryFindings(options, hosts, signal),
+      listTagFindings(options, hosts, signal),
     ]);
     const shown = inspectInventory(endpoint, withoutUnknownEntries(inventory), WORDS);
     const answers = `Xen Orchestra at ${endpoint} answers and accepts the credentials`;
@@ -80,6 +82,7 @@ export async function inspectXenOrchestra(
         ...listServerFindings(servers, inventory),
         ...networks,
         ...entries,
+        ...tags,
       ],
     };
   } catch (error) {
@@ -160,6 +163,15 @@ async function listEntryFindings(
     hosts: new Map(hosts.objects.map((one) => [one.id, one])),
   };
   return listUnfitFindings(places, settings);
+}
+
+async function listTagFindings(
+  { api, settings }: InspectOptions,
+  hosts: ListReply<Host>,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const vms = settings.instanceTypeTag === undefined ? undefined : await api.list("vms", signal);
+  return listUnmatchedTagFindings({ hosts: hosts.objects, vms: vms?.objects ?? [] }, settings);
 }
 
 function listSafetyFindings({ insecure, url }: XenOrchestraSettings): Finding[] {

@@ -67,7 +67,8 @@ export const LABEL_SETTINGS: {
     default: "host",
     description:
       "Where the zone comes from: the host's UUID, the pool's UUID, or the text after the prefix in a " +
-      "tag of the host. `none`: Landfall writes no zone label and leaves existing ones as they are.",
+      "tag of the host. For a host without such a tag Landfall writes no zone label. `none`: Landfall writes no zone " +
+      "label and leaves existing ones as they are.",
   }),
   zones: setting(ownNames(LABEL_VALUE), {
     type: "map of text",
@@ -100,7 +101,8 @@ export const LABEL_SETTINGS: {
   instanceTypeTag: setting(v.string(needText), {
     type: "text",
     description:
-      "Prefix of a VM tag. The text after it is the instance type, instead of the computed one.",
+      "Prefix of a VM tag. The text after it is the instance type. For a VM without such a tag Landfall computes " +
+      "the type, for example `4vCPU-8GB`.",
   }),
 };
 

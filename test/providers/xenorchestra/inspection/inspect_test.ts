@@ -145,6 +145,16 @@ describe("inspectXenOrchestra()", () => {
   });
 });
 
+test("inspectXenOrchestra() names tag prefixes that no host and no VM has", async () => {
+  const before = cloud.requests.count("GET /vms");
+  const found = await inspect({ zoneLabelFrom: "hostTag:odd=", instanceTypeTag: "odd=" });
+  expect(codes(found)).toEqual(["warning unmatchedTag", "warning unmatchedTag"]);
+  // The inventory asks for them, too.
+  expect(cloud.requests.count("GET /vms") - before).toBe(2);
+  await inspect();
+  expect(cloud.requests.count("GET /vms") - before).toBe(3);
+});
+
 test("inspectXenOrchestra() names entries of regions and zones that match nothing", async () => {
   const regions = { paris: "eu", berlin: "eu" };
   const zones = { "xcp-par-1": "a", lyon: "b", "xcp-ber-1": "c" };
