@@ -12,17 +12,16 @@ import type { Nic, Vm } from "../wire/schema.ts";
 export type AddressSettings = CloudStackSettings["addresses"];
 
 /**
- * Chooses a VM's addresses by the rules of docs/explanation/addresses.md: the default interface comes first, the others
- * follow as the server lists them. The address of a static NAT is ExternalIP, even if it is private.
+ * Chooses a VM's addresses by the rules of docs/explanation/addresses.md: the default interface comes first. The others
+ * follow by their place in the VM, because the server lists them in no order. The address of a static NAT is
+ * ExternalIP, even if it is private.
  */
 export function toAddresses(
   vm: Pick<Vm, "nic" | "publicip">,
   settings: AddressSettings,
 ): Pick<Instance, "addresses" | "addressesWithNodeIp"> {
   const nics = (vm.nic ?? []).filter((nic) => isWanted(nic, settings));
-  const inOrder = nics.toSorted(
-    (a, b) => Number(b.isdefault === true) - Number(a.isdefault === true),
-  );
+  const inOrder = nics.toSorted((a, b) => toRank(a) - toRank(b));
   const natted = listUsable([vm.publicip], settings);
   const found = listUsable(
     inOrder.flatMap(({ ipaddress, ip6address }) => [ipaddress, ip6address]),
@@ -36,6 +35,12 @@ export function toAddresses(
         settings.externalCidrs.some((cidr) => isInCidr(text, cidr)),
     ),
   );
+}
+
+function toRank({ isdefault, deviceid }: Nic): number {
+  if (isdefault === true) return -1;
+  const place = Number(deviceid ?? Number.NaN);
+  return Number.isSafeInteger(place) && place >= 0 ? place : Number.MAX_SAFE_INTEGER;
 }
 
 function isWanted({ networkid, networkname }: Nic, { network }: AddressSettings): boolean {

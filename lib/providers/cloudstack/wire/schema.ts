@@ -32,6 +32,8 @@ export interface Nic {
   readonly ipaddress?: string | null | undefined;
   readonly ip6address?: string | null | undefined;
   readonly isdefault?: boolean | null | undefined;
+  /** Its place in the VM: `0`, `1` … */
+  readonly deviceid?: string | number | null | undefined;
 }
 
 /** A project. */
@@ -109,6 +111,7 @@ export const SCHEMAS: {
           ipaddress: text,
           ip6address: text,
           isdefault: v.nullish(flag),
+          deviceid: v.nullish(v.union([v.string(), v.number()])),
         }),
       ),
     ),

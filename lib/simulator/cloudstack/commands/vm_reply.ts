@@ -69,7 +69,9 @@ export function toVmReply(vm: Vm, view: VmView): Record<string, unknown> {
     ...(ip && { publicipid: ip.id, publicip: ip.address }),
     // As on a real server, these lists are there even if they were not asked for.
     securitygroup: [],
-    ...(has("nics") && { nic: vm.nics.map((nic) => toNicReply(nic, vm, view)) }),
+    ...(has("nics") && {
+      nic: vm.nics.map((nic, at) => ({ ...toNicReply(nic, vm, view), deviceid: String(at) })),
+    }),
     hypervisor: "KVM",
     details: {},
     affinitygroup: [],

@@ -25,6 +25,18 @@ describe("toAddresses()", () => {
       "in 10.1.0.1",
     ],
     [
+      "the others follow by their place in the VM, whatever the order of the list",
+      {
+        nic: [
+          { ipaddress: "8.8.0.9" },
+          { ipaddress: "8.8.0.2", deviceid: "10" },
+          { ipaddress: "8.8.0.3", deviceid: 2 },
+          { ipaddress: "8.8.0.1", deviceid: "11", isdefault: true },
+        ],
+      },
+      "in 8.8.0.1, ex 8.8.0.3, ex 8.8.0.2, ex 8.8.0.9",
+    ],
+    [
       "both families, each by itself",
       { nic: [{ ipaddress: "10.1.0.1" }, { ipaddress: "10.2.0.1", ip6address: "fd00::2" }] },
       "in 10.1.0.1, in fd00::2",
