@@ -24,7 +24,7 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
     "to it.\n\n" +
     "[Configure for CloudStack](../guides/configure-cloudstack.md) has examples.\n\n" +
     "`--cloud-provider=cloudstack` is another name for this cloud.\n\n" +
-    "This cloud is a preview. Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the\n" +
+    "Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the\n" +
     "cluster has such Services, keep the Apache provider for them: run it with `--controllers=service` and\n" +
     `\`--leader-elect-resource-name=${SERVICE_LEASE}\`.`,
   topology: {
