@@ -15,8 +15,9 @@ import { parseUuid } from "../../../lib/core/text/uuid.ts";
 import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";
 import { KEYS } from "../../providers/cloudstack/fake_server.ts";
 import { tries } from "../../support/net/hostile.ts";
-import { applyDamage, damage } from "../damage.ts";
-import { checkWords, CloudStackStage, withText } from "./stage.ts";
+import { applyDamage, type Damage, damage } from "../damage.ts";
+import { bendReply, type Mishap, toMishaps, withText } from "../mishap.ts";
+import { checkWords, CloudStackStage } from "./stage.ts";
 
 const never = new AbortController().signal;
 const { projectId, accountIds } = createDemoWorld();
@@ -37,6 +38,11 @@ function checkSound(instance: Instance, id: string, said: string): void {
   }
 }
 
+/** A reply after all of these damages. */
+function damageAll(text: string, damages: readonly Damage[]): unknown {
+  return damages.reduce<unknown>((value, one) => applyDamage(value, one).value, JSON.parse(text));
+}
+
 /** The ID of a Node's VM. */
 function toVmId({ providerId = "" }: NodeIdentity): string {
   return providerId.split("/").at(-1) ?? "";
@@ -54,10 +60,7 @@ describe("CloudStackProvider.listInventory()", () => {
         await using stage = new CloudStackStage();
         let said = "";
         stage.bend = (_command, reply, text) => {
-          const bent = damages.reduce<unknown>(
-            (value, one) => applyDamage(value, one).value,
-            JSON.parse(text),
-          );
+          const bent = damageAll(text, damages);
           said = JSON.stringify(bent);
           return withText(reply, said);
         };
@@ -83,10 +86,7 @@ describe("CloudStackProvider.listInventory()", () => {
         const nodes = stage.listNodes();
         const names = nodes.map(({ name }) => ({ name: name.toLowerCase() }));
         stage.bend = (_command, reply, text) => {
-          const bent = damages.reduce<unknown>(
-            (value, one) => applyDamage(value, one).value,
-            JSON.parse(text),
-          );
+          const bent = damageAll(text, damages);
           return withText(reply, JSON.stringify(bent));
         };
         const result = await stage.list(names);
@@ -128,10 +128,7 @@ describe("CloudStackProvider.listInventory()", () => {
         stage.bend = (command, reply, text) => {
           asked.push(command);
           if (command !== "listProjects") return reply;
-          const bent = damages.reduce<unknown>(
-            (value, one) => applyDamage(value, one).value,
-            JSON.parse(text),
-          );
+          const bent = damageAll(text, damages);
           return withText(reply, JSON.stringify(bent));
         };
         await stage.list([{ name: "runner" }]);
@@ -207,39 +204,19 @@ describe("CloudStackProvider.readInstance()", () => {
     { listzonesresponse: {}, listvirtualmachinesresponse: {} },
   ];
 
-  const mishap = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant("damage" as const), damage }) },
-    fc.record({ kind: fc.constant("cut" as const), at: fc.nat() }),
-    fc.record({
-      kind: fc.constant("status" as const),
-      status: fc.constantFrom(201, 202, 206, 302, 400, 404, 410, 431, 432, 500, 503, 530, 599),
-    }),
-    fc.record({
-      kind: fc.constant("page" as const),
-      status: fc.constantFrom(200, 401, 403, 404, 431, 500, 502),
-    }),
-    fc.record({ kind: fc.constant("other" as const), said: fc.constantFrom(...OTHERS) }),
-    fc.record({ kind: fc.constant("nothing" as const), status: fc.constantFrom(200, 204, 304) }),
-  );
-  type Mishap = typeof mishap extends fc.Arbitrary<infer T> ? T : never;
+  const mishap = toMishaps({
+    statuses: [201, 202, 206, 302, 400, 404, 410, 431, 432, 500, 503, 530, 599],
+    pageStatuses: [200, 401, 403, 404, 431, 500, 502],
+    others: OTHERS,
+  });
 
   function bend(one: Mishap, reply: Response, text: string): Response {
-    if (one.kind === "cut")
-      return withText(reply, text.slice(0, one.at % Math.max(1, text.length)));
-    if (one.kind === "status")
-      return new Response(text, { status: one.status, headers: reply.headers });
-    if (one.kind === "other") return Response.json(one.said, { status: 431 });
-    if (one.kind === "nothing") return new Response(null, { status: one.status });
-    if (one.kind === "page") {
-      return new Response("<html>404</html>", {
-        status: one.status,
-        headers: { "content-type": "text/html" },
-      });
+    if (one.kind === "damage") {
+      const { value } = applyDamage(JSON.parse(text), one.damage);
+      // This is what the server says of a VM that it does not show: no damage, but another answer.
+      if (Object.values(Object(value)).some((inner) => isDeepStrictEqual(inner, {}))) return reply;
     }
-    const { value } = applyDamage(JSON.parse(text), one.damage);
-    // This is what the server says of a VM that it does not show: no damage, but another answer.
-    const isSilence = Object.values(Object(value)).some((inner) => isDeepStrictEqual(inner, {}));
-    return isSilence ? reply : withText(reply, JSON.stringify(value));
+    return bendReply(one, { reply, text, otherStatus: 431 });
   }
 
   /** Reads the first Node after a whole inventory, and what then becomes of the world. */

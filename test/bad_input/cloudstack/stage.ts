@@ -6,11 +6,11 @@ import { spyOn } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
-import { describeError } from "../../../lib/core/errors.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import { CloudStack } from "../../../lib/simulator/cloudstack/cloudstack.ts";
 import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";
 import { KEYS, toDeps, toSettings } from "../../providers/cloudstack/fake_server.ts";
+import { checkReason } from "../mishap.ts";
 
 const never = new AbortController().signal;
 const URL_TEXT = "http://cloudstack.test/client/api";
@@ -73,19 +73,5 @@ export class CloudStackStage implements AsyncDisposable {
 
 /** Makes sure that a failure has a reason, a short one, without keys. */
 export function checkWords<E extends Error>(error: E): E {
-  const text = describeError(error);
-  if (text.length < 10 || text.length > 1_500) throw new Error(`no words: ${text.slice(0, 2_000)}`);
-  for (const key of Object.values(KEYS)) {
-    if (text.includes(key)) throw new Error("a key is shown");
-  }
-  return error;
-}
-
-/** A reply with this body, else as it was. */
-export function withText(reply: Response, text: string | Uint8Array<ArrayBuffer>): Response {
-  return new Response(text, { status: reply.status, headers: { "content-type": toType(reply) } });
-}
-
-function toType({ headers }: Response): string {
-  return headers.get("content-type") ?? "";
+  return checkReason(error, Object.values(KEYS));
 }

@@ -14,7 +14,8 @@ import { HOST_PARIS_2, POOL_PARIS, WORKER_1 } from "../../providers/xenorchestra
 import { CAPTURE_NAMES, readCaptureText } from "../../support/cloud/captures.ts";
 import { tries } from "../../support/net/hostile.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
-import { checkWords, TOKEN, toNode, withText, XoStage } from "./stage.ts";
+import { bendReply, toMishaps, withText } from "../mishap.ts";
+import { checkWords, TOKEN, toNode, XoStage } from "./stage.ts";
 
 const never = new AbortController().signal;
 const LISTS = ["vms", "hosts", "pools", "networks", "vifs"] as const;
@@ -227,56 +228,11 @@ describe("XenOrchestraProvider.readInstance()", () => {
     { error: "no such VM", data: [WORKER_1, "VM"] },
   ];
 
-  /** What may happen to any reply without making it say something else. */
-  const mishap = fc.oneof(
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant("damage" as const), damage }) },
-    fc.record({ kind: fc.constant("cut" as const), at: fc.nat() }),
-    fc.record({
-      kind: fc.constant("status" as const),
-      status: fc.constantFrom(
-        201,
-        202,
-        206,
-        302,
-        400,
-        402,
-        405,
-        409,
-        410,
-        418,
-        422,
-        429,
-        451,
-        500,
-        503,
-        599,
-      ),
-    }),
-    fc.record({
-      kind: fc.constant("page" as const),
-      status: fc.constantFrom(200, 401, 403, 500, 502),
-    }),
-    fc.record({ kind: fc.constant("other" as const), said: fc.constantFrom(...OTHERS) }),
-    fc.record({ kind: fc.constant("nothing" as const), status: fc.constantFrom(200, 204, 304) }),
-  );
-  type Mishap = typeof mishap extends fc.Arbitrary<infer T> ? T : never;
-
-  function bend(one: Mishap, reply: Response, text: string): Response {
-    if (one.kind === "cut")
-      return withText(reply, text.slice(0, one.at % Math.max(1, text.length)));
-    if (one.kind === "status")
-      return new Response(text, { status: one.status, headers: reply.headers });
-    if (one.kind === "other") return Response.json(one.said, { status: 404 });
-    if (one.kind === "nothing") return new Response(null, { status: one.status });
-    if (one.kind === "page") {
-      return new Response("<html>404</html>", {
-        status: one.status,
-        headers: { "content-type": "text/html" },
-      });
-    }
-    const { value } = applyDamage(JSON.parse(text), one.damage);
-    return withText(reply, JSON.stringify(value));
-  }
+  const mishap = toMishaps({
+    statuses: [201, 202, 206, 302, 400, 402, 405, 409, 410, 418, 422, 429, 451, 500, 503, 599],
+    pageStatuses: [200, 401, 403, 500, 502],
+    others: OTHERS,
+  });
 
   /** Taken from such a list, a record is as if it might not be seen, which is allowed for; so is what is a switch. */
   function isSilence(path: string, before: string, after: string, status: number): boolean {
@@ -305,7 +261,7 @@ describe("XenOrchestraProvider.readInstance()", () => {
             const one = mishaps.find(([at]) => at === count)?.[1];
             count += 1;
             if (one === undefined) return reply;
-            const bent = bend(one, reply, text);
+            const bent = bendReply(one, { reply, text, otherStatus: 404 });
             const after = await bent.clone().text();
             return isSilence(path, text, after, bent.status) ? reply : bent;
           };

@@ -6,7 +6,6 @@ import { spyOn } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
-import { describeError } from "../../../lib/core/errors.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import {
   FakeXenOrchestra,
@@ -14,6 +13,7 @@ import {
   toDeps,
   toSettings,
 } from "../../providers/xenorchestra/fake_server.ts";
+import { checkReason } from "../mishap.ts";
 
 /** Secret that no message may hold. */
 export const TOKEN = "geheim-token-43";
@@ -76,13 +76,5 @@ export function toNode({ id, $pool, name_label }: Shown): NodeIdentity {
 
 /** Makes sure that a failure has a reason, a short one, without secrets. */
 export function checkWords<E extends Error>(error: E): E {
-  const text = describeError(error);
-  if (text.length < 10 || text.length > 1_500) throw new Error(`no words: ${text.slice(0, 2_000)}`);
-  if (text.includes(TOKEN)) throw new Error("a secret is shown");
-  return error;
-}
-
-/** A reply with this body, else as it was. */
-export function withText(reply: Response, text: string | Uint8Array<ArrayBuffer>): Response {
-  return new Response(text, { status: reply.status, headers: reply.headers });
+  return checkReason(error, [TOKEN]);
 }
