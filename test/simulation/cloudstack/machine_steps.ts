@@ -5,6 +5,7 @@
 import type { VmState } from "../../../lib/simulator/cloudstack/mod.ts";
 import { boot, fall } from "../steps/kubelet.ts";
 import { later, type Step } from "../steps/mod.ts";
+import { REST, SICKEN } from "../steps/outage.ts";
 import type { CloudStackWorld } from "./cloud.ts";
 import { stumble } from "./cloud_steps.ts";
 import { addNic } from "./places.ts";
@@ -184,21 +185,8 @@ const blink = step("VM stopped for a moment", 2, (world, { name, vmId }) => {
   return `${name} for ${ms} ms`;
 });
 
-const sicken: MachineStep = {
-  name: "Node not Ready for long",
-  weight: 2,
-  act: (world) => {
-    const name = world.random.pick([...world.machines.keys()]);
-    if (!world.findNode(name)) return undefined;
-    world.setReady(name, false);
-    return name;
-  },
-};
-
-const rest: MachineStep = { name: "nothing", weight: 6, act: () => undefined };
-
 /** What happens while nobody answers for long. */
-export const OUTAGE_STEPS: readonly MachineStep[] = [remove, destroy, hide, sicken, rest];
+export const OUTAGE_STEPS: readonly MachineStep[] = [remove, destroy, hide, SICKEN, REST];
 
 /** Everything that may happen to a machine. */
 export const MACHINE_STEPS: readonly MachineStep[] = [

@@ -5,24 +5,11 @@
  */
 import { remove, smuggle } from "./machine_steps.ts";
 import type { Step } from "../steps/mod.ts";
+import { REST, SICKEN } from "../steps/outage.ts";
 import type { XenOrchestraWorld } from "./cloud.ts";
 
-const fall: Step<XenOrchestraWorld> = {
-  name: "Node not Ready for long",
-  weight: 2,
-  act: (world) => {
-    const name = world.random.pick([...world.machines.keys()]);
-    if (!world.findNode(name)) return undefined;
-    world.setReady(name, false);
-    return name;
-  },
-};
-
-/** Mostly nothing: a stay must last, and so must an absence. */
-const rest: Step<XenOrchestraWorld> = { name: "nothing", weight: 6, act: () => undefined };
-
 /** What happens while a pool is lost for long. */
-export const OUTAGE_STEPS: readonly Step<XenOrchestraWorld>[] = [remove, smuggle, fall, rest];
+export const OUTAGE_STEPS: readonly Step<XenOrchestraWorld>[] = [remove, smuggle, SICKEN, REST];
 
 /** Loses a pool for a while. In the same moment a machine of another one may go there, which nobody sees. */
 export function loseLong(world: XenOrchestraWorld, ms: number): void {
