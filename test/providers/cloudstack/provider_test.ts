@@ -327,6 +327,30 @@ describe("readInstance()", () => {
   });
 });
 
+/** Files with the keys of the root administrator, who sees every VM. `using` removes them. */
+class RootKeyFiles implements Disposable {
+  readonly #folder = mkdtempSync(join(tmpdir(), "provider-"));
+  readonly settings: { readonly apiKeyFile: string; readonly secretKeyFile: string } = {
+    apiKeyFile: join(this.#folder, "api"),
+    secretKeyFile: join(this.#folder, "secret"),
+  };
+
+  constructor() {
+    const root = [...simulator.state.users.values()].find(({ username }) => username === "admin");
+    if (root === undefined) throw new Error("Cannot find the root administrator");
+    this.write(root);
+  }
+
+  write({ apiKey, secretKey }: Pick<User, "apiKey" | "secretKey">): void {
+    writeFileSync(this.settings.apiKeyFile, apiKey);
+    writeFileSync(this.settings.secretKeyFile, secretKey);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#folder, { recursive: true });
+  }
+}
+
 describe("a live machine", () => {
   test("is not taken for a destroyed VM of the same name, which the list still shows", async () => {
     const provider = create();
@@ -375,56 +399,40 @@ describe("a live machine", () => {
   });
 
   test("that only another account may see is not proven gone after its key files changed", async () => {
-    const root = [...simulator.state.users.values()].find(({ username }) => username === "admin");
-    const folder = mkdtempSync(join(tmpdir(), "provider-"));
-    const [apiKeyFile, secretKeyFile] = [join(folder, "api"), join(folder, "secret")];
-    const write = (keys: Pick<User, "apiKey" | "secretKey"> | undefined): void => {
-      writeFileSync(apiKeyFile, keys?.apiKey ?? "");
-      writeFileSync(secretKeyFile, keys?.secretKey ?? "");
-    };
-    write(root);
+    using files = new RootKeyFiles();
     const clock = new ManualClock(Date.now());
-    const provider = create({ apiKey: "", secretKey: "", apiKeyFile, secretKeyFile }, clock);
+    const provider = create({ apiKey: "", secretKey: "", ...files.settings }, clock);
     simulator.state.hide(findId(GONE));
     const nodes = toNodes();
     const [node = { name: "" }] = nodes;
     const before = await provider.listInventory(nodes, signal);
     expect(before.instances.has(findId(GONE))).toBe(true);
-    write(simulator);
+    files.write(simulator);
     await clock.advance(1_000);
     // Its first answer comes with the old keys' inventory, the next one after an inventory of the new keys.
     expect(await provider.readInstance(before, node, signal)).toMatchObject({ kind: "unknown" });
     const inventory = await provider.listInventory(nodes, signal);
     expect(inventory.instances.has(findId(GONE))).toBe(false);
     expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "unknown" });
-    rmSync(folder, { recursive: true });
   });
 
   test("that only another account may see is not proven gone after keys and settings changed at once", async () => {
-    const root = [...simulator.state.users.values()].find(({ username }) => username === "admin");
-    const folder = mkdtempSync(join(tmpdir(), "provider-"));
-    const [apiKeyFile, secretKeyFile] = [join(folder, "api"), join(folder, "secret")];
-    const write = (keys: Pick<User, "apiKey" | "secretKey"> | undefined): void => {
-      writeFileSync(apiKeyFile, keys?.apiKey ?? "");
-      writeFileSync(secretKeyFile, keys?.secretKey ?? "");
-    };
-    write(root);
-    const files = { apiUrl: simulator.url, apiKeyFile, secretKeyFile };
+    using files = new RootKeyFiles();
+    const settings = { apiUrl: simulator.url, ...files.settings };
     const clock = new ManualClock(Date.now());
-    const provider = create({ ...files, apiKey: "", secretKey: "" }, clock);
+    const provider = create({ ...settings, apiKey: "", secretKey: "" }, clock);
     simulator.state.hide(findId(GONE));
     const nodes = toNodes();
     const [node = { name: "" }] = nodes;
     await provider.listInventory(nodes, signal);
     // One Secret may hold the settings and both keys: the kubelet replaces all of them at once.
-    write(simulator);
-    const { settings } = cloudStack.parseConfig({ ...files, region: "eu" }, {});
-    if (settings) cloudStack.reconfigure?.(provider, settings);
+    files.write(simulator);
+    const parsed = cloudStack.parseConfig({ ...settings, region: "eu" }, {});
+    if (parsed.settings) cloudStack.reconfigure?.(provider, parsed.settings);
     await clock.advance(1_000);
     const inventory = await provider.listInventory(nodes, signal);
     expect(inventory.instances.has(findId(GONE))).toBe(false);
     expect(await provider.readInstance(inventory, node, signal)).toMatchObject({ kind: "unknown" });
-    rmSync(folder, { recursive: true });
   });
 
   test("is not proven gone for a domain's administrator while it is in another account, or in no project", async () => {
