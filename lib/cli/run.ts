@@ -85,6 +85,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   const lease = { ...toOwnLease(given), isNamed: given.has("leader-elect-resource-name") };
   const serving = { log, logPipe, env, signal, chosen, named, lease, ...(file && { file }) };
   const missing = definition?.missingLoadBalancers;
+  if (missing && chosen.length === 0) throw toIdleError(lacking);
   const loadBalancers = missing && { ...missing, isServiceChosen: lacking.has("service") };
   await serve({ ...settings, configz, ...(loadBalancers && { loadBalancers }) }, serving);
   log.info("Landfall stopped");
@@ -149,7 +150,9 @@ async function serve(
   const requestMetrics = createRequestMetrics(metrics);
   const shared = { credentials, clock, metrics: requestMetrics, version: VERSION, recovery };
   const client = createKubeClient(shared);
-  const elected = election && { ...election, client: createElectionClient(shared, election) };
+  // A process without controllers serves only its pages. Its Lease would lock out a process that works.
+  const isElected = election !== undefined && controllers.length > 0;
+  const elected = isElected && { ...election, client: createElectionClient(shared, election) };
   const notifier = createNotifier({ env, clock, log });
   const descriptors = readDescriptorLimit();
   const limits = descriptors && { connectionsMax: toConnectionsMax(descriptors) };
@@ -162,9 +165,9 @@ async function serve(
     ...(notifier && { notifier }),
     ...(elected && { election: elected }),
   };
-  const other = { own: lease, isElected: election !== undefined, client, clock, log };
+  const other = { own: lease, isElected, client, clock, log };
   const looking =
-    file?.hasCloud && !(other.isElected && lease.isNamed)
+    file?.hasCloud && controllers.length > 0 && !(other.isElected && lease.isNamed)
       ? lookForOther({ ...other, provider: file.definition.name }, ended.signal)
       : undefined;
   try {
@@ -172,6 +175,16 @@ async function serve(
   } finally {
     ended.abort(signal.reason);
   }
+}
+
+/** @param lacking The controllers that `--controllers` chooses and that Landfall does not have */
+function toIdleError(lacking: ReadonlySet<string>): ConfigError {
+  const why =
+    lacking.size === 0
+      ? "no controller is enabled"
+      : `Landfall does not have ${[...lacking].join(" and ")}, and no other controller is enabled`;
+  const message = `${why}; choose those of Landfall with --controllers=*,-service,-route`;
+  return new ConfigError([{ source: "--controllers", message }]);
 }
 
 /** Only a process that was started by hand needs it: the manifests name the Lease and wait for it. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../lib/cli/run.ts";
 import { systemClock } from "../../lib/core/clock.ts";
+import { ConfigError } from "../../lib/core/errors.ts";
 import { toMicroTime } from "../../lib/kube/election/lease.ts";
 import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import { findFreePort } from "../support/process/server_process.ts";
@@ -147,6 +148,45 @@ test.each<[string, readonly string[], readonly string[]]>([
   },
   30_000,
 );
+
+test.each([
+  ["service", "Landfall does not have service, and no other controller is enabled"],
+  ["", "no controller is enabled"],
+])(
+  "run() refuses --controllers=%s on CloudStack: it would only hold the Lease",
+  async (list, why) => {
+    const flags = ["--cloud-provider=external-cloudstack", `--controllers=${list}`];
+    const running = run(flags, CONTEXT);
+    await expect(running).rejects.toThrow(ConfigError);
+    await expect(running).rejects.toThrow(`--controllers: ${why}`);
+  },
+);
+
+test("run() takes no Lease for a process that has no controller and serves only its pages", async () => {
+  const kubernetes = startKubernetesSimulator({ clock: systemClock });
+  const port = await findFreePort();
+  const flags = [
+    `--master=${kubernetes.url}`,
+    "--secure-port=0",
+    `--debug-address=127.0.0.1:${port}`,
+    "--controllers=route",
+  ];
+  const child = Bun.spawn([process.execPath, join(ROOT, "main.ts"), ...flags], {
+    env: { XOA_URL: "http://127.0.0.1:1", XOA_TOKEN: "canary" },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const address = `http://127.0.0.1:${port}/livez`;
+  await until("its pages", async () => (await fetch(address).catch(() => undefined))?.ok === true);
+  const asked = (): boolean =>
+    kubernetes.requests.entries.some(({ path }) => path.includes("/nodes"));
+  await until("the watch", asked);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  const paths = kubernetes.requests.entries.map(({ path }) => path);
+  expect(paths.filter((path) => path.includes("/leases"))).toEqual([]);
+  await kubernetes.stop();
+}, 30_000);
 
 test("run() refuses flags that it does not know", async () => {
   await expect(run(["--nonsense"], CONTEXT)).rejects.toThrow("nonsense");

@@ -8,18 +8,21 @@ import { toUnknown } from "../../cloud/presence.ts";
 import type { NodeIdentity, Presence, Provider } from "../../cloud/provider.ts";
 import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
 import type { Memory } from "./memory.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
 import { toInstance } from "./model/instance.ts";
 import {
   type CloudStackInventory,
+  isNetworkMissing,
   renewInventory,
   toAskedFor,
   toInventory,
 } from "./model/inventory.ts";
 import { chooseByName, findInstance, findNamed, toUndecodable } from "./model/matching.ts";
 import { isGone } from "./model/power.ts";
-import { proveAbsence, proveNeverKnown, toGone } from "./proof/absence.ts";
+import { NETWORK_ADVICE, toNoNetwork } from "./model/addresses.ts";
+import { proveAbsence, proveNeverKnown, toElsewhere, toGone } from "./proof/absence.ts";
 import { Facts } from "./session/facts.ts";
 import type { ListVersion } from "./session/lists.ts";
 import type { CloudStackSession } from "./session/session.ts";
@@ -32,6 +35,7 @@ export interface GenerationOptions {
   readonly session: Pick<CloudStackSession, "list" | "read">;
   readonly settings: CloudStackSettings;
   readonly clock: Clock;
+  readonly log: Logger;
   /** What is known about the same CloudStack, also from other settings. */
   readonly memory: Memory;
 }
@@ -42,16 +46,19 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   readonly memory: Memory;
   readonly #api: CloudStackApi;
   readonly #clock: Clock;
+  readonly #log: Logger;
   readonly #facts: Facts;
   #last: Inventory | undefined;
+  #hasWarned = false;
   /** The last whole list, and what became of it. */
   #known: { readonly version: ListVersion; readonly inventory: CloudStackInventory } | undefined;
 
-  constructor({ api, session, settings, clock, memory }: GenerationOptions) {
+  constructor({ api, session, settings, clock, log, memory }: GenerationOptions) {
     this.settings = settings;
     this.memory = memory;
     this.#api = api;
     this.#clock = clock;
+    this.#log = log;
     this.#facts = new Facts(session, settings);
   }
 
@@ -59,6 +66,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     const identities = interest.map(parseIdentity);
     const list = await this.#list(signal);
     const inventory = { ...list, askedFor: toAskedFor(identities) };
+    this.#warnOfNetwork(inventory);
     this.#last = inventory;
     this.memory.noteInventory(inventory, toVmIds(identities, inventory));
     return inventory;
@@ -88,14 +96,19 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
 
   async #readById(vmId: string, signal: AbortSignal): Promise<Presence> {
     const { memory, settings } = this;
-    const reading = await this.#facts.inProject(
-      (projectId) => this.#api.readVm(vmId, projectId, signal),
-      signal,
-    );
+    let wanted: string | undefined;
+    const reading = await this.#facts.inProject((projectId) => {
+      wanted = projectId;
+      return this.#api.readVm(vmId, projectId, signal);
+    }, signal);
     if (reading.kind === "undecodable") return toUndecodable(vmId, reading.problem);
     if (reading.kind === "found") {
       const { vm } = reading;
       if (isGone(vm.state)) return toGone(vmId, vm.state);
+      // To an administrator the server also shows it by its ID in a project that the lists leave out.
+      if (vm.projectid && vm.projectid.toLowerCase() !== wanted) {
+        return toElsewhere(vmId, vm.projectid);
+      }
       return { kind: "present", instance: toInstance(vm, settings), matchedBy: "providerId" };
     }
     const wasRemoved = memory.wasRemoved(vmId);
@@ -144,6 +157,14 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       "notFound",
       `CloudStack shows this user no VM with the name ${tried}; ${advice}`,
     );
+  }
+
+  /** Once: the settings stay as they are. */
+  #warnOfNetwork(inventory: Inventory): void {
+    if (this.#hasWarned || !isNetworkMissing(inventory)) return;
+    this.#hasWarned = true;
+    const { network = "" } = this.settings.addresses;
+    this.#log.warn(toNoNetwork(network), { advice: NETWORK_ADVICE });
   }
 
   async #list(signal: AbortSignal): Promise<Inventory> {

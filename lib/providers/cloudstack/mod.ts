@@ -24,7 +24,7 @@ export const cloudStack: ProviderDefinition<CloudStackSettings> = {
   create(settings, deps) {
     const session = new CloudStackSession(settings, deps);
     const api = new CloudStackApi(session);
-    return new CloudStackProvider({ api, session, settings, clock: deps.clock });
+    return new CloudStackProvider({ api, session, settings, clock: deps.clock, log: deps.log });
   },
   reconfigure(provider, settings) {
     assert(

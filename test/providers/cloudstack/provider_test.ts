@@ -10,7 +10,7 @@ import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
 import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
+import { type Logger, silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { toSighting } from "../../../lib/controllers/fleet/fleet_member.ts";
@@ -42,13 +42,17 @@ afterEach(async () => {
 });
 
 /** A provider for the simulator, as the settings say. */
-function create(over: object = {}, clock: Clock = systemClock): Provider {
+function create(
+  over: object = {},
+  clock: Clock = systemClock,
+  log: Logger = silentLogger,
+): Provider {
   const { url: apiUrl, apiKey, secretKey } = simulator;
   const { settings, issues } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey, ...over }, {});
   if (settings === undefined) throw new Error(`Cannot use the settings: ${JSON.stringify(issues)}`);
   return cloudStack.create(settings, {
     clock,
-    log: silentLogger,
+    log,
     metrics: new MetricsRegistry(),
     signal: stopped.signal,
     fence: new Fence(),
@@ -324,6 +328,42 @@ describe("readInstance()", () => {
     const [account] = [...simulator.state.projects.values()].map((one) => one.accountId);
     const said = await readAfter((vmId) => simulator.state.assign(vmId, account ?? ""));
     expect(said).not.toMatchObject({ kind: "absent" });
+  });
+
+  test.each(["user", "domainAdmin", "admin"] as const)(
+    "does not find a VM by its ID in a project that project-id does not name, as the %s of the list",
+    async (type) => {
+      const accounts = (DEMO.accounts ?? []).map((one) =>
+        one.id === accountIds.acme ? { ...one, type } : one,
+      );
+      await restart({ ...DEMO, accounts });
+      const [account = ""] = [...simulator.state.projects.values()].map((one) => one.accountId);
+      const move = (vmId: string): unknown => simulator.state.assign(vmId, account);
+      const message = expect.stringContaining(
+        `it is in project ${projectId} now; check project-id`,
+      );
+      expect(await readAfter(move)).toMatchObject({ kind: "unknown", message });
+      // A process that has not seen it before, such as `landfall check`.
+      const [node = { name: "" }] = toNodes();
+      const fresh = create();
+      const inventory = await fresh.listInventory([node], signal);
+      const said = await fresh.readInstance(inventory, node, signal);
+      expect(said.kind).toBe("unknown");
+      const own = create({ projectId });
+      const shown = await own.listInventory([node], signal);
+      expect(await own.readInstance(shown, node, signal)).toMatchObject({ kind: "present" });
+    },
+  );
+
+  test.each([
+    ["nosuch", 1],
+    ["", 0],
+  ])("warns once of the network %p, in which no VM is", async (network, expected) => {
+    const said: string[] = [];
+    const log = { ...silentLogger, warn: (message: string) => void said.push(message) };
+    const provider = create(network === "" ? {} : { addresses: { network } }, systemClock, log);
+    for (let times = 0; times < 2; times += 1) await provider.listInventory(toNodes(), signal);
+    expect(said.filter((text) => text.includes("no VM has a network"))).toHaveLength(expected);
   });
 });
 

@@ -13,6 +13,8 @@ import {
 } from "../../../cloud_http/diagnosis.ts";
 import { isTimeout, withDeadline } from "../../../core/clock.ts";
 import { formatHostPort } from "../../../core/net/connection_problem.ts";
+import { NETWORK_ADVICE, toNoNetwork } from "../model/addresses.ts";
+import { isNetworkMissing } from "../model/inventory.ts";
 import { ExplainedError } from "../session/explained_error.ts";
 import { SERVER_NAMES } from "../session/session.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
@@ -61,6 +63,7 @@ export async function inspectCloudStack(
       findings: [
         { level: "ok", code: "answers", message },
         ...listSafetyFindings(settings),
+        ...listNetworkFindings(inventory, settings),
         ...shown.findings,
       ],
     };
@@ -99,6 +102,15 @@ async function diagnose(
   return status >= 300 && status < 400
     ? toFailure("redirect", message, REDIRECT_ADVICE)
     : toFailure(kind, message, PROTOCOL_ADVICE);
+}
+
+function listNetworkFindings(
+  inventory: Inventory,
+  { addresses: { network = "" } }: CloudStackSettings,
+): Finding[] {
+  if (!isNetworkMissing(inventory)) return [];
+  const message = toNoNetwork(network);
+  return [{ level: "warning", code: "noNetwork", message, advice: NETWORK_ADVICE }];
 }
 
 function listSafetyFindings({ insecure, url }: CloudStackSettings): Finding[] {

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { ObjectList } from "../session/lists.ts";
 import type { Vm } from "../wire/schema.ts";
+import { lacksNetwork } from "./addresses.ts";
 import type { Identity } from "./identity.ts";
 import { type InstanceSettings, toInstance } from "./instance.ts";
 import { isGone } from "./power.ts";
@@ -30,6 +31,13 @@ export interface CloudStackInventory extends Inventory {
    * was requested for no Nodes in particular.
    */
   readonly askedFor?: ReadonlyMap<string, string | undefined>;
+  /** Whether the settings name a network for addresses in which no VM has an interface. Only for a whole list. */
+  readonly lacksNetwork?: true;
+}
+
+/** Whether an inventory shows no VM in the network of the settings, see {@linkcode CloudStackInventory}. */
+export function isNetworkMissing(inventory: Inventory): boolean {
+  return "lacksNetwork" in inventory && inventory.lacksNetwork === true;
 }
 
 /** The Nodes among these that are known by their names, for {@linkcode CloudStackInventory.askedFor}. */
@@ -79,12 +87,14 @@ export function toInventory(
   const isSame =
     before?.instances.size === entries.length &&
     entries.every(([id, instance]) => before.instances.get(id) === instance);
+  const isWhole = list.gap === undefined && list.undecodable.size === 0;
   return Object.freeze({
     observedAtMs,
     instances: isSame ? before.instances : new Map(entries),
     coverage: toCoverage(zones, list.gap),
     undecodable: list.undecodable,
     unreadableNames: list.unreadableNames ?? NO_NAMES,
+    ...(isWhole && lacksNetwork(shown, settings.addresses) && { lacksNetwork: true as const }),
   });
 }
 

@@ -47,6 +47,12 @@ export function toGone(vmId: string, state: string | null | undefined): Presence
   return { kind: "absent", evidence: `CloudStack shows VM ${vmId} as ${state}` };
 }
 
+/** A VM that is in another project than that of the settings. */
+export function toElsewhere(vmId: string, projectId: string | null | undefined): Presence {
+  const where = projectId ? `in project ${projectId}` : "in no project";
+  return toDoubt("notCovered", vmId, `it is ${where} now; check project-id`);
+}
+
 /**
  * Proves that a VM is gone after error 431, which the server gives for an ID that it never had, or has purged.
  *
@@ -107,8 +113,7 @@ export async function proveAbsence(
   if (anywhere.kind === "found") {
     const { projectid, state } = anywhere.vm;
     if (isGone(state)) return toGone(vmId, state);
-    const where = projectid ? `in project ${projectid}` : "in no project";
-    return toDoubt("notCovered", vmId, `it is ${where} now; check project-id`);
+    return toElsewhere(vmId, projectid);
   }
   const inventory = await api.list(signal);
   for (const { complete, reason = "" } of inventory.coverage.values()) {

@@ -50,6 +50,15 @@ describe("inspectCloudStack()", () => {
     expect(parts).toEqual([]);
   });
 
+  test("warns of a network for addresses that no VM has", async () => {
+    const inventory = { ...toInventory([toInstance("a")]), lacksNetwork: true };
+    const addresses = { exclude: [], externalCidrs: [], network: "nosuch" };
+    const { findings } = await inspect(inventory, { addresses });
+    expect(findings.filter(({ level }) => level === "warning")).toMatchObject([
+      { code: "noNetwork", message: expect.stringContaining('"nosuch"') },
+    ]);
+  });
+
   test("warns when the certificate is not checked", async () => {
     const { findings } = await inspect(toInventory([toInstance("a")]), { insecure: true });
     const warnings = findings.filter(({ level }) => level === "warning");

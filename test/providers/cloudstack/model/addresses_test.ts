@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { parseCidr } from "../../../../lib/core/net/ip.ts";
-import { toAddresses } from "../../../../lib/providers/cloudstack/model/addresses.ts";
+import {
+  lacksNetwork,
+  toAddresses,
+  toNoNetwork,
+} from "../../../../lib/providers/cloudstack/model/addresses.ts";
 
 const PLAIN = { exclude: [], externalCidrs: [] };
 
@@ -51,7 +55,11 @@ describe("toAddresses()", () => {
       { nic: [{ ipaddress: "10.1.0.1" }], publicip: "192.168.2.30" },
       "in 10.1.0.1, ex 192.168.2.30",
     ],
-    ["no address but that of a static NAT", { nic: [], publicip: "8.8.0.7" }, "ex 8.8.0.7"],
+    [
+      "with no address but that of a static NAT, none is known: the Node keeps its InternalIP",
+      { nic: [], publicip: "8.8.0.7" },
+      "",
+    ],
     [
       "what is no address of a host is left out",
       { nic: [{ ipaddress: "127.0.0.1", ip6address: "fe80::1" }, { ipaddress: "no address" }] },
@@ -79,10 +87,41 @@ describe("toAddresses()", () => {
     expect(choose(vm, { network: id.toUpperCase() })).toBe("in 10.2.0.1");
   });
 
+  test.each([
+    ["a network that the VM is not in", { network: "nosuch" }],
+    ["an exclusion of all its own addresses", { exclude: [parseCidr("10.0.0.0/8")] }],
+  ])("knows no address when the settings leave only a static NAT: %s", (_what, over) => {
+    const vm = { nic: [{ ipaddress: "10.1.0.1", networkname: "front" }], publicip: "8.8.0.7" };
+    expect(choose(vm)).toBe("in 10.1.0.1, ex 8.8.0.7");
+    expect(choose(vm, over)).toBe("");
+  });
+
+  test("keeps the static NAT of a VM whose own address is declared external", () => {
+    const vm = { nic: [{ ipaddress: "10.1.0.1" }], publicip: "8.8.0.7" };
+    const externalCidrs = [parseCidr("10.0.0.0/8")];
+    expect(choose(vm, { externalCidrs })).toBe("ex 10.1.0.1, ex 8.8.0.7");
+  });
+
   test("counts what the settings declare external", () => {
     const vm = { nic: [{ ipaddress: "10.1.0.1" }, { ipaddress: "172.16.0.1" }] };
     expect(choose(vm, { externalCidrs: [parseCidr("172.16.0.0/12")] })).toBe(
       "in 10.1.0.1, ex 172.16.0.1",
     );
   });
+});
+
+describe("lacksNetwork()", () => {
+  const vms = [{ nic: null }, { nic: [{ networkname: "front" }] }];
+  test.each([
+    ["no network is named", vms, {}, false],
+    ["one VM is in it", vms, { network: "front" }, false],
+    ["there are no VMs", [], { network: "nosuch" }, false],
+    ["no VM is in it", vms, { network: "nosuch" }, true],
+  ])("when %s", (_what, list, settings, expected) => {
+    expect(lacksNetwork(list, settings)).toBe(expected);
+  });
+});
+
+test("toNoNetwork() names the network", () => {
+  expect(toNoNetwork("nosuch")).toBe('no VM has a network with the name or ID "nosuch"');
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   findUnreadableNames,
+  isNetworkMissing,
   toInventory,
 } from "../../../../lib/providers/cloudstack/model/inventory.ts";
 import type { ObjectList } from "../../../../lib/providers/cloudstack/session/lists.ts";
@@ -76,5 +77,24 @@ describe("toInventory()", () => {
     expect(changed.instances.get("b")).toBe(before.instances.get("b"));
     expect(changed.instances.get("a")?.state).toBe("stopped");
     expect(toInventory(toList(vms.slice(0, 1)), { ...OPTIONS, before }).instances.size).toBe(1);
+  });
+});
+
+describe("isNetworkMissing()", () => {
+  const addresses = { ...SETTINGS.addresses, network: "nosuch" };
+  const options = { ...OPTIONS, settings: { ...SETTINGS, addresses } };
+  const front = { id: "a", nic: [{ networkname: "front" }] };
+  const back = { id: "b", nic: [{ networkname: "nosuch" }] };
+
+  test("is certain only of a whole list of VMs", () => {
+    expect(isNetworkMissing(toInventory(toList([front]), options))).toBe(true);
+    expect(isNetworkMissing(toInventory(toList([front, back]), options))).toBe(false);
+    expect(isNetworkMissing(toInventory(toList([front], "a page is missing"), options))).toBe(
+      false,
+    );
+    const undecodable = new Map([["b", "no text"]]);
+    const list = { ...toList([front]), undecodable };
+    expect(isNetworkMissing(toInventory(list, options))).toBe(false);
+    expect(isNetworkMissing(toInventory(toList([front]), OPTIONS))).toBe(false);
   });
 });
