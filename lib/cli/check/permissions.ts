@@ -4,6 +4,7 @@
  */
 import { listRights, type Needs } from "../../app/rights.ts";
 import type { FindingLevel } from "../../cloud/inspection.ts";
+import { listOnByDefault } from "../../controllers/load.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { type Access, type AccessAnswer, reviewAccess } from "../../kube/access/review.ts";
 import type { Right } from "../../kube/access/rights.ts";
@@ -34,7 +35,7 @@ export async function checkPermissions(
     status: toStatus(permissions),
     findings: [],
     permissions,
-    ...toAdvice(permissions, { manifest, user }),
+    ...toAdvice(permissions, { manifest, user, inManifest: listInManifest(needs) }),
   };
 }
 
@@ -42,6 +43,12 @@ interface Granting {
   /** The manifest that grants the permissions to {@linkcode MANIFEST_USER}. */
   readonly manifest: string;
   readonly user?: string | undefined;
+}
+
+/** The resources of the manifests: those that the controllers need that are on by default. */
+function listInManifest(needs: Needs): ReadonlySet<string> {
+  const controllers = new Set(listOnByDefault(needs.registry).map(({ name }) => name));
+  return new Set(listRights({ ...needs, controllers }).map(({ access }) => formatResource(access)));
 }
 
 /** `nodes/status`, or `leases.coordination.k8s.io`. */
@@ -61,13 +68,27 @@ function toPermission(
 
 function toAdvice(
   permissions: readonly PermissionAnswer[],
-  { manifest, user }: Granting,
+  { inManifest, ...granting }: Granting & { readonly inManifest: ReadonlySet<string> },
 ): { advice?: string } {
   const missing = permissions.filter(({ allowed }) => allowed !== "yes");
   if (missing.length === 0) return {};
   if (missing.every(({ reason = "" }) => /cannot impersonate/.test(reason))) {
     return { advice: "allow your own user the verb impersonate, or leave out --as" };
   }
+  const { granted = [], further = [] } = Object.groupBy(missing, (access) =>
+    inManifest.has(formatResource(access)) ? "granted" : "further",
+  );
+  const advice = [
+    ...(granted.length > 0 ? [adviseManifest(granted, granting)] : []),
+    ...(further.length > 0 ? [adviseCommands(further, granting)] : []),
+  ];
+  return { advice: advice.join("; ") };
+}
+
+function adviseManifest(
+  missing: readonly PermissionAnswer[],
+  { manifest, user }: Granting,
+): string {
   const lease = missing.find(({ resource }) => resource === "leases");
   const role = lease ? ` (for leases a Role in ${lease.namespace})` : "";
   const apply = `kubectl apply -f ${manifest}`;
@@ -79,5 +100,21 @@ function toAdvice(
   // The manifests grant the Lease that they name, which is not the default of the flag.
   const isNamed = missing.some(({ resource, name }) => resource === "leases" && name);
   const flag = "--leader-elect-resource-name";
-  return { advice: isNamed ? `${grant}; or name the Lease that it may use with ${flag}` : grant };
+  return isNamed ? `${grant}; or name the Lease that it may use with ${flag}` : grant;
+}
+
+/** A ClusterRole for each resource that no manifest grants, and its binding. */
+function adviseCommands(missing: readonly PermissionAnswer[], { user }: Granting): string {
+  const groups = Map.groupBy(missing, formatResource);
+  const commands = [...groups].map(([full, rights]) => {
+    const name = `landfall-${full.replace(/[./].*$/, "")}`;
+    const verbs = rights.map(({ verb }) => verb).join(",");
+    return (
+      `kubectl create clusterrole ${name} --verb=${verbs} --resource=${full}, then ` +
+      `kubectl create clusterrolebinding ${name} --clusterrole=${name} --user=${user ?? "NAME"}`
+    );
+  });
+  const whose = user === undefined ? " (NAME is the name of this user)" : "";
+  const what = [...groups.keys()].join(", ");
+  return `no manifest grants rights on ${what}: run ${commands.join(", then ")}${whose}`;
 }

@@ -61,6 +61,35 @@ describe("checkPermissions()", () => {
     expect(other.advice).toEndWith("the user landfall");
   });
 
+  describe("for rights of a controller that is off by default, which no manifest grants", () => {
+    const controllers = new Set([...ALL.controllers, "cloud-node-out-of-service"]);
+    const volumes = ["get", "list", "watch"].map(
+      (verb) => `${verb} volumeattachments.storage.k8s.io`,
+    );
+    const role =
+      "kubectl create clusterrole landfall-volumeattachments --verb=get,list,watch " +
+      "--resource=volumeattachments.storage.k8s.io";
+    const bind =
+      "kubectl create clusterrolebinding landfall-volumeattachments " +
+      "--clusterrole=landfall-volumeattachments --user=";
+
+    test("prints the commands that grant them, and no manifest", async () => {
+      const { advice } = await check(volumes, { ...ALL, controllers, user: "landfall" });
+      expect(advice).toContain(role);
+      expect(advice).toContain(`${bind}landfall`);
+      expect(advice).not.toContain("rbac-user.yaml");
+      const unnamed = await check(volumes, { ...ALL, controllers });
+      expect(unnamed.advice).toContain(`${bind}NAME`);
+    });
+
+    test("names the manifest, too, if a right that it grants is missing", async () => {
+      const denied = [...volumes, "list nodes"];
+      const { advice } = await check(denied, { ...ALL, controllers, user: "landfall" });
+      expect(advice).toContain("kubectl apply -f m/rbac-user.yaml");
+      expect(advice).toContain(role);
+    });
+  });
+
   test("without a Lease, names its namespace and the flag for another one", async () => {
     const needs = needAll({ namespace: "clouds", name: "lease" });
     const step = await check(["get leases.coordination.k8s.io"], needs);
