@@ -178,13 +178,14 @@ describe.skipIf(isSkipped)("the script of permissions-cloudstack.md", () => {
     }
   });
 
-  test("stops at the first command that fails, and leaves no file", async () => {
+  test("stops at the first command that fails, says why, and leaves no file", async () => {
     const projectId = "11111111-1111-4111-8111-111111111111";
     const said = await runScript("wrong", { PROJECT_ID: projectId }).then(
       () => "it went on",
       (error: Error) => error.message,
     );
-    expect(said).toContain("listProjects");
+    expect(said).toMatch(/^CloudStackApiException: .*listprojects/im);
+    expect(said).not.toContain("Traceback");
     expect(cloud.state.roles.size).toBe(0);
     const left = await readdir(folder);
     const wrong = left.find((name) => name.startsWith("wrong-")) ?? "";

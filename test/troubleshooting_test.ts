@@ -124,7 +124,7 @@ const CLOUDSTACK_QUOTES: readonly Quote[] = [
   ["Cannot prove that VM … is gone:", ABSENCE, "Cannot prove that VM ${vmId} is gone:"],
   ...same(
     ABSENCE,
-    "Landfall has not seen it since it started or since its settings or keys changed",
+    "this process has not seen it since it started or since its settings or keys changed",
     "it shows no VM of any other Node",
     "it answered with an empty list",
     "it appeared again a moment later",

@@ -75,9 +75,17 @@ function suggest(
     const message = `unknown key; write it as a block: ${block}: { ${rest.join(".")}: … }`;
     return { message, meant: key };
   }
-  const sibling = findClosest(key, siblings);
+  const sibling = findClosest(key, siblings) ?? findSection(key, siblings);
   const meant = sibling ?? paths.find((path) => path.split(".").at(-1) === key);
   if (meant === undefined) return { message: "unknown key; correct or remove it" };
   const path = sibling === undefined ? meant : above + sibling;
   return { message: `unknown key; did you mean ${spell?.(path) ?? meant}?`, meant: path };
+}
+
+/** A section such as `[Addreses]`: without its brackets, and in any case. */
+function findSection(key: string, siblings: readonly string[]): string | undefined {
+  const name = /^\[(.+)\]$/s.exec(key)?.[1];
+  if (name === undefined) return undefined;
+  const known = new Map(siblings.map((one) => [one.toLowerCase(), one]));
+  return known.get(findClosest(name.toLowerCase(), [...known.keys()]) ?? "");
 }

@@ -37,7 +37,10 @@ type Unknown = Presence & { kind: "unknown" };
 
 const ADVICE = "if the VM is gone, delete the Node";
 const AGAIN = "it appeared again a moment later";
-const NEVER_SEEN = `Landfall has not seen it since it started or since its settings or keys changed; ${ADVICE}`;
+/** A command such as `landfall check` has seen nothing before, although a running process may have. */
+const NEVER_SEEN =
+  "this process has not seen it since it started or since its settings or keys changed (a command cannot prove it: " +
+  `it has no memory; a running Landfall that saw the VM can); ${ADVICE}`;
 const FORGOTTEN =
   "CloudStack has no record of it (error 431), although it showed the VM before: its database may have been restored " +
   `from a backup, or it may be another CloudStack; check api-url; ${ADVICE}`;

@@ -29,6 +29,8 @@ export const INVALID = 431;
 
 /** A smaller difference never matters. */
 const CLOCK_MS_MIN = 60_000;
+/** How long a signed request is valid, in milliseconds. */
+const VALID_MS = 600_000;
 /** To what a difference is rounded: the server tells its time to the second, and before the answer arrives. */
 const ABOUT_MS = 10_000;
 const UNKNOWN_PROJECT = /\bparameter projectid value=/i;
@@ -203,21 +205,27 @@ export function judgeRefusal({ code, text }: Refusal, asked: Asked): Judgement {
     : { kind: "protocol", word: "refused", what: "this was not expected", advice: REPORT };
 }
 
-/** The server says the same about wrong keys, a wrong signature and a wrong time. */
+/**
+ * The server says the same about wrong keys, a wrong signature and a request that is no longer valid. If its clock is
+ * behind, a request stays valid for longer: only some servers refuse one that is valid for more than 15 minutes.
+ */
 function judgeKeys({ clockAheadMs = 0, serverTimeMs }: Asked): Judgement {
   const shared = { kind: "denied", word: "unauthorized", isClear: true } as const;
   const keys = "check api-key and secret-key, or their files";
-  if (Math.abs(clockAheadMs) < CLOCK_MS_MIN) {
-    return { ...shared, what: "the keys or the signature are wrong", advice: keys };
-  }
+  const wrong = "the keys or the signature are wrong";
+  if (Math.abs(clockAheadMs) < CLOCK_MS_MIN) return { ...shared, what: wrong, advice: keys };
   const difference = formatDuration(Math.round(Math.abs(clockAheadMs) / ABOUT_MS) * ABOUT_MS);
   const word = clockAheadMs > 0 ? "ahead of" : "behind";
   const date = serverTimeMs === undefined ? "" : ` (Date: ${new Date(serverTimeMs).toUTCString()})`;
-  return {
-    ...shared,
-    what:
-      `its clock is ${difference} ${word} this machine's${date}, ` +
-      "and a signed request is valid for ten minutes",
-    advice: `correct the clocks; if that does not help, ${keys}`,
-  };
+  const clock =
+    `its clock is ${difference} ${word} this machine's${date}, ` +
+    "and a signed request is valid for ten minutes";
+  const isExpired = clockAheadMs >= VALID_MS - CLOCK_MS_MIN;
+  return isExpired
+    ? { ...shared, what: clock, advice: `correct the clocks; if that does not help, ${keys}` }
+    : {
+        ...shared,
+        what: `${wrong}, or a clock is: ${clock}`,
+        advice: `${keys}; if that does not help, correct the clocks`,
+      };
 }

@@ -148,6 +148,10 @@ class Content {
     const form = level?.get(name)?.setting?.form;
     this.#noteRepetition(path, { line, column, written }, form);
     this.#places.set(path, { line, column, written });
+    if (form !== undefined && /^'.*'$/s.test(entry.value ?? "")) {
+      const message = "single quotes are part of the value: use none, or double quotes";
+      this.notes.push({ path: written, message, line, column, isWarning: true });
+    }
     const block = isGlobal ? this.raw : this.#readBlock();
     if (entry.value === undefined && form !== "boolean") {
       // Of an unknown key the name is the problem.

@@ -16,6 +16,7 @@ export function parseUrl(text: string): string | undefined {
 /** What is wrong with an address; `undefined` when nothing is. */
 export function explainUrl(text: string): string | undefined {
   const trimmed = text.trim();
+  if (trimmed.startsWith("'")) return "begins with a single quote: use none, or double quotes";
   if (!/^(?:[a-z][a-z\d+.-]*:\/\/|https?:)/i.test(trimmed)) {
     return "has no scheme: begin it with https://";
   }

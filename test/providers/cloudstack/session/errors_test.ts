@@ -70,6 +70,18 @@ describe("ApiError", () => {
     expect(message).toContain("api-key and secret-key");
   });
 
+  test.each([
+    ["after a request ended", 900_000, "correct the clocks; if that does not help, check api-key"],
+    ["while a request is valid", 300_000, "their files; if that does not help, correct the clocks"],
+    ["before a request begins", -900_000, "their files; if that does not help, correct the clocks"],
+  ])("a 401 blames the clock first only if the server's is %s", (_when, clockAheadMs, words) => {
+    const { explanation } = toError(401, "", { clockAheadMs });
+    expect(explanation.advice).toContain(words);
+    expect(explanation.problem.includes("keys or the signature are wrong")).toBe(
+      clockAheadMs !== 900_000,
+    );
+  });
+
   test("a 401 names the server's time only if the clocks differ", () => {
     const serverTimeMs = Date.UTC(2026, 0, 1, 1, 2, 3);
     const late = toError(401, "", { clockAheadMs: 7_200_000, serverTimeMs });

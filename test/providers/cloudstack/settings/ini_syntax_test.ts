@@ -223,6 +223,25 @@ describe("INI_SYNTAX", () => {
     ]);
   });
 
+  test.each([
+    ["[Addreses]", "[Addresses]"],
+    ["[addressses]", "[Addresses]"],
+  ])("knows which section %s was meant to be", async (written, meant) => {
+    const text = `[Global]\napi-url = https://x/client/api\napi-key = k\nsecret-key = s\n${written}\n`;
+    expect(await listProblems(text)).toEqual([
+      `FILE:5:1: ${written}: unknown key; did you mean ${meant}?`,
+    ]);
+  });
+
+  test("names single quotes, which no value has around it", async () => {
+    const text = "[Global]\napi-url = 'https://x/client/api'\napi-key = 'k'\nsecret-key = s\n";
+    expect(await listProblems(text)).toEqual([
+      "FILE:2:1: api-url: begins with a single quote: use none, or double quotes",
+      "FILE:2:1: warning: api-url: single quotes are part of the value: use none, or double quotes",
+      "FILE:3:1: warning: api-key: single quotes are part of the value: use none, or double quotes",
+    ]);
+  });
+
   test("names every wrong line", async () => {
     const text = 'api-url = u\n[Global]\napi-key\nsecret-key = "s\nwhat is this\n';
     expect(await listProblems(text)).toEqual([

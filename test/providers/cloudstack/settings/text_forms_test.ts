@@ -28,6 +28,7 @@ describe("parseUrl()", () => {
     ["https://cs.example.com/client/api?command=listZones", "holds a query"],
     ["https://cs.example.com/client/#/dashboard", "holds a fragment"],
     ["", "has no scheme"],
+    ["'https://cs.example.com/client/api'", "begins with a single quote"],
   ])("refuses %j, because it %s", (text, why) => {
     expect(parseUrl(text)).toBeUndefined();
     expect(explainUrl(text)).toContain(why);
