@@ -2,19 +2,20 @@
  * Warns at the start of `landfall run` if an installation of Landfall acts already, under another Lease.
  * @module
  */
+import type { ProviderDefinition } from "../cloud/provider_definition.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import { KubeError } from "../kube/api/errors.ts";
 import { findHolder, type LeaseName } from "../kube/election/lease.ts";
 import { LEASES } from "../kube/kinds/lease.ts";
-import { adviseElection, isHeldNow, USUAL_NAME } from "./check/leases/other_leaders.ts";
+import { adviseElection, isHeldNow, toInstalledLease } from "./check/leases/other_leaders.ts";
 
 /** What {@linkcode warnOfOtherLeader} needs. */
 export interface OtherLeaderOptions {
   readonly client: KubeClient;
-  /** As given by `--cloud-provider`: the manifests and the Go controller call their Lease after it. */
-  readonly provider: string;
+  /** The cloud, whose installations may use another Lease. */
+  readonly definition: Pick<ProviderDefinition, "install" | "name">;
   /** The Lease of the flags. */
   readonly own: LeaseName;
   /** Whether this process waits for that Lease: not with `--leader-elect=false`. */
@@ -25,16 +26,15 @@ export interface OtherLeaderOptions {
 
 /**
  * Looks once at the Leases that this process does not wait for and that an installation may use. Warns in the log if a
- * process holds one. Do not call it if a flag names the Lease that this process waits for. It is a hint: without the
- * right to read those Leases it says nothing.
+ * process holds one. It is a hint: without the right to read those Leases it says nothing.
  */
 export async function warnOfOtherLeader(
-  { client, provider, own, isElected, clock, log }: OtherLeaderOptions,
+  { client, definition, own, isElected, clock, log }: OtherLeaderOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace } = own;
-  const installed = `${USUAL_NAME}-${provider}`;
-  const names = new Set(isElected ? [installed] : [installed, own.name]);
+  const names = new Set([toInstalledLease(definition), own.name]);
+  if (isElected) names.delete(own.name);
   for (const name of names) {
     try {
       const lease = await client.read(LEASES, { namespace, name }, signal);

@@ -168,7 +168,7 @@ async function serve(
   const other = { own: lease, isElected, client, clock, log };
   const looking =
     file?.hasCloud && controllers.length > 0 && !(other.isElected && lease.isNamed)
-      ? lookForOther({ ...other, provider: file.definition.name }, ended.signal)
+      ? lookForOther({ ...other, definition: file.definition }, ended.signal)
       : undefined;
   try {
     await Promise.all([runApp(options, signal), looking]);

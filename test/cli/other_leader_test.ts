@@ -1,19 +1,35 @@
-import { expect, test } from "bun:test";
-import { warnOfOtherLeader } from "../../lib/cli/other_leader.ts";
+import { beforeEach, expect, test } from "bun:test";
+import { type OtherLeaderOptions, warnOfOtherLeader } from "../../lib/cli/other_leader.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
 import { toMicroTime } from "../../lib/kube/election/lease.ts";
+import { cloudStack } from "../../lib/providers/cloudstack/mod.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../support/kube/scripted_kube_client.ts";
 
 const NAME = "cloud-controller-manager-xenorchestra";
 const OWN = "cloud-controller-manager";
+/** Names of the Leases that were read. */
+let reads: string[] = [];
+beforeEach(() => {
+  reads = [];
+});
+
+interface Scene {
+  readonly isElected?: boolean;
+  readonly own?: string;
+  readonly definition?: OtherLeaderOptions["definition"];
+}
 
 /** What the log says if the Lease of an installation was renewed that long ago; `undefined`: it does not exist. */
-async function look(renewedMs?: number, { isElected = true, own = OWN } = {}): Promise<string> {
+async function look(
+  renewedMs?: number,
+  { isElected = true, own = OWN, definition = { name: "xenorchestra" } }: Scene = {},
+): Promise<string> {
   const clock = new ManualClock();
   const client = new ScriptedKubeClient(clock, []);
   client.answerRead = ({ namespace, name }) => {
+    reads.push(name ?? "");
     if (namespace !== "kube-system" || name !== NAME || renewedMs === undefined) {
       throw new KubeError("forbidden", "no");
     }
@@ -24,7 +40,7 @@ async function look(renewedMs?: number, { isElected = true, own = OWN } = {}): P
   const write = (line: string): void => void (text += line);
   const log = createLogger({ format: "text", level: "info", write, now: () => clock.now() });
   const lease = { namespace: "kube-system", name: own };
-  const options = { client, provider: "xenorchestra", own: lease, isElected, clock, log };
+  const options = { client, definition, own: lease, isElected, clock, log };
   await warnOfOtherLeader(options, new AbortController().signal);
   return text;
 }
@@ -59,4 +75,9 @@ test.each([
   ["may not be read", undefined],
 ])("warnOfOtherLeader() says nothing about a Lease that %s", async (_title, renewedMs) => {
   expect(await look(renewedMs)).toBe("");
+});
+
+test("warnOfOtherLeader() reads no Lease if installations for the cloud use the one that it waits for", async () => {
+  await look(2_000, { definition: cloudStack });
+  expect(reads).toEqual([]);
 });

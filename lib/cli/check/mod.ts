@@ -27,6 +27,7 @@ import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
 import { listMissingKinds, listTooNew } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
+import { toInstalledLease } from "./leases/other_leaders.ts";
 import { checkLease, checkWithoutLease } from "./leases/own_lease.ts";
 import { listNodePlans } from "./nodes.ts";
 import { toManifest } from "./manifests.ts";
@@ -116,8 +117,8 @@ async function inspect(
         const controllers = new Set(fitting.map(({ name }) => name));
         const needs = toNeeds(settings, { registry, controllers, ...(sections && { sections }) });
         const { ownLease, isLeaseNamed } = flags;
-        const { cloudProvider } = settings;
-        const lease = { own: ownLease, isNamed: isLeaseNamed, provider: cloudProvider };
+        const installed = toInstalledLease(definition ?? { name: settings.cloudProvider });
+        const lease = { own: ownLease, isNamed: isLeaseNamed, installed };
         const manifest = toManifest(definition?.install, "rbac-user.yaml");
         const user = impersonation?.user;
         const [step, permissions] = await Promise.all([
@@ -188,11 +189,11 @@ async function checkKinds(
 
 interface WantedRights {
   readonly needs: Needs;
-  /** The Lease of the flags, and the cloud provider whose Lease is looked for unless a flag names it. */
+  /** The Lease of the flags, and that of installations, which is looked for unless a flag names one. */
   readonly lease: {
     readonly own: LeaseName;
     readonly isNamed: boolean;
-    readonly provider: string;
+    readonly installed: string;
   };
   /** The manifest that grants the permissions. */
   readonly manifest: string;
@@ -212,11 +213,11 @@ async function checkRights(
     permissions: [],
   });
   return await inTime(signal, late, async (deadline) => {
-    const { own, isNamed, provider } = lease;
+    const { own, isNamed, installed } = lease;
     const search = { client, reviewer, own, nowMs: systemClock.now() };
     const { findings, ...found } = needs.lease
-      ? await checkLease({ ...search, provider: isNamed ? undefined : provider }, deadline)
-      : { findings: await checkWithoutLease({ ...search, provider }, deadline) };
+      ? await checkLease({ ...search, installed: isNamed ? undefined : installed }, deadline)
+      : { findings: await checkWithoutLease({ ...search, installed }, deadline) };
     const step = await checkPermissions(reviewer, { ...needs, ...found, manifest, user }, deadline);
     const status = toStatus([...step.permissions, ...findings]);
     return { ...step, status, findings, ...(user !== undefined && { user }) };

@@ -3,6 +3,7 @@
  * the time. The API server and the program are real; CloudStack is simulated, behind TLS.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { listRights, needAll } from "../../../lib/app/rights.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import {
   createDemoWorld,
@@ -24,6 +25,8 @@ import { Load } from "../../support/process/load.ts";
 import { SecretMount } from "../../support/process/secret_mount.ts";
 
 const program = listPrograms().at(-1);
+/** That of the manifests for this cloud. */
+const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
 const REGION = "topology.kubernetes.io/region";
 const KEYS_AFTER = { apiKey: "canary-api-key-2", secretKey: "canary-secret-key-2" };
 const WRONG_VALUE = "canary-value";
@@ -42,7 +45,7 @@ describe.skipIf(skipsCluster())(
 
     beforeAll(async () => {
       rig = await ClusterRig.start();
-      await rig.allow([...RIGHTS, LIST_SERVICES]);
+      await rig.allow([...RIGHTS, ...listRights(needAll(LEASE)), LIST_SERVICES]);
       cloud = await startCloudStackSimulator({ clock: systemClock, world: demo.world });
       front = await startTlsFront(Number(new URL(cloud.url).port));
       const { apiKey, secretKey } = cloud;
@@ -90,6 +93,7 @@ describe.skipIf(skipsCluster())(
           "--cloud-provider=external-cloudstack",
           `--cloud-config=${mount.path("cloud-config")}`,
           "--controllers=*,-service",
+          `--leader-elect-resource-name=${LEASE.name}`,
         ],
       });
       load = new Load(rig, addVm);

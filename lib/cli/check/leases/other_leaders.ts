@@ -2,6 +2,7 @@
  * Other cloud controller managers that lead now, for `landfall check`. Pure.
  * @module
  */
+import type { ProviderDefinition } from "../../../cloud/provider_definition.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import {
   findHolder,
@@ -14,6 +15,14 @@ import type { CheckFinding } from "../report.ts";
 
 /** Cloud controller managers call their Lease this, many with the name of their cloud behind it. */
 export const USUAL_NAME = "cloud-controller-manager";
+
+/** Name of the Lease of installations for a cloud: that of the manifests, and of the program that Landfall replaces. */
+export function toInstalledLease({
+  name,
+  install,
+}: Pick<ProviderDefinition, "install" | "name">): string {
+  return install?.lease ?? `${USUAL_NAME}-${name}`;
+}
 
 /** Default of all cloud controller managers for how long a holder may be silent. */
 const DURATION_MS = 15_000;

@@ -21,8 +21,8 @@ export interface LeaseSearch {
   readonly reviewer: KubeClient;
   /** The Lease that `run` uses with these flags. */
   readonly own: LeaseName;
-  /** As given by `--cloud-provider`. Absent: a flag names the Lease, so that no other one is looked for. */
-  readonly provider?: string | undefined;
+  /** That of installations for this cloud. Absent: a flag names the Lease, so that no other one is looked for. */
+  readonly installed?: string | undefined;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
 }
@@ -71,13 +71,13 @@ export async function checkLease(search: LeaseSearch, signal: AbortSignal): Prom
  * @throws the signal's reason
  */
 export async function checkWithoutLease(
-  { client, own, provider, nowMs }: Omit<LeaseSearch, "reviewer">,
+  { client, own, installed, nowMs }: Omit<LeaseSearch, "reviewer">,
   signal: AbortSignal,
 ): Promise<CheckFinding[]> {
   const { namespace } = own;
   const usual = await listUsual(client, namespace, signal);
   const listed = new Set(usual.map(({ metadata }) => metadata.name));
-  const known = [own.name, ...(provider === undefined ? [] : [`${USUAL_NAME}-${provider}`])];
+  const known = [own.name, ...(installed === undefined ? [] : [installed])];
   const others = [...new Set(known)].filter((name) => !listed.has(name));
   const read = await Promise.all(
     others.map((name) => readLease(client, { namespace, name }, signal)),
@@ -96,13 +96,13 @@ async function findLease(
   usual: readonly Lease[],
   signal: AbortSignal,
 ): Promise<FoundLease> {
-  const { client, own, provider } = search;
+  const { client, own, installed } = search;
   const { namespace } = own;
   const read = async (name: string): Promise<FoundLease> => {
     return { name, reading: await readLease(client, { namespace, name }, signal) };
   };
-  if (provider === undefined) return await read(own.name);
-  const known = [...new Set([`${USUAL_NAME}-${provider}`, own.name])];
+  if (installed === undefined) return await read(own.name);
+  const known = [...new Set([installed, own.name])];
   const allowed = await listAllowed(search, known, signal);
   const candidates = allowed.length === 0 ? known : allowed;
   const found = await Promise.all(candidates.map(read));
@@ -119,7 +119,7 @@ async function findLease(
 function toFinding(
   { namespace, name }: LeaseName,
   reading: Reading,
-  { own, provider }: LeaseSearch,
+  { own, installed }: LeaseSearch,
 ): CheckFinding {
   const message = `Lease ${namespace}/${name}: ${describe(reading)}`;
   const finding = { level: "ok", code: "lease", message } as const;
@@ -130,7 +130,7 @@ function toFinding(
       advice: `run uses it only with ${flag}=${name}, as the manifests have it`,
     };
   }
-  if (provider === undefined || reading !== "missing") return finding;
+  if (installed === undefined || installed === name || reading !== "missing") return finding;
   const advice = `run uses it without ${flag}; the chart and the manifests give this flag a value`;
   return { ...finding, advice };
 }

@@ -35,8 +35,8 @@ const NOW_MS = Date.UTC(2026, 0, 1);
 /** Looks, with or without a flag that names the Lease. */
 function look(world: World, isNamed = false): Promise<CheckedLease> {
   const client = toClient(world);
-  const provider = isNamed ? undefined : "xenorchestra";
-  const search = { client, reviewer: client, own, provider, nowMs: NOW_MS };
+  const installed = isNamed ? undefined : "cloud-controller-manager-xenorchestra";
+  const search = { client, reviewer: client, own, installed, nowMs: NOW_MS };
   return checkLease(search, new AbortController().signal);
 }
 
@@ -142,7 +142,8 @@ describe("checkLease()", () => {
 describe("checkWithoutLease()", () => {
   /** What it says besides that there is no Lease. */
   async function warn(world: World, name: string): Promise<string[]> {
-    const search = { client: toClient({ isRenewed: true, ...world }), provider: "xenorchestra" };
+    const installed = "cloud-controller-manager-xenorchestra";
+    const search = { client: toClient({ isRenewed: true, ...world }), installed };
     const [noLease, ...more] = await checkWithoutLease(
       { ...search, own: { ...own, name }, nowMs: NOW_MS },
       new AbortController().signal,
