@@ -9,13 +9,13 @@ import type { KubeClient } from "../kube/api/client.ts";
 import { KubeError } from "../kube/api/errors.ts";
 import { findHolder, type LeaseName } from "../kube/election/lease.ts";
 import { LEASES } from "../kube/kinds/lease.ts";
-import { adviseElection, isHeldNow, toInstalledLease } from "./check/leases/other_leaders.ts";
+import { adviseElection, isHeldNow } from "./check/leases/other_leaders.ts";
 
 /** What {@linkcode warnOfOtherLeader} needs. */
 export interface OtherLeaderOptions {
   readonly client: KubeClient;
-  /** The cloud, whose installations may use another Lease. */
-  readonly definition: Pick<ProviderDefinition, "install" | "name">;
+  /** The cloud: its installations may use another Lease. */
+  readonly definition: Pick<ProviderDefinition, "install">;
   /** The Lease of the flags. */
   readonly own: LeaseName;
   /** Whether this process waits for that Lease: not with `--leader-elect=false`. */
@@ -33,7 +33,7 @@ export async function warnOfOtherLeader(
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace } = own;
-  const names = new Set([toInstalledLease(definition), own.name]);
+  const names = new Set([definition.install?.lease ?? own.name, own.name]);
   if (isElected) names.delete(own.name);
   for (const name of names) {
     try {

@@ -4,6 +4,7 @@ import { createLogger } from "../../lib/core/log.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
 import { toMicroTime } from "../../lib/kube/election/lease.ts";
 import { cloudStack } from "../../lib/providers/cloudstack/mod.ts";
+import { xenOrchestra } from "../../lib/providers/xenorchestra/mod.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../support/kube/scripted_kube_client.ts";
 
@@ -24,7 +25,7 @@ interface Scene {
 /** What the log says if the Lease of an installation was renewed that long ago; `undefined`: it does not exist. */
 async function look(
   renewedMs?: number,
-  { isElected = true, own = OWN, definition = { name: "xenorchestra" } }: Scene = {},
+  { isElected = true, own = OWN, definition = xenOrchestra }: Scene = {},
 ): Promise<string> {
   const clock = new ManualClock();
   const client = new ScriptedKubeClient(clock, []);
@@ -77,7 +78,15 @@ test.each([
   expect(await look(renewedMs)).toBe("");
 });
 
-test("warnOfOtherLeader() reads no Lease if installations for the cloud use the one that it waits for", async () => {
-  await look(2_000, { definition: cloudStack });
-  expect(reads).toEqual([]);
+test.each<[string, Scene, string[]]>([
+  ["none where installations use the one that it waits for", { definition: cloudStack }, []],
+  [
+    "only its own where nothing is installed by manifests",
+    { definition: {}, isElected: false },
+    [OWN],
+  ],
+  ["both without election", { isElected: false }, [NAME, OWN]],
+])("warnOfOtherLeader() reads %s", async (_what, scene, expected) => {
+  await look(2_000, scene);
+  expect(reads).toEqual(expected);
 });
