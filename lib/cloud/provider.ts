@@ -4,6 +4,7 @@
  * @module
  */
 import type { Changes } from "./capabilities/changes.ts";
+import type { LoadBalancers } from "./capabilities/load_balancers.ts";
 import type { ProvenOff } from "./capabilities/proven_off.ts";
 import type { Inspection } from "./inspection.ts";
 import type { Instance } from "./instance.ts";
@@ -134,6 +135,8 @@ export interface Provider {
   readonly changes?: Changes;
   /** Proves that an instance is powered off. Absent: the cloud cannot prove it. */
   readonly provenOff?: ProvenOff;
+  /** Makes load balancers for Services. Absent: the cloud has none. */
+  readonly loadBalancers?: LoadBalancers;
   /**
    * Looks at the cloud once, for the operator who sets it up: whether it answers, as which user, and what is visible.
    * Returns problems as findings; rejects only when the signal aborts. Changes nothing. If the provider was created as

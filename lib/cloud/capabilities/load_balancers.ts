@@ -1,0 +1,179 @@
+/**
+ * The capability of a cloud to make load balancers for Services.
+ *
+ * The caller works in one loop for each Service: observe, plan, apply the first step, and again from the start, until a
+ * plan has no steps. A plan always starts from what the cloud shows, also after a crash between two steps or a
+ * change by hand.
+ * @module
+ */
+
+/** The Service that a load balancer is for. */
+export interface LoadBalancerOwner {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A Service with everything that may say which load balancer it has, also when its wishes cannot be read any more. */
+export interface LoadBalancerClaim {
+  readonly owner: LoadBalancerOwner;
+  /** All annotations of the Service: each cloud reads its own, except {@linkcode LoadBalancerClaim.record}. */
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  /** `spec.loadBalancerIP`, not checked. */
+  readonly address?: string;
+  /** What the status of the Service shows now. */
+  readonly ingress: readonly LoadBalancerIngress[];
+  /**
+   * The text that this cloud kept on the Service, see {@linkcode LoadBalancerRecord}. A hint, never a proof: people who
+   * may edit the Service may change it, and a backup copies it.
+   */
+  readonly record?: string;
+}
+
+/** A port of a Service. */
+export interface LoadBalancerPort {
+  readonly name?: string;
+  readonly protocol: "TCP" | "UDP" | "SCTP";
+  readonly port: number;
+  /** Absent if the Service has none (`allocateLoadBalancerNodePorts: false`). */
+  readonly nodePort?: number;
+  readonly appProtocol?: string;
+}
+
+/** A Node that traffic may go to. */
+export interface LoadBalancerBackend {
+  readonly nodeName: string;
+  /**
+   * The cloud's ID of its instance. Absent: not known now. It may then be behind any backend that the cloud shows, so
+   * none may be removed.
+   */
+  readonly instanceId?: string;
+  /** Its InternalIPs: they choose the network interface. */
+  readonly internalIps: readonly string[];
+}
+
+/** What a Service asks for. Checked: every value has the form that it should have. */
+export interface LoadBalancerSpec extends LoadBalancerClaim {
+  /** At least one; no two with the same protocol and port. */
+  readonly ports: readonly LoadBalancerPort[];
+  /** CIDRs in canonical form, sorted, at least one. Absent: the Service does not restrict its clients. */
+  readonly sourceRanges?: readonly string[];
+  /** `spec.sessionAffinity: ClientIP`, with its time; absent for `None`. */
+  readonly clientIpAffinity?: { readonly timeoutSeconds: number };
+  readonly trafficPolicy: "Cluster" | "Local";
+  /** Port of `/healthz` on each Node with traffic policy `Local`. */
+  readonly healthCheckNodePort?: number;
+  /** In the order of the Service: the first is the main one. */
+  readonly ipFamilies: readonly ("IPv4" | "IPv6")[];
+  readonly ipFamilyPolicy: "SingleStack" | "PreferDualStack" | "RequireDualStack";
+  /** Empty: no Node may get traffic. */
+  readonly backends: readonly LoadBalancerBackend[];
+}
+
+/** One entry of `status.loadBalancer.ingress`: an IP with its mode, or a hostname. */
+export type LoadBalancerIngress =
+  { readonly ip: string; readonly ipMode?: "VIP" | "Proxy" } | { readonly hostname: string };
+
+/** Why a load balancer is not as the Service asks, for an Event. */
+export interface LoadBalancerProblem {
+  /** Reason of the Event, in CamelCase: `AddressNotOurs`. */
+  readonly reason: string;
+  /** What is wrong, where, and what to do; no full stop, no secret. */
+  readonly message: string;
+  /**
+   * Whether the Service must wait: it keeps its status and its finalizer, and is planned again after a while. If not,
+   * this is only worth knowing. @default {true}
+   */
+  readonly isWaiting?: boolean;
+}
+
+/** A part of a load balancer, for the debug pages. */
+export interface LoadBalancerPart {
+  /** What it is, in words of the cloud: `rule`, `firewall rule`, `address`. */
+  readonly kind: string;
+  /** Which one: `tcp 443`, `192.0.2.10`. */
+  readonly name: string;
+  /** Absent if it should not exist. */
+  readonly wanted?: string;
+  /** Absent if it does not exist. */
+  readonly actual?: string;
+}
+
+/** One change of the cloud. Plain data that only the cloud itself understands. */
+export interface LoadBalancerStep {
+  /** What it does, for logs and the debug page: `create rule tcp 443 on 192.0.2.10`. */
+  readonly summary: string;
+  /** Steps with the same turn run one at a time, because the cloud does no two of them at once. @default {any time} */
+  readonly turn?: string;
+}
+
+/** What is to do for one Service. */
+export interface LoadBalancerPlan<S extends LoadBalancerStep = LoadBalancerStep> {
+  /** In this order. The caller applies the first and plans again. Empty: there is nothing to do now. */
+  readonly steps: readonly S[];
+  readonly problems: readonly LoadBalancerProblem[];
+  /** What the status must show now. Absent: it keeps what it shows. Empty for a release that is done. */
+  readonly ingress?: readonly LoadBalancerIngress[];
+  readonly parts: readonly LoadBalancerPart[];
+}
+
+/** What the caller asks to look at. */
+export interface LoadBalancerQuestion {
+  /** Every Service that this process manages, each with its newest state. Only an answer in memory; call it again. */
+  readonly claims: () => Iterable<LoadBalancerClaim>;
+  /**
+   * How old a look may be, in milliseconds. What this process changed itself is in every look. 0: look now; callers
+   * that ask at the same time share one look.
+   */
+  readonly maxAgeMs: number;
+}
+
+/** Where a cloud keeps what it must know after a restart: one annotation of the Service. */
+export interface LoadBalancerRecord {
+  /**
+   * Keeps a text, at most 1 KiB; `undefined` removes it. Resolves when Kubernetes has it: a process that starts after a
+   * crash then finds it.
+   *
+   * @throws {KubeError} if Kubernetes refuses; then the step must not go on
+   */
+  save(text: string | undefined, signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Makes load balancers.
+ *
+ * @typeParam V One look at the cloud. Immutable
+ * @typeParam S One change
+ */
+export interface LoadBalancers<
+  V extends object = object,
+  S extends LoadBalancerStep = LoadBalancerStep,
+> {
+  /**
+   * The IDs that this cluster has, for tags. The first is for new tags; what has any of them belongs to this cluster.
+   * Set before anything else is called.
+   */
+  setClusterIds(ids: readonly [string, ...string[]]): void;
+  /**
+   * Looks at the cloud. One look serves all Services; its cost does not depend on how many of them ask.
+   *
+   * @throws {CloudError} when the cloud cannot answer
+   */
+  observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<V>;
+  /** Plans what to do for a Service. Pure. */
+  plan(view: V, spec: LoadBalancerSpec): LoadBalancerPlan<S>;
+  /**
+   * Plans how to remove everything that Landfall made for a Service. Pure. Without steps and waiting problems, nothing
+   * of it is left.
+   */
+  planRelease(view: V, claim: LoadBalancerClaim): LoadBalancerPlan<S>;
+  /**
+   * Carries out one step. Safe to repeat. The next look shows what it did. If the cloud refuses because it differs from
+   * the look, the next look is a new one.
+   *
+   * @throws {CloudError} when it failed, or is not over in time
+   * @throws {LeadershipLostError} when this process does not lead
+   */
+  apply(step: S, record: LoadBalancerRecord, signal: AbortSignal): Promise<void>;
+}
