@@ -18,7 +18,7 @@ import {
   type ReplyOptions,
 } from "./replies.ts";
 import type { Settings } from "./settings.ts";
-import type { Jobs } from "./world/jobs.ts";
+import type { Job, Jobs } from "./world/jobs.ts";
 import type { CloudStackState } from "./world/state.ts";
 
 /** What an {@linkcode Api} needs. */
@@ -85,18 +85,24 @@ export class Api {
       }
       case "answer":
         return command.run(call);
-      case "job": {
-        if (settings.isShuttingDown) throw toShuttingDown();
-        const { user, account } = call.caller;
-        const starter = {
-          userId: user.id,
-          accountId: account.id,
-          command: call.parameters.command,
-        };
-        const job = jobs.start({ ...command.run(call), ...starter }, toJobFate(fault));
-        return { jobid: job.id };
+      case "job":
+        return { jobid: this.#start(command, call, fault).id };
+      case "create": {
+        const { id, instanceId } = this.#start(command, call, fault);
+        return { id: instanceId, jobid: id };
       }
     }
+  }
+
+  #start(
+    { run }: Extract<Command, { readonly kind: "job" | "create" }>,
+    call: Call,
+    fault?: Fault,
+  ): Job {
+    if (call.settings.isShuttingDown) throw toShuttingDown();
+    const { user, account } = call.caller;
+    const starter = { userId: user.id, accountId: account.id, command: call.parameters.command };
+    return this.#options.jobs.start({ ...run(call), ...starter }, toJobFate(fault));
   }
 
   #refuse(error: ApiError, parameters: Parameters): Response {

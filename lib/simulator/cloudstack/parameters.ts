@@ -37,6 +37,16 @@ export class Parameters {
     return parts.filter((part) => part !== "");
   }
 
+  /** The entries of a map: of `tags[0].key=a` and `tags[0].value=b`, one with `key` and `value`. */
+  entries(name: string): Readonly<Record<string, string | undefined>>[] {
+    const byIndex = new Map<string, Record<string, string>>();
+    for (const [key, value] of this.#byName) {
+      const [, map, index = "", field = ""] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(key) ?? [];
+      if (map === name) byIndex.set(index, { ...byIndex.get(index), [field]: value });
+    }
+    return [...byIndex.values()];
+  }
+
   /** Values by name in lower case. */
   get byName(): ReadonlyMap<string, string> {
     return this.#byName;

@@ -43,6 +43,25 @@ test("Parameters.isTrue() and list()", () => {
   ]);
 });
 
+test("Parameters.entries() puts together what has the same index, in any order and case", () => {
+  const parameters = new Parameters(
+    new Map([
+      ["tags[0].key", "a"],
+      ["tags[10].Value", "d"],
+      ["Tags[0].value", "b, c"],
+      ["tags[10].key", "c"],
+      ["tags[2].key", ""],
+      ["param[0].name", "x"],
+      ["tags", "y"],
+    ]),
+  );
+  expect(parameters.entries("tags")).toEqual([
+    { key: "a", value: "b, c" },
+    { key: "c", value: "d" },
+  ]);
+  expect(parameters.entries("nothing")).toEqual([]);
+});
+
 test.each([
   ["a\tb", "name"],
   ["a\u007F", "name"],

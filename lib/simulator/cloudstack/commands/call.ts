@@ -31,7 +31,9 @@ export interface List {
 export type Command =
   | { readonly kind: "list"; readonly run: (call: Call) => List }
   | { readonly kind: "answer"; readonly run: (call: Call) => object }
-  | { readonly kind: "job"; readonly run: (call: Call) => WantedJob };
+  | { readonly kind: "job"; readonly run: (call: Call) => WantedJob }
+  /** Makes an object at once, which the job puts to work; the answer names it beside the job. */
+  | { readonly kind: "create"; readonly run: (call: Call) => WantedJob };
 
 /** A job that a command starts; who started it is added. */
 export type WantedJob = Omit<JobOptions, "command" | "userId" | "accountId">;
@@ -72,7 +74,8 @@ export function needText(parameters: Parameters, name: string): string {
   return parameters.get(name) ?? throwMissing(parameters, name);
 }
 
-function throwMissing({ command }: Parameters, name: string): never {
+/** Refuses a request without a parameter that must be there. @throws {ApiError} 431 */
+export function throwMissing({ command }: Parameters, name: string): never {
   const lower = command.toLowerCase();
   throw new ApiError(
     431,

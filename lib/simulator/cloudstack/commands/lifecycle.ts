@@ -5,8 +5,8 @@
 import type { Account } from "../access/accounts.ts";
 import { ApiError, toInvalid } from "../replies.ts";
 import type { Vm, VmState } from "../world/records.ts";
-import type { CloudStackState } from "../world/state.ts";
 import { findNamed, needNamed, type Call, type Command, type WantedJob } from "./call.ts";
+import { checkOwner } from "./owned.ts";
 import { toVmReply, toVmView } from "./vm_reply.ts";
 
 /** The commands. */
@@ -117,20 +117,11 @@ function enter(vm: Vm, { from, by }: Change): void {
 }
 
 function needVm(call: Call): Vm {
-  const { caller, parameters, state } = call;
+  const { parameters, state } = call;
   const vm = needNamed(parameters, "id", state.vms);
   if (vm.isRemoved) throw toInvalid(`unable to find a virtual machine with id ${vm.id}`);
-  if (!mayUse(caller.account, vm.accountId, state)) {
-    const text = `Account ${caller.account.name} does not have permission to operate with resource`;
-    throw new ApiError(531, `${text} ${vm.name}`, 4365);
-  }
+  checkOwner(call, vm.accountId, vm.name);
   return vm;
-}
-
-function mayUse(account: Account, ownerId: string, state: CloudStackState): boolean {
-  if (account.type !== "user" || account.id === ownerId) return true;
-  const project = [...state.projects.values()].find((one) => one.accountId === ownerId);
-  return project?.memberIds.includes(account.id) === true;
 }
 
 function checkAdmin(account: Account, what: string): void {

@@ -7,6 +7,7 @@ import type { Command } from "./call.ts";
 import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
 import { PLACE_COMMANDS } from "./places.ts";
 import { SERVER_COMMANDS } from "./server_facts.ts";
+import { TAG_COMMANDS } from "./tags.ts";
 import { VM_COMMANDS } from "./virtual_machines.ts";
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
@@ -16,6 +17,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...PLACE_COMMANDS,
     ...SERVER_COMMANDS,
     ...ADMINISTRATION_COMMANDS,
+    ...TAG_COMMANDS,
   }),
 );
 

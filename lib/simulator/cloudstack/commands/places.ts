@@ -8,7 +8,8 @@ import { toDate } from "../world/jobs.ts";
 import type { Network, Offering, PublicIp, Zone } from "../world/records.ts";
 import type { CloudStackState } from "../world/state.ts";
 import { findNamed, isSame, matches, toList, type Call, type Command, type List } from "./call.ts";
-import { toOwner } from "./vm_reply.ts";
+import { createTagFilter, toTagsReply } from "./tag_reply.ts";
+import { toOwner } from "./owner_reply.ts";
 
 /** The commands. */
 export const PLACE_COMMANDS: Readonly<Record<string, Command>> = {
@@ -48,8 +49,10 @@ function listNetworks({ caller, parameters, state }: Call): List {
   const isOwned = toScope(caller.account, parameters, state);
   const wanted = findNamed(parameters, "id", state.networks);
   const zone = findNamed(parameters, "zoneid", state.zones);
+  const isTagged = createTagFilter(parameters, state);
   const networks = [...state.networks.values()].filter(
     (network) =>
+      isTagged(network.id) &&
       (network.accountId === "" || isOwned(network.accountId)) &&
       (wanted === undefined || wanted === network) &&
       (zone === undefined || zone.id === network.zoneId) &&
@@ -76,7 +79,7 @@ function toNetworkReply(network: Network, state: CloudStackState): object {
     networkofferingconservemode: true,
     ...toOwner(network.accountId, state),
     service: services.map((service) => ({ name: service, capability: toCapabilities(service) })),
-    tags: [],
+    tags: toTagsReply(state, id),
   };
 }
 
@@ -103,8 +106,10 @@ function listPublicIps({ caller, parameters, state }: Call): List {
   const showsFree = parameters.get("allocatedonly")?.toLowerCase() === "false";
   const isStaticNat = parameters.get("isstaticnat")?.toLowerCase();
   const address = parameters.get("ipaddress");
+  const isTagged = createTagFilter(parameters, state);
   const ips = [...state.publicIps.values()].filter(
     (ip) =>
+      isTagged(ip.id) &&
       (ip.accountId === undefined ? showsFree : isOwned(ip.accountId)) &&
       (wanted === undefined || wanted === ip) &&
       (zone === undefined || zone.id === ip.zoneId) &&
@@ -134,7 +139,7 @@ function toPublicIpReply(ip: PublicIp, state: CloudStackState): object {
     ...(network && { associatednetworkid: network.id, associatednetworkname: network.name }),
     networkid: toUuid(`network/public/${ip.zoneId}`),
     state: ip.accountId === undefined ? "Free" : "Allocated",
-    tags: [],
+    tags: toTagsReply(state, ip.id),
     isportable: false,
     fordisplay: true,
   };

@@ -8,6 +8,8 @@ import { toUuid } from "../../uuid.ts";
 import { toDate } from "../world/jobs.ts";
 import type { Nic, PublicIp, Vm } from "../world/records.ts";
 import type { CloudStackState } from "../world/state.ts";
+import { toOwner } from "./owner_reply.ts";
+import { toTagsReply } from "./tag_reply.ts";
 
 const DETAILS: ReadonlySet<string> = new Set(
   "all group nics stats secgrp tmpl servoff diskoff backoff iso volume min affgrp".split(" "),
@@ -77,19 +79,9 @@ export function toVmReply(vm: Vm, view: VmView): Record<string, unknown> {
     affinitygroup: [],
     displayvm: vm.isDisplayed,
     isdynamicallyscalable: false,
-    tags: [],
+    tags: toTagsReply(state, vm.id),
   };
   return { ...reply, ...vm.overrides };
-}
-
-/** The owner of an object, as every answer names it: an account, or a project. */
-export function toOwner(accountId: string, state: CloudStackState): Record<string, unknown> {
-  const account = state.accounts.get(accountId);
-  if (account === undefined) return {};
-  const domain = { domainid: account.domainId, domain: state.domains.get(account.domainId)?.name };
-  if (account.type !== "project") return { account: account.name, ...domain };
-  const project = [...state.projects.values()].find((one) => one.accountId === accountId);
-  return { projectid: project?.id, project: project?.name, ...domain };
 }
 
 /** Who made it: the first user of the account. */

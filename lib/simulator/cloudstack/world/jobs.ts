@@ -12,7 +12,7 @@ export interface Job {
   readonly command: string;
   readonly userId: string;
   readonly accountId: string;
-  /** Kind and ID of the object that it is about. */
+  /** Kind and ID of the object that it is about: `None` and empty when it is about several. */
   readonly instanceType: string;
   readonly instanceId: string;
   readonly createdMs: number;
@@ -29,12 +29,14 @@ export interface JobOptions extends Pick<
   Job,
   "command" | "userId" | "accountId" | "instanceType" | "instanceId"
 > {
-  /** Jobs with the same key run one after the other. */
-  readonly serialKey: string;
+  /** Jobs with the same key run one after the other. @default {it waits for none} */
+  readonly serialKey?: string;
   /** Changes the world when the job's turn comes. An `ApiError` fails the job. @default {nothing} */
   readonly begin?: () => void;
   /** Changes the world at the end, and makes the result. An `ApiError` fails the job. */
   readonly run: () => object;
+  /** Takes back what the command did before its job, when the job fails. @default {nothing} */
+  readonly undo?: () => void;
 }
 
 /** What becomes of a job that a fault is for. */
@@ -71,7 +73,7 @@ export class Jobs {
 
   /** Starts a job; it runs after those with the same key. */
   start(options: JobOptions, fate?: JobFate): Job {
-    const { serialKey, begin, run, ...about } = options;
+    const { serialKey, begin, run, undo, ...about } = options;
     const job: Job = {
       ...about,
       id: toUuid(`job/${this.#byId.size}`),
@@ -80,11 +82,12 @@ export class Jobs {
       resultCode: 0,
     };
     this.#byId.set(job.id, job);
+    const work = { run, ...(begin && { begin }), ...(undo && { undo }) };
+    const key = serialKey ?? job.id;
     // A job that is held keeps its turn, as on the server.
-    const before = this.#last.get(serialKey) ?? Promise.resolve();
-    const work = { run, ...(begin && { begin }) };
+    const before = this.#last.get(key) ?? Promise.resolve();
     this.#last.set(
-      serialKey,
+      key,
       before.then(() => this.#work(job, work, fate)),
     );
     return job;
@@ -103,7 +106,11 @@ export class Jobs {
     this.#byId.delete(jobId);
   }
 
-  async #work(job: Job, work: Pick<JobOptions, "begin" | "run">, fate?: JobFate): Promise<void> {
+  async #work(
+    job: Job,
+    work: Pick<JobOptions, "begin" | "run" | "undo">,
+    fate?: JobFate,
+  ): Promise<void> {
     const { clock, durationMs, signal } = this.#options;
     try {
       if (fate?.kind === "failed") throw new ApiError(fate.code, fate.text);
@@ -115,6 +122,7 @@ export class Jobs {
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
+      work.undo?.();
       job.status = 2;
       job.resultCode = error.code;
       job.result = { errorcode: error.code, errortext: error.message };
@@ -138,7 +146,7 @@ export function toJobReply(job: Job): object {
     jobresultcode: job.resultCode,
     ...(job.result && { jobresulttype: "object", jobresult: job.result }),
     jobinstancetype: job.instanceType,
-    jobinstanceid: job.instanceId,
+    ...(job.instanceId !== "" && { jobinstanceid: job.instanceId }),
     created: toDate(job.createdMs),
     ...(job.completedMs !== undefined && { completed: toDate(job.completedMs) }),
     jobid: job.id,

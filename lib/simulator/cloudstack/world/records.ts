@@ -4,6 +4,7 @@
  */
 import type { Account, Domain, Project, User } from "../access/accounts.ts";
 import { toUuid } from "../../uuid.ts";
+import type { Tag } from "./tags.ts";
 
 /** The states of a virtual machine. */
 export type VmState =
@@ -47,6 +48,10 @@ export interface Network {
   readonly prefix: string;
   /** What its router offers: `Lb`, `Firewall`, `StaticNat`. */
   readonly services: readonly string[];
+  /** The VPC that it is a tier of. */
+  readonly vpcId?: string;
+  /** A tier's list of network ACL items. */
+  aclId?: string;
 }
 
 /** An interface of a virtual machine. */
@@ -105,6 +110,7 @@ export interface World {
   readonly networks?: readonly Network[];
   readonly vms?: readonly Vm[];
   readonly publicIps?: readonly PublicIp[];
+  readonly tags?: readonly Tag[];
 }
 
 /** What {@linkcode toVm} needs. */

@@ -2,6 +2,7 @@
  * The world of the simulated CloudStack: its objects by ID, and the events in the life of a virtual machine.
  * @module
  */
+import { toUuid } from "../../uuid.ts";
 import type { Account, Domain, MadeRole, Project, User } from "../access/accounts.ts";
 import {
   toVm,
@@ -14,6 +15,7 @@ import {
   type World,
   type Zone,
 } from "./records.ts";
+import { Tags } from "./tags.ts";
 
 /**
  * The objects of one CloudStack. A test may change them in place.
@@ -31,7 +33,9 @@ export class CloudStackState {
   readonly offerings: Map<string, Offering>;
   readonly networks: Map<string, Network>;
   readonly publicIps: Map<string, PublicIp>;
+  readonly tags: Tags;
   readonly #vms: Map<string, Vm>;
+  #made = 0;
 
   constructor(world: World = {}) {
     // Copies, so that two simulators never share a record that a test changes.
@@ -43,6 +47,7 @@ export class CloudStackState {
     this.offerings = toMap(world.offerings);
     this.networks = toMap(world.networks);
     this.publicIps = toMap(world.publicIps);
+    this.tags = new Tags(world.tags);
     this.#vms = toMap(world.vms);
   }
 
@@ -63,6 +68,12 @@ export class CloudStackState {
     const vm = toVm(options);
     this.#vms.set(vm.id, vm);
     return vm.id;
+  }
+
+  /** The ID of an object that a command makes: another one each time, the same ones in every run. */
+  nextId(kind: string): string {
+    this.#made += 1;
+    return toUuid(`made/${kind}/${this.#made}`);
   }
 
   /** Changes the state, as a host or an administrator may at any time. */

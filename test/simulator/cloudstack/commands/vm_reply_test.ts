@@ -1,9 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  toOwner,
-  toVmReply,
-  toVmView,
-} from "../../../../lib/simulator/cloudstack/commands/vm_reply.ts";
+import { toVmReply, toVmView } from "../../../../lib/simulator/cloudstack/commands/vm_reply.ts";
 import { createDemoWorld } from "../../../../lib/simulator/cloudstack/mod.ts";
 import { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
 
@@ -134,16 +130,4 @@ describe("toVmReply()", () => {
 
 test("toVmView() refuses a detail that does not exist", () => {
   expect(() => toVmView(state, USER, ["nic"])).toThrow("non permitted value");
-});
-
-test("toOwner() is an account or a project, and nothing for what has no owner", () => {
-  const project = find("project");
-  expect(toOwner(USER.id, state)).toMatchObject({ account: "acme", domain: "ROOT" });
-  expect(toOwner(project.id, state)).toEqual({
-    projectid: story.projectId,
-    project: "platform",
-    domainid: project.domainId,
-    domain: "ROOT",
-  });
-  expect(toOwner("", state)).toEqual({});
 });

@@ -81,6 +81,31 @@ describe("Jobs", () => {
     expect([job.status, done]).toEqual([2, []]);
   });
 
+  test("what a command did before its job is taken back when the job fails, and only then", async () => {
+    const { jobs, clock, done } = createJobs();
+    const undo = (): void => void done.push("undo");
+    const fail = (): never => {
+      throw new ApiError(530, "no");
+    };
+    jobs.start({ ...work(done, "a"), undo });
+    await clock.advance(100);
+    expect(done).toEqual(["begin a", "run a"]);
+    jobs.start({ ...work(done, "b"), run: fail, undo });
+    await clock.advance(100);
+    jobs.start({ ...work(done, "c"), undo }, { kind: "failed", code: 530, text: "no" });
+    await clock.advance(100);
+    expect(done.slice(2)).toEqual(["begin b", "undo", "undo"]);
+  });
+
+  test("jobs without a key do not wait for each other", async () => {
+    const { jobs, clock, done } = createJobs();
+    const free: JobOptions = { ...ABOUT, run: () => ({ success: done.push("run") > 0 }) };
+    jobs.start(free, { kind: "endless" });
+    jobs.start(free);
+    await clock.advance(100);
+    expect(done).toEqual(["run"]);
+  });
+
   test("nothing runs after the simulator stopped", async () => {
     const { jobs, clock, done } = createJobs();
     const job = jobs.start(work(done, "a"));
