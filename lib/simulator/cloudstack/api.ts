@@ -12,6 +12,7 @@ import {
   ApiError,
   toEnvelopeKey,
   toErrorBody,
+  toHidden,
   toListBody,
   toReply,
   toUnverified,
@@ -138,11 +139,7 @@ function toFaultError({ code, text }: Extract<Fault, { kind: "error" }>): ApiErr
     case 503:
       return toShuttingDown();
     case 530:
-      return new ApiError(
-        530,
-        "Internal error executing command, please contact your administrator",
-        4250,
-      );
+      return toHidden();
     case 531:
       return new ApiError(
         531,

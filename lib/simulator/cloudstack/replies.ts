@@ -31,6 +31,15 @@ export function toInvalid(text: string): ApiError {
   return new ApiError(431, text, 4350);
 }
 
+/** An internal error; only administrators are shown its text. */
+export function toHidden(): ApiError {
+  return new ApiError(
+    530,
+    "Internal error executing command, please contact your administrator",
+    4250,
+  );
+}
+
 /** The 401 of a request whose signature, key or time is not accepted. It does not say which. */
 export function toUnverified(): ApiError {
   return new ApiError(401, "unable to verify user credentials and/or request signature");

@@ -25,6 +25,8 @@ export interface Settings {
   refusesBy: 401 | 432;
   /** How `name` is compared: equality since 4.20, any part of the name before. */
   nameMatch: "equal" | "part";
+  /** Whether ports of firewall rules are sent as text: numbers are usual. */
+  sendsPortsAsText: boolean;
   /** Milliseconds that a job takes. */
   jobMs: number;
   /** Content type of JSON. */
@@ -44,6 +46,7 @@ export function toSettings(changes: Partial<Settings> = {}): Settings {
     throttling: undefined,
     refusesBy: 432,
     nameMatch: "equal",
+    sendsPortsAsText: false,
     jobMs: 200,
     jsonType: "application/json; charset=UTF-8",
     clockSkewMs: 0,

@@ -4,7 +4,7 @@
  */
 import type { Caller } from "../access/auth.ts";
 import type { Parameters } from "../parameters.ts";
-import { ApiError, toUnknownEntity } from "../replies.ts";
+import { ApiError, toInvalid, toUnknownEntity } from "../replies.ts";
 import type { Settings } from "../settings.ts";
 import type { Job, JobOptions } from "../world/jobs.ts";
 import type { CloudStackState } from "../world/state.ts";
@@ -72,6 +72,17 @@ export function needNamed<T>(
 /** The text of a parameter that must be there. @throws {ApiError} 431 when it is missing */
 export function needText(parameters: Parameters, name: string): string {
   return parameters.get(name) ?? throwMissing(parameters, name);
+}
+
+/** The whole number of a parameter; `undefined` when there is none. @throws {ApiError} 431 for anything else */
+export function readNumber(parameters: Parameters, name: string): number | undefined {
+  const text = parameters.get(name);
+  if (text === undefined) return undefined;
+  if (/^-?\d{1,9}$/.test(text)) return Number(text);
+  const command = parameters.command.toLowerCase();
+  throw toInvalid(
+    `Unable to execute API command ${command} due to invalid value ${text} for parameter ${name}`,
+  );
 }
 
 /** Refuses a request without a parameter that must be there. @throws {ApiError} 431 */

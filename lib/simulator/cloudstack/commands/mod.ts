@@ -4,6 +4,7 @@
  */
 import { ADMINISTRATION_COMMANDS } from "./administration.ts";
 import type { Command } from "./call.ts";
+import { FIREWALL_COMMANDS } from "./rules/firewall_rules.ts";
 import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
 import { PLACE_COMMANDS } from "./places.ts";
 import { SERVER_COMMANDS } from "./server_facts.ts";
@@ -18,6 +19,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...SERVER_COMMANDS,
     ...ADMINISTRATION_COMMANDS,
     ...TAG_COMMANDS,
+    ...FIREWALL_COMMANDS,
   }),
 );
 

@@ -5,7 +5,7 @@
 import type { Fault } from "../faults.ts";
 import type { Parameters } from "../parameters.ts";
 import { toInvalid, type ListPage } from "../replies.ts";
-import type { List } from "./call.ts";
+import { readNumber, type List } from "./call.ts";
 
 /**
  * The page that a request asks for; without pages, as much as one page holds.
@@ -40,14 +40,4 @@ function readSize(parameters: Parameters, sizeMax: number): number {
   }
   if (size <= sizeMax) return size;
   throw toInvalid(`Page size can't exceed max allowed page size value: ${sizeMax}`);
-}
-
-function readNumber(parameters: Parameters, name: string): number | undefined {
-  const text = parameters.get(name);
-  if (text === undefined) return undefined;
-  if (/^-?\d{1,9}$/.test(text)) return Number(text);
-  const command = parameters.command.toLowerCase();
-  throw toInvalid(
-    `Unable to execute API command ${command} due to invalid value ${text} for parameter ${name}`,
-  );
 }

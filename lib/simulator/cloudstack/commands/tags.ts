@@ -23,6 +23,7 @@ const OWNERS: Readonly<Record<string, (state: CloudStackState, id: string) => st
   {
     UserVm: ({ vms }, id) => vms.get(id)?.accountId,
     Network: ({ networks }, id) => networks.get(id)?.accountId,
+    FirewallRule: ({ firewallRules }, id) => firewallRules.get(id)?.accountId,
     PublicIpAddress: ({ publicIps }, id) => {
       const ip = publicIps.get(id);
       return ip && (ip.accountId ?? "");

@@ -4,6 +4,7 @@
  */
 import type { Account, Domain, Project, User } from "../access/accounts.ts";
 import { toUuid } from "../../uuid.ts";
+import type { FirewallRule } from "./firewall.ts";
 import type { Tag } from "./tags.ts";
 
 /** The states of a virtual machine. */
@@ -110,6 +111,7 @@ export interface World {
   readonly networks?: readonly Network[];
   readonly vms?: readonly Vm[];
   readonly publicIps?: readonly PublicIp[];
+  readonly firewallRules?: readonly FirewallRule[];
   readonly tags?: readonly Tag[];
 }
 

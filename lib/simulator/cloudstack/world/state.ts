@@ -16,6 +16,7 @@ import {
   type Zone,
 } from "./records.ts";
 import { Tags } from "./tags.ts";
+import type { FirewallRule } from "./firewall.ts";
 
 /**
  * The objects of one CloudStack. A test may change them in place.
@@ -33,6 +34,7 @@ export class CloudStackState {
   readonly offerings: Map<string, Offering>;
   readonly networks: Map<string, Network>;
   readonly publicIps: Map<string, PublicIp>;
+  readonly firewallRules: Map<string, FirewallRule>;
   readonly tags: Tags;
   readonly #vms: Map<string, Vm>;
   #made = 0;
@@ -47,6 +49,7 @@ export class CloudStackState {
     this.offerings = toMap(world.offerings);
     this.networks = toMap(world.networks);
     this.publicIps = toMap(world.publicIps);
+    this.firewallRules = toMap(world.firewallRules);
     this.tags = new Tags(world.tags);
     this.#vms = toMap(world.vms);
   }
@@ -99,6 +102,12 @@ export class CloudStackState {
     const usable = (networkId: string): boolean =>
       ["", accountId].includes(this.networks.get(networkId)?.accountId ?? "");
     vm.nics = vm.nics.filter(({ networkId }) => usable(networkId));
+  }
+
+  /** Removes a firewall rule and its tags. */
+  removeFirewallRule(ruleId: string): void {
+    this.firewallRules.delete(ruleId);
+    this.tags.drop(ruleId);
   }
 
   /** Expunges a virtual machine: lists lack it, its ID stays known. */
