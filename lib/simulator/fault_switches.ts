@@ -5,6 +5,8 @@
 
 /** What a fault is for, and how often. */
 export interface Limit {
+  /** Lets this many requests pass first: with `k - 1` and once, only the k-th of them is hit. @default {0} */
+  readonly skip?: number;
   /** Ends after this many requests. @default {Infinity} */
   readonly times?: number;
 }
@@ -13,6 +15,7 @@ export interface Limit {
 export interface Switched<F, S> {
   readonly fault: F;
   readonly scope: S;
+  toSkip: number;
   left: number;
 }
 
@@ -24,10 +27,16 @@ export interface Switched<F, S> {
  */
 export class FaultSwitches<F, S extends Limit> {
   readonly #switched = new Set<Switched<F, Partial<S>>>();
+  #taken = 0;
+
+  /** Requests that a fault was for, since the start. */
+  get taken(): number {
+    return this.#taken;
+  }
 
   /** Switches a fault on. Returns the function that switches it off. */
   set(fault: F, scope: Partial<S> = {}): () => void {
-    const one = { fault, scope, left: scope.times ?? Infinity };
+    const one = { fault, scope, toSkip: scope.skip ?? 0, left: scope.times ?? Infinity };
     this.#switched.add(one);
     return () => this.#switched.delete(one);
   }
@@ -39,8 +48,11 @@ export class FaultSwitches<F, S extends Limit> {
 
   /** The last fault that fits, which counts as used; `undefined` if none does. */
   protected takeLast(fits: (one: Switched<F, Partial<S>>) => boolean): F | undefined {
-    const last = [...this.#switched].findLast((one) => fits(one));
+    const fitting = [...this.#switched].filter((one) => fits(one));
+    const last = fitting.findLast((one) => one.toSkip === 0);
+    for (const one of fitting) one.toSkip = Math.max(0, one.toSkip - 1);
     if (last === undefined) return undefined;
+    this.#taken += 1;
     last.left -= 1;
     if (last.left <= 0) this.#switched.delete(last);
     return last.fault;

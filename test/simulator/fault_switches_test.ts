@@ -28,6 +28,15 @@ describe("FaultSwitches", () => {
     expect(taken).toEqual([undefined, "twice", "twice", undefined]);
   });
 
+  test("a fault may let requests pass first, so that it hits the k-th of those that fit", () => {
+    const switches = new Switches();
+    switches.set("second", { path: "/one", skip: 1, times: 1 });
+    switches.set("third of all", { skip: 2, times: 1 });
+    const taken = ["/one", "/one", "/two", "/two", "/one"].map((path) => switches.take(path));
+    expect(taken).toEqual([undefined, "second", "third of all", undefined, undefined]);
+    expect(switches.taken).toBe(2);
+  });
+
   test("clear() switches everything off", () => {
     const switches = new Switches();
     switches.set("a");

@@ -77,8 +77,8 @@ export class Api {
   }
 
   #run(command: Command, request: Pick<Call, "caller" | "parameters">, fault?: Fault): object {
-    const { state, settings, jobs } = this.#options;
-    const call: Call = { ...request, state, settings, jobs: jobs.all };
+    const { auth, state, settings, jobs } = this.#options;
+    const call: Call = { ...request, state, settings, nowMs: auth.now(), jobs: jobs.all };
     switch (command.kind) {
       case "list": {
         const list = command.run(call);

@@ -35,6 +35,10 @@ export interface Settings {
   clockSkewMs: number;
   /** Whether the server shuts down: it takes no more jobs. */
   isShuttingDown: boolean;
+  /** Public addresses that one account may have. */
+  publicIpsMax: number;
+  /** Whether `listPublicIpAddresses` shows users the free ones, when they ask for them. */
+  showsFreeIps: boolean;
 }
 
 /** Settings as a new installation has them. */
@@ -51,6 +55,13 @@ export function toSettings(changes: Partial<Settings> = {}): Settings {
     jsonType: "application/json; charset=UTF-8",
     clockSkewMs: 0,
     isShuttingDown: false,
+    publicIpsMax: Infinity,
+    showsFreeIps: true,
     ...changes,
   };
+}
+
+/** Whether the server is of a version or newer. @param version Major and minor: `4.18` */
+export function isSince(settings: Settings, version: string): boolean {
+  return settings.version.localeCompare(version, "en", { numeric: true }) >= 0;
 }

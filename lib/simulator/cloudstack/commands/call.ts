@@ -15,6 +15,8 @@ export interface Call {
   readonly parameters: Parameters;
   readonly state: CloudStackState;
   readonly settings: Settings;
+  /** Milliseconds since the epoch by the server's clock. */
+  readonly nowMs: number;
   readonly jobs: ReadonlyMap<string, Job>;
 }
 

@@ -2,10 +2,12 @@
  * The commands that the simulated CloudStack knows, by name.
  * @module
  */
+import { ADDRESS_COMMANDS } from "./addresses/mod.ts";
 import { ADMINISTRATION_COMMANDS } from "./administration.ts";
 import type { Command } from "./call.ts";
 import { FIREWALL_COMMANDS } from "./rules/firewall_rules.ts";
 import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
+import { LOAD_BALANCING_COMMANDS } from "./load_balancing/mod.ts";
 import { PLACE_COMMANDS } from "./places.ts";
 import { SERVER_COMMANDS } from "./server_facts.ts";
 import { TAG_COMMANDS } from "./tags.ts";
@@ -16,6 +18,8 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...VM_COMMANDS,
     ...LIFECYCLE_COMMANDS,
     ...PLACE_COMMANDS,
+    ...ADDRESS_COMMANDS,
+    ...LOAD_BALANCING_COMMANDS,
     ...SERVER_COMMANDS,
     ...ADMINISTRATION_COMMANDS,
     ...TAG_COMMANDS,

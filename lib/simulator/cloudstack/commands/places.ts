@@ -1,11 +1,9 @@
 /**
- * Where virtual machines run, and what they have: zones, networks, public addresses and service offerings.
+ * Where virtual machines run, and what they have: zones, networks and service offerings.
  * @module
  */
 import { toScope } from "../access/scope.ts";
-import { toUuid } from "../../uuid.ts";
-import { toDate } from "../world/jobs.ts";
-import type { Network, Offering, PublicIp, Zone } from "../world/records.ts";
+import type { Network, Offering, Zone } from "../world/records.ts";
 import type { CloudStackState } from "../world/state.ts";
 import { findNamed, isSame, matches, toList, type Call, type Command, type List } from "./call.ts";
 import { createTagFilter, toTagsReply } from "./tag_reply.ts";
@@ -15,7 +13,6 @@ import { toOwner } from "./owner_reply.ts";
 export const PLACE_COMMANDS: Readonly<Record<string, Command>> = {
   listZones: { kind: "list", run: listZones },
   listNetworks: { kind: "list", run: listNetworks },
-  listPublicIpAddresses: { kind: "list", run: listPublicIps },
   listServiceOfferings: { kind: "list", run: listOfferings },
 };
 
@@ -95,54 +92,6 @@ function toCapabilities(service: string): object[] {
     value,
     canchooseservicecapability: false,
   }));
-}
-
-function listPublicIps({ caller, parameters, state }: Call): List {
-  const isOwned = toScope(caller.account, parameters, state);
-  const wanted = findNamed(parameters, "id", state.publicIps);
-  const zone = findNamed(parameters, "zoneid", state.zones);
-  const network = findNamed(parameters, "associatednetworkid", state.networks);
-  // Free addresses show only when they are asked for.
-  const showsFree = parameters.get("allocatedonly")?.toLowerCase() === "false";
-  const isStaticNat = parameters.get("isstaticnat")?.toLowerCase();
-  const address = parameters.get("ipaddress");
-  const isTagged = createTagFilter(parameters, state);
-  const ips = [...state.publicIps.values()].filter(
-    (ip) =>
-      isTagged(ip.id) &&
-      (ip.accountId === undefined ? showsFree : isOwned(ip.accountId)) &&
-      (wanted === undefined || wanted === ip) &&
-      (zone === undefined || zone.id === ip.zoneId) &&
-      (network === undefined || network.id === ip.networkId) &&
-      (address === undefined || address === ip.address) &&
-      (isStaticNat === undefined || isStaticNat === String(ip.staticNatVmId !== undefined)) &&
-      matches(parameters, ip.address),
-  );
-  return toList("publicipaddress", ips, (ip) => toPublicIpReply(ip, state));
-}
-
-function toPublicIpReply(ip: PublicIp, state: CloudStackState): object {
-  const network = state.networks.get(ip.networkId ?? "");
-  const vm = state.vms.get(ip.staticNatVmId ?? "");
-  return {
-    id: ip.id,
-    ipaddress: ip.address,
-    ...(ip.allocatedMs !== undefined && { allocated: toDate(ip.allocatedMs) }),
-    zoneid: ip.zoneId,
-    zonename: state.zones.get(ip.zoneId)?.name,
-    issourcenat: ip.isSourceNat,
-    ...toOwner(ip.accountId ?? "", state),
-    forvirtualnetwork: true,
-    isstaticnat: vm !== undefined,
-    issystem: false,
-    ...(vm && { virtualmachineid: vm.id, virtualmachinename: vm.name }),
-    ...(network && { associatednetworkid: network.id, associatednetworkname: network.name }),
-    networkid: toUuid(`network/public/${ip.zoneId}`),
-    state: ip.accountId === undefined ? "Free" : "Allocated",
-    tags: toTagsReply(state, ip.id),
-    isportable: false,
-    fordisplay: true,
-  };
 }
 
 function listOfferings({ parameters, state }: Call): List {

@@ -5,6 +5,7 @@
 import type { Account, Domain, Project, User } from "../access/accounts.ts";
 import { toUuid } from "../../uuid.ts";
 import type { FirewallRule } from "./firewall.ts";
+import type { LoadBalancerRule, PortForwarding } from "./load_balancing.ts";
 import type { Tag } from "./tags.ts";
 
 /** The states of a virtual machine. */
@@ -87,14 +88,21 @@ export interface Vm {
   overrides: Readonly<Record<string, unknown>>;
 }
 
+/** The states of a public address. One that is `Reserved` has an owner and no network. */
+export type IpState = "Free" | "Reserved" | "Allocating" | "Allocated" | "Releasing";
+
 /** A public address. A free one has no owner. */
 export interface PublicIp {
   readonly id: string;
   readonly address: string;
   readonly zoneId: string;
+  state: IpState;
   accountId?: string;
   allocatedMs?: number;
+  /** The network that it leads to. One of a VPC has none until a rule needs it. */
   networkId?: string;
+  /** The VPC that it belongs to. */
+  vpcId?: string;
   isSourceNat: boolean;
   /** The virtual machine that it is translated to, if it serves static NAT. */
   staticNatVmId?: string;
@@ -112,6 +120,8 @@ export interface World {
   readonly vms?: readonly Vm[];
   readonly publicIps?: readonly PublicIp[];
   readonly firewallRules?: readonly FirewallRule[];
+  readonly loadBalancerRules?: readonly LoadBalancerRule[];
+  readonly portForwardings?: readonly PortForwarding[];
   readonly tags?: readonly Tag[];
 }
 
@@ -219,6 +229,7 @@ export function toPublicIp(address: string, zoneId: string, accountId?: string):
     id: toUuid(`ip/${address}`),
     address,
     zoneId,
+    state: accountId === undefined ? "Free" : "Allocated",
     isSourceNat: false,
     ...(accountId !== undefined && { accountId, allocatedMs: CREATED_MS }),
   };

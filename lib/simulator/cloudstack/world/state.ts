@@ -4,6 +4,7 @@
  */
 import { toUuid } from "../../uuid.ts";
 import type { Account, Domain, MadeRole, Project, User } from "../access/accounts.ts";
+import { leaveRule, type LoadBalancerRule, type PortForwarding } from "./load_balancing.ts";
 import {
   toVm,
   type Network,
@@ -35,6 +36,8 @@ export class CloudStackState {
   readonly networks: Map<string, Network>;
   readonly publicIps: Map<string, PublicIp>;
   readonly firewallRules: Map<string, FirewallRule>;
+  readonly loadBalancerRules: Map<string, LoadBalancerRule>;
+  readonly portForwardings: Map<string, PortForwarding>;
   readonly tags: Tags;
   readonly #vms: Map<string, Vm>;
   #made = 0;
@@ -50,6 +53,8 @@ export class CloudStackState {
     this.networks = toMap(world.networks);
     this.publicIps = toMap(world.publicIps);
     this.firewallRules = toMap(world.firewallRules);
+    this.loadBalancerRules = toMap(world.loadBalancerRules);
+    this.portForwardings = toMap(world.portForwardings);
     this.tags = new Tags(world.tags);
     this.#vms = toMap(world.vms);
   }
@@ -110,7 +115,7 @@ export class CloudStackState {
     this.tags.drop(ruleId);
   }
 
-  /** Expunges a virtual machine: lists lack it, its ID stays known. */
+  /** Expunges a virtual machine: lists lack it, its ID stays known. It leaves its load-balancer rules. */
   expunge(vmId: string): void {
     const vm = this.vm(vmId);
     vm.state = "Expunging";
@@ -119,6 +124,7 @@ export class CloudStackState {
     for (const ip of this.publicIps.values()) {
       if (ip.staticNatVmId === vmId) delete ip.staticNatVmId;
     }
+    for (const rule of this.loadBalancerRules.values()) leaveRule(rule, vmId);
   }
 
   /** Removes what the database still has of an expunged virtual machine: its ID is unknown from now on. */

@@ -21,8 +21,8 @@ function toCall(username: string, id: string): Call {
   const account = state.accounts.get(user?.accountId ?? "");
   if (user === undefined || account === undefined) throw new RangeError(username);
   const parameters = new Parameters(new Map(Object.entries({ command: "deleteIt", id })));
-  const jobs = new Map();
-  return { caller: { user, account }, parameters, state, settings: toSettings(), jobs };
+  const rest = { settings: toSettings(), nowMs: 0, jobs: new Map() };
+  return { caller: { user, account }, parameters, state, ...rest };
 }
 
 describe("who may change an object", () => {
