@@ -312,7 +312,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     id: "show-keys-of-job",
     invariant: "no message about a failed job shows a key",
     edits: edit(
-      `${SESSION}/session.ts`,
+      `${SESSION}/job_reply.ts`,
       '{ command: toJobName(body["cmd"]), secrets }',
       '{ command: toJobName(body["cmd"]), secrets: [] }',
     ),

@@ -25,6 +25,21 @@ export interface JobsOptions {
   readonly random?: () => number;
 }
 
+/** What a caller wants to know of its job before it is over. If one rejects, the wait ends with its error. */
+export interface JobHooks {
+  /** Called with the ID of what the job makes or changes, if the server says it. The wait begins after it. */
+  readonly onObject?: ((objectId: string) => void | Promise<void>) | undefined;
+  /** Called once if the job is not over soon: it may outlive this process. */
+  readonly onSlow?: ((job: StartedJob) => Promise<void>) | undefined;
+}
+
+/** A job that the server has started. */
+export interface StartedJob {
+  readonly jobId: string;
+  /** What it makes or changes, if the server said it. */
+  readonly objectId?: string | undefined;
+}
+
 /** A change that the server may carry out as a job. */
 export interface Work {
   /** The same for the same change: while its job is not over, it is not started again. */
@@ -33,15 +48,9 @@ export interface Work {
   readonly command: string;
   /** Starts it, with a deadline of its own: the job's ID, or the answer of a server that was done at once. */
   readonly start: (signal: AbortSignal) => Promise<StartedJob | Done>;
-  /** Called with the ID of the object that the job makes or changes, if the server says it, before the wait. */
-  readonly onObject?: ((objectId: string) => void) | undefined;
+  readonly hooks?: JobHooks | undefined;
   /** How long to wait for the job, in milliseconds. */
   readonly timeoutMs: number;
-}
-
-interface StartedJob {
-  readonly jobId: string;
-  readonly objectId?: string | undefined;
 }
 
 interface Done {
@@ -51,6 +60,7 @@ interface Done {
 interface Waiter {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
+  onSlow: (() => void) | undefined;
 }
 
 /** A job whose outcome no caller got yet. */
@@ -73,6 +83,8 @@ const POLLS_MAX = 8;
 /** More than a cluster can have in progress; the oldest are forgotten. */
 const OPEN_MAX = 1_000;
 const UNKNOWN_JOB = 431;
+/** Most jobs are over when the server is asked so often, after about a second. */
+const SLOW_ASKED = 2;
 
 /**
  * Runs changes that the server carries out as jobs.
@@ -85,6 +97,8 @@ export class Jobs {
   readonly #sleeper: Sleeper;
   /** By key: what is being started, or runs. */
   readonly #open = new Map<string, Promise<OpenJob | Done>>();
+  /** The keys of open jobs, by the ID of the job. */
+  readonly #keys = new Map<string, string>();
   readonly #waitedFor = new Set<OpenJob>();
   #isPolling = false;
 
@@ -106,8 +120,11 @@ export class Jobs {
     try {
       const started = await abortable(this.#start(work), deadline.signal);
       if ("result" in started) return started.result;
-      if (started.objectId !== undefined) work.onObject?.(started.objectId);
-      return await this.#wait(started, deadline.signal);
+      const { onObject, onSlow } = work.hooks ?? {};
+      if (started.objectId !== undefined && onObject !== undefined) {
+        await abortable(Promise.resolve(onObject(started.objectId)), deadline.signal);
+      }
+      return await this.#wait(started, onSlow, deadline.signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!deadline.signal.aborted) throw error;
@@ -116,6 +133,24 @@ export class Jobs {
         "Landfall does not start it again, and asks about it at the next try";
       throw new CloudError("unreachable", message);
     }
+  }
+
+  /**
+   * Waits for a job that was started before, perhaps by an earlier process.
+   *
+   * @param signal Ends only this wait
+   * @returns The result of the job
+   * @throws {ApiError} with the code 431 if the server does not know the job any more: it is over
+   * @throws {CloudError} when it failed, or is not over in time
+   */
+  async resume(
+    jobId: string,
+    { command, timeoutMs }: Pick<Work, "command" | "timeoutMs">,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const key = this.#keys.get(jobId) ?? `job ${jobId}`;
+    const start = (): Promise<StartedJob> => Promise.resolve({ jobId });
+    return await this.run({ key, command, start, timeoutMs }, signal);
   }
 
   #start(work: Work): Promise<OpenJob | Done> {
@@ -143,12 +178,14 @@ export class Jobs {
     }
     const dueMs = clock.monotonic() + FIRST_MS;
     const { jobId, objectId } = started;
+    remember(this.#keys, jobId, key, OPEN_MAX);
     return { id: jobId, key, objectId, waiters: new Set(), asked: 0, dueMs };
   }
 
-  async #wait(job: OpenJob, signal: AbortSignal): Promise<unknown> {
+  async #wait(job: OpenJob, onSlow: JobHooks["onSlow"], signal: AbortSignal): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const waiter = { resolve, reject };
+    const tell = onSlow && ((): void => void onSlow(toStarted(job)).catch(reject));
+    const waiter: Waiter = { resolve, reject, onSlow: tell };
     job.waiters.add(waiter);
     this.#waitedFor.add(job);
     this.#sleeper.wake();
@@ -192,6 +229,7 @@ export class Jobs {
     try {
       const outcome = await ask(job.id, signal);
       if (outcome !== undefined) this.#end(job, outcome);
+      else if (job.asked >= SLOW_ASKED) tellSlow(job);
     } catch (error) {
       if (error instanceof ApiError && error.code === UNKNOWN_JOB) {
         this.#end(job, { failure: error });
@@ -205,11 +243,23 @@ export class Jobs {
 
   #end(job: OpenJob, outcome: Exclude<JobOutcome, undefined>): void {
     this.#open.delete(job.key);
+    this.#keys.delete(job.id);
     this.#waitedFor.delete(job);
     for (const { resolve, reject } of job.waiters) {
       if ("failure" in outcome) reject(outcome.failure);
       else resolve(outcome.result);
     }
+  }
+}
+
+function toStarted({ id, objectId }: OpenJob): StartedJob {
+  return { jobId: id, ...(objectId !== undefined && { objectId }) };
+}
+
+function tellSlow({ waiters }: OpenJob): void {
+  for (const waiter of waiters) {
+    waiter.onSlow?.();
+    waiter.onSlow = undefined;
   }
 }
 

@@ -2,7 +2,9 @@
  * Takes an answer of CloudStack out of its envelope, or says what an unexpected reply means.
  * @module
  */
-import type { CloudErrorKind } from "../../../cloud/errors.ts";
+import type { GenericSchema } from "valibot";
+import { CloudError, type CloudErrorKind } from "../../../cloud/errors.ts";
+import { decode } from "../../../cloud_http/decode.ts";
 import type { Reply } from "../../../cloud_http/http.ts";
 import { shorten, toPlainText } from "../../../core/text/printable.ts";
 import { ApiError } from "./errors.ts";
@@ -47,6 +49,27 @@ export function parseBody(text: string): Body {
   const value: unknown = JSON.parse(text);
   const [body] = isBlock(value) ? Object.values(value) : [];
   return isBlock(body) ? body : {};
+}
+
+/** How to read an object of an answer: what is under `key`, or the whole answer. */
+interface ObjectReader<T> {
+  readonly command: string;
+  readonly key?: string;
+  readonly schema: GenericSchema<unknown, T>;
+}
+
+/**
+ * Reads one object of an answer.
+ *
+ * @throws {CloudError} when it cannot be read
+ */
+export function toObject<T>(body: unknown, { command, key, schema }: ObjectReader<T>): T {
+  const object = key === undefined || !isBlock(body) ? body : body[key];
+  const decoded = decode(schema, object);
+  if ("value" in decoded) return decoded.value;
+  const where = key === undefined ? "" : ` (${key})`;
+  const message = `CloudStack's answer to ${command}${where} cannot be read: ${decoded.problem}`;
+  throw new CloudError("protocol", message);
 }
 
 /** Whether a value is an object with fields, not a list. */

@@ -7,16 +7,15 @@ import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
 import { CloudClient } from "../../../cloud_http/client.ts";
-import { decode } from "../../../cloud_http/decode.ts";
 import { createUndecodableCounter, Meter } from "../../../cloud_http/meter.ts";
 import type { ServerNames } from "../../../cloud_http/server.ts";
 import { assert } from "../../../core/assert.ts";
 import { Limiter } from "../../../core/limiter.ts";
 import type { Counter } from "../../../core/metrics.ts";
 import type { Connection } from "../settings/config.ts";
-import { SCHEMAS } from "../wire/schema.ts";
-import { ApiError, toChangeError } from "./errors.ts";
-import { type JobOutcome, Jobs } from "./jobs.ts";
+import { toChangeError } from "./errors.ts";
+import { toOutcome } from "./job_reply.ts";
+import { type JobHooks, type JobOutcome, Jobs } from "./jobs.ts";
 import { createFixedKeys, KeyFiles, type KeyPair, type KeySource } from "./keys.ts";
 import {
   type ListVersion,
@@ -26,7 +25,7 @@ import {
   type VersionedList,
 } from "./lists.ts";
 import { PageReader } from "./pages.ts";
-import { type Body, isBlock, readBody } from "./reply.ts";
+import { type Body, readBody, toObject } from "./reply.ts";
 import { type Command, type Destination, sendCommand } from "./request.ts";
 import type { Params } from "./signature.ts";
 
@@ -36,11 +35,8 @@ export interface Change<T> extends Command {
   readonly schema: GenericSchema<unknown, T>;
   /** How long to wait if it is a job, in milliseconds. @default {300 s} */
   readonly timeoutMs?: number;
-  /**
-   * Called with the ID of the object that a job makes or changes, as soon as the server says it: so that a caller can
-   * find the object again if the job fails or this process ends.
-   */
-  readonly onObject?: (objectId: string) => void;
+  /** So that a caller can find the object or the job again if the job fails or this process ends. */
+  readonly hooks?: JobHooks;
 }
 
 /** What the server and its settings are called. */
@@ -173,7 +169,7 @@ export class CloudStackSession {
    * @throws {LeadershipLostError} when this process does not lead
    */
   async call<T>(change: Change<T>, signal: AbortSignal): Promise<T> {
-    const { command, params = {}, timeoutMs = JOB_TIMEOUT_MS, onObject } = change;
+    const { command, params = {}, timeoutMs = JOB_TIMEOUT_MS, hooks } = change;
     const route = this.#route;
     this.#deps.fence.check();
     const result = await route.jobs.run(
@@ -181,7 +177,7 @@ export class CloudStackSession {
         key: toKey(command, params),
         command,
         timeoutMs,
-        onObject,
+        hooks,
         start: async (both) => {
           const sent = { command, params, isWrite: true, timeoutMs: TIMEOUT_MS };
           const { body } = await this.#send(route, sent, both).catch((error: unknown) => {
@@ -195,6 +191,18 @@ export class CloudStackSession {
       AbortSignal.any([signal, this.#deps.signal]),
     );
     return toObject(result, change);
+  }
+
+  /**
+   * Waits for a job that was started before, perhaps by an earlier process.
+   *
+   * @param command What it does, for messages
+   * @throws {ApiError} when the job failed; with the code 431 when the server does not know it any more: it is over
+   * @throws {CloudError} when the job is not over in time, or its state cannot be read
+   */
+  async awaitJob(jobId: string, command: string, signal: AbortSignal): Promise<void> {
+    const both = AbortSignal.any([signal, this.#deps.signal]);
+    await this.#route.jobs.resume(jobId, { command, timeoutMs: JOB_TIMEOUT_MS }, both);
   }
 
   /** Sends a command until it has an answer: with other keys after a 401, after the wait that a 429 asks for. */
@@ -260,12 +268,7 @@ export class CloudStackSession {
     const command = "queryAsyncJobResult";
     const sent = { command, params: { jobid }, isWrite: false, timeoutMs: TIMEOUT_MS };
     const { body, secrets } = await this.#send(this.#route, sent, signal);
-    const { jobstatus, jobresult } = toObject(body, { command, schema: SCHEMAS.job });
-    if (jobstatus === 0) return undefined;
-    if (jobstatus === 1) return { result: jobresult };
-    const { errorcode, errortext } = isBlock(jobresult) ? jobresult : {};
-    const refusal = { code: Number(errorcode) || 530, text: toText(errortext ?? jobresult) };
-    return { failure: new ApiError(refusal, { command: toJobName(body["cmd"]), secrets }) };
+    return toOutcome(body, secrets);
   }
 }
 
@@ -274,25 +277,7 @@ function toKey(command: string, params: Params): string {
   return JSON.stringify([command, ...Object.entries(params).toSorted()]);
 }
 
-/** The last part of the name of the server's class: `StopVMCmd`. */
-function toJobName(cmd: unknown): string {
-  return /\.(\w{1,80})$/.exec(toText(cmd))?.[1] ?? "a job";
-}
-
-function toText(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
 function toWaitMs({ kind, retryAfterMs }: CloudError): number {
   if (kind !== "throttled" || retryAfterMs === undefined) return Infinity;
   return Math.max(retryAfterMs, THROTTLED_MS_MIN);
-}
-
-function toObject<T>(body: unknown, { command, key, schema }: Change<T>): T {
-  const object = key === undefined || !isBlock(body) ? body : body[key];
-  const decoded = decode(schema, object);
-  if ("value" in decoded) return decoded.value;
-  const where = key === undefined ? "" : ` (${key})`;
-  const message = `CloudStack's answer to ${command}${where} cannot be read: ${decoded.problem}`;
-  throw new CloudError("protocol", message);
 }

@@ -211,6 +211,69 @@ describe("Jobs", () => {
     expect(started).toEqual(["a", "a"]);
   });
 
+  test("says that a job is slow after the second look, once, and with what it makes", async () => {
+    const slow: unknown[] = [];
+    const start = (): Promise<{ jobId: string; objectId: string }> =>
+      Promise.resolve({ jobId: "job-a", objectId: "object" });
+    const onSlow = (job: unknown): Promise<void> => Promise.resolve(void slow.push(job));
+    const outcome = run(toWork("a", { start, hooks: { onSlow } }));
+    await clock.advance(899);
+    expect(slow).toEqual([]);
+    await clock.advance(10_000);
+    expect(slow).toEqual([{ jobId: "job-a", objectId: "object" }]);
+    states.set("job-a", { result: 1 });
+    await clock.advance(5_000);
+    expect(await outcome).toBe(1);
+  });
+
+  test("a quick job is never called slow", async () => {
+    const onSlow = (): Promise<void> => Promise.reject(new Error("not slow"));
+    const outcome = run(toWork("a", { hooks: { onSlow } }));
+    await clock.advance(300);
+    states.set("job-a", { result: 1 });
+    await clock.advance(600);
+    expect(await outcome).toBe(1);
+  });
+
+  test.each(["onObject", "onSlow"] as const)(
+    "a caller whose %s fails waits no longer",
+    async (at) => {
+      const start = (): Promise<{ jobId: string; objectId: string }> =>
+        Promise.resolve({ jobId: "job-a", objectId: "object" });
+      const lost = new Error("cannot write it down");
+      const outcome = run(toWork("a", { start, hooks: { [at]: () => Promise.reject(lost) } }));
+      await clock.advance(900);
+      expect(await outcome).toBe(lost);
+      expect(clock.pending).toBe(0);
+      states.set("job-a", { result: 1 });
+      const next = run(toWork("a", { start }));
+      await clock.advance(5_000);
+      expect(await next).toBe(1);
+    },
+  );
+
+  test("resume() waits for a job that another process started", async () => {
+    const outcome = jobs.resume("job-z", { command: "makeIt", timeoutMs: 5_000 }, signal);
+    await clock.advance(300);
+    states.set("job-z", { result: 1 });
+    await clock.advance(600);
+    expect(await outcome).toBe(1);
+    expect(asked).toHaveLength(2);
+  });
+
+  test("resume() of a job that was started here ends it for the same change, too", async () => {
+    const late = run(toWork("a", { timeoutMs: 1_000 }));
+    await clock.advance(1_000);
+    expect(await late).toMatchObject({ kind: "unreachable" });
+    states.set("job-a", { result: 1 });
+    const resumed = jobs.resume("job-a", { command: "makeIt", timeoutMs: 5_000 }, signal);
+    await clock.advance(5_000);
+    expect(await resumed).toBe(1);
+    void run(toWork("a"));
+    await settle();
+    expect(started).toEqual(["a", "a"]);
+  });
+
   test("ends with the process, and leaves no timer behind", async () => {
     const outcome = run(toWork("a"));
     await clock.advance(400);

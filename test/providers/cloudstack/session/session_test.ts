@@ -309,7 +309,8 @@ describe("call()", () => {
   test("tells the ID of the object before the job is over, to each caller", async () => {
     fake.answer = createJob({ jobstatus: 1, jobresult: { success: true } }).answer;
     const told: [string, number][] = [];
-    const change = { ...FREE, onObject: (id: string) => told.push([id, fake.seen.length]) };
+    const onObject = (id: string): void => void told.push([id, fake.seen.length]);
+    const change = { ...FREE, hooks: { onObject } };
     const session = open();
     const done = Promise.all([session.call(change, signal), session.call(change, signal)]);
     await advanceUntil(done);
@@ -318,6 +319,15 @@ describe("call()", () => {
       ["ip-1", 1],
       ["ip-1", 1],
     ]);
+  });
+
+  test("awaitJob() asks about a job of an earlier process, and sends nothing else", async () => {
+    const { answer } = createJob({ jobstatus: 1, jobresult: { success: true } });
+    fake.answer = answer;
+    const done = open().awaitJob("job-1", "associateIpAddress", signal);
+    await advanceUntil(done);
+    await done;
+    expect(fake.commands).toEqual(["GET queryAsyncJobResult", "GET queryAsyncJobResult"]);
   });
 
   test("no message of a failed job holds a key or a signature", async () => {
