@@ -111,6 +111,7 @@ test.each<[string, readonly string[], readonly string[]]>([
     const finalizers = ["service.kubernetes.io/load-balancer-cleanup"];
     kubernetes.objects.create("services", {
       metadata: { name: "web", namespace: "default", finalizers },
+      spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
     });
     const folder = await mkdtemp(join(tmpdir(), "landfall-run-"));
     const config = join(folder, "cloud-config");

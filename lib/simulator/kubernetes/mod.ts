@@ -9,6 +9,7 @@ import { ObjectAccess } from "./object_access.ts";
 import { Registry } from "./registry.ts";
 import { RequestLog } from "./requests/log.ts";
 import type { CustomKind } from "./schema/kinds.ts";
+import type { ServiceRuleOptions } from "./services/mod.ts";
 import { Watches } from "./watches.ts";
 
 export type { Denial, FaultRule, Faults, GoneForm } from "./faults.ts";
@@ -18,7 +19,7 @@ export type { CustomKind } from "./schema/kinds.ts";
 export type { RequestFacts, RequestFilter, RequestLog } from "./requests/log.ts";
 
 /** Settings of a simulated API server. */
-export interface KubernetesSimulatorOptions {
+export interface KubernetesSimulatorOptions extends ServiceRuleOptions {
   /** Time for ages, time-outs of watches and delays. */
   readonly clock: Clock;
   /** Loopback port; 0 takes a free one. @default 0 */
@@ -58,7 +59,7 @@ export interface KubernetesSimulator {
 /** Starts a simulated API server on 127.0.0.1. It needs no credentials and ignores any. */
 export function startKubernetesSimulator(options: KubernetesSimulatorOptions): KubernetesSimulator {
   const { clock } = options;
-  const registry = new Registry(clock, options.historyMax ?? 10_000);
+  const registry = new Registry(clock, options.historyMax ?? 10_000, options);
   const faults = new Faults();
   const requests = new RequestLog();
   const watches = new Watches({ clock, registry, faults });

@@ -14,7 +14,9 @@ import {
 } from "./api_error.ts";
 import { isEqual, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, JsonObject } from "./patches/json.ts";
-import { type CustomKind, defineCustomKind, KINDS, type Kind } from "./schema/kinds.ts";
+import { type CustomKind, defineCustomKind, type Kind, listKinds } from "./schema/kinds.ts";
+import { NEWEST_MINOR } from "./services/features.ts";
+import { type Completed, ServiceRules, type ServiceRuleOptions } from "./services/mod.ts";
 import { Collection, Stored, VersionCounter } from "./store.ts";
 import {
   carryOver,
@@ -35,6 +37,24 @@ import {
 } from "./writes.ts";
 import { validate } from "./schema/validation.ts";
 
+/** What every cluster has from its start. */
+const FIRST_OBJECTS = [
+  ...["default", "kube-system", "kube-public", "kube-node-lease"].map((name) => ({
+    kind: "Namespace",
+    metadata: { name, namespace: "" },
+    status: { phase: "Active" },
+  })),
+  {
+    kind: "Service",
+    metadata: {
+      name: "kubernetes",
+      namespace: "default",
+      labels: { component: "apiserver", provider: "kubernetes" },
+    },
+    spec: { ports: [{ name: "https", port: 443, targetPort: 6443 }] },
+  },
+];
+
 /** Options of a server-side apply. */
 export interface ApplyOptions {
   readonly manager: string;
@@ -50,18 +70,24 @@ export class Registry {
   /** What each manager applied last, by UID and manager. */
   readonly #applied = new Map<string, JsonObject>();
   readonly #collections = new Map<Kind, Collection>();
+  readonly #services: ServiceRules;
 
-  constructor(clock: Clock, historyMax: number) {
+  /** The minor version of Kubernetes. */
+  readonly minor: number;
+
+  /** @param historyMax Number of changes of each kind to keep */
+  constructor(clock: Clock, historyMax: number, options: ServiceRuleOptions = {}) {
+    const { minor = NEWEST_MINOR } = options;
+    this.minor = minor;
     this.#clock = clock;
     this.#historyMax = historyMax;
-    for (const kind of KINDS)
+    for (const kind of listKinds(minor))
       this.#collections.set(kind, new Collection(this.versions, historyMax));
-    for (const name of ["default", "kube-system", "kube-public", "kube-node-lease"]) {
-      const namespaces = KINDS.find((kind) => kind.kind === "Namespace");
-      if (namespaces === undefined) continue;
-      const status = { phase: "Active" };
-      const target = { kind: namespaces, namespace: "", name, subresource: "" };
-      this.create(target, { metadata: { name }, status });
+    this.#services = new ServiceRules(this.collection(this.#builtIn("Service")), options);
+    for (const object of FIRST_OBJECTS) {
+      const { name, namespace } = object.metadata;
+      const kind = this.#builtIn(object.kind);
+      this.create({ kind, namespace, name, subresource: "" }, object);
     }
   }
 
@@ -119,14 +145,14 @@ export class Registry {
     const collection = this.collection(target.kind);
     const key = keyOf(named);
     if (collection.get(key) !== undefined) throw alreadyExists(subjectOf(named));
-    this.#refuseInvalid(named, object, undefined);
     this.#requireNamespace(named);
+    const whole = this.#complete(named, object, undefined);
     const uid = crypto.randomUUID();
     const creationTimestamp = toTime(this.#clock.now());
     const own = { uid, creationTimestamp, ...(target.kind.isCustom && { generation: 1 }) };
-    if (options.dryRun === true) return new Stored(withMetadata(object, own));
+    if (options.dryRun === true) return new Stored(withMetadata(whole, own));
     return collection.put(key, (resourceVersion) =>
-      withMetadata(object, { ...own, resourceVersion }),
+      withMetadata(whole, { ...own, resourceVersion }),
     );
   }
 
@@ -144,14 +170,14 @@ export class Registry {
     const before = stored.object;
     const proposed = toKept(target, change(before), options);
     checkIdentity(target, before, objectAt(proposed, "metadata"));
-    const after = carryOver(target, before, proposed);
-    this.#refuseInvalid(target, after, before);
+    const after = this.#complete(target, carryOver(target, before, proposed), before);
     if (isEqual(after, before)) return stored;
-    if (options.dryRun === true) return new Stored(withMetadata(after, before.metadata));
+    if (options.dryRun === true) return new Stored(withMetadata(after, {}));
     const collection = this.collection(target.kind);
     const key = keyOf(target);
     if (isDeleting(after) && finalizersOf(after).length === 0) {
-      return collection.remove(key) ?? stored;
+      collection.remove(key);
+      return new Stored(withMetadata(after, {}));
     }
     const generation = toGeneration(target, before, after);
     return collection.put(key, (resourceVersion) =>
@@ -242,9 +268,25 @@ export class Registry {
     throw invalid(subjectOf(subject), [problem]);
   }
 
-  #refuseInvalid(target: Target, object: JsonObject, before: JsonObject | undefined): void {
-    const problems = validate(target.kind, object, before);
+  /** The object as it is stored: what the server adds to it is there. @throws ApiError 422 when it is wrong */
+  #complete(target: Target, object: JsonObject, before: JsonObject | undefined): JsonObject {
+    const { service, problems: more } = this.#completeService(target, object, before);
+    const problems = [...validate(target.kind, service, before), ...more];
     if (problems.length > 0) throw invalid(subjectOf(target), problems);
+    return service;
+  }
+
+  #completeService(target: Target, service: JsonObject, before: JsonObject | undefined): Completed {
+    if (target.kind.kind !== "Service") return { service, problems: [] };
+    if (before === undefined) return this.#services.create(service);
+    if (target.subresource === "status") return this.#services.updateStatus(service);
+    return this.#services.update(before, service);
+  }
+
+  #builtIn(name: string): Kind {
+    const kind = this.kinds.find((one) => one.kind === name && !one.isCustom);
+    if (kind === undefined) throw new TypeError(`Cannot find kind: ${name}`);
+    return kind;
   }
 
   #requireNamespace(target: Target): void {

@@ -5,6 +5,7 @@
 import { apiVersionOf, type Kind } from "./schema/kinds.ts";
 import { isArray, isObject, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
+import { ingressOf, numberAt, portsOf, specOf, typeOf } from "./services/service.ts";
 
 /** How to make a table. */
 export interface TableOptions {
@@ -74,6 +75,7 @@ function rowObject(
 function columnsOf(kind: Kind): readonly Column[] {
   if (kind.kind === "Node") return NODE_COLUMNS;
   if (kind.kind === "Event") return EVENT_COLUMNS;
+  if (kind.kind === "Service") return SERVICE_COLUMNS;
   if (kind.kind === "Namespace") {
     const cell = (object: ApiObject): Json => stringAt(objectAt(object, "status"), "phase");
     return [NAME, { name: "Status", priority: 0, cell }, AGE];
@@ -136,6 +138,37 @@ function nodeRoles(node: ApiObject): string {
 function nodeAddress(node: ApiObject, type: string): string {
   const found = itemsOf(node, "addresses").find((one) => one["type"] === type);
   return found === undefined ? "<none>" : stringAt(found, "address");
+}
+
+const SERVICE_COLUMNS: readonly Column[] = [
+  NAME,
+  { name: "Type", priority: 0, cell: typeOf },
+  {
+    name: "Cluster-IP",
+    priority: 0,
+    cell: (service) => stringAt(specOf(service), "clusterIP") || "<none>",
+  },
+  { name: "External-IP", priority: 0, cell: serviceAddress },
+  {
+    name: "Port(s)",
+    priority: 0,
+    cell: (service) => portsOf(service).map(servicePort).join(",") || "<none>",
+  },
+  AGE,
+];
+
+function serviceAddress(service: ApiObject): string {
+  if (typeOf(service) !== "LoadBalancer") return "<none>";
+  const texts = ingressOf(service).map(
+    (entry) => stringAt(entry, "ip") || stringAt(entry, "hostname"),
+  );
+  return texts.join(",") || "<pending>";
+}
+
+function servicePort(port: JsonObject): string {
+  const nodePort = numberAt(port, "nodePort");
+  const number = `${numberAt(port, "port")}${nodePort === 0 ? "" : `:${nodePort}`}`;
+  return `${number}/${stringAt(port, "protocol")}`;
 }
 
 const EVENT_COLUMNS: readonly Column[] = [

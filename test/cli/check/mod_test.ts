@@ -154,7 +154,8 @@ describe("check()", () => {
           `[Global]\napi-url=${url}\napi-key=${apiKey}\nsecret-key=${secretKey}\n`,
         );
         const metadata = { name: "web", namespace: "default", finalizers: [...finalizers] };
-        kubernetes.objects.create("services", { metadata, spec: { type: "LoadBalancer" } });
+        const spec = { type: "LoadBalancer", ports: [{ port: 80 }] };
+        kubernetes.objects.create("services", { metadata, spec });
         const cloudFlags = ["--cloud-provider=external-cloudstack", `--cloud-config=${config}`];
         const { code, out } = await run(
           {},

@@ -43,3 +43,32 @@ test("toTable() carries what label columns need", () => {
     },
   ]);
 });
+
+test.each([
+  [{ type: "ClusterIP", clusterIP: "10.96.0.2" }, ["ClusterIP", "10.96.0.2", "<none>", "<none>"]],
+  [
+    { type: "LoadBalancer", ports: [{ port: 80, nodePort: 30_000, protocol: "TCP" }] },
+    ["LoadBalancer", "<none>", "<pending>", "80:30000/TCP"],
+  ],
+])("toTable() of a Service %j has %j", (spec, cells) => {
+  const kind = findKind("", "v1", "services");
+  if (kind === undefined) throw new TypeError("no kind for services");
+  const own = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-09T23:59:00Z" };
+  const service = { metadata: { name: "s", ...own }, spec };
+  const table = toTable(kind, [service], { includeObject: "None", nowMs: NOW_MS });
+  expect(table["rows"]).toEqual([{ cells: ["s", ...cells, "60s"], object: null }]);
+});
+
+test("toTable() shows the address that a load balancer has", () => {
+  const kind = findKind("", "v1", "services");
+  if (kind === undefined) throw new TypeError("no kind for services");
+  const own = { uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-09T23:59:00Z" };
+  const ingress = [{ ip: "192.0.2.1" }, { hostname: "a.example" }];
+  const service = {
+    metadata: { name: "s", ...own },
+    spec: { type: "LoadBalancer" },
+    status: { loadBalancer: { ingress } },
+  };
+  const table = toTable(kind, [service], { includeObject: "None", nowMs: NOW_MS });
+  expect(JSON.stringify(table["rows"])).toContain('"192.0.2.1,a.example"');
+});

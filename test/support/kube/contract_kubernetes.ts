@@ -4,10 +4,11 @@
  */
 import { afterAll, beforeAll, describe } from "bun:test";
 import type { CustomKind } from "../../../lib/simulator/kubernetes/mod.ts";
-import { ContractClient, type ContractTarget } from "./contract_client.ts";
+import { ContractClient, type ContractTarget, readJson } from "./contract_client.ts";
 import { addApplyCases } from "./contract_apply.ts";
 import { addKindCases } from "./contract_kinds.ts";
 import { addListCases } from "./contract_lists.ts";
+import { addServiceCases } from "./contract_services.ts";
 import { addWatchCases } from "./contract_watches.ts";
 import { addWriteCases } from "./contract_writes.ts";
 
@@ -23,13 +24,28 @@ export interface ContractServer extends ContractTarget {
 export interface ContractContext {
   client: ContractClient;
   target: ContractServer;
+  /** Its minor version: Kubernetes 1.`minor`. */
+  minor: number;
 }
 
-/** Runs the contract against the server that `start` gives. `skip` leaves it out. */
+const ALL = [
+  addWriteCases,
+  addListCases,
+  addWatchCases,
+  addKindCases,
+  addApplyCases,
+  addServiceCases,
+];
+
+/** Runs the contract, or only some groups of its cases, against the server that `start` gives. `skip` leaves it out. */
 export function describeKubernetesContract(
   name: string,
   start: () => Promise<ContractServer>,
-  options: { readonly skip?: boolean; readonly startTimeoutMs?: number } = {},
+  options: {
+    readonly skip?: boolean;
+    readonly startTimeoutMs?: number;
+    readonly groups?: readonly ((use: () => ContractContext) => void)[];
+  } = {},
 ): void {
   describe.skipIf(options.skip === true)(`${name} keeps the Kubernetes contract`, () => {
     let context: ContractContext | undefined;
@@ -39,13 +55,11 @@ export function describeKubernetesContract(
     };
     beforeAll(async () => {
       const target = await start();
-      context = { target, client: new ContractClient(target) };
+      const response = await target.fetch("/version", {});
+      const { minor } = await readJson<{ readonly minor: string }>(response);
+      context = { target, client: new ContractClient(target), minor: Number.parseInt(minor, 10) };
     }, options.startTimeoutMs ?? 5000);
     afterAll(() => context?.target.stop());
-    addWriteCases(use);
-    addListCases(use);
-    addWatchCases(use);
-    addKindCases(use);
-    addApplyCases(use);
+    for (const add of options.groups ?? ALL) add(use);
   });
 }

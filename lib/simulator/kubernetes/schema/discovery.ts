@@ -5,27 +5,30 @@
 import { noSuchPath } from "../api_error.ts";
 import type { Json, JsonObject } from "../patches/json.ts";
 import { apiVersionOf, KINDS, type Kind } from "./kinds.ts";
+import { NEWEST_MINOR } from "../services/features.ts";
 import { openApiAt } from "./openapi.ts";
 
+const NEWEST = { kinds: KINDS, minor: NEWEST_MINOR };
 const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /**
  * Answers `/version`, the health checks and discovery, old and aggregated.
  *
- * @param kinds The kinds that the server serves now. @default {the built-in kinds}
+ * @param server The kinds that it serves now, and its minor version. @default {the newest, with the built-in kinds}
  * @throws ApiError 404 for any other path
  */
 export function discover(
   pathname: string,
   request: Request,
-  kinds: readonly Kind[] = KINDS,
+  { kinds, minor }: { readonly kinds: readonly Kind[]; readonly minor: number } = NEWEST,
 ): Response {
   if (["/healthz", "/livez", "/readyz"].includes(pathname)) return new Response("ok");
   const accept = (request.headers.get("accept") ?? "").replaceAll(" ", "");
   if ((pathname === "/api" || pathname === "/apis") && accept.includes(AGGREGATED)) {
     return json(aggregated(kinds, pathname === "/api"), AGGREGATED);
   }
+  if (pathname === "/version") return json(toVersion(minor), "application/json");
   const body = openApiAt(pathname, kinds) ?? documentAt(kinds, pathname);
   if (body === undefined) throw noSuchPath();
   return json(body, "application/json");
@@ -36,7 +39,6 @@ function json(body: Json, type: string): Response {
 }
 
 function documentAt(all: readonly Kind[], pathname: string): JsonObject | undefined {
-  if (pathname === "/version") return VERSION;
   if (pathname === "/api") return { kind: "APIVersions", versions: ["v1"] };
   if (pathname === "/apis") {
     return {
@@ -58,18 +60,20 @@ function documentAt(all: readonly Kind[], pathname: string): JsonObject | undefi
   return { kind: "APIGroup", apiVersion: "v1", ...groupInfo(all, named) };
 }
 
-// The version that this behaviour was written for; clients compare their own with it.
-const VERSION: JsonObject = {
-  major: "1",
-  minor: "35",
-  gitVersion: "v1.35.0-simulated",
-  gitCommit: "",
-  gitTreeState: "clean",
-  buildDate: "2026-01-01T00:00:00Z",
-  goVersion: "none",
-  compiler: "none",
-  platform: "none",
-};
+// Clients compare their own version with it.
+function toVersion(minor: number): JsonObject {
+  return {
+    major: "1",
+    minor: String(minor),
+    gitVersion: `v1.${minor}.0-simulated`,
+    gitCommit: "",
+    gitTreeState: "clean",
+    buildDate: "2026-01-01T00:00:00Z",
+    goVersion: "none",
+    compiler: "none",
+    platform: "none",
+  };
+}
 
 function groupsOf(all: readonly Kind[]): readonly string[] {
   return [...new Set(all.map((kind) => kind.group))].filter((group) => group !== "");

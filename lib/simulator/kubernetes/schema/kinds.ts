@@ -2,8 +2,10 @@
  * The kinds that the simulated API server serves, with their fields.
  * @module
  */
+import { NEWEST_MINOR, toServiceFeatures } from "../services/features.ts";
 import { NODE_FIELDS } from "./node_fields.ts";
 import { listOf, mapOf, mergedBy, record, type Field, type RecordField } from "./schema.ts";
+import { toServiceFields } from "./service_fields.ts";
 
 /** One kind and how it behaves. */
 export interface Kind {
@@ -109,8 +111,8 @@ const LEASE_SPEC: RecordField = record({
   leaseTransitions: "integer",
 });
 
-/** All kinds. Pods are there because `kubectl describe node` lists them. */
-export const KINDS: readonly Kind[] = [
+/** All kinds except Services. Pods are there because `kubectl describe node` lists them. */
+const OTHER_KINDS: readonly Kind[] = [
   define(
     { kind: "Node", plural: "nodes" },
     {
@@ -154,10 +156,6 @@ export const KINDS: readonly Kind[] = [
       selectable: ["spec.nodeName", "status.phase"],
       fields: { spec: "any", status: "any" },
     },
-  ),
-  define(
-    { kind: "Service", plural: "services" },
-    { shortNames: ["svc"], hasStatus: true, fields: { spec: "any", status: "any" } },
   ),
   define(
     { kind: "ServiceAccount", plural: "serviceaccounts" },
@@ -205,6 +203,24 @@ export const KINDS: readonly Kind[] = [
     },
   ),
 ];
+
+/** The kinds that Kubernetes 1.`minor` serves. */
+export function listKinds(minor: number): readonly Kind[] {
+  const features = toServiceFeatures(minor);
+  const names = { kind: "Service", plural: "services" };
+  const services = define(names, {
+    shortNames: ["svc"],
+    hasStatus: true,
+    createsOnUpdate: true,
+    needsVersionOnUpdate: !features.hasFamilies,
+    selectable: ["spec.clusterIP", "spec.type"],
+    fields: toServiceFields(features),
+  });
+  return [...OTHER_KINDS, services];
+}
+
+/** The kinds of the newest version. */
+export const KINDS: readonly Kind[] = listKinds(NEWEST_MINOR);
 
 /** A kind from a CustomResourceDefinition, with a status and without a schema. */
 export interface CustomKind {

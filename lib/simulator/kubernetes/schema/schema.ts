@@ -8,14 +8,17 @@ import { isArray, isObject, type Json, type JsonObject } from "../patches/json.t
 /**
  * The type of a field.
  *
- * `text` is left out when empty, `pointer` is text kept when empty; `time` is RFC 3339, `microTime` has exactly six
- * digits after the second; `any` is kept as it comes.
+ * `text` is left out when empty, `pointer` is text kept when empty; `flag` is left out when false, `switch` is kept;
+ * `portOrName` is a whole number or text; `time` is RFC 3339, `microTime` has exactly six digits after the second;
+ * `any` is kept as it comes.
  */
 export type Field =
   | "text"
   | "pointer"
   | "integer"
   | "flag"
+  | "switch"
+  | "portOrName"
   | "time"
   | "microTime"
   | "quantity"
@@ -152,6 +155,13 @@ function normalizeScalar(
     case "flag":
       if (typeof value !== "boolean") throw wrongType(value, place);
       return value ? value : undefined;
+    case "switch":
+      if (typeof value !== "boolean") throw wrongType(value, place);
+      return value;
+    case "portOrName":
+      if (typeof value === "number" && Number.isInteger(value)) return value;
+      if (typeof value !== "string") throw wrongType(value, place);
+      return value;
     case "quantity":
       if (typeof value === "number") return String(value);
       if (typeof value !== "string") throw wrongType(value, place);

@@ -11,6 +11,7 @@ import {
   stringAt,
   type JsonObject,
 } from "../patches/json.ts";
+import { finalizersOf, isDeleting } from "../writes.ts";
 import type { Kind } from "./kinds.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -25,6 +26,8 @@ const LABEL_RULE =
 const KEY_RULE =
   "name part must consist of alphanumeric characters, '-', '_' or '.', " +
   "and must start and end with an alphanumeric character";
+const FINALIZER_RULE = "name is neither a standard finalizer name nor is it fully qualified";
+const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 const TAINT_EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 /**
@@ -37,22 +40,37 @@ export function validate(
   object: JsonObject,
   before: JsonObject | undefined,
 ): readonly FieldProblem[] {
-  const problems = [...metadataProblems(objectAt(object, "metadata"))];
+  const problems = [
+    ...metadataProblems(objectAt(object, "metadata")),
+    ...finalizerProblems(object, before),
+  ];
   if (kind.kind === "Node") problems.push(...nodeProblems(object, before));
   if (kind.kind === "Event") problems.push(...eventProblems(object));
   if (kind.kind === "Lease") problems.push(...leaseProblems(objectAt(object, "spec")));
   return problems;
 }
 
-function invalidValue(field: string, value: unknown, rule: string): FieldProblem {
+/** The problem of a field whose value breaks a rule. */
+export function invalidValue(field: string, value: unknown, rule: string): FieldProblem {
   const message = `Invalid value: ${JSON.stringify(value)}: ${rule}`;
   return { reason: "FieldValueInvalid", message, field };
+}
+
+/** The problem of a field whose value is none of those that are allowed. */
+export function unsupported(
+  field: string,
+  value: unknown,
+  allowed: readonly string[],
+): FieldProblem {
+  const texts = allowed.map((one) => `"${one}"`).join(", ");
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${texts}`;
+  return { reason: "FieldValueNotSupported", message, field };
 }
 
 function metadataProblems(metadata: JsonObject): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
   const name = stringAt(metadata, "name");
-  if (name.length > 253 || !NAME.test(name)) {
+  if (!isSubdomain(name)) {
     problems.push(invalidValue("metadata.name", name, NAME_RULE));
   }
   for (const [key, value] of Object.entries(objectAt(metadata, "labels"))) {
@@ -70,6 +88,31 @@ function metadataProblems(metadata: JsonObject): readonly FieldProblem[] {
     }
   }
   return problems;
+}
+
+/** An object that is being deleted gets no more finalizers. */
+function finalizerProblems(
+  object: JsonObject,
+  before: JsonObject | undefined,
+): readonly FieldProblem[] {
+  const [old, now] = [before ?? {}, object].map((one) => finalizersOf(one));
+  const field = "metadata.finalizers";
+  const problems = (now ?? []).flatMap((name, index) =>
+    typeof name === "string" && (STANDARD_FINALIZERS.has(name) || name.includes("/"))
+      ? []
+      : [invalidValue(`${field}[${index}]`, name, FINALIZER_RULE)],
+  );
+  const added = (now ?? []).filter((name) => old?.includes(name) === false);
+  if (added.length === 0 || before === undefined || !isDeleting(before)) return problems;
+  const message =
+    "Forbidden: no new finalizers can be added if the object is being deleted, " +
+    `found new finalizers ${JSON.stringify(added)}`;
+  return [...problems, { reason: "FieldValueForbidden", message, field }];
+}
+
+/** Whether a text may be the name of most objects, or a host name. */
+export function isSubdomain(text: string): boolean {
+  return text.length <= 253 && NAME.test(text);
 }
 
 /** Whether a text may be a label key: `name` or `prefix/name`. */
@@ -106,9 +149,7 @@ function taintProblems(spec: JsonObject): readonly FieldProblem[] {
       problems.push(invalidValue(`${field}.key`, key, "name part must be non-empty"));
     }
     if (!TAINT_EFFECTS.includes(effect)) {
-      const allowed = TAINT_EFFECTS.map((value) => `"${value}"`).join(", ");
-      const message = `Unsupported value: "${effect}": supported values: ${allowed}`;
-      problems.push({ reason: "FieldValueNotSupported", message, field: `${field}.effect` });
+      problems.push(unsupported(`${field}.effect`, effect, TAINT_EFFECTS));
     }
     if (seen.has(`${key}:${effect}`)) {
       const message = `Duplicate value: ${JSON.stringify(taint)}: taints must be unique by key and effect pair`;
