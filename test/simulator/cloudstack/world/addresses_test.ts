@@ -9,6 +9,10 @@ import {
   unbindIfUnused,
   wipe,
 } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
+import {
+  toLoadBalancerRule,
+  toPortForwarding,
+} from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { toPublicIp, type PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
 
@@ -17,35 +21,17 @@ const IP: PublicIp = {
   vpcId: "v",
   networkId: "n",
 };
-const PLACE = { ipId: IP.id, networkId: "n", accountId: "a" };
 
 /** An address of a VPC with a rule, a port forwarding and tags. */
 function createState(): { readonly state: CloudStackState; readonly ip: PublicIp } {
   const tag = { key: "k", value: "v", accountId: "a" };
   const state = new CloudStackState({
     publicIps: [IP],
-    loadBalancerRules: [
-      {
-        ...PLACE,
-        id: "rule",
-        name: "web",
-        publicPort: 80,
-        privatePort: 30_080,
-        algorithm: "source",
-        state: "Add",
-        members: [],
-      },
-    ],
+    loadBalancerRules: [{ ...toLoadBalancerRule({ ip: IP, name: "web" }), id: "rule" }],
     portForwardings: [
       {
-        ...PLACE,
+        ...toPortForwarding({ ip: IP, vmId: "vm", publicPort: 90, publicEndPort: 99 }),
         id: "forwarding",
-        protocol: "tcp",
-        publicPort: 90,
-        publicEndPort: 99,
-        privatePort: 90,
-        privateEndPort: 99,
-        vmId: "vm",
       },
     ],
     tags: [

@@ -2,23 +2,16 @@ import { describe, expect, test } from "bun:test";
 import {
   applyRule,
   leaveRule,
+  toLoadBalancerRule,
   toNumber,
+  toPortForwarding,
   type LoadBalancerRule,
 } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 
+const IP = { id: "i", networkId: "n", accountId: "a" };
+
 function toRule(members: LoadBalancerRule["members"]): LoadBalancerRule {
-  return {
-    id: "r",
-    name: "web",
-    ipId: "i",
-    networkId: "n",
-    accountId: "a",
-    publicPort: 80,
-    privatePort: 30_080,
-    algorithm: "source",
-    state: "Add",
-    members,
-  };
+  return { ...toLoadBalancerRule({ ip: IP, name: "web", algorithm: "source" }), members };
 }
 
 const ONE = { vmId: "1", ip: "10.0.0.1", isRevoked: false };
@@ -51,5 +44,39 @@ describe("what a router runs of a rule", () => {
 
   test("toNumber() is the same for the same ID", () => {
     expect([toNumber("0010aa"), toNumber("ffff")]).toEqual([16, 65_535]);
+  });
+});
+
+describe("rules that somebody else made", () => {
+  test("toLoadBalancerRule() runs on the router if it has machines", () => {
+    const vm = { id: "1", nics: [{ networkId: "m" }, { networkId: "n", ipAddress: "10.0.0.1" }] };
+    const rule = toLoadBalancerRule({ ip: IP, name: "web", vms: [vm] });
+    expect(rule).toMatchObject({
+      ipId: "i",
+      networkId: "n",
+      accountId: "a",
+      publicPort: 80,
+      state: "Active",
+      members: [ONE],
+      applied: { backends: ["10.0.0.1"] },
+    });
+    const other = toLoadBalancerRule({ ip: IP, name: "web", publicPort: 81, protocol: "udp" });
+    expect(other).toMatchObject({ state: "Add", protocol: "udp", members: [] });
+    expect([other.id === rule.id, other.applied]).toEqual([false, undefined]);
+    const apart = { id: "2", nics: [{ networkId: "m", ipAddress: "10.0.0.1" }] };
+    expect(() => toLoadBalancerRule({ ip: IP, name: "web", vms: [apart] })).toThrow(RangeError);
+  });
+
+  test("toPortForwarding() keeps the ports, and a range as long on both sides", () => {
+    const one = { ip: IP, vmId: "1", publicPort: 22 };
+    expect(toPortForwarding(one)).toMatchObject({
+      protocol: "tcp",
+      publicEndPort: 22,
+      privatePort: 22,
+      privateEndPort: 22,
+      networkId: "n",
+    });
+    const range = toPortForwarding({ ...one, publicEndPort: 30, privatePort: 1_000 });
+    expect(range.privateEndPort).toBe(1_008);
   });
 });

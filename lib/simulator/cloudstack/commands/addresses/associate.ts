@@ -38,8 +38,11 @@ export function associate(call: Call): WantedJob {
     serialKey: toSerialKey({ ...ip, ...place.target }),
     run: () => {
       checkPlace(place, accountId, state);
-      Object.assign(ip, place.target, { state: "Allocated" });
-      return { ipaddress: toIpReply(ip, state) };
+      Object.assign(ip, place.target);
+      // The server shows the state from before.
+      const ipaddress = toIpReply(ip, state);
+      ip.state = "Allocated";
+      return { ipaddress };
     },
     undo: () => free(state, ip),
   };

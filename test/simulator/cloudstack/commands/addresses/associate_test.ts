@@ -20,7 +20,8 @@ describe("associateIpAddress and disassociateIpAddress", () => {
     await rig.clock.advance(200);
     expect(ipOf("192.0.2.12")).toMatchObject({ state: "Allocated", networkId: networkid() });
     const job = await rig.ask("queryAsyncJobResult", { jobid: String(body["jobid"]) });
-    const ipaddress = { ipaddress: "192.0.2.12", associatednetworkname: "k8s-paris" };
+    const shown = { ipaddress: "192.0.2.12", associatednetworkname: "k8s-paris" };
+    const ipaddress = { ...shown, state: "Allocating" };
     expect(job.body).toMatchObject({ jobstatus: 1, jobresult: { ipaddress } });
   });
 
@@ -48,7 +49,7 @@ describe("associateIpAddress and disassociateIpAddress", () => {
   test("an address of a VPC leads to no tier yet", async () => {
     const { vpcId } = addTier(rig, "tier");
     const done = await rig.change("associateIpAddress", { vpcid: vpcId, networkid: networkid() });
-    expect(done.result).toMatchObject({ ipaddress: { vpcid: vpcId, state: "Allocated" } });
+    expect(done.result).toMatchObject({ ipaddress: { vpcid: vpcId, hasrules: false } });
     expect(done.result["ipaddress"]).not.toHaveProperty("associatednetworkid");
   });
 

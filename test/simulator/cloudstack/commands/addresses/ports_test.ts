@@ -4,6 +4,7 @@ import {
   needPort,
 } from "../../../../../lib/simulator/cloudstack/commands/addresses/ports.ts";
 import { Parameters } from "../../../../../lib/simulator/cloudstack/parameters.ts";
+import { toPortForwarding } from "../../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { toPublicIp } from "../../../../../lib/simulator/cloudstack/world/records.ts";
 import { CloudStackState } from "../../../../../lib/simulator/cloudstack/world/state.ts";
 
@@ -24,22 +25,9 @@ describe("the ports of an address", () => {
   test("checkConflicts() refuses every range that overlaps, on this address only", () => {
     const ip = toPublicIp("192.0.2.1", "z", "a");
     const other = toPublicIp("192.0.2.2", "z", "a");
-    const state = new CloudStackState({
-      portForwardings: [
-        {
-          id: "00ff",
-          ipId: ip.id,
-          networkId: "n",
-          accountId: "a",
-          protocol: "udp",
-          publicPort: 80,
-          publicEndPort: 90,
-          privatePort: 80,
-          privateEndPort: 90,
-          vmId: "v",
-        },
-      ],
-    });
+    const ports = { publicPort: 80, publicEndPort: 90, protocol: "udp" } as const;
+    const there = { ...toPortForwarding({ ip, vmId: "v", ...ports }), id: "00ff" };
+    const state = new CloudStackState({ portForwardings: [there] });
     for (const [from, to] of [
       [79, 80],
       [85, 85],

@@ -1,30 +1,23 @@
 import { expect, test } from "bun:test";
 import { toRuleReply } from "../../../../../lib/simulator/cloudstack/commands/load_balancing/rule_reply.ts";
 import { createDemoWorld } from "../../../../../lib/simulator/cloudstack/mod.ts";
-import type { LoadBalancerRule } from "../../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import { toLoadBalancerRule } from "../../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { CloudStackState } from "../../../../../lib/simulator/cloudstack/world/state.ts";
 
 test("toRuleReply() has ports as text, and leaves out what a rule lacks", () => {
   const story = createDemoWorld();
   const state = new CloudStackState(story.world);
   const [ip] = state.publicIps.values();
-  const rule: LoadBalancerRule = {
+  if (ip === undefined) throw new Error("no address");
+  const { protocol: _, ...rule } = {
+    ...toLoadBalancerRule({ ip, name: "web", algorithm: "source" }),
     id: "r",
-    name: "web",
-    ipId: ip?.id ?? "",
-    networkId: ip?.networkId ?? "",
-    accountId: story.accountIds.acme,
-    publicPort: 80,
-    privatePort: 30_080,
-    algorithm: "source",
-    state: "Add",
-    members: [],
   };
   const reply = toRuleReply(rule, state);
   expect(reply).toEqual({
     id: "r",
     name: "web",
-    publicipid: ip?.id ?? "",
+    publicipid: ip.id,
     publicip: "192.0.2.10",
     publicport: "80",
     privateport: "30080",
