@@ -37,12 +37,16 @@ export class Parameters {
     return parts.filter((part) => part !== "");
   }
 
-  /** The entries of a map: of `tags[0].key=a` and `tags[0].value=b`, one with `key` and `value`. */
+  /**
+   * The entries of a map: of `tags[0].key=a` and `tags[0].value=b`, one with `key` and `value`. Here a value that is
+   * empty is there, as on the server.
+   */
   entries(name: string): Readonly<Record<string, string | undefined>>[] {
     const byIndex = new Map<string, Record<string, string>>();
-    for (const [key, value] of this.#byName) {
-      const [, map, index = "", field = ""] = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(key) ?? [];
-      if (map === name) byIndex.set(index, { ...byIndex.get(index), [field]: value });
+    for (const [key, value] of this.raw) {
+      const match = /^(\w+)\[(\d+)\]\.(\w+)$/.exec(key.toLowerCase());
+      const [, map, index = "", field = ""] = match ?? [];
+      if (map === name) byIndex.set(index, { [field]: value, ...byIndex.get(index) });
     }
     return [...byIndex.values()];
   }

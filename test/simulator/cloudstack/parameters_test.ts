@@ -58,6 +58,7 @@ test("Parameters.entries() puts together what has the same index, in any order a
   expect(parameters.entries("tags")).toEqual([
     { key: "a", value: "b, c" },
     { key: "c", value: "d" },
+    { key: "" },
   ]);
   expect(parameters.entries("nothing")).toEqual([]);
 });

@@ -3,6 +3,12 @@
  * @module
  */
 import { toNetwork, type Network } from "../../../lib/simulator/cloudstack/world/records.ts";
+import {
+  DEFAULT_ALLOW,
+  DEFAULT_DENY,
+  toAclList,
+  toVpc,
+} from "../../../lib/simulator/cloudstack/world/vpcs.ts";
 import type { Fields } from "./cloudstack_asks.ts";
 import type { CloudStackRig } from "./cloudstack_rig.ts";
 
@@ -13,17 +19,35 @@ export function networkOf({ simulator }: CloudStackRig, name: string): Network {
   return found;
 }
 
-/** Adds a tier of a VPC of its own, by default of the cluster's account. */
+/** What {@linkcode addTier} takes. */
+export interface TierOptions {
+  /** @default {the cluster's account} */
+  readonly accountId?: string | undefined;
+  /** Which of the lists that are always there it has, or one of its own. @default {"own"} */
+  readonly acl?: "own" | "allow" | "deny";
+}
+
+/** A tier, its VPC and its list of network ACL items. */
+export interface Tier extends Network {
+  readonly vpcId: string;
+  readonly aclId: string;
+}
+
+/** Adds a tier of a VPC of its own. */
 export function addTier(
-  { simulator, story }: CloudStackRig,
+  { simulator: { state }, story }: CloudStackRig,
   name: string,
-  accountId: string = story.accountIds.acme,
-): Network & { readonly vpcId: string } {
+  { accountId = story.accountIds.acme, acl = "own" }: TierOptions = {},
+): Tier {
   const zoneId = story.zoneIds.paris;
-  const services = ["Lb", "NetworkACL", "SourceNat", "StaticNat", "PortForwarding", "Dhcp", "Dns"];
-  const network = toNetwork({ name, zoneId, accountId, prefix: "10.30.0.", services });
-  const tier = { ...network, vpcId: `vpc-of-${name}` };
-  simulator.state.networks.set(tier.id, tier);
+  const vpc = toVpc(`vpc-of-${name}`, zoneId, accountId);
+  state.vpcs.set(vpc.id, vpc);
+  const own = toAclList(`acl-of-${name}`, vpc);
+  const aclList = { own, allow: DEFAULT_ALLOW, deny: DEFAULT_DENY }[acl];
+  if (acl === "own") state.aclLists.set(own.id, own);
+  const network = toNetwork({ name, zoneId, accountId, prefix: "10.30.0.", vpc, aclList });
+  const tier = { ...network, vpcId: vpc.id, aclId: aclList.id };
+  state.networks.set(tier.id, tier);
   return tier;
 }
 

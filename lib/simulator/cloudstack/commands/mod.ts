@@ -9,6 +9,7 @@ import { FIREWALL_COMMANDS } from "./rules/firewall_rules.ts";
 import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
 import { LOAD_BALANCING_COMMANDS } from "./load_balancing/mod.ts";
 import { PLACE_COMMANDS } from "./places.ts";
+import { ACL_COMMANDS } from "./rules/network_acls.ts";
 import { SERVER_COMMANDS } from "./server_facts.ts";
 import { TAG_COMMANDS } from "./tags.ts";
 import { VM_COMMANDS } from "./virtual_machines.ts";
@@ -24,6 +25,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...ADMINISTRATION_COMMANDS,
     ...TAG_COMMANDS,
     ...FIREWALL_COMMANDS,
+    ...ACL_COMMANDS,
   }),
 );
 

@@ -28,6 +28,16 @@ export function checkOwner(call: Call, ownerId: string, what: string): void {
   throw new ApiError(531, text, 4365);
 }
 
+/** Runs a check inside a job, where a refusal that is a 531 of a command fails with 530. @throws {ApiError} */
+export function failJob(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    const isForbidden = error instanceof ApiError && error.code === 531;
+    throw isForbidden ? new ApiError(530, error.message) : error;
+  }
+}
+
 /** Whether the caller may change what belongs to an account. */
 export function mayUse({ caller: { account }, state }: Call, ownerId: string): boolean {
   if (account.type !== "user" || account.id === ownerId) return true;

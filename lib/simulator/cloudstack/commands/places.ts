@@ -2,17 +2,16 @@
  * Where virtual machines run, and what they have: zones, networks and service offerings.
  * @module
  */
-import { toScope } from "../access/scope.ts";
-import type { Network, Offering, Zone } from "../world/records.ts";
-import type { CloudStackState } from "../world/state.ts";
+import type { Offering, Zone } from "../world/records.ts";
 import { findNamed, isSame, matches, toList, type Call, type Command, type List } from "./call.ts";
-import { createTagFilter, toTagsReply } from "./tag_reply.ts";
-import { toOwner } from "./owner_reply.ts";
+import { listNetworks } from "./networks/networks.ts";
+import { listVpcs } from "./networks/vpcs.ts";
 
 /** The commands. */
 export const PLACE_COMMANDS: Readonly<Record<string, Command>> = {
   listZones: { kind: "list", run: listZones },
   listNetworks: { kind: "list", run: listNetworks },
+  listVPCs: { kind: "list", run: listVpcs },
   listServiceOfferings: { kind: "list", run: listOfferings },
 };
 
@@ -40,58 +39,6 @@ function toZoneReply({ id, name, isEnabled }: Zone): object {
     type: "Core",
     tags: [],
   };
-}
-
-function listNetworks({ caller, parameters, state }: Call): List {
-  const isOwned = toScope(caller.account, parameters, state);
-  const wanted = findNamed(parameters, "id", state.networks);
-  const zone = findNamed(parameters, "zoneid", state.zones);
-  const isTagged = createTagFilter(parameters, state);
-  const networks = [...state.networks.values()].filter(
-    (network) =>
-      isTagged(network.id) &&
-      (network.accountId === "" || isOwned(network.accountId)) &&
-      (wanted === undefined || wanted === network) &&
-      (zone === undefined || zone.id === network.zoneId) &&
-      isSame(parameters.get("type"), network.type) &&
-      matches(parameters, network.name),
-  );
-  return toList("network", networks, (network) => toNetworkReply(network, state));
-}
-
-function toNetworkReply(network: Network, state: CloudStackState): object {
-  const { id, name, type, zoneId, prefix, services } = network;
-  return {
-    id,
-    name,
-    displaytext: name,
-    type,
-    cidr: `${prefix}0/24`,
-    gateway: `${prefix}1`,
-    netmask: "255.255.255.0",
-    traffictype: "Guest",
-    zoneid: zoneId,
-    zonename: state.zones.get(zoneId)?.name,
-    state: type === "Shared" ? "Setup" : "Implemented",
-    networkofferingconservemode: true,
-    ...toOwner(network.accountId, state),
-    service: services.map((service) => ({ name: service, capability: toCapabilities(service) })),
-    tags: toTagsReply(state, id),
-  };
-}
-
-function toCapabilities(service: string): object[] {
-  if (service !== "Lb") return [];
-  const values = {
-    SupportedLbAlgorithms: "roundrobin,leastconn,source",
-    SupportedProtocols: "tcp, udp, tcp-proxy",
-    LbSchemes: "Public",
-  };
-  return Object.entries(values).map(([name, value]) => ({
-    name,
-    value,
-    canchooseservicecapability: false,
-  }));
 }
 
 function listOfferings({ parameters, state }: Call): List {

@@ -8,7 +8,7 @@ import type { CloudStackState } from "../world/state.ts";
 import type { Tag } from "../world/tags.ts";
 import { isSame, needText, throwMissing, toList } from "./call.ts";
 import type { Call, Command, List, WantedJob } from "./call.ts";
-import { checkOwner } from "./owned.ts";
+import { checkOwner, failJob } from "./owned.ts";
 import { toTagReply } from "./tag_reply.ts";
 
 /** The commands. */
@@ -24,6 +24,12 @@ const OWNERS: Readonly<Record<string, (state: CloudStackState, id: string) => st
     UserVm: ({ vms }, id) => vms.get(id)?.accountId,
     Network: ({ networks }, id) => networks.get(id)?.accountId,
     FirewallRule: ({ firewallRules }, id) => firewallRules.get(id)?.accountId,
+    NetworkACL: ({ aclItems, aclLists, vpcs }, id) => {
+      const item = aclItems.get(id);
+      if (item === undefined) return undefined;
+      return vpcs.get(aclLists.get(item.listId)?.vpcId ?? "")?.accountId ?? "";
+    },
+    Vpc: ({ vpcs }, id) => vpcs.get(id)?.accountId,
     PublicIpAddress: ({ publicIps }, id) => {
       const ip = publicIps.get(id);
       return ip && (ip.accountId ?? "");
@@ -40,7 +46,7 @@ function createTags(call: Call): WantedJob {
     for (const { key = "", value } of wanted) {
       for (const resourceId of ids) {
         const accountId = findOwner(call, resourceType, resourceId);
-        if (value === undefined) {
+        if (key === "" || value === undefined || value === "") {
           throw toInvalid(`Value for the key ${key} is either null or empty`);
         }
         const tag = { key, value, resourceType, resourceId, accountId };
@@ -68,7 +74,7 @@ function deleteTags(call: Call): WantedJob {
             wanted.some(({ key = "", value }) => isSame(key, tag.key) && isSame(value, tag.value))),
       );
     if (found.length === 0) throw new ApiError(530, "Failed to delete tags");
-    for (const tag of found) checkInJob(call, tag.accountId, tag.resourceId);
+    for (const tag of found) failJob(() => checkOwner(call, tag.accountId, tag.resourceId));
     for (const { resourceId, key } of found) state.tags.remove(resourceId, key);
   });
 }
@@ -110,17 +116,8 @@ function findOwner(call: Call, type: string, id: string): string {
   if (owner === undefined) {
     throw toInvalid(`Unable to find resource by uuid ${id} and type ${type}`);
   }
-  checkInJob(call, owner, id);
+  failJob(() => checkOwner(call, owner, id));
   return owner;
-}
-
-/** A job that may not change an object fails with 530, not with the 531 of a command. */
-function checkInJob(call: Call, ownerId: string, what: string): void {
-  try {
-    checkOwner(call, ownerId, what);
-  } catch (error) {
-    throw error instanceof ApiError ? new ApiError(530, error.message) : error;
-  }
 }
 
 function isSameTag(one: Tag, other: Tag): boolean {

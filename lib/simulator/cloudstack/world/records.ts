@@ -6,7 +6,9 @@ import type { Account, Domain, Project, User } from "../access/accounts.ts";
 import { toUuid } from "../../uuid.ts";
 import type { FirewallRule } from "./firewall.ts";
 import type { LoadBalancerRule, PortForwarding } from "./load_balancing.ts";
+import type { StickinessMethod } from "./stickiness.ts";
 import type { Tag } from "./tags.ts";
+import { DEFAULT_DENY, type AclItem, type AclList, type Vpc } from "./vpcs.ts";
 
 /** The states of a virtual machine. */
 export type VmState =
@@ -54,6 +56,8 @@ export interface Network {
   readonly vpcId?: string;
   /** A tier's list of network ACL items. */
   aclId?: string;
+  /** How its load balancer keeps a client at one backend; none when it is empty. @default {as HAProxy does} */
+  readonly stickiness?: readonly StickinessMethod[];
 }
 
 /** An interface of a virtual machine. */
@@ -122,6 +126,10 @@ export interface World {
   readonly firewallRules?: readonly FirewallRule[];
   readonly loadBalancerRules?: readonly LoadBalancerRule[];
   readonly portForwardings?: readonly PortForwarding[];
+  readonly vpcs?: readonly Vpc[];
+  /** Beside the two lists that are always there. */
+  readonly aclLists?: readonly AclList[];
+  readonly aclItems?: readonly AclItem[];
   readonly tags?: readonly Tag[];
 }
 
@@ -164,10 +172,25 @@ export interface NetworkOptions {
   /** @default {"10.1.1."} */
   readonly prefix?: string;
   readonly services?: readonly string[];
+  /** The VPC that it is a tier of. @default {none} */
+  readonly vpc?: Vpc;
+  /** A tier's list of network ACL items. @default {the one that lets nothing through} */
+  readonly aclList?: AclList;
+  /** @default {what HAProxy knows} */
+  readonly stickiness?: readonly StickinessMethod[];
 }
 
 const CREATED_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const ISOLATED_SERVICES = ["Lb", "Firewall", "SourceNat", "StaticNat", "PortForwarding", "Dhcp"];
+const TIER_SERVICES = [
+  "Lb",
+  "NetworkACL",
+  "SourceNat",
+  "StaticNat",
+  "PortForwarding",
+  "Dhcp",
+  "Dns",
+];
 const SHARED_SERVICES = ["Dhcp", "Dns", "UserData"];
 
 /** A zone. */
@@ -185,9 +208,13 @@ export function toNetwork(options: NetworkOptions): Network {
   const { name, zoneId, accountId = "", prefix = "10.1.1." } = options;
   const isShared = accountId === "";
   const type = options.type ?? (isShared ? "Shared" : "Isolated");
-  const services = options.services ?? (type === "Isolated" ? ISOLATED_SERVICES : SHARED_SERVICES);
+  const { vpc, aclList = DEFAULT_DENY, stickiness } = options;
+  const usual = type === "Isolated" ? ISOLATED_SERVICES : SHARED_SERVICES;
+  const services = options.services ?? (vpc === undefined ? usual : TIER_SERVICES);
   const id = toUuid(`network/${zoneId}/${name}`);
-  return { id, name, type, zoneId, accountId, prefix, services };
+  const own = { id, name, type, zoneId, accountId, prefix, services };
+  const network = stickiness === undefined ? own : { ...own, stickiness };
+  return vpc === undefined ? network : { ...network, vpcId: vpc.id, aclId: aclList.id };
 }
 
 /** An interface. */

@@ -17,6 +17,14 @@ import {
   type Zone,
 } from "./records.ts";
 import { Tags } from "./tags.ts";
+import {
+  DEFAULT_ALLOW,
+  DEFAULT_DENY,
+  DEFAULT_ITEMS,
+  type AclItem,
+  type AclList,
+  type Vpc,
+} from "./vpcs.ts";
 import type { FirewallRule } from "./firewall.ts";
 
 /**
@@ -38,6 +46,10 @@ export class CloudStackState {
   readonly firewallRules: Map<string, FirewallRule>;
   readonly loadBalancerRules: Map<string, LoadBalancerRule>;
   readonly portForwardings: Map<string, PortForwarding>;
+  readonly vpcs: Map<string, Vpc>;
+  /** With the two lists that are always there. */
+  readonly aclLists: Map<string, AclList>;
+  readonly aclItems: Map<string, AclItem>;
   readonly tags: Tags;
   readonly #vms: Map<string, Vm>;
   #made = 0;
@@ -55,6 +67,9 @@ export class CloudStackState {
     this.firewallRules = toMap(world.firewallRules);
     this.loadBalancerRules = toMap(world.loadBalancerRules);
     this.portForwardings = toMap(world.portForwardings);
+    this.vpcs = toMap(world.vpcs);
+    this.aclLists = toMap([DEFAULT_DENY, DEFAULT_ALLOW, ...(world.aclLists ?? [])]);
+    this.aclItems = toMap([...DEFAULT_ITEMS, ...(world.aclItems ?? [])]);
     this.tags = new Tags(world.tags);
     this.#vms = toMap(world.vms);
   }
@@ -113,6 +128,12 @@ export class CloudStackState {
   removeFirewallRule(ruleId: string): void {
     this.firewallRules.delete(ruleId);
     this.tags.drop(ruleId);
+  }
+
+  /** Removes a network ACL item and its tags. */
+  removeAclItem(itemId: string): void {
+    this.aclItems.delete(itemId);
+    this.tags.drop(itemId);
   }
 
   /** Expunges a virtual machine: lists lack it, its ID stays known. It leaves its load-balancer rules. */

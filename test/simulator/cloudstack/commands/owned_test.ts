@@ -3,6 +3,7 @@ import { toAccount, toDomain } from "../../../../lib/simulator/cloudstack/access
 import type { Call } from "../../../../lib/simulator/cloudstack/commands/call.ts";
 import {
   checkOwner,
+  failJob,
   mayUse,
   needOwned,
 } from "../../../../lib/simulator/cloudstack/commands/owned.ts";
@@ -47,6 +48,14 @@ describe("who may change an object", () => {
     expect(() => find("none")).toThrow("entity does not exist");
     expect(() => find("")).toThrow("missing parameter id");
     for (const id of ["foreign", "free"]) expect(() => find(id)).toThrow("permission");
+  });
+
+  test("failJob() turns the refusal of a command into the failure of a job", () => {
+    expect(() => failJob(() => checkOwner(toCall("ops", ""), acme, "web"))).toThrow(
+      expect.objectContaining({ code: 530, message: expect.stringMatching(/web$/) }),
+    );
+    const unknown = (): unknown => needOwned(toCall("ops", "none"), "id", new Map());
+    expect(() => failJob(unknown)).toThrow(expect.objectContaining({ code: 431 }));
   });
 
   test("checkOwner() names the object", () => {

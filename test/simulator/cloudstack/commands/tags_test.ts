@@ -57,7 +57,7 @@ describe("commands about tags", () => {
     ["an unknown object", { resourceids: "none" }, [2, 431]],
     ["an unknown kind", { resourcetype: "Nothing" }, [2, 431]],
     ["a tag without a value", { "tags[0].value": "" }, [2, 431]],
-    ["no tag", { "tags[0].key": "", "tags[0].value": "" }, [431]],
+    ["a tag without a key", { "tags[0].key": "" }, [2, 431]],
     ["no object", { resourceids: "" }, [431]],
     ["no kind", { resourcetype: "" }, [431]],
   ])("createTags refuses %s", async (_, fields, expected) => {
@@ -66,6 +66,10 @@ describe("commands about tags", () => {
     const all = toFields(ipId(), { k: "a" }, more);
     expect(await run("createTags", all, username)).toEqual(expected);
     expect(rig.simulator.state.tags.all).toEqual([]);
+  });
+
+  test("createTags refuses a request without tags", async () => {
+    expect(await run("createTags", toFields(ipId(), {}))).toEqual([431]);
   });
 
   test("a free address belongs to nobody, so that only an administrator tags it", async () => {
@@ -80,7 +84,9 @@ describe("commands about tags", () => {
     expect(await run("deleteTags", toFields(ipId(), { b: "other" }))).toEqual([2, 530]);
     expect(await run("deleteTags", toFields(ipId(), { b: "" }), "ops")).toEqual([2, 530]);
     expect(tagsOf(ipId())).toEqual({ b: "2", c: "3" });
-    expect(await run("deleteTags", toFields(ipId(), { b: "" }))).toEqual([1, 0]);
+    expect(await run("deleteTags", toFields(ipId(), { b: "" }))).toEqual([2, 530]);
+    const anyValue = toFields(ipId(), {}, { "tags[0].key": "b" });
+    expect(await run("deleteTags", anyValue)).toEqual([1, 0]);
     expect(await run("deleteTags", toFields(ipId(), {}))).toEqual([1, 0]);
     expect(await run("deleteTags", toFields(ipId(), {}))).toEqual([2, 530]);
     expect(tagsOf(ipId())).toEqual({});

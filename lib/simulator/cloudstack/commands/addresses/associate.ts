@@ -2,7 +2,7 @@
  * `associateIpAddress` and `disassociateIpAddress`: an account takes a free public address, and gives it back.
  * @module
  */
-import { ApiError, toInvalid, toUnknownEntity } from "../../replies.ts";
+import { ApiError, toInvalid } from "../../replies.ts";
 import { free, toSerialKey, wipe } from "../../world/addresses.ts";
 import type { PublicIp } from "../../world/records.ts";
 import type { CloudStackState } from "../../world/state.ts";
@@ -76,11 +76,9 @@ export function disassociate(call: Call): WantedJob {
 
 /** A VPC counts before a network. */
 function findPlace({ parameters, state }: Call): Place {
-  const vpcId = parameters.get("vpcid")?.toLowerCase();
-  if (vpcId !== undefined) {
-    const tier = [...state.networks.values()].find((network) => network.vpcId === vpcId);
-    if (tier === undefined) throw toUnknownEntity(parameters.command, "vpcid", vpcId);
-    return { ownerId: tier.accountId, zoneId: tier.zoneId, target: { vpcId } };
+  const vpc = findNamed(parameters, "vpcid", state.vpcs);
+  if (vpc !== undefined) {
+    return { ownerId: vpc.accountId, zoneId: vpc.zoneId, target: { vpcId: vpc.id } };
   }
   const network = findNamed(parameters, "networkid", state.networks);
   if (network !== undefined) {

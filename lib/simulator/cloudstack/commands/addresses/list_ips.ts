@@ -17,6 +17,7 @@ export function listPublicIps(call: Call): List {
   const wanted = findNamed(parameters, "id", state.publicIps);
   const zone = findNamed(parameters, "zoneid", state.zones);
   const network = findNamed(parameters, "associatednetworkid", state.networks);
+  const vpc = findNamed(parameters, "vpcid", state.vpcs);
   const ips = [...state.publicIps.values()].filter(
     (ip) =>
       isShown(ip) &&
@@ -24,7 +25,7 @@ export function listPublicIps(call: Call): List {
       (wanted === undefined || wanted === ip) &&
       (zone === undefined || zone.id === ip.zoneId) &&
       (network === undefined || network.id === ip.networkId) &&
-      isSame(parameters.get("vpcid"), ip.vpcId ?? "") &&
+      (vpc === undefined || vpc.id === ip.vpcId) &&
       isSame(parameters.get("ipaddress"), ip.address) &&
       isSame(parameters.get("issourcenat"), String(ip.isSourceNat)) &&
       isSame(parameters.get("isstaticnat"), String(ip.staticNatVmId !== undefined)) &&

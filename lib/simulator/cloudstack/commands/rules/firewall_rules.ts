@@ -5,6 +5,7 @@
 import { toScope } from "../../access/scope.ts";
 import { ApiError, toHidden, toInvalid } from "../../replies.ts";
 import type { Settings } from "../../settings.ts";
+import { unbindIfUnused } from "../../world/addresses.ts";
 import { isInConflict, type FirewallRule } from "../../world/firewall.ts";
 import type { Network, PublicIp } from "../../world/records.ts";
 import type { CloudStackState } from "../../world/state.ts";
@@ -138,6 +139,7 @@ function deleteFirewallRule(call: Call): WantedJob {
     },
     run: () => {
       state.removeFirewallRule(rule.id);
+      unbindIfUnused(state, rule.ipId);
       return { success: true };
     },
   };
@@ -164,10 +166,10 @@ function listFirewallRules(call: Call): List {
 }
 
 function checkReady(call: Call, ip: PublicIp): void {
-  if (ip.accountId === undefined) {
+  if (ip.state !== "Allocated") {
     throw toInvalid(`Ip address id=${ip.id} not ready for firewall rules yet`);
   }
-  checkOwner(call, ip.accountId, ip.id);
+  checkOwner(call, ip.accountId ?? "", ip.id);
 }
 
 function toRuleReply(

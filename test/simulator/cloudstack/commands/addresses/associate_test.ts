@@ -60,7 +60,7 @@ describe("associateIpAddress and disassociateIpAddress", () => {
     ["another account's network", { networkid: "foreign" }, 531],
   ])("an address for %s is refused, and free again", async (_, fields, code) => {
     const tier = addTier(rig, "tier");
-    const foreign = addTier(rig, "other", rig.story.accountIds.ops);
+    const foreign = addTier(rig, "other", { accountId: rig.story.accountIds.ops });
     const ids: Fields = { tier: tier.id, foreign: foreign.id };
     const named = fields["networkid"];
     const all = { ...fields, ...(named !== undefined && { networkid: ids[named] ?? "" }) };
@@ -77,11 +77,8 @@ describe("associateIpAddress and disassociateIpAddress", () => {
   });
 
   test("an address for a project belongs to the project", async () => {
-    const network = addTier(
-      rig,
-      "project",
-      rig.simulator.state.projects.get(rig.story.projectId)?.accountId,
-    );
+    const project = rig.simulator.state.projects.get(rig.story.projectId);
+    const network = addTier(rig, "project", { accountId: project?.accountId });
     const fields = { vpcid: network.vpcId, projectid: rig.story.projectId };
     expect((await rig.change("associateIpAddress", fields)).result).toMatchObject({
       ipaddress: { projectid: rig.story.projectId },

@@ -26,7 +26,7 @@ describe("listPublicIpAddresses", () => {
     ["an address", { ipaddress: "192.0.2.13" }, [13]],
     ["a free address, only with free ones", { ipaddress: "192.0.2.14" }, []],
     ["a network", { associatednetworkid: "paris" }, [10, 11, 12]],
-    ["a VPC", { vpcid: "vpc-of-tier" }, [13]],
+    ["a VPC", { vpcid: "vpc" }, [13]],
     ["source NAT", { issourcenat: "true" }, [10]],
     ["static NAT", { isstaticnat: "true" }, [11]],
     ["neither", { issourcenat: "false", isstaticnat: "false" }, [12, 13]],
@@ -36,11 +36,13 @@ describe("listPublicIpAddresses", () => {
     ["a tag, or another one", { "tags[0].key": "a", "tags[0].value": "b" }, [12]],
   ])("by %s", async (_, fields, expected) => {
     const id = await takeAddress(rig, networkOf(rig, "k8s-paris"));
-    await takeAddress(rig, addTier(rig, "tier"));
+    const tier = addTier(rig, "tier");
+    await takeAddress(rig, tier);
     await makeRule(rig, id);
     const tag = { key: "a", value: "b", resourceType: "PublicIpAddress" };
     rig.simulator.state.tags.add({ ...tag, resourceId: id, accountId: "" });
-    const ids: Fields = { paris: networkOf(rig, "k8s-paris").id, lyon: rig.story.zoneIds.lyon };
+    const paris = networkOf(rig, "k8s-paris").id;
+    const ids: Fields = { paris, lyon: rig.story.zoneIds.lyon, vpc: tier.vpcId };
     const asked = Object.entries(fields).map(([key, value]) => [key, ids[value] ?? value]);
     expect(await list(Object.fromEntries(asked))).toEqual(expected);
   });
@@ -54,7 +56,7 @@ describe("listPublicIpAddresses", () => {
 
   test("addresses of a project show only by the project", async () => {
     const project = rig.simulator.state.projects.get(rig.story.projectId);
-    await takeAddress(rig, addTier(rig, "tier", project?.accountId));
+    await takeAddress(rig, addTier(rig, "tier", { accountId: project?.accountId }));
     expect(await list({ listall: "true" })).toEqual([10, 11]);
     expect(await list({ projectid: rig.story.projectId })).toEqual([12]);
     expect(await list({ projectid: rig.story.projectId, listall: "true" })).toEqual([12]);
