@@ -9,6 +9,8 @@ export interface Limit {
   readonly skip?: number;
   /** Ends after this many requests. @default {Infinity} */
   readonly times?: number;
+  /** Called when a request is hit, before the server does anything with it. */
+  readonly onHit?: () => void;
 }
 
 /** A fault that is on. */
@@ -53,6 +55,7 @@ export class FaultSwitches<F, S extends Limit> {
     for (const one of fitting) one.toSkip = Math.max(0, one.toSkip - 1);
     if (last === undefined) return undefined;
     this.#taken += 1;
+    last.scope.onHit?.();
     last.left -= 1;
     if (last.left <= 0) this.#switched.delete(last);
     return last.fault;

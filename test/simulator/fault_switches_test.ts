@@ -30,11 +30,13 @@ describe("FaultSwitches", () => {
 
   test("a fault may let requests pass first, so that it hits the k-th of those that fit", () => {
     const switches = new Switches();
-    switches.set("second", { path: "/one", skip: 1, times: 1 });
+    const hits: string[] = [];
+    const onHit = (): void => void hits.push("second");
+    switches.set("second", { path: "/one", skip: 1, times: 1, onHit });
     switches.set("third of all", { skip: 2, times: 1 });
     const taken = ["/one", "/one", "/two", "/two", "/one"].map((path) => switches.take(path));
     expect(taken).toEqual([undefined, "second", "third of all", undefined, undefined]);
-    expect(switches.taken).toBe(2);
+    expect([switches.taken, hits]).toEqual([2, ["second"]]);
   });
 
   test("clear() switches everything off", () => {

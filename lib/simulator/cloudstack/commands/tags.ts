@@ -24,6 +24,8 @@ const OWNERS: Readonly<Record<string, (state: CloudStackState, id: string) => st
     UserVm: ({ vms }, id) => vms.get(id)?.accountId,
     Network: ({ networks }, id) => networks.get(id)?.accountId,
     FirewallRule: ({ firewallRules }, id) => firewallRules.get(id)?.accountId,
+    LoadBalancer: ({ loadBalancerRules }, id) => loadBalancerRules.get(id)?.accountId,
+    PortForwardingRule: ({ portForwardings }, id) => portForwardings.get(id)?.accountId,
     NetworkACL: ({ aclItems, aclLists, vpcs }, id) => {
       const item = aclItems.get(id);
       if (item === undefined) return undefined;

@@ -14,9 +14,9 @@ export interface UsedPorts {
 }
 
 /** Jobs about an address run after those with the same key: of its network, of its VPC before it is bound to a tier. */
-export function toSerialKey({ id, networkId, vpcId }: PublicIp): string {
+export function toSerialKey({ id, networkId, vpcId, turn }: PublicIp): string {
   if (networkId !== undefined) return `network/${networkId}`;
-  return vpcId === undefined ? `ip/${id}` : `vpc/${vpcId}`;
+  return vpcId === undefined ? (turn ?? `ip/${id}`) : `vpc/${vpcId}`;
 }
 
 /** The ports that load-balancer rules and port forwardings use on an address. */
@@ -30,8 +30,8 @@ export function listUsedPorts(state: CloudStackState, ipId: string): UsedPorts[]
 
 /** Whether anything is on an address: rules of any kind. */
 export function hasRules(state: CloudStackState, ipId: string): boolean {
-  if (listUsedPorts(state, ipId).length > 0) return true;
-  return [...state.firewallRules.values()].some((rule) => rule.ipId === ipId);
+  const maps = [state.loadBalancerRules, state.portForwardings, state.firewallRules];
+  return maps.some((map) => map.values().some((rule) => rule.ipId === ipId));
 }
 
 /** Takes an address of a VPC off its tier, once no rule or virtual machine needs it there. */
@@ -83,4 +83,5 @@ export function free(state: CloudStackState, ip: PublicIp): void {
   delete ip.allocatedMs;
   delete ip.networkId;
   delete ip.vpcId;
+  delete ip.turn;
 }

@@ -59,7 +59,7 @@ function toAddress(
     owner: state.accounts.get(ip.accountId ?? "")?.name ?? "",
     state: ip.state,
     network: state.networks.get(ip.networkId ?? "")?.name,
-    vpc: ip.vpcId,
+    vpc: state.vpcs.get(ip.vpcId ?? "")?.name,
     nat: toNat(ip, state),
     tags,
     loadBalancerRules: toSorted(rules.map((rule) => toRule(rule, state))),

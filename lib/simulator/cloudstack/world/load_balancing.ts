@@ -45,6 +45,8 @@ export interface LoadBalancerRule {
   members: Member[];
   /** The firewall rule that was made with it, and goes with it. */
   readonly firewallRuleId?: string;
+  /** Whether a group of virtual machines that grows by itself uses it: members and the rule are the group's. */
+  readonly isAutoscaled?: boolean;
   /** What the router runs; absent until the rule was sent to it for the first time. */
   applied?: AppliedRule;
 }

@@ -52,6 +52,8 @@ export interface Network {
   readonly prefix: string;
   /** What its router offers: `Lb`, `Firewall`, `StaticNat`. */
   readonly services: readonly string[];
+  /** What balances its load. @default {its router} */
+  readonly balancer?: "Netris";
   /** The VPC that it is a tier of. */
   readonly vpcId?: string;
   /** A tier's list of network ACL items. */
@@ -107,6 +109,8 @@ export interface PublicIp {
   networkId?: string;
   /** The VPC that it belongs to. */
   vpcId?: string;
+  /** The key of the job that gives it a network or a VPC: jobs after it wait for it. */
+  turn?: string;
   isSourceNat: boolean;
   /** The virtual machine that it is translated to, if it serves static NAT. */
   staticNatVmId?: string;

@@ -32,16 +32,18 @@ export function associate(call: Call): WantedJob {
   ip.accountId = accountId;
   ip.allocatedMs = nowMs;
   ip.state = "Allocating";
+  ip.turn = toSerialKey({ ...ip, ...place.target });
   return {
     instanceType: "IpAddress",
     instanceId: ip.id,
-    serialKey: toSerialKey({ ...ip, ...place.target }),
+    serialKey: ip.turn,
     run: () => {
       checkPlace(place, accountId, state);
       Object.assign(ip, place.target);
       // The server shows the state from before.
       const ipaddress = toIpReply(ip, state);
       ip.state = "Allocated";
+      delete ip.turn;
       return { ipaddress };
     },
     undo: () => free(state, ip),

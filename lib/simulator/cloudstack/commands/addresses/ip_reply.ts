@@ -14,6 +14,7 @@ import { toOwner } from "../owner_reply.ts";
 export function toIpReply(ip: PublicIp, state: CloudStackState): object {
   const network = state.networks.get(ip.networkId ?? "");
   const vm = state.vms.get(ip.staticNatVmId ?? "");
+  const vpc = state.vpcs.get(ip.vpcId ?? "");
   return {
     id: ip.id,
     ipaddress: ip.address,
@@ -28,7 +29,7 @@ export function toIpReply(ip: PublicIp, state: CloudStackState): object {
     ...(vm && { virtualmachineid: vm.id, virtualmachinename: vm.name }),
     ...(network && { associatednetworkid: network.id, associatednetworkname: network.name }),
     networkid: toUuid(`network/public/${ip.zoneId}`),
-    ...(ip.vpcId !== undefined && { vpcid: ip.vpcId }),
+    ...(vpc && { vpcid: vpc.id, vpcname: vpc.name }),
     state: ip.state,
     hasrules: hasRules(state, ip.id),
     tags: toTagsReply(state, ip.id),

@@ -33,9 +33,12 @@ export function assign(call: Call): WantedJob {
   return {
     ...toJob(rule),
     begin: () => {
+      const text = `Failed to assign to load balancer ${toNumber(rule.id)}`;
       if (!state.loadBalancerRules.has(rule.id)) {
-        const text = `Failed to assign to load balancer ${toNumber(rule.id)}`;
         throw toInvalid(`${text}, the load balancer was not found.`);
+      }
+      if (rule.isAutoscaled === true) {
+        throw toInvalid(`${text} because it is being used by an Autoscale VM group.`);
       }
       added = named.flatMap((one) => toMembers(one, rule, state));
       rule.members = [...rule.members, ...added];

@@ -2,10 +2,10 @@
  * `updateLoadBalancerRule` and `deleteLoadBalancerRule`.
  * @module
  */
-import { toInvalid } from "../../replies.ts";
+import { ApiError, toInvalid } from "../../replies.ts";
 import { isSince } from "../../settings.ts";
 import { dropRule } from "../../world/addresses.ts";
-import { applyRule, type LoadBalancerRule } from "../../world/load_balancing.ts";
+import { applyRule, toNumber, type LoadBalancerRule } from "../../world/load_balancing.ts";
 import type { Call, WantedJob } from "../call.ts";
 import { needOwned } from "../owned.ts";
 import { ALGORITHMS, isSource, PROTOCOLS } from "./create_rule.ts";
@@ -23,7 +23,9 @@ export function updateRule(call: Call): WantedJob {
       throw toInvalid(`Unable to find lb rule by id=${rule.id}`);
     }
     const { algorithm, cidrList } = rule;
-    Object.assign(rule, readChanges(call));
+    const changes = readChanges(call);
+    if (state.networks.get(rule.networkId)?.balancer === "Netris") checkNetris(changes);
+    Object.assign(rule, changes);
     if (rule.algorithm !== algorithm || rule.cidrList !== cidrList) applyRule(rule);
     return { loadbalancer: toRuleReply(rule, state) };
   });
@@ -47,6 +49,10 @@ export function deleteRule(call: Call): WantedJob {
       if (!state.loadBalancerRules.has(rule.id)) {
         throw toInvalid(`Unable to find load balancer rule ${rule.id}`);
       }
+      if (rule.isAutoscaled === true) {
+        const text = `Cannot delete load balancer rule ${toNumber(rule.id)} because it is being used by`;
+        throw new ApiError(530, `${text} 1 Autoscale VM group.`);
+      }
       before = rule.state;
       rule.state = "Revoke";
       setRevoked(true);
@@ -61,6 +67,15 @@ export function deleteRule(call: Call): WantedJob {
 function toRuleJob({ id, networkId }: LoadBalancerRule, run: WantedJob["run"]): WantedJob {
   const serialKey = `network/${networkId}`;
   return { instanceType: "FirewallRule", instanceId: id, serialKey, run };
+}
+
+function checkNetris({ algorithm, protocol }: Changes): void {
+  if (algorithm !== undefined) {
+    throw toInvalid(`Algorithm: ${algorithm} specified for Netris Provider is not supported.`);
+  }
+  if (protocol === "tcp-proxy") {
+    throw toInvalid("TCP Proxy protocol is not supported for Netris Provider.");
+  }
 }
 
 type Changes = Partial<

@@ -123,6 +123,17 @@ describe("associateIpAddress and disassociateIpAddress", () => {
     expect(ipOf("192.0.2.11")).toMatchObject({ state: "Allocated" });
   });
 
+  test("an address that is given back before its job is done waits for that job", async () => {
+    const fields = { networkid: networkid() };
+    const { body } = await rig.ask("associateIpAddress", fields, { method: "POST" });
+    await rig.ask("disassociateIpAddress", { id: String(body["id"]) }, { method: "POST" });
+    await rig.clock.advance(300);
+    expect(ipOf("192.0.2.12")).toMatchObject({ state: "Releasing", networkId: networkid() });
+    await rig.clock.advance(100);
+    expect(ipOf("192.0.2.12")).not.toHaveProperty("networkId");
+    expect(ipOf("192.0.2.12")).toMatchObject({ state: "Free" });
+  });
+
   test("jobs of one network run one after the other", async () => {
     const fields = { networkid: networkid() };
     for (let index = 0; index < 2; index += 1) {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { toIpReply } from "../../../../../lib/simulator/cloudstack/commands/addresses/ip_reply.ts";
 import { createDemoWorld } from "../../../../../lib/simulator/cloudstack/mod.ts";
 import { CloudStackState } from "../../../../../lib/simulator/cloudstack/world/state.ts";
+import { toVpc } from "../../../../../lib/simulator/cloudstack/world/vpcs.ts";
 
 test("toIpReply() leaves out what a free address lacks, and names the VPC of one", () => {
   const state = new CloudStackState(createDemoWorld().world);
@@ -19,7 +20,10 @@ test("toIpReply() leaves out what a free address lacks, and names the VPC of one
     tags: [],
   });
   expect(toIpReply(second, state)).toMatchObject({ isstaticnat: true, virtualmachinename: "cp-1" });
-  expect(toIpReply({ ...first, vpcId: "v" }, state)).toMatchObject({ vpcid: "v" });
+  const vpc = toVpc("shop", first.zoneId, first.accountId ?? "");
+  state.vpcs.set(vpc.id, vpc);
+  const shown = { vpcid: vpc.id, vpcname: "shop" };
+  expect(toIpReply({ ...first, vpcId: vpc.id }, state)).toMatchObject(shown);
   const reply = toIpReply(free, state);
   expect(reply).toMatchObject({ state: "Free" });
   for (const field of ["allocated", "account", "associatednetworkid", "vpcid"]) {

@@ -74,6 +74,29 @@ describe("updateLoadBalancerRule and deleteLoadBalancerRule", () => {
     expect(ruleOf(id)).toEqual(before);
   });
 
+  test.each<[string, Fields, number]>([
+    ["an algorithm, even the same one", { algorithm: "roundrobin" }, 431],
+    ["tcp-proxy", { protocol: "tcp-proxy" }, 431],
+    ["another name", { name: "new" }, 0],
+  ])("in a network of Netris, a change to %s is answered %d", async (_, fields, code) => {
+    const id = await makeServing();
+    const network = networkOf(rig, "k8s-paris");
+    rig.simulator.state.networks.set(network.id, { ...network, balancer: "Netris" });
+    expect((await update(id, fields)).code).toBe(code);
+  });
+
+  test("a rule of a group that grows by itself takes no members and stays", async () => {
+    const id = await makeServing();
+    const rule = ruleOf(id);
+    if (rule !== undefined) {
+      rig.simulator.state.loadBalancerRules.set(id, { ...rule, isAutoscaled: true });
+    }
+    const fields = { id, virtualmachineids: rig.idOf("worker-2") };
+    expect((await rig.change("assignToLoadBalancerRule", fields)).code).toBe(431);
+    expect((await rig.change("deleteLoadBalancerRule", { id })).code).toBe(530);
+    expect(ruleOf(id)).toMatchObject({ state: "Active", members: [{ isRevoked: false }] });
+  });
+
   test("a rule that is deleted is shown as Revoke until the job is done", async () => {
     const id = await makeServing();
     await rig.ask("deleteLoadBalancerRule", { id }, { method: "POST" });

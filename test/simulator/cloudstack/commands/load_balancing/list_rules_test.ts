@@ -6,7 +6,7 @@ import {
   networkOf,
   takeAddress,
 } from "../../../../support/cloud/cloudstack_networks.ts";
-import { useCloudStack } from "../../../../support/cloud/cloudstack_rig.ts";
+import { useCloudStack, type Done } from "../../../../support/cloud/cloudstack_rig.ts";
 
 describe("listLoadBalancerRules and listLoadBalancerRuleInstances", () => {
   const rig = useCloudStack();
@@ -53,12 +53,16 @@ describe("listLoadBalancerRules and listLoadBalancerRuleInstances", () => {
 
   test("of several tags, one is enough", async () => {
     const { web, api, vpc } = await makeThree();
-    const { tags } = rig.simulator.state;
-    const add = (resourceId: string, key: string, value: string): void =>
-      tags.add({ resourceId, key, value, resourceType: "LoadBalancer", accountId: "a" });
-    add(web, "cluster", "one");
-    add(api, "service", "two");
-    add(vpc, "cluster", "other");
+    const add = (resourceids: string, key: string, value: string): Promise<Done> =>
+      rig.change("createTags", {
+        resourceids,
+        resourcetype: "LoadBalancer",
+        "tags[0].key": key,
+        "tags[0].value": value,
+      });
+    await add(web, "cluster", "one");
+    await add(api, "service", "two");
+    await add(vpc, "cluster", "other");
     const asked = {
       "tags[0].key": "cluster",
       "tags[0].value": "one",
