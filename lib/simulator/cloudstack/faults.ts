@@ -35,8 +35,16 @@ export type Fault =
   | { readonly kind: "shrinkingList" }
   /** A job is taken, and stays pending until it is released. */
   | { readonly kind: "endlessJob" }
-  /** A job is taken, and fails without a change. */
-  | { readonly kind: "failedJob"; readonly code: number; readonly text: string };
+  /**
+   * A job is taken, and fails without a change. With `isLate` it fails at its end, as it does when the router does not
+   * answer: what it did meanwhile was to be seen, and is taken back.
+   */
+  | {
+      readonly kind: "failedJob";
+      readonly code: number;
+      readonly text: string;
+      readonly isLate?: boolean;
+    };
 
 /** The requests that a fault is for; all of them by default. */
 export interface FaultScope extends Limit {
@@ -60,7 +68,7 @@ export class Faults extends FaultSwitches<Fault, FaultScope> {
 export function toJobFate(fault: Fault | undefined): JobFate | undefined {
   if (fault?.kind === "endlessJob") return { kind: "endless" };
   if (fault?.kind !== "failedJob") return undefined;
-  return { kind: "failed", code: fault.code, text: fault.text };
+  return { ...fault, kind: "failed" };
 }
 
 /** A missing page is used up by that page, not by the others. */

@@ -43,8 +43,13 @@ export interface JobOptions extends Pick<
 export type JobFate =
   /** It stays pending until {@linkcode Jobs.release}. */
   | { readonly kind: "endless" }
-  /** It fails and changes nothing. */
-  | { readonly kind: "failed"; readonly code: number; readonly text: string };
+  /** It fails and changes nothing; `isLate`: it takes as long as others, and what it did meanwhile is taken back. */
+  | {
+      readonly kind: "failed";
+      readonly code: number;
+      readonly text: string;
+      readonly isLate?: boolean;
+    };
 
 /** What {@linkcode Jobs} needs. */
 export interface JobsOptions {
@@ -113,10 +118,11 @@ export class Jobs {
   ): Promise<void> {
     const { clock, durationMs, signal } = this.#options;
     try {
-      if (fate?.kind === "failed") throw new ApiError(fate.code, fate.text);
+      if (fate?.kind === "failed" && fate.isLate !== true) throw toFailure(fate);
       work.begin?.();
       if (fate?.kind === "endless") await this.#hold(job.id);
       await clock.sleep(durationMs(), signal);
+      if (fate?.kind === "failed") throw toFailure(fate);
       job.result = work.run();
       job.status = 1;
     } catch (error) {
@@ -133,6 +139,10 @@ export class Jobs {
   #hold(jobId: string): Promise<void> {
     return new Promise((resolve) => void this.#held.set(jobId, resolve));
   }
+}
+
+function toFailure({ code, text }: Extract<JobFate, { readonly kind: "failed" }>): ApiError {
+  return new ApiError(code, text);
 }
 
 /** A job as `queryAsyncJobResult` shows it. */

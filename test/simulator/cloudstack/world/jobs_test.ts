@@ -106,6 +106,17 @@ describe("Jobs", () => {
     expect(done).toEqual(["run"]);
   });
 
+  test("a job that is made to fail late begins, takes its time, and takes back what it did", async () => {
+    const { jobs, clock, done } = createJobs();
+    const fate = { kind: "failed", code: 534, text: "no router", isLate: true } as const;
+    const undo = (): void => void done.push("undo a");
+    const job = jobs.start({ ...work(done, "a"), undo }, fate);
+    await clock.advance(50);
+    expect([job.status, done]).toEqual([0, ["begin a"]]);
+    await clock.advance(50);
+    expect([job.resultCode, done]).toEqual([534, ["begin a", "undo a"]]);
+  });
+
   test("nothing runs after the simulator stopped", async () => {
     const { jobs, clock, done } = createJobs();
     const job = jobs.start(work(done, "a"));

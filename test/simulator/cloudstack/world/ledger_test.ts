@@ -24,7 +24,10 @@ function createState(options: Options = {}): { state: CloudStackState; ip: Publi
   const { address = "192.0.2.50", cidrList = "10.0.0.0/8 10.1.0.0/16", isReversed } = options;
   const made = toPublicIp(address, story.zoneIds.paris, story.accountIds.acme);
   const ip: PublicIp = { ...made, ...(paris && { networkId: paris.id }) };
-  const members = ["worker-1", "worker-2"].flatMap((name) => vms.get(name) ?? []);
+  const names = ["worker-1", "worker-2"];
+  const members = (isReversed === true ? names.toReversed() : names).flatMap(
+    (name) => vms.get(name) ?? [],
+  );
   const rules = [
     toLoadBalancerRule({ ip, name: "web", cidrList, description: "d", vms: members }),
     toLoadBalancerRule({ ip, name: "api", publicPort: 81 }),

@@ -98,17 +98,21 @@ describe("associateIpAddress and disassociateIpAddress", () => {
       virtualmachineid: rig.idOf("worker-1"),
     };
     await rig.change("createPortForwardingRule", forwarding);
+    const firewall = { ipaddressid: id, protocol: "tcp", startport: "22" };
+    await rig.change("createFirewallRule", firewall);
     const tag = { resourceids: id, resourcetype: "PublicIpAddress", "tags[0].key": "a" };
     await rig.change("createTags", { ...tag, "tags[0].value": "b" });
-    expect([state.loadBalancerRules.has(ruleId), state.portForwardings.size]).toEqual([true, 1]);
+    const sizes = (): number[] =>
+      [state.loadBalancerRules, state.portForwardings, state.firewallRules].map((map) => map.size);
+    expect([state.loadBalancerRules.has(ruleId), ...sizes()]).toEqual([true, 1, 1, 2]);
 
     const { body } = await rig.ask("disassociateIpAddress", { id }, { method: "POST" });
     expect(body).toEqual({ jobid: expect.any(String) });
     await rig.clock.advance(100);
     expect(state.publicIps.get(id)).toMatchObject({ state: "Releasing" });
+    expect(sizes()).toEqual([0, 0, 0]);
     await rig.clock.advance(100);
     expect(state.publicIps.get(id)).toMatchObject({ state: "Free" });
-    expect([state.loadBalancerRules.size, state.portForwardings.size]).toEqual([0, 0]);
     expect(state.tags.of(id)).toEqual([]);
     expect(await rig.change("disassociateIpAddress", { id })).toMatchObject({ code: 0 });
   });

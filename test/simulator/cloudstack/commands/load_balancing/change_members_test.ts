@@ -74,15 +74,20 @@ describe("assignToLoadBalancerRule and removeFromLoadBalancerRule", () => {
     expect((await assign(id, ids("worker-1"))).code).toBe(0);
   });
 
-  test("a router that fails takes the new members back", async () => {
-    const id = await make();
-    await assign(id, ids("worker-1"));
-    const before = structuredClone(ruleOf(id));
-    rig.simulator.faults.set({ kind: "failedJob", code: 530, text: "no" }, { times: 2 });
-    expect((await assign(id, ids("worker-2"))).code).toBe(530);
-    expect((await remove(id, ids("worker-1"))).code).toBe(530);
-    expect(ruleOf(id)).toEqual(before);
-  });
+  test.each([false, true])(
+    "a router that fails takes the change back; late: %p",
+    async (isLate) => {
+      const id = await make();
+      await assign(id, ids("worker-1"));
+      const before = structuredClone(ruleOf(id));
+      const fault = { kind: "failedJob", code: 530, text: "no", isLate } as const;
+      rig.simulator.faults.set(fault, { times: 2 });
+      expect((await assign(id, ids("worker-2"))).code).toBe(530);
+      expect(ruleOf(id)).toEqual(before);
+      expect((await remove(id, ids("worker-1"))).code).toBe(530);
+      expect(ruleOf(id)).toEqual(before);
+    },
+  );
 
   test("vmidipmap chooses secondary addresses, beside the own one or alone", async () => {
     const id = await make();

@@ -117,13 +117,16 @@ describe("updateLoadBalancerRule and deleteLoadBalancerRule", () => {
     expect([first?.resultCode, second?.resultCode]).toEqual([0, 431]);
   });
 
-  test("a deletion that fails leaves the rule as it was", async () => {
-    const id = await makeServing();
-    const before = structuredClone(ruleOf(id));
-    rig.simulator.faults.set({ kind: "failedJob", code: 534, text: "no router" });
-    expect((await rig.change("deleteLoadBalancerRule", { id })).code).toBe(534);
-    expect(ruleOf(id)).toEqual(before);
-  });
+  test.each([false, true])(
+    "a deletion that fails leaves the rule as it was; late: %p",
+    async (isLate) => {
+      const id = await makeServing();
+      const before = structuredClone(ruleOf(id));
+      rig.simulator.faults.set({ kind: "failedJob", code: 534, text: "no router", isLate });
+      expect((await rig.change("deleteLoadBalancerRule", { id })).code).toBe(534);
+      expect(ruleOf(id)).toEqual(before);
+    },
+  );
 
   test("the last rule of an address of a VPC unbinds it from the tier", async () => {
     const tier = addTier(rig, "tier");
