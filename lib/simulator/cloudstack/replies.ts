@@ -58,9 +58,15 @@ export function toListBody({ key, count, items }: ListPage): object {
   return items.length === 0 ? { count } : { count, [key]: items };
 }
 
+/** The outer keys that do not follow from the command. */
+const ENVELOPE_KEYS: ReadonlyMap<string, string> = new Map([
+  ["createLBStickinessPolicy", "createLBStickinessPolicy"],
+  ["deleteLBStickinessPolicy", "deleteLBstickinessrruleresponse"],
+]);
+
 /** The outer key of an answer to a command. */
 export function toEnvelopeKey(command: string): string {
-  return `${command.toLowerCase()}response`;
+  return ENVELOPE_KEYS.get(command) ?? `${command.toLowerCase()}response`;
 }
 
 /** The inner object of an error. */

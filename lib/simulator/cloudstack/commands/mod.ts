@@ -4,12 +4,14 @@
  */
 import { ADDRESS_COMMANDS } from "./addresses/mod.ts";
 import { ADMINISTRATION_COMMANDS } from "./administration.ts";
+import { JOB_COMMANDS } from "./async_jobs.ts";
 import type { Command } from "./call.ts";
 import { FIREWALL_COMMANDS } from "./rules/firewall_rules.ts";
 import { LIFECYCLE_COMMANDS } from "./lifecycle.ts";
 import { LOAD_BALANCING_COMMANDS } from "./load_balancing/mod.ts";
 import { PLACE_COMMANDS } from "./places.ts";
 import { ACL_COMMANDS } from "./rules/network_acls.ts";
+import { STICKINESS_COMMANDS } from "./rules/stickiness.ts";
 import { SERVER_COMMANDS } from "./server_facts.ts";
 import { TAG_COMMANDS } from "./tags.ts";
 import { VM_COMMANDS } from "./virtual_machines.ts";
@@ -22,10 +24,12 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...ADDRESS_COMMANDS,
     ...LOAD_BALANCING_COMMANDS,
     ...SERVER_COMMANDS,
+    ...JOB_COMMANDS,
     ...ADMINISTRATION_COMMANDS,
     ...TAG_COMMANDS,
     ...FIREWALL_COMMANDS,
     ...ACL_COMMANDS,
+    ...STICKINESS_COMMANDS,
   }),
 );
 

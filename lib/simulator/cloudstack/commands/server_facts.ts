@@ -1,25 +1,13 @@
 /**
- * What the server says about itself, about projects and about jobs.
+ * What the server says about itself and about projects.
  * @module
  */
-import { ApiError } from "../replies.ts";
-import { toJobReply } from "../world/jobs.ts";
-import {
-  findNamed,
-  isSame,
-  matches,
-  needNamed,
-  toList,
-  type Call,
-  type Command,
-  type List,
-} from "./call.ts";
+import { findNamed, isSame, matches, toList, type Call, type Command, type List } from "./call.ts";
 
 /** The commands. */
 export const SERVER_COMMANDS: Readonly<Record<string, Command>> = {
   listCapabilities: { kind: "answer", run: listCapabilities },
   listProjects: { kind: "list", run: listProjects },
-  queryAsyncJobResult: { kind: "answer", run: queryJob },
 };
 
 function listCapabilities({ caller: { account }, settings }: Call): object {
@@ -70,16 +58,4 @@ function listProjects({ caller: { account }, parameters, state }: Call): List {
     state: project.state,
     tags: [],
   }));
-}
-
-function queryJob({ caller: { account }, parameters, jobs }: Call): object {
-  const job = needNamed(parameters, "jobid", jobs);
-  if (account.type === "user" && job.accountId !== account.id) {
-    throw new ApiError(
-      531,
-      `Account ${account.name} does not have permission to see the job`,
-      4365,
-    );
-  }
-  return toJobReply(job);
 }

@@ -47,6 +47,9 @@ export function dropRule(state: CloudStackState, ruleId: string): void {
   if (rule === undefined) return;
   state.loadBalancerRules.delete(ruleId);
   if (rule.firewallRuleId !== undefined) state.removeFirewallRule(rule.firewallRuleId);
+  for (const policy of state.stickinessPolicies.values()) {
+    if (policy.ruleId === ruleId) state.stickinessPolicies.delete(policy.id);
+  }
   state.tags.drop(ruleId);
   unbindIfUnused(state, rule.ipId);
 }

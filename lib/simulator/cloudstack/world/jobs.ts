@@ -5,6 +5,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import { toUuid } from "../../uuid.ts";
 import { ApiError } from "../replies.ts";
+import { toClassName } from "./job_classes.ts";
 
 /** A job. */
 export interface Job {
@@ -150,7 +151,7 @@ export function toJobReply(job: Job): object {
   return {
     accountid: job.accountId,
     userid: job.userId,
-    cmd: `org.apache.cloudstack.api.command.user.vm.${job.command}Cmd`,
+    cmd: toClassName(job.command),
     jobstatus: job.status,
     jobprocstatus: 0,
     jobresultcode: job.resultCode,

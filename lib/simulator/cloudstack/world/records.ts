@@ -6,7 +6,7 @@ import type { Account, Domain, Project, User } from "../access/accounts.ts";
 import { toUuid } from "../../uuid.ts";
 import type { FirewallRule } from "./firewall.ts";
 import type { LoadBalancerRule, PortForwarding } from "./load_balancing.ts";
-import type { StickinessMethod } from "./stickiness.ts";
+import type { StickinessMethod, StickinessPolicy } from "./stickiness.ts";
 import type { Tag } from "./tags.ts";
 import { DEFAULT_DENY, type AclItem, type AclList, type Vpc } from "./vpcs.ts";
 
@@ -130,6 +130,7 @@ export interface World {
   readonly firewallRules?: readonly FirewallRule[];
   readonly loadBalancerRules?: readonly LoadBalancerRule[];
   readonly portForwardings?: readonly PortForwarding[];
+  readonly stickinessPolicies?: readonly StickinessPolicy[];
   readonly vpcs?: readonly Vpc[];
   /** Beside the two lists that are always there. */
   readonly aclLists?: readonly AclList[];

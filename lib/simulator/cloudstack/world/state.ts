@@ -16,6 +16,7 @@ import {
   type World,
   type Zone,
 } from "./records.ts";
+import type { StickinessPolicy } from "./stickiness.ts";
 import { Tags } from "./tags.ts";
 import {
   DEFAULT_ALLOW,
@@ -46,6 +47,7 @@ export class CloudStackState {
   readonly firewallRules: Map<string, FirewallRule>;
   readonly loadBalancerRules: Map<string, LoadBalancerRule>;
   readonly portForwardings: Map<string, PortForwarding>;
+  readonly stickinessPolicies: Map<string, StickinessPolicy>;
   readonly vpcs: Map<string, Vpc>;
   /** With the two lists that are always there. */
   readonly aclLists: Map<string, AclList>;
@@ -67,6 +69,7 @@ export class CloudStackState {
     this.firewallRules = toMap(world.firewallRules);
     this.loadBalancerRules = toMap(world.loadBalancerRules);
     this.portForwardings = toMap(world.portForwardings);
+    this.stickinessPolicies = toMap(world.stickinessPolicies);
     this.vpcs = toMap(world.vpcs);
     this.aclLists = toMap([DEFAULT_DENY, DEFAULT_ALLOW, ...(world.aclLists ?? [])]);
     this.aclItems = toMap([...DEFAULT_ITEMS, ...(world.aclItems ?? [])]);

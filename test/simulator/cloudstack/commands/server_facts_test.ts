@@ -35,18 +35,4 @@ describe("commands about the server", () => {
     if (project !== undefined) project.state = "Suspended";
     expect(await names({ state: "Active" })).toEqual([]);
   });
-
-  test("queryAsyncJobResult answers for jobs of the account", async () => {
-    const { body } = await rig.ask("stopVirtualMachine", { id: rig.idOf("worker-1") });
-    const jobid = String(body["jobid"]);
-    const job = await rig.ask("queryAsyncJobResult", { jobid });
-    expect([job.status, job.body["jobstatus"], job.body["jobid"]]).toEqual([200, 0, jobid]);
-    expect((await rig.ask("queryAsyncJobResult", { jobid }, { username: "ops" })).status).toBe(531);
-    expect((await rig.ask("queryAsyncJobResult", { jobid }, { username: "admin" })).status).toBe(
-      200,
-    );
-    expect((await rig.ask("queryAsyncJobResult")).status).toBe(431);
-    rig.simulator.jobs.forget(jobid);
-    expect((await rig.ask("queryAsyncJobResult", { jobid })).status).toBe(431);
-  });
 });
