@@ -44,10 +44,10 @@ export interface RunningController<S = unknown> {
    */
   readonly objects?: Pick<StoreReader<KubeObject>, "get" | "keys">;
   /**
-   * Returns what the debug pages show about an object of its kind. Reads only memory. For a Node, the page combines the
-   * results of all controllers.
+   * Returns what the debug pages show about an object of its kind; nothing for an object that it does not work on.
+   * Reads only memory. For a Node, the page combines the results of all controllers.
    */
-  describe?(object: KubeObject): object;
+  describe?(object: KubeObject): object | undefined;
 }
 
 /** The result of {@linkcode ControllerDefinition.load}. */

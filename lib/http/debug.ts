@@ -3,10 +3,10 @@
  * @module
  */
 import { Hono } from "hono";
-import type { Context } from "hono";
-import { escapeInvisible } from "../core/text/printable.ts";
+import type { LoadBalancerSource } from "./load_balancer_views.ts";
 import { NODE_COLUMNS } from "./node_columns.ts";
 import { inPieces } from "./pieces.ts";
+import { type Pieces, showList, showView } from "./replies.ts";
 import { formatTable } from "./text_table.ts";
 import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
@@ -18,16 +18,13 @@ export interface DebugOptions {
   listNodes(): Iterable<NodeView>;
   findNode(name: string): NodeView | undefined;
   readInventory(): InventoryView;
+  /** Absent: no controller makes load balancers, and there are no pages about them. */
+  readonly loadBalancers?: LoadBalancerSource;
   /** Absent: the HTML page does not show which process answers. */
   readStatus?(): StatusView;
   /** Wall-clock milliseconds. */
   now(): number;
 }
-
-type Pieces = AsyncGenerator<readonly NodeView[], void>;
-
-const JSON_TYPE = { "content-type": "application/json" };
-const JSON_INDENT = 2;
 
 /**
  * Routes for the debug pages: `/debug/nodes`, `/debug/nodes/<name>` and `/debug/inventory`.
@@ -38,11 +35,9 @@ const JSON_INDENT = 2;
 export function createDebugRoutes(options: DebugOptions): Hono {
   const routes = new Hono();
   routes.get("/debug/nodes", (context) => {
-    const nodes = inPieces(options.listNodes());
-    return show(context, {
-      toJson: () => context.body(toStream(toNodesJson(nodes)), 200, JSON_TYPE),
-      toText: () => formatNodes(nodes, options.now()),
-    });
+    const pieces = inPieces(options.listNodes());
+    const toText = (): Promise<string> => formatNodes(pieces, options.now());
+    return showList(context, { name: "nodes", pieces, toText });
   });
   routes.get("/debug/nodes/:name", async (context) => {
     const name = context.req.param("name");
@@ -59,59 +54,7 @@ export function createDebugRoutes(options: DebugOptions): Hono {
   return routes;
 }
 
-interface Formats {
-  toJson(): Response;
-  toText(): string | Promise<string>;
-}
-
-async function show(context: Context, { toJson, toText }: Formats): Promise<Response> {
-  const wanted = context.req.query("format") ?? "json";
-  if (wanted === "text") return context.text(await toText());
-  if (wanted === "json") return toJson();
-  return context.json({ error: 'format: must be "json" or "text"' }, 400);
-}
-
-function showView(context: Context, view: object, toText: Formats["toText"]): Promise<Response> {
-  const toJson = (): Response => context.body(`${formatJson(view)}\n`, 200, JSON_TYPE);
-  return show(context, { toJson, toText });
-}
-
-/** Indented, because operators read it with curl more often than programs do. */
-function formatJson(view: object): string {
-  return escapeInvisible(JSON.stringify(view, undefined, JSON_INDENT));
-}
-
-/** `{"nodes": […]}` in pieces: for a large fleet it has many megabytes. */
-async function* toNodesJson(nodes: Pieces): AsyncGenerator<string, void> {
-  const blanks = " ".repeat(2 * JSON_INDENT);
-  let before = "";
-  yield `{\n  "nodes": [`;
-  for await (const piece of nodes) {
-    let text = "";
-    for (const node of piece) {
-      text += `${before}\n${blanks}${formatJson(node).replaceAll("\n", `\n${blanks}`)}`;
-      before = ",";
-    }
-    yield text;
-  }
-  yield before === "" ? "]\n}\n" : "\n  ]\n}\n";
-}
-
-function toStream(texts: AsyncGenerator<string, void>): ReadableStream {
-  const encoder = new TextEncoder();
-  return new ReadableStream({
-    async pull(controller) {
-      const { value, done } = await texts.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await texts.return();
-    },
-  });
-}
-
-async function formatNodes(nodes: Pieces, nowMs: number): Promise<string> {
+async function formatNodes(nodes: Pieces<NodeView>, nowMs: number): Promise<string> {
   const rows: string[][] = [];
   for await (const piece of nodes) {
     rows.push(...piece.map((node) => NODE_COLUMNS.map(({ format }) => format(node, nowMs))));

@@ -6,6 +6,7 @@ import { Hono } from "hono";
 import type { Logger } from "../core/log.ts";
 import { createDebugRoutes } from "./debug.ts";
 import type { DebugOptions } from "./debug.ts";
+import { createLoadBalancerRoutes, LOAD_BALANCERS_PATH } from "./load_balancers.ts";
 import { createObjectRoutes, type ObjectPages } from "./object_pages.ts";
 import { createPageRoutes } from "./page/mod.ts";
 import { createProbeRoutes } from "./probes.ts";
@@ -31,9 +32,12 @@ export function createPages({ probes, debug, objects = [], configz, log }: Pages
     // HTML pages come first: they pass on requests that do not ask for HTML.
     pages.route("/", createPageRoutes(debug));
     pages.route("/", createDebugRoutes(debug));
+    const { loadBalancers, now } = debug;
+    if (loadBalancers) pages.route("/", createLoadBalancerRoutes({ loadBalancers, now }));
   }
   const paths = ["/healthz", "/livez", "/readyz", "/metrics"];
   if (debug !== undefined) paths.push("/debug/", "/debug/nodes", "/debug/inventory");
+  if (debug?.loadBalancers) paths.push(LOAD_BALANCERS_PATH);
   for (const kind of objects) {
     paths.push(`/debug/${kind.plural}`);
     pages.route("/", createObjectRoutes(kind));

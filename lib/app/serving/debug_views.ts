@@ -1,5 +1,5 @@
 /**
- * The data of the debug pages: Nodes with their machines, and the objects of other controllers.
+ * The data of the debug pages: Nodes with their machines, load balancers, and the objects of other controllers.
  * @module
  */
 import { readyStatus, toIdentity } from "../../controllers/identity.ts";
@@ -8,10 +8,12 @@ import type { DebugOptions } from "../../http/debug.ts";
 import type { ObjectPages } from "../../http/object_pages.ts";
 import type { NodeView } from "../../http/views.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
+import { SERVICES } from "../../kube/kinds/service.ts";
 import { toElectionView } from "../leadership.ts";
 import type { AppOptions } from "../options.ts";
 import type { Parts } from "../parts.ts";
 import { toInventoryView } from "./inventory_view.ts";
+import { toLoadBalancerSource } from "./load_balancer_views.ts";
 
 /**
  * Reads the parts for the debug pages. A Node comes with the answer of the cloud and the details of each controller.
@@ -29,7 +31,9 @@ export function toDebugOptions(
     for (const { controller } of ofNodes) Object.assign(view, controller.describe?.(node));
     return view;
   };
+  const loadBalancers = toLoadBalancerSource(controllers);
   return {
+    ...(loadBalancers && { loadBalancers }),
     *listNodes() {
       for (const name of [...nodes.keys()].sort()) {
         const node = nodes.get(name);
@@ -50,11 +54,11 @@ export function toDebugOptions(
   };
 }
 
-/** Lists the objects of controllers that work on other kinds than Nodes. */
+/** Lists the objects of controllers that work on other kinds than Nodes and Services, which have their own pages. */
 export function listObjectPages(chosen: Parts["controllers"]): ObjectPages[] {
   return chosen.flatMap(({ definition, controller }): ObjectPages[] => {
     const { objects } = controller;
-    if (objects === undefined) return [];
+    if (objects === undefined || definition.kind === SERVICES) return [];
     const find = (key: string): object | undefined => {
       const object = objects.get(key);
       if (object === undefined) return undefined;

@@ -24,6 +24,8 @@ export interface FleetPageOptions {
   readonly nowMs: number;
   /** Path from the page to `/debug/`. */
   readonly base: string;
+  /** Whether there are pages about load balancers. @default {false} */
+  readonly hasLoadBalancers?: boolean;
   /** Only Nodes in this state. */
   readonly state?: StateName;
   /** Only Nodes whose name, machine or place contains this text. */
@@ -32,7 +34,7 @@ export interface FleetPageOptions {
 
 /** Renders the page. */
 export function renderFleetPage(options: FleetPageOptions): Promise<string> {
-  const { base, inventory } = options;
+  const { base, inventory, hasLoadBalancers = false } = options;
   const cards = toCards(options.nodes);
   const counts = countStates(cards);
   const troubled = countTroubled(counts);
@@ -41,6 +43,7 @@ export function renderFleetPage(options: FleetPageOptions): Promise<string> {
     base,
     isTroubled: troubled > 0 || inventory.lastError !== undefined,
     refreshSeconds: toRefreshSeconds(cards.length),
+    hasLoadBalancers,
     main: <FleetMain {...options} cards={cards} counts={counts} />,
   });
 }

@@ -21,6 +21,8 @@ export interface DocumentOptions {
   readonly isTroubled: boolean;
   /** How often the page renews itself, in seconds. */
   readonly refreshSeconds: number;
+  /** Whether there are pages about load balancers. @default {false} */
+  readonly hasLoadBalancers?: boolean;
   /** A `<main>`. */
   readonly main: JSX.Element;
 }
@@ -30,7 +32,7 @@ const RELOAD_SECONDS_MIN = 30;
 
 /** The whole document. */
 export async function renderDocument(options: DocumentOptions): Promise<string> {
-  const { title, base, isTroubled, refreshSeconds, main } = options;
+  const { title, base, isTroubled, refreshSeconds, hasLoadBalancers = false, main } = options;
   const reload = Math.max(RELOAD_SECONDS_MIN, refreshSeconds);
   const body = (
     <>
@@ -42,6 +44,12 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
           <Logo />
           Landfall
         </a>
+        {hasLoadBalancers ? (
+          <nav class="places" aria-label="Pages">
+            <a href={base || "./"}>Nodes</a>
+            <a href={`${base}load-balancers`}>Load balancers</a>
+          </nav>
+        ) : null}
         <div id="live" hidden>
           <span role="status">Live</span>
           <button type="button">Pause</button>
@@ -53,6 +61,9 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
           <a href={`${base}nodes`}>Nodes as JSON</a>
           <a href={`${base}nodes?format=text`}>as text</a>
           <a href={`${base}inventory`}>Inventory as JSON</a>
+          {hasLoadBalancers ? (
+            <a href={`${base}load-balancers?format=json`}>Load balancers as JSON</a>
+          ) : null}
         </nav>
       </footer>
     </>

@@ -6,10 +6,12 @@ import { Hono } from "hono";
 import type { Context } from "hono";
 import { wantsHtml } from "../accept.ts";
 import type { DebugOptions } from "../debug.ts";
+import { LOAD_BALANCERS_PATH } from "../load_balancers.ts";
 import { inPieces } from "../pieces.ts";
 import type { NodeView } from "../views.ts";
 import { renderFleetPage } from "./fleet_page.tsx";
 import { createPageHeaders } from "./layout.tsx";
+import { createLoadBalancerPageRoutes } from "./load_balancers/mod.ts";
 import { renderNodePage, renderNoNodePage } from "./node_page.tsx";
 import { isStateName } from "./state.ts";
 
@@ -20,6 +22,12 @@ const PATHS = [
   "/debug/nodes/<name>",
   "/debug/inventory",
   "/debug/inventory?format=text",
+];
+/** What it shows besides if a controller makes load balancers. */
+const LOAD_BALANCER_PATHS = [
+  LOAD_BALANCERS_PATH,
+  `${LOAD_BALANCERS_PATH}?format=text`,
+  `${LOAD_BALANCERS_PATH}/<namespace>/<name>`,
 ];
 /** Longest text of a search. */
 const QUERY_LENGTH_MAX = 200;
@@ -33,6 +41,12 @@ export function createPageRoutes(options: DebugOptions): Hono {
   const routes = new Hono();
   const headers = createPageHeaders();
   const vary = { vary: "Accept" };
+  const { loadBalancers } = options;
+  const hasLoadBalancers = loadBalancers !== undefined;
+  const paths = hasLoadBalancers ? [...PATHS, ...LOAD_BALANCER_PATHS] : PATHS;
+  if (loadBalancers) {
+    routes.route("/", createLoadBalancerPageRoutes({ ...options, loadBalancers, headers }));
+  }
   const show = async (context: Context, page: Promise<string>, code: 200 | 404 = 200) =>
     context.html(await page, code, headers);
   for (const [path, base] of [
@@ -42,7 +56,7 @@ export function createPageRoutes(options: DebugOptions): Hono {
     routes.get(path, async (context) =>
       wantsHtml(context.req.header("accept"))
         ? await show(context, renderFleet(context, options, base))
-        : context.text(PATHS.map((one) => `${one}\n`).join(""), 200, vary),
+        : context.text(paths.map((one) => `${one}\n`).join(""), 200, vary),
     );
   }
   routes.get("/debug/nodes/:name", async (context, next) => {
@@ -56,7 +70,8 @@ export function createPageRoutes(options: DebugOptions): Hono {
     const name = context.req.param("name");
     const node = options.findNode(name);
     if (node === undefined) return await show(context, renderNoNodePage(name, "../"), 404);
-    return await show(context, renderNodePage({ node, nowMs: options.now(), base: "../" }));
+    const page = { node, nowMs: options.now(), base: "../", hasLoadBalancers };
+    return await show(context, renderNodePage(page));
   });
   return routes;
 }
@@ -72,6 +87,7 @@ async function renderFleet(context: Context, options: DebugOptions, base: string
     inventory: options.readInventory(),
     nowMs: options.now(),
     base,
+    hasLoadBalancers: options.loadBalancers !== undefined,
     ...(status ? { status } : {}),
     ...(isStateName(state) ? { state } : {}),
     ...(query === "" ? {} : { query }),

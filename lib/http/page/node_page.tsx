@@ -20,6 +20,8 @@ export interface NodePageOptions {
   readonly nowMs: number;
   /** Path from the page to `/debug/`. */
   readonly base: string;
+  /** Whether there are pages about load balancers. @default {false} */
+  readonly hasLoadBalancers?: boolean;
 }
 
 const REFRESH_SECONDS = 5;
@@ -32,7 +34,8 @@ const MATCHES: Readonly<Record<string, string>> = {
 };
 
 /** Renders the page. */
-export function renderNodePage({ node, nowMs, base }: NodePageOptions): Promise<string> {
+export function renderNodePage(options: NodePageOptions): Promise<string> {
+  const { node, nowMs, base, hasLoadBalancers = false } = options;
   const condition = toCondition(node);
   const main = (
     <main id="main">
@@ -68,7 +71,8 @@ export function renderNodePage({ node, nowMs, base }: NodePageOptions): Promise<
   );
   const isTroubled = STATES[condition.state].isTrouble;
   const title = `${node.name}: ${STATES[condition.state].word} · Landfall`;
-  return renderDocument({ title, base, isTroubled, refreshSeconds: REFRESH_SECONDS, main });
+  const refreshSeconds = REFRESH_SECONDS;
+  return renderDocument({ title, base, isTroubled, refreshSeconds, hasLoadBalancers, main });
 }
 
 /** Renders the page for a Node that does not exist. */

@@ -32,6 +32,7 @@ code,.id{font:.86em/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans
 header,main,footer{max-width:78rem;margin:auto;padding:0 1.25rem}
 header{display:flex;align-items:center;gap:.6rem;padding-top:1rem;padding-bottom:1.2rem;color:var(--soft)}
 header .brand{display:flex;align-items:center;gap:.5rem;font-weight:650;color:var(--text);text-decoration:none}
+header .places{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin-left:.6rem}
 header svg{width:1.7rem;height:1.7rem;color:var(--link)}
 #live{margin-left:auto;display:flex;align-items:center;gap:.6rem;font-size:.9rem}
 #live[hidden]{display:none}
@@ -145,7 +146,9 @@ tbody th{font-weight:600;overflow-wrap:anywhere}
 th code{display:inline-block;min-width:8rem;font-weight:400}
 @media(min-width:40.01rem){.nodes{table-layout:fixed}
 .nodes th:first-child,.nodes th:nth-child(4){width:19%}.nodes th:nth-child(3){width:16%}
-.nodes th:last-child{width:7rem}}
+.nodes th:last-child{width:7rem}
+.nodes.balancers th:nth-child(2){width:34%}.nodes.balancers th:nth-child(n+3):nth-child(-n+4){width:auto}
+.nodes.balancers th:nth-child(5){width:7rem}}
 .card+.card{margin-top:.8rem}
 .card>dl{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;padding:.4rem 0}
 .card>dl>*{padding:.3rem 1rem}
@@ -168,9 +171,11 @@ border:solid var(--soft);border-width:2px 2px 0 0;transform:translateY(-50%) rot
 .path b{display:block;font-size:1.1rem;font-weight:650;overflow-wrap:anywhere;unicode-bidi:isolate}
 .path .none{border-style:dashed}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(24rem,100%),1fr));gap:.8rem;align-items:start}
+.why+.pair{margin-top:1rem}
 .pair .card+.card{margin:0}
 .empty{padding:.2rem 1rem .8rem}
 .back{margin-bottom:.3rem}
+.steps{padding-left:1.6rem;list-style:decimal}
 .title{display:flex;flex-wrap:wrap;gap:.3rem 1rem;align-items:baseline}
 .title .mark{font-size:1.1rem}
 .title+.why{max-width:70rem;margin-top:.4rem}`;

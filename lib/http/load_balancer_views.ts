@@ -1,0 +1,73 @@
+/**
+ * The data of the pages about load balancers. The composition root fills it in.
+ * @module
+ */
+import type { ReconcileView } from "./views.ts";
+
+/**
+ * How a load balancer stands.
+ *
+ * - `ready`: as its Service asks
+ * - `working`: Landfall changes it, or waits for its turn
+ * - `waiting`: something prevents it, see its problems
+ * - `failing`: the last attempt failed
+ */
+export type LoadBalancerState = "ready" | "working" | "waiting" | "failing";
+
+/** A part of a load balancer: what should exist in the cloud, and what does. */
+export interface LoadBalancerPartView {
+  /** What it is, in words of the cloud: `rule`, `firewall rule`. */
+  readonly kind: string;
+  /** Which one: `tcp 443`. */
+  readonly name: string;
+  /** Absent if it should not exist. */
+  readonly wanted?: string;
+  /** Absent if it does not exist. */
+  readonly actual?: string;
+}
+
+/** Why a load balancer is not as its Service asks. */
+export interface LoadBalancerProblemView {
+  /** One word. */
+  readonly reason: string;
+  /** The same for people. */
+  readonly message: string;
+  /** Whether the Service must wait for it. @default {true} */
+  readonly isWaiting?: boolean;
+}
+
+/** Everything that explains what Landfall does for one Service. */
+export interface LoadBalancerView {
+  /** The Service. */
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: LoadBalancerState;
+  /** Whether the Service needs it no longer, and Landfall removes it. @default {false} */
+  readonly isLeaving?: boolean;
+  /** IP addresses and host names that the status of the Service shows. */
+  readonly addresses: readonly string[];
+  /** `tcp 443`, in the order of the Service. */
+  readonly ports: readonly string[];
+  /** Names of the Nodes that get traffic. */
+  readonly backends: readonly string[];
+  /** Empty until this process has looked at the cloud. */
+  readonly parts: readonly LoadBalancerPartView[];
+  readonly problems: readonly LoadBalancerProblemView[];
+  /** What Landfall will do next, in this order. */
+  readonly steps: readonly string[];
+  /** What the work on it waits for. */
+  readonly waitsFor?: string;
+  /** Why the last attempt failed, in one line. */
+  readonly failure?: string;
+  /** Since when it is not ready; ISO 8601. Absent: it is. */
+  readonly notReadySince?: string;
+  readonly lastReconcile: ReconcileView | null;
+}
+
+/** The load balancers of a process. Reads only memory. */
+export interface LoadBalancerSource {
+  /** In order of namespace and name. Each is described when it is read. */
+  list(): Iterable<LoadBalancerView>;
+  /** The load balancer of a Service, by `namespace/name`. */
+  find(key: string): LoadBalancerView | undefined;
+}

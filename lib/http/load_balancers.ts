@@ -1,0 +1,103 @@
+/**
+ * `/debug/load-balancers`: what Landfall makes for each Service, for operators with a terminal.
+ * @module
+ */
+import { Hono } from "hono";
+import type { LoadBalancerSource, LoadBalancerView } from "./load_balancer_views.ts";
+import { inPieces } from "./pieces.ts";
+import { type Pieces, showList, showView } from "./replies.ts";
+import { formatSpan, toMs } from "./span.ts";
+import { formatTable } from "./text_table.ts";
+
+/** The sources of the pages. */
+export interface LoadBalancerPagesOptions {
+  readonly loadBalancers: LoadBalancerSource;
+  /** Wall-clock milliseconds. */
+  now(): number;
+}
+
+/** The path of the list. That of one is below it, with the namespace and the name of the Service. */
+export const LOAD_BALANCERS_PATH = "/debug/load-balancers";
+
+const TITLES = [
+  "NAMESPACE",
+  "NAME",
+  "STATE",
+  "ADDRESS",
+  "PORTS",
+  "BACKENDS",
+  "NOT-READY",
+  "LAST",
+  "AGO",
+  "REASON",
+];
+
+/** Routes of the list and of each load balancer. Like those of Nodes, they check no access. */
+export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPagesOptions): Hono {
+  const routes = new Hono();
+  routes.get(LOAD_BALANCERS_PATH, (context) => {
+    const pieces = inPieces(loadBalancers.list());
+    const toText = (): Promise<string> => formatList(pieces, now());
+    return showList(context, { name: "loadBalancers", pieces, toText });
+  });
+  routes.get(`${LOAD_BALANCERS_PATH}/:namespace/:name`, async (context) => {
+    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
+    const view = loadBalancers.find(key);
+    if (view !== undefined) return await showView(context, view, () => formatOne(view, now()));
+    return context.json({ error: `there is no load balancer of ${JSON.stringify(key)}` }, 404);
+  });
+  return routes;
+}
+
+/** Why a load balancer is not ready, in one line; empty if nothing is known. */
+export function describeWait(view: LoadBalancerView): string {
+  const { failure = "", waitsFor = "", problems } = view;
+  const waiting = problems.find(({ isWaiting = true }) => isWaiting)?.message ?? "";
+  return failure || waiting || waitsFor;
+}
+
+async function formatList(pieces: Pieces<LoadBalancerView>, nowMs: number): Promise<string> {
+  const rows: string[][] = [];
+  for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, nowMs)));
+  return formatTable(TITLES, rows);
+}
+
+function toRow(view: LoadBalancerView, nowMs: number): string[] {
+  const { namespace, name, state, addresses, ports, backends, lastReconcile } = view;
+  return [
+    namespace,
+    name,
+    view.isLeaving === true ? `${state}, leaving` : state,
+    addresses.join(","),
+    ports.join(","),
+    String(backends.length),
+    formatSpan(nowMs - toMs(view.notReadySince)),
+    lastReconcile?.outcome ?? "",
+    formatSpan(nowMs - toMs(lastReconcile?.at)),
+    describeWait(view),
+  ];
+}
+
+function formatOne(view: LoadBalancerView, nowMs: number): string {
+  const tables = [formatTable(TITLES, [toRow(view, nowMs)])];
+  const parts = view.parts.map(({ kind, name, wanted = "", actual = "" }) => [
+    kind,
+    name,
+    wanted,
+    actual,
+  ]);
+  if (parts.length > 0) tables.push(formatTable(["KIND", "NAME", "WANTED", "ACTUAL"], parts));
+  const problems = view.problems.map(({ reason, message }) => [reason, message]);
+  if (problems.length > 0) tables.push(formatTable(["PROBLEM", "MESSAGE"], problems));
+  const steps = view.steps.map((step, at) => [String(at + 1), step]);
+  if (steps.length > 0) tables.push(formatTable(["STEP", "WHAT"], steps));
+  if (view.backends.length > 0) {
+    tables.push(
+      formatTable(
+        ["BACKEND"],
+        view.backends.map((name) => [name]),
+      ),
+    );
+  }
+  return tables.join("\n");
+}

@@ -1,0 +1,190 @@
+/**
+ * The page of one load balancer: its address, what it should have and what it has, and what happens to it.
+ * @module
+ */
+/** @jsxImportSource hono/jsx */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { LoadBalancerPartView, LoadBalancerView } from "../../load_balancer_views.ts";
+import { describeWait } from "../../load_balancers.ts";
+import { formatSpan, toMs } from "../../span.ts";
+import { ComparisonTable } from "../comparison_table.tsx";
+import type { Line } from "../differences.ts";
+import { renderDocument } from "../layout.tsx";
+import { formatCount } from "../marks.tsx";
+import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
+import { LOAD_BALANCER_STATES } from "./state.ts";
+
+/** What the page shows. */
+export interface LoadBalancerPageOptions {
+  readonly view: LoadBalancerView;
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+  /** Path from the page to `/debug/`. */
+  readonly base: string;
+}
+
+const REFRESH_SECONDS = 5;
+/** A cluster may have thousands of Nodes. */
+const BACKENDS_MAX = 200;
+
+/** Renders the page. */
+export function renderLoadBalancerPage(options: LoadBalancerPageOptions): Promise<string> {
+  const { view, base } = options;
+  const { word, meaning, isTrouble } = LOAD_BALANCER_STATES[view.state];
+  const title = `${view.namespace}/${view.name}`;
+  const main = (
+    <main id="main">
+      <p class="back">
+        <a href={`${base}load-balancers`}>‹ All load balancers</a>
+      </p>
+      <div class="title">
+        <h1 class="name">{title}</h1>
+        <LoadBalancerMark state={view.state} isLeaving={view.isLeaving === true} />
+      </div>
+      <p class="why soft">{describeWait(view) || meaning}</p>
+      <div class="pair">
+        <Work {...options} />
+        <Asked view={view} />
+      </div>
+      <Problems view={view} />
+      <h2>What it should have, and what it has</h2>
+      {toKinds(view.parts).map(([kind, lines]) => (
+        <ComparisonTable title={capitalize(kind)} lines={lines} empty="" />
+      ))}
+      {view.parts.length === 0 ? (
+        <p class="soft">This process has not looked at the cloud for it yet.</p>
+      ) : null}
+      <Steps view={view} />
+      <p class="more">
+        <a href={`${toLoadBalancerPath(base, view)}?format=json`}>This load balancer as JSON</a>
+      </p>
+    </main>
+  );
+  return renderDocument({
+    title: `${title}: ${word} · Landfall`,
+    base,
+    isTroubled: isTrouble,
+    refreshSeconds: REFRESH_SECONDS,
+    hasLoadBalancers: true,
+    main,
+  });
+}
+
+/** Renders the page for a Service that has and gets none. */
+export function renderNoLoadBalancerPage(key: string, base: string): Promise<string> {
+  const main = (
+    <main id="main">
+      <h1 class="name">“{key}” has no load balancer of Landfall</h1>
+      <p>
+        <a href={`${base}load-balancers`}>All load balancers</a>
+      </p>
+    </main>
+  );
+  return renderDocument({
+    title: "No such load balancer · Landfall",
+    base,
+    isTroubled: true,
+    refreshSeconds: REFRESH_SECONDS,
+    hasLoadBalancers: true,
+    main,
+  });
+}
+
+function Work({ view, nowMs }: LoadBalancerPageOptions): JSX.Element {
+  const { lastReconcile: last, failure, waitsFor, notReadySince } = view;
+  const since = formatSpan(nowMs - toMs(notReadySince));
+  return (
+    <div class="card">
+      <dl>
+        <dt>Ready</dt>
+        <dd>{since === "" ? "yes" : `not for ${since}`}</dd>
+        <dt>Waits for</dt>
+        <dd>{waitsFor ?? (describeWait(view) || "nothing")}</dd>
+        <dt>Last reconcile</dt>
+        <dd>
+          {last === null
+            ? "not yet"
+            : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
+        </dd>
+        {failure === undefined && last?.error === undefined ? null : (
+          <>
+            <dt>Error</dt>
+            <dd>{failure ?? last?.error}</dd>
+          </>
+        )}
+      </dl>
+    </div>
+  );
+}
+
+function Asked({ view: { addresses, ports, backends } }: { readonly view: LoadBalancerView }) {
+  const shown = backends.slice(0, BACKENDS_MAX).join(", ");
+  const more = backends.length > BACKENDS_MAX ? ", …" : "";
+  return (
+    <div class="card">
+      <dl>
+        <dt>Address</dt>
+        <dd>{addresses.join(", ") || "none yet"}</dd>
+        <dt>Ports</dt>
+        <dd>{ports.join(", ")}</dd>
+        <dt>Backends</dt>
+        <dd>
+          {formatCount(backends.length, "Node")}
+          {shown === "" ? null : <p class="soft">{shown + more}</p>}
+        </dd>
+      </dl>
+    </div>
+  );
+}
+
+function Problems({ view: { problems } }: { readonly view: LoadBalancerView }): JSX.Element | null {
+  if (problems.length === 0) return null;
+  return (
+    <section aria-labelledby="problems">
+      <h2 id="problems">Problems</h2>
+      {problems.map(({ reason, message, isWaiting = true }) => (
+        <div class={`trouble s-${isWaiting ? "notReady" : "foreign"}`}>
+          <h3>{reason}</h3>
+          <p class="why">{message}</p>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Steps({ view: { steps } }: { readonly view: LoadBalancerView }): JSX.Element | null {
+  if (steps.length === 0) return null;
+  return (
+    <section aria-labelledby="steps">
+      <h2 id="steps">Next steps</h2>
+      <ol class="steps">
+        {steps.map((step) => (
+          <li>{step}</li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+/** The parts by their kind, in the order in which the kinds come. */
+function toKinds(parts: readonly LoadBalancerPartView[]): (readonly [string, Line[]])[] {
+  return [...Map.groupBy(parts, ({ kind }) => kind)].map(([kind, some]) => [
+    kind,
+    some.map(toLine),
+  ]);
+}
+
+function capitalize(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function toLine({ name, wanted, actual }: LoadBalancerPartView): Line {
+  const pair = {
+    name,
+    ...(wanted !== undefined && { wanted }),
+    ...(actual !== undefined && { actual }),
+  };
+  if (wanted === undefined) return { ...pair, state: "extra" };
+  if (actual === undefined) return { ...pair, state: "missing" };
+  return { ...pair, state: wanted === actual ? "same" : "differs" };
+}

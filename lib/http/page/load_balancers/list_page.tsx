@@ -1,0 +1,231 @@
+/**
+ * The page of all load balancers.
+ * @module
+ */
+/** @jsxImportSource hono/jsx */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { LoadBalancerState, LoadBalancerView } from "../../load_balancer_views.ts";
+import { describeWait } from "../../load_balancers.ts";
+import { formatSpan, toMs } from "../../span.ts";
+import type { ElectionView } from "../../views.ts";
+import { renderDocument } from "../layout.tsx";
+import { Bar, formatCount } from "../marks.tsx";
+import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
+import { LOAD_BALANCER_STATE_NAMES, LOAD_BALANCER_STATES } from "./state.ts";
+
+/** One load balancer as the list shows it: without its parts, which may be many. */
+export interface LoadBalancerRow extends Pick<
+  LoadBalancerView,
+  "namespace" | "name" | "state" | "isLeaving" | "addresses" | "ports" | "notReadySince"
+> {
+  readonly backends: number;
+  /** Why it is not ready; empty if nothing is known. */
+  readonly why: string;
+  /** When it was last reconciled; ISO 8601. */
+  readonly at: string;
+}
+
+/** What the page shows. */
+export interface LoadBalancerListOptions {
+  readonly rows: readonly LoadBalancerRow[];
+  readonly election?: ElectionView;
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+  /** Path from the page to `/debug/`. */
+  readonly base: string;
+  /** Only those in this state. */
+  readonly state?: LoadBalancerState;
+  /** Only those whose Service or address contains this text. */
+  readonly query?: string;
+}
+
+/** More rows are not useful. */
+const ROWS_MAX = 500;
+const REFRESH_SECONDS = 5;
+const REFRESH_MANY_SECONDS = 30;
+
+/** What the list shows of a load balancer. */
+export function toLoadBalancerRow(view: LoadBalancerView): LoadBalancerRow {
+  const { namespace, name, state, addresses, ports } = view;
+  return {
+    namespace,
+    name,
+    state,
+    addresses,
+    ports,
+    ...(view.isLeaving === true && { isLeaving: true }),
+    ...(view.notReadySince !== undefined && { notReadySince: view.notReadySince }),
+    backends: view.backends.length,
+    why: describeWait(view),
+    at: view.lastReconcile?.at ?? "",
+  };
+}
+
+/** Renders the page. */
+export function renderLoadBalancerList(options: LoadBalancerListOptions): Promise<string> {
+  const { rows, base } = options;
+  const troubled = rows.filter(isTroubled).length;
+  const isMany = rows.length > ROWS_MAX;
+  return renderDocument({
+    title: `${troubled > 0 ? `(${troubled}) ` : ""}Load balancers · Landfall`,
+    base,
+    isTroubled: troubled > 0,
+    refreshSeconds: isMany ? REFRESH_MANY_SECONDS : REFRESH_SECONDS,
+    hasLoadBalancers: true,
+    main: <Main {...options} troubled={troubled} />,
+  });
+}
+
+function Main(props: LoadBalancerListOptions & { readonly troubled: number }): JSX.Element {
+  const { rows, base, nowMs, election, state, query = "" } = props;
+  const counts = LOAD_BALANCER_STATE_NAMES.map(
+    (name) => [name, rows.filter((row) => row.state === name).length] as const,
+  ).filter(([, count]) => count > 0);
+  const found = rows.filter((row) => (state ?? row.state) === row.state && mentions(row, query));
+  return (
+    <main id="main">
+      {election?.isLeading === false ? (
+        <div class="banner calm" role="note">
+          <b>This process is a standby.</b> It works on no load balancer, so their states and parts
+          are known only to the leader: {election.holder || "there is none now"}.
+        </div>
+      ) : null}
+      <div class="lead">
+        <div>
+          <h1>{toHeading(rows.length, props.troubled)}</h1>
+          <p>as of {new Date(nowMs).toISOString().slice(11, 19)} UTC</p>
+        </div>
+        <form role="search" action={`${base}load-balancers`}>
+          <input
+            type="search"
+            name="q"
+            value={query}
+            aria-label="Namespace or name of a Service, or an address"
+            placeholder="Service or address"
+          />
+          <button type="submit">Find</button>
+        </form>
+      </div>
+      {rows.length > 0 ? (
+        <Bar
+          counts={counts.map(([name, count]) => [LOAD_BALANCER_STATES[name].looksLike, count])}
+        />
+      ) : null}
+      <Chips {...props} counts={counts} />
+      {rows.length === 0 ? (
+        <p class="soft">No Service of type LoadBalancer is served by Landfall.</p>
+      ) : (
+        <Table {...props} rows={found} />
+      )}
+    </main>
+  );
+}
+
+function Chips({
+  rows,
+  counts,
+  base,
+  state,
+  query = "",
+}: LoadBalancerListOptions & {
+  readonly counts: readonly (readonly [LoadBalancerState, number])[];
+}): JSX.Element {
+  const path = `${base}load-balancers`;
+  const isAll = state === undefined && query === "";
+  return (
+    <nav class="chips" aria-label="Load balancers by state">
+      <a href={path} aria-current={isAll ? "page" : undefined}>
+        <b>{rows.length.toLocaleString("en")}</b> in all
+      </a>
+      {counts.map(([name, count]) => (
+        <a
+          class={`mark s-${LOAD_BALANCER_STATES[name].looksLike}`}
+          href={`${path}?state=${name}`}
+          title={LOAD_BALANCER_STATES[name].meaning}
+          aria-current={state === name ? "page" : undefined}
+        >
+          <b>{count.toLocaleString("en")}</b> {LOAD_BALANCER_STATES[name].word}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function Table({ rows, base, nowMs }: LoadBalancerListOptions): JSX.Element {
+  // Those that need attention come first; the others keep the order of their names.
+  const sorted = rows.toSorted((a, b) => Number(isTroubled(b)) - Number(isTroubled(a)));
+  return (
+    <section aria-label="Load balancers">
+      <h2>{formatCount(rows.length, "Service")}</h2>
+      <div class="card">
+        <table class="nodes balancers">
+          <thead>
+            <tr>
+              {["Service", "State", "Address", "Ports", "Backends", "Last reconcile"].map(
+                (title) => (
+                  <th scope="col">{title}</th>
+                ),
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.slice(0, ROWS_MAX).map((row) => (
+              <Row row={row} base={base} nowMs={nowMs} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {rows.length > ROWS_MAX ? (
+        <p class="soft">{`These are the first ${ROWS_MAX} of ${rows.length}. Search for the others by name.`}</p>
+      ) : null}
+    </section>
+  );
+}
+
+function Row({
+  row,
+  base,
+  nowMs,
+}: {
+  readonly row: LoadBalancerRow;
+  readonly base: string;
+  readonly nowMs: number;
+}): JSX.Element {
+  const { namespace, name, state, addresses, ports, backends, why, at } = row;
+  const ago = formatSpan(nowMs - toMs(at));
+  const since = formatSpan(nowMs - toMs(row.notReadySince));
+  return (
+    <tr>
+      <th scope="row">
+        <a href={toLoadBalancerPath(base, row)}>{`${namespace}/${name}`}</a>
+      </th>
+      <td>
+        <LoadBalancerMark state={state} isLeaving={row.isLeaving === true} />
+        {why ? <p class="why soft">{why}</p> : null}
+        {since ? <p class="soft">not ready for {since}</p> : null}
+      </td>
+      <td data-label="Address">{addresses.join(", ")}</td>
+      <td data-label="Ports">{ports.join(", ")}</td>
+      <td data-label="Backends">{backends.toLocaleString("en")}</td>
+      <td data-label="Last reconcile">{ago && `${ago} ago`}</td>
+    </tr>
+  );
+}
+
+function toHeading(total: number, troubled: number): string {
+  if (total === 0) return "No load balancers yet";
+  const all = formatCount(total, "load balancer");
+  if (troubled > 0) {
+    return `${troubled.toLocaleString("en")} of ${all} ${troubled === 1 ? "needs" : "need"} attention`;
+  }
+  return total === 1 ? "The only load balancer is well" : `All ${all} are well`;
+}
+
+function isTroubled({ state }: LoadBalancerRow): boolean {
+  return LOAD_BALANCER_STATES[state].isTrouble;
+}
+
+function mentions({ namespace, name, addresses }: LoadBalancerRow, query: string): boolean {
+  const text = query.trim().toLowerCase();
+  return [`${namespace}/${name}`, ...addresses].some((one) => one.toLowerCase().includes(text));
+}

@@ -1,0 +1,82 @@
+/**
+ * Replies of the debug pages: JSON for programs, and the same as a table for people with a terminal.
+ * @module
+ */
+import type { Context } from "hono";
+import { escapeInvisible } from "../core/text/printable.ts";
+
+/** A long list, as {@linkcode inPieces} gives it. */
+export type Pieces<T extends object> = AsyncGenerator<readonly T[], void>;
+
+/** Makes a text of what is shown. */
+export type ToText = () => string | Promise<string>;
+
+const JSON_TYPE = { "content-type": "application/json" };
+const JSON_INDENT = 2;
+
+/** Replies with one object. `?format=text` gives the text instead. */
+export function showView(context: Context, view: object, toText: ToText): Promise<Response> {
+  const toJson = (): Response => context.body(`${formatJson(view)}\n`, 200, JSON_TYPE);
+  return show(context, { toJson, toText });
+}
+
+/** Replies with a list under its name. `?format=text` gives the text instead. */
+export function showList<T extends object>(
+  context: Context,
+  {
+    name,
+    pieces,
+    toText,
+  }: { readonly name: string; readonly pieces: Pieces<T>; readonly toText: ToText },
+): Promise<Response> {
+  const toJson = (): Response => context.body(toStream(toListJson(name, pieces)), 200, JSON_TYPE);
+  return show(context, { toJson, toText });
+}
+
+async function show(
+  context: Context,
+  { toJson, toText }: { readonly toJson: () => Response; readonly toText: ToText },
+): Promise<Response> {
+  const wanted = context.req.query("format") ?? "json";
+  if (wanted === "text") return context.text(await toText());
+  if (wanted === "json") return toJson();
+  return context.json({ error: 'format: must be "json" or "text"' }, 400);
+}
+
+/** Indented, because operators read it with curl more often than programs do. */
+function formatJson(view: object): string {
+  return escapeInvisible(JSON.stringify(view, undefined, JSON_INDENT));
+}
+
+/** `{"nodes": […]}` in pieces: for a large fleet it has many megabytes. */
+async function* toListJson<T extends object>(
+  name: string,
+  pieces: Pieces<T>,
+): AsyncGenerator<string, void> {
+  const blanks = " ".repeat(2 * JSON_INDENT);
+  let before = "";
+  yield `{\n  ${JSON.stringify(name)}: [`;
+  for await (const piece of pieces) {
+    let text = "";
+    for (const view of piece) {
+      text += `${before}\n${blanks}${formatJson(view).replaceAll("\n", `\n${blanks}`)}`;
+      before = ",";
+    }
+    yield text;
+  }
+  yield before === "" ? "]\n}\n" : "\n  ]\n}\n";
+}
+
+function toStream(texts: AsyncGenerator<string, void>): ReadableStream {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await texts.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await texts.return();
+    },
+  });
+}

@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { createLoadBalancerRoutes, describeWait } from "../../lib/http/load_balancers.ts";
+import {
+  toLoadBalancerSource,
+  toLoadBalancerView,
+  WAITING,
+} from "../support/page/load_balancer_views.ts";
+import { PAGE_NOW } from "../support/page/node_views.ts";
+
+const READY = toLoadBalancerView("api");
+const LEAVING = toLoadBalancerView("old", { isLeaving: true, state: "working" });
+const loadBalancers = toLoadBalancerSource([READY, LEAVING, WAITING]);
+const routes = createLoadBalancerRoutes({ loadBalancers, now: () => PAGE_NOW });
+
+async function readText(path: string): Promise<string> {
+  return (await routes.request(path)).text();
+}
+
+test("createLoadBalancerRoutes() lists all load balancers as JSON", async () => {
+  const response = await routes.request("/debug/load-balancers");
+  expect(await response.json()).toEqual({ loadBalancers: [READY, LEAVING, WAITING] });
+});
+
+test("createLoadBalancerRoutes() lists them as a table, with the reason why one is not ready", async () => {
+  const lines = (await readText("/debug/load-balancers?format=text")).split("\n");
+  const rows = [
+    "NAMESPACE|NAME|STATE|ADDRESS|PORTS|BACKENDS|NOT-READY|LAST|AGO|REASON",
+    "default|api|ready|192.0.2.10|tcp 80,tcp 443|2|-|unchanged|45s|-",
+    "default|old|working, leaving|192.0.2.10|tcp 80,tcp 443|2|-|unchanged|45s|-",
+    "store|shop|waiting|-|tcp 80,tcp 443|2|7m|waiting|10s|the address 192.0.2.77 belongs to another network",
+    "",
+  ];
+  expect(lines.map((line) => line.replaceAll(/ {2,}/g, "|"))).toEqual(rows);
+});
+
+test("createLoadBalancerRoutes() shows one by namespace and name, as JSON and as text", async () => {
+  const response = await routes.request("/debug/load-balancers/store/shop");
+  expect(await response.json()).toEqual(WAITING);
+  const text = await readText("/debug/load-balancers/store/shop?format=text");
+  expect(text).toMatch(/^rule +tcp 80 +to 30080 +to 31999$/m);
+  expect(text).toMatch(/^rule +udp 53 +- +to 30053$/m);
+  expect(text).toMatch(/^AddressNotOurs +the address/m);
+  expect(text).toMatch(/^2 +create rule tcp 80 on 192\.0\.2\.77$/m);
+  expect(text).toContain("\nn1\nn2\n");
+});
+
+test("createLoadBalancerRoutes() answers 404 for a Service without one", async () => {
+  const response = await routes.request("/debug/load-balancers/store/none");
+  expect(response.status).toBe(404);
+  expect(await response.json()).toEqual({ error: 'there is no load balancer of "store/none"' });
+});
+
+test.each([
+  ["why it failed first", { failure: "f", waitsFor: "w", problems: WAITING.problems }, "f"],
+  [
+    "a problem that it waits for",
+    { waitsFor: "w", problems: WAITING.problems },
+    "the address 192.0.2.77 belongs to another network",
+  ],
+  ["what it waits for", { waitsFor: "w", problems: WAITING.problems.slice(1) }, "w"],
+  ["nothing", {}, ""],
+])("describeWait() says %s", (_title, over, expected) => {
+  expect(describeWait(toLoadBalancerView("a", over))).toBe(expected);
+});

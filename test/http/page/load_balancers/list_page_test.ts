@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import {
+  type LoadBalancerListOptions,
+  renderLoadBalancerList,
+  toLoadBalancerRow,
+} from "../../../../lib/http/page/load_balancers/list_page.tsx";
+import type { LoadBalancerView } from "../../../../lib/http/load_balancer_views.ts";
+import { toLoadBalancerView, WAITING } from "../../../support/page/load_balancer_views.ts";
+import { PAGE_NOW } from "../../../support/page/node_views.ts";
+
+const READY = toLoadBalancerView("api");
+
+function render(
+  views: readonly LoadBalancerView[],
+  over: Partial<LoadBalancerListOptions> = {},
+): Promise<string> {
+  const rows = views.map(toLoadBalancerRow);
+  return renderLoadBalancerList({ rows, nowMs: PAGE_NOW, base: "", ...over });
+}
+
+test.each<[string, readonly LoadBalancerView[], string]>([
+  ["none", [], "No load balancers yet"],
+  ["one that is well", [READY], "The only load balancer is well"],
+  ["two that are well", [READY, READY], "All 2 load balancers are well"],
+  ["one in trouble", [READY, WAITING], "1 of 2 load balancers needs attention"],
+  ["two in trouble", [WAITING, WAITING], "2 of 2 load balancers need attention"],
+])("renderLoadBalancerList() of %s says it in the heading", async (_title, views, expected) => {
+  expect(await render(views)).toContain(`<h1>${expected}</h1>`);
+});
+
+test("renderLoadBalancerList() shows first what needs attention, and why", async () => {
+  const html = await render([READY, WAITING]);
+  expect(html.indexOf(">store/shop<")).toBeLessThan(html.indexOf(">default/api<"));
+  expect(html).toContain("the address 192.0.2.77 belongs to another network");
+  expect(html).toContain("not ready for 7m");
+  expect(html).toContain("<title>(1) Load balancers · Landfall</title>");
+});
+
+test("renderLoadBalancerList() of a standby says that only the leader knows the states", async () => {
+  const election = { identity: "b", holder: "a", isLeading: false };
+  expect(await render([READY], { election })).toContain("This process is a standby.");
+  const leading = { ...election, isLeading: true };
+  expect(await render([READY], { election: leading })).not.toContain("standby");
+});
+
+test("renderLoadBalancerList() of thousands shows some, and reloads less often", async () => {
+  const many = Array.from({ length: 600 }, (_, at) => toLoadBalancerView(`s${at}`));
+  const html = await render(many);
+  expect(html.match(/<tr>/g)).toHaveLength(501);
+  expect(html).toContain("These are the first 500 of 600");
+  expect(html).toContain('data-refresh="30"');
+});
