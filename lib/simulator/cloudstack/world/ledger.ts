@@ -7,11 +7,14 @@ import type { FirewallRule } from "./firewall.ts";
 import type { AppliedRule, LoadBalancerRule, PortForwarding } from "./load_balancing.ts";
 import type { PublicIp } from "./records.ts";
 import type { CloudStackState } from "./state.ts";
+import type { AclItem, AclList } from "./vpcs.ts";
 
 /** The state of a cloud. Two clouds with equal ledgers serve the same. */
 export interface Ledger {
   /** Addresses with an owner, and all that is on them. */
   readonly addresses: readonly LedgerAddress[];
+  /** Lists of network ACL items of VPCs. */
+  readonly aclLists: readonly object[];
   /** What belongs to nothing any more, as a sentence each. Nothing that a server does makes one. */
   readonly orphans: readonly string[];
 }
@@ -41,7 +44,12 @@ export interface LedgerOptions {
 export function toLedger(state: CloudStackState, options: LedgerOptions = {}): Ledger {
   const owned = [...state.publicIps.values()].filter((ip) => ip.accountId !== undefined);
   const addresses = owned.map((ip) => toAddress(ip, state, options));
-  return { addresses: toSorted(addresses), orphans: listOrphans(state).toSorted() };
+  const lists = [...state.aclLists.values()].filter(({ vpcId }) => vpcId !== undefined);
+  return {
+    addresses: toSorted(addresses),
+    aclLists: toSorted(lists.map((list) => toAclList(list, state))),
+    orphans: listOrphans(state).toSorted(),
+  };
 }
 
 function toAddress(
@@ -106,10 +114,10 @@ function toSources(cidrList: string | undefined): readonly string[] {
 }
 
 function toFirewall(rule: FirewallRule, state: CloudStackState): object {
-  const { protocol, startPort, endPort, icmpType, icmpCode, cidrs } = rule;
+  const { protocol, icmpType, icmpCode, cidrs } = rule;
   return {
     protocol,
-    ports: startPort === undefined ? "all" : `${startPort}-${endPort}`,
+    ports: toPorts(rule),
     ...(icmpType !== undefined && { icmp: `${icmpType}/${icmpCode}` }),
     sources: cidrs.toSorted(),
     state: rule.state,
@@ -126,6 +134,49 @@ function toForwarding(one: PortForwarding, state: CloudStackState): object {
   };
 }
 
+function toAclList({ id, name, vpcId }: AclList, state: CloudStackState): object {
+  const all = [...state.aclItems.values()].filter(({ listId }) => listId === id);
+  const toItems = (wanted: AclItem["trafficType"]): object[] =>
+    toDecisions(
+      all.filter(({ trafficType }) => trafficType === wanted),
+      state,
+    );
+  const vpc = state.vpcs.get(vpcId ?? "")?.name;
+  return { name, vpc, ingress: toItems("Ingress"), egress: toItems("Egress") };
+}
+
+/** Items in the order in which they decide, without their numbers. Neighbours that do the same have no order. */
+function toDecisions(items: readonly AclItem[], state: CloudStackState): object[] {
+  const groups: AclItem[][] = [];
+  for (const item of items.toSorted((one, two) => one.number - two.number)) {
+    const last = groups.at(-1);
+    if (last?.[0]?.action === item.action) last.push(item);
+    else groups.push([item]);
+  }
+  return groups.flatMap((group) => toSorted(group.map((item) => toAclItem(item, state))));
+}
+
+function toAclItem(item: AclItem, state: CloudStackState): object {
+  const { protocol, action, icmpType, icmpCode, reason } = item;
+  return {
+    action,
+    protocol,
+    ports: toPorts(item),
+    ...(icmpType !== undefined && { icmp: `${icmpType}/${icmpCode}` }),
+    sources: item.cidrs.toSorted(),
+    reason,
+    state: item.state,
+    tags: toTags(item.id, state),
+  };
+}
+
+function toPorts(range: {
+  readonly startPort?: number | undefined;
+  readonly endPort?: number | undefined;
+}): string {
+  return range.startPort === undefined ? "all" : `${range.startPort}-${range.endPort}`;
+}
+
 function toTags(resourceId: string, { tags }: CloudStackState): Readonly<Record<string, string>> {
   const pairs = tags.of(resourceId).map(({ key, value }) => [key, value]);
   return Object.fromEntries(pairs.toSorted());
@@ -133,13 +184,14 @@ function toTags(resourceId: string, { tags }: CloudStackState): Readonly<Record<
 
 /** Rules of addresses without an owner, members that do not exist, and tags of objects that are gone. */
 function listOrphans(state: CloudStackState): string[] {
-  const { publicIps, loadBalancerRules, portForwardings, firewallRules, vms, networks } = state;
+  const { publicIps, loadBalancerRules, portForwardings, firewallRules, vms } = state;
   const isOwned = (ipId: string): boolean => publicIps.get(ipId)?.accountId !== undefined;
   const rules = [loadBalancerRules, portForwardings, firewallRules].flatMap((map) => [
     ...map.values(),
   ]);
   const members = [...loadBalancerRules.values()].flatMap((rule) => rule.members);
-  const tagged = [publicIps, loadBalancerRules, portForwardings, firewallRules, vms, networks];
+  const known = [publicIps, loadBalancerRules, portForwardings, firewallRules, vms];
+  const tagged = [...known, state.networks, state.vpcs, state.aclLists, state.aclItems];
   return [
     ...rules.filter(({ ipId }) => !isOwned(ipId)).map(({ id }) => `rule ${id} has no address`),
     ...members.filter(({ vmId }) => !vms.has(vmId)).map(({ vmId }) => `member ${vmId} is gone`),

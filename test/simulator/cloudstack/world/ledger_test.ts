@@ -8,6 +8,7 @@ import {
 } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { toPublicIp, type PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
+import { toAclItem, toAclList, toVpc } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
 
 const story = createDemoWorld();
 const vms = new Map((story.world.vms ?? []).map((vm) => [vm.name, vm]));
@@ -88,8 +89,37 @@ describe("toLedger()", () => {
           portForwardings: [{ protocol: "tcp", ports: "22-22:22-22", vm: "cp-1", tags: {} }],
         },
       ],
+      aclLists: [],
       orphans: [],
     });
+  });
+
+  test("has the items of network ACL lists in the order in which they decide, without numbers", () => {
+    const vpc = toVpc("shop", story.zoneIds.paris, story.accountIds.acme);
+    const list = toAclList("acl", vpc);
+    const toItems = (web: number, api: number, deny: number): object[] => {
+      const aclItems = [
+        toAclItem({ list, number: deny, protocol: "all", action: "Deny", cidrs: ["::/0"] }),
+        toAclItem({ list, number: web, startPort: 80, reason: "web" }),
+        toAclItem({ list, number: api, startPort: 81 }),
+        toAclItem({ list, number: 99, protocol: "all", trafficType: "Egress" }),
+      ];
+      const lists = { vpcs: [vpc], aclLists: [list], aclItems };
+      return [...toLedger(new CloudStackState({ ...story.world, ...lists })).aclLists];
+    };
+    const rest = { state: "Active", tags: {} };
+    const web = { action: "Allow", protocol: "tcp", ports: "80-80", sources: ["0.0.0.0/0"] };
+    const deny = { action: "Deny", protocol: "all", ports: "all", sources: ["::/0"], ...rest };
+    const api = { ...web, ports: "81-81", ...rest };
+    const expected = {
+      name: "acl",
+      vpc: "shop",
+      ingress: [{ ...web, reason: "web", ...rest }, api, deny],
+      egress: [{ ...web, protocol: "all", ports: "all", ...rest }],
+    };
+    expect(toItems(1, 2, 3)).toEqual([expected]);
+    expect(toItems(20, 10, 30)).toEqual([expected]);
+    expect(toItems(1, 3, 2)).not.toEqual([expected]);
   });
 
   test("is the same for the same sources, with blanks or commas, and for any order", () => {
