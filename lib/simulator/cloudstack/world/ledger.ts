@@ -7,6 +7,7 @@ import type { FirewallRule } from "./firewall.ts";
 import type { AppliedRule, LoadBalancerRule, PortForwarding } from "./load_balancing.ts";
 import type { PublicIp } from "./records.ts";
 import type { CloudStackState } from "./state.ts";
+import { readStoredParameters } from "./stickiness.ts";
 import type { AclItem, AclList } from "./vpcs.ts";
 
 /** The state of a cloud. Two clouds with equal ledgers serve the same. */
@@ -94,8 +95,22 @@ function toRule(rule: LoadBalancerRule, state: CloudStackState): object {
     state: rule.state,
     members: members.toSorted(),
     applied: toApplied(rule.applied),
+    policies: toPolicies(rule, state),
     tags: toTags(rule.id, state),
   };
+}
+
+function toPolicies(rule: LoadBalancerRule, state: CloudStackState): readonly object[] {
+  const policies = [...state.stickinessPolicies.values()].filter((one) => one.ruleId === rule.id);
+  return toSorted(
+    policies.map(({ name, methodName, description, parameters, isRevoked }) => ({
+      name,
+      methodName,
+      description,
+      parameters: readStoredParameters(parameters),
+      isRevoked,
+    })),
+  );
 }
 
 /** A rule that the router has without members serves as little as one that it does not have. */
@@ -190,11 +205,15 @@ function listOrphans(state: CloudStackState): string[] {
     ...map.values(),
   ]);
   const members = [...loadBalancerRules.values()].flatMap((rule) => rule.members);
+  const policies = [...state.stickinessPolicies.values()];
   const known = [publicIps, loadBalancerRules, portForwardings, firewallRules, vms];
   const tagged = [...known, state.networks, state.vpcs, state.aclLists, state.aclItems];
   return [
     ...rules.filter(({ ipId }) => !isOwned(ipId)).map(({ id }) => `rule ${id} has no address`),
     ...members.filter(({ vmId }) => !vms.has(vmId)).map(({ vmId }) => `member ${vmId} is gone`),
+    ...policies
+      .filter(({ ruleId }) => !loadBalancerRules.has(ruleId))
+      .map(({ name }) => `policy ${name} has no rule`),
     ...state.tags.all
       .filter(({ resourceId }) => !tagged.some((map) => map.has(resourceId)))
       .map(({ resourceType, key }) => `tag ${key} of a ${resourceType} that is gone`),

@@ -2,8 +2,8 @@
  * The records of load balancing in the simulated CloudStack: rules, their members, and what the router runs of them.
  * @module
  */
-
 import { toUuid } from "../../uuid.ts";
+import type { StickinessPolicy } from "./stickiness.ts";
 
 /** A virtual machine behind a rule. */
 export interface Member {
@@ -23,6 +23,8 @@ export interface AppliedRule {
   readonly privatePort: number;
   /** Addresses of the members. */
   readonly backends: readonly string[];
+  /** Method and parameters of the stickiness policy. */
+  readonly stickiness: string | undefined;
 }
 
 /** A load-balancer rule. */
@@ -105,7 +107,7 @@ export function toLoadBalancerRule(options: LoadBalancerRuleOptions): LoadBalanc
     publicPort,
     members: vms.map((vm) => ({ vmId: vm.id, ip: findIp(vm, networkId), isRevoked: false })),
   };
-  if (vms.length > 0) applyRule(rule);
+  if (vms.length > 0) applyRule(rule, new Map());
   return rule;
 }
 
@@ -143,13 +145,20 @@ export function toPortForwarding({ ip, ...options }: PortForwardingOptions): Por
 
 /**
  * Sends a rule to the router as it is now; from then on it counts as `Active`, or as `Add` without a member. Members
- * that are being taken away go.
+ * and stickiness policies that are being taken away go.
  *
  * A real router gets every rule of the network with it. Here it gets only this one, so that a client cannot live on
  * what it does to other rules.
+ *
+ * @param policies Those of all rules, by ID
  */
-export function applyRule(rule: LoadBalancerRule): void {
+export function applyRule(rule: LoadBalancerRule, policies: Map<string, StickinessPolicy>): void {
   rule.members = rule.members.filter((member) => !member.isRevoked);
+  const own = [...policies.values()].filter(({ ruleId }) => ruleId === rule.id);
+  for (const { id, isRevoked } of own) {
+    if (isRevoked) policies.delete(id);
+  }
+  const policy = own.findLast(({ isRevoked }) => !isRevoked);
   rule.state = rule.members.length === 0 ? "Add" : "Active";
   rule.applied = {
     algorithm: rule.algorithm,
@@ -157,15 +166,20 @@ export function applyRule(rule: LoadBalancerRule): void {
     cidrList: rule.cidrList,
     privatePort: rule.privatePort,
     backends: rule.members.map(({ ip }) => ip),
+    stickiness: policy && `${policy.methodName} ${policy.parameters}`,
   };
 }
 
 /** Takes a virtual machine that is expunged out of a rule. */
-export function leaveRule(rule: LoadBalancerRule, vmId: string): void {
+export function leaveRule(
+  rule: LoadBalancerRule,
+  vmId: string,
+  policies: Map<string, StickinessPolicy>,
+): void {
   const kept = rule.members.filter((member) => member.vmId !== vmId);
   if (kept.length === rule.members.length) return;
   rule.members = kept;
-  applyRule(rule);
+  applyRule(rule, policies);
 }
 
 /** The number by which the server's texts name an object. */

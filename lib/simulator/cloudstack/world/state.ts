@@ -148,7 +148,9 @@ export class CloudStackState {
     for (const ip of this.publicIps.values()) {
       if (ip.staticNatVmId === vmId) delete ip.staticNatVmId;
     }
-    for (const rule of this.loadBalancerRules.values()) leaveRule(rule, vmId);
+    for (const rule of this.loadBalancerRules.values()) {
+      leaveRule(rule, vmId, this.stickinessPolicies);
+    }
   }
 
   /** Removes what the database still has of an expunged virtual machine: its ID is unknown from now on. */

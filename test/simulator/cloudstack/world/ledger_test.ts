@@ -8,6 +8,7 @@ import {
 } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { toPublicIp, type PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
+import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/stickiness.ts";
 import { toAclItem, toAclList, toVpc } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
 
 const story = createDemoWorld();
@@ -39,6 +40,9 @@ function createState(options: Options = {}): { state: CloudStackState; ip: Publi
     publicIps: [ip],
     loadBalancerRules: isReversed === true ? rules.toReversed() : rules,
     firewallRules: [toFirewallRule({ ip, startPort: 80, cidrs: ["10.1.0.0/16", "10.0.0.0/8"] })],
+    stickinessPolicies: rules.map(({ id: ruleId, name }) =>
+      toStickinessPolicy({ ruleId, name: `keep-${name}`, parameters: { expire: "30m" } }),
+    ),
     portForwardings: [toPortForwarding({ ip, publicPort: 22, vmId: vms.get("cp-1")?.id ?? "" })],
     tags: [
       { ...tag, key: "b", value: "2" },
@@ -53,6 +57,8 @@ describe("toLedger()", () => {
     const sources = ["10.0.0.0/8", "10.1.0.0/16"];
     const applied = { algorithm: "roundrobin", protocol: "tcp", privatePort: 30_080, sources };
     const rule = { protocol: "tcp", algorithm: "roundrobin", network: "k8s-paris", tags: {} };
+    const policy = { methodName: "SourceBased", description: undefined, isRevoked: false };
+    const toPolicies = (name: string) => [{ ...policy, name, parameters: { expire: "30m" } }];
     expect(toLedger(createState().state)).toEqual({
       addresses: [
         {
@@ -73,6 +79,7 @@ describe("toLedger()", () => {
               state: "Add",
               members: [],
               applied: undefined,
+              policies: toPolicies("keep-api"),
             },
             {
               ...rule,
@@ -83,6 +90,7 @@ describe("toLedger()", () => {
               state: "Active",
               members: ["worker-1 10.10.0.21", "worker-2 10.10.0.22"],
               applied: { ...applied, backends: ["10.10.0.21", "10.10.0.22"] },
+              policies: toPolicies("keep-web"),
             },
           ],
           firewallRules: [{ protocol: "tcp", ports: "80-80", sources, state: "Active", tags: {} }],
@@ -161,5 +169,7 @@ describe("toLedger()", () => {
       "tag a of a PublicIpAddress that is gone",
       "tag b of a PublicIpAddress that is gone",
     ]);
+    state.loadBalancerRules.clear();
+    expect(toLedger(state).orphans).toContain("policy keep-web has no rule");
   });
 });

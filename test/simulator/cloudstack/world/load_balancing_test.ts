@@ -7,6 +7,7 @@ import {
   toPortForwarding,
   type LoadBalancerRule,
 } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/stickiness.ts";
 
 const IP = { id: "i", networkId: "n", accountId: "a" };
 
@@ -20,7 +21,7 @@ const TWO = { vmId: "2", ip: "10.0.0.2", isRevoked: false };
 describe("what a router runs of a rule", () => {
   test("applyRule() sends the rule as it is, without members that are taken away", () => {
     const rule = toRule([ONE, { ...TWO, isRevoked: true }]);
-    applyRule(rule);
+    applyRule(rule, new Map());
     expect(rule).toMatchObject({ state: "Active", members: [ONE] });
     expect(rule.applied).toEqual({
       algorithm: "source",
@@ -28,17 +29,35 @@ describe("what a router runs of a rule", () => {
       cidrList: undefined,
       privatePort: 30_080,
       backends: ["10.0.0.1"],
+      stickiness: undefined,
     });
     rule.members = [];
-    applyRule(rule);
+    applyRule(rule, new Map());
     expect([rule.state, rule.applied?.backends]).toEqual(["Add", []]);
+  });
+
+  test("applyRule() sends the policy of the rule, and drops one that is taken away", () => {
+    const rule = toRule([ONE]);
+    const toPolicy = (ruleId: string, name: string, isRevoked: boolean) => ({
+      ...toStickinessPolicy({ ruleId, name, parameters: { expire: "30m" } }),
+      isRevoked,
+    });
+    const all = [
+      toPolicy(rule.id, "old", true),
+      toPolicy(rule.id, "new", false),
+      toPolicy("other", "other", true),
+    ];
+    const policies = new Map(all.map((policy) => [policy.id, policy]));
+    applyRule(rule, policies);
+    expect(rule.applied?.stickiness).toBe("SourceBased expire=30m&");
+    expect([...policies.values()].map(({ name }) => name)).toEqual(["new", "other"]);
   });
 
   test("leaveRule() sends a rule only if the machine was a member", () => {
     const rule = toRule([ONE, TWO]);
-    leaveRule(rule, "3");
+    leaveRule(rule, "3", new Map());
     expect(rule.applied).toBeUndefined();
-    leaveRule(rule, "1");
+    leaveRule(rule, "1", new Map());
     expect([rule.members, rule.applied?.backends]).toEqual([[TWO], ["10.0.0.2"]]);
   });
 

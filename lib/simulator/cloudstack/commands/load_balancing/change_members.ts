@@ -77,8 +77,8 @@ function toJob({ id, networkId }: LoadBalancerRule): Omit<WantedJob, "run"> {
 }
 
 /** A rule may be gone by the end of the job, with its address. */
-function toApplied(rule: LoadBalancerRule, { loadBalancerRules }: CloudStackState): object {
-  if (loadBalancerRules.has(rule.id)) applyRule(rule);
+function toApplied(rule: LoadBalancerRule, state: CloudStackState): object {
+  if (state.loadBalancerRules.has(rule.id)) applyRule(rule, state.stickinessPolicies);
   return { success: true };
 }
 

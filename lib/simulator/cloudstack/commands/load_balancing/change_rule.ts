@@ -26,7 +26,9 @@ export function updateRule(call: Call): WantedJob {
     const changes = readChanges(call);
     if (state.networks.get(rule.networkId)?.balancer === "Netris") checkNetris(changes);
     Object.assign(rule, changes);
-    if (rule.algorithm !== algorithm || rule.cidrList !== cidrList) applyRule(rule);
+    if (rule.algorithm !== algorithm || rule.cidrList !== cidrList) {
+      applyRule(rule, state.stickinessPolicies);
+    }
     return { loadbalancer: toRuleReply(rule, state) };
   });
 }

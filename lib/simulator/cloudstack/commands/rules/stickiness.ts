@@ -91,10 +91,7 @@ function deletePolicy(call: Call): WantedJob {
 
 /** The router gets the whole rule with its policies, so that what was only stored before reaches it now. */
 function applyPolicies(rule: LoadBalancerRule, state: CloudStackState): void {
-  for (const policy of policiesOf(rule, state)) {
-    if (policy.isRevoked) state.stickinessPolicies.delete(policy.id);
-  }
-  if (state.loadBalancerRules.has(rule.id)) applyRule(rule);
+  if (state.loadBalancerRules.has(rule.id)) applyRule(rule, state.stickinessPolicies);
 }
 
 /** One entry for the rule that is asked for, with no policies inside if it has none. */

@@ -79,13 +79,29 @@ describe("commands about stickiness policies", () => {
     expect(await idsOf()).toEqual([[body["id"], undefined]]);
   });
 
+  test("after a job that fails at its end the old policy is revoked, and goes with the next one", async () => {
+    const lbruleid = await makeLbRule();
+    const { id } = await create(lbruleid);
+    const fault = { kind: "failedJob", code: 530, text: "no router", isLate: true } as const;
+    rig.simulator.faults.set(fault, { times: 1 });
+    expect(await create(lbruleid)).toMatchObject({ code: 530 });
+    expect(await list({ lbruleid })).toMatchObject([
+      { stickinesspolicy: [{ id, state: "Revoked" }] },
+    ]);
+    const next = await create(lbruleid);
+    expect(await list({ lbruleid })).toMatchObject([{ stickinesspolicy: [{ id: next.id }] }]);
+  });
+
   test("the job sends the whole rule to the router, a change that was only stored, too", async () => {
     const id = await makeLbRule();
     const rule = rig.simulator.state.loadBalancerRules.get(id);
     await rig.change("updateLoadBalancerRule", { id, protocol: "tcp-proxy" });
     expect(rule?.applied?.protocol).not.toBe("tcp-proxy");
-    await create(id);
-    expect(rule?.applied?.protocol).toBe("tcp-proxy");
+    await create(id, { "param[0].name": "expire", "param[0].value": "30m" });
+    expect(rule?.applied).toMatchObject({
+      protocol: "tcp-proxy",
+      stickiness: "SourceBased expire=30m&",
+    });
   });
 
   test("deleteLBStickinessPolicy deletes; a second job for it fails", async () => {
