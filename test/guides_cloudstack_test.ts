@@ -65,10 +65,12 @@ describe("permissions-cloudstack.md", () => {
     }
   });
 
-  test("names every command in the code, except two that nothing sends", async () => {
+  test("names every command in the code, except two that nothing sends, and those for Services", async () => {
     const inCode = new Set<string>();
     let sources = "";
     for (const file of await listSources("lib/providers/cloudstack")) {
+      // No controller asks for load balancers yet.
+      if (/\/load_balanc(?:ers\/|ing)/.test(file)) continue;
       const text = await readSource(file);
       sources += text;
       for (const [, name = ""] of text.matchAll(/\bcommand(?:: | = )"(\w+)"/g)) inCode.add(name);

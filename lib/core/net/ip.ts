@@ -76,6 +76,12 @@ export function parseCidr(text: string): Cidr | undefined {
   return { family: value.family, first, last: first + (1n << rest) - 1n };
 }
 
+/** Writes a block so that equal blocks have equal texts: `10.0.0.0/8`, `2001:db8::/32`. */
+export function formatCidr({ family, first, last }: Cidr): string {
+  const rest = (last - first).toString(2).replace(/^0$/, "").length;
+  return `${formatValue({ family, bits: first })}/${WIDTH[family] - rest}`;
+}
+
 /** Whether an address is in a block. A text that is not an address is in none. */
 export function isInCidr(address: string, cidr: Cidr): boolean {
   const value = toValue(address.trim());

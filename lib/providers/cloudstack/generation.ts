@@ -10,6 +10,7 @@ import { assert } from "../../core/assert.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Memory } from "./memory.ts";
+import type { Backends } from "./model/backends.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
 import { toInstance } from "./model/instance.ts";
 import {
@@ -44,10 +45,10 @@ export interface GenerationOptions {
 export class Generation implements Pick<Provider, "listInventory" | "readInstance"> {
   readonly settings: CloudStackSettings;
   readonly memory: Memory;
+  readonly facts: Facts;
   readonly #api: CloudStackApi;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #facts: Facts;
   #last: Inventory | undefined;
   #hasWarned = false;
   /** The last whole list, and what became of it. */
@@ -59,7 +60,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     this.#api = api;
     this.#clock = clock;
     this.#log = log;
-    this.#facts = new Facts(session, settings);
+    this.facts = new Facts(session, settings);
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
@@ -75,6 +76,19 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   /** Takes an inventory for Nodes that registered before it. */
   async listForAll(signal: AbortSignal): Promise<Inventory> {
     return await this.#list(signal);
+  }
+
+  /**
+   * The VMs of the last list, for load balancers. Asks for a list only before the first.
+   *
+   * @throws {CloudError} when CloudStack does not answer
+   */
+  async readBackends(signal: AbortSignal): Promise<Backends> {
+    this.memory.followBackends();
+    if (this.memory.backends === undefined) await this.#list(signal);
+    const { backends } = this.memory;
+    assert(backends !== undefined, "a list that is followed gives backends");
+    return backends;
   }
 
   async readInstance(
@@ -97,7 +111,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   async #readById(vmId: string, signal: AbortSignal): Promise<Presence> {
     const { memory, settings } = this;
     let wanted: string | undefined;
-    const reading = await this.#facts.inProject((projectId) => {
+    const reading = await this.facts.inProject((projectId) => {
       wanted = projectId;
       return this.#api.readVm(vmId, projectId, signal);
     }, signal);
@@ -136,7 +150,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     const { short, ...rest } = identity;
     const { name } = rest;
     for (const wanted of short === undefined ? [name] : [name, short]) {
-      const list = await this.#facts.inProject(
+      const list = await this.facts.inProject(
         (projectId) => this.#api.listVmsByName(wanted, projectId, signal),
         signal,
       );
@@ -169,8 +183,8 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
 
   async #list(signal: AbortSignal): Promise<Inventory> {
     const observedAtMs = this.#clock.monotonic();
-    const known = this.#known;
-    const listed = await this.#facts.inProject(
+    const known = this.memory.lacksBackends ? undefined : this.#known;
+    const listed = await this.facts.inProject(
       (projectId) => this.#api.listVms(projectId, known?.version, signal),
       signal,
     );
@@ -181,7 +195,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       return renewInventory(known.inventory, { zones, observedAtMs });
     }
     const { list, version } = listed;
-    memory.noteZones(list.objects);
+    memory.noteList(list);
     const inventory = toInventory(list, { settings, zones, before: this.#last, observedAtMs });
     this.#known = version && { version, inventory };
     return inventory;

@@ -5,7 +5,9 @@
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import { LastSeen } from "../../cloud/inventory/last_seen.ts";
 import { remember } from "../../core/remember.ts";
+import { type Backends, toBackends } from "./model/backends.ts";
 import { findOwner } from "./model/instance.ts";
+import type { ObjectList } from "./session/lists.ts";
 import type { Vm } from "./wire/schema.ts";
 
 const ZONES_MAX = 256;
@@ -20,6 +22,8 @@ export class Memory {
   readonly #lastSeen = new LastSeen(VMS_MAX, findOwner);
   readonly #removed = new Map<string, true>();
   #nodeVmIds: ReadonlySet<string> = new Set();
+  #followsBackends = false;
+  #backends: Backends | undefined;
 
   /** Names of all zones that were ever shown, by ID. */
   get zones(): ReadonlyMap<string, string> {
@@ -31,11 +35,27 @@ export class Memory {
     return this.#nodeVmIds;
   }
 
-  /** Records the zones of a list. */
-  noteZones(vms: readonly Vm[]): void {
-    for (const { zoneid, zonename } of vms) {
+  /** The VMs of the last list, for load balancers; `undefined` before a list that was followed. */
+  get backends(): Backends | undefined {
+    return this.#backends;
+  }
+
+  /** Whether a list is wanted with all its VMs, because {@linkcode backends} are not known yet. */
+  get lacksBackends(): boolean {
+    return this.#followsBackends && this.#backends === undefined;
+  }
+
+  /** Remembers {@linkcode backends} from the next list on. Without load balancers they would only cost memory. */
+  followBackends(): void {
+    this.#followsBackends = true;
+  }
+
+  /** Records a list of all VMs. */
+  noteList(list: ObjectList<Vm>): void {
+    for (const { zoneid, zonename } of list.objects) {
       if (zoneid) remember(this.#zones, zoneid, zonename ?? zoneid, ZONES_MAX);
     }
+    if (this.#followsBackends) this.#backends = toBackends(list);
   }
 
   /** Records an inventory. @param nodeVmIds The VMs of all Nodes, shown or not */

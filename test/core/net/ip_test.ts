@@ -4,8 +4,9 @@
  */
 import { describe, expect, test } from "bun:test";
 import { isIP } from "node:net";
-import { assert, ipV4, ipV6, oneof, property, string } from "fast-check";
+import { assert, integer, ipV4, ipV6, oneof, property, string, tuple } from "fast-check";
 import {
+  formatCidr,
   isGloballyRoutable,
   isHostAddress,
   isInCidr,
@@ -63,6 +64,38 @@ describe("parseIp()", () => {
         const ip = parseIp(text);
         expect(ip !== undefined).toBe(isIP(text.trim()) !== 0 && !text.includes("%"));
         if (ip) expect(parseIp(ip.text)).toEqual(ip);
+      }),
+    );
+  });
+});
+
+describe("formatCidr()", () => {
+  const format = (text: string): string | undefined => {
+    const cidr = parseCidr(text);
+    return cidr && formatCidr(cidr);
+  };
+
+  test.each([
+    ["10.1.2.3/8", "10.0.0.0/8"],
+    ["10.1.2.3", "10.1.2.3/32"],
+    ["0.0.0.0/0", "0.0.0.0/0"],
+    ["2001:DB8:0:1::5/48", "2001:db8::/48"],
+    ["2001:db8::1", "2001:db8::1/128"],
+    ["::/0", "::/0"],
+  ])("writes %s as %s", (text, canonical) => {
+    expect(format(text)).toBe(canonical);
+  });
+
+  test("writes equal blocks in the same way, and reads what it writes", () => {
+    const block = oneof(
+      tuple(ipV4(), integer({ min: 0, max: 32 })),
+      tuple(ipV6(), integer({ min: 0, max: 128 })),
+    );
+    assert(
+      property(block, ([ip, prefix]) => {
+        // An IPv4-mapped address may be shorter than its prefix.
+        const cidr = parseCidr(`${ip}/${prefix}`);
+        if (cidr !== undefined) expect(parseCidr(formatCidr(cidr))).toEqual(cidr);
       }),
     );
   });

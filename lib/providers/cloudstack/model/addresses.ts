@@ -65,7 +65,8 @@ export function lacksNetwork(
   return settings.network !== undefined && vms.length > 0 && !vms.some(hasOne);
 }
 
-function toRank({ isdefault, deviceid }: Nic): number {
+/** Where an interface comes in the order: the default one first, then by its place in the VM. */
+export function toRank({ isdefault, deviceid }: Nic): number {
   if (isdefault === true) return -1;
   const place = Number(deviceid ?? Number.NaN);
   return Number.isSafeInteger(place) && place >= 0 ? place : Number.MAX_SAFE_INTEGER;

@@ -10,7 +10,7 @@ import { decodeList, type ListReply } from "../../../cloud_http/decode.ts";
 import type { PageReader } from "./pages.ts";
 import { type Body, parseBody } from "./reply.ts";
 import type { Command } from "./request.ts";
-import { listUnreadableNames } from "./unreadable_names.ts";
+import { listUnreadable, listUnreadableNames } from "./unreadable_names.ts";
 
 /** A question for objects of one kind, or a change that gives one. */
 export interface Query<T> extends Command {
@@ -26,6 +26,8 @@ export interface ObjectList<T> extends ListReply<T> {
   readonly gap?: string;
   /** Names of the objects that could not be read, in lower case; absent when there is none. */
   readonly unreadableNames?: ReadonlySet<string>;
+  /** The objects that could not be read, as the server sent them; absent when there is none. */
+  readonly unreadable?: readonly Body[];
 }
 
 /** What identifies a whole list: all that is kept of each page. */
@@ -86,10 +88,12 @@ export async function readList<T extends { readonly id: string }>(
   const objects = pages.flatMap(({ read }) => read());
   const decoded = decodeList(query.schema, objects);
   const unreadableNames = listUnreadableNames(objects, decoded.objects);
+  const unreadable = listUnreadable(objects, decoded.objects);
   const list = {
     ...decoded,
     ...(gap !== undefined && { gap: `${query.command}: ${gap}` }),
     ...(unreadableNames.size > 0 && { unreadableNames }),
+    ...(unreadable.length > 0 && { unreadable }),
   };
   return gap === undefined ? { list, version: pages.map(toVersion) } : { list };
 }

@@ -1,8 +1,21 @@
 /**
- * Names in a list of objects that could not be read otherwise.
+ * What can be said about the objects of a list that could not be read.
  * @module
  */
-import { isBlock } from "./reply.ts";
+import { type Body, isBlock } from "./reply.ts";
+
+/** Lists the raw objects that are not among those that could be read. What is no object has no fields. */
+export function listUnreadable(
+  raw: readonly unknown[],
+  readable: readonly { readonly id: string }[],
+): readonly Body[] {
+  // Objects that are listed twice are one readable object, unless they differ.
+  if (raw.length === readable.length) return [];
+  const ids = new Set(readable.map(({ id }) => id));
+  const isReadable = (one: unknown): boolean =>
+    isBlock(one) && typeof one["id"] === "string" && ids.has(one["id"].toLowerCase());
+  return raw.flatMap((one) => (isReadable(one) ? [] : [isBlock(one) ? one : {}]));
+}
 
 /**
  * Lists the names of raw objects that are not among those that could be read, in lower case. Another object with such a
@@ -13,13 +26,8 @@ export function listUnreadableNames(
   readable: readonly { readonly id: string }[],
 ): ReadonlySet<string> {
   const names = new Set<string>();
-  // Objects that are listed twice are one readable object, unless they differ.
-  if (raw.length === readable.length) return names;
-  const ids = new Set(readable.map(({ id }) => id));
-  for (const one of raw) {
-    if (!isBlock(one) || typeof one["name"] !== "string") continue;
-    const isReadable = typeof one["id"] === "string" && ids.has(one["id"].toLowerCase());
-    if (!isReadable) names.add(one["name"].toLowerCase());
+  for (const { name } of listUnreadable(raw, readable)) {
+    if (typeof name === "string") names.add(name.toLowerCase());
   }
   return names;
 }

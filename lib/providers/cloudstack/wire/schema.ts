@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import { parseUuid } from "../../../core/text/uuid.ts";
+import { FLAG, ID, TEXT, WHOLE_NUMBER } from "./fields.ts";
 
 /** A virtual machine, as `details=min,nics,servoff` shows it. */
 export interface Vm {
@@ -63,25 +63,6 @@ export interface Success {
   readonly success: boolean;
 }
 
-const text = v.nullish(v.string());
-const id = v.pipe(
-  v.string(),
-  v.transform((one) => one.toLowerCase()),
-  v.check((one) => parseUuid(one) === one, "a UUID"),
-);
-/** Some servers write booleans and numbers as texts. */
-const flag = v.union([
-  v.boolean(),
-  v.pipe(
-    v.picklist(["true", "false"]),
-    v.transform((one) => one === "true"),
-  ),
-]);
-const wholeNumber = v.union([
-  v.pipe(v.number(), v.integer()),
-  v.pipe(v.string(), v.regex(/^\d{1,9}$/, "a number"), v.transform(Number)),
-]);
-
 /** Readers of answers, by what they read. Other fields are dropped. */
 export const SCHEMAS: {
   readonly vm: v.GenericSchema<unknown, Vm>;
@@ -92,32 +73,32 @@ export const SCHEMAS: {
 } = {
   vm: v.object({
     // It becomes the provider ID, which is written for good.
-    id,
-    name: text,
-    displayname: text,
-    state: text,
-    zoneid: text,
-    zonename: text,
-    serviceofferingname: text,
-    account: text,
-    domainid: text,
-    projectid: text,
-    publicip: text,
+    id: ID,
+    name: TEXT,
+    displayname: TEXT,
+    state: TEXT,
+    zoneid: TEXT,
+    zonename: TEXT,
+    serviceofferingname: TEXT,
+    account: TEXT,
+    domainid: TEXT,
+    projectid: TEXT,
+    publicip: TEXT,
     nic: v.nullish(
       v.array(
         v.object({
-          networkid: text,
-          networkname: text,
-          ipaddress: text,
-          ip6address: text,
-          isdefault: v.nullish(flag),
+          networkid: TEXT,
+          networkname: TEXT,
+          ipaddress: TEXT,
+          ip6address: TEXT,
+          isdefault: v.nullish(FLAG),
           deviceid: v.nullish(v.union([v.string(), v.number()])),
         }),
       ),
     ),
   }),
-  project: v.object({ id, name: text, state: text }),
-  capabilities: v.object({ cloudstackversion: text }),
-  job: v.object({ jobstatus: wholeNumber, jobresult: v.optional(v.unknown()) }),
-  success: v.object({ success: flag }),
+  project: v.object({ id: ID, name: TEXT, state: TEXT }),
+  capabilities: v.object({ cloudstackversion: TEXT }),
+  job: v.object({ jobstatus: WHOLE_NUMBER, jobresult: v.optional(v.unknown()) }),
+  success: v.object({ success: FLAG }),
 };

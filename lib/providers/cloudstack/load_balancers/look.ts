@@ -1,0 +1,204 @@
+/**
+ * Looks at CloudStack for all who ask, as rarely as they allow.
+ * @module
+ */
+import type {
+  LoadBalancerClaim,
+  LoadBalancerQuestion,
+} from "../../../cloud/capabilities/load_balancers.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import { abortable } from "../../../core/abortable.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Backends } from "../model/backends.ts";
+import type { Facts } from "../session/facts.ts";
+import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
+import { Networks } from "./networks.ts";
+import { takeLook } from "./reading.ts";
+import { parseRuleName, toLbName } from "./rule_names.ts";
+import type { Found, LookStore, OpenLook } from "./store.ts";
+import type { View } from "./view.ts";
+
+/** What a {@linkcode Look} needs of the rest of the provider. */
+export interface LookSource {
+  readonly facts: Pick<Facts, "inProject" | "readVersion">;
+  readonly memory: {
+    /** The VMs of Nodes. */
+    readonly nodeVmIds: ReadonlySet<string>;
+    /** The VMs of the last list; `undefined` before the first. */
+    readonly backends: Backends | undefined;
+  };
+  /** The same; asks CloudStack before the first list. */
+  readBackends(signal: AbortSignal): Promise<Backends>;
+}
+
+/** What a {@linkcode Look} needs. */
+export interface LookerOptions {
+  readonly api: LoadBalancingApi;
+  readonly source: LookSource;
+  readonly store: LookStore;
+  readonly clock: Clock;
+  /** Ends looks. */
+  readonly signal: AbortSignal;
+}
+
+interface Running {
+  readonly open: OpenLook;
+  readonly startedAtMs: number;
+  readonly done: Promise<void>;
+}
+
+/** What the last look was about. */
+interface Scope {
+  /** Networks of Nodes. */
+  readonly networkIds: ReadonlySet<string>;
+  /** Names of load balancers that have rules, but had no Service. */
+  readonly unclaimed: ReadonlySet<string>;
+}
+
+/** The networks of Nodes, and what they were found from. */
+interface NodeNetworks extends Pick<LookSource["memory"], "nodeVmIds" | "backends"> {
+  readonly ids: ReadonlySet<string>;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Looks at CloudStack.
+ *
+ * Guarantees: one look runs at a time. Those who ask while it runs share it if it is young enough for them, else the
+ * next one. A look that failed changes nothing: the last one stays, for those who may use it.
+ */
+export class Look {
+  readonly #options: LookerOptions;
+  readonly #networks: Networks;
+  #claims: () => Iterable<LoadBalancerClaim> = () => [];
+  #running: Running | undefined;
+  #next: Promise<void> | undefined;
+  #scope: Scope = { networkIds: NONE, unclaimed: NONE };
+  #nodeNetworks: NodeNetworks = { nodeVmIds: NONE, backends: undefined, ids: NONE };
+
+  constructor(options: LookerOptions) {
+    this.#options = options;
+    this.#networks = new Networks(options.api, options.clock);
+  }
+
+  /**
+   * Shows CloudStack as it was at most so long ago, with all changes that this process made since.
+   *
+   * @throws {CloudError} when CloudStack does not answer, or not in full
+   */
+  async observe({ maxAgeMs, claims }: LoadBalancerQuestion, signal: AbortSignal): Promise<View> {
+    signal.throwIfAborted();
+    this.#claims = claims;
+    const sinceMs = this.#options.clock.monotonic() - maxAgeMs;
+    if (!this.#isEnough(sinceMs)) await abortable(this.#lookSince(sinceMs), signal);
+    return this.#view;
+  }
+
+  get #view(): View {
+    const { store, source } = this.#options;
+    const { backends } = source.memory;
+    if (backends !== undefined) store.setVms(backends.vms);
+    if (store.view !== undefined) return store.view;
+    throw new CloudError("unreachable", "the settings changed while Landfall looked at CloudStack");
+  }
+
+  /** Whether the last look is young enough, and shows what Services may need that appeared since. */
+  #isEnough(sinceMs: number): boolean {
+    const { isValid, view } = this.#options.store;
+    if (!isValid || view === undefined || view.takenAtMs <= sinceMs) return false;
+    const { unclaimed, networkIds } = this.#scope;
+    if (unclaimed.size > 0) {
+      for (const { owner } of this.#claims()) if (unclaimed.has(toLbName(owner.uid))) return false;
+    }
+    return this.#listNodeNetworks().isSubsetOf(networkIds);
+  }
+
+  /** Joins the look that runs if it began late enough, else the next one. */
+  #lookSince(sinceMs: number): Promise<void> {
+    const running = this.#running;
+    const isLateEnough = running && !running.open.isOutdated && running.startedAtMs >= sinceMs;
+    if (isLateEnough) return running.done;
+    this.#next ??= this.#lookNext(running?.done);
+    return this.#next;
+  }
+
+  async #lookNext(before: Promise<void> | undefined): Promise<void> {
+    await before?.catch(() => {});
+    this.#next = undefined;
+    const open = this.#options.store.begin();
+    const startedAtMs = this.#options.clock.monotonic();
+    const done = this.#look(open, startedAtMs);
+    const running = { open, startedAtMs, done };
+    this.#running = running;
+    try {
+      await done;
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  async #look(open: OpenLook, takenAtMs: number): Promise<void> {
+    const { store } = this.#options;
+    // After a refusal, also what changes rarely may be another.
+    if (!store.isValid) this.#networks.forget();
+    const ending = new AbortController();
+    try {
+      const found = await this.#read(takenAtMs, ending.signal);
+      store.finish(open, found);
+    } catch (error) {
+      store.abandon(open);
+      throw error;
+    } finally {
+      // Other questions of a look that failed need no answer any more.
+      ending.abort();
+    }
+  }
+
+  async #read(takenAtMs: number, ending: AbortSignal): Promise<Found> {
+    const { api, source, store } = this.#options;
+    const signal = AbortSignal.any([this.#options.signal, ending]);
+    const { vms, isWhole } = await source.readBackends(signal);
+    const nodeNetworkIds = this.#listNodeNetworks();
+    const claims = new Map(
+      [...this.#claims()].map((claim) => [toLbName(claim.owner.uid), claim] as const),
+    );
+    const found = await source.facts.inProject(
+      async (projectId) =>
+        await takeLook(
+          {
+            api,
+            networks: this.#networks,
+            projectId,
+            readVersion: () => source.facts.readVersion(signal),
+            claims,
+            vms,
+            isEveryVm: isWhole,
+            nodeNetworkIds,
+            knownPolicies: store.view?.policies ?? new Map(),
+            takenAtMs,
+          },
+          signal,
+        ),
+      signal,
+    );
+    const lbNames = [...found.rules.values()].flatMap(
+      (one) => parseRuleName(one.name)?.lbName ?? [],
+    );
+    const unclaimed = new Set(lbNames.filter((one) => !claims.has(one)));
+    this.#scope = { networkIds: nodeNetworkIds, unclaimed };
+    return found;
+  }
+
+  #listNodeNetworks(): ReadonlySet<string> {
+    const { nodeVmIds, backends } = this.#options.source.memory;
+    const known = this.#nodeNetworks;
+    if (known.nodeVmIds === nodeVmIds && known.backends === backends) return known.ids;
+    const ids = new Set<string>();
+    for (const vmId of nodeVmIds) {
+      for (const { networkId } of backends?.vms.get(vmId)?.nics ?? []) ids.add(networkId);
+    }
+    this.#nodeNetworks = { nodeVmIds, backends, ids };
+    return ids;
+  }
+}

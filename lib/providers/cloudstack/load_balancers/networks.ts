@@ -1,0 +1,95 @@
+/**
+ * Remembers the networks of one account or project: they change rarely.
+ * @module
+ */
+import type { Clock } from "../../../core/clock.ts";
+import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
+import type { Network, Unreadable } from "./view.ts";
+
+/** What is known about networks. */
+export interface KnownNetworks {
+  readonly networks: ReadonlyMap<string, Network>;
+  readonly unreadable: readonly Unreadable[];
+}
+
+interface Kept extends KnownNetworks {
+  readonly readAtMs: number;
+  /** Networks that were wanted; those that are not among `networks` are not shown to this user. */
+  readonly wanted: ReadonlySet<string>;
+}
+
+/** The networks that are wanted, and how to ask for more. */
+export interface WantedNetworks {
+  /** IDs. */
+  readonly wanted: ReadonlySet<string>;
+  readonly projectId: string | undefined;
+}
+
+const AGE_MS_MAX = 3_600_000;
+
+/**
+ * Lists all networks, and again after an hour, when one is wanted that was never looked for, or after
+ * {@linkcode Networks.forget}.
+ */
+export class Networks {
+  readonly #api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">;
+  readonly #clock: Clock;
+  #kept: Kept | undefined;
+
+  constructor(api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">, clock: Clock) {
+    this.#api = api;
+    this.#clock = clock;
+  }
+
+  /**
+   * The networks, with the names of the ACL lists of those that are wanted.
+   *
+   * @throws {CloudError} when CloudStack does not answer
+   */
+  async read({ wanted, projectId }: WantedNetworks, signal: AbortSignal): Promise<KnownNetworks> {
+    const kept = this.#kept;
+    const isFresh = kept && this.#clock.monotonic() - kept.readAtMs < AGE_MS_MAX;
+    if (isFresh && [...wanted].every((id) => isKnown(kept, id))) return kept;
+    const readAtMs = this.#clock.monotonic();
+    const { objects, unreadable } = await this.#api.listNetworks(projectId, signal);
+    const networks = new Map(objects.map((one) => [one.id, one]));
+    await this.#addListNames(networks, { wanted, projectId }, signal);
+    this.#kept = { networks, unreadable, readAtMs, wanted };
+    return this.#kept;
+  }
+
+  /** Lists them again the next time. */
+  forget(): void {
+    this.#kept = undefined;
+  }
+
+  /** Old servers show only the ID of the list of a network. */
+  async #addListNames(
+    networks: Map<string, Network>,
+    { wanted, projectId }: WantedNetworks,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const nameless = [...networks.values()].filter(
+      ({ id, aclListId, aclListName }) =>
+        wanted.has(id) && aclListId !== undefined && aclListName === undefined,
+    );
+    const listIds = new Set(nameless.flatMap(({ aclListId }) => aclListId ?? []));
+    const names = new Map<string, string>();
+    const readName = async (listId: string): Promise<void> => {
+      const name = await this.#api.readAclListName(listId, projectId, signal);
+      if (name !== undefined) names.set(listId, name);
+    };
+    await Promise.all([...listIds].map(readName));
+    for (const network of nameless) {
+      const aclListName = names.get(network.aclListId ?? "");
+      if (aclListName !== undefined) networks.set(network.id, { ...network, aclListName });
+    }
+  }
+}
+
+/** Whether listing them again would say no more about a network. */
+function isKnown({ networks, wanted }: Kept, id: string): boolean {
+  const network = networks.get(id);
+  if (network === undefined) return wanted.has(id);
+  return network.aclListId === undefined || network.aclListName !== undefined || wanted.has(id);
+}

@@ -1,0 +1,149 @@
+/**
+ * Takes one look at CloudStack: everything that load balancers are made of, for all Services together.
+ * @module
+ */
+import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
+import type { Version } from "../session/facts.ts";
+import type { LoadBalancingApi, WholeList } from "../wire/load_balancing_api.ts";
+import { isAboutOne, readMemberships } from "./memberships.ts";
+import type { Networks } from "./networks.ts";
+import { readPolicies } from "./policies.ts";
+import { parseRuleName } from "./rule_names.ts";
+import type { Found } from "./store.ts";
+import type { AclItem, BackendVm, Network, Rule, StickinessPolicy, Unreadable } from "./view.ts";
+
+/** What a look needs. */
+export interface LookOptions {
+  readonly api: LoadBalancingApi;
+  readonly networks: Networks;
+  readonly projectId: string | undefined;
+  readonly readVersion: () => Promise<Version | undefined>;
+  /** Every Service, by the name of its load balancer. */
+  readonly claims: ReadonlyMap<string, LoadBalancerClaim>;
+  readonly vms: ReadonlyMap<string, BackendVm>;
+  /** Whether `vms` are all that this user may see. */
+  readonly isEveryVm: boolean;
+  /** IDs of the networks that Nodes are in. */
+  readonly nodeNetworkIds: ReadonlySet<string>;
+  /** Of the look before. */
+  readonly knownPolicies: ReadonlyMap<string, readonly StickinessPolicy[]>;
+  /** When the look began, in monotonic milliseconds. */
+  readonly takenAtMs: number;
+}
+
+/** Lists of ACLs that every account has, and that no account can change. */
+const FIXED_LISTS: ReadonlySet<string> = new Set(["default_allow", "default_deny"]);
+const STICKINESS = /stickiness-method-name$/;
+
+/**
+ * Takes one look. One list each of rules, addresses and firewall rules, one list for each list of ACLs, and what
+ * {@linkcode readMemberships} and {@linkcode readPolicies} need.
+ *
+ * @throws {CloudError} when CloudStack does not answer one of the questions, or not in full
+ */
+export async function takeLook(options: LookOptions, signal: AbortSignal): Promise<Found> {
+  const { api, projectId, claims, nodeNetworkIds, takenAtMs } = options;
+  const [rules, addresses, firewallRules, version] = await Promise.all([
+    api.listRules(projectId, signal),
+    api.listAddresses(projectId, signal),
+    api.listFirewallRules(projectId, signal),
+    options.readVersion(),
+  ]);
+  const ours = rules.objects.filter((rule) => findClaim(claims, rule) !== undefined);
+  const wanted = new Set([...nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
+  const networks = await options.networks.read({ wanted, projectId }, signal);
+  const [members, policies, aclItems] = await Promise.all([
+    readMembers(ours, rules, options, signal),
+    readPoliciesOf(ours, { ...options, networks: networks.networks }, signal),
+    readAclItems(toListIds(wanted, networks.networks), options, signal),
+  ]);
+  return {
+    takenAtMs,
+    ...(version !== undefined && { version }),
+    rules: toMap(rules),
+    addresses: toMap(addresses),
+    firewallRules: toMap(firewallRules),
+    networks: networks.networks,
+    members,
+    policies,
+    aclItems: new Map(aclItems.map(({ listId, objects }) => [listId, objects])),
+    unreadable: [rules, addresses, firewallRules, networks, ...aclItems].flatMap(
+      (list): readonly Unreadable[] => list.unreadable,
+    ),
+  };
+}
+
+async function readMembers(
+  ours: readonly Rule[],
+  { objects }: WholeList<Rule>,
+  { api, vms, isEveryVm, projectId }: LookOptions,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const question = {
+    rules: new Map(ours.map((rule) => [rule.id, rule])),
+    ruleCount: objects.length,
+    vms: isEveryVm ? vms : undefined,
+    projectId,
+  };
+  return await readMemberships(api, question, signal);
+}
+
+interface Stickiness extends Pick<LookOptions, "api" | "claims" | "knownPolicies"> {
+  readonly networks: ReadonlyMap<string, Network>;
+}
+
+async function readPoliciesOf(
+  ours: readonly Rule[],
+  { api, claims, knownPolicies, networks }: Stickiness,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly StickinessPolicy[]>> {
+  const rules = ours.filter(({ networkId }) => networks.get(networkId)?.stickiness !== undefined);
+  const asksForIt = (rule: Rule): boolean => {
+    const { annotations = {} } = findClaim(claims, rule) ?? {};
+    return Object.keys(annotations).some((key) => STICKINESS.test(key));
+  };
+  const question = {
+    rules: new Map(rules.map((rule) => [rule.id, asksForIt(rule)])),
+    known: knownPolicies,
+  };
+  return await readPolicies(api, question, signal);
+}
+
+type ListedItems = WholeList<AclItem> & { readonly listId: string };
+
+/** A list about which CloudStack refuses to answer is not known, which is of no concern to Services elsewhere. */
+async function readAclItems(
+  listIds: ReadonlySet<string>,
+  { api, projectId }: Pick<LookOptions, "api" | "projectId">,
+  signal: AbortSignal,
+): Promise<readonly ListedItems[]> {
+  const read = async (listId: string): Promise<ListedItems[]> => {
+    try {
+      return [{ ...(await api.listAclItems(listId, projectId, signal)), listId }];
+    } catch (error) {
+      if (isAboutOne(error)) return [];
+      throw error;
+    }
+  };
+  return (await Promise.all([...listIds].map(read))).flat();
+}
+
+/** The Service that a rule is for, by its name. */
+function findClaim(claims: LookOptions["claims"], { name }: Rule): LoadBalancerClaim | undefined {
+  return claims.get(parseRuleName(name)?.lbName ?? "");
+}
+
+function toListIds(
+  networkIds: ReadonlySet<string>,
+  networks: ReadonlyMap<string, Network>,
+): ReadonlySet<string> {
+  const listIds = [...networkIds].flatMap((id) => {
+    const { aclListId, aclListName = "" } = networks.get(id) ?? {};
+    return aclListId === undefined || FIXED_LISTS.has(aclListName) ? [] : [aclListId];
+  });
+  return new Set(listIds);
+}
+
+function toMap<T extends { readonly id: string }>({ objects }: WholeList<T>): Map<string, T> {
+  return new Map(objects.map((one) => [one.id, one]));
+}

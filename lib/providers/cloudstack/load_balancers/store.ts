@@ -1,0 +1,291 @@
+/**
+ * Keeps the last look at CloudStack, with the changes that this process made since.
+ * @module
+ */
+import { SharedMap } from "./shared_map.ts";
+import type { AclItem, FirewallRule, PublicAddress, Rule, StickinessPolicy, View } from "./view.ts";
+
+/** What a look found, besides what the store adds by itself. */
+export type Found = Omit<View, "clusterIds" | "vms">;
+
+/** A look that is being taken. */
+export interface OpenLook {
+  /** Whether the store was invalidated since it began: what it finds may be out of date already. */
+  readonly isOutdated: boolean;
+}
+
+/** The parts of a look that change. */
+interface Tables {
+  readonly addresses: SharedMap<string, PublicAddress>;
+  readonly rules: SharedMap<string, Rule>;
+  readonly firewallRules: SharedMap<string, FirewallRule>;
+  readonly aclItems: SharedMap<string, readonly AclItem[]>;
+  readonly members: SharedMap<string, ReadonlySet<string>>;
+  readonly policies: SharedMap<string, readonly StickinessPolicy[]>;
+}
+
+type Change = (tables: Tables) => void;
+
+interface Opened extends OpenLook {
+  isOutdated: boolean;
+  /** Those that ended while the look was being taken. It may have seen the state before them. */
+  readonly changes: Change[];
+}
+
+interface Kept {
+  readonly found: Found;
+  readonly tables: Tables;
+}
+
+const NO_IDS: View["clusterIds"] = [""];
+const NO_VMS: View["vms"] = new Map();
+
+/**
+ * The last look, kept up to date by those who change the cloud.
+ *
+ * Guarantees: a view never changes. A look that was being taken when a change ended does not bring back the state
+ * before the change. What is not known stays not known: members of a rule whose members could not be read, for example.
+ *
+ * Assumptions: changes are reported when the cloud says that they are done; a refusal, or a change whose outcome is not
+ * known, with {@linkcode LookStore.invalidate}.
+ */
+export class LookStore {
+  readonly #open = new Set<Opened>();
+  #kept: Kept | undefined;
+  #isValid = false;
+  #clusterIds = NO_IDS;
+  #vms = NO_VMS;
+  #view: View | undefined;
+
+  /** The last look, with all changes since; `undefined` before the first. */
+  get view(): View | undefined {
+    if (this.#kept === undefined) return undefined;
+    this.#view ??= toView(this.#kept, this.#clusterIds, this.#vms);
+    return this.#view;
+  }
+
+  /** Whether nothing happened since the last look that it, or a change, may not show. */
+  get isValid(): boolean {
+    return this.#isValid;
+  }
+
+  /** Sets the IDs of the cluster for views from now on. */
+  setClusterIds(ids: View["clusterIds"]): void {
+    this.#clusterIds = ids;
+    this.#view = undefined;
+  }
+
+  /** Sets the VMs for views from now on. */
+  setVms(vms: View["vms"]): void {
+    if (vms !== this.#vms) this.#view = undefined;
+    this.#vms = vms;
+  }
+
+  /** Begins a look. Ends with {@linkcode finish} or {@linkcode abandon}. */
+  begin(): OpenLook {
+    const open = { isOutdated: false, changes: [] };
+    this.#open.add(open);
+    return open;
+  }
+
+  /** Keeps what a look found, with the changes that ended meanwhile on top. */
+  finish(look: OpenLook, found: Found): void {
+    for (const open of this.#open) {
+      if (open !== look) continue;
+      this.#open.delete(open);
+      const tables = toTables(found);
+      for (const change of open.changes) change(tables);
+      this.#kept = { found, tables };
+      this.#isValid = !open.isOutdated;
+      this.#view = undefined;
+    }
+  }
+
+  /** Ends a look that failed. */
+  abandon(look: OpenLook): void {
+    for (const open of this.#open) if (open === look) this.#open.delete(open);
+  }
+
+  /** Asks for a look that begins from now on. Until then, the last one stays. */
+  invalidate(): void {
+    this.#isValid = false;
+    for (const open of this.#open) open.isOutdated = true;
+  }
+
+  /** Forgets everything, also the looks that are being taken. */
+  forget(): void {
+    this.#open.clear();
+    this.#kept = undefined;
+    this.#view = undefined;
+    this.#isValid = false;
+  }
+
+  /** Adds an address, or replaces it. */
+  putAddress(address: PublicAddress): void {
+    this.#change(({ addresses }) => addresses.set(address.id, address));
+  }
+
+  /** Removes an address with everything on it, as CloudStack does. */
+  dropAddress(id: string): void {
+    this.#change((tables) => {
+      for (const rule of tables.rules.values()) if (rule.addressId === id) removeRule(tables, rule);
+      for (const one of tables.firewallRules.values()) {
+        if (one.addressId === id) tables.firewallRules.delete(one.id);
+      }
+      tables.addresses.delete(id);
+    });
+  }
+
+  /** Adds a rule, which has neither members nor policies if it is new, or replaces it. */
+  putRule(rule: Rule): void {
+    this.#change((tables) => {
+      const { rules, members, policies } = tables;
+      if (!rules.has(rule.id)) {
+        members.set(rule.id, new Set());
+        policies.set(rule.id, []);
+      }
+      rules.set(rule.id, rule);
+      renewAddress(tables, rule.addressId);
+    });
+  }
+
+  /** Removes a rule with its members and policies. */
+  dropRule(id: string): void {
+    this.#change((tables) => {
+      const rule = tables.rules.get(id);
+      if (rule !== undefined) removeRule(tables, rule);
+    });
+  }
+
+  /** Adds VMs to a rule. */
+  addMembers(ruleId: string, vmIds: Iterable<string>): void {
+    const added = [...vmIds];
+    this.#change(({ members }) => {
+      const known = members.get(ruleId);
+      if (known !== undefined) members.set(ruleId, new Set([...known, ...added]));
+    });
+  }
+
+  /** Removes VMs from a rule. */
+  removeMembers(ruleId: string, vmIds: Iterable<string>): void {
+    const removed = new Set(vmIds);
+    this.#change(({ members }) => {
+      const known = members.get(ruleId);
+      if (known !== undefined) members.set(ruleId, known.difference(removed));
+    });
+  }
+
+  /** Adds a firewall rule, or replaces it. */
+  putFirewallRule(rule: FirewallRule): void {
+    this.#change((tables) => {
+      tables.firewallRules.set(rule.id, rule);
+      renewAddress(tables, rule.addressId);
+    });
+  }
+
+  /** Removes a firewall rule. */
+  dropFirewallRule(id: string): void {
+    this.#change((tables) => {
+      const rule = tables.firewallRules.get(id);
+      tables.firewallRules.delete(id);
+      if (rule !== undefined) renewAddress(tables, rule.addressId);
+    });
+  }
+
+  /** Adds an ACL item, or replaces it. */
+  putAclItem(item: AclItem): void {
+    this.#change(({ aclItems }) => putById(aclItems, item.listId, item));
+  }
+
+  /** Removes an ACL item. */
+  dropAclItem(listId: string, id: string): void {
+    this.#change(({ aclItems }) => dropById(aclItems, listId, id));
+  }
+
+  /** Adds a stickiness policy of a rule, or replaces it. */
+  putPolicy(ruleId: string, policy: StickinessPolicy): void {
+    this.#change(({ policies }) => putById(policies, ruleId, policy));
+  }
+
+  /** Removes a stickiness policy of a rule. */
+  dropPolicy(ruleId: string, id: string): void {
+    this.#change(({ policies }) => dropById(policies, ruleId, id));
+  }
+
+  #change(change: Change): void {
+    for (const { changes } of this.#open) changes.push(change);
+    if (this.#kept === undefined) return;
+    change(this.#kept.tables);
+    this.#view = undefined;
+  }
+}
+
+function toTables(found: Found): Tables {
+  return {
+    addresses: new SharedMap(found.addresses),
+    rules: new SharedMap(found.rules),
+    firewallRules: new SharedMap(found.firewallRules),
+    aclItems: new SharedMap(found.aclItems),
+    members: new SharedMap(found.members),
+    policies: new SharedMap(found.policies),
+  };
+}
+
+function toView({ found, tables }: Kept, clusterIds: View["clusterIds"], vms: View["vms"]): View {
+  return Object.freeze({
+    ...found,
+    clusterIds,
+    vms,
+    addresses: tables.addresses.share(),
+    rules: tables.rules.share(),
+    firewallRules: tables.firewallRules.share(),
+    aclItems: tables.aclItems.share(),
+    members: tables.members.share(),
+    policies: tables.policies.share(),
+  });
+}
+
+function removeRule(tables: Tables, rule: Rule): void {
+  tables.rules.delete(rule.id);
+  tables.members.delete(rule.id);
+  tables.policies.delete(rule.id);
+  renewAddress(tables, rule.addressId);
+}
+
+/**
+ * Changes an address as the server does when its rules changed. One of a VPC is bound to the tier of its first rule,
+ * and freed from it together with its last one.
+ */
+function renewAddress({ addresses, rules, firewallRules }: Tables, id: string): void {
+  const address = addresses.get(id);
+  if (address === undefined) return;
+  const { hasRules: _1, ...known } = address;
+  const rule = rules.values().find(({ addressId }) => addressId === id);
+  const isUsed = rule !== undefined || firewallRules.values().some((one) => one.addressId === id);
+  const { networkId = rule?.networkId, ...apart } = known;
+  const isBound = networkId !== undefined && (address.vpcId === undefined || isUsed);
+  addresses.set(id, isBound ? { ...apart, networkId } : apart);
+}
+
+function putById<T extends { readonly id: string }>(
+  map: SharedMap<string, readonly T[]>,
+  key: string,
+  one: T,
+): void {
+  const known = map.get(key);
+  if (known !== undefined) map.set(key, [...known.filter(({ id }) => id !== one.id), one]);
+}
+
+function dropById<T extends { readonly id: string }>(
+  map: SharedMap<string, readonly T[]>,
+  key: string,
+  id: string,
+): void {
+  const known = map.get(key);
+  if (known !== undefined) {
+    map.set(
+      key,
+      known.filter((one) => one.id !== id),
+    );
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * What CloudStack shows at one time of everything that load balancers are made of.
+ * @module
+ */
+import type { Version } from "../session/facts.ts";
+
+/** A public IP address of the account or project. */
+export interface PublicAddress {
+  readonly id: string;
+  readonly ip: string;
+  /** `Allocated`, `Allocating`, `Releasing` … */
+  readonly state: string;
+  /** The network that it serves. Absent for an address of a VPC that no tier uses. */
+  readonly networkId?: string;
+  readonly vpcId?: string;
+  readonly isSourceNat: boolean;
+  readonly isStaticNat: boolean;
+  /** Whether rules of any kind are on it, also of kinds that a look does not show. Absent: the server does not say. */
+  readonly hasRules?: boolean;
+  /** What a release found on it that the look does not show: `2 port forwardings`. The next look forgets it. */
+  readonly usedBy?: string;
+  readonly tags: ReadonlyMap<string, string>;
+}
+
+/** A load-balancer rule: one port of one address. */
+export interface Rule {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly addressId: string;
+  readonly ip: string;
+  readonly networkId: string;
+  readonly publicPort: number;
+  readonly privatePort: number;
+  /** As CloudStack writes it: `tcp`, `udp`, `tcp-proxy`; another text is of a form that Landfall does not make. */
+  readonly protocol: string;
+  /** `roundrobin`, `source`, `leastconn`. */
+  readonly algorithm: string;
+  /** As those of {@linkcode FirewallRule}. */
+  readonly cidrs?: readonly string[];
+  /** `Add` without backends, `Active`, `Revoke` while it goes. */
+  readonly state: string;
+}
+
+/** A firewall rule of a public address. */
+export interface FirewallRule {
+  readonly id: string;
+  readonly addressId: string;
+  /** `tcp`, `udp`, `icmp`, `all`. */
+  readonly protocol: string;
+  /** Absent for all ports. */
+  readonly startPort?: number;
+  readonly endPort?: number;
+  /** Canonical and sorted; empty means everyone. Absent: an entry could not be read. */
+  readonly cidrs?: readonly string[];
+  readonly state: string;
+}
+
+/** An entry of a network ACL list. */
+export interface AclItem {
+  readonly id: string;
+  readonly listId: string;
+  readonly protocol: string;
+  readonly startPort?: number;
+  readonly endPort?: number;
+  /** As those of {@linkcode FirewallRule}. */
+  readonly cidrs?: readonly string[];
+  readonly isIngress: boolean;
+  readonly isAllow: boolean;
+  /** Its place: lower numbers decide first. */
+  readonly number: number;
+  /** Why it is there, as its maker wrote it. */
+  readonly reason?: string;
+  readonly state: string;
+}
+
+/** A stickiness policy of a rule. */
+export interface StickinessPolicy {
+  readonly id: string;
+  readonly name: string;
+  readonly method: string;
+  readonly params: ReadonlyMap<string, string>;
+  readonly description?: string;
+  readonly state: string;
+}
+
+/** A method of stickiness that a network offers. */
+export interface StickinessMethod {
+  readonly name: string;
+  /** The parameters that it takes; `isFlag`: without a value. */
+  readonly params: ReadonlyMap<string, { readonly isRequired: boolean; readonly isFlag: boolean }>;
+}
+
+/** A network in which backends are. */
+export interface Network {
+  readonly id: string;
+  readonly name: string;
+  readonly zoneId?: string;
+  readonly vpcId?: string;
+  /** The list of network ACLs of a VPC tier. */
+  readonly aclListId?: string;
+  /** `default_allow` and `default_deny` cannot be changed. Absent: not known. */
+  readonly aclListName?: string;
+  readonly hasLoadBalancers: boolean;
+  readonly hasFirewall: boolean;
+  readonly hasNetworkAcl: boolean;
+  /** Lower case. Absent: the network does not say. */
+  readonly algorithms?: ReadonlySet<string>;
+  readonly protocols?: ReadonlySet<string>;
+  readonly stickiness?: readonly StickinessMethod[];
+}
+
+/** A VM, as far as load balancers need to know it. */
+export interface BackendVm {
+  readonly id: string;
+  /** Whether it is destroyed or expunged: it can be no backend. */
+  readonly isGone: boolean;
+  /** The default one first. */
+  readonly nics: readonly { readonly networkId: string; readonly ips: readonly string[] }[];
+}
+
+/**
+ * An object that CloudStack shows in a form that cannot be read. It is there, so what it may be is not absent. Without
+ * a field, that part of it may be anything.
+ */
+export interface Unreadable {
+  readonly kind: "address" | "rule" | "firewallRule" | "aclItem" | "network";
+  readonly id?: string;
+  /** The IP of an address, the name of a rule or network, or the reason of an ACL item. */
+  readonly name?: string;
+  /** Of the address that a rule or firewall rule belongs to. */
+  readonly addressId?: string;
+  /** Of the list that an ACL item is in. */
+  readonly listId?: string;
+  /** What is wrong with it; no full stop, no secret. */
+  readonly problem: string;
+}
+
+/** One look. Changes that this process made since are in it. */
+export interface View {
+  /**
+   * When the look began, in monotonic milliseconds. Networks may be an hour older, and VMs as old as the inventory.
+   */
+  readonly takenAtMs: number;
+  /** Absent: the server says none that can be read. */
+  readonly version?: Version;
+  readonly clusterIds: readonly [string, ...string[]];
+  /** By ID, as the other maps. */
+  readonly addresses: ReadonlyMap<string, PublicAddress>;
+  readonly rules: ReadonlyMap<string, Rule>;
+  readonly firewallRules: ReadonlyMap<string, FirewallRule>;
+  readonly networks: ReadonlyMap<string, Network>;
+  readonly vms: ReadonlyMap<string, BackendVm>;
+  /**
+   * Items by the ID of their list, for the networks of Nodes, of our rules and of our addresses. Absent: not known, or
+   * the list is `default_allow` or `default_deny`.
+   */
+  readonly aclItems: ReadonlyMap<string, readonly AclItem[]>;
+  /** IDs of the VMs of each rule, by the ID of the rule; only rules of Services. Absent: not known. */
+  readonly members: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By the ID of the rule; only rules of Services in networks with stickiness. Absent: not known. */
+  readonly policies: ReadonlyMap<string, readonly StickinessPolicy[]>;
+  /**
+   * Whose API user took an address, by the ID of the address, for addresses that a record names. Absent: CloudStack
+   * does not say.
+   */
+  readonly takers?: ReadonlyMap<string, "us" | "others">;
+  /** In addition to all of these. Usually empty. */
+  readonly unreadable: readonly Unreadable[];
+}

@@ -1,0 +1,112 @@
+/**
+ * Looks at a simulated CloudStack on a manual clock, for one file of tests.
+ * @module
+ */
+import { afterEach, beforeEach } from "bun:test";
+import type { LoadBalancerClaim } from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import { silentLogger } from "../../../../lib/core/log.ts";
+import { Generation } from "../../../../lib/providers/cloudstack/generation.ts";
+import { Look } from "../../../../lib/providers/cloudstack/load_balancers/look.ts";
+import { LookStore } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
+import type { View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import { Memory } from "../../../../lib/providers/cloudstack/memory.ts";
+import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
+import { CloudStackApi } from "../../../../lib/providers/cloudstack/wire/api.ts";
+import { LoadBalancingApi } from "../../../../lib/providers/cloudstack/wire/load_balancing_api.ts";
+import {
+  type CloudStackSimulator,
+  startCloudStackSimulator,
+  type World,
+} from "../../../../lib/simulator/cloudstack/mod.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
+import { toDeps, toSettings } from "../fake_server.ts";
+
+const signal = new AbortController().signal;
+
+/** What a test looks with; each test gets a new one. */
+export interface LookRig {
+  readonly clock: ManualClock;
+  readonly simulator: CloudStackSimulator;
+  readonly store: LookStore;
+  readonly generation: Generation;
+  readonly look: Look;
+  /** The Services; a test may set others. */
+  claims: LoadBalancerClaim[];
+  /** Looks for these Services. @param maxAgeMs @default {0} */
+  observe(maxAgeMs?: number): Promise<View>;
+  /** How often each command was sent since the last time this was called. */
+  takeRequests(): Record<string, number>;
+}
+
+/** Starts a simulator with a look before each test of the file, and stops it afterwards. */
+export function useLook(world: World, more: object = {}): LookRig {
+  let rig: LookRig | undefined;
+  beforeEach(async () => {
+    rig = await startRig(world, more);
+  });
+  afterEach(() => rig?.simulator.stop());
+  const running = (): LookRig => {
+    if (rig === undefined) throw new Error("Cannot use the rig outside of a test");
+    return rig;
+  };
+  return {
+    get clock() {
+      return running().clock;
+    },
+    get simulator() {
+      return running().simulator;
+    },
+    get store() {
+      return running().store;
+    },
+    get generation() {
+      return running().generation;
+    },
+    get look() {
+      return running().look;
+    },
+    get claims() {
+      return running().claims;
+    },
+    set claims(claims) {
+      running().claims = claims;
+    },
+    observe: (maxAgeMs) => running().observe(maxAgeMs),
+    takeRequests: () => running().takeRequests(),
+  };
+}
+
+async function startRig(world: World, more: object): Promise<LookRig> {
+  const clock = new ManualClock();
+  const simulator = await startCloudStackSimulator({ clock, world });
+  const { url, apiKey, secretKey } = simulator;
+  const settings = toSettings(url, { apiKey, secretKey, ...more });
+  const session = new CloudStackSession(settings, { ...toDeps(), clock });
+  const shared = { session, settings, clock, log: silentLogger, memory: new Memory() };
+  const generation = new Generation({ ...shared, api: new CloudStackApi(session) });
+  const store = new LookStore();
+  const api = new LoadBalancingApi(session);
+  const look = new Look({ api, source: generation, store, clock, signal });
+  const rig: LookRig = {
+    clock,
+    simulator,
+    store,
+    generation,
+    look,
+    claims: [],
+    observe: (maxAgeMs = 0) => look.observe({ claims: () => rig.claims, maxAgeMs }, signal),
+    takeRequests: () => {
+      const { requests } = simulator;
+      const counts = Object.fromEntries(requests.byCommand);
+      requests.reset();
+      return counts;
+    },
+  };
+  return rig;
+}
+
+/** A Service with this UID. */
+export function toClaim(uid: string, over: Partial<LoadBalancerClaim> = {}): LoadBalancerClaim {
+  const owner = { namespace: "shop", name: "web", uid };
+  return { owner, annotations: {}, labels: {}, ingress: [], ...over };
+}

@@ -1,0 +1,115 @@
+/**
+ * What a look shows of each kind of network.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  createNetworkKinds,
+  type NetworkKind,
+} from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { toClaim, useLook } from "./look_rig.ts";
+
+const signal = new AbortController().signal;
+const UID = "01234567-89ab-cdef-0123-456789abcdef";
+const LB_NAME = "a0123456789abcdef0123456789abcde";
+const { world, networks, vms, aclList, ownerId } = createNetworkKinds();
+const rig = useLook(world);
+const { observe, takeRequests } = rig;
+
+/** Takes an inventory for Nodes in networks of these kinds. */
+async function addNodes(...kinds: NetworkKind[]): Promise<void> {
+  const nodes = kinds.flatMap((kind) => vms[kind].map(({ name }) => ({ name })));
+  await rig.generation.listInventory(nodes, signal);
+}
+
+/** Adds a rule of the Service to a network. */
+function addRule(kind: NetworkKind): string {
+  const { state } = rig.simulator;
+  const id = state.nextId("rule");
+  const [ip] = state.publicIps.values();
+  state.loadBalancerRules.set(id, {
+    id,
+    name: `${LB_NAME}-tcp-80`,
+    ipId: ip?.id ?? "",
+    networkId: networks[kind].id,
+    accountId: ownerId,
+    publicPort: 80,
+    privatePort: 30_080,
+    algorithm: "roundrobin",
+    state: "Add",
+    members: [],
+  });
+  return id;
+}
+
+describe("takeLook()", () => {
+  test("shows what each network offers", async () => {
+    const { networks: shown } = await observe();
+    const find = (kind: NetworkKind) => shown.get(networks[kind].id);
+    expect(find("isolated")).toMatchObject({ hasLoadBalancers: true, hasFirewall: true });
+    expect(find("isolated")?.stickiness?.map(({ name }) => name)).toContain("SourceBased");
+    expect(find("simple")?.stickiness).toBeUndefined();
+    expect(find("open")).toMatchObject({ hasFirewall: false, hasNetworkAcl: false });
+    expect(find("tier")).toMatchObject({ hasNetworkAcl: true, aclListId: aclList.id });
+    expect(find("shared")).toMatchObject({ hasLoadBalancers: false });
+  });
+
+  test("shows the items of the lists of the Nodes' tiers, one request for each list", async () => {
+    await addNodes("isolated", "tier");
+    const view = await observe();
+    expect(view.networks.get(networks.tier.id)?.aclListName).toBe("k8s-acl");
+    const items = view.aclItems.get(aclList.id)?.toSorted((a, b) => a.number - b.number);
+    expect(items).toMatchObject([
+      { number: 1, startPort: 22, isAllow: true, isIngress: true, cidrs: ["10.0.0.0/8"] },
+      { number: 100, protocol: "all", isAllow: false },
+    ]);
+    expect([...view.aclItems.keys()]).toEqual([aclList.id]);
+    takeRequests();
+    await observe();
+    expect(takeRequests()).toMatchObject({ listNetworkACLs: 1 });
+  });
+
+  test("shows the items of the list of a rule's tier, also without a Node there", async () => {
+    rig.claims = [toClaim(UID)];
+    addRule("tier");
+    expect([...(await observe()).aclItems.keys()]).toEqual([aclList.id]);
+  });
+
+  test("asks for no items of the lists that nobody can change", async () => {
+    await addNodes("tierAllow", "tierDeny");
+    const { aclItems, networks: shown } = await observe();
+    expect(aclItems.size).toBe(0);
+    expect(shown.get(networks.tierAllow.id)?.aclListName).toBe("default_allow");
+    expect(shown.get(networks.tierDeny.id)?.aclListName).toBe("default_deny");
+    expect(takeRequests()).not.toHaveProperty("listNetworkACLs");
+  });
+
+  test("does not know the items of a list about which CloudStack refuses to answer", async () => {
+    await addNodes("tier");
+    rig.simulator.faults.set({ kind: "error", code: 531 }, { command: "listNetworkACLs" });
+    expect((await observe()).aclItems.size).toBe(0);
+  });
+
+  test("fails if the role lacks the list of ACL items", async () => {
+    await addNodes("tier");
+    rig.simulator.faults.set({ kind: "error", code: 432 }, { command: "listNetworkACLs" });
+    await expect(observe()).rejects.toMatchObject({ kind: "denied" });
+  });
+
+  test("asks for policies only where the network has stickiness", async () => {
+    rig.claims = [toClaim(UID)];
+    addRule("simple");
+    expect((await observe()).policies.size).toBe(0);
+    expect(takeRequests()).not.toHaveProperty("listLBStickinessPolicies");
+  });
+
+  test("says what cannot be read, and shows the rest", async () => {
+    const rule = { id: "0a1b2c3d-0000-4000-8000-00000000000a", name: "odd", publicport: "x" };
+    const body = { listloadbalancerrulesresponse: { count: 1, loadbalancerrule: [rule] } };
+    rig.simulator.faults.set({ kind: "json", body }, { command: "listLoadBalancerRules" });
+    const { unreadable, rules, addresses } = await observe();
+    expect(unreadable).toMatchObject([{ kind: "rule", id: rule.id, name: "odd" }]);
+    expect(rules.size).toBe(0);
+    expect(addresses.size).toBeGreaterThan(0);
+  });
+});

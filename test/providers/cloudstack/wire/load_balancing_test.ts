@@ -1,0 +1,245 @@
+/**
+ * Reading the objects of load balancers, as CloudStack sends them; the values are invented.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { anything, assert, constantFrom, dictionary, property } from "fast-check";
+import { decode } from "../../../../lib/cloud_http/decode.ts";
+import type { Field } from "../../../../lib/providers/cloudstack/wire/fields.ts";
+import { LB_SCHEMAS } from "../../../../lib/providers/cloudstack/wire/load_balancing.ts";
+
+const [A, B, C] = ["a", "b", "c"].map((end) => `0a1b2c3d-0000-4000-8000-00000000000${end}`);
+const ADDRESS = {
+  id: A?.toUpperCase(),
+  ipaddress: "192.0.2.10",
+  allocated: "2026-01-02T03:04:05+0000",
+  issourcenat: false,
+  isstaticnat: "true",
+  associatednetworkid: B,
+  networkid: C,
+  state: "Allocated",
+  hasrules: true,
+  tags: [{ key: "k", value: "v", resourcetype: "PublicIpAddress" }, { key: "empty" }],
+};
+const RULE = {
+  id: A,
+  name: "a0123-tcp-80",
+  description: "",
+  publicipid: B,
+  publicip: "192.0.2.10",
+  publicport: "80",
+  privateport: "30080",
+  algorithm: "roundrobin",
+  cidrlist: "10.0.0.0/8 192.168.0.0/16",
+  state: "Active",
+  protocol: "tcp",
+  networkid: C,
+  tags: [],
+};
+const FIREWALL_RULE = {
+  id: A,
+  protocol: "tcp",
+  startport: 80,
+  endport: 80,
+  ipaddressid: B,
+  state: "Active",
+  cidrlist: "10.0.0.0/8,192.168.0.0/16",
+};
+const ACL_ITEM = {
+  id: A,
+  protocol: "tcp",
+  startport: "80",
+  endport: "80",
+  traffictype: "Ingress",
+  state: "Active",
+  cidrlist: "0.0.0.0/0",
+  aclid: B,
+  aclname: "k8s-acl",
+  number: 1,
+  action: "Allow",
+  reason: "why",
+};
+const NETWORK = {
+  id: A,
+  name: "k8s",
+  zoneid: B,
+  vpcid: C,
+  aclid: B,
+  aclname: "k8s-acl",
+  service: [{ name: "Lb" }],
+};
+const POLICY = {
+  id: B,
+  name: "cookie",
+  methodname: "LbCookie",
+  description: "ours",
+  params: { "cookie-name": "SRV", nocache: null, holdtime: 5 },
+  state: "",
+};
+
+describe("LB_SCHEMAS", () => {
+  test.each<[keyof typeof LB_SCHEMAS, object, object]>([
+    [
+      "address",
+      ADDRESS,
+      {
+        id: A,
+        ip: "192.0.2.10",
+        state: "Allocated",
+        networkId: B,
+        isSourceNat: false,
+        isStaticNat: true,
+        hasRules: true,
+        tags: new Map([
+          ["k", "v"],
+          ["empty", ""],
+        ]),
+      },
+    ],
+    [
+      "address",
+      { id: A, ipaddress: "2001:DB8::1", vpcid: C },
+      {
+        id: A,
+        ip: "2001:db8::1",
+        state: "",
+        vpcId: C,
+        isSourceNat: false,
+        isStaticNat: false,
+        tags: new Map(),
+      },
+    ],
+    [
+      "rule",
+      RULE,
+      {
+        id: A,
+        name: "a0123-tcp-80",
+        addressId: B,
+        ip: "192.0.2.10",
+        networkId: C,
+        publicPort: 80,
+        privatePort: 30_080,
+        protocol: "tcp",
+        algorithm: "roundrobin",
+        cidrs: ["10.0.0.0/8", "192.168.0.0/16"],
+        state: "Active",
+      },
+    ],
+    [
+      "firewallRule",
+      FIREWALL_RULE,
+      {
+        id: A,
+        addressId: B,
+        protocol: "tcp",
+        startPort: 80,
+        endPort: 80,
+        cidrs: ["10.0.0.0/8", "192.168.0.0/16"],
+        state: "Active",
+      },
+    ],
+    [
+      "firewallRule",
+      { id: A, ipaddressid: B, protocol: "ALL" },
+      { id: A, addressId: B, protocol: "all", cidrs: [], state: "" },
+    ],
+    [
+      "aclItem",
+      ACL_ITEM,
+      {
+        id: A,
+        listId: B,
+        protocol: "tcp",
+        startPort: 80,
+        endPort: 80,
+        cidrs: ["0.0.0.0/0"],
+        isIngress: true,
+        isAllow: true,
+        number: 1,
+        reason: "why",
+        state: "Active",
+      },
+    ],
+    [
+      "network",
+      NETWORK,
+      {
+        id: A,
+        name: "k8s",
+        zoneId: B,
+        vpcId: C,
+        aclListId: B,
+        aclListName: "k8s-acl",
+        hasLoadBalancers: true,
+        hasFirewall: false,
+        hasNetworkAcl: false,
+      },
+    ],
+    [
+      "stickiness",
+      { lbruleid: A, stickinesspolicy: [POLICY] },
+      {
+        id: A,
+        policies: [
+          {
+            id: B,
+            name: "cookie",
+            method: "LbCookie",
+            params: new Map([
+              ["cookie-name", "SRV"],
+              ["nocache", ""],
+              ["holdtime", "5"],
+            ]),
+            description: "ours",
+            state: "",
+          },
+        ],
+      },
+    ],
+    ["stickiness", { lbruleid: A }, { id: A, policies: [] }],
+    ["aclList", { id: A, name: "default_deny" }, { id: A, name: "default_deny" }],
+    ["identified", { id: A, name: 7 }, { id: A }],
+  ])("reads %s %#", (kind, body, expected) => {
+    expect(decode<unknown>(LB_SCHEMAS[kind], body)).toEqual({ value: expected });
+  });
+
+  test("a list of CIDRs that cannot be read is absent, and not empty: empty means everyone", () => {
+    const decoded = decode(LB_SCHEMAS.rule, { ...RULE, cidrlist: "10.0.0.0/8 all" });
+    expect("value" in decoded && "cidrs" in decoded.value).toBe(false);
+  });
+
+  test.each<[keyof typeof LB_SCHEMAS, object]>([
+    ["address", { ...ADDRESS, ipaddress: "none" }],
+    ["address", { ...ADDRESS, tags: [{ value: "without key" }] }],
+    ["rule", { ...RULE, name: undefined }],
+    ["rule", { ...RULE, publicport: "80-90" }],
+    ["rule", { ...RULE, publicipid: "17" }],
+    ["rule", { ...RULE, networkid: undefined }],
+    ["firewallRule", { ...FIREWALL_RULE, startport: "any" }],
+    ["firewallRule", { ...FIREWALL_RULE, ipaddressid: undefined }],
+    ["aclItem", { ...ACL_ITEM, action: "Maybe" }],
+    ["aclItem", { ...ACL_ITEM, traffictype: undefined }],
+    ["aclItem", { ...ACL_ITEM, number: "first" }],
+    ["network", { ...NETWORK, service: undefined }],
+    ["stickiness", { lbruleid: A, stickinesspolicy: [{ ...POLICY, id: 1 }] }],
+  ])("cannot read %s %#, because a guess could change what is somebody else's", (kind, body) => {
+    expect(decode<unknown>(LB_SCHEMAS[kind], body)).toHaveProperty("problem");
+  });
+
+  test("reads anything or says why not, and never throws", () => {
+    const schemas = Object.values<Field<unknown>>(LB_SCHEMAS);
+    const samples = [ADDRESS, RULE, FIREWALL_RULE, ACL_ITEM, NETWORK];
+    const keys = constantFrom(...samples.flatMap((one) => Object.keys(one)));
+    assert(
+      property(anything(), dictionary(keys, anything()), (body, fields) => {
+        for (const schema of schemas) {
+          for (const one of [body, ...samples.map((sample) => ({ ...sample, ...fields }))]) {
+            const decoded = decode(schema, one);
+            expect("value" in decoded || decoded.problem !== "").toBe(true);
+          }
+        }
+      }),
+    );
+  });
+});
