@@ -120,6 +120,50 @@ describe.skipIf(isSkipped)("the Python client cs works on startCloudStackSimulat
     });
   });
 
+  test("it makes a load balancer, finds it by its tags, and gives everything back", async () => {
+    const [network] = demo.world.networks ?? [];
+    simulator.settings.jobMs = 1;
+    const change = (command: string, fields: object): Promise<unknown> =>
+      call(command, { ...fields, fetch_result: true }, { method: "post" });
+    const isOk = { answer: { success: true } };
+    const networkid = network?.id;
+    const taken = { ipaddress: "192.0.2.14", networkid };
+    const publicipid = [...simulator.state.publicIps.values()].at(4)?.id ?? "";
+    expect(await change("associateIpAddress", taken)).toMatchObject({
+      answer: { ipaddress: { id: publicipid, associatednetworkid: networkid } },
+    });
+    const tags = [
+      { key: "landfall.dev/cluster", value: "c 1" },
+      { key: "landfall.dev/service-uid", value: "u" },
+    ];
+    const tagged = { resourceids: [publicipid], resourcetype: "PublicIpAddress", tags };
+    expect(await change("createTags", tagged)).toEqual(isOk);
+    const wanted = { algorithm: "source", name: "web", privateport: 30_080, publicport: 80 };
+    const rule = { ...wanted, publicipid, networkid, openfirewall: false, protocol: "tcp" };
+    const cidrlist = ["10.0.0.0/8", "192.0.2.1/32"];
+    expect(await change("createLoadBalancerRule", { ...rule, cidrlist })).toMatchObject({
+      answer: { loadbalancer: { cidrlist: cidrlist.join(" "), state: "Add" } },
+    });
+    expect(await change("createLoadBalancerRule", { ...rule, protocol: "udp" })).toMatchObject({
+      code: 537,
+    });
+    const [id] = simulator.state.loadBalancerRules.keys();
+    const members = { id, virtualmachineids: [vmId] };
+    expect(await change("assignToLoadBalancerRule", members)).toEqual(isOk);
+    expect(await change("assignToLoadBalancerRule", members)).toMatchObject({
+      error: { errortext: expect.stringContaining("is already mapped to load balancer") },
+    });
+    expect(await call("listLoadBalancerRuleInstances", { id })).toMatchObject({
+      answer: { loadbalancerruleinstance: [{ id: vmId }] },
+    });
+    const [first] = tags;
+    expect(await call("listPublicIpAddresses", { tags: [first], listall: true })).toMatchObject({
+      answer: { count: 1, publicipaddress: [{ id: publicipid, hasrules: true, tags }] },
+    });
+    expect(await change("disassociateIpAddress", { id: publicipid })).toEqual(isOk);
+    expect(await call("listLoadBalancerRules", { listall: true })).toEqual({ answer: {} });
+  });
+
   test("it tells a proxy's page from an answer", async () => {
     simulator.faults.set({ kind: "html", status: 502 });
     expect(await call("listZones")).toMatchObject({ raised: expect.stringContaining("502") });
