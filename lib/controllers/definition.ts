@@ -76,6 +76,11 @@ export interface ControllerDefinition<S = unknown> {
   readonly needsCloud: boolean;
   /** Capabilities that the cloud must have. Without them the controller cannot run. @default {nothing} */
   readonly needs?: readonly Capability[];
+  /**
+   * Whether the process starts without it if the cloud lacks such a capability, even if `--controllers` names it.
+   * @default {the process does not start then}
+   */
+  readonly mayBeLeftOut?: boolean;
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */

@@ -11,8 +11,8 @@ export interface FittedControllers {
   /** Those that can run. */
   readonly fitting: readonly ControllerDefinition[];
   /**
-   * One line for each controller that cannot run, and that `--controllers` does not name. The process starts without
-   * them.
+   * One line for each controller that cannot run, and that `--controllers` does not name, or that may be left out. The
+   * process starts without them.
    */
   readonly leftOut: readonly string[];
   /** One line for each controller that cannot run, although `--controllers` names it. The process must not start. */
@@ -41,7 +41,8 @@ export function fitControllers(
     }
     const what = lacking.map((capability) => CAPABILITIES[capability]).join(" and ");
     const why = `controller ${one.name} needs a cloud that can ${what}; the cloud ${provider.name} cannot`;
-    (named.has(one.name) ? refusals : leftOut).push(why);
+    const isRefused = named.has(one.name) && one.mayBeLeftOut !== true;
+    (isRefused ? refusals : leftOut).push(why);
   }
   return { fitting, leftOut, refusals };
 }

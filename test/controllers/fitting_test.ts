@@ -27,3 +27,10 @@ test.each<[string, FakeProvider, readonly string[], object]>([
   const fitted = fitControllers([plain, listener], { provider, named: new Set(named) });
   expect(fitted).toEqual({ fitting: [], leftOut: [], refusals: [], ...wanted });
 });
+
+test("fitControllers() leaves out one that was named and may be left out", () => {
+  const optional = { ...listener, mayBeLeftOut: true };
+  const options = { provider: new FakeProvider(), named: new Set(["listener"]) };
+  const fitted = fitControllers([plain, optional], options);
+  expect(fitted).toEqual({ fitting: [plain], leftOut: [WHY], refusals: [] });
+});
