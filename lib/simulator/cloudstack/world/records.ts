@@ -52,8 +52,11 @@ export interface Network {
   readonly prefix: string;
   /** What its router offers: `Lb`, `Firewall`, `StaticNat`. */
   readonly services: readonly string[];
-  /** What balances its load. @default {its router} */
-  readonly balancer?: "Netris";
+  /**
+   * What balances its load, if it refuses something: HAProxy on the router of recent servers does not take UDP, even
+   * though the network lists it; Netris does not take changes of the algorithm. @default {takes every protocol}
+   */
+  readonly balancer?: "HAProxy" | "Netris";
   /** The VPC that it is a tier of. */
   readonly vpcId?: string;
   /** A tier's list of network ACL items. */

@@ -6,9 +6,10 @@ import { ApiError, toInvalid } from "../../replies.ts";
 import { isSince } from "../../settings.ts";
 import { dropRule } from "../../world/addresses.ts";
 import { applyRule, toNumber, type LoadBalancerRule } from "../../world/load_balancing.ts";
+import type { Network } from "../../world/records.ts";
 import type { Call, WantedJob } from "../call.ts";
 import { needOwned } from "../owned.ts";
-import { ALGORITHMS, isSource, PROTOCOLS } from "./create_rule.ts";
+import { ALGORITHMS, isBalanced, isSource } from "./create_rule.ts";
 import { toRuleReply } from "./rule_reply.ts";
 
 /**
@@ -24,7 +25,7 @@ export function updateRule(call: Call): WantedJob {
     }
     const { algorithm, cidrList } = rule;
     const changes = readChanges(call);
-    if (state.networks.get(rule.networkId)?.balancer === "Netris") checkNetris(changes);
+    checkBalancer(changes, state.networks.get(rule.networkId));
     Object.assign(rule, changes);
     if (rule.algorithm !== algorithm || rule.cidrList !== cidrList) {
       applyRule(rule, state.stickinessPolicies);
@@ -71,7 +72,11 @@ function toRuleJob({ id, networkId }: LoadBalancerRule, run: WantedJob["run"]): 
   return { instanceType: "FirewallRule", instanceId: id, serialKey, run };
 }
 
-function checkNetris({ algorithm, protocol }: Changes): void {
+function checkBalancer({ algorithm, protocol }: Changes, network: Network | undefined): void {
+  if (network !== undefined && !isBalanced(network, protocol)) {
+    throw toInvalid("Modifications in lb rule are not supported.");
+  }
+  if (network?.balancer !== "Netris") return;
   if (algorithm !== undefined) {
     throw toInvalid(`Algorithm: ${algorithm} specified for Netris Provider is not supported.`);
   }
@@ -91,9 +96,6 @@ function readChanges({ parameters, settings }: Call): Changes {
   const cidrs = isSince(settings, "4.22") ? parameters.list("cidrlist") : [];
   if (algorithm !== undefined && !ALGORITHMS.has(algorithm)) {
     throw toInvalid(`Invalid algorithm: ${algorithm}`);
-  }
-  if (protocol !== undefined && !PROTOCOLS.has(protocol)) {
-    throw toInvalid("Modifications in lb rule are not supported.");
   }
   if (cidrs.some((cidr) => !isSource(cidr))) {
     throw toInvalid(`Invalid CIDR list: ${cidrs.join(",")}`);

@@ -17,8 +17,7 @@ import { toRuleReply } from "./rule_reply.ts";
 
 /** How a rule spreads connections. */
 export const ALGORITHMS: ReadonlySet<string> = new Set(["roundrobin", "leastconn", "source"]);
-/** What a rule carries. */
-export const PROTOCOLS: ReadonlySet<string> = new Set(["tcp", "udp", "tcp-proxy", "ssl"]);
+const PROTOCOLS: ReadonlySet<string> = new Set(["tcp", "udp", "tcp-proxy", "ssl"]);
 
 const DNS_PORT = 53;
 /** The router shows its statistics there. */
@@ -34,6 +33,9 @@ export function createRule(call: Call): WantedJob {
   const opens = opensFirewall(call, ip);
   const place = toPlace(ip, network, { state, port: wanted.publicPort });
   checkConflicts(state, ip, wanted.publicPort);
+  if (wanted.publicPort === STATISTICS_PORT || !isBalanced(place, wanted.protocol)) {
+    throw new ApiError(431, "LB service provider cannot support this rule");
+  }
   const opening = opens ? toOpeningRule(call, place, { ip, port: wanted.publicPort }) : undefined;
   // An address of a VPC is bound to a tier by its first rule.
   ip.networkId = place.id;
@@ -89,10 +91,6 @@ function readRule({ parameters, settings }: Call): WantedRule {
   }
   const wrong = cidrs.find((cidr) => !isSource(cidr));
   if (wrong !== undefined) throw new ApiError(431, `CIDR [${wrong}] is invalid.`);
-  const isSupported = protocol === undefined || PROTOCOLS.has(protocol);
-  if (!isSupported || publicPort === STATISTICS_PORT) {
-    throw new ApiError(431, "LB service provider cannot support this rule");
-  }
   return {
     name,
     algorithm,
@@ -102,6 +100,11 @@ function readRule({ parameters, settings }: Call): WantedRule {
     ...(protocol !== undefined && { protocol }),
     ...(cidrs.length > 0 && { cidrList: cidrs.join(" ") }),
   };
+}
+
+/** Whether what balances the load of a network takes a protocol; any does when there is none. */
+export function isBalanced({ balancer }: Network, protocol: string = "tcp"): boolean {
+  return PROTOCOLS.has(protocol) && !(balancer === "HAProxy" && protocol === "udp");
 }
 
 /** Whether a text is a network or an address. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import {
   ALGORITHMS,
+  isBalanced,
   isSource,
-  PROTOCOLS,
 } from "../../../../../lib/simulator/cloudstack/commands/load_balancing/create_rule.ts";
+import type { Network } from "../../../../../lib/simulator/cloudstack/world/records.ts";
 import type { Fields } from "../../../../support/cloud/cloudstack_asks.ts";
 import { addTier, networkOf, takeAddress } from "../../../../support/cloud/cloudstack_networks.ts";
 import { useCloudStack, type Done } from "../../../../support/cloud/cloudstack_rig.ts";
@@ -161,6 +162,24 @@ describe("createLoadBalancerRule", () => {
     expect(rule?.networkId).toBe(networkOf(rig, "k8s-paris").id);
   });
 
+  test("HAProxy refuses UDP, also as a change, and takes everything else", async () => {
+    const network: Network = { ...networkOf(rig, "k8s-paris"), balancer: "HAProxy" };
+    rig.simulator.state.networks.set(network.id, network);
+    const publicipid = await take();
+    const refused = await create({ publicipid, protocol: "udp" });
+    expect([refused.code, refused.text]).toEqual([
+      431,
+      "LB service provider cannot support this rule",
+    ]);
+    const { id } = await create({ publicipid, protocol: "tcp-proxy" });
+    const change = { id, protocol: "udp" };
+    expect((await rig.change("updateLoadBalancerRule", change)).code).toBe(431);
+    const taken = ["tcp", "udp", "tcp-proxy", "sctp", undefined].map((protocol) =>
+      isBalanced(network, protocol),
+    );
+    expect(taken).toEqual([true, false, true, false, true]);
+  });
+
   test("a network without load balancers refuses rules", async () => {
     const publicipid = await take();
     const network = networkOf(rig, "k8s-paris");
@@ -185,5 +204,5 @@ describe("createLoadBalancerRule", () => {
 test("isSource() takes networks and addresses of both families", () => {
   const texts = ["10.0.0.0/8", "10.1.2.3", "2001:db8::/32", "any", "10.0.0.0/33"];
   expect(texts.map((text) => isSource(text))).toEqual([true, true, true, false, false]);
-  expect([ALGORITHMS.has("leastconn"), PROTOCOLS.has("tcp-proxy")]).toEqual([true, true]);
+  expect(ALGORITHMS.has("leastconn")).toBe(true);
 });
