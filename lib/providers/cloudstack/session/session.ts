@@ -205,6 +205,11 @@ export class CloudStackSession {
     await this.#route.jobs.resume(jobId, { command, timeoutMs: JOB_TIMEOUT_MS }, both);
   }
 
+  /** Whether requests are signed with the secret of this key now. */
+  async isOwnKey(apiKey: string): Promise<boolean> {
+    return (await this.#route.keys.read()).apiKey === apiKey;
+  }
+
   /** Sends a command until it has an answer: with other keys after a 401, after the wait that a 429 asks for. */
   async #send(route: Route, sent: Sent, signal: AbortSignal): Promise<Answer> {
     const both = AbortSignal.any([signal, this.#deps.signal]);

@@ -1,0 +1,129 @@
+/**
+ * Carries out one step of a plan.
+ * @module
+ */
+import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
+import { CloudError } from "../../../../cloud/errors.ts";
+import { remember } from "../../../../core/remember.ts";
+import { ApiError } from "../../session/errors.ts";
+import type { Change, ChangeOf, Step } from "../steps.ts";
+import { createAclItem, deleteAclItem, updateAclItem } from "./acl_items.ts";
+import type { Acting, ActingOptions } from "./acting.ts";
+import { createFirewallRule, deleteFirewallRule } from "./firewall_rules.ts";
+import { createPolicy, deletePolicy } from "./policies.ts";
+import { RecordKeeper } from "./record_keeper.ts";
+import { releaseAddress } from "./release_address.ts";
+import { addBackends, createRule, deleteRule, removeBackends, updateRule } from "./rules.ts";
+import { tagAddress } from "./tag_address.ts";
+import { takeAddress } from "./take_address.ts";
+
+/** Where and for whom a step is carried out. */
+export interface ApplyContext extends Pick<Acting, "store" | "projectId"> {
+  readonly record: LoadBalancerRecord;
+}
+
+/** What a refusal says that differs from the look: an invalid or unknown object, in use, a conflict. */
+const DIFFERS: ReadonlySet<number> = new Set([431, 536, 537]);
+/** What createTags says of a key that an address has already: an internal error. */
+const TAG_EXISTS = 530;
+/** The server does not know a job any more, so it is over. */
+const UNKNOWN_JOB = 431;
+/** More than Services that are changed at the same time. */
+const REFUSED_MAX = 1_000;
+
+/** Carries out steps. Remembers only what was refused. */
+export class Applier {
+  readonly #options: ActingOptions;
+  /** Steps that CloudStack refused, and whose Service was looked at again. */
+  readonly #refused = new Map<string, true>();
+
+  constructor(options: ActingOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Carries out one step, and puts what it did into the store. A step that CloudStack refuses because the look is out
+   * of date ends without an error, once: the next look says what is to do.
+   *
+   * @throws {CloudError} when it failed, or is not over in time
+   * @throws {KubeError} when the record cannot be kept
+   * @throws {LeadershipLostError} when this process does not lead
+   */
+  async apply(step: Step, context: ApplyContext, signal: AbortSignal): Promise<void> {
+    const { store } = context;
+    const record = new RecordKeeper(context.record, step, signal);
+    const acting = { ...this.#options, ...context, record, owner: step.owner, signal };
+    const key = `${step.owner.uid} ${step.summary}`;
+    try {
+      await carryOut(step.change, acting);
+    } catch (error) {
+      if (!isWithoutEffect(error)) store.invalidate();
+      if (error instanceof ApiError) await record.keepJob(undefined);
+      if (!isOutdated(step.change, error) || this.#refused.delete(key)) throw error;
+      remember(this.#refused, key, true, REFUSED_MAX);
+      return;
+    }
+    this.#refused.delete(key);
+    await record.keepJob(undefined);
+  }
+}
+
+async function carryOut(change: Change, acting: Acting): Promise<void> {
+  switch (change.kind) {
+    case "takeAddress":
+      return await takeAddress(change, acting);
+    case "tagAddress":
+      return await tagAddress(change, acting);
+    case "releaseAddress":
+      return await releaseAddress(change, acting);
+    case "createRule":
+      return await createRule(change, acting);
+    case "updateRule":
+      return await updateRule(change, acting);
+    case "deleteRule":
+      return await deleteRule(change, acting);
+    case "addBackends":
+      return await addBackends(change, acting);
+    case "removeBackends":
+      return await removeBackends(change, acting);
+    case "createFirewallRule":
+      return await createFirewallRule(change, acting);
+    case "deleteFirewallRule":
+      return await deleteFirewallRule(change, acting);
+    case "createAclItem":
+      return await createAclItem(change, acting);
+    case "updateAclItem":
+      return await updateAclItem(change, acting);
+    case "deleteAclItem":
+      return await deleteAclItem(change, acting);
+    case "createPolicy":
+      return await createPolicy(change, acting);
+    case "deletePolicy":
+      return await deletePolicy(change, acting);
+    case "awaitJob":
+      return await awaitJob(change, acting);
+    case "forgetRecord":
+      return await acting.record.keep({});
+  }
+}
+
+/** What the job did, the next look shows. */
+async function awaitJob({ jobId, command }: ChangeOf<"awaitJob">, acting: Acting): Promise<void> {
+  const { session, store, signal } = acting;
+  try {
+    await session.awaitJob(jobId, command, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === UNKNOWN_JOB)) throw error;
+  }
+  store.invalidate();
+}
+
+/** Whether an error says that nothing was changed, so that the look is as good as before. */
+function isWithoutEffect(error: unknown): boolean {
+  return error instanceof CloudError && (error.kind === "denied" || error.kind === "throttled");
+}
+
+function isOutdated({ kind }: Change, error: unknown): boolean {
+  if (!(error instanceof ApiError)) return false;
+  return DIFFERS.has(error.code) || (kind === "tagAddress" && error.code === TAG_EXISTS);
+}

@@ -1,0 +1,63 @@
+/**
+ * Keeps on the Service what one step has open.
+ * @module
+ */
+import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
+import { formatRecord, type KeptRecord, type OpenJob } from "../record.ts";
+import type { Step } from "../steps.ts";
+
+/**
+ * The record of one Service while a step is carried out.
+ *
+ * Guarantees: Kubernetes gets the texts in the order of the calls, and none that it has.
+ */
+export class RecordKeeper {
+  readonly #record: LoadBalancerRecord;
+  readonly #uid: string;
+  readonly #signal: AbortSignal;
+  #kept: KeptRecord;
+  #saved: string | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  /** @param step The step, with what the record said when it was planned */
+  constructor(
+    record: LoadBalancerRecord,
+    step: Pick<Step, "owner" | "record">,
+    signal: AbortSignal,
+  ) {
+    this.#record = record;
+    this.#uid = step.owner.uid;
+    this.#signal = signal;
+    this.#kept = step.record ?? {};
+    this.#saved = formatRecord(this.#kept, this.#uid);
+  }
+
+  get kept(): KeptRecord {
+    return this.#kept;
+  }
+
+  /**
+   * Keeps exactly this. Resolves when Kubernetes has it.
+   *
+   * @throws {KubeError} as `LoadBalancerRecord.save()` does
+   */
+  async keep(kept: KeptRecord): Promise<void> {
+    this.#kept = kept;
+    const save = (): Promise<void> => this.#save(formatRecord(kept, this.#uid));
+    // A save that failed was its own caller's problem.
+    this.#last = this.#last.then(save, save);
+    await this.#last;
+  }
+
+  /** Keeps the job that is waited for; `undefined` when it is over. The address stays. @throws as `keep()` */
+  async keepJob(job: OpenJob | undefined): Promise<void> {
+    const { address } = this.#kept;
+    await this.keep({ ...(address && { address }), ...(job && { job }) });
+  }
+
+  async #save(text: string | undefined): Promise<void> {
+    if (text === this.#saved) return;
+    await this.#record.save(text, this.#signal);
+    this.#saved = text;
+  }
+}

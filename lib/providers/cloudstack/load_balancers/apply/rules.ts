@@ -1,0 +1,83 @@
+/**
+ * Changes of load-balancer rules and their backends.
+ * @module
+ */
+import { assert } from "../../../../core/assert.ts";
+import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
+import type { ChangeOf } from "../steps.ts";
+import { type Acting, compare, isMissing, send, sendPlain, toSorted } from "./acting.ts";
+
+/** The result of a job that made or changed a rule. */
+const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
+
+/** Makes a rule without backends. It opens no firewall: that is another step. */
+export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): Promise<void> {
+  const { kind: _, description, cidrs, ...fields } = rule;
+  const params = {
+    name: rule.name,
+    description,
+    publicipid: rule.addressId,
+    networkid: rule.networkId,
+    publicport: String(rule.publicPort),
+    privateport: String(rule.privatePort),
+    protocol: rule.protocol,
+    algorithm: rule.algorithm,
+    openfirewall: "false",
+    ...toCidrParam(cidrs),
+  };
+  const made = await send(acting, { command: "createLoadBalancerRule", params, ...RULE });
+  acting.store.putRule(made);
+  compare(acting, made, { ...fields, ...(cidrs && { cidrs: toSorted(cidrs) }) });
+}
+
+/** Changes some fields of a rule. */
+export async function updateRule(change: ChangeOf<"updateRule">, acting: Acting): Promise<void> {
+  const { kind: _, ruleId, cidrs, ...fields } = change;
+  const params = { id: ruleId, ...fields, ...toCidrParam(cidrs) };
+  const changed = await send(acting, { command: "updateLoadBalancerRule", params, ...RULE });
+  acting.store.putRule(changed);
+  compare(acting, changed, { ...fields, ...(cidrs && { cidrs: toSorted(cidrs) }) });
+}
+
+/** Deletes a rule with its backends and stickiness policies. */
+export async function deleteRule(
+  { ruleId }: ChangeOf<"deleteRule">,
+  acting: Acting,
+): Promise<void> {
+  try {
+    await sendPlain(acting, "deleteLoadBalancerRule", { id: ruleId });
+  } catch (error) {
+    if (!isMissing(error, ruleId)) throw error;
+  }
+  acting.store.dropRule(ruleId);
+}
+
+/** Sends traffic to more VMs. CloudStack adds none of them if it refuses one, or has one already. */
+export async function addBackends(
+  { ruleId, vmIds }: ChangeOf<"addBackends">,
+  acting: Acting,
+): Promise<void> {
+  await sendPlain(acting, "assignToLoadBalancerRule", toMembers(ruleId, vmIds));
+  acting.store.addMembers(ruleId, vmIds);
+}
+
+/** Sends traffic to fewer VMs. */
+export async function removeBackends(
+  { ruleId, vmIds }: ChangeOf<"removeBackends">,
+  acting: Acting,
+): Promise<void> {
+  await sendPlain(acting, "removeFromLoadBalancerRule", toMembers(ruleId, vmIds));
+  acting.store.removeMembers(ruleId, vmIds);
+}
+
+function toMembers(id: string, vmIds: readonly string[]): Readonly<Record<string, string>> {
+  assert(vmIds.length > 0, "a change of backends names at least one VM");
+  return { id, virtualmachineids: vmIds.join(",") };
+}
+
+/** CloudStack takes an empty list for everyone. */
+function toCidrParam(cidrs: readonly string[] | undefined): Readonly<Record<string, string>> {
+  if (cidrs === undefined) return {};
+  assert(cidrs.length > 0, "a rule that restricts its clients names at least one block");
+  return { cidrlist: cidrs.join(",") };
+}

@@ -1,0 +1,133 @@
+/**
+ * Takes a free address for a Service, so that no crash can lose it.
+ *
+ * CloudStack gives an address before it can be tagged. So Landfall chooses a free address, records it on the Service,
+ * and asks for exactly that one. A process that starts after a crash finds it by the record.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import { assert } from "../../../../core/assert.ts";
+import { ApiError } from "../../session/errors.ts";
+import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
+import type { AskedAddress, Place } from "../record.ts";
+import type { ChangeOf } from "../steps.ts";
+import type { PublicAddress } from "../view.ts";
+import { toTags } from "../words.ts";
+import { type Acting, send, toProject } from "./acting.ts";
+import { isFree, isIn, listFree, readAddress } from "./addresses.ts";
+import { tag } from "./tag_address.ts";
+
+type Wanted = ChangeOf<"takeAddress">;
+
+/** How many addresses are asked for in one step. Another account may take each of them first. */
+const TRIES_MAX = 4;
+/** A parameter is not valid, no capacity, in use, a conflict: what the server says of an address that is not free. */
+const TAKEN: ReadonlySet<number> = new Set([431, 533, 536, 537]);
+
+/**
+ * Takes an address and tags it.
+ *
+ * @throws {CloudError} when there is none to take, or CloudStack refuses, or the outcome is not known
+ */
+export async function takeAddress(wanted: Wanted, acting: Acting): Promise<void> {
+  const { store, record, owner } = acting;
+  const taken = await take(wanted, acting);
+  if (taken === "lookAgain") return store.invalidate();
+  // The server shows the state from before the job.
+  store.putAddress({ ...taken, state: "Allocated" });
+  if (!isIn(taken, wanted.place)) store.invalidate();
+  const [clusterId] = store.view?.clusterIds ?? [];
+  if (clusterId === undefined) return store.invalidate();
+  await tag(taken.id, toTags(clusterId, owner), acting);
+  await record.keep({});
+}
+
+async function take(wanted: Wanted, acting: Acting): Promise<PublicAddress | "lookAgain"> {
+  const before = await findAskedBefore(wanted, acting);
+  if (before === "lookAgain") return before;
+  if (before !== undefined) return toTaken(await ask(before, acting));
+  const free = [...(await listFree(wanted, acting))];
+  if (free.length === 0) return toTaken(await ask(toUnseen(wanted, acting), acting));
+  for (let tries = 1; ; tries += 1) {
+    const [chosen] = free.splice(Math.floor(acting.random() * free.length), 1);
+    assert(chosen !== undefined, "there is a free address to choose");
+    const answer = await ask(toAsked(chosen, wanted.place, acting), acting);
+    if (!(answer instanceof ApiError)) return answer;
+    if (tries < TRIES_MAX && free.length > 0) continue;
+    // None of them is ours, and another account may get the last one later.
+    await acting.record.keep({});
+    throw answer;
+  }
+}
+
+function toTaken(answer: PublicAddress | ApiError): PublicAddress {
+  if (answer instanceof ApiError) throw answer;
+  return answer;
+}
+
+/**
+ * The address that was recorded and then perhaps never asked for. A request whose answer was lost may be carried out
+ * late. To ask for the same address again can give only that one.
+ */
+async function findAskedBefore(
+  { place, ip }: Wanted,
+  acting: Acting,
+): Promise<AskedAddress | "lookAgain" | undefined> {
+  const { address } = acting.record.kept;
+  const { id } = address ?? {};
+  if (address === undefined || id === undefined || !isSame(address.place, place)) return undefined;
+  if (ip !== undefined && ip !== address.ip) return undefined;
+  // The plan saw it and decided against it.
+  if (acting.store.view?.addresses.has(id)) return undefined;
+  const shown = await readAddress(id, acting);
+  if (shown === undefined) return undefined;
+  if (isFree(shown)) return toAsked(shown, place, acting);
+  return isIn(shown, place) ? "lookAgain" : undefined;
+}
+
+/**
+ * Records an address, then asks for exactly that one.
+ *
+ * @returns The refusal if CloudStack says that it is not free
+ */
+async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress | ApiError> {
+  let hasStarted = false;
+  const onObject = async (id: string): Promise<void> => {
+    hasStarted = true;
+    if (id !== asked.id) await acting.record.keep({ address: { ...asked, id } });
+  };
+  await acting.record.keep({ address: asked });
+  try {
+    return await send(acting, {
+      command: "associateIpAddress",
+      params: {
+        ...toPlaceParam(asked.place),
+        ...(asked.ip !== undefined && { ipaddress: asked.ip }),
+        ...toProject(acting),
+      },
+      key: "ipaddress",
+      schema: LB_SCHEMAS.address,
+      hooks: { onObject },
+    });
+  } catch (error) {
+    if (!hasStarted && error instanceof ApiError && TAKEN.has(error.code)) return error;
+    throw error;
+  }
+}
+
+/** Where CloudStack shows no free address, it chooses. A crash may then leave one that cannot be proven ours. */
+function toUnseen({ place, ip }: Wanted, { clock }: Acting): AskedAddress {
+  return { ...(ip !== undefined && { ip }), place, atMs: clock.now(), wasFree: false };
+}
+
+function toAsked({ id, ip }: PublicAddress, place: Place, { clock }: Acting): AskedAddress {
+  return { id, ip, place, atMs: clock.now(), wasFree: true };
+}
+
+function toPlaceParam(place: Place): Readonly<Record<string, string>> {
+  return "vpcId" in place ? { vpcid: place.vpcId } : { networkid: place.networkId };
+}
+
+function isSame(one: Place, other: Place): boolean {
+  return isDeepStrictEqual(one, other);
+}

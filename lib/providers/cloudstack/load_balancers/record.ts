@@ -1,0 +1,147 @@
+/**
+ * What Landfall keeps on a Service while a change of CloudStack is open. Pure. Frozen: what an older version wrote must
+ * stay readable.
+ *
+ * A hint, never a proof: everyone who may edit the Service may write anything there, and backups copy it.
+ * @module
+ */
+import { parseIp } from "../../../core/net/ip.ts";
+import { parseUuid } from "../../../core/text/uuid.ts";
+
+/** Where an address serves: a network, or a VPC whose tiers share it. IDs of CloudStack. */
+export type Place = { readonly networkId: string } | { readonly vpcId: string };
+
+/** An address that Landfall asked for, or is about to ask for, and has not tagged. */
+export interface AskedAddress {
+  /** Absent: CloudStack showed no free address to choose from, and has not said yet which one it gave. */
+  readonly id?: string;
+  readonly ip?: string;
+  readonly place: Place;
+  /** When it was recorded, in milliseconds since 1970, to the second. */
+  readonly atMs: number;
+  /** Whether CloudStack showed it as free right before. */
+  readonly wasFree: boolean;
+}
+
+/** A job that was not over soon. */
+export interface OpenJob {
+  readonly id: string;
+  /** What it does, as the API calls it. */
+  readonly command: string;
+  /** What it makes, if the server said it. */
+  readonly objectId?: string;
+}
+
+/** What the annotation says. */
+export interface KeptRecord {
+  readonly address?: AskedAddress;
+  readonly job?: OpenJob;
+}
+
+const VERSION = 1;
+/** In characters, which are bytes here: the text is ASCII. */
+const LENGTH_MAX = 1_024;
+const COMMAND = /^[A-Za-z]{1,64}$/;
+
+/**
+ * Formats a record as the value of the annotation; `undefined` if there is nothing to keep.
+ *
+ * @param uid Of the Service: a copy of the annotation on another one says nothing
+ */
+export function formatRecord({ address, job }: KeptRecord, uid: string): string | undefined {
+  if (address === undefined && job === undefined) return undefined;
+  return JSON.stringify({
+    v: VERSION,
+    uid,
+    ...(address && { address: formatAddress(address) }),
+    ...(job && { job: { id: job.id, command: job.command, object: job.objectId } }),
+  });
+}
+
+/**
+ * Reads the value of the annotation.
+ *
+ * @returns `undefined` for all that Landfall would not write on the Service with this UID
+ */
+export function parseRecord(text: string | undefined, uid: string): KeptRecord | undefined {
+  if (text === undefined || text.length > LENGTH_MAX) return undefined;
+  const fields = parseFields(text);
+  if (fields?.["v"] !== VERSION || fields["uid"] !== uid) return undefined;
+  const address = fields["address"] === undefined ? NONE : parseAddress(fields["address"]);
+  const job = fields["job"] === undefined ? NONE : parseJob(fields["job"]);
+  if (address === undefined || job === undefined) return undefined;
+  const record = { ...address, ...job };
+  return Object.keys(record).length === 0 ? undefined : record;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const NONE: KeptRecord = {};
+
+function formatAddress({ id, ip, place, atMs, wasFree }: AskedAddress): object {
+  const where = "vpcId" in place ? { vpc: place.vpcId } : { network: place.networkId };
+  const at = `${new Date(atMs).toISOString().slice(0, -".000Z".length)}Z`;
+  return { id, ip, ...where, at, free: wasFree };
+}
+
+function parseAddress(value: unknown): KeptRecord | undefined {
+  if (!isFields(value)) return undefined;
+  const id = parseOptional(value["id"], parseUuid);
+  const ip = parseOptional(value["ip"], (text) => parseIp(text)?.text);
+  const place = parsePlace(value);
+  const atMs = parseTime(value["at"]);
+  const wasFree = value["free"];
+  if (id === NOT_READABLE || ip === NOT_READABLE || place === undefined) return undefined;
+  if (atMs === undefined || typeof wasFree !== "boolean") return undefined;
+  return { address: { ...(id && { id }), ...(ip && { ip }), place, atMs, wasFree } };
+}
+
+function parsePlace({ network, vpc }: Fields): Place | undefined {
+  const networkId = parseOptional(network, parseUuid);
+  const vpcId = parseOptional(vpc, parseUuid);
+  if (networkId === NOT_READABLE || vpcId === NOT_READABLE) return undefined;
+  if (networkId !== undefined && vpcId !== undefined) return undefined;
+  if (networkId !== undefined) return { networkId };
+  return vpcId === undefined ? undefined : { vpcId };
+}
+
+function parseJob(value: unknown): KeptRecord | undefined {
+  if (!isFields(value)) return undefined;
+  const id = parseOptional(value["id"], parseUuid);
+  const objectId = parseOptional(value["object"], parseUuid);
+  const command = value["command"];
+  if (id === undefined || id === NOT_READABLE || objectId === NOT_READABLE) return undefined;
+  if (typeof command !== "string" || !COMMAND.test(command)) return undefined;
+  return { job: { id, command, ...(objectId && { objectId }) } };
+}
+
+const NOT_READABLE = Symbol("not readable");
+
+/** A field that may be absent: `undefined` if it is. */
+function parseOptional(
+  value: unknown,
+  parse: (text: string) => string | undefined,
+): string | undefined | typeof NOT_READABLE {
+  if (value === undefined) return undefined;
+  return typeof value === "string" ? (parse(value) ?? NOT_READABLE) : NOT_READABLE;
+}
+
+function parseTime(value: unknown): number | undefined {
+  if (typeof value !== "string" || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(value))
+    return undefined;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function parseFields(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,98 @@
+/**
+ * The changes that a plan may ask for. Each is one command of CloudStack, except where it says otherwise.
+ * @module
+ */
+import type {
+  LoadBalancerOwner,
+  LoadBalancerStep,
+} from "../../../cloud/capabilities/load_balancers.ts";
+import type { KeptRecord, Place } from "./record.ts";
+
+/** The parts of a rule that a command writes. */
+export interface RuleFields {
+  readonly name: string;
+  readonly description: string;
+  readonly addressId: string;
+  readonly networkId: string;
+  readonly publicPort: number;
+  readonly privatePort: number;
+  readonly protocol: "tcp" | "udp" | "tcp-proxy";
+  readonly algorithm: "roundrobin" | "source";
+  /** Absent: the firewall or the ACL restricts clients, or nothing does. */
+  readonly cidrs?: readonly string[];
+}
+
+/** What each change needs. IDs are CloudStack's. */
+export type Change =
+  /** Takes a free address: records it, asks for exactly that one, tags it. Several commands, each safe to repeat. */
+  | {
+      readonly kind: "takeAddress";
+      readonly place: Place;
+      /** The address that the Service names, which must be free. Absent: any. */
+      readonly ip?: string;
+    }
+  | {
+      readonly kind: "tagAddress";
+      readonly addressId: string;
+      readonly tags: ReadonlyMap<string, string>;
+    }
+  /** Asks once more what uses the address, right before. */
+  | { readonly kind: "releaseAddress"; readonly addressId: string }
+  | ({ readonly kind: "createRule" } & RuleFields)
+  | ({ readonly kind: "updateRule"; readonly ruleId: string } & Partial<
+      Pick<RuleFields, "name" | "description" | "algorithm" | "cidrs">
+    >)
+  | { readonly kind: "deleteRule"; readonly ruleId: string }
+  | { readonly kind: "addBackends"; readonly ruleId: string; readonly vmIds: readonly string[] }
+  | { readonly kind: "removeBackends"; readonly ruleId: string; readonly vmIds: readonly string[] }
+  | {
+      readonly kind: "createFirewallRule";
+      readonly addressId: string;
+      readonly protocol: "tcp" | "udp";
+      readonly port: number;
+      readonly cidrs: readonly string[];
+    }
+  | { readonly kind: "deleteFirewallRule"; readonly firewallRuleId: string }
+  | {
+      readonly kind: "createAclItem";
+      readonly listId: string;
+      readonly networkId: string;
+      readonly protocol: "tcp" | "udp";
+      readonly port: number;
+      readonly cidrs: readonly string[];
+      readonly reason: string;
+      /** Its place. Absent: the last. */
+      readonly number?: number;
+    }
+  | {
+      readonly kind: "updateAclItem";
+      readonly itemId: string;
+      readonly listId: string;
+      readonly cidrs?: readonly string[];
+      readonly reason?: string;
+    }
+  | { readonly kind: "deleteAclItem"; readonly itemId: string; readonly listId: string }
+  | {
+      readonly kind: "createPolicy";
+      readonly ruleId: string;
+      readonly name: string;
+      readonly method: string;
+      readonly params: ReadonlyMap<string, string>;
+    }
+  | { readonly kind: "deletePolicy"; readonly policyId: string; readonly ruleId: string }
+  /** Waits for a job that is in the record, such as one that an earlier process started. */
+  | { readonly kind: "awaitJob"; readonly jobId: string; readonly command: string }
+  /** Removes a record that says nothing that is still open. */
+  | { readonly kind: "forgetRecord" };
+
+/** The change of one kind. */
+export type ChangeOf<K extends Change["kind"]> = Extract<Change, { readonly kind: K }>;
+
+/** A step of CloudStack. Its turn is that of the network. */
+export type Step = LoadBalancerStep & {
+  readonly change: Change;
+  /** The Service, for tags, the record and Events. */
+  readonly owner: LoadBalancerOwner;
+  /** What the record of the Service says. Absent: nothing that can be read. */
+  readonly record?: KeptRecord;
+};

@@ -1,0 +1,116 @@
+/**
+ * Asks who took an address that is not tagged yet.
+ * @module
+ */
+import * as v from "valibot";
+import { CloudError } from "../../../cloud/errors.ts";
+import { ApiError } from "../session/errors.ts";
+import type { Query } from "../session/lists.ts";
+import type { CloudStackSession } from "../session/session.ts";
+import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../wire/fields.ts";
+
+/** What {@linkcode readTakers} needs. */
+export interface TakersOptions {
+  readonly session: Pick<CloudStackSession, "isOwnKey" | "list">;
+  /** When each address was recorded as free, by its ID, in milliseconds since 1970. */
+  readonly asked: ReadonlyMap<string, number>;
+}
+
+/** How far the clock of the server may be behind that of the process that recorded an address. */
+const SKEW_MS = 600_000;
+const FAILED = 2;
+
+interface User {
+  readonly id: string;
+  readonly apikey?: string | null | undefined;
+}
+
+interface Job {
+  readonly id: string;
+  readonly userId: string;
+  readonly addressId: string | undefined;
+  readonly status: number;
+  readonly createdMs: number;
+}
+
+const USERS: Query<User> = {
+  command: "listUsers",
+  key: "user",
+  schema: v.object({ id: ID, apikey: TEXT }),
+};
+const JOBS: Query<Job> = {
+  command: "listAsyncJobs",
+  key: "asyncjobs",
+  // Part of the name of the class that takes addresses.
+  params: { keyword: "AssociateIPAddrCmd" },
+  schema: v.pipe(
+    v.object({
+      jobid: ID,
+      userid: ID,
+      jobinstanceid: REFERENCE,
+      jobstatus: WHOLE_NUMBER,
+      created: NAME,
+    }),
+    v.transform(({ jobid, userid, jobinstanceid, jobstatus, created }) => ({
+      id: jobid,
+      userId: userid,
+      addressId: jobinstanceid,
+      status: jobstatus,
+      createdMs: Date.parse(created),
+    })),
+  ),
+};
+
+/**
+ * Asks whose API user took addresses after they were recorded. Two commands, for any number of addresses.
+ *
+ * CloudStack shows the jobs of the own account of about a day. An address without such a job is not ours by what can be
+ * proven.
+ *
+ * @returns `us` or `others` for each address; `undefined` if this account may not ask
+ * @throws {CloudError} when there is no usable answer
+ */
+export async function readTakers(
+  { session, asked }: TakersOptions,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, "us" | "others"> | undefined> {
+  try {
+    const userId = await readUserId(session, signal);
+    if (userId === undefined) return undefined;
+    const { objects, gap } = await session.list(JOBS, signal);
+    if (gap !== undefined) {
+      throw new CloudError("unreachable", `CloudStack's list of jobs is not whole: ${gap}`);
+    }
+    const toTaker = (id: string, atMs: number): "us" | "others" => {
+      const users = findTakers(objects, id, atMs);
+      return users.size === 1 && users.has(userId) ? "us" : "others";
+    };
+    return new Map([...asked].map(([id, atMs]) => [id, toTaker(id, atMs)]));
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === "denied") return undefined;
+    throw error;
+  }
+}
+
+/** The ID of the user whose keys are in use; `undefined` if the server does not show it. */
+async function readUserId(
+  session: TakersOptions["session"],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { objects } = await session.list(USERS, signal);
+  for (const { id, apikey } of objects) {
+    if (apikey && (await session.isOwnKey(apikey))) return id;
+  }
+  return undefined;
+}
+
+/** Who took an address last, after it was recorded; several if two jobs are of the same second. */
+function findTakers(jobs: readonly Job[], addressId: string, atMs: number): ReadonlySet<string> {
+  const taking = jobs.filter(
+    (job) =>
+      job.addressId === addressId && job.status !== FAILED && job.createdMs >= atMs - SKEW_MS,
+  );
+  const lastMs = Math.max(...taking.map(({ createdMs }) => createdMs));
+  const last = taking.filter(({ createdMs }) => createdMs === lastMs);
+  return new Set(last.map(({ userId }) => userId));
+}

@@ -1,0 +1,102 @@
+/**
+ * What every change shares.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { CloudError } from "../../../../../lib/cloud/errors.ts";
+import {
+  type Acting,
+  compare,
+  isMissing,
+  toProject,
+  toSorted,
+} from "../../../../../lib/providers/cloudstack/load_balancers/apply/acting.ts";
+import { RecordKeeper } from "../../../../../lib/providers/cloudstack/load_balancers/apply/record_keeper.ts";
+import { ApiError } from "../../../../../lib/providers/cloudstack/session/errors.ts";
+import { OWNER, useApply } from "./apply_rig.ts";
+
+const rig = useApply();
+const { signal } = new AbortController();
+
+function toActing(projectId?: string): Acting {
+  const { session, store, clock, random } = rig;
+  const record = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+  return { session, store, clock, projectId, random, record, owner: OWNER, signal };
+}
+
+describe("compare()", () => {
+  test.each([
+    [{}, true],
+    [{ port: 80 }, true],
+    [{ cidrs: ["a", "b"] }, true],
+    [{ port: 81 }, false],
+    [{ cidrs: ["a"] }, false],
+    [{ reason: "x" }, false],
+  ])("an object that was asked for with %p leaves the look valid: %p", async (asked, isValid) => {
+    await rig.look();
+    const object: { port: number; cidrs: string[]; reason?: string } = {
+      port: 80,
+      cidrs: ["a", "b"],
+    };
+    compare(toActing(), object, asked);
+    expect(rig.store.isValid).toBe(isValid);
+  });
+});
+
+test("toProject() names the project, if there is one", () => {
+  expect(toProject(toActing())).toEqual({});
+  expect(toProject(toActing("p"))).toEqual({ projectid: "p" });
+});
+
+test("toSorted() leaves the list alone", () => {
+  const cidrs = ["b", "a"];
+  expect([toSorted(cidrs), cidrs]).toEqual([
+    ["a", "b"],
+    ["b", "a"],
+  ]);
+});
+
+test("isMissing() is about the object that is named, and no other", () => {
+  const id = OWNER.uid;
+  const text = `Invalid parameter id value=${id} due to incorrect long value format, or entity does not exist`;
+  const error = new ApiError({ code: 431, text }, { command: "x", secrets: [] });
+  expect(isMissing(error, id)).toBe(true);
+  expect(isMissing(error, rig.networkId)).toBe(false);
+  expect(isMissing(new CloudError("protocol", text), id)).toBe(false);
+  expect(isMissing(new Error(text), id)).toBe(false);
+});
+
+describe("RecordKeeper", () => {
+  const address = { place: { networkId: OWNER.uid }, atMs: 0, wasFree: true };
+  const job = { id: OWNER.uid, command: "x" };
+
+  test("saves in the order of the calls, and nothing that Kubernetes has", async () => {
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+    rig.record.onSave = () => Bun.sleep(1);
+    await Promise.all([keeper.keep({ address }), keeper.keepJob(job), keeper.keepJob(undefined)]);
+    await keeper.keep({ address });
+    const saved = rig.record.saved.map((text) => Object.keys(JSON.parse(text ?? "{}")));
+    expect(saved).toEqual([
+      ["v", "uid", "address"],
+      ["v", "uid", "address", "job"],
+      ["v", "uid", "address"],
+    ]);
+  });
+
+  test("a save that failed is tried again by the next one", async () => {
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+    rig.record.onSave = () => Promise.reject(new Error("no"));
+    expect(await keeper.keep({ job }).catch(String)).toBe("Error: no");
+    rig.record.onSave = () => {};
+    await keeper.keep({ job });
+    expect(rig.record.text).toBeDefined();
+  });
+
+  test("begins with what the step knows of the record", async () => {
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER, record: { job } }, signal);
+    await keeper.keep({ job });
+    expect(rig.record.saved).toEqual([]);
+    await keeper.keepJob(undefined);
+    expect(rig.record.saved).toEqual([undefined]);
+  });
+});

@@ -1,0 +1,219 @@
+/**
+ * Jobs that take long, answers that are lost, and refusals, whatever the step.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { parseRecord } from "../../../../../lib/providers/cloudstack/load_balancers/record.ts";
+import type { ChangeOf } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
+import { OWNER, useApply } from "./apply_rig.ts";
+
+const rig = useApply();
+
+async function toOpening(): Promise<ChangeOf<"createFirewallRule">> {
+  const done = await rig.change("associateIpAddress", { networkid: rig.networkId });
+  await rig.look();
+  const cidrs = ["10.0.0.0/8"];
+  return { kind: "createFirewallRule", addressId: done.id, protocol: "tcp", port: 80, cidrs };
+}
+
+/** Starts a change whose job is not over soon, until the record says so. */
+async function start(change: ChangeOf<"createFirewallRule">): Promise<{ done: Promise<unknown> }> {
+  rig.simulator.faults.set({ kind: "endlessJob" }, { times: 1 });
+  const done = rig.apply(change);
+  while (rig.record.text === undefined) await Bun.sleep(1);
+  return { done };
+}
+
+/** Ends the process while it waits for a job, and starts another one. */
+async function restartDuring(change: ChangeOf<"createFirewallRule">): Promise<void> {
+  const { done } = await start(change);
+  rig.restart();
+  await done;
+  await rig.look();
+}
+
+function toWait(): ChangeOf<"awaitJob"> {
+  const job = parseRecord(rig.record.text, OWNER.uid)?.job;
+  return { kind: "awaitJob", jobId: job?.id ?? "", command: job?.command ?? "" };
+}
+
+describe("a job that takes long", () => {
+  test("is recorded while it runs, with what it makes, and forgotten when it is over", async () => {
+    const opening = await toOpening();
+    rig.simulator.settings.jobMs = 3_000;
+    expect(await rig.apply(opening)).toBeUndefined();
+    const [during, after, ...more] = rig.record.saved;
+    const [rule] = [...rig.simulator.state.firewallRules.values()];
+    expect(parseRecord(during, OWNER.uid)).toEqual({
+      job: { id: expect.any(String), command: "createFirewallRule", objectId: rule?.id ?? "" },
+    });
+    expect([after, more]).toEqual([undefined, []]);
+  });
+
+  test("a job that is over soon costs no write", async () => {
+    await rig.apply(await toOpening());
+    expect(rig.record.saved).toEqual([]);
+  });
+
+  test("is waited for by the next process, which does not start it again", async () => {
+    const opening = await toOpening();
+    rig.simulator.settings.jobMs = 5_000;
+    const dying = rig.apply(opening);
+    while (rig.record.text === undefined) await Bun.sleep(1);
+    rig.restart();
+    await dying;
+    await rig.look();
+    expect(await rig.apply(toWait())).toBeUndefined();
+    expect(rig.record.text).toBeUndefined();
+    expect(rig.store.isValid).toBe(false);
+    const [rule, ...more] = (await rig.look()).firewallRules.values();
+    expect([rule?.state, more]).toEqual(["Active", []]);
+    expect(rig.simulator.requests.count("createFirewallRule")).toBe(1);
+  });
+
+  test("stays recorded when it outlives the deadline, and is waited for again", async () => {
+    const opening = await toOpening();
+    const { done } = await start(opening);
+    await rig.clock.advance(300_000);
+    expect(String(await done)).toContain("has not finished");
+    expect(toWait()).toMatchObject({ command: "createFirewallRule" });
+    expect(rig.store.isValid).toBe(false);
+    answerJob({ jobstatus: 1, jobresult: { success: true } });
+    expect(await rig.apply(toWait())).toBeUndefined();
+    expect(rig.record.text).toBeUndefined();
+    expect(rig.simulator.requests.count("createFirewallRule")).toBe(1);
+  });
+
+  test("one that the server does not know any more is over", async () => {
+    await restartDuring(await toOpening());
+    const unknown = { kind: "error", code: 431, text: "no such job" } as const;
+    rig.simulator.faults.set(unknown, { command: "queryAsyncJobResult" });
+    expect(await rig.apply(toWait())).toBeUndefined();
+    expect(rig.record.text).toBeUndefined();
+    expect(rig.store.isValid).toBe(false);
+  });
+
+  test("one that failed meanwhile is over, too, and CloudStack's words go up", async () => {
+    await restartDuring(await toOpening());
+    answerJob({ jobstatus: 2, jobresult: { errorcode: 534, errortext: "no router" } });
+    expect(String(await rig.apply(toWait()))).toContain("no router");
+    expect(rig.record.text).toBeUndefined();
+    expect(rig.store.isValid).toBe(false);
+  });
+
+  test("one that cannot be asked about stays recorded", async () => {
+    await restartDuring(await toOpening());
+    rig.simulator.faults.set({ kind: "html", status: 403 }, { command: "queryAsyncJobResult" });
+    expect(await rig.apply(toWait())).toMatchObject({ kind: "denied" });
+    expect(toWait()).toMatchObject({ command: "createFirewallRule" });
+  });
+});
+
+function answerJob(body: object): void {
+  const answer = { kind: "json", body: { queryasyncjobresultresponse: body } } as const;
+  rig.simulator.faults.set(answer, { command: "queryAsyncJobResult" });
+}
+
+describe("a step that fails", () => {
+  test.each(["reset", "resetAfter", "halfBody"] as const)(
+    "a lost answer (%s) asks for a new look, and the change is not sent again",
+    async (kind) => {
+      const opening = await toOpening();
+      rig.simulator.faults.set({ kind }, { command: "createFirewallRule", times: 1 });
+      expect(String(await rig.apply(opening))).toContain("may have carried out");
+      expect(rig.store.isValid).toBe(false);
+      expect(rig.simulator.requests.count("createFirewallRule")).toBe(1);
+    },
+  );
+
+  test("a job that failed asks for a new look, and CloudStack's words go up", async () => {
+    const opening = await toOpening();
+    rig.simulator.faults.set({ kind: "failedJob", code: 530, text: "no router" }, { times: 1 });
+    expect(String(await rig.apply(opening))).toContain("no router");
+    expect(rig.store.isValid).toBe(false);
+  });
+
+  test("a role that lacks the command changes nothing, so the look is as good as before", async () => {
+    const opening = await toOpening();
+    rig.simulator.faults.set({ kind: "error", code: 432, text: "no" }, { times: 1 });
+    expect(await rig.apply(opening)).toMatchObject({ kind: "denied" });
+    expect(rig.store.isValid).toBe(true);
+  });
+
+  test("an answer without success is a failure", async () => {
+    const opening = await toOpening();
+    await rig.apply(opening);
+    const [rule] = [...rig.simulator.state.firewallRules.values()];
+    const body = { deletefirewallruleresponse: { success: false } };
+    rig.simulator.faults.set({ kind: "json", body }, { command: "deleteFirewallRule" });
+    const change = { kind: "deleteFirewallRule", firewallRuleId: rule?.id ?? "" } as const;
+    expect(String(await rig.apply(change))).toContain("had no success");
+    expect(rig.store.isValid).toBe(false);
+    expect(rig.store.view?.firewallRules.size).toBe(1);
+  });
+
+  test("an object that is not as asked for is kept as it is, and asks for a new look", async () => {
+    const opening = await toOpening();
+    rig.simulator.faults.set(
+      {
+        kind: "json",
+        body: {
+          createfirewallruleresponse: {
+            firewallrule: {
+              id: "eeeeeeee-2222-4333-8444-555555555555",
+              ipaddressid: opening.addressId,
+              protocol: "tcp",
+              startport: 80,
+              endport: 80,
+              state: "Active",
+            },
+          },
+        },
+      },
+      { command: "createFirewallRule" },
+    );
+    expect(await rig.apply(opening)).toBeUndefined();
+    expect(rig.store.isValid).toBe(false);
+    const [rule] = rig.store.view?.firewallRules.values() ?? [];
+    expect(rule?.cidrs).toEqual([]);
+  });
+});
+
+test("a Service with three ports costs 23 requests, if each job is over at the first look", async () => {
+  await rig.look();
+  rig.simulator.requests.reset();
+  await rig.apply({ kind: "takeAddress", place: { networkId: rig.networkId } });
+  const addressId = rig.ipId("192.0.2.12");
+  const { networkId } = rig;
+  const rule = { addressId, networkId, protocol: "tcp", algorithm: "roundrobin" } as const;
+  for (const publicPort of [80, 443, 8443]) {
+    const name = `a1-tcp-${publicPort}`;
+    const made = { ...rule, name, description: "", publicPort, privatePort: publicPort + 30_000 };
+    await rig.apply({ kind: "createRule", ...made });
+    const cidrs = ["10.0.0.0/8"];
+    const port = publicPort;
+    await rig.apply({ kind: "createFirewallRule", addressId, protocol: "tcp", port, cidrs });
+    const ruleId = [...(rig.store.view?.rules.keys() ?? [])].at(-1) ?? "";
+    const vmIds = [rig.idOf("worker-1"), rig.idOf("worker-2")];
+    await rig.apply({ kind: "addBackends", ruleId, vmIds });
+  }
+  expect(Object.fromEntries(rig.simulator.requests.byCommand)).toEqual({
+    listPublicIpAddresses: 1,
+    associateIpAddress: 1,
+    createTags: 1,
+    createLoadBalancerRule: 3,
+    createFirewallRule: 3,
+    assignToLoadBalancerRule: 3,
+    queryAsyncJobResult: 11,
+  });
+  expect(rig.simulator.requests.total).toBe(23);
+  expect(rig.store.isValid).toBe(true);
+  expect(rig.record.saved).toHaveLength(2);
+});
+
+test("forgetRecord removes the record", async () => {
+  rig.record.text = `{"v":1,"uid":"${OWNER.uid}","job":{"id":"${OWNER.uid}","command":"x"}}`;
+  await rig.look();
+  expect(await rig.apply({ kind: "forgetRecord" })).toBeUndefined();
+  expect(rig.record.saved).toEqual([undefined]);
+});

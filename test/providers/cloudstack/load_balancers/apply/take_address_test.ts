@@ -1,0 +1,313 @@
+/**
+ * Taking an address: which one is asked for, what is recorded when, and that no end of the process at any point loses
+ * one or takes one twice.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  formatRecord,
+  type KeptRecord,
+  parseRecord,
+} from "../../../../../lib/providers/cloudstack/load_balancers/record.ts";
+import type {
+  Change,
+  ChangeOf,
+} from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
+import type { View } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import {
+  isTaggedFor,
+  toTags,
+} from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { CLUSTER_ID, OWNER, useApply } from "./apply_rig.ts";
+
+const rig = useApply();
+
+const TAGS = Object.fromEntries(toTags(CLUSTER_ID, OWNER));
+
+function toTake(ip?: string): ChangeOf<"takeAddress"> {
+  const place = { networkId: rig.networkId };
+  return { kind: "takeAddress", place, ...(ip !== undefined && { ip }) };
+}
+
+/** Addresses of the account that have tags, or that nobody can tell whose they are. */
+function listTaken(): string[] {
+  const ips = [...rig.simulator.state.publicIps.values()];
+  return ips.filter(({ state }) => state !== "Free").map(({ address }) => address);
+}
+
+/** The addresses of the world, before anything was taken. */
+const BEFORE = ["192.0.2.10", "192.0.2.11"];
+
+/** Another account takes an address. */
+function giveAway(address: string): void {
+  const ip = rig.ip(address);
+  if (ip === undefined) throw new RangeError(`Cannot find ${address}`);
+  Object.assign(ip, { state: "Allocated", accountId: rig.story.accountIds.ops, allocatedMs: 0 });
+}
+
+/** What a plan does for a Service that only needs an address. */
+function plan(view: View, record: KeptRecord | undefined): Change | undefined {
+  const tagged = [...view.addresses.values()].some(({ tags }) =>
+    isTaggedFor(tags, [CLUSTER_ID], OWNER.uid),
+  );
+  if (record?.job !== undefined) {
+    return { kind: "awaitJob", jobId: record.job.id, command: record.job.command };
+  }
+  if (tagged) return record && { kind: "forgetRecord" };
+  const asked = view.addresses.get(record?.address?.id ?? "");
+  const isOurs = record?.address?.wasFree && asked !== undefined && asked.tags.size === 0;
+  return isOurs
+    ? { kind: "tagAddress", addressId: asked.id, tags: toTags(CLUSTER_ID, OWNER) }
+    : toTake();
+}
+
+/** Looks, plans and applies until there is nothing to do. Returns the number of steps. */
+async function converge(): Promise<number> {
+  for (let steps = 0; steps < 10; steps += 1) {
+    const change = plan(await rig.look(), parseRecord(rig.record.text, OWNER.uid));
+    if (change === undefined) return steps;
+    await rig.apply(change);
+  }
+  throw new Error("It does not come to rest");
+}
+
+describe("takeAddress", () => {
+  test("takes a free address and tags it; the record says it before it is asked for, and nothing after", async () => {
+    await rig.look();
+    const asked: number[] = [];
+    rig.record.onSave = () => void asked.push(rig.simulator.requests.count("associateIpAddress"));
+    expect(await rig.apply(toTake())).toBeUndefined();
+    expect(listTaken()).toEqual([...BEFORE, "192.0.2.12"]);
+    const id = rig.ipId("192.0.2.12");
+    expect(rig.tagsOf(id)).toEqual(TAGS);
+    expect(asked.slice(0, 2)).toEqual([0, 0]);
+    const [first] = rig.record.saved;
+    expect(parseRecord(first, OWNER.uid)).toEqual({
+      address: {
+        id,
+        ip: "192.0.2.12",
+        place: { networkId: rig.networkId },
+        atMs: rig.clock.now() - (rig.clock.now() % 1_000),
+        wasFree: true,
+      },
+    });
+    expect(rig.record.saved.slice(1)).toEqual([undefined]);
+    expect(rig.commands()).toEqual([
+      "associateIpAddress",
+      "queryAsyncJobResult",
+      "createTags",
+      "queryAsyncJobResult",
+    ]);
+  });
+
+  test("the store then shows what a look shows", async () => {
+    await rig.look();
+    await rig.apply(toTake());
+    expect(rig.store.isValid).toBe(true);
+    const known = rig.store.view?.addresses;
+    expect(known).toEqual((await rig.look()).addresses);
+  });
+
+  test("the choice is random, among what CloudStack shows as free", async () => {
+    await rig.look();
+    rig.random = () => 0.999;
+    await rig.apply(toTake());
+    expect(listTaken()).toEqual([...BEFORE, "192.0.2.17"]);
+  });
+
+  test("the address that the Service names is taken", async () => {
+    await rig.look();
+    await rig.apply(toTake("192.0.2.15"));
+    expect(rig.tagsOf(rig.ipId("192.0.2.15"))).toEqual(TAGS);
+    expect(listTaken()).toEqual([...BEFORE, "192.0.2.15"]);
+  });
+
+  test("an address that somebody else takes first is left alone, and another one is asked for", async () => {
+    await rig.look();
+    let saves = 0;
+    rig.record.onSave = (when) => {
+      saves += 1;
+      if (when === "after" && saves === 2) giveAway("192.0.2.12");
+    };
+    expect(await rig.apply(toTake())).toBeUndefined();
+    expect(rig.tagsOf(rig.ipId("192.0.2.12"))).toEqual({});
+    expect(rig.tagsOf(rig.ipId("192.0.2.13"))).toEqual(TAGS);
+    expect(listTaken()).toEqual([...BEFORE, "192.0.2.12", "192.0.2.13"]);
+  });
+
+  test("gives up after some tries, and forgets an address that is somebody else's", async () => {
+    await rig.look();
+    rig.simulator.faults.set(
+      { kind: "error", code: 533, text: "Insufficient address capacity" },
+      { command: "associateIpAddress" },
+    );
+    expect(String(await rig.apply(toTake()))).toContain("Insufficient address capacity");
+    expect(rig.simulator.requests.count("associateIpAddress")).toBe(4);
+    expect(rig.record.text).toBeUndefined();
+    expect(listTaken()).toEqual(BEFORE);
+  });
+
+  test("a limit of the account is said at once", async () => {
+    await rig.look();
+    rig.simulator.settings.publicIpsMax = 2;
+    expect(String(await rig.apply(toTake()))).toContain("has reached a limit");
+    expect(rig.simulator.requests.count("associateIpAddress")).toBe(1);
+  });
+
+  test.each(["the server", "the role"])(
+    "where %s shows no free address, CloudStack chooses, and the record says which as soon as it is known",
+    async (who) => {
+      await rig.look();
+      if (who === "the server") rig.simulator.settings.showsFreeIps = false;
+      else {
+        const refusal = { kind: "error", code: 531, text: "no" } as const;
+        rig.simulator.faults.set(refusal, { command: "listPublicIpAddresses", times: 1 });
+      }
+      expect(await rig.apply(toTake())).toBeUndefined();
+      const id = rig.ipId("192.0.2.12");
+      const records = rig.record.saved.map((text) => parseRecord(text, OWNER.uid)?.address);
+      expect(records.map((one) => [one?.id, one?.wasFree])).toEqual([
+        [undefined, false],
+        [id, false],
+        [undefined, undefined],
+      ]);
+      expect(rig.tagsOf(id)).toEqual(TAGS);
+    },
+  );
+
+  test("an address for a project belongs to the project", async () => {
+    const { projects } = rig.simulator.state;
+    const accountId = projects.get(rig.story.projectId)?.accountId;
+    const network = rig.simulator.state.networks.get(rig.networkId);
+    Object.assign(network ?? {}, { accountId });
+    rig.projectId = rig.story.projectId;
+    await rig.look();
+    expect(await rig.apply(toTake())).toBeUndefined();
+    expect(rig.ip("192.0.2.12")).toMatchObject({ accountId, networkId: rig.networkId });
+    expect(rig.store.view?.addresses.size).toBe(1);
+  });
+
+  test("nothing is asked for when the record cannot be kept", async () => {
+    await rig.look();
+    rig.record.onSave = () => Promise.reject(new Error("no API server"));
+    expect(String(await rig.apply(toTake()))).toContain("no API server");
+    expect(rig.commands()).toEqual([]);
+  });
+
+  test("asks again for a recorded address that is still free: its request may be carried out late", async () => {
+    rig.record.text = toRecord("192.0.2.16");
+    await rig.look();
+    await rig.apply(toTake());
+    expect(listTaken()).toEqual([...BEFORE, "192.0.2.16"]);
+  });
+
+  test("a recorded address that the last look did not show yet asks for a new look", async () => {
+    rig.record.text = toRecord("192.0.2.16");
+    await rig.look();
+    await rig.change("associateIpAddress", { networkid: rig.networkId, ipaddress: "192.0.2.16" });
+    expect(await rig.apply(toTake())).toBeUndefined();
+    expect(rig.store.isValid).toBe(false);
+    await converge();
+    expect(listTaken()).toEqual([...BEFORE, "192.0.2.16"]);
+  });
+
+  test.each([
+    ["another account has", () => giveAway("192.0.2.16"), "192.0.2.16"],
+    ["the account uses elsewhere", () => moveElsewhere("192.0.2.16"), "192.0.2.16"],
+  ])("a recorded address that %s is left alone", async (_title, prepare, address) => {
+    rig.record.text = toRecord(address);
+    prepare();
+    await rig.look();
+    await rig.apply(toTake());
+    expect(rig.tagsOf(rig.ipId(address))).toEqual({});
+    expect(rig.tagsOf(rig.ipId("192.0.2.12"))).toEqual(TAGS);
+  });
+});
+
+function toRecord(ip: string): string | undefined {
+  const place = { networkId: rig.networkId };
+  const address = { id: rig.ipId(ip), ip, place, atMs: rig.clock.now(), wasFree: true };
+  return formatRecord({ address }, OWNER.uid);
+}
+
+function moveElsewhere(address: string): void {
+  const ip = rig.ip(address);
+  const networkId = "99999999-2222-4333-8444-555555555555";
+  Object.assign(ip ?? {}, { state: "Allocated", accountId: rig.story.accountIds.acme, networkId });
+}
+
+/** Everything that must be so in the end. */
+function expectRest(): void {
+  expect(listTaken()).toHaveLength(BEFORE.length + 1);
+  const [taken] = listTaken().slice(BEFORE.length);
+  expect(rig.tagsOf(rig.ipId(taken ?? ""))).toEqual(TAGS);
+  expect(rig.record.text).toBeUndefined();
+}
+
+describe("the process ends while it takes an address", () => {
+  const kinds = ["reset", "resetAfter", "hang", "hangAfter"] as const;
+  const COMMANDS = [
+    "listPublicIpAddresses",
+    "associateIpAddress",
+    "queryAsyncJobResult",
+    "queryAsyncJobResult",
+    "createTags",
+    "queryAsyncJobResult",
+    "queryAsyncJobResult",
+  ];
+  const cuts = kinds.flatMap((kind) =>
+    COMMANDS.map((command, at) => [kind, at + 1, command] as const),
+  );
+
+  test.each(cuts)("%s of its request %d, %s, and the next one completes it", async (kind, at) => {
+    rig.simulator.settings.jobMs = 500;
+    await rig.look();
+    rig.simulator.faults.set({ kind }, { skip: at - 1, times: 1 });
+    const dying = rig.apply(toTake());
+    const isRunning = (): boolean => Bun.peek.status(dying) === "pending";
+    while (rig.simulator.faults.taken === 0 && isRunning()) await advance();
+    rig.restart();
+    await dying;
+    rig.simulator.faults.clear();
+    expect(await converge()).toBeLessThanOrEqual(2);
+    expectRest();
+  });
+
+  test.each(["before", "after"] as const)("%s Kubernetes has each record", async (when) => {
+    for (const at of [1, 2]) {
+      await rig.look();
+      let saves = 0;
+      rig.record.onSave = (now) => {
+        if (now !== when) return undefined;
+        saves += 1;
+        if (saves < at) return undefined;
+        rig.restart();
+        return Promise.reject(new Error("killed"));
+      };
+      expect(String(await rig.apply(toTake()))).toContain("killed");
+      rig.record.onSave = () => {};
+      await converge();
+      expectRest();
+      const [taken] = listTaken().slice(BEFORE.length);
+      await rig.change("disassociateIpAddress", { id: rig.ipId(taken ?? "") });
+    }
+  });
+
+  test("without a restart: a lost answer, and the same process goes on", async () => {
+    for (const command of ["associateIpAddress", "createTags"]) {
+      await rig.look();
+      rig.simulator.faults.set({ kind: "resetAfter" }, { command, times: 1 });
+      expect(String(await rig.apply(toTake()))).toContain("may have carried out");
+      expect(rig.store.isValid).toBe(false);
+      await converge();
+      expectRest();
+      const [taken] = listTaken().slice(BEFORE.length);
+      await rig.change("disassociateIpAddress", { id: rig.ipId(taken ?? "") });
+    }
+  });
+});
+
+async function advance(): Promise<void> {
+  await Bun.sleep(1);
+  await rig.clock.advance(50);
+}

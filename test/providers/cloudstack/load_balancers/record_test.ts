@@ -1,0 +1,137 @@
+/**
+ * The record on a Service: its words are frozen, and hostile texts say nothing.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  formatRecord,
+  type KeptRecord,
+  parseRecord,
+} from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
+
+const UID = "11111111-2222-4333-8444-555555555555";
+const ID = "aaaaaaaa-2222-4333-8444-555555555555";
+const AT_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
+const ADDRESS = {
+  id: ID,
+  ip: "192.0.2.10",
+  place: { networkId: ID },
+  atMs: AT_MS,
+  wasFree: true,
+} as const;
+const JOB = { id: ID, command: "createLoadBalancerRule", objectId: UID } as const;
+
+/** Every form that was ever written. */
+const FROZEN: readonly [string, KeptRecord][] = [
+  [
+    `{"v":1,"uid":"${UID}","address":{"id":"${ID}","ip":"192.0.2.10","network":"${ID}",` +
+      `"at":"2026-01-02T03:04:05Z","free":true}}`,
+    { address: ADDRESS },
+  ],
+  [
+    `{"v":1,"uid":"${UID}","address":{"vpc":"${ID}","at":"2026-01-02T03:04:05Z","free":false}}`,
+    { address: { place: { vpcId: ID }, atMs: AT_MS, wasFree: false } },
+  ],
+  [
+    `{"v":1,"uid":"${UID}","job":{"id":"${ID}","command":"createLoadBalancerRule","object":"${UID}"}}`,
+    { job: JOB },
+  ],
+  [
+    `{"v":1,"uid":"${UID}","job":{"id":"${ID}","command":"deleteFirewallRule"}}`,
+    { job: { id: ID, command: "deleteFirewallRule" } },
+  ],
+];
+
+/** A record with one field replaced. */
+function change(part: "address" | "job" | "", key: string, value: unknown): string {
+  const record = JSON.parse(formatRecord({ address: ADDRESS, job: JOB }, UID) ?? "");
+  const object = part === "" ? record : record[part];
+  if (value === undefined) delete object[key];
+  else object[key] = value;
+  return JSON.stringify(record);
+}
+
+describe("the record", () => {
+  test.each(FROZEN)("is written and read as %s", (text, record) => {
+    expect(formatRecord(record, UID)).toBe(text);
+    expect(parseRecord(text, UID)).toEqual(record);
+  });
+
+  test("with nothing to keep is no text, and no text is no record", () => {
+    expect(formatRecord({}, UID)).toBeUndefined();
+    expect(parseRecord(undefined, UID)).toBeUndefined();
+    expect(parseRecord(`{"v":1,"uid":"${UID}"}`, UID)).toBeUndefined();
+  });
+
+  test("the largest one that Landfall writes is read again", () => {
+    const ip = "2001:db8:1111:2222:3333:4444:5555:6666";
+    const address = { ...ADDRESS, ip, place: { vpcId: ID } };
+    const record = { address, job: { ...JOB, command: "c".repeat(64) } };
+    const text = formatRecord(record, UID) ?? "";
+    expect(text.length).toBeLessThan(600);
+    expect(parseRecord(text, UID)).toEqual(record);
+  });
+
+  test("a copy on another Service says nothing", () => {
+    expect(parseRecord(formatRecord({ address: ADDRESS }, UID), ID)).toBeUndefined();
+  });
+
+  test("a field that is not known changes nothing", () => {
+    expect(parseRecord(change("", "later", 1), UID)).toEqual({ address: ADDRESS, job: JOB });
+  });
+
+  test.each<["address" | "job" | "", string, unknown]>([
+    ["", "v", 2],
+    ["", "v", "1"],
+    ["", "v", undefined],
+    ["", "uid", undefined],
+    ["", "address", null],
+    ["", "address", []],
+    ["", "address", "x"],
+    ["", "job", 7],
+    ["address", "id", "../../etc"],
+    ["address", "id", null],
+    ["address", "ip", "192.0.2.10/24"],
+    ["address", "ip", "192.0.2.10&command=x"],
+    ["address", "network", undefined],
+    ["address", "network", "x"],
+    ["address", "vpc", ID],
+    ["address", "vpc", 1],
+    ["address", "at", "yesterday"],
+    ["address", "at", "2026-13-02T03:04:05Z"],
+    ["address", "at", 7],
+    ["address", "free", "true"],
+    ["address", "free", undefined],
+    ["job", "id", undefined],
+    ["job", "id", "%0A"],
+    ["job", "command", "stop&x=y"],
+    ["job", "command", "x".repeat(65)],
+    ["job", "command", undefined],
+    ["job", "object", "x"],
+  ])("with %p.%s = %p is none", (part, key, value) => {
+    expect(parseRecord(change(part, key, value), UID)).toBeUndefined();
+  });
+
+  test.each(["", "{", "[]", "null", "1", `"${UID}"`, "{}", `${" ".repeat(1_025)}{}`])(
+    "the text %p is none",
+    (text) => {
+      expect(parseRecord(text, UID)).toBeUndefined();
+    },
+  );
+
+  test("a long text is none, whatever it says", () => {
+    const text = change("", "later", "x".repeat(1_024));
+    expect(parseRecord(text, UID)).toBeUndefined();
+  });
+
+  test("no text makes it throw", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
+        parseRecord(text, UID);
+        parseRecord(`{"v":1,"uid":"${UID}","address":${text}}`, UID);
+        parseRecord(`{"v":1,"uid":"${UID}","job":${text}}`, UID);
+      }),
+    );
+  });
+});
