@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { listEntries, type Fields } from "../../../../support/cloud/cloudstack_asks.ts";
+import { addTier, makeRule, takeAddress } from "../../../../support/cloud/cloudstack_networks.ts";
 import { useCloudStack } from "../../../../support/cloud/cloudstack_rig.ts";
 
 describe("commands about firewall rules", () => {
@@ -155,6 +156,30 @@ describe("commands about firewall rules", () => {
     await endJob();
     expect(await list()).toMatchObject([{ id: body["id"], state: "Active" }]);
     expect(rig.simulator.state.tags.all).toEqual([]);
+  });
+
+  test("the last rule of any kind takes an address of a VPC off its tier", async () => {
+    const { state } = rig.simulator;
+    const tier = addTier(rig, "web");
+    state.networks.set(tier.id, { ...tier, services: ["Lb", "Firewall"] });
+    const ipaddressid = await takeAddress(rig, tier);
+    const ruleId = await makeRule(rig, ipaddressid, { networkid: tier.id });
+    const id = await create({ ipaddressid });
+    await rig.change("deleteLoadBalancerRule", { id: ruleId });
+    expect(state.publicIps.get(ipaddressid)?.networkId).toBe(tier.id);
+    await rig.change("deleteFirewallRule", { id });
+    expect(state.publicIps.get(ipaddressid)?.networkId).toBeUndefined();
+  });
+
+  test("a deletion that fails at its end leaves a rule that can be deleted, and blocks none", async () => {
+    const id = await create();
+    const fault = { kind: "failedJob", code: 530, text: "no router", isLate: true } as const;
+    rig.simulator.faults.set(fault, { times: 1 });
+    expect(await rig.change("deleteFirewallRule", { id })).toMatchObject({ code: 530 });
+    expect(await list()).toMatchObject([{ id, state: "Deleting" }]);
+    const other = await create();
+    expect(await rig.change("deleteFirewallRule", { id })).toMatchObject({ code: 0 });
+    expect(await list()).toMatchObject([{ id: other }]);
   });
 
   test("deleteFirewallRule refuses what is unknown or not the caller's; a second job fails", async () => {

@@ -119,6 +119,17 @@ describe("commands about stickiness policies", () => {
     expect(await list({ lbruleid })).toMatchObject([{ stickinesspolicy: [] }]);
   });
 
+  test("a deletion that fails at its end leaves the policy in force", async () => {
+    const lbruleid = await makeLbRule();
+    const { id } = await create(lbruleid);
+    const fault = { kind: "failedJob", code: 530, text: "no router", isLate: true } as const;
+    rig.simulator.faults.set(fault, { times: 1 });
+    expect(await rig.change("deleteLBStickinessPolicy", { id })).toMatchObject({ code: 530 });
+    const [rule] = await list({ lbruleid });
+    const [policy] = listEntries({ body: rule ?? {} }, "stickinesspolicy");
+    expect([policy?.["id"], policy?.["state"]]).toEqual([id, undefined]);
+  });
+
   test("a policy goes with its rule", async () => {
     const id = await makeLbRule();
     await create(id);
