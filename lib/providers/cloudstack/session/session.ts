@@ -27,7 +27,6 @@ import {
 import { PageReader } from "./pages.ts";
 import { type Body, readBody, toObject } from "./reply.ts";
 import { type Command, type Destination, sendCommand } from "./request.ts";
-import type { Params } from "./signature.ts";
 
 /** A change. Without `key` the schema reads the whole answer: `{ "success": true }`. */
 export interface Change<T> extends Command {
@@ -35,6 +34,8 @@ export interface Change<T> extends Command {
   readonly schema: GenericSchema<unknown, T>;
   /** How long to wait if it is a job, in milliseconds. @default {300 s} */
   readonly timeoutMs?: number;
+  /** For whom it is, if the same command and parameters for another one are another change. */
+  readonly owner?: string;
   /** So that a caller can find the object or the job again if the job fails or this process ends. */
   readonly hooks?: JobHooks;
 }
@@ -160,7 +161,7 @@ export class CloudStackSession {
 
   /**
    * Changes something, and waits for the job if it is one. Never sends a change twice: while the job of the same change
-   * (command and parameters) is not over, it waits for that job.
+   * (command, owner and parameters) is not over, it waits for that job.
    *
    * @param signal Ends only the wait
    * @throws {ApiError} when CloudStack refuses, or the job failed
@@ -169,12 +170,12 @@ export class CloudStackSession {
    * @throws {LeadershipLostError} when this process does not lead
    */
   async call<T>(change: Change<T>, signal: AbortSignal): Promise<T> {
-    const { command, params = {}, timeoutMs = JOB_TIMEOUT_MS, hooks } = change;
+    const { command, params = {}, owner = "", timeoutMs = JOB_TIMEOUT_MS, hooks } = change;
     const route = this.#route;
     this.#deps.fence.check();
     const result = await route.jobs.run(
       {
-        key: toKey(command, params),
+        key: JSON.stringify([command, owner, ...Object.entries(params).toSorted()]),
         command,
         timeoutMs,
         hooks,
@@ -275,11 +276,6 @@ export class CloudStackSession {
     const { body, secrets } = await this.#send(this.#route, sent, signal);
     return toOutcome(body, secrets);
   }
-}
-
-/** A change is the same if its command and all its parameters are. */
-function toKey(command: string, params: Params): string {
-  return JSON.stringify([command, ...Object.entries(params).toSorted()]);
 }
 
 function toWaitMs({ kind, retryAfterMs }: CloudError): number {

@@ -321,6 +321,17 @@ describe("call()", () => {
     ]);
   });
 
+  test("the same command for another owner is another change", async () => {
+    const { answer, seen } = createJob({ jobstatus: 1, jobresult: { success: true } });
+    fake.answer = answer;
+    const session = open();
+    const owners = ["a", "b", "a"];
+    const done = Promise.all(owners.map((owner) => session.call({ ...FREE, owner }, signal)));
+    await advanceUntil(done);
+    await done;
+    expect(seen.filter((one) => one === FREE.command)).toHaveLength(2);
+  });
+
   test("awaitJob() asks about a job of an earlier process, and sends nothing else", async () => {
     const { answer } = createJob({ jobstatus: 1, jobresult: { success: true } });
     fake.answer = answer;

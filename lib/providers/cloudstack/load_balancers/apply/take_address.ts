@@ -6,7 +6,6 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { assert } from "../../../../core/assert.ts";
 import { ApiError } from "../../session/errors.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { AskedAddress, Place } from "../record.ts";
@@ -45,24 +44,34 @@ export async function takeAddress(wanted: Wanted, acting: Acting): Promise<void>
 async function take(wanted: Wanted, acting: Acting): Promise<PublicAddress | "lookAgain"> {
   const before = await findAskedBefore(wanted, acting);
   if (before === "lookAgain") return before;
-  if (before !== undefined) return toTaken(await ask(before, acting));
-  const free = [...(await listFree(wanted, acting))];
-  if (free.length === 0) return toTaken(await ask(toUnseen(wanted, acting), acting));
-  for (let tries = 1; ; tries += 1) {
-    const [chosen] = free.splice(Math.floor(acting.random() * free.length), 1);
-    assert(chosen !== undefined, "there is a free address to choose");
-    const answer = await ask(toAsked(chosen, wanted.place, acting), acting);
+  if (before !== undefined) {
+    const answer = await ask(before, acting);
     if (!(answer instanceof ApiError)) return answer;
-    if (tries < TRIES_MAX && free.length > 0) continue;
-    // None of them is ours, and another account may get the last one later.
-    await acting.record.keep({});
-    throw answer;
+    // The request of an earlier process may have been carried out just now.
+    if ((await findAskedBefore(wanted, acting)) === "lookAgain") return "lookAgain";
   }
+  const free = await listFree(wanted, acting);
+  const others = free.filter(({ id }) => id !== before?.id);
+  const choices = choose(others, acting.random).map((one) => toAsked(one, wanted.place, acting));
+  const [first = toUnseen(wanted, acting), ...more] = choices;
+  let answer = await ask(first, acting);
+  for (const choice of more) {
+    if (!(answer instanceof ApiError)) return answer;
+    answer = await ask(choice, acting);
+  }
+  if (!(answer instanceof ApiError)) return answer;
+  // None of them is ours, and another account may get the last one later.
+  await acting.record.keep({});
+  throw answer;
 }
 
-function toTaken(answer: PublicAddress | ApiError): PublicAddress {
-  if (answer instanceof ApiError) throw answer;
-  return answer;
+/** Some of the addresses, in a random order. */
+function choose(free: readonly PublicAddress[], random: () => number): readonly PublicAddress[] {
+  const left = [...free];
+  const count = Math.min(TRIES_MAX, left.length);
+  return Array.from({ length: count }).flatMap(() =>
+    left.splice(Math.floor(random() * left.length), 1),
+  );
 }
 
 /**
@@ -82,7 +91,8 @@ async function findAskedBefore(
   const shown = await readAddress(id, acting);
   if (shown === undefined) return undefined;
   if (isFree(shown)) return toAsked(shown, place, acting);
-  return isIn(shown, place) ? "lookAgain" : undefined;
+  // While its job runs, an address leads nowhere.
+  return isIn(shown, place) || isNowhere(shown) ? "lookAgain" : undefined;
 }
 
 /**
@@ -107,6 +117,7 @@ async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress |
       },
       key: "ipaddress",
       schema: LB_SCHEMAS.address,
+      owner: acting.owner.uid,
       hooks: { onObject },
     });
   } catch (error) {
@@ -126,6 +137,10 @@ function toAsked({ id, ip }: PublicAddress, place: Place, { clock }: Acting): As
 
 function toPlaceParam(place: Place): Readonly<Record<string, string>> {
   return "vpcId" in place ? { vpcid: place.vpcId } : { networkid: place.networkId };
+}
+
+function isNowhere({ networkId, vpcId }: PublicAddress): boolean {
+  return networkId === undefined && vpcId === undefined;
 }
 
 function isSame(one: Place, other: Place): boolean {

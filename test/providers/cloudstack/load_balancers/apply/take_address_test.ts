@@ -211,6 +211,40 @@ describe("takeAddress", () => {
     expect(listTaken()).toEqual([...BEFORE, "192.0.2.16"]);
   });
 
+  test("a recorded address that is shown as free and refused all the same is no dead end", async () => {
+    rig.record.text = toRecord("192.0.2.16");
+    await rig.look();
+    rig.simulator.faults.set({ kind: "error", code: 533, text: "no" }, { value: "192.0.2.16" });
+    expect(await rig.apply(toTake())).toBeUndefined();
+    expect(listTaken()).toEqual([...BEFORE, "192.0.2.12"]);
+    expect(rig.record.text).toBeUndefined();
+  });
+
+  test.each([0, 200])(
+    "a recorded address that an old request takes in between is not lost (%d ms later)",
+    async (ms) => {
+      rig.record.text = toRecord("192.0.2.16", rig.clock.now() - 5_000);
+      await rig.look();
+      const place = { networkid: rig.networkId, ipaddress: "192.0.2.16" };
+      rig.record.onSave = async () => {
+        await rig.ask("associateIpAddress", place, { method: "POST" });
+        await rig.clock.advance(ms);
+        rig.record.onSave = () => {};
+      };
+      expect(await rig.apply(toTake())).toBeUndefined();
+      expect(rig.store.isValid).toBe(false);
+      await converge();
+      expect(listTaken()).toEqual([...BEFORE, "192.0.2.16"]);
+    },
+  );
+
+  test("a refused address that the Service names is not recorded any more", async () => {
+    giveAway("192.0.2.15");
+    await rig.look();
+    expect(String(await rig.apply(toTake("192.0.2.15")))).toContain("Insufficient");
+    expect(rig.record.text).toBeUndefined();
+  });
+
   test.each([
     ["another account has", () => giveAway("192.0.2.16"), "192.0.2.16"],
     ["the account uses elsewhere", () => moveElsewhere("192.0.2.16"), "192.0.2.16"],
@@ -224,9 +258,9 @@ describe("takeAddress", () => {
   });
 });
 
-function toRecord(ip: string): string | undefined {
+function toRecord(ip: string, atMs = rig.clock.now()): string | undefined {
   const place = { networkId: rig.networkId };
-  const address = { id: rig.ipId(ip), ip, place, atMs: rig.clock.now(), wasFree: true };
+  const address = { id: rig.ipId(ip), ip, place, atMs, wasFree: true };
   return formatRecord({ address }, OWNER.uid);
 }
 
