@@ -8,6 +8,7 @@ import { renderConfigPage } from "../docs/generator/config_page.ts";
 import { renderEventsPage } from "../docs/generator/events_page.ts";
 import { toTable } from "../docs/generator/markdown.ts";
 import { renderPages } from "../docs/generator/pages.ts";
+import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
 import { YAML_SYNTAX } from "../lib/config/yaml_syntax.ts";
@@ -65,7 +66,7 @@ describe("docs/reference", () => {
     const available = CONTROLLER_NAMES.filter(({ isAvailable }) => isAvailable);
     const titles = [...page.matchAll(/^## `(.+)`$/gm)].map(([, title]) => title);
     expect(titles.toSorted()).toEqual(available.map(({ name }) => name).toSorted());
-    for (const { aliases } of available) expect(page).toContain(`as \`${aliases[0]}\`.`);
+    for (const { component } of CONTROLLERS) expect(page).toContain(`as \`${component}\`.`);
   });
 
   test("docs/reference/metrics.md has every metric that lib registers", async () => {

@@ -196,11 +196,11 @@ async function lookForOther(options: OtherLeaderOptions, signal: AbortSignal): P
 /** The controllers that can run with this cloud. @throws {ConfigError} if a named one cannot */
 function requireFitting(
   chosen: readonly ControllerDefinition[],
-  options: Pick<Serving, "log" | "named"> & Pick<AppOptions, "provider">,
+  options: Pick<Serving, "log" | "named"> & Pick<AppOptions, "provider" | "sections">,
 ): readonly ControllerDefinition[] {
-  const { provider, named, log } = options;
+  const { provider, named, sections, log } = options;
   if (provider === undefined) return chosen;
-  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named });
+  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named, sections });
   if (refusals.length > 0) {
     throw new ConfigError(refusals.map((message) => ({ source: "--controllers", message })));
   }

@@ -81,6 +81,13 @@ export interface ControllerDefinition<S = unknown> {
    * @default {the process does not start then}
    */
   readonly mayBeLeftOut?: boolean;
+  /** Capabilities that its settings stand in for, and how to set them. @default {none} */
+  readonly standIn?: {
+    /** Lists the capabilities of {@linkcode needs} that the cloud need not have with these settings. */
+    list(settings: S): readonly Capability[];
+    /** What to do for a cloud that lacks them; no full stop. */
+    readonly advice: string;
+  };
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */

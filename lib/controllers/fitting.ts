@@ -4,6 +4,7 @@
  */
 import { CAPABILITIES, type Capability, listLacking } from "../cloud/capabilities/mod.ts";
 import type { Provider } from "../cloud/provider.ts";
+import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import type { ControllerDefinition } from "./definition.ts";
 
 /** The chosen controllers, in their order. */
@@ -19,30 +20,36 @@ export interface FittedControllers {
   readonly refusals: readonly string[];
 }
 
-/** Removes controllers that need a capability that the cloud lacks. @param named Names of controllers chosen by name */
+/** The cloud and the settings that controllers must fit. */
+export interface Fitting {
+  readonly provider: Pick<Provider, Capability | "name">;
+  /** Names of controllers chosen by name. */
+  readonly named: ReadonlySet<string>;
+  /** The settings of sections. @default {those without a file} */
+  readonly sections?: SectionValues | undefined;
+}
+
+/** Removes controllers that need a capability that neither the cloud nor their settings have. */
 export function fitControllers(
   chosen: readonly ControllerDefinition[],
-  {
-    provider,
-    named,
-  }: {
-    readonly provider: Pick<Provider, Capability | "name">;
-    readonly named: ReadonlySet<string>;
-  },
+  { provider, named, sections }: Fitting,
 ): FittedControllers {
   const fitting: ControllerDefinition[] = [];
   const leftOut: string[] = [];
   const refusals: string[] = [];
   for (const one of chosen) {
-    const lacking = listLacking(provider, one.needs ?? []);
+    const standIns = one.standIn?.list(findSettings(one.section, sections)) ?? [];
+    const needs = one.needs?.filter((capability) => !standIns.includes(capability)) ?? [];
+    const lacking = listLacking(provider, needs);
     if (lacking.length === 0) {
       fitting.push(one);
       continue;
     }
     const what = lacking.map((capability) => CAPABILITIES[capability]).join(" and ");
     const why = `controller ${one.name} needs a cloud that can ${what}; the cloud ${provider.name} cannot`;
+    const advice = one.standIn ? `; ${one.standIn.advice}` : "";
     const isRefused = named.has(one.name) && one.mayBeLeftOut !== true;
-    (isRefused ? refusals : leftOut).push(why);
+    (isRefused ? refusals : leftOut).push(`${why}${advice}`);
   }
   return { fitting, leftOut, refusals };
 }

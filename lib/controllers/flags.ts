@@ -4,24 +4,41 @@
  */
 import { parseDuration } from "../core/text/duration.ts";
 
-/** A flag of a controller. */
-export interface ControllerFlag {
+interface FlagWords {
   /** Long name without dashes, in kebab case. */
   readonly name: string;
-  readonly type: "duration" | "int";
   /** Default, as an operator would write it after `=`. */
   readonly default: string;
   /** What it does, in one line without full stop. */
   readonly help: string;
+}
+
+/** A flag of a controller with a number. */
+export interface NumberFlag extends FlagWords {
+  readonly type: "duration" | "int";
   /** Both limits are allowed; for a duration in milliseconds. */
   readonly range: readonly [least: number, most: number];
 }
 
+/** A flag of a controller with a text. */
+export interface TextFlag extends FlagWords {
+  readonly type: "string";
+  /**
+   * Says what is wrong with a text, to complete the sentence "must be …".
+   *
+   * @returns `undefined` if nothing is
+   */
+  readonly findProblem: (text: string) => string | undefined;
+}
+
+/** A flag of a controller. */
+export type ControllerFlag = NumberFlag | TextFlag;
+
 /** Values of these flags by name, durations in milliseconds. A flag that is absent has its default. */
-export type FlagValues = Readonly<Record<string, number>>;
+export type FlagValues = Readonly<Record<string, number | string>>;
 
 /** How often Landfall checks every Node even without a change. */
-export const FULL_PASS_FLAG: ControllerFlag = {
+export const FULL_PASS_FLAG: NumberFlag = {
   name: "node-status-update-frequency",
   type: "duration",
   default: "5m0s",
@@ -30,8 +47,13 @@ export const FULL_PASS_FLAG: ControllerFlag = {
 };
 
 /** Returns the value of a flag; a duration in milliseconds. */
-export function readFlag(values: FlagValues, flag: ControllerFlag): number {
+export function readFlag(values: FlagValues, flag: NumberFlag): number {
   const given = values[flag.name];
-  if (given !== undefined) return given;
+  if (typeof given === "number") return given;
   return flag.type === "duration" ? parseDuration(flag.default) : Number(flag.default);
+}
+
+/** Returns the text of a flag. */
+export function readTextFlag(values: FlagValues, flag: TextFlag): string {
+  return String(values[flag.name] ?? flag.default);
 }

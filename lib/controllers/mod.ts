@@ -7,6 +7,7 @@ import { nodeController } from "./node/definition.ts";
 import { nodeLabelController } from "./node_labels/definition.ts";
 import { nodeLifecycleController } from "./node_lifecycle/definition.ts";
 import { nodeOutOfServiceController } from "./node_out_of_service/definition.ts";
+import { serviceController } from "./service/definition.ts";
 
 /** Every controller, in the order of the reference pages. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
@@ -14,4 +15,5 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   nodeLabelController,
   nodeLifecycleController,
   nodeOutOfServiceController,
+  serviceController,
 ];

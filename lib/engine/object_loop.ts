@@ -51,10 +51,18 @@ export interface ObjectLoopOptions<T extends KubeObject> {
    * counted, every Node that waits for its machine would ask the cloud with each heartbeat, in spite of its back-off.
    */
   readonly inputs: (object: T) => readonly unknown[];
+  /** Whether another change matters as well. @default {none does} */
+  readonly isDrift?: (before: T, after: T) => boolean;
   /** Brings one object to its desired state. The object is at least as new as every write of ours. */
   readonly reconcile: (object: T, signal: AbortSignal) => Promise<ReconcileResult>;
   /** Forgets an object that is gone. */
   readonly forget: (key: Key) => void;
+  /**
+   * The last state of an object that is gone and still needs {@linkcode reconcile}, until this returns `undefined`.
+   *
+   * @default {no object does}
+   */
+  readonly findGone?: (key: Key) => T | undefined;
   /** Other reasons to reconcile objects. @default {none} */
   readonly sources?: readonly KeySource[];
   /** How often {@linkcode onTick} is called, in milliseconds. @default {never} */
@@ -70,6 +78,8 @@ export interface ObjectLoopOptions<T extends KubeObject> {
   readonly forgetsSuccesses?: boolean;
   /** Longest time for one object, with all its requests, in milliseconds. @default {60_000} */
   readonly reconcileTimeoutMs?: number;
+  /** Delay after the first failure of an object, in milliseconds; it doubles up to 5 min. @default {1_000} */
+  readonly backoffMs?: number;
   /**
    * How long a reconcile may continue after a stop, in milliseconds: longer than any healthy write, and short enough
    * that the process ends within 5 s, with its last Events. @default {2_500}
@@ -100,11 +110,12 @@ export class ObjectLoop<T extends KubeObject> {
 
   constructor(options: ObjectLoopOptions<T>) {
     const { name, noun, queueName, objects, workers, forgetsSuccesses = false } = options;
-    const { reconcileTimeoutMs = 60_000, graceMs = 2_500 } = options;
+    const { reconcileTimeoutMs = 60_000, graceMs = 2_500, backoffMs } = options;
     const { clock, log, queueMetrics, reconcileMetrics } = options.context;
     this.#options = options;
     this.#sleeper = new Sleeper(clock);
-    this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics });
+    const backoff = { ...(backoffMs !== undefined && { backoffMs }) };
+    this.#queue = new WorkQueue({ name: queueName, clock, metrics: queueMetrics, ...backoff });
     this.#workers = createWorkers({
       name,
       noun,
@@ -113,7 +124,7 @@ export class ObjectLoop<T extends KubeObject> {
       reconcile: (key, signal) => this.#reconcile(key, signal).finally(() => this.#stir()),
       reconcileTimeoutMs,
       graceMs,
-      exists: (key) => objects.get(key) !== undefined,
+      exists: (key) => (objects.get(key) ?? options.findGone?.(key)) !== undefined,
       forgetsSuccesses,
       clock,
       log,
@@ -164,19 +175,22 @@ export class ObjectLoop<T extends KubeObject> {
   }
 
   async #reconcile(key: Key, signal: AbortSignal): Promise<ReconcileResult> {
-    const { objects, sources = [], written, reconcile, forget } = this.#options;
+    const { objects, sources = [], written, reconcile, forget, findGone } = this.#options;
     this.#reconciles += 1;
     if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();
-    const object = objects.get(key);
-    if (object === undefined) {
+    const seen = objects.get(key);
+    if (seen === undefined) {
       written.forget(key);
       this.#deferred.delete(key);
+    }
+    const object = seen ?? findGone?.(key);
+    if (object === undefined) {
       forget(key);
       return {};
     }
     const missing = sources.find(({ reader }) => reader?.synced === false)?.reader;
     if (missing !== undefined) return this.#hold(key, missing);
-    if (written.isStale(object)) {
+    if (seen !== undefined && written.isStale(seen)) {
       this.#deferred.add(key);
       return { isPending: true };
     }
@@ -212,7 +226,8 @@ export class ObjectLoop<T extends KubeObject> {
 
   #isRelevant(before: T | undefined, after: T | undefined): boolean {
     if (before === undefined || after === undefined) return true;
-    const { inputs } = this.#options;
+    const { inputs, isDrift } = this.#options;
+    if (isDrift?.(before, after)) return true;
     return !isDeepStrictEqual(inputs(before), inputs(after));
   }
 

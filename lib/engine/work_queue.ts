@@ -13,6 +13,8 @@ export interface WorkQueueOptions {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics?: WorkQueueMetrics;
+  /** Delay after the first failure of a key, in milliseconds; it doubles up to 5 min. @default {1_000} */
+  readonly backoffMs?: number;
   /** Randomness of the back-off, in [0, 1). @default {Math.random} */
   readonly random?: () => number;
 }
@@ -22,7 +24,8 @@ interface Waiter {
 }
 
 /** Delays of {@linkcode WorkQueue.addRateLimited}: 1 s, 2 s, 4 s … 5 min, each up to a fifth longer. */
-const RETRY_BACKOFF = { baseMs: 1_000, capMs: 300_000, jitter: 0.2 } as const;
+const BACKOFF_MS = 1_000;
+const RETRY_BACKOFF = { capMs: 300_000, jitter: 0.2 } as const;
 
 /**
  * Keys to work on.
@@ -37,6 +40,7 @@ export class WorkQueue {
   readonly #name: string;
   readonly #clock: Clock;
   readonly #metrics: WorkQueueMetrics | undefined;
+  readonly #backoffMs: number;
   readonly #random: () => number;
   /** Keys in the order they are handed out. A set: taking the first costs the same for any number of keys. */
   readonly #queue = new Set<string>();
@@ -52,10 +56,12 @@ export class WorkQueue {
   #alarm: { readonly dueMs: number; readonly cancel: AbortController } | undefined;
   #shutDown = false;
 
-  constructor({ name, clock, metrics, random = Math.random }: WorkQueueOptions) {
+  constructor(options: WorkQueueOptions) {
+    const { name, clock, metrics, backoffMs = BACKOFF_MS, random = Math.random } = options;
     this.#name = name;
     this.#clock = clock;
     this.#metrics = metrics;
+    this.#backoffMs = backoffMs;
     this.#random = random;
     metrics?.depth.set(0, { name });
   }
@@ -99,14 +105,15 @@ export class WorkQueue {
   }
 
   /**
-   * Counts a failure of the key and adds it after its back-off: 1 s, doubled with each failure up to
-   * 5 min, plus jitter.
+   * Counts a failure of the key and adds it after its back-off: {@linkcode WorkQueueOptions.backoffMs}, doubled with
+   * each further failure up to 5 min, plus jitter.
    */
   addRateLimited(key: string): void {
     if (this.#shutDown) return;
     const failures = this.failures(key) + 1;
     this.#failures.set(key, failures);
-    this.addAfter(key, toBackoffMs(failures, { ...RETRY_BACKOFF, random: this.#random }));
+    const backoff = { ...RETRY_BACKOFF, baseMs: this.#backoffMs, random: this.#random };
+    this.addAfter(key, toBackoffMs(failures, backoff));
   }
 
   /** Forgets the failures of a key, after a success or when the key is gone. */

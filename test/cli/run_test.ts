@@ -102,7 +102,7 @@ test("run() says on its Pod that the cloud did not answer, warns of another lead
 }, 30_000);
 
 test.each<[string, readonly string[], readonly string[]]>([
-  ["*, which has service", [], ["the controller service is chosen", "1 Service has"]],
+  ["*", [], ["1 Service has"]],
   ["service left out", ["--controllers=*,-service"], ["1 Service has"]],
 ])(
   "run() warns in its log and on its Pod that it serves no load balancers on CloudStack, with %s",
@@ -151,7 +151,7 @@ test.each<[string, readonly string[], readonly string[]]>([
 );
 
 test.each([
-  ["service", "Landfall does not have service, and no other controller is enabled"],
+  ["route", "Landfall does not have route, and no other controller is enabled"],
   ["", "no controller is enabled"],
 ])(
   "run() refuses --controllers=%s on CloudStack: it would only hold the Lease",

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { fitControllers } from "../../lib/controllers/fitting.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { FakeProvider, HintingProvider } from "../support/cloud/instances.ts";
@@ -33,4 +34,21 @@ test("fitControllers() leaves out one that was named and may be left out", () =>
   const options = { provider: new FakeProvider(), named: new Set(["listener"]) };
   const fitted = fitControllers([plain, optional], options);
   expect(fitted).toEqual({ fitting: [plain], leftOut: [WHY], refusals: [] });
+});
+
+test("fitControllers() runs one whose settings stand in for what the cloud lacks", () => {
+  const standing = {
+    ...listener,
+    section: { ...DELETION, key: "mine", standard: false },
+    standIn: {
+      list: (settings: unknown) => (settings === true ? (["changes"] as const) : []),
+      advice: "set mine",
+    },
+  };
+  const fit = (isSet: boolean): unknown => {
+    const sections = new Map([["mine", isSet]]);
+    return fitControllers([standing], { provider: new FakeProvider(), named: new Set(), sections });
+  };
+  expect(fit(true)).toEqual({ fitting: [standing], leftOut: [], refusals: [] });
+  expect(fit(false)).toEqual({ fitting: [], leftOut: [`${WHY}; set mine`], refusals: [] });
 });

@@ -20,6 +20,18 @@
   resources: [volumeattachments]
   verbs: [get, list, watch]
 {{- end }}
+{{- if or (has "service" .Values.enabledControllers) (has "service-lb-controller" .Values.enabledControllers) }}
+- apiGroups: [""]
+  resources: [services]
+  verbs: [list, watch, get]
+- apiGroups: [""]
+  resources: [services/status]
+  verbs: [patch]
+- apiGroups: [""]
+  resources: [namespaces]
+  resourceNames: [kube-system]
+  verbs: [get]
+{{- end }}
 {{- end }}
 
 {{- define "landfall.leaseRules" -}}

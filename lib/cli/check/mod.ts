@@ -106,7 +106,8 @@ async function inspect(
     signal: both,
   });
   const missing = await findMissing(definition, { settings, lacking, providers });
-  const { fitting, step } = fit(chosen, { ...checked, provider, named, lacking, missing });
+  const known = { ...checked, provider, sections, named, lacking, missing };
+  const { fitting, step } = fit(chosen, known);
   const { impersonation } = flags;
   let kubernetes: CheckedKubernetes | undefined;
   try {

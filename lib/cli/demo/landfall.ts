@@ -5,6 +5,7 @@
 import { runApp } from "../../app/app.ts";
 import { OUT_OF_SERVICE as OUT_OF_SERVICE_SECTION } from "../../cloud/deletion/out_of_service_settings.ts";
 import { DELETION as DELETION_SECTION } from "../../cloud/deletion/settings.ts";
+import { fitControllers } from "../../controllers/fitting.ts";
 import { listOnByDefault, loadControllers } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -67,6 +68,8 @@ export async function startLandfall(
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
   const fence = new Fence();
   const provider = cloud.createProvider(REFRESH_INTERVAL, { clock, log, metrics, signal, fence });
+  const chosen = hasOutOfService ? CONTROLLERS : listOnByDefault(CONTROLLERS);
+  const { fitting } = fitControllers(chosen, { provider, named: new Set() });
   const listening = Promise.withResolvers<ListenAddress>();
   const controller = runApp(
     {
@@ -77,9 +80,7 @@ export async function startLandfall(
       log,
       metrics,
       host: "demo",
-      controllers: await loadControllers(
-        hasOutOfService ? CONTROLLERS : listOnByDefault(CONTROLLERS),
-      ),
+      controllers: await loadControllers(fitting),
       concurrentNodeSyncs: 16,
       flags: {
         "node-monitor-period": NODE_MONITOR_PERIOD_MS,

@@ -12,7 +12,6 @@ const ONE_KUBECONFIG =
   "one kubeconfig serves all requests to the API server, access reviews included";
 const FIXED_REVIEWS =
   "access reviews are cached for 10 s, and access is denied when a review fails";
-const NO_SERVICES = "there is no controller for load balancers";
 const NO_ROUTES = "there is no controller for routes";
 const NO_WEBHOOKS = "there are no webhooks";
 const NO_GO = "it tunes the Go runtime and its libraries";
@@ -62,7 +61,6 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
       ["cidr-allocator-type", "string", "RangeAllocator"],
     ],
   ],
-  [NO_SERVICES, [["concurrent-service-syncs", "int", "1"]]],
   [
     "there is nothing to migrate",
     [

@@ -4,10 +4,10 @@
  */
 import type { ElectionSettings, SecureSettings } from "../../app/options.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
-import type { FlagValues } from "../../controllers/flags.ts";
+import type { ControllerFlag, FlagValues } from "../../controllers/flags.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { mustBe } from "../../core/text/must_be.ts";
+import { mustBe, mustBeText } from "../../core/text/must_be.ts";
 import type { ListenAddress } from "../../http/sockets/listen_address.ts";
 import { listControllerNames, selectControllers } from "./controllers.ts";
 import { toElection } from "./election.ts";
@@ -132,11 +132,26 @@ function toFlagValues(
   issues: ConfigIssue[],
 ): FlagValues {
   const flags = new Set(registry.flatMap((one) => one.flags));
-  const values = [...flags].map(({ name, type, range }): [string, number] => [
-    name,
-    type === "duration" ? given.durationMs(name, range, issues) : given.int(name, ...range, issues),
-  ]);
-  return Object.fromEntries(values);
+  return Object.fromEntries([...flags].map((flag) => [flag.name, readOne(given, flag, issues)]));
+}
+
+function readOne(
+  given: GivenFlags,
+  flag: ControllerFlag,
+  issues: ConfigIssue[],
+): FlagValues[string] {
+  const { name } = flag;
+  if (flag.type === "string") {
+    const text = given.text(name);
+    const problem = flag.findProblem(text);
+    const source = `--${name}`;
+    if (problem !== undefined) issues.push({ source, message: mustBeText(problem, text) });
+    return text;
+  }
+  const { type, range } = flag;
+  return type === "duration"
+    ? given.durationMs(name, range, issues)
+    : given.int(name, ...range, issues);
 }
 
 /** One line for all flags without effect, each with its reason, however many there are. */

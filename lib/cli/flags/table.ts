@@ -236,8 +236,11 @@ export function listFlags(registry: readonly ControllerDefinition[]): readonly F
   const own = new Map(registry.flatMap(({ flags }) => flags).map((flag) => [flag.name, flag]));
   return [
     ...FIRST_FLAGS,
-    ...[...own.values()].map(({ range: _range, ...flag }): FlagSpec => ({
-      ...flag,
+    ...[...own.values()].map(({ name, type, default: standard, help }): FlagSpec => ({
+      name,
+      type,
+      default: standard,
+      help,
       effect: "applies",
       group: "Controllers",
     })),

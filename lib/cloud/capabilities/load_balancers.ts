@@ -22,6 +22,8 @@ export interface LoadBalancerClaim {
   readonly labels: Readonly<Record<string, string>>;
   /** `spec.loadBalancerIP`, not checked. */
   readonly address?: string;
+  /** Its ports, not checked. Absent if they cannot be read. */
+  readonly ports?: readonly Pick<LoadBalancerPort, "port" | "protocol">[];
   /** What the status of the Service shows now. */
   readonly ingress: readonly LoadBalancerIngress[];
   /**
@@ -115,12 +117,20 @@ export interface LoadBalancerPlan<S extends LoadBalancerStep = LoadBalancerStep>
   readonly problems: readonly LoadBalancerProblem[];
   /** What the status must show now. Absent: it keeps what it shows. Empty for a release that is done. */
   readonly ingress?: readonly LoadBalancerIngress[];
+  /**
+   * Annotations that the Service must have now, for programs that work on the load balancer, too; `undefined` removes
+   * one. Written together with the status. @default {nothing changes}
+   */
+  readonly annotations?: Readonly<Record<string, string | undefined>>;
   readonly parts: readonly LoadBalancerPart[];
 }
 
 /** What the caller asks to look at. */
 export interface LoadBalancerQuestion {
-  /** Every Service that this process manages, each with its newest state. Only an answer in memory; call it again. */
+  /**
+   * Every Service that this process manages, each with its newest state. Only an answer in memory; call it again. For a
+   * Service that did not change it gives the same object.
+   */
   readonly claims: () => Iterable<LoadBalancerClaim>;
   /**
    * How old a look may be, in milliseconds. What this process changed itself is in every look. 0: look now; callers

@@ -2,10 +2,10 @@
  * Flags of the lifecycle controller.
  * @module
  */
-import type { ControllerFlag } from "../flags.ts";
+import type { NumberFlag } from "../flags.ts";
 
 /** How often Landfall checks the lifecycle of every Node. */
-export const MONITOR_FLAG: ControllerFlag = {
+export const MONITOR_FLAG: NumberFlag = {
   name: "node-monitor-period",
   type: "duration",
   default: "5s",

@@ -2,10 +2,10 @@
  * Flags of the out-of-service controller; the Go controller has the same.
  * @module
  */
-import type { ControllerFlag } from "../flags.ts";
+import type { NumberFlag } from "../flags.ts";
 
 /** How often the controller checks Nodes. */
-export const SYNC_FLAG: ControllerFlag = {
+export const SYNC_FLAG: NumberFlag = {
   name: "node-out-of-service-sync-period",
   type: "duration",
   default: "10s",
@@ -14,7 +14,7 @@ export const SYNC_FLAG: ControllerFlag = {
 };
 
 /** How long a machine must be off. */
-export const GRACE_FLAG: ControllerFlag = {
+export const GRACE_FLAG: NumberFlag = {
   name: "node-out-of-service-grace-period",
   type: "duration",
   default: "0s",

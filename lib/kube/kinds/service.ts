@@ -1,16 +1,40 @@
 /**
- * Services, of which Landfall only reads which ones need a load balancer of the cloud.
+ * Services, reduced to the fields that decide about their load balancers.
  * @module
  */
-import type { Kind } from "./kind.ts";
-import type { KubeObject } from "./resource.ts";
+import type { V1LoadBalancerIngress, V1ServicePort, V1ServiceSpec } from "@kubernetes/client-node";
+import type { Fields, Kind } from "./kind.ts";
+import type { KubeObject, Raw } from "./resource.ts";
+import { findWrong, isFields, isText, type Shapes } from "./shape.ts";
+import { pick } from "./trim.ts";
 
-/** A Service, reduced to the fields that Landfall reads. */
+const SPEC_FIELDS = [
+  "type",
+  "loadBalancerClass",
+  "loadBalancerIP",
+  "loadBalancerSourceRanges",
+  "ports",
+  "sessionAffinity",
+  "sessionAffinityConfig",
+  "externalIPs",
+  "externalTrafficPolicy",
+  "healthCheckNodePort",
+  "ipFamilies",
+  "ipFamilyPolicy",
+] as const;
+
+/** A Service, reduced to the fields that Landfall reads. Of Services without a load balancer only the type is kept. */
 export interface Service extends KubeObject {
-  /** Lists never keep it and `status`. */
-  readonly spec?: undefined;
-  readonly status?: undefined;
+  readonly spec?: Pick<Raw<V1ServiceSpec>, (typeof SPEC_FIELDS)[number]> | undefined;
+  readonly status?:
+    | { readonly loadBalancer?: { readonly ingress?: readonly Raw<V1LoadBalancerIngress>[] } }
+    | undefined;
 }
+
+/** A port of a Service on the wire. */
+export type ServicePort = Raw<V1ServicePort>;
+/** An entry of the status of a Service on the wire. */
+export type ServiceIngress = Raw<V1LoadBalancerIngress>;
 
 /** Services. */
 export const SERVICES: Kind<Service> = {
@@ -19,8 +43,8 @@ export const SERVICES: Kind<Service> = {
   plural: "services",
   namespaced: true,
   metadata: ["finalizers"],
-  keepsAnnotation: () => false,
-  keep: () => ({ spec: undefined, status: undefined }),
+  keep,
+  findWrong: findWrongInService,
 };
 
 /**
@@ -33,4 +57,64 @@ export const LOAD_BALANCER_CLEANUP = "service.kubernetes.io/load-balancer-cleanu
 export function hasCloudLoadBalancer({ metadata: { finalizers } }: Service): boolean {
   // It comes from the wire, unchecked.
   return Array.isArray(finalizers) && finalizers.includes(LOAD_BALANCER_CLEANUP);
+}
+
+function keep({ spec, status }: Service): { spec: Service["spec"]; status: Service["status"] } {
+  const ingress = status?.loadBalancer?.ingress;
+  const names = spec?.type === "LoadBalancer" ? SPEC_FIELDS : (["type", "loadBalancerIP"] as const);
+  return {
+    spec: spec && pick(spec, names),
+    status: ingress && ingress.length > 0 ? { loadBalancer: { ingress } } : undefined,
+  };
+}
+
+const isNumber = (value: unknown): boolean => typeof value === "number";
+const isListOf =
+  (check: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) && value.every(check);
+
+/** An object whose fields, if it has them, have these shapes. */
+const isShaped =
+  (shapes: Shapes) =>
+  (value: unknown): boolean =>
+    isFields(value) && findWrong(value, shapes, "") === undefined;
+
+const isPort = isShaped({
+  name: isText,
+  protocol: isText,
+  port: isNumber,
+  nodePort: isNumber,
+  appProtocol: isText,
+});
+
+const SPEC_SHAPES: Shapes = {
+  type: isText,
+  loadBalancerClass: isText,
+  loadBalancerIP: isText,
+  loadBalancerSourceRanges: isListOf(isText),
+  ports: isListOf((one) => isPort(one) && isFields(one) && isNumber(one["port"])),
+  sessionAffinity: isText,
+  sessionAffinityConfig: isShaped({ clientIP: isShaped({ timeoutSeconds: isNumber }) }),
+  externalIPs: isListOf(isText),
+  externalTrafficPolicy: isText,
+  healthCheckNodePort: isNumber,
+  ipFamilies: isListOf(isText),
+  ipFamilyPolicy: isText,
+};
+
+const INGRESS_SHAPES: Shapes = {
+  ingress: isListOf(isShaped({ ip: isText, hostname: isText, ipMode: isText })),
+};
+
+function findWrongInService({ spec, status }: Fields): string | undefined {
+  const parts = { spec: isFields, status: isFields };
+  const wrong = findWrong({ spec, status }, parts, "");
+  if (wrong !== undefined) return wrong;
+  const balancer = isFields(status) ? status["loadBalancer"] : undefined;
+  return (
+    (isFields(spec) ? findWrong(spec, SPEC_SHAPES, "spec.") : undefined) ??
+    findWrong({ loadBalancer: balancer }, { loadBalancer: isFields }, "status.") ??
+    (isFields(balancer) ? findWrong(balancer, INGRESS_SHAPES, "status.loadBalancer.") : undefined)
+  );
 }

@@ -105,7 +105,7 @@ test("P-01 listControllerNames() has the names of Go first, those that Landfall 
 });
 
 test.each<[readonly string[], readonly string[], readonly string[]]>([
-  [["*"], ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"], ["service", "route"]],
+  [["*"], ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"], ["route"]],
   [["*", "-service"], ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"], ["route"]],
   [
     ["*", "-service-lb-controller", "-route"],
@@ -114,7 +114,7 @@ test.each<[readonly string[], readonly string[], readonly string[]]>([
   ],
   [["-service"], [], []],
   [["cloud-node", "cloud-node-lifecycle"], ["cloud-node", "cloud-node-lifecycle"], []],
-  [["service"], [], ["service"]],
+  [["service"], ["service"], []],
 ])(
   "P-02 selectControllers() turns %j, as users of other clouds write it, into %j",
   (items, enabled, lacking) => {

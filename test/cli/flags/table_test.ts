@@ -34,7 +34,7 @@ const CUSTOMARY: readonly (readonly [
   ["node-monitor-period", "5s", "applies"],
   ["concurrent-node-syncs", "1", "applies", "16"],
   ["concurrent-node-status-updates", "0", "inapplicable"],
-  ["concurrent-service-syncs", "1", "inapplicable"],
+  ["concurrent-service-syncs", "1", "applies", "5"],
   ["route-reconciliation-period", "10s", "inapplicable"],
   ["configure-cloud-routes", "true", "inapplicable"],
   ["allocate-node-cidrs", "false", "inapplicable"],

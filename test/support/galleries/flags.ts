@@ -2,10 +2,10 @@
  * Flags of the example controller.
  * @module
  */
-import type { ControllerFlag } from "../../../lib/controllers/flags.ts";
+import type { NumberFlag } from "../../../lib/controllers/flags.ts";
 
 /** How many galleries are worked on at once. */
-export const SYNCS_FLAG: ControllerFlag = {
+export const SYNCS_FLAG: NumberFlag = {
   name: "concurrent-gallery-syncs",
   type: "int",
   default: "2",

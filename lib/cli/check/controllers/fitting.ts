@@ -6,6 +6,7 @@ import type {
   MissingLoadBalancers,
   ProviderDefinition,
 } from "../../../cloud/provider_definition.ts";
+import type { SectionValues } from "../../../cloud/settings/section.ts";
 import type { Provider } from "../../../cloud/provider.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import { fitControllers } from "../../../controllers/fitting.ts";
@@ -41,14 +42,15 @@ export function fit(
   chosen: readonly ControllerDefinition[],
   options: Pick<CheckFlags, "named" | "lacking"> &
     Pick<CheckedSettings, "step"> & {
+      readonly sections?: SectionValues | undefined;
       readonly provider: Provider | undefined;
       readonly missing: MissingLoadBalancers | undefined;
     },
 ): { readonly fitting: readonly ControllerDefinition[]; readonly step: SettingsStep } {
-  const { step, provider, named, lacking, missing } = options;
+  const { step, provider, named, lacking, missing, sections } = options;
   const services = missing ? listChosenService(missing, lacking) : [];
   if (provider === undefined) return { fitting: chosen, step: addFindings(step, services) };
-  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named });
+  const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named, sections });
   const toFinding = (level: CheckFinding["level"], message: string): CheckFinding => {
     return { level, code: "capability", message, source: "--controllers" };
   };

@@ -1,0 +1,45 @@
+/**
+ * What one attempt to reconcile a load balancer holds and has done.
+ * @module
+ */
+import type { DetachedRun } from "../../engine/detached_work.ts";
+import type { Purpose } from "./narrator.ts";
+import { Progress } from "./progress.ts";
+import type { Task } from "./state/tasks.ts";
+import type { Turns } from "./turns.ts";
+
+/** One attempt. Dispose of it at the end: it then gives its turn back. */
+export class Attempt implements Disposable {
+  readonly run: DetachedRun;
+  readonly progress: Progress = new Progress();
+  /** The last task of its key. */
+  task: Task | undefined;
+  /** Absent before the first plan. */
+  purpose: Purpose | undefined;
+  /** Whether a step was made. */
+  isStarted = false;
+  readonly #turns: Turns;
+  #turn: { readonly name: string; readonly held: Disposable } | undefined;
+
+  constructor(turns: Turns, run: DetachedRun) {
+    this.#turns = turns;
+    this.run = run;
+  }
+
+  /** Whether a step of this turn may be made now. */
+  hasTurn(turn: string | undefined): boolean {
+    return turn === undefined || this.#turn?.name === turn;
+  }
+
+  /** Waits for a turn, without a worker. A plan from before is then out of date. */
+  async takeTurn(turn: string): Promise<void> {
+    this[Symbol.dispose]();
+    if (this.#turns.isTaken(turn)) this.run.detach();
+    this.#turn = { name: turn, held: await this.#turns.take(turn, this.run.signal) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#turn?.held[Symbol.dispose]();
+    this.#turn = undefined;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The controller of Services for the registry.
+ * @module
+ */
+import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
+import type { ControllerDefinition } from "../definition.ts";
+import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
+import { createServiceMetrics } from "./metrics.ts";
+import { RIGHTS } from "./rights.ts";
+import { COMPONENT, EVENT_WORDS, EXCLUDED_NODE, NAME, RECORD, SOURCE_RANGES } from "./words.ts";
+
+/** Makes load balancers for Services. */
+export const serviceController: ControllerDefinition = {
+  name: NAME,
+  aliases: ["service-lb-controller"],
+  isOffByDefault: true,
+  kind: SERVICES,
+  needsCloud: true,
+  needs: ["loadBalancers"],
+  mayBeLeftOut: true,
+  component: COMPONENT,
+  events: EVENT_WORDS,
+  words: [
+    {
+      word: LOAD_BALANCER_CLEANUP,
+      where: "finalizer",
+      meaning:
+        "Landfall sets it on a Service before it makes anything for it, and removes it when nothing of that is left.",
+    },
+    {
+      word: RECORD,
+      where: "annotation",
+      meaning:
+        "Landfall's record of what it is making for a Service, so that another process can go on after a crash.",
+    },
+    {
+      word: SOURCE_RANGES,
+      where: "annotation",
+      meaning:
+        "You set it on a Service without spec.loadBalancerSourceRanges: CIDRs of the clients that may use it, " +
+        "separated by commas.",
+    },
+    {
+      word: EXCLUDED_NODE,
+      where: "label",
+      meaning: "You set it on Nodes that must not get traffic from load balancers.",
+    },
+  ],
+  flags: [SYNCS_FLAG, SYNC_PERIOD_FLAG, CLASS_FLAG],
+  watches: [SERVICES],
+  rights: RIGHTS,
+  registerMetrics: createServiceMetrics,
+  load: () => import("./mod.ts"),
+};

@@ -1,0 +1,89 @@
+/**
+ * Describes the load balancer of a Service for the debug pages. Pure.
+ * @module
+ */
+import type {
+  LoadBalancerPart,
+  LoadBalancerPlan,
+  LoadBalancerProblem,
+} from "../../cloud/capabilities/load_balancers.ts";
+import type { ReconcileOutcome } from "../../engine/workers.ts";
+import type { Service } from "../../kube/kinds/service.ts";
+import type { Managed, ServiceState } from "./state/managed.ts";
+import { toClaim } from "./spec/spec.ts";
+
+/** What the debug pages show about a Service with a load balancer. Times are ISO 8601. */
+export interface ServiceReport {
+  readonly state: ServiceState;
+  /** What the status shows: IPs and hostnames. */
+  readonly addresses: readonly string[];
+  /** `tcp 80`, `udp 53`. */
+  readonly ports: readonly string[];
+  /** Names of the Nodes that may get traffic. */
+  readonly backends: readonly string[];
+  readonly parts: readonly LoadBalancerPart[];
+  readonly problems: readonly LoadBalancerProblem[];
+  /** What is left to do by the last look at the cloud. */
+  readonly steps: readonly string[];
+  /** What the work on it is doing, or waits for. */
+  readonly waitsFor?: string;
+  /** Why it is not ready. */
+  readonly failure?: string;
+  /** Since when it has not been ready. Absent if it is. */
+  readonly notReadySince?: string;
+  /** It is being removed. */
+  readonly isLeaving?: true;
+  readonly lastReconcile: {
+    readonly at: string;
+    readonly outcome: string;
+    readonly error?: string;
+  } | null;
+}
+
+/** What is known about a Service besides itself. */
+export interface ServiceFacts {
+  readonly managed: Managed;
+  /** The last attempt, if it failed. */
+  readonly failed: ReconcileOutcome | undefined;
+  /** By the last look at the cloud. */
+  readonly plan: LoadBalancerPlan | undefined;
+  readonly backends: readonly string[];
+  readonly isLeaving: boolean;
+  /** Now, in monotonic milliseconds, and in milliseconds since the epoch. */
+  readonly now: { readonly monotonicMs: number; readonly ms: number };
+}
+
+/** Describes a Service. */
+export function describeService(service: Service, facts: ServiceFacts): ServiceReport {
+  const { managed, plan, backends, isLeaving, now } = facts;
+  const { ingress, ports = [] } = toClaim(service);
+  const { state, waitsFor, failure } = managed;
+  const readyAt = now.ms - (now.monotonicMs - managed.readyAtMs);
+  return {
+    state,
+    addresses: ingress.map((one) => ("ip" in one ? one.ip : one.hostname)),
+    ports: ports.map(({ protocol, port }) => `${protocol.toLowerCase()} ${port}`),
+    backends: isLeaving ? [] : backends,
+    parts: plan?.parts ?? [],
+    problems: plan?.problems ?? [],
+    steps: plan?.steps.map(({ summary }) => summary) ?? [],
+    ...(waitsFor !== undefined && { waitsFor }),
+    ...(failure !== undefined && { failure }),
+    ...(state !== "ready" && { notReadySince: toTime(readyAt) }),
+    ...(isLeaving && { isLeaving }),
+    lastReconcile: toLastReconcile(facts),
+  };
+}
+
+function toLastReconcile({ managed, failed }: ServiceFacts): ServiceReport["lastReconcile"] {
+  const { succeededAt } = managed;
+  if (failed !== undefined && failed.at >= (succeededAt ?? 0)) {
+    const { at, outcome, error } = failed;
+    return { at: toTime(at), outcome, ...(error !== undefined && { error }) };
+  }
+  return succeededAt === undefined ? null : { at: toTime(succeededAt), outcome: "ok" };
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,70 @@
+/**
+ * Metrics of the controller of Services. The first four are those of the Go controller.
+ * @module
+ */
+import type { MetricsRegistry } from "../../core/metrics.ts";
+import type { ServiceState } from "./state/managed.ts";
+
+/** The metrics of the controller of Services. */
+export interface ServiceMetrics {
+  /** Counts a load balancer that was changed. */
+  countSync(): void;
+  /** Counts a load balancer that could not get the Nodes of a pass. */
+  countNodeFailure(): void;
+  /** Notes how long one load balancer waited for the Nodes of a pass. */
+  noteHostUpdate(ms: number): void;
+  /** Notes how long a pass over all load balancers took after a change of Nodes. */
+  noteNodePass(ms: number): void;
+  /** Sets the source of the gauges. Each collection reads it. */
+  readFrom(source: {
+    listStates(): Iterable<ServiceState>;
+    /** How long the load balancer that has waited the longest has not been ready, in milliseconds. */
+    readOldestPendingMs(): number;
+  }): void;
+}
+
+const BUCKETS: readonly number[] = Array.from({ length: 15 }, (_, power) => 2 ** power);
+const STATES: readonly ServiceState[] = ["ready", "working", "waiting", "failing"];
+
+/** Registers the metrics of the controller of Services. */
+export function createServiceMetrics(registry: MetricsRegistry): ServiceMetrics {
+  const syncs = registry.counter({
+    name: "service_controller_loadbalancer_sync_total",
+    help: "Load balancers that were changed, because a Service, a Node or the cloud changed.",
+  });
+  const nodeFailures = registry.counter({
+    name: "service_controller_nodesync_error_total",
+    help: "Load balancers that could not get the Nodes of the cluster at the first attempt.",
+  });
+  const hostUpdates = registry.histogram({
+    name: "service_controller_update_loadbalancer_host_latency_seconds",
+    help: "Seconds from a change of Nodes until one load balancer has them.",
+    buckets: BUCKETS,
+  });
+  const nodePasses = registry.histogram({
+    name: "service_controller_nodesync_latency_seconds",
+    help: "Seconds from a change of Nodes until all load balancers have them.",
+    buckets: BUCKETS,
+  });
+  const states = registry.gauge({
+    name: "landfall_load_balancers",
+    help: "Services that have or get a load balancer, by state: ready, working, waiting, failing.",
+  });
+  const pending = registry.gauge({
+    name: "landfall_load_balancer_pending_seconds",
+    help: "Seconds since the load balancer that has waited the longest was last ready; 0 if all are.",
+  });
+  return {
+    countSync: () => syncs.inc(),
+    countNodeFailure: () => nodeFailures.inc(),
+    noteHostUpdate: (ms) => hostUpdates.observe(ms / 1_000),
+    noteNodePass: (ms) => nodePasses.observe(ms / 1_000),
+    readFrom: (source) =>
+      registry.onCollect(() => {
+        const counts = new Map<ServiceState, number>(STATES.map((state) => [state, 0]));
+        for (const state of source.listStates()) counts.set(state, (counts.get(state) ?? 0) + 1);
+        for (const [state, count] of counts) states.set(count, { state });
+        pending.set(source.readOldestPendingMs() / 1_000);
+      }),
+  };
+}

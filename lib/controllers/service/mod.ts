@@ -1,0 +1,195 @@
+/**
+ * The controller of Services: makes the load balancers of the cloud, and removes them.
+ * @module
+ */
+import type { LoadBalancerClaim, LoadBalancers } from "../../cloud/capabilities/load_balancers.ts";
+import { assert } from "../../core/assert.ts";
+import { type DetachedRun, DetachedWork } from "../../engine/detached_work.ts";
+import { ObjectLoop } from "../../engine/object_loop.ts";
+import type { ReconcileResult } from "../../engine/workers.ts";
+import { WrittenVersions } from "../../engine/written_versions.ts";
+import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
+import { hasCloudLoadBalancer, type Service, SERVICES } from "../../kube/kinds/service.ts";
+import { type ControllerContext, requireCloud } from "../context.ts";
+import type { RunningController } from "../definition.ts";
+import { readFlag, readTextFlag } from "../flags.ts";
+import { Backends } from "./passes/backends.ts";
+import { describeService, type ServiceReport } from "./describe.ts";
+import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
+import { runFullPasses } from "./passes/full_pass.ts";
+import { isDrift, listInputs } from "./spec/inputs.ts";
+import { Looks } from "./passes/looks.ts";
+import { ManagedServices } from "./state/managed.ts";
+import { createServiceMetrics } from "./metrics.ts";
+import { ServiceNarrator } from "./narrator.ts";
+import { NewestServices } from "./state/newest_services.ts";
+import { NodePass } from "./passes/node_pass.ts";
+import { Readiness } from "./start/readiness.ts";
+import { ServiceReconciler } from "./reconcile.ts";
+import { ServiceWriter } from "./state/service_writer.ts";
+import { showsIngress } from "./spec/status.ts";
+import { ServiceTasks } from "./state/tasks.ts";
+import { Turns } from "./turns.ts";
+import { NAME } from "./words.ts";
+
+/** Creates the controller for the registry. */
+export function create(context: ControllerContext): ServiceController {
+  const { loadBalancers } = requireCloud(context).provider;
+  assert(loadBalancers !== undefined, "this controller runs only with a cloud that has them");
+  return new ServiceController(context, loadBalancers);
+}
+
+/** How long a Service may keep a worker; after that its work goes on without one. */
+const SLICE_MS = 10_000;
+/** How long running work may go on after a stop. */
+const GRACE_MS = 2_500;
+/** First delay after a failure, as in the Go controller. */
+const BACKOFF_MS = 5_000;
+
+/** The controller of Services. */
+export class ServiceController implements RunningController {
+  readonly objects: StoreReader<Service>;
+  readonly #context: ControllerContext;
+  readonly #managed: ManagedServices;
+  readonly #tasks: ServiceTasks;
+  readonly #looks: Looks;
+  readonly #writer: ServiceWriter;
+  readonly #reconciler: ServiceReconciler;
+  readonly #backends: Backends;
+  readonly #work: DetachedWork;
+  readonly #readiness: Readiness;
+  readonly #nodePass: NodePass;
+  readonly #loop: ObjectLoop<Service>;
+
+  constructor(context: ControllerContext, loadBalancers: LoadBalancers) {
+    const { clock, client, caches, flags } = context;
+    const cloud = requireCloud(context);
+    const metrics = createServiceMetrics(context.metrics);
+    const ownClass = readTextFlag(flags, CLASS_FLAG) || undefined;
+    const inputs = (service: Service): readonly unknown[] => listInputs(service, ownClass);
+    const written = new WrittenVersions();
+    this.#context = context;
+    this.objects = caches.reader(SERVICES);
+    const services = new NewestServices(this.objects, written);
+    const managed = new ManagedServices(clock);
+    const enqueue = (key: Key): void => this.#loop.enqueue(key);
+    this.#managed = managed;
+    this.#tasks = new ServiceTasks({ services, managed, ownClass });
+    const claims = (): Iterable<LoadBalancerClaim> => this.#tasks.listClaims();
+    this.#looks = new Looks({ clock, loadBalancers, claims });
+    this.#writer = new ServiceWriter({ client, services, inputs });
+    this.#backends = new Backends(cloud);
+    this.#reconciler = new ServiceReconciler({
+      clock,
+      loadBalancers,
+      services,
+      managed,
+      tasks: this.#tasks,
+      looks: this.#looks,
+      writer: this.#writer,
+      turns: new Turns(),
+      narrator: new ServiceNarrator(context),
+      metrics,
+      findBackends: () => this.#backends.current,
+      inputs,
+      enqueue,
+    });
+    this.#work = new DetachedWork({ clock, sliceMs: SLICE_MS, graceMs: GRACE_MS, enqueue });
+    const known = { ...context, services: this.objects, nodes: cloud.nodes, loadBalancers };
+    this.#readiness = new Readiness(known);
+    const listOutdated = (): Key[] => this.#listOutdated();
+    this.#nodePass = new NodePass({ clock, metrics, listOutdated, enqueue });
+    this.#loop = new ObjectLoop({
+      context,
+      name: NAME,
+      queueName: NAME,
+      noun: "service",
+      objects: this.objects,
+      written,
+      workers: readFlag(flags, SYNCS_FLAG),
+      inputs,
+      isDrift: (before, after) => isDrift(before, after, (one) => this.#isSettled(one)),
+      reconcile: (service, signal) => this.#reconcile(service, signal),
+      forget: (key) => this.#managed.forget(key),
+      findGone: (key) => this.#managed.get(key)?.service,
+      sources: [{ subscribe: () => () => undefined, reader: this.#readiness }],
+      forgetsSuccesses: true,
+      backoffMs: BACKOFF_MS,
+      graceMs: GRACE_MS,
+    });
+    metrics.readFrom(managed);
+  }
+
+  /** Runs until the signal aborts and all work has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const end = this.#backends.follow(() => this.#nodePass.request());
+    try {
+      await Promise.all([
+        this.#work.follow(signal),
+        this.#readiness.run(signal),
+        this.#nodePass.run(signal),
+        this.#runFullPasses(signal),
+        this.#loop.run(signal),
+      ]);
+    } finally {
+      end();
+    }
+  }
+
+  /** Describes a Service for the debug pages; `undefined` if it has no load balancer of Landfall and gets none. */
+  describe(service: Service): ServiceReport | undefined {
+    const { clock } = this.#context;
+    const key = toKey(service);
+    const managed = this.#managed.get(key);
+    if (managed === undefined) return undefined;
+    return describeService(service, {
+      managed,
+      failed: this.#loop.outcomes.get(key),
+      plan: this.#reconciler.preview(service),
+      backends: this.#backends.current.map(({ nodeName }) => nodeName),
+      isLeaving: this.#tasks.findNeed(service) === "release",
+      now: { monotonicMs: clock.monotonic(), ms: clock.now() },
+    });
+  }
+
+  async #runFullPasses(signal: AbortSignal): Promise<void> {
+    const { clock, log, flags } = this.#context;
+    await this.#readiness.untilSynced(signal).catch(() => undefined);
+    const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
+    const look = (stop: AbortSignal): Promise<unknown> => this.#looks.look(0, stop);
+    const enqueueAll = (): void => {
+      for (const key of this.#tasks.listKeys()) this.#loop.enqueueUnlessWaiting(key);
+    };
+    await runFullPasses({ clock, log, periodMs, look, enqueueAll }, signal);
+  }
+
+  async #reconcile(service: Service, signal: AbortSignal): Promise<ReconcileResult> {
+    const key = toKey(service);
+    const work = async (run: DetachedRun): Promise<ReconcileResult> => {
+      try {
+        const result = await this.#reconciler.reconcile(key, run);
+        this.#managed.noteSuccess(key);
+        this.#nodePass.noteEnd(key, true);
+        return result;
+      } catch (error) {
+        this.#nodePass.noteEnd(key, false);
+        throw error;
+      }
+    };
+    return await this.#work.run(key, work, signal);
+  }
+
+  #listOutdated(): Key[] {
+    const { current } = this.#backends;
+    return Array.from(this.#managed.entries())
+      .filter(([, { ensured }]) => ensured?.backends !== current)
+      .map(([key]) => key);
+  }
+
+  /** Whether a Service shows what the last plan asked for. */
+  #isSettled(service: Service): boolean {
+    const { ingress } = this.#managed.get(toKey(service)) ?? {};
+    const isShown = ingress === undefined || showsIngress(service, ingress, this.#writer);
+    return hasCloudLoadBalancer(service) && isShown;
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * Reports to operators what happens to load balancers: Events on Services, and records in the log.
+ * @module
+ */
+import type { LoadBalancerProblem } from "../../cloud/capabilities/load_balancers.ts";
+import type { Clock } from "../../core/clock.ts";
+import { describeError } from "../../core/errors.ts";
+import type { Logger } from "../../core/log.ts";
+import { shorten } from "../../core/text/printable.ts";
+import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import { toKey } from "../../kube/cache/store.ts";
+import type { EventRecorder } from "../../kube/events/events.ts";
+import { type EventWord, toEvent } from "../../kube/events/words.ts";
+import type { Service } from "../../kube/kinds/service.ts";
+import { EVENT_WORDS } from "./words.ts";
+
+/** What an attempt is for. `update`: only the Nodes changed. `purge`: the Service is gone. */
+export type Purpose = "ensure" | "update" | "release" | "purge";
+
+/** The API server refuses longer messages. */
+const MESSAGE_CHARS_MAX = 1_000;
+const NODES_SHOWN_MAX = 20;
+
+/** Writes Events with the reasons and texts of the Go controller. */
+export class ServiceNarrator {
+  readonly #events: EventRecorder;
+  readonly #log: Logger;
+  readonly #throttle: WarningThrottle;
+
+  constructor({ events, log, clock }: { events: EventRecorder; log: Logger; clock: Clock }) {
+    this.#events = events;
+    this.#log = log;
+    this.#throttle = new WarningThrottle(clock);
+  }
+
+  /** Reports that the first change of an attempt is about to be made. */
+  reportStart(service: Service, purpose: Purpose): void {
+    if (purpose === "ensure") this.#record(service, EVENT_WORDS.ensuring, "Ensuring load balancer");
+    if (purpose === "release" || purpose === "purge") {
+      this.#record(service, EVENT_WORDS.deleting, "Deleting load balancer");
+    }
+  }
+
+  /** Reports that everything of an attempt is done. */
+  reportEnd(service: Service, purpose: Purpose): void {
+    if (purpose === "ensure") this.#record(service, EVENT_WORDS.ensured, "Ensured load balancer");
+    else if (purpose === "update") {
+      this.#record(service, EVENT_WORDS.updated, "Updated load balancer with new hosts");
+    } else this.#record(service, EVENT_WORDS.deleted, "Deleted load balancer");
+  }
+
+  /** Reports that an attempt failed; the same failure at most once in five minutes. */
+  reportFailure(
+    service: Service,
+    { purpose, error, hosts }: { purpose: Purpose; error: unknown; hosts: readonly string[] },
+  ): void {
+    const why = describeError(error);
+    switch (purpose) {
+      case "update":
+        return this.#recordOnce(
+          service,
+          EVENT_WORDS.updateFailed,
+          `Error updating load balancer with new hosts ${formatHosts(hosts)}, error: ${why}`,
+        );
+      case "purge":
+        return this.#recordOnce(
+          service,
+          EVENT_WORDS.deleteFailed,
+          `Error deleting load balancer: ${why}`,
+        );
+      case "ensure":
+      case "release": {
+        const what = `failed to ${purpose === "ensure" ? "ensure" : "delete"} load balancer`;
+        const message = `Error syncing load balancer: ${what}: ${why}`;
+        return this.#recordOnce(service, EVENT_WORDS.syncFailed, message);
+      }
+    }
+  }
+
+  /** Reports that a field of a Service cannot be used. */
+  reportUnreadable(service: Service, problem: string): void {
+    this.#recordOnce(service, EVENT_WORDS.syncFailed, `Error syncing load balancer: ${problem}`);
+  }
+
+  /** Reports what the cloud says about a load balancer; each problem at most once in five minutes. */
+  reportProblems(service: Service, problems: readonly LoadBalancerProblem[]): void {
+    for (const { reason, message } of problems) {
+      this.#recordOnce(service, { reason, type: "Warning", meaning: "" }, message);
+    }
+  }
+
+  /** Reports that no Node may get traffic. */
+  reportNoNodes(service: Service): void {
+    const message = "There are no available nodes for LoadBalancer";
+    this.#recordOnce(service, EVENT_WORDS.noNodes, message);
+  }
+
+  /** Reports that a Service has a load balancer, and a class that Landfall does not serve. */
+  reportClass(service: Service): void {
+    const { loadBalancerClass = "" } = service.spec ?? {};
+    const advice = `set --load-balancer-class=${loadBalancerClass}, or delete the Service`;
+    const what = `Landfall made a load balancer and does not serve the class ${loadBalancerClass}`;
+    this.#recordOnce(service, EVENT_WORDS.classChanged, `${what}; it changes nothing: ${advice}`);
+  }
+
+  /** Lets the next problem of a Service be reported at once: all is well, or it is gone. */
+  forget(service: Service): void {
+    this.#throttle.forget(toKey(service));
+  }
+
+  #record(service: Service, word: EventWord, message: string): void {
+    this.#events.record(service, toEvent(word, message));
+    this.#log.info(message, { service: toKey(service) });
+  }
+
+  #recordOnce(service: Service, word: EventWord, message: string): void {
+    const short = shorten(message, MESSAGE_CHARS_MAX);
+    // Several messages of one reason must not take turns in passing.
+    const once = toEvent({ ...word, reason: `${word.reason} ${short}` }, "");
+    if (!this.#throttle.passes(toKey(service), once)) return;
+    this.#events.record(service, toEvent(word, short));
+    this.#log.warn(short, { service: toKey(service), reason: word.reason });
+  }
+}
+
+/** The names in order, in the form of the Go controller. */
+function formatHosts(hosts: readonly string[]): string {
+  if (hosts.length <= NODES_SHOWN_MAX) return `[${hosts.join(" ")}]`;
+  const shown = hosts.slice(0, NODES_SHOWN_MAX).join(" ");
+  const more = hosts.length - NODES_SHOWN_MAX;
+  const total = `[node names limited, total number of nodes: ${hosts.length}]`;
+  return `[${shown} <${more} more>] ${total}`;
+}

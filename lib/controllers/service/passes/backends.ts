@@ -1,0 +1,65 @@
+/**
+ * Keeps the list of Nodes that may get traffic of load balancers, the same for all Services.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { LoadBalancerBackend } from "../../../cloud/capabilities/load_balancers.ts";
+import type { NodeCloud } from "../../context.ts";
+import { changesBackends, isBackendNode, toBackends } from "../spec/node_set.ts";
+
+/** The backends of all load balancers. Computes them only after a change. */
+export class Backends {
+  readonly #cloud: NodeCloud;
+  #isStale = true;
+  #current: readonly LoadBalancerBackend[] = [];
+
+  constructor(cloud: NodeCloud) {
+    this.#cloud = cloud;
+  }
+
+  /** The backends now. The same array as long as nothing of them changes. */
+  get current(): readonly LoadBalancerBackend[] {
+    if (this.#isStale) {
+      const { nodes, provider, presences } = this.#cloud;
+      const { toInstanceId } = provider;
+      const next = toBackends(nodes.values(), {
+        toInstanceId: toInstanceId?.bind(provider),
+        findPresence: (node) => presences.find(node),
+      });
+      if (!isDeepStrictEqual(next, this.#current)) this.#current = next;
+      this.#isStale = false;
+    }
+    return this.#current;
+  }
+
+  /**
+   * Follows Nodes and the inventory from now on.
+   *
+   * @param onChange Called when load balancers may need other backends
+   * @returns The function that ends this
+   */
+  follow(onChange: () => void): () => void {
+    const { nodes, source, provider } = this.#cloud;
+    const endNodes = nodes.subscribe((_key, before, after) => {
+      const isChanged = changesBackends(before, after);
+      const wasBackend = before !== undefined && isBackendNode(before);
+      // What leaves without a reason for a pass is left out by the next plan.
+      if (isChanged || wasBackend !== (after !== undefined && isBackendNode(after))) {
+        this.#isStale = true;
+      }
+      if (isChanged) onChange();
+    });
+    const endSource = source.subscribe(() => {
+      const isKnown = ({ instanceId }: LoadBalancerBackend): boolean => instanceId !== undefined;
+      // With provider IDs, an inventory changes nothing.
+      if (provider.toInstanceId && this.#current.every(isKnown)) return;
+      const before = this.#current;
+      this.#isStale = true;
+      if (this.current !== before) onChange();
+    });
+    return () => {
+      endNodes();
+      endSource();
+    };
+  }
+}

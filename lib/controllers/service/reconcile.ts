@@ -1,0 +1,257 @@
+/**
+ * Reconciles the load balancer of one Service: looks, plans, makes the first step, and again until nothing is left to
+ * do.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type {
+  LoadBalancerBackend,
+  LoadBalancerPlan,
+  LoadBalancers,
+  LoadBalancerStep,
+} from "../../cloud/capabilities/load_balancers.ts";
+import { type Clock, startDeadline } from "../../core/clock.ts";
+import { describeError } from "../../core/errors.ts";
+import type { DetachedRun } from "../../engine/detached_work.ts";
+import type { ReconcileResult } from "../../engine/workers.ts";
+import { type Key, toKey } from "../../kube/cache/store.ts";
+import { hasCloudLoadBalancer, type Service } from "../../kube/kinds/service.ts";
+import { Attempt } from "./attempt.ts";
+import type { Looks } from "./passes/looks.ts";
+import type { ManagedServices } from "./state/managed.ts";
+import type { ServiceMetrics } from "./metrics.ts";
+import type { Purpose, ServiceNarrator } from "./narrator.ts";
+import type { NewestServices } from "./state/newest_services.ts";
+import { createRecord } from "./state/record.ts";
+import type { ServiceWriter } from "./state/service_writer.ts";
+import { toClaim, toSpec } from "./spec/spec.ts";
+import { showsAnnotations, showsIngress } from "./spec/status.ts";
+import type { ServiceTasks, Task } from "./state/tasks.ts";
+import type { Turns } from "./turns.ts";
+
+/** What a {@linkcode ServiceReconciler} needs. */
+export interface ServiceReconcilerOptions {
+  readonly clock: Clock;
+  readonly loadBalancers: LoadBalancers;
+  readonly services: NewestServices;
+  readonly managed: ManagedServices;
+  readonly tasks: ServiceTasks;
+  readonly looks: Looks;
+  readonly writer: ServiceWriter;
+  readonly turns: Turns;
+  readonly narrator: ServiceNarrator;
+  readonly metrics: Pick<ServiceMetrics, "countSync">;
+  /** The Nodes that may get traffic now. The same array as long as they are the same. */
+  readonly findBackends: () => readonly LoadBalancerBackend[];
+  /** The fields of a Service that decide about its load balancer. */
+  readonly inputs: (service: Service) => readonly unknown[];
+  /** Has a Service reconciled. */
+  readonly enqueue: (key: Key) => void;
+}
+
+/** How old a look may be. Changes of this process are in every look; a full pass looks for those of others. */
+const LOOK_AGE_MS = 60_000;
+/** Before a finalizer is removed: a request of the leader before may have ended only now. */
+const RELEASE_LOOK_AGE_MS = 10_000;
+/** A step has a deadline of its own; this one only ends what ignores it. */
+const STEP_TIMEOUT_MS = 1_800_000;
+/** When a Service is planned again that something prevents. */
+const WAIT_MS = 60_000;
+
+/** A task with its plan. */
+interface Planned {
+  readonly task: Task;
+  readonly purpose: Purpose;
+  readonly plan: LoadBalancerPlan;
+}
+
+/** Reconciles load balancers. */
+export class ServiceReconciler {
+  readonly #options: ServiceReconcilerOptions;
+
+  constructor(options: ServiceReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Does all that one key needs. Never waits for the turn of others with a worker.
+   *
+   * @throws {CloudError} of the cloud, and {@linkcode KubeError} of Kubernetes
+   */
+  async reconcile(key: Key, run: DetachedRun): Promise<ReconcileResult> {
+    using attempt = new Attempt(this.#options.turns, run);
+    try {
+      for (;;) {
+        const result = await this.#advance(key, attempt);
+        if (result !== undefined) return result;
+      }
+    } catch (error) {
+      if (!run.signal.aborted) this.#fail(key, attempt, error);
+      throw error;
+    }
+  }
+
+  /** The plan of a Service from the last look; `undefined` if there is none. Reads only memory. */
+  preview(service: Service): LoadBalancerPlan | undefined {
+    const { loadBalancers, looks, tasks, findBackends } = this.#options;
+    const need = tasks.findNeed(service);
+    if (looks.last === undefined || need === "nothing") return undefined;
+    if (need !== "ensure") return loadBalancers.planRelease(looks.last, toClaim(service));
+    const reading = toSpec(service, findBackends());
+    return "spec" in reading ? loadBalancers.plan(looks.last, reading.spec) : undefined;
+  }
+
+  /** Makes one change. @returns The result, if there is nothing more to do */
+  async #advance(key: Key, attempt: Attempt): Promise<ReconcileResult | undefined> {
+    const { tasks, looks, writer, narrator } = this.#options;
+    const { signal } = attempt.run;
+    signal.throwIfAborted();
+    const first = tasks.find(key);
+    attempt.task = first;
+    if (first === undefined) return {};
+    if (first.kind === "conflict") {
+      narrator.reportClass(first.service);
+      return {};
+    }
+    if (first.kind === "ensure" && !hasCloudLoadBalancer(first.service)) {
+      await writer.addFinalizer(first.service, signal);
+      return undefined;
+    }
+    const isRelease = first.kind === "release";
+    const view = await looks.look(isRelease ? RELEASE_LOOK_AGE_MS : LOOK_AGE_MS, signal);
+    // While it looked, the Service may have changed.
+    const task = tasks.find(key);
+    if (task?.kind !== first.kind) return undefined;
+    if (task.kind === "ensure" && !hasCloudLoadBalancer(task.service)) return undefined;
+    attempt.task = task;
+    const planned = this.#plan(task, view);
+    if (planned === undefined) return {};
+    attempt.purpose ??= planned.purpose;
+    return await this.#follow(key, planned, attempt);
+  }
+
+  /** @returns `undefined` if a field of the Service cannot be used */
+  #plan(task: Task, view: object): Planned | undefined {
+    const { loadBalancers, managed, narrator, findBackends } = this.#options;
+    const { service } = task;
+    if (task.kind === "release") {
+      const plan = loadBalancers.planRelease(view, toClaim(service));
+      return { task, plan, purpose: task.isGone ? "purge" : "release" };
+    }
+    const backends = findBackends();
+    const reading = toSpec(service, backends);
+    if ("problem" in reading) {
+      narrator.reportUnreadable(service, reading.problem);
+      managed.setState(toKey(service), "waiting", { failure: reading.problem });
+      return undefined;
+    }
+    if (backends.length === 0) narrator.reportNoNodes(service);
+    const plan = loadBalancers.plan(view, reading.spec);
+    return { task, plan, purpose: this.#isUpdate(service, backends) ? "update" : "ensure" };
+  }
+
+  /** Whether only the Nodes differ from what the load balancer had when it was last ready. */
+  #isUpdate(service: Service, backends: readonly LoadBalancerBackend[]): boolean {
+    const { managed, inputs } = this.#options;
+    const ensured = managed.get(toKey(service))?.ensured;
+    if (ensured === undefined || ensured.backends === backends) return false;
+    return isDeepStrictEqual(ensured.inputs, inputs(service));
+  }
+
+  async #follow(
+    key: Key,
+    planned: Planned,
+    attempt: Attempt,
+  ): Promise<ReconcileResult | undefined> {
+    const { managed } = this.#options;
+    const { task, plan } = planned;
+    // A plan may depend on what the status shows: the old address goes when the new one is there.
+    if (task.kind === "ensure" && (await this.#writeStatus(task.service, plan, attempt))) {
+      return undefined;
+    }
+    const [step] = plan.steps;
+    if (step === undefined) return await this.#finish(key, planned, attempt);
+    if (step.turn !== undefined && !attempt.hasTurn(step.turn)) {
+      managed.setState(key, "working", { waitsFor: `turn ${step.turn}` });
+      await attempt.takeTurn(step.turn);
+      return undefined;
+    }
+    managed.setState(key, "working", { waitsFor: step.summary });
+    await this.#apply(key, { task, step }, attempt);
+    return undefined;
+  }
+
+  /** @returns Whether it wrote */
+  async #writeStatus(
+    service: Service,
+    { ingress, annotations = {} }: LoadBalancerPlan,
+    { progress, run }: Attempt,
+  ): Promise<boolean> {
+    const { writer, managed } = this.#options;
+    if (ingress === undefined) return false;
+    managed.note(service).ingress = ingress;
+    const isShown = showsIngress(service, ingress, writer);
+    if (isShown && showsAnnotations(service, annotations)) return false;
+    progress.check({ summary: `show ${JSON.stringify(ingress)} in the status` });
+    await writer.setIngress(service, { ingress, annotations }, run.signal);
+    return true;
+  }
+
+  async #apply(
+    key: Key,
+    { task, step }: { readonly task: Task; readonly step: LoadBalancerStep },
+    attempt: Attempt,
+  ): Promise<void> {
+    const { loadBalancers, clock, narrator, metrics } = this.#options;
+    attempt.progress.check(step);
+    if (!attempt.isStarted) {
+      narrator.reportStart(task.service, attempt.purpose ?? "ensure");
+      metrics.countSync();
+    }
+    attempt.isStarted = true;
+    const record = createRecord(key, task.service.metadata.uid, this.#options);
+    using deadline = startDeadline(attempt.run.signal, STEP_TIMEOUT_MS, clock);
+    await loadBalancers.apply(step, record, deadline.signal);
+  }
+
+  async #finish(
+    key: Key,
+    { task, plan }: Planned,
+    attempt: Attempt,
+  ): Promise<ReconcileResult | undefined> {
+    const { narrator, managed, writer, inputs, findBackends } = this.#options;
+    const { service } = task;
+    const waiting = plan.problems.find(({ isWaiting = true }) => isWaiting);
+    narrator.reportProblems(service, plan.problems);
+    if (waiting !== undefined) {
+      managed.setState(key, "waiting", { failure: waiting.message });
+      return { requeueAfterMs: WAIT_MS };
+    }
+    if (task.kind === "release") {
+      if (!task.isGone) await writer.release(service, plan.annotations, attempt.run.signal);
+      managed.forget(key);
+      // What it had may be what others wait for.
+      for (const other of managed.listWaiting()) this.#options.enqueue(other);
+      narrator.reportEnd(service, "release");
+      narrator.forget(service);
+      // A new Service may have the name of one that is gone.
+      return task.isGone ? undefined : {};
+    }
+    const backends = findBackends();
+    managed.note(service).ensured = { inputs: inputs(service), backends };
+    managed.setState(key, "ready");
+    if (attempt.progress.steps > 0) narrator.reportEnd(service, attempt.purpose ?? "ensure");
+    if (plan.problems.length === 0 && backends.length > 0) narrator.forget(service);
+    return {};
+  }
+
+  #fail(key: Key, { task, purpose }: Attempt, error: unknown): void {
+    const { managed, narrator, findBackends } = this.#options;
+    managed.setState(key, "failing", { failure: describeError(error) });
+    if (task === undefined) return;
+    const gone = task.kind === "release" && task.isGone;
+    const own = task.kind === "ensure" ? "ensure" : gone ? "purge" : "release";
+    const hosts = findBackends().map(({ nodeName }) => nodeName);
+    narrator.reportFailure(task.service, { purpose: purpose ?? own, error, hosts });
+  }
+}

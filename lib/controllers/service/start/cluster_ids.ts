@@ -1,0 +1,74 @@
+/**
+ * Finds the IDs of this cluster.
+ * @module
+ */
+import { toBackoffMs } from "../../../core/backoff.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Logger } from "../../../core/log.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import { isKubeError } from "../../../kube/api/errors.ts";
+import type { StoreReader } from "../../../kube/cache/store.ts";
+import { NAMESPACES } from "../../../kube/kinds/namespace.ts";
+import type { Service } from "../../../kube/kinds/service.ts";
+
+/** What {@linkcode findClusterIds} needs. */
+export interface ClusterIdOptions {
+  readonly client: Pick<KubeClient, "read">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Synced. */
+  readonly services: Pick<StoreReader<Service>, "get">;
+}
+
+/** No cluster deletes it. */
+const NAMESPACE = "kube-system";
+/** The API server makes it, and makes it again after a deletion. */
+const SERVICE = "default/kubernetes";
+const RETRY = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 } as const;
+
+/**
+ * Finds the UID of namespace `kube-system`, if it may be read, and that of Service `default/kubernetes`. Tries again
+ * until one is known.
+ *
+ * @throws the reason of the signal
+ */
+export async function findClusterIds(
+  options: ClusterIdOptions,
+  signal: AbortSignal,
+): Promise<readonly [string, ...string[]]> {
+  const { client, clock, log, services } = options;
+  for (let failures = 1; ; failures += 1) {
+    try {
+      const namespaceUid = await readNamespaceUid(client, signal);
+      const serviceUid = services.get(SERVICE)?.metadata.uid;
+      const [first, ...others] = [namespaceUid, serviceUid].filter((uid) => uid !== undefined);
+      if (first !== undefined) {
+        const from = namespaceUid === undefined ? `Service ${SERVICE}` : `namespace ${NAMESPACE}`;
+        log.info("Cluster ID", { id: first, from });
+        return [first, ...others];
+      }
+      log.warn("Cannot find the ID of this cluster; nothing is done for Services", {
+        why: `namespace ${NAMESPACE} may not be read, and Service ${SERVICE} is missing`,
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      log.warn("Cannot find the ID of this cluster; trying again", { error });
+    }
+    await clock.sleep(toBackoffMs(failures, RETRY), signal);
+  }
+}
+
+/** @returns `undefined` if the API server refuses for good */
+async function readNamespaceUid(
+  client: Pick<KubeClient, "read">,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const namespace = await client.read(NAMESPACES, { name: NAMESPACE }, signal);
+    return namespace.metadata.uid;
+  } catch (error) {
+    // With any other error the next try may find it, and its UID is on what an earlier process made.
+    if (isKubeError(error, "forbidden") || isKubeError(error, "notFound")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Holds all Services back until everything is known that a plan needs.
+ * @module
+ */
+import type { LoadBalancers } from "../../../cloud/capabilities/load_balancers.ts";
+import { abortable } from "../../../core/abortable.ts";
+import type { KubeObject } from "../../../kube/kinds/resource.ts";
+import type { StoreReader } from "../../../kube/cache/store.ts";
+import { catchUp, type CatchUpOptions } from "./catch_up.ts";
+import { findClusterIds } from "./cluster_ids.ts";
+
+/** What {@linkcode Readiness} needs. */
+export interface ReadinessOptions extends CatchUpOptions {
+  readonly client: Parameters<typeof findClusterIds>[0]["client"] & CatchUpOptions["client"];
+  readonly nodes: Pick<StoreReader<KubeObject>, "untilSynced">;
+  readonly loadBalancers: Pick<LoadBalancers, "setClusterIds">;
+}
+
+/**
+ * Opens once: when the Nodes and Services are there, the Services as new as a list under this leadership, and the
+ * cluster has an ID.
+ */
+export class Readiness {
+  readonly #options: ReadinessOptions;
+  readonly #open = Promise.withResolvers<void>();
+  #isOpen = false;
+
+  constructor(options: ReadinessOptions) {
+    this.#options = options;
+  }
+
+  /** Whether everything is known. */
+  get synced(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Resolves when everything is known. @throws `signal.reason` when the signal aborts first */
+  untilSynced(signal: AbortSignal): Promise<void> {
+    return abortable(this.#open.promise, signal);
+  }
+
+  /** Finds out what is missing. Never rejects; ends early by the signal. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { services, nodes, loadBalancers } = this.#options;
+    try {
+      await Promise.all([services.untilSynced(signal), nodes.untilSynced(signal)]);
+      await catchUp(this.#options, signal);
+      loadBalancers.setClusterIds(await findClusterIds(this.#options, signal));
+    } catch (error) {
+      if (signal.aborted) return;
+      throw error;
+    }
+    this.#isOpen = true;
+    this.#open.resolve();
+  }
+}

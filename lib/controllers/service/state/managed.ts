@@ -1,0 +1,135 @@
+/**
+ * Remembers the Services for which this process makes a load balancer, until nothing of it is left.
+ * @module
+ */
+import type {
+  LoadBalancerBackend,
+  LoadBalancerIngress,
+} from "../../../cloud/capabilities/load_balancers.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
+import type { Service } from "../../../kube/kinds/service.ts";
+import { RECORD } from "../words.ts";
+
+/**
+ * How the load balancer of a Service stands.
+ *
+ * - `ready`: as the Service asks
+ * - `working`: Landfall changes it, or waits for its turn
+ * - `waiting`: something prevents it, see its problems
+ * - `failing`: the last attempt failed
+ */
+export type ServiceState = "ready" | "working" | "waiting" | "failing";
+
+/** What a load balancer had when it was last ready. */
+export interface Ensured {
+  /** The fields of the Service that decide about it. */
+  readonly inputs: readonly unknown[];
+  readonly backends: readonly LoadBalancerBackend[];
+}
+
+/** A Service that has or gets a load balancer. */
+export interface Managed {
+  /** Its newest state; the last one if it is gone. */
+  service: Service;
+  state: ServiceState;
+  /** When it was last ready, or first seen, in monotonic milliseconds. */
+  readyAtMs: number;
+  /** When it was last reconciled without a failure, in milliseconds since the epoch. */
+  succeededAt?: number;
+  /** What the work on it waits for. */
+  waitsFor?: string;
+  /** Why the last attempt failed, in one line. */
+  failure?: string;
+  /** The status that the last plan asked for. Absent: it must not change. */
+  ingress?: readonly LoadBalancerIngress[];
+  ensured?: Ensured;
+}
+
+/** The managed Services of a process. One for each name: a new Service of the same name waits for the old one. */
+export class ManagedServices {
+  readonly #clock: Clock;
+  readonly #services = new Map<Key, Managed>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get(key: Key): Managed | undefined {
+    return this.#services.get(key);
+  }
+
+  entries(): Iterable<[Key, Managed]> {
+    return this.#services.entries();
+  }
+
+  /** The state of each. */
+  *listStates(): Iterable<ServiceState> {
+    for (const { state } of this.#services.values()) yield state;
+  }
+
+  /** The keys of those that something prevents. */
+  *listWaiting(): Iterable<Key> {
+    for (const [key, { state }] of this.#services) if (state === "waiting") yield key;
+  }
+
+  /** How long the one that has waited the longest has not been ready, in milliseconds; 0 if all are. */
+  readOldestPendingMs(): number {
+    const nowMs = this.#clock.monotonic();
+    let oldestMs = 0;
+    for (const { state, readyAtMs } of this.#services.values()) {
+      if (state !== "ready") oldestMs = Math.max(oldestMs, nowMs - readyAtMs);
+    }
+    return oldestMs;
+  }
+
+  /** Notes the newest state of a Service that gets a load balancer, before anything is made for it. */
+  note(service: Service): Managed {
+    const key = toKey(service);
+    const known = this.#services.get(key);
+    if (known !== undefined) {
+      known.service = service;
+      return known;
+    }
+    const readyAtMs = this.#clock.monotonic();
+    const managed: Managed = { service, state: "working", readyAtMs };
+    this.#services.set(key, managed);
+    return managed;
+  }
+
+  /** Sets the state of a Service, if it is managed. */
+  setState(
+    key: Key,
+    state: ServiceState,
+    reason: Pick<Managed, "failure" | "waitsFor"> = {},
+  ): void {
+    const managed = this.#services.get(key);
+    if (managed === undefined) return;
+    managed.state = state;
+    delete managed.failure;
+    delete managed.waitsFor;
+    Object.assign(managed, reason);
+    if (state === "ready") managed.readyAtMs = this.#clock.monotonic();
+  }
+
+  /** Notes that a Service was reconciled without a failure. */
+  noteSuccess(key: Key): void {
+    const managed = this.#services.get(key);
+    if (managed !== undefined) managed.succeededAt = this.#clock.now();
+  }
+
+  /** Keeps the record of a Service that Kubernetes does not have any more. */
+  setRecord(key: Key, text: string | undefined): void {
+    const managed = this.#services.get(key);
+    if (managed === undefined) return;
+    const { service } = managed;
+    const { [RECORD]: _old, ...others } = service.metadata.annotations ?? {};
+    const annotations = { ...others, ...(text !== undefined && { [RECORD]: text }) };
+    managed.service = { ...service, metadata: { ...service.metadata, annotations } };
+  }
+
+  /** Nothing of its load balancer is left. */
+  forget(key: Key): void {
+    this.#services.delete(key);
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Finds out what is to do for each Service, and lists everything that may have a load balancer.
+ * @module
+ */
+import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
+import type { Service } from "../../../kube/kinds/service.ts";
+import type { ManagedServices } from "./managed.ts";
+import type { NewestServices } from "./newest_services.ts";
+import { toClaim } from "../spec/spec.ts";
+import { findNeed, type ServiceNeed } from "../spec/which.ts";
+
+/** What to do for one Service now. `isGone`: Kubernetes does not have it any more, or has another one of its name. */
+export type Task =
+  | { readonly kind: "conflict" | "ensure"; readonly service: Service }
+  | { readonly kind: "release"; readonly service: Service; readonly isGone: boolean };
+
+/** What {@linkcode ServiceTasks} need. */
+export interface ServiceTasksOptions {
+  readonly services: NewestServices;
+  readonly managed: ManagedServices;
+  /** The class that Landfall serves besides Services without one. */
+  readonly ownClass: string | undefined;
+}
+
+/** The tasks of a process. */
+export class ServiceTasks {
+  readonly #options: ServiceTasksOptions;
+  /** The same claim for the same Service: a cloud may compare them by identity. */
+  readonly #claims = new WeakMap<Service, LoadBalancerClaim>();
+
+  constructor(options: ServiceTasksOptions) {
+    this.#options = options;
+  }
+
+  /** What to do for a key, and from now on remember its Service. `undefined`: nothing. */
+  find(key: Key): Task | undefined {
+    const { services, managed } = this.#options;
+    const service = services.get(key);
+    const known = managed.get(key)?.service;
+    if (known !== undefined && known.metadata.uid !== service?.metadata.uid) {
+      return { kind: "release", service: known, isGone: true };
+    }
+    if (service === undefined) return undefined;
+    const need = this.findNeed(service);
+    if (need === "nothing") return undefined;
+    if (need === "conflict") return { kind: "conflict", service };
+    managed.note(service);
+    return need === "ensure"
+      ? { kind: "ensure", service }
+      : { kind: "release", service, isGone: false };
+  }
+
+  /** What a Service needs. */
+  findNeed(service: Service): ServiceNeed {
+    const { managed, ownClass } = this.#options;
+    const known = managed.get(toKey(service))?.service;
+    const isManaged = known !== undefined && known.metadata.uid === service.metadata.uid;
+    return findNeed(service, { ownClass, isManaged });
+  }
+
+  /** The keys of all Services for which there may be something to do. */
+  *listKeys(): Iterable<Key> {
+    for (const service of this.#options.services.values()) {
+      if (this.findNeed(service) !== "nothing") yield toKey(service);
+    }
+    for (const service of this.#listGone()) yield toKey(service);
+  }
+
+  /** Everything that may have a load balancer of this process, with its newest state. */
+  *listClaims(): Iterable<LoadBalancerClaim> {
+    for (const service of this.#options.services.values()) {
+      if (this.findNeed(service) !== "nothing") yield this.#toClaim(service);
+    }
+    for (const service of this.#listGone()) yield this.#toClaim(service);
+  }
+
+  #toClaim(service: Service): LoadBalancerClaim {
+    const claim = this.#claims.get(service) ?? toClaim(service);
+    this.#claims.set(service, claim);
+    return claim;
+  }
+
+  *#listGone(): Iterable<Service> {
+    const { services, managed } = this.#options;
+    for (const [key, { service }] of managed.entries()) {
+      if (services.get(key)?.metadata.uid !== service.metadata.uid) yield service;
+    }
+  }
+}
