@@ -14,6 +14,7 @@ import { ACL_COMMANDS } from "./rules/network_acls.ts";
 import { STICKINESS_COMMANDS } from "./rules/stickiness.ts";
 import { SERVER_COMMANDS } from "./server_facts.ts";
 import { TAG_COMMANDS } from "./tags.ts";
+import { USER_COMMANDS } from "./users.ts";
 import { VM_COMMANDS } from "./virtual_machines.ts";
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
@@ -30,6 +31,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     ...FIREWALL_COMMANDS,
     ...ACL_COMMANDS,
     ...STICKINESS_COMMANDS,
+    ...USER_COMMANDS,
   }),
 );
 

@@ -13,11 +13,14 @@ import type {
   Change,
   ChangeOf,
 } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
+import { readTakers } from "../../../../../lib/providers/cloudstack/load_balancers/takers.ts";
 import type { View } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import {
   isTaggedFor,
   toTags,
 } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { toUser } from "../../../../../lib/simulator/cloudstack/access/accounts.ts";
+import { addTier } from "../../../../support/cloud/cloudstack_networks.ts";
 import { CLUSTER_ID, OWNER, useApply } from "./apply_rig.ts";
 
 const rig = useApply();
@@ -87,10 +90,12 @@ describe("takeAddress", () => {
         id,
         ip: "192.0.2.12",
         place: { networkId: rig.networkId },
-        atMs: rig.clock.now() - (rig.clock.now() % 1_000),
+        atMs: expect.any(Number),
         wasFree: true,
       },
     });
+    const atMs = parseRecord(first, OWNER.uid)?.address?.atMs ?? 0;
+    expect(Math.abs(rig.clock.now() - atMs)).toBeLessThan(60_000);
     expect(rig.record.saved.slice(1)).toEqual([undefined]);
     expect(rig.commands()).toEqual([
       "associateIpAddress",
@@ -185,6 +190,18 @@ describe("takeAddress", () => {
     expect(await rig.apply(toTake())).toBeUndefined();
     expect(rig.ip("192.0.2.12")).toMatchObject({ accountId, networkId: rig.networkId });
     expect(rig.store.view?.addresses.size).toBe(1);
+  });
+
+  test("an address for a VPC belongs to no tier yet, and the record says which VPC", async () => {
+    const { vpcId } = addTier(rig, "tier");
+    await rig.look();
+    expect(await rig.apply({ kind: "takeAddress", place: { vpcId } })).toBeUndefined();
+    const [first] = rig.record.saved;
+    expect(parseRecord(first, OWNER.uid)?.address?.place).toEqual({ vpcId });
+    expect(rig.ip("192.0.2.12")).toMatchObject({ vpcId });
+    expect(rig.tagsOf(rig.ipId("192.0.2.12"))).toEqual(TAGS);
+    expect(rig.store.isValid).toBe(true);
+    expect(rig.store.view?.addresses).toEqual((await rig.look()).addresses);
   });
 
   test("nothing is asked for when the record cannot be kept", async () => {
@@ -345,3 +362,28 @@ async function advance(): Promise<void> {
   await Bun.sleep(1);
   await rig.clock.advance(50);
 }
+
+describe("whose job took the address", () => {
+  test.each(["us", "others"] as const)("CloudStack says: %s", async (taker) => {
+    const { state, user } = rig.simulator;
+    const account = state.accounts.get(user.accountId);
+    if (account === undefined) throw new Error("The user has no account");
+    const other = toUser({ username: "deployer", account });
+    state.users.set(other.id, other);
+    await rig.look();
+    const id = rig.ipId("192.0.2.12");
+    if (taker === "us") {
+      rig.simulator.faults.set({ kind: "resetAfter" }, { command: "associateIpAddress", times: 1 });
+      await rig.apply(toTake());
+    } else {
+      const fields = { networkid: rig.networkId, ipaddress: "192.0.2.12" };
+      await rig.change("associateIpAddress", fields, { username: other.username });
+    }
+    const asked = new Map([[id, rig.clock.now()]]);
+    const { signal } = new AbortController();
+    const { session } = rig;
+    expect(await rig.finish(readTakers({ session, asked }, signal))).toEqual(
+      new Map([[id, taker]]),
+    );
+  });
+});
