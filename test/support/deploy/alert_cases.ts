@@ -190,6 +190,35 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ],
   },
   {
+    alert: "LandfallLoadBalancerPending",
+    minutes: 20,
+    count: 1,
+    fires: {
+      [`landfall_load_balancer_pending_seconds{${A}}`]: "0x5 60+60x60",
+      [`landfall_load_balancer_pending_seconds{${B}}`]: "0x60",
+    },
+    quiet: [
+      { [`landfall_load_balancer_pending_seconds{${A}}`]: "0x60" },
+      { [`landfall_load_balancer_pending_seconds{${A}}`]: "0x15 60 120 180 240 0x40" },
+    ],
+  },
+  {
+    alert: "LandfallLoadBalancersFailing",
+    minutes: 30,
+    count: 1,
+    fires: {
+      [`landfall_load_balancers{state="failing",${A}}`]: "0x5 2x60",
+      [`landfall_load_balancers{state="failing",${B}}`]: "0x60",
+    },
+    quiet: [
+      {
+        [`landfall_load_balancers{state="failing",${A}}`]: "0x60",
+        [`landfall_load_balancers{state="waiting",${A}}`]: "3x60",
+      },
+      { [`landfall_load_balancers{state="failing",${A}}`]: "0x20 1x5 0x40" },
+    ],
+  },
+  {
     alert: "LandfallEventsDropped",
     minutes: 30,
     fires: { [`landfall_events_total{result="dropped",${A}}`]: "0x10 1+1x60" },
