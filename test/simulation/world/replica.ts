@@ -38,6 +38,7 @@ import { createTraceLog } from "../trace_log.ts";
 // What is loaded when it is needed takes longer the first time, and a seed tells the same story each time.
 await Promise.all([import("../../../lib/config/yaml_places.ts"), import("yaml")]);
 
+const OUT_OF_SERVICE_NAME = "cloud-node-out-of-service";
 const LOADED = await loadControllers(CONTROLLERS);
 
 /** The times of an election, in milliseconds. */
@@ -255,7 +256,8 @@ export class Replica {
       metrics,
       host: name,
       controllers: LOADED.filter(
-        ({ definition }) => outOfService !== undefined || definition.isOffByDefault !== true,
+        ({ definition: { name, isOffByDefault } }) =>
+          isOffByDefault !== true || (outOfService !== undefined && name === OUT_OF_SERVICE_NAME),
       ),
       concurrentNodeSyncs: 4,
       flags: { "node-status-update-frequency": 120_000 },
