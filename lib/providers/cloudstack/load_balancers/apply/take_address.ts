@@ -86,12 +86,12 @@ async function findAskedBefore(
   const { id } = address ?? {};
   if (address === undefined || id === undefined || !isSame(address.place, place)) return undefined;
   if (ip !== undefined && ip !== address.ip) return undefined;
-  // The plan saw it and decided against it.
-  if (acting.store.view?.addresses.has(id)) return undefined;
+  const known = acting.store.view?.addresses.get(id);
+  // While its job runs, an address leads nowhere. Otherwise, the plan decided against it.
+  if (known !== undefined) return isNowhere(known) ? "lookAgain" : undefined;
   const shown = await readAddress(id, acting);
   if (shown === undefined) return undefined;
   if (isFree(shown)) return toAsked(shown, place, acting);
-  // While its job runs, an address leads nowhere.
   return isIn(shown, place) || isNowhere(shown) ? "lookAgain" : undefined;
 }
 
@@ -139,8 +139,8 @@ function toPlaceParam(place: Place): Readonly<Record<string, string>> {
   return "vpcId" in place ? { vpcid: place.vpcId } : { networkid: place.networkId };
 }
 
-function isNowhere({ networkId, vpcId }: PublicAddress): boolean {
-  return networkId === undefined && vpcId === undefined;
+function isNowhere({ state, networkId, vpcId }: PublicAddress): boolean {
+  return state !== "Allocated" && networkId === undefined && vpcId === undefined;
 }
 
 function isSame(one: Place, other: Place): boolean {

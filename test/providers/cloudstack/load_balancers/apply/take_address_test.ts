@@ -255,6 +255,17 @@ describe("takeAddress", () => {
     },
   );
 
+  test("no other address is taken while the job of a recorded one runs", async () => {
+    rig.record.text = toRecord("192.0.2.16");
+    const place = { networkid: rig.networkId, ipaddress: "192.0.2.16" };
+    rig.simulator.settings.jobMs = 60_000;
+    await rig.ask("associateIpAddress", place, { method: "POST" });
+    await rig.look();
+    expect(rig.store.view?.addresses.get(rig.ipId("192.0.2.16"))?.state).toBe("Allocating");
+    expect(await rig.apply(toTake())).toBeUndefined();
+    expect([rig.store.isValid, listTaken()]).toEqual([false, [...BEFORE, "192.0.2.16"]]);
+  });
+
   test("a refused address that the Service names is not recorded any more", async () => {
     giveAway("192.0.2.15");
     await rig.look();
