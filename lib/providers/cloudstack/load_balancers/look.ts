@@ -12,6 +12,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Backends } from "../model/backends.ts";
 import type { Facts } from "../session/facts.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
+import { listAsked } from "./asked_addresses.ts";
 import { Networks } from "./networks.ts";
 import { takeLook } from "./reading.ts";
 import { parseRuleName, toLbName } from "./rule_names.ts";
@@ -35,6 +36,11 @@ export interface LookSource {
 export interface LookerOptions {
   readonly api: LoadBalancingApi;
   readonly source: LookSource;
+  /** Asks whose API user took addresses, see `readTakers`. */
+  readonly readTakers: (
+    asked: ReadonlyMap<string, number>,
+    signal: AbortSignal,
+  ) => Promise<ReadonlyMap<string, "us" | "others"> | undefined>;
   readonly store: LookStore;
   readonly clock: Clock;
   /** Ends looks. */
@@ -53,6 +59,10 @@ interface Scope {
   readonly networkIds: ReadonlySet<string>;
   /** Names of load balancers that have rules, but had no Service. */
   readonly unclaimed: ReadonlySet<string>;
+  /** What CloudStack showed; those that this process took since are proven to be its own. */
+  readonly addresses: View["addresses"];
+  /** Addresses about which CloudStack was asked who took them. */
+  readonly askedIds: ReadonlySet<string>;
 }
 
 /** The networks of Nodes, and what they were found from. */
@@ -74,7 +84,7 @@ export class Look {
   #claims: () => Iterable<LoadBalancerClaim> = () => [];
   #running: Running | undefined;
   #next: Promise<void> | undefined;
-  #scope: Scope = { networkIds: NONE, unclaimed: NONE };
+  #scope: Scope = { networkIds: NONE, unclaimed: NONE, addresses: new Map(), askedIds: NONE };
   #nodeNetworks: NodeNetworks = { nodeVmIds: NONE, backends: undefined, ids: NONE };
 
   constructor(options: LookerOptions) {
@@ -107,9 +117,12 @@ export class Look {
   #isEnough(sinceMs: number): boolean {
     const { isValid, view } = this.#options.store;
     if (!isValid || view === undefined || view.takenAtMs <= sinceMs) return false;
-    const { unclaimed, networkIds } = this.#scope;
+    const { unclaimed, addresses, askedIds, networkIds } = this.#scope;
     if (unclaimed.size > 0) {
       for (const { owner } of this.#claims()) if (unclaimed.has(toLbName(owner.uid))) return false;
+    }
+    for (const id of listAsked(this.#claims(), addresses).keys()) {
+      if (!askedIds.has(id)) return false;
     }
     return this.#listNodeNetworks().isSubsetOf(networkIds);
   }
@@ -170,6 +183,7 @@ export class Look {
             api,
             networks: this.#networks,
             projectId,
+            readTakers: (asked) => this.#options.readTakers(asked, signal),
             readVersion: () => source.facts.readVersion(signal),
             claims,
             vms,
@@ -186,7 +200,9 @@ export class Look {
       (one) => parseRuleName(one.name)?.lbName ?? [],
     );
     const unclaimed = new Set(lbNames.filter((one) => !claims.has(one)));
-    this.#scope = { networkIds: nodeNetworkIds, unclaimed };
+    const { addresses } = found;
+    const askedIds = new Set(listAsked(claims.values(), addresses).keys());
+    this.#scope = { networkIds: nodeNetworkIds, unclaimed, addresses, askedIds };
     return found;
   }
 

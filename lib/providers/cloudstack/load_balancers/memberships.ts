@@ -2,6 +2,7 @@
  * Reads which VMs are behind which rules, with as few requests as possible.
  * @module
  */
+import type { Limiter } from "../../../core/limiter.ts";
 import { ApiError } from "../session/errors.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import type { BackendVm } from "./view.ts";
@@ -15,6 +16,8 @@ export interface MembershipQuestion {
   /** All VMs that this user may see. Absent: not known, or not all of them. */
   readonly vms: ReadonlyMap<string, BackendVm> | undefined;
   readonly projectId: string | undefined;
+  /** Bounds how many questions are asked at once. */
+  readonly limiter: Limiter;
 }
 
 type Api = Pick<LoadBalancingApi, "listMembers" | "listRulesOf">;
@@ -58,7 +61,7 @@ function listCandidates({ rules, vms }: MembershipQuestion): string[] | undefine
 
 async function readByRule(
   api: Api,
-  { rules }: MembershipQuestion,
+  { rules, limiter }: MembershipQuestion,
   signal: AbortSignal,
 ): Promise<Map<string, ReadonlySet<string>>> {
   const members = new Map<string, ReadonlySet<string>>();
@@ -70,13 +73,13 @@ async function readByRule(
       if (!isAboutOne(error)) throw error;
     }
   };
-  await Promise.all([...rules.keys()].map(read));
+  await Promise.all([...rules.keys()].map((id) => limiter.run(() => read(id), signal)));
   return members;
 }
 
 async function readByVm(
   api: Api,
-  { rules, vmIds, projectId }: MembershipQuestion & { readonly vmIds: readonly string[] },
+  { rules, vmIds, projectId, limiter }: MembershipQuestion & { readonly vmIds: readonly string[] },
   signal: AbortSignal,
 ): Promise<Map<string, ReadonlySet<string>>> {
   const members = new Map([...rules.keys()].map((id) => [id, new Set<string>()]));
@@ -85,7 +88,7 @@ async function readByVm(
       members.get(ruleId)?.add(vmId);
     }
   };
-  await Promise.all(vmIds.map(read));
+  await Promise.all(vmIds.map((id) => limiter.run(() => read(id), signal)));
   return members;
 }
 

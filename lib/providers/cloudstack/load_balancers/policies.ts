@@ -2,7 +2,7 @@
  * Reads the stickiness policies of rules. CloudStack shows those of one rule at a time.
  * @module
  */
-import { Limiter } from "../../../core/limiter.ts";
+import type { Limiter } from "../../../core/limiter.ts";
 import { ApiError } from "../session/errors.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { isAboutOne } from "./memberships.ts";
@@ -14,9 +14,9 @@ export interface PolicyQuestion {
   readonly rules: ReadonlyMap<string, boolean>;
   /** What was known before, by the ID of the rule. */
   readonly known: ReadonlyMap<string, readonly StickinessPolicy[]>;
+  /** Bounds how many questions are asked at once. */
+  readonly limiter: Limiter;
 }
-
-const CONCURRENCY_MAX = 4;
 
 /**
  * Reads the policies of rules: of those whose Service asks for stickiness, that had a policy, or that were never asked
@@ -27,11 +27,10 @@ const CONCURRENCY_MAX = 4;
  */
 export async function readPolicies(
   api: Pick<LoadBalancingApi, "listPolicies">,
-  { rules, known }: PolicyQuestion,
+  { rules, known, limiter }: PolicyQuestion,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly StickinessPolicy[]>> {
   const policies = new Map<string, readonly StickinessPolicy[]>();
-  const limiter = new Limiter(CONCURRENCY_MAX);
   let isDenied = false;
   const read = async (ruleId: string): Promise<void> => {
     if (isDenied) return;

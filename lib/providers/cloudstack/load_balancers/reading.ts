@@ -3,8 +3,10 @@
  * @module
  */
 import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
+import { Limiter } from "../../../core/limiter.ts";
 import type { Version } from "../session/facts.ts";
 import type { LoadBalancingApi, WholeList } from "../wire/load_balancing_api.ts";
+import { listAsked } from "./asked_addresses.ts";
 import { isAboutOne, readMemberships } from "./memberships.ts";
 import type { Networks } from "./networks.ts";
 import { readPolicies } from "./policies.ts";
@@ -27,12 +29,18 @@ export interface LookOptions {
   readonly nodeNetworkIds: ReadonlySet<string>;
   /** Of the look before. */
   readonly knownPolicies: ReadonlyMap<string, readonly StickinessPolicy[]>;
+  /** Asks whose API user took addresses, see `readTakers`. */
+  readonly readTakers: (
+    asked: ReadonlyMap<string, number>,
+  ) => Promise<ReadonlyMap<string, "us" | "others"> | undefined>;
   /** When the look began, in monotonic milliseconds. */
   readonly takenAtMs: number;
 }
 
 /** Lists of ACLs that every account has, and that no account can change. */
 const FIXED_LISTS: ReadonlySet<string> = new Set(["default_allow", "default_deny"]);
+/** Questions about single rules, VMs and lists at once. A look must not hold up what else asks CloudStack. */
+const CONCURRENCY_MAX = 4;
 const STICKINESS = /stickiness-method-name$/;
 
 /**
@@ -52,10 +60,13 @@ export async function takeLook(options: LookOptions, signal: AbortSignal): Promi
   const ours = rules.objects.filter((rule) => findClaim(claims, rule) !== undefined);
   const wanted = new Set([...nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
   const networks = await options.networks.read({ wanted, projectId }, signal);
-  const [members, policies, aclItems] = await Promise.all([
-    readMembers(ours, rules, options, signal),
-    readPoliciesOf(ours, { ...options, networks: networks.networks }, signal),
-    readAclItems(toListIds(wanted, networks.networks), options, signal),
+  const limited = { ...options, limiter: new Limiter(CONCURRENCY_MAX) };
+  const asked = listAsked(claims.values(), toMap(addresses));
+  const [takers, members, policies, aclItems] = await Promise.all([
+    asked.size === 0 ? undefined : options.readTakers(asked),
+    readMembers(ours, rules, limited, signal),
+    readPoliciesOf(ours, { ...limited, networks: networks.networks }, signal),
+    readAclItems(toListIds(wanted, networks.networks), limited, signal),
   ]);
   return {
     takenAtMs,
@@ -66,6 +77,7 @@ export async function takeLook(options: LookOptions, signal: AbortSignal): Promi
     networks: networks.networks,
     members,
     policies,
+    ...(takers !== undefined && { takers }),
     aclItems: new Map(aclItems.map(({ listId, objects }) => [listId, objects])),
     unreadable: [rules, addresses, firewallRules, networks, ...aclItems].flatMap(
       (list): readonly Unreadable[] => list.unreadable,
@@ -76,7 +88,7 @@ export async function takeLook(options: LookOptions, signal: AbortSignal): Promi
 async function readMembers(
   ours: readonly Rule[],
   { objects }: WholeList<Rule>,
-  { api, vms, isEveryVm, projectId }: LookOptions,
+  { api, vms, isEveryVm, projectId, limiter }: Limited,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
   const question = {
@@ -84,17 +96,22 @@ async function readMembers(
     ruleCount: objects.length,
     vms: isEveryVm ? vms : undefined,
     projectId,
+    limiter,
   };
   return await readMemberships(api, question, signal);
 }
 
-interface Stickiness extends Pick<LookOptions, "api" | "claims" | "knownPolicies"> {
+interface Limited extends LookOptions {
+  readonly limiter: Limiter;
+}
+
+interface Stickiness extends Pick<Limited, "api" | "claims" | "knownPolicies" | "limiter"> {
   readonly networks: ReadonlyMap<string, Network>;
 }
 
 async function readPoliciesOf(
   ours: readonly Rule[],
-  { api, claims, knownPolicies, networks }: Stickiness,
+  { api, claims, knownPolicies, networks, limiter }: Stickiness,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly StickinessPolicy[]>> {
   const rules = ours.filter(({ networkId }) => networks.get(networkId)?.stickiness !== undefined);
@@ -105,6 +122,7 @@ async function readPoliciesOf(
   const question = {
     rules: new Map(rules.map((rule) => [rule.id, asksForIt(rule)])),
     known: knownPolicies,
+    limiter,
   };
   return await readPolicies(api, question, signal);
 }
@@ -114,7 +132,7 @@ type ListedItems = WholeList<AclItem> & { readonly listId: string };
 /** A list about which CloudStack refuses to answer is not known, which is of no concern to Services elsewhere. */
 async function readAclItems(
   listIds: ReadonlySet<string>,
-  { api, projectId }: Pick<LookOptions, "api" | "projectId">,
+  { api, projectId, limiter }: Pick<Limited, "api" | "projectId" | "limiter">,
   signal: AbortSignal,
 ): Promise<readonly ListedItems[]> {
   const read = async (listId: string): Promise<ListedItems[]> => {
@@ -125,7 +143,8 @@ async function readAclItems(
       throw error;
     }
   };
-  return (await Promise.all([...listIds].map(read))).flat();
+  const reading = [...listIds].map((listId) => limiter.run(() => read(listId), signal));
+  return (await Promise.all(reading)).flat();
 }
 
 /** The Service that a rule is for, by its name. */

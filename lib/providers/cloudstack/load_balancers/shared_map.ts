@@ -27,9 +27,8 @@ export class SharedMap<K, V> {
     return this.#map.has(key);
   }
 
-  /** The values now: the map may change while they are read. */
-  values(): readonly V[] {
-    return [...this.#map.values()];
+  values(): MapIterator<V> {
+    return this.#map.values();
   }
 
   set(key: K, value: V): void {

@@ -2,7 +2,15 @@
  * Keeps the last look at CloudStack, with the changes that this process made since.
  * @module
  */
-import { SharedMap } from "./shared_map.ts";
+import {
+  changeMembers,
+  dropById,
+  putById,
+  removeRule,
+  renewAddress,
+  type Tables,
+  toTables,
+} from "./tables.ts";
 import type { AclItem, FirewallRule, PublicAddress, Rule, StickinessPolicy, View } from "./view.ts";
 
 /** What a look found, besides what the store adds by itself. */
@@ -12,16 +20,6 @@ export type Found = Omit<View, "clusterIds" | "vms">;
 export interface OpenLook {
   /** Whether the store was invalidated since it began: what it finds may be out of date already. */
   readonly isOutdated: boolean;
-}
-
-/** The parts of a look that change. */
-interface Tables {
-  readonly addresses: SharedMap<string, PublicAddress>;
-  readonly rules: SharedMap<string, Rule>;
-  readonly firewallRules: SharedMap<string, FirewallRule>;
-  readonly aclItems: SharedMap<string, readonly AclItem[]>;
-  readonly members: SharedMap<string, ReadonlySet<string>>;
-  readonly policies: SharedMap<string, readonly StickinessPolicy[]>;
 }
 
 type Change = (tables: Tables) => void;
@@ -159,20 +157,14 @@ export class LookStore {
 
   /** Adds VMs to a rule. */
   addMembers(ruleId: string, vmIds: Iterable<string>): void {
-    const added = [...vmIds];
-    this.#change(({ members }) => {
-      const known = members.get(ruleId);
-      if (known !== undefined) members.set(ruleId, new Set([...known, ...added]));
-    });
+    const added = new Set(vmIds);
+    this.#change((tables) => changeMembers(tables, ruleId, (known) => known.union(added)));
   }
 
   /** Removes VMs from a rule. */
   removeMembers(ruleId: string, vmIds: Iterable<string>): void {
     const removed = new Set(vmIds);
-    this.#change(({ members }) => {
-      const known = members.get(ruleId);
-      if (known !== undefined) members.set(ruleId, known.difference(removed));
-    });
+    this.#change((tables) => changeMembers(tables, ruleId, (known) => known.difference(removed)));
   }
 
   /** Adds a firewall rule, or replaces it. */
@@ -220,17 +212,6 @@ export class LookStore {
   }
 }
 
-function toTables(found: Found): Tables {
-  return {
-    addresses: new SharedMap(found.addresses),
-    rules: new SharedMap(found.rules),
-    firewallRules: new SharedMap(found.firewallRules),
-    aclItems: new SharedMap(found.aclItems),
-    members: new SharedMap(found.members),
-    policies: new SharedMap(found.policies),
-  };
-}
-
 function toView({ found, tables }: Kept, clusterIds: View["clusterIds"], vms: View["vms"]): View {
   return Object.freeze({
     ...found,
@@ -243,49 +224,4 @@ function toView({ found, tables }: Kept, clusterIds: View["clusterIds"], vms: Vi
     members: tables.members.share(),
     policies: tables.policies.share(),
   });
-}
-
-function removeRule(tables: Tables, rule: Rule): void {
-  tables.rules.delete(rule.id);
-  tables.members.delete(rule.id);
-  tables.policies.delete(rule.id);
-  renewAddress(tables, rule.addressId);
-}
-
-/**
- * Changes an address as the server does when its rules changed. One of a VPC is bound to the tier of its first rule,
- * and freed from it together with its last one.
- */
-function renewAddress({ addresses, rules, firewallRules }: Tables, id: string): void {
-  const address = addresses.get(id);
-  if (address === undefined) return;
-  const { hasRules: _1, ...known } = address;
-  const rule = rules.values().find(({ addressId }) => addressId === id);
-  const isUsed = rule !== undefined || firewallRules.values().some((one) => one.addressId === id);
-  const { networkId = rule?.networkId, ...apart } = known;
-  const isBound = networkId !== undefined && (address.vpcId === undefined || isUsed);
-  addresses.set(id, isBound ? { ...apart, networkId } : apart);
-}
-
-function putById<T extends { readonly id: string }>(
-  map: SharedMap<string, readonly T[]>,
-  key: string,
-  one: T,
-): void {
-  const known = map.get(key);
-  if (known !== undefined) map.set(key, [...known.filter(({ id }) => id !== one.id), one]);
-}
-
-function dropById<T extends { readonly id: string }>(
-  map: SharedMap<string, readonly T[]>,
-  key: string,
-  id: string,
-): void {
-  const known = map.get(key);
-  if (known !== undefined) {
-    map.set(
-      key,
-      known.filter((one) => one.id !== id),
-    );
-  }
 }

@@ -152,8 +152,8 @@ export interface View {
   readonly networks: ReadonlyMap<string, Network>;
   readonly vms: ReadonlyMap<string, BackendVm>;
   /**
-   * Items by the ID of their list, for the networks of Nodes, of our rules and of our addresses. Absent: not known, or
-   * the list is `default_allow` or `default_deny`.
+   * Items by the ID of their list, for the networks of Nodes and of rules of Services. Absent: not known, or the list
+   * is `default_allow` or `default_deny`.
    */
   readonly aclItems: ReadonlyMap<string, readonly AclItem[]>;
   /** IDs of the VMs of each rule, by the ID of the rule; only rules of Services. Absent: not known. */

@@ -6,7 +6,10 @@ import { afterEach, beforeEach } from "bun:test";
 import type { LoadBalancerClaim } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { Generation } from "../../../../lib/providers/cloudstack/generation.ts";
-import { Look } from "../../../../lib/providers/cloudstack/load_balancers/look.ts";
+import {
+  Look,
+  type LookerOptions,
+} from "../../../../lib/providers/cloudstack/load_balancers/look.ts";
 import { LookStore } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import type { View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { Memory } from "../../../../lib/providers/cloudstack/memory.ts";
@@ -30,6 +33,8 @@ export interface LookRig {
   readonly store: LookStore;
   readonly generation: Generation;
   readonly look: Look;
+  /** The addresses about which CloudStack was asked who took them, each time with when they were recorded. */
+  readonly askedTakers: ReadonlyMap<string, number>[];
   /** The Services; a test may set others. */
   claims: LoadBalancerClaim[];
   /** Looks for these Services. @param maxAgeMs @default {0} */
@@ -65,6 +70,9 @@ export function useLook(world: World, more: object = {}): LookRig {
     get look() {
       return running().look;
     },
+    get askedTakers() {
+      return running().askedTakers;
+    },
     get claims() {
       return running().claims;
     },
@@ -86,8 +94,13 @@ async function startRig(world: World, more: object): Promise<LookRig> {
   const generation = new Generation({ ...shared, api: new CloudStackApi(session) });
   const store = new LookStore();
   const api = new LoadBalancingApi(session);
-  const look = new Look({ api, source: generation, store, clock, signal });
+  const readTakers: LookerOptions["readTakers"] = (asked) => {
+    rig.askedTakers.push(asked);
+    return Promise.resolve(new Map([...asked.keys()].map((id) => [id, "us"])));
+  };
+  const look = new Look({ api, source: generation, readTakers, store, clock, signal });
   const rig: LookRig = {
+    askedTakers: [],
     clock,
     simulator,
     store,

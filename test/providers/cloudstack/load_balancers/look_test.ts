@@ -3,14 +3,17 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from "bun:test";
+import { formatRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import type { View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { createDemoWorld } from "../../../../lib/simulator/cloudstack/mod.ts";
 import { settle } from "../../../support/manual_clock.ts";
 import { toClaim, useLook } from "./look_rig.ts";
+import { toAddress } from "./objects.ts";
 
 const signal = new AbortController().signal;
 const UID = "01234567-89ab-cdef-0123-456789abcdef";
 const LB_NAME = "a0123456789abcdef0123456789abcde";
+const LB_NETWORK = "0a1b2c3d-0000-4000-8000-00000000000b";
 const story = createDemoWorld();
 const rig = useLook(story.world);
 const { observe, takeRequests } = rig;
@@ -198,6 +201,32 @@ describe("Look", () => {
     await expect(one).rejects.toThrow("left");
     await rig.clock.advance(SLOW_MS);
     expect((await other).takenAtMs).toBe(0);
+  });
+
+  test("asks who took an address that a record names, and is taken again for a new record", async () => {
+    const { addresses } = await observe();
+    const address = addresses.values().find(({ tags }) => tags.size === 0);
+    const named = { id: address?.id ?? "", place: { networkId: LB_NETWORK }, wasFree: true };
+    const record = formatRecord({ address: { ...named, atMs: 0 } }, UID) ?? "";
+    rig.claims = [toClaim(UID, { record })];
+    takeRequests();
+    const { takers } = await observe(60_000);
+    expect([...(takers ?? [])]).toEqual([[named.id, "us"]]);
+    await observe(60_000);
+    expect(takeRequests()).toMatchObject({ listPublicIpAddresses: 1 });
+    expect(rig.askedTakers).toEqual([new Map([[named.id, 0]])]);
+  });
+
+  test("does not ask who took an address that this process took since", async () => {
+    await observe();
+    takeRequests();
+    const taken = toAddress("0a1b2c3d-0000-4000-8000-00000000000a");
+    rig.store.putAddress(taken);
+    const named = { id: taken.id, place: { networkId: LB_NETWORK }, wasFree: true };
+    const record = formatRecord({ address: { ...named, atMs: 0 } }, UID) ?? "";
+    rig.claims = [toClaim(UID, { record })];
+    expect((await observe(60_000)).addresses.get(taken.id)).toEqual(taken);
+    expect(takeRequests()).toEqual({});
   });
 
   test("shows the VMs of the newest inventory", async () => {

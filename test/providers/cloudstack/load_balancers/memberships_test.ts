@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
+import { Limiter } from "../../../../lib/core/limiter.ts";
 import {
   isAboutOne,
   readMemberships,
@@ -59,6 +60,7 @@ async function read({ members, vms, errors = {}, ruleCount }: World) {
     ruleCount: ruleCount ?? rules.length,
     vms: vms && byId(...vms),
     projectId: undefined,
+    limiter: new Limiter(1),
   };
   const found = await readMemberships(api, question, signal);
   return { found: Object.fromEntries([...found].map(([id, ids]) => [id, [...ids]])), asked };

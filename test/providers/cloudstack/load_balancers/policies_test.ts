@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
+import { Limiter } from "../../../../lib/core/limiter.ts";
 import {
   type PolicyQuestion,
   readPolicies,
@@ -29,11 +30,8 @@ async function read(
       return error === undefined ? Promise.resolve([POLICY]) : Promise.reject(error);
     },
   };
-  const found = await readPolicies(
-    api,
-    { rules: new Map(), known: new Map(), ...question },
-    signal,
-  );
+  const nothing = { rules: new Map(), known: new Map(), limiter: new Limiter(4) };
+  const found = await readPolicies(api, { ...nothing, ...question }, signal);
   return { found: Object.fromEntries(found), asked };
 }
 

@@ -7,6 +7,7 @@ import {
   createNetworkKinds,
   type NetworkKind,
 } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/stickiness.ts";
 import { toClaim, useLook } from "./look_rig.ts";
 
 const signal = new AbortController().signal;
@@ -101,6 +102,48 @@ describe("takeLook()", () => {
     addRule("simple");
     expect((await observe()).policies.size).toBe(0);
     expect(takeRequests()).not.toHaveProperty("listLBStickinessPolicies");
+  });
+
+  describe("with stickiness", () => {
+    const POLICY = "service.beta.kubernetes.io/cloudstack-load-balancer-stickiness-method-name";
+
+    function addPolicy(ruleId: string): void {
+      const policy = toStickinessPolicy({ ruleId, name: "left", parameters: { tablesize: "1k" } });
+      rig.simulator.state.stickinessPolicies.set(policy.id, policy);
+    }
+
+    test("finds a policy that an earlier process left, and looks at it until it is gone", async () => {
+      rig.claims = [toClaim(UID)];
+      const ruleId = addRule("isolated");
+      addPolicy(ruleId);
+      expect((await observe()).policies.get(ruleId)).toMatchObject([
+        { name: "left", method: "SourceBased", params: new Map([["tablesize", "1k"]]) },
+      ]);
+      rig.simulator.state.stickinessPolicies.clear();
+      expect((await observe()).policies.get(ruleId)).toEqual([]);
+      takeRequests();
+      await observe();
+      expect(takeRequests()).not.toHaveProperty("listLBStickinessPolicies");
+    });
+
+    test("looks again at the policies of a Service that asks for one", async () => {
+      rig.claims = [toClaim(UID, { annotations: { [POLICY]: "SourceBased" } })];
+      const ruleId = addRule("isolated");
+      expect((await observe()).policies.get(ruleId)).toEqual([]);
+      addPolicy(ruleId);
+      expect((await observe()).policies.get(ruleId)).toHaveLength(1);
+    });
+
+    test("does without the command if the role lacks it", async () => {
+      rig.claims = [toClaim(UID)];
+      const ruleId = addRule("isolated");
+      rig.simulator.faults.set(
+        { kind: "error", code: 432 },
+        { command: "listLBStickinessPolicies" },
+      );
+      const { rules, policies } = await observe();
+      expect([rules.has(ruleId), policies.has(ruleId)]).toEqual([true, false]);
+    });
   });
 
   test("says what cannot be read, and shows the rest", async () => {

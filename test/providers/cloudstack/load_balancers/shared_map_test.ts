@@ -27,7 +27,7 @@ test("SharedMap never changes what it shared, or got", () => {
         expect(map.get(key)).toBe(expected.get(key));
         expect(map.has(key)).toBe(expected.has(key));
       }
-      expect(map.values()).toEqual([...expected.values()]);
+      expect([...map.values()]).toEqual([...expected.values()]);
       for (const [one, text] of shared) expect(JSON.stringify([...one])).toBe(text);
     }),
   );

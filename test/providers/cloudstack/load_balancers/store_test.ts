@@ -3,11 +3,13 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from "bun:test";
+import { array, assert, boolean, constantFrom, property, record } from "fast-check";
 import {
   type Found,
   LookStore,
+  type OpenLook,
 } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
-import type { View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import type { Rule, View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import {
   byId,
   toAclItem,
@@ -107,7 +109,10 @@ const CHANGES: readonly (readonly [string, (store: LookStore) => void, Partial<V
   [
     "removeMembers",
     (one) => one.removeMembers("rule", ["vm-1", "vm-9"]),
-    { members: new Map([["rule", new Set()]]) },
+    {
+      members: new Map([["rule", new Set()]]),
+      rules: byId(toRule("rule", { state: "Add" }), toRule("foreign", { addressId: "other" })),
+    },
   ],
   [
     "putFirewallRule",
@@ -160,10 +165,13 @@ describe("LookStore", () => {
 
   test.each(CHANGES)("a view does not change by %s", (_what, change) => {
     look(FULL);
-    const before = view();
-    const text = structuredClone({ ...before });
-    change(store);
-    expect({ ...before }).toEqual(text);
+    for (const [, other] of CHANGES) {
+      other(store);
+      const before = view();
+      const text = structuredClone({ ...before });
+      change(store);
+      expect({ ...before }).toEqual(text);
+    }
   });
 
   test.each(CHANGES)(
@@ -179,6 +187,48 @@ describe("LookStore", () => {
       }
     },
   );
+
+  test("shows the cloud after any changes and looks, in any order", () => {
+    // A change is in the cloud some time before it is reported; a look reads the cloud some time after it began.
+    const events = array(
+      record({
+        kind: constantFrom("commit", "report", "begin", "read", "finish"),
+        id: constantFrom("a", "b", "c"),
+        isRemoval: boolean(),
+      }),
+      { maxLength: 30 },
+    );
+    assert(
+      property(events, (all) => {
+        const tested = new LookStore();
+        tested.finish(tested.begin(), toFound());
+        let cloud = new Map<string, Rule>();
+        const unreported: (() => void)[] = [];
+        let open: OpenLook | undefined;
+        let seen: ReadonlyMap<string, Rule> | undefined;
+        const finish = (): void => {
+          if (open && seen) tested.finish(open, toFound({ rules: seen }));
+          if (open && !seen) tested.abandon(open);
+          [open, seen] = [undefined, undefined];
+        };
+        for (const [at, { kind, id, isRemoval }] of all.entries()) {
+          if (kind === "begin") open ??= tested.begin();
+          if (kind === "read" && open) seen ??= new Map(cloud);
+          if (kind === "finish") finish();
+          if (kind === "report") unreported.shift()?.();
+          if (kind !== "commit") continue;
+          const rule = toRule(id, { publicPort: at });
+          cloud = new Map(cloud);
+          if (isRemoval) cloud.delete(id);
+          else cloud.set(id, rule);
+          unreported.push(() => (isRemoval ? tested.dropRule(id) : tested.putRule(rule)));
+        }
+        for (const report of unreported) report();
+        finish();
+        expect(new Map(tested.view?.rules)).toEqual(cloud);
+      }),
+    );
+  });
 
   test("a look that began after a change shows what the cloud says", () => {
     look(FULL);
@@ -203,6 +253,13 @@ describe("LookStore", () => {
     store.addMembers("rule", ["vm-1"]);
     store.finish(slow, toFound({ rules: byId(toRule("rule")) }));
     expect(view().members.get("rule")).toBeUndefined();
+  });
+
+  test("a rule is active as soon as it has a member", () => {
+    look(toFound());
+    store.putRule(toRule("rule", { state: "Add" }));
+    store.addMembers("rule", ["vm-1"]);
+    expect(view().rules.get("rule")?.state).toBe("Active");
   });
 
   test("the first rule of a VPC's address binds it to a tier, the last one frees it", () => {
