@@ -58,7 +58,10 @@ export interface CloudNotice {
  *
  * @typeParam S Its settings
  */
-export type ConfigParser<S> = Pick<ProviderDefinition<S>, "parseConfig" | "settings" | "syntax">;
+export type ConfigParser<S> = Pick<
+  ProviderDefinition<S>,
+  "parseConfig" | "refusedSections" | "settings" | "syntax"
+>;
 
 /** A settings file that can be read again. */
 export interface ConfigFile {
@@ -139,6 +142,11 @@ export interface ProviderDefinition<S = unknown> {
   readonly syntax?: SettingSyntax;
   /** Every setting, in the order of the reference page. Any other key in a file is an error. */
   readonly settings: readonly SettingDescription[];
+  /**
+   * Sections of the file that have no meaning for this cloud, by their keys: why, and what to do; no full stop. They
+   * are errors, so that no operator relies on them. @default {none}
+   */
+  readonly refusedSections?: Readonly<Record<string, string>>;
   /**
    * Reads a configuration. Never throws, never touches files or the network. Ignores keys that no setting has.
    *

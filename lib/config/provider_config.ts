@@ -80,7 +80,8 @@ export async function parseProviderConfig<S>(
       [...broken, ...notes].toSorted(byLine).map((issue) => ({ ...issue, source: path })),
     );
   }
-  const { rest, sections, ...common } = splitConfig(raw, all);
+  const refused = listRefused(raw, definition);
+  const { rest, sections, ...common } = splitConfig(raw, withoutRefused(all, refused));
   const parsed = definition.parseConfig(rest, env);
   const unknown = listUnknownKeys(raw, known, spell);
   const own = withoutConsequences(parsed.issues, unknown);
@@ -88,7 +89,7 @@ export async function parseProviderConfig<S>(
     notes.filter((one) => !one.isWarning),
     notes.filter((one) => one.isWarning),
   ];
-  const issues = [...errors, ...own, ...common.issues, ...unknown];
+  const issues = [...errors, ...own, ...refused, ...common.issues, ...unknown];
   const warnings = [...odd, ...parsed.warnings, ...common.warnings];
   const find = issues.length + warnings.length > 0 ? await locate() : undefined;
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
@@ -100,6 +101,26 @@ export async function parseProviderConfig<S>(
     sections,
   );
   return definition.syntax === undefined ? config : { ...config, syntax: syntax.name };
+}
+
+/** The sections of a file that have no meaning for its cloud. An empty one is one that a template left behind. */
+function listRefused(
+  raw: unknown,
+  { refusedSections = {} }: Pick<ConfigParser<unknown>, "refusedSections">,
+): (ConfigIssue & { readonly path: string })[] {
+  const entries = typeof raw === "object" && raw !== null ? Object.entries(raw) : [];
+  return entries.flatMap(([path, value]) => {
+    const message = Object.hasOwn(refusedSections, path) ? refusedSections[path] : undefined;
+    const isEmpty = value === undefined || value === null || value === "";
+    return message === undefined || isEmpty ? [] : [{ path, message }];
+  });
+}
+
+function withoutRefused(
+  sections: readonly SettingsSection[],
+  refused: readonly { readonly path: string }[],
+): SettingsSection[] {
+  return sections.filter(({ key }) => refused.every(({ path }) => path !== key));
 }
 
 /** In the order of the file; what has no line comes last. */

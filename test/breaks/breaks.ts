@@ -14,6 +14,7 @@ import { LOAD_BALANCER_STEP_BREAKS } from "./groups/load_balancer_steps.ts";
 import { LEADERSHIP_BREAKS } from "./groups/leadership.ts";
 import { NODE_BREAKS } from "./groups/nodes.ts";
 import { OUT_OF_SERVICE_BREAKS } from "./groups/out_of_service.ts";
+import { POOL_BREAKS } from "./groups/pools.ts";
 import { SECRET_BREAKS } from "./groups/secrets.ts";
 import { LABEL_BREAKS } from "./groups/labels.ts";
 import { SETTINGS_BREAKS } from "./groups/settings.ts";
@@ -37,6 +38,7 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "Apache CloudStack", breaks: CLOUDSTACK_BREAKS },
   { title: "Looks at load balancers", breaks: LOAD_BALANCER_LOOK_BREAKS },
   { title: "Steps of load balancers", breaks: LOAD_BALANCER_STEP_BREAKS },
+  { title: "Address pools", breaks: POOL_BREAKS },
   { title: "Who may look", breaks: ACCESS_BREAKS },
   { title: "Bounds", breaks: BOUND_BREAKS },
   { title: "What is said", breaks: SECRET_BREAKS },

@@ -172,6 +172,31 @@ const LINES: SettingSyntax = {
   },
 };
 
+describe("a section that has no meaning for the cloud", () => {
+  const refusing = {
+    ...definition,
+    refusedSections: { deletion: "nothing is ever deleted there" },
+  };
+
+  test("is refused with its place, and nothing in it is looked at", async () => {
+    const text = "url: u\ndeletion:\n  enabled: maybe\n";
+    expect(await listIssues(text, {}, refusing)).toEqual([
+      "FILE:2:1: deletion: nothing is ever deleted there",
+    ]);
+  });
+
+  test("is reported beside what else is wrong", async () => {
+    expect(await listIssues("token: 1\ndeletion: {}\nodder: 1\n", {}, refusing)).toHaveLength(4);
+  });
+
+  test.each(["url: u\n", "url: u\ndeletion:\n", 'url: u\ndeletion: ""\n'])(
+    "is not missed in %j",
+    async (text) => {
+      expect(await listIssues(text, {}, refusing)).toEqual([]);
+    },
+  );
+});
+
 describe("a provider with a syntax of its own", () => {
   const parser = { ...definition, syntax: LINES };
 

@@ -122,6 +122,11 @@ export interface LoadBalancerPlan<S extends LoadBalancerStep = LoadBalancerStep>
    * one. Written together with the status. @default {nothing changes}
    */
   readonly annotations?: Readonly<Record<string, string | undefined>>;
+  /**
+   * The record that the Service must have now, in place of the one it has; see {@linkcode LoadBalancerRecord}. Written
+   * together with the status, for a cloud that needs no record before that. @default {nothing changes}
+   */
+  readonly record?: string;
   readonly parts: readonly LoadBalancerPart[];
 }
 

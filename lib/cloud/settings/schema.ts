@@ -5,6 +5,7 @@
 import * as v from "valibot";
 import { assert } from "../../core/assert.ts";
 import { type Cidr, parseCidr } from "../../core/net/ip.ts";
+import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
 import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
 import { mustBeQuoted, mustBeSetting } from "../../core/text/must_be.ts";
 import type { SettingDescription } from "../provider_definition.ts";
@@ -98,6 +99,50 @@ export function wholeNumber(min: number, max: number): SettingSchema<number> {
 export function numberWithin(min: number, max: number, example: string): SettingSchema<number> {
   const problem = need(`a number from ${min} to ${max}, without quotes, for example ${example}`);
   return v.pipe(v.number(problem), v.minValue(min, problem), v.maxValue(max, problem));
+}
+
+/**
+ * Schema of a list.
+ *
+ * @param example As an operator writes it
+ * @param size How many items it may have. @default {itemsMin: 0}. More are refused before any is looked at: aliases can
+ * make a short file very long
+ */
+export function listOf<T>(
+  item: SettingSchema<T>,
+  example: string,
+  { itemsMin = 0, itemsMax }: { readonly itemsMin?: number; readonly itemsMax: number },
+): SettingSchema<T[]> {
+  const list = v.array(v.unknown(), need(`a list, for example ${example}`));
+  const few = v.maxLength<unknown[], number, string>(itemsMax, `must have at most ${itemsMax}`);
+  const some = v.minLength<unknown[], number, string>(itemsMin, "must not be an empty list");
+  return v.pipe(list, few, some, v.array(item));
+}
+
+/** Schema of a block in a list. @param what The block, for messages: `a pool (name, addresses, …)` */
+export function block<const E extends v.ObjectEntries>(
+  entries: E,
+  what: string,
+): SettingSchema<v.InferOutput<v.ObjectSchema<E, undefined>>> {
+  return v.object(entries, need(what));
+}
+
+/** Schema of one of a few words. */
+export function oneOf<const T extends string>(words: readonly T[]): SettingSchema<T> {
+  return v.picklist(words, need(words.join(" or ")));
+}
+
+/** Schema of labels that an object must have. */
+export function labels(): SettingSchema<Record<string, string>> {
+  const problem = need("labels (key: value)");
+  return v.pipe(
+    v.record(
+      v.pipe(v.string(), v.check(isLabelKey, "must be a label key that Kubernetes accepts")),
+      v.pipe(v.string(needText), v.check(isLabelValue, need(LABEL_VALUE_FORM))),
+      problem,
+    ),
+    v.check((found) => Object.keys(found).length > 0, problem),
+  );
 }
 
 /** Schema of a list of addresses and networks. */

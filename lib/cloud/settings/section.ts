@@ -8,6 +8,7 @@ import type { ConfigIssue } from "../../core/errors.ts";
 import { mustBeSetting } from "../../core/text/must_be.ts";
 import type { SettingDescription } from "../provider_definition.ts";
 import { BLOCK, describeBlock, type SettingSchema } from "./schema.ts";
+import { dropEmpty } from "./shape.ts";
 
 /**
  * A section that a file may have, for every provider.
@@ -49,7 +50,7 @@ export type SectionValues = ReadonlyMap<string, unknown>;
 /** Settings of a section by key; all are optional. */
 type Entries = Readonly<Record<string, v.OptionalSchema<SettingSchema<unknown>, undefined>>>;
 
-/** An unusual value of one key of a section. */
+/** Something to say about the value of a key of a section, or of one below it. */
 export interface SectionWarning {
   readonly key: string;
   readonly message: string;
@@ -64,6 +65,13 @@ export interface SectionOptions<E extends Entries, S> extends Pick<
   readonly entries: E;
   /** Turns the values in the file into settings; `undefined` means the default. */
   readonly toSettings: (written: v.InferOutput<v.ObjectSchema<E, undefined>>) => S;
+  /** The settings in each item of a key whose value is a list of blocks, by that key. @default {no key has any} */
+  readonly items?: Readonly<Record<string, Parameters<typeof describeBlock>[0]>>;
+  /**
+   * Lists problems that one value alone does not have. Called with anything, also when there are other problems, so
+   * that all of them are reported at once. @default {nothing}
+   */
+  readonly listIssues?: (written: Readonly<Record<string, unknown>>) => readonly SectionWarning[];
   /** Lists warnings about settings that work but are not safe. @default {nothing} */
   readonly listWarnings?: (settings: S) => readonly SectionWarning[];
 }
@@ -72,39 +80,40 @@ export interface SectionOptions<E extends Entries, S> extends Pick<
 export function createSection<const E extends Entries, S>(
   options: SectionOptions<E, S>,
 ): SettingsSection<S> {
-  const { key, docs, entries, toSettings, listWarnings = () => [] } = options;
+  const { key, docs, entries, toSettings, items = {} } = options;
+  const { listIssues = () => [], listWarnings = () => [] } = options;
   const schema = v.object(entries);
   const standard = toSettings(v.parse(schema, {}));
   const refuse = (issues: readonly ConfigIssue[]): ParsedSection<S> => {
     return { settings: standard, issues, warnings: [] };
   };
+  const place = (one: SectionWarning): ConfigIssue => ({
+    path: `${key}.${one.key}`,
+    message: one.message,
+  });
   return {
     key,
     docs,
-    settings: describeBlock(entries, `${key}.`),
+    settings: [
+      ...describeBlock(entries, `${key}.`),
+      ...Object.entries(items).flatMap(([list, item]) => describeBlock(item, `${key}.${list}.`)),
+    ],
     standard,
     parse: (written) => {
       const raw = isEmpty(written) ? {} : written;
       if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {
         return refuse([{ path: key, message: mustBeSetting(BLOCK, raw) }]);
       }
-      const given = Object.entries(raw).filter(([, value]) => !isEmpty(value));
-      const result = v.safeParse(schema, Object.fromEntries(given));
-      if (!result.success) {
-        const { issues } = result;
-        return refuse(
-          issues.map((issue) => ({
-            path: `${key}.${v.getDotPath(issue) ?? ""}`,
-            message: issue.message,
-          })),
-        );
-      }
+      const given = Object.fromEntries(
+        Object.entries(raw)
+          .filter(([, value]) => !isEmpty(value))
+          .map(([name, value]) => [name, name in items ? withoutEmptyKeys(value) : value]),
+      );
+      const result = v.safeParse(schema, given);
+      const issues = [...(result.issues ?? []).map(toWarning), ...listIssues(given)].map(place);
+      if (!result.success || issues.length > 0) return refuse(issues);
       const settings = toSettings(result.output);
-      const warnings = listWarnings(settings).map((one) => ({
-        path: `${key}.${one.key}`,
-        message: one.message,
-      }));
-      return { settings, issues: [], warnings };
+      return { settings, issues: [], warnings: listWarnings(settings).map(place) };
     },
   };
 }
@@ -117,6 +126,16 @@ export function findSettings<S>(
   if (section === undefined) return undefined;
   // The value under a key comes from `parse` of the section with that key.
   return values.has(section.key) ? (values.get(section.key) as S) : section.standard;
+}
+
+function toWarning(issue: v.BaseIssue<unknown>): SectionWarning {
+  const isMissing = issue.kind === "schema" && issue.input === undefined;
+  return { key: v.getDotPath(issue) ?? "", message: isMissing ? "required" : issue.message };
+}
+
+/** A list of blocks without their keys that have no value. */
+function withoutEmptyKeys(list: unknown): unknown {
+  return Array.isArray(list) ? list.map((item) => dropEmpty(item, 0)) : list;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -2,6 +2,7 @@
  * The controller of Services for the registry.
  * @module
  */
+import { type LoadBalancerSettings, LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
 import { LOAD_BALANCER_CLEANUP, SERVICES } from "../../kube/kinds/service.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
@@ -10,13 +11,18 @@ import { RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, EXCLUDED_NODE, NAME, RECORD, SOURCE_RANGES } from "./words.ts";
 
 /** Makes load balancers for Services. */
-export const serviceController: ControllerDefinition = {
+export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
   name: NAME,
   aliases: ["service-lb-controller"],
   isOffByDefault: true,
   kind: SERVICES,
   needsCloud: true,
   needs: ["loadBalancers"],
+  standIn: {
+    list: ({ pools }) => (pools.length > 0 ? ["loadBalancers"] : []),
+    advice: "or set address pools, in loadBalancers.pools of the settings file",
+  },
+  section: LOAD_BALANCERS,
   mayBeLeftOut: true,
   component: COMPONENT,
   events: EVENT_WORDS,

@@ -3,7 +3,8 @@
  * @module
  */
 import type { LoadBalancerClaim, LoadBalancers } from "../../cloud/capabilities/load_balancers.ts";
-import { assert } from "../../core/assert.ts";
+import { AddressPools } from "../../cloud/pools/address_pools.ts";
+import type { LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import { type DetachedRun, DetachedWork } from "../../engine/detached_work.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
@@ -33,10 +34,10 @@ import { Turns } from "./turns.ts";
 import { NAME } from "./words.ts";
 
 /** Creates the controller for the registry. */
-export function create(context: ControllerContext): ServiceController {
+export function create(context: ControllerContext<LoadBalancerSettings>): ServiceController {
+  const { clock, settings } = context;
   const { loadBalancers } = requireCloud(context).provider;
-  assert(loadBalancers !== undefined, "this controller runs only with a cloud that has them");
-  return new ServiceController(context, loadBalancers);
+  return new ServiceController(context, loadBalancers ?? new AddressPools({ settings, clock }));
 }
 
 /** How long a Service may keep a worker; after that its work goes on without one. */
@@ -47,9 +48,10 @@ const GRACE_MS = 2_500;
 const BACKOFF_MS = 5_000;
 
 /** The controller of Services. */
-export class ServiceController implements RunningController {
+export class ServiceController implements RunningController<LoadBalancerSettings> {
   readonly objects: StoreReader<Service>;
-  readonly #context: ControllerContext;
+  readonly #context: ControllerContext<LoadBalancerSettings>;
+  readonly #loadBalancers: LoadBalancers;
   readonly #managed: ManagedServices;
   readonly #tasks: ServiceTasks;
   readonly #looks: Looks;
@@ -61,7 +63,7 @@ export class ServiceController implements RunningController {
   readonly #nodePass: NodePass;
   readonly #loop: ObjectLoop<Service>;
 
-  constructor(context: ControllerContext, loadBalancers: LoadBalancers) {
+  constructor(context: ControllerContext<LoadBalancerSettings>, loadBalancers: LoadBalancers) {
     const { clock, client, caches, flags } = context;
     const cloud = requireCloud(context);
     const metrics = createServiceMetrics(context.metrics);
@@ -69,6 +71,7 @@ export class ServiceController implements RunningController {
     const inputs = (service: Service): readonly unknown[] => listInputs(service, ownClass);
     const written = new WrittenVersions();
     this.#context = context;
+    this.#loadBalancers = loadBalancers;
     this.objects = caches.reader(SERVICES);
     const services = new NewestServices(this.objects, written);
     const managed = new ManagedServices(clock);
@@ -134,6 +137,12 @@ export class ServiceController implements RunningController {
     } finally {
       end();
     }
+  }
+
+  /** Uses other address pools from now on. */
+  reconfigure(settings: LoadBalancerSettings): void {
+    if (this.#loadBalancers instanceof AddressPools) this.#loadBalancers.reconfigure(settings);
+    for (const key of this.#tasks.listKeys()) this.#loop.enqueue(key);
   }
 
   /** Describes a Service for the debug pages; `undefined` if it has no load balancer of Landfall and gets none. */

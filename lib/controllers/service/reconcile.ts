@@ -28,6 +28,7 @@ import { toClaim, toSpec } from "./spec/spec.ts";
 import { showsAnnotations, showsIngress } from "./spec/status.ts";
 import type { ServiceTasks, Task } from "./state/tasks.ts";
 import type { Turns } from "./turns.ts";
+import { RECORD } from "./words.ts";
 
 /** What a {@linkcode ServiceReconciler} needs. */
 export interface ServiceReconcilerOptions {
@@ -184,12 +185,13 @@ export class ServiceReconciler {
   /** @returns Whether it wrote */
   async #writeStatus(
     service: Service,
-    { ingress, annotations = {} }: LoadBalancerPlan,
+    { ingress, record, annotations: others = {} }: LoadBalancerPlan,
     { progress, run }: Attempt,
   ): Promise<boolean> {
     const { writer, managed } = this.#options;
     if (ingress === undefined) return false;
     managed.note(service).ingress = ingress;
+    const annotations = { ...others, ...(record !== undefined && { [RECORD]: record }) };
     const isShown = showsIngress(service, ingress, writer);
     if (isShown && showsAnnotations(service, annotations)) return false;
     progress.check({ summary: `show ${JSON.stringify(ingress)} in the status` });

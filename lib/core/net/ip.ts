@@ -82,6 +82,11 @@ export function formatCidr({ family, first, last }: Cidr): string {
   return `${formatValue({ family, bits: first })}/${WIDTH[family] - rest}`;
 }
 
+/** The canonical text of an address, as {@linkcode parseIp} gives it. @param bits Within the range of its family */
+export function formatIp(family: 4 | 6, bits: bigint): string {
+  return formatValue({ family, bits });
+}
+
 /** Whether an address is in a block. A text that is not an address is in none. */
 export function isInCidr(address: string, cidr: Cidr): boolean {
   const value = toValue(address.trim());
@@ -99,6 +104,16 @@ export function isGloballyRoutable(address: string): boolean {
 export function isHostAddress(address: string): boolean {
   const value = toValue(address.trim());
   return value !== undefined && !NEVER_A_HOST.some((cidr) => contains(cidr, value));
+}
+
+/** Whether {@linkcode isHostAddress} holds for every address of a block. */
+export function hasOnlyHosts(cidr: Cidr): boolean {
+  return !NEVER_A_HOST.some((one) => overlaps(one, cidr));
+}
+
+/** Whether two blocks have an address in common. */
+export function overlaps(one: Cidr, other: Cidr): boolean {
+  return one.family === other.family && one.first <= other.last && other.first <= one.last;
 }
 
 /**

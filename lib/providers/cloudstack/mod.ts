@@ -20,6 +20,11 @@ export const cloudStack: ProviderDefinition<CloudStackSettings> = {
   missingLoadBalancers: NO_LOAD_BALANCERS,
   syntax: INI_SYNTAX,
   settings: describeSettings(),
+  refusedSections: {
+    loadBalancers:
+      "CloudStack has load balancers: it gives a Service its address; remove the section, and see the annotations of " +
+      "Services for CloudStack to ask for an address",
+  },
   parseConfig: parseCloudStackConfig,
   create(settings, deps) {
     const session = new CloudStackSession(settings, deps);

@@ -13,8 +13,8 @@ export const SETTINGS_BREAKS: readonly Break[] = [
     invariant: "a misspelt switch is an error, and not an unset switch",
     edits: edit(
       CONFIG,
-      "const issues = [...errors, ...own, ...common.issues, ...unknown];",
-      "const issues = [...errors, ...own, ...common.issues];",
+      "const issues = [...errors, ...own, ...refused, ...common.issues, ...unknown];",
+      "const issues = [...errors, ...own, ...refused, ...common.issues];",
     ),
     tests: ["test/config/provider_config_test.ts", "test/app/reload_test.ts"],
   },

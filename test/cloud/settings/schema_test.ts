@@ -5,14 +5,19 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import {
+  block,
   cidrs,
   describeBlock,
   duration,
   fingerprint,
+  labels,
+  listOf,
+  oneOf,
   parsed,
   required,
   setting,
   type SettingSchema,
+  trueOrFalse,
 } from "../../../lib/cloud/settings/schema.ts";
 
 const NOTES = { type: "text", description: "Some." };
@@ -90,6 +95,52 @@ describe("cidrs()", () => {
       "must be an IP address or a CIDR, for example 10.0.0.0/8",
     );
     expect(judge(cidrs(), "10.0.0.0/8")).toBe("must be a list, for example [10.0.0.0/8]");
+  });
+});
+
+describe("listOf()", () => {
+  const list = listOf(trueOrFalse(), "[true]", { itemsMin: 1, itemsMax: 2 });
+  test.each([
+    [
+      [true, false],
+      [true, false],
+    ],
+    [[], "must not be an empty list"],
+    [[true, "x"], "must be true or false"],
+    [[1, 2, 3], "must have at most 2"],
+    ["true", 'must be a list, for example [true], but is "true"'],
+  ])("judges %j: %j", (value, result) => {
+    expect(judge(list, value)).toEqual(result);
+  });
+
+  test("may be empty without a lower limit", () => {
+    expect(judge(listOf(trueOrFalse(), "[true]", { itemsMax: 2 }), [])).toEqual([]);
+  });
+});
+
+test("block() wants a block", () => {
+  const lamp = block({ isOn: setting(trueOrFalse(), NOTES) }, "a lamp (isOn)");
+  expect(judge(lamp, { isOn: true })).toEqual({ isOn: true });
+  expect(judge(lamp, 7)).toBe("must be a lamp (isOn), but is 7");
+});
+
+test("oneOf() names the words", () => {
+  expect(judge(oneOf(["on", "off"]), "on")).toBe("on");
+  expect(judge(oneOf(["on", "off"]), "secret")).toBe("must be on or off");
+});
+
+describe("labels()", () => {
+  test.each([
+    [
+      { "example.org/a": "b", c: "" },
+      { "example.org/a": "b", c: "" },
+    ],
+    [{ "-": "b" }, "must be a label key that Kubernetes accepts"],
+    [{ a: 1 }, "must be text, but is a number; write it in quotes"],
+    [{}, "must be labels (key: value), but is a block (key: value)"],
+    ["a=b", "must be labels (key: value)"],
+  ])("judges %j: %j", (value, result) => {
+    expect(judge(labels(), value)).toEqual(result);
   });
 });
 

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { setting, trueOrFalse, wholeNumber } from "../../../lib/cloud/settings/schema.ts";
+import {
+  block,
+  listOf,
+  parsed,
+  required,
+  setting,
+  trueOrFalse,
+  wholeNumber,
+} from "../../../lib/cloud/settings/schema.ts";
 import { createSection, findSettings } from "../../../lib/cloud/settings/section.ts";
 
 const notes = { type: "any", description: "Some." };
@@ -50,6 +58,51 @@ describe("createSection()", () => {
     expect(issues.map(({ path }) => path)).toEqual([...paths]);
     expect(JSON.stringify(issues)).not.toContain("s3cr3t");
     expect(warnings).toEqual([]);
+  });
+});
+
+describe("createSection() with a list of blocks", () => {
+  const BULB = {
+    name: required(
+      parsed((text) => text, "text"),
+      notes,
+    ),
+    isOn: setting(trueOrFalse(), notes),
+  };
+  const LAMPS = createSection({
+    key: "lamps",
+    docs: { title: "Lamps", text: "What shines." },
+    entries: {
+      bulbs: setting(listOf(block(BULB, "a bulb (name)"), "[{name: a}]", { itemsMax: 9 }), notes),
+    },
+    items: { bulbs: BULB },
+    toSettings: ({ bulbs = [] }) => bulbs.map(({ name }) => name),
+    listIssues: ({ bulbs }) =>
+      Array.isArray(bulbs) && bulbs.length > 1 ? [{ key: "bulbs.1", message: "is too much" }] : [],
+  });
+
+  test("describes the settings of an item below the list", () => {
+    expect(LAMPS.settings.map(({ path }) => path)).toEqual([
+      "lamps.bulbs",
+      "lamps.bulbs.name",
+      "lamps.bulbs.isOn",
+    ]);
+  });
+
+  test("takes an item's empty key for not set", () => {
+    const { settings, issues } = LAMPS.parse({ bulbs: [{ name: "a", isOn: null }] });
+    expect(issues).toEqual([]);
+    expect(settings).toEqual(["a"]);
+  });
+
+  test("reports what is wrong with each value and with all of them together", () => {
+    const { settings, issues } = LAMPS.parse({ bulbs: [{ isOn: "x" }, { name: "b" }] });
+    expect(settings).toEqual([]);
+    expect(issues).toEqual([
+      { path: "lamps.bulbs.0.name", message: "required" },
+      { path: "lamps.bulbs.0.isOn", message: "must be true or false" },
+      { path: "lamps.bulbs.1", message: "is too much" },
+    ]);
   });
 });
 

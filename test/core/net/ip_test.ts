@@ -7,11 +7,14 @@ import { isIP } from "node:net";
 import { assert, integer, ipV4, ipV6, oneof, property, string, tuple } from "fast-check";
 import {
   formatCidr,
+  formatIp,
+  hasOnlyHosts,
   isGloballyRoutable,
   isHostAddress,
   isInCidr,
   isLoopbackHost,
   parseCidr,
+  overlaps,
   parseIp,
 } from "../../../lib/core/net/ip.ts";
 
@@ -167,6 +170,39 @@ describe("isGloballyRoutable()", () => {
   ])("%p is not", (address) => {
     expect(isGloballyRoutable(address)).toBe(false);
   });
+});
+
+test("formatIp() writes the canonical form", () => {
+  expect(formatIp(4, 0xc000_0201n)).toBe("192.0.2.1");
+  expect(formatIp(6, 1n)).toBe("::1");
+});
+
+/** Reads a block that is one. */
+function toCidr(text: string): NonNullable<ReturnType<typeof parseCidr>> {
+  const cidr = parseCidr(text);
+  if (cidr === undefined) throw new Error(`${text} is no block`);
+  return cidr;
+}
+
+describe("overlaps()", () => {
+  test.each([
+    ["10.0.0.0/8", "10.1.0.0/16", true],
+    ["10.0.0.0/9", "10.128.0.0/9", false],
+    ["10.0.0.255", "10.0.0.0/24", true],
+    ["::/0", "10.0.0.0/8", false],
+  ])("of %s and %s: %p", (one, other, are) => {
+    expect(overlaps(toCidr(one), toCidr(other))).toBe(are);
+    expect(overlaps(toCidr(other), toCidr(one))).toBe(are);
+  });
+});
+
+test.each([
+  ["10.0.0.0/8", true],
+  ["126.0.0.0/7", false],
+  ["2001:db8::/32", true],
+  ["::/3", false],
+])("hasOnlyHosts(%s): %p", (text, does) => {
+  expect(hasOnlyHosts(toCidr(text))).toBe(does);
 });
 
 describe("isHostAddress()", () => {

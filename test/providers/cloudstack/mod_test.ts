@@ -4,7 +4,9 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
+import { ConfigError } from "../../../lib/core/errors.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 
 describe("cloudStack", () => {
@@ -16,6 +18,28 @@ describe("cloudStack", () => {
     expect([warnings, syntax]).toEqual([[], "INI"]);
     const { issues } = cloudStack.parseConfig(cloudStack.docs.example, {});
     expect(issues).toEqual([]);
+  });
+});
+
+describe("address pools", () => {
+  const files: readonly [string, number][] = [
+    [
+      "apiUrl: https://cs.example.org\nloadBalancers: { pools: [{ name: a, addresses: [192.0.2.1] }] }\n",
+      2,
+    ],
+    ["[Global]\napi-url = https://cs.example.org\n[LoadBalancers]\npools = a\n", 3],
+  ];
+  test.each(files)("are refused, because CloudStack has load balancers: %j", async (text, line) => {
+    const sections = [DELETION, LOAD_BALANCERS];
+    const options = { path: "FILE", env: {}, definition: cloudStack, sections };
+    const error: unknown = await parseProviderConfig(text, options).catch(
+      (cause: unknown) => cause,
+    );
+    const issues = error instanceof ConfigError ? error.issues : [];
+    const found = issues.filter(({ message }) =>
+      message.startsWith("CloudStack has load balancers"),
+    );
+    expect(found.map((one) => one.line)).toEqual([line]);
   });
 });
 

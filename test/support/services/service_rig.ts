@@ -2,6 +2,7 @@
  * The controller of Services and what it lives on, in memory and on a manual clock.
  * @module
  */
+import { type LoadBalancerSettings, LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 import { create, type ServiceController } from "../../../lib/controllers/service/mod.ts";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import { createLogger } from "../../../lib/core/log.ts";
@@ -30,6 +31,8 @@ export interface ServiceRigOptions {
   readonly cloud?: LoadBalancersDouble;
   /** Puts the cluster in order before the controller runs. */
   readonly prepare?: (server: ServiceServer) => void;
+  /** Address pools, for a cloud without load balancers. @default {the cloud has load balancers} */
+  readonly pools?: LoadBalancerSettings;
   /** Whether the controller waits for {@linkcode ServiceRig.lead}. @default {false} */
   readonly isStandby?: boolean;
 }
@@ -70,7 +73,7 @@ export async function startServices(options: ServiceRigOptions = {}): Promise<Se
   const metrics = new MetricsRegistry();
   const cloud = options.cloud ?? new LoadBalancersDouble();
   const provider = Object.assign(new HintingProvider(), {
-    loadBalancers: cloud,
+    ...(options.pools === undefined && { loadBalancers: cloud }),
     toInstanceId: (id: string) => (id.startsWith("test://") ? id.slice(7) : undefined),
   });
   provider.clock = () => clock.monotonic();
@@ -106,12 +109,12 @@ export async function startServices(options: ServiceRigOptions = {}): Promise<Se
   };
   for (let at = 1; at <= (options.nodes ?? 2); at += 1) await addNode(`n${at}`);
   options.prepare?.(server);
-  const context: ControllerContext = {
+  const context: ControllerContext<LoadBalancerSettings> = {
     ...node,
     client: server,
     events: recorder,
     flags: options.flags ?? {},
-    settings: undefined,
+    settings: options.pools ?? LOAD_BALANCERS.standard,
     findSettings: (section) => section.standard,
     caches: { reader: () => services as never, optionalReader: () => services as never },
     metrics,

@@ -1,0 +1,89 @@
+/**
+ * Address pools: the load balancers of a cloud that has none. Landfall only says which Service has which address;
+ * another program, such as kube-vip or a BGP speaker, makes the address reachable.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import type {
+  LoadBalancerClaim,
+  LoadBalancerPlan,
+  LoadBalancerQuestion,
+  LoadBalancers,
+  LoadBalancerSpec,
+} from "../capabilities/load_balancers.ts";
+import { Ledger } from "./ledger.ts";
+import { planAddresses, planRelease, type PoolStep, type PoolView } from "./plan.ts";
+import { PoolMap } from "./pool.ts";
+import type { LoadBalancerSettings } from "./settings.ts";
+import { listRivals } from "./sharing.ts";
+
+/** What {@linkcode AddressPools} needs. */
+export interface AddressPoolsOptions {
+  readonly settings: LoadBalancerSettings;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+/** A look at all Services is this fresh at least, however old it may be: it costs less than a millisecond. */
+const LOOK_MS_MAX = 1_000;
+
+/**
+ * See {@linkcode LoadBalancers}.
+ *
+ * Guarantees: no two Services get the same address, unless they share it. {@linkcode AddressPools.apply} reserves in
+ * memory at once, and a plan sees every reservation. A reservation lasts until the next
+ * one of the same Service, or until the Service goes. A Service never loses an address that its
+ * status shows, with any settings.
+ *
+ * Assumes that the first look is made with Services that were listed under the Lease, because the only other state is
+ * in the Services.
+ */
+export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
+  readonly #clock: AddressPoolsOptions["clock"];
+  readonly #ledger: Ledger;
+  #settings: LoadBalancerSettings;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor({ settings, clock }: AddressPoolsOptions) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#ledger = new Ledger(new PoolMap(settings.pools));
+  }
+
+  /** Uses other settings from now on. */
+  reconfigure(settings: LoadBalancerSettings): void {
+    this.#settings = settings;
+    this.#ledger.setPools(new PoolMap(settings.pools));
+  }
+
+  /** Addresses do not depend on the cluster. */
+  setClusterIds(): void {}
+
+  observe({ claims, maxAgeMs }: LoadBalancerQuestion): Promise<PoolView> {
+    const nowMs = this.#clock.monotonic();
+    if (nowMs - this.#lookedAtMs >= Math.min(maxAgeMs, LOOK_MS_MAX)) {
+      this.#ledger.sync(claims());
+      this.#lookedAtMs = nowMs;
+    }
+    return Promise.resolve({ ledger: this.#ledger, announce: this.#settings.announce });
+  }
+
+  plan(view: PoolView, spec: LoadBalancerSpec): LoadBalancerPlan<PoolStep> {
+    return planAddresses(view, spec);
+  }
+
+  planRelease(view: PoolView, claim: LoadBalancerClaim): LoadBalancerPlan<PoolStep> {
+    return planRelease(view, claim);
+  }
+
+  /** Does nothing if another Service got one of the addresses in the meantime: the next plan finds another one. */
+  apply({ claim, addresses }: PoolStep): Promise<void> {
+    const { uid } = claim.owner;
+    const ledger = this.#ledger;
+    ledger.note(claim);
+    const isTaken = addresses.some(
+      (one) => !ledger.has(uid, one) && listRivals(ledger, one, claim).length > 0,
+    );
+    if (!isTaken) ledger.reserve(uid, addresses);
+    return Promise.resolve();
+  }
+}

@@ -1,0 +1,233 @@
+/**
+ * Chooses the address of one family for a Service: the one that it has, the one that it asks for, one that it may
+ * share, or a free one.
+ * @module
+ */
+import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
+import { type Hold, type LedgerReader, listShown } from "./ledger.ts";
+import {
+  accepts,
+  type AddressPool,
+  countAddresses,
+  type Family,
+  listPreferred,
+  toFamily,
+} from "./pool.ts";
+import { nameRivals, toNotice, toWaiting } from "./problems.ts";
+import { type PoolRecord, parseRecord } from "./record.ts";
+import { isBeforeRivals, listRivals } from "./sharing.ts";
+import type { Wishes } from "./wishes.ts";
+import { ADDRESS_POOL, SHARED_ADDRESS } from "./words.ts";
+
+/** What to choose an address for. */
+export interface Question {
+  readonly ledger: LedgerReader;
+  readonly spec: LoadBalancerSpec;
+  readonly wishes: Wishes;
+  readonly family: Family;
+}
+
+/** The address, and what to say about it. */
+export interface Choice {
+  /** Absent if there is none; then a problem says why. */
+  readonly address?: string;
+  readonly problems: readonly LoadBalancerProblem[];
+  /** Whether there is no address because no pool has any of this family for the Service, or all are in use. */
+  readonly isOutOfAddresses?: boolean;
+}
+
+/** Chooses. Pure. */
+export function chooseAddress(question: Question): Choice {
+  const { wishes, family } = question;
+  const kept = findKept(question);
+  if (kept !== undefined) return { address: kept, problems: listNotices(question, kept) };
+  const refusal = refuseSharing(question);
+  if (refusal !== undefined) return { problems: [refusal] };
+  const asked = wishes.addresses.get(family);
+  if (asked === undefined) return findShared(question) ?? findFree(question);
+  const problem = refuseAsked(question, asked);
+  return problem === undefined ? { address: asked, problems: [] } : { problems: [problem] };
+}
+
+/** An address that the Service has in some way. */
+interface Candidate {
+  readonly address: string;
+  readonly hold: Hold;
+}
+
+/**
+ * The address that the Service goes on with. What was given comes first: a status that differs was written by hand. A
+ * record comes last: backups and copies of manifests bring old ones.
+ */
+function findKept(question: Question): string | undefined {
+  const { ledger, spec } = question;
+  const candidates = listCandidates(question).filter((one) => fits(question, one));
+  const clear = candidates.find(({ address, hold }) =>
+    isBeforeRivals(spec, hold, listRivals(ledger, address, spec)),
+  );
+  // If another Service shows the same address, both keep it: neither may lose what it has.
+  return (clear ?? candidates.find(({ hold }) => hold === "shown"))?.address;
+}
+
+function listCandidates({ ledger, spec, family }: Question): Candidate[] {
+  const shown = listShown(spec);
+  const reserved = ledger.listReserved(spec.owner.uid);
+  const recorded = parseRecord(spec.record).addresses;
+  const all = new Set([...reserved, ...shown, ...recorded]);
+  const toHold = (address: string): Hold => {
+    if (shown.includes(address)) return "shown";
+    return reserved.includes(address) ? "reserved" : "recorded";
+  };
+  return [...all]
+    .filter((address) => toFamily(address) === family)
+    .map((address) => ({ address, hold: toHold(address) }));
+}
+
+/** Whether the Service still asks for this address. The settings count only for an address that no status shows. */
+function fits(question: Question, { address, hold }: Candidate): boolean {
+  const { ledger, spec, wishes, family } = question;
+  const asked = wishes.addresses.get(family);
+  if (asked !== undefined && asked !== address) return false;
+  const pool = ledger.pools.find(address);
+  if (hold !== "shown") return pool !== undefined && isEligible(question, pool, asked);
+  if (wishes.pool === undefined || wishes.pool === pool?.name) return true;
+  // It got the address from the pool that it asks for: the pool changed, and not the wish.
+  const record = parseRecord(spec.record);
+  return isFromPool(record, address, wishes.pool) || (pool === undefined && isEmpty(record));
+}
+
+function isFromPool({ addresses, pool }: PoolRecord, address: string, wished: string): boolean {
+  return pool === wished && addresses.includes(address);
+}
+
+function isEmpty({ addresses }: PoolRecord): boolean {
+  return addresses.length === 0;
+}
+
+/** Whether a Service may get an address of a pool. */
+function isEligible({ spec, wishes }: Question, pool: AddressPool, asked?: string): boolean {
+  if (!accepts(pool, spec)) return false;
+  if (wishes.sharedKey !== undefined && !pool.isShareable) return false;
+  if (wishes.pool !== undefined) return wishes.pool === pool.name;
+  return pool.isAutoAssigned || asked !== undefined;
+}
+
+/** What is odd about an address that the Service keeps. */
+function listNotices(question: Question, address: string): LoadBalancerProblem[] {
+  const { ledger, spec, wishes } = question;
+  const notices: LoadBalancerProblem[] = [];
+  const pool = ledger.pools.find(address);
+  const rivals = listRivals(ledger, address, spec).filter(({ hold }) => hold === "shown");
+  if (rivals.length > 0) {
+    const what = `${address} is also the address of ${nameRivals(rivals)}`;
+    const advice = "both keep it until one of them is deleted or asks for another address";
+    notices.push(toNotice("AddressConflict", `${what}; ${advice}`));
+  }
+  const outside = explainOutside(question, pool);
+  if (outside !== undefined) {
+    const advice = "it keeps the address until it asks for another one or is deleted";
+    notices.push(toNotice("AddressOutsidePools", `${address} ${outside}; ${advice}`));
+  }
+  if (wishes.sharedKey !== undefined && pool?.isShareable === false) {
+    const message = `${address} cannot be shared: the pool ${pool.name} is not shareable`;
+    notices.push(toNotice("AddressNotAvailable", message));
+  }
+  return notices;
+}
+
+function explainOutside(
+  { spec, wishes }: Question,
+  pool: AddressPool | undefined,
+): string | undefined {
+  if (pool === undefined) return "is in no address pool";
+  if (!accepts(pool, spec)) return `is in the pool ${pool.name}, which is not for this Service`;
+  if (wishes.pool === undefined || wishes.pool === pool.name) return undefined;
+  return `is in the pool ${pool.name} now, not in the pool that it asks for`;
+}
+
+/** A Node that announces a shared address must have Pods of every Service with it; `Local` does not promise that. */
+function refuseSharing({ spec, wishes }: Question): LoadBalancerProblem | undefined {
+  if (wishes.sharedKey === undefined || spec.trafficPolicy !== "Local") return undefined;
+  const message = `${SHARED_ADDRESS} needs externalTrafficPolicy: Cluster, but the Service has Local`;
+  return toWaiting("AddressWishInvalid", message);
+}
+
+function refuseAsked(question: Question, asked: string): LoadBalancerProblem | undefined {
+  const { ledger, spec, wishes } = question;
+  const why = explainRefusal(question, asked);
+  if (why !== undefined) {
+    return toWaiting("AddressNotAvailable", `${wishes.source} asks for ${asked}, ${why}`);
+  }
+  const rivals = listRivals(ledger, asked, spec);
+  if (rivals.length === 0) return undefined;
+  const what = `${wishes.source} asks for ${asked}, which ${nameRivals(rivals)} has`;
+  return toWaiting("AddressNotAvailable", what);
+}
+
+function explainRefusal({ ledger, spec, wishes }: Question, asked: string): string | undefined {
+  const pool = ledger.pools.find(asked);
+  if (pool === undefined) return "which is in no address pool";
+  if (wishes.pool !== undefined && wishes.pool !== pool.name) {
+    return `which is in the pool ${pool.name}, but ${ADDRESS_POOL} asks for another one`;
+  }
+  if (!accepts(pool, spec)) return `but its pool ${pool.name} is not for this Service`;
+  if (wishes.sharedKey === undefined || pool.isShareable) return undefined;
+  return `but ${SHARED_ADDRESS} needs a shareable pool, and ${pool.name} is not`;
+}
+
+/** The lowest address of a Service with the same key that this one may share. */
+function findShared(question: Question): Choice | undefined {
+  const { ledger, spec, wishes, family } = question;
+  if (wishes.sharedKey === undefined) return undefined;
+  const addresses = new Set<string>();
+  for (const { holds } of ledger.listPartners(spec.owner.namespace, wishes.sharedKey)) {
+    for (const address of holds.keys()) if (toFamily(address) === family) addresses.add(address);
+  }
+  const address = [...addresses].toSorted().find((one) => {
+    const pool = ledger.pools.find(one);
+    return pool && isEligible(question, pool) && listRivals(ledger, one, spec).length === 0;
+  });
+  return address === undefined ? undefined : { address, problems: [] };
+}
+
+function findFree(question: Question): Choice {
+  const { ledger, spec, wishes, family } = question;
+  const { pools } = ledger.pools;
+  const eligible = pools.filter(
+    (pool) => isEligible(question, pool) && countAddresses(pool, family) > 0n,
+  );
+  const { namespace, name } = spec.owner;
+  for (const pool of eligible) {
+    if (BigInt(ledger.countUsed(pool, family)) >= countAddresses(pool, family)) continue;
+    for (const address of listPreferred(pool, family, `${namespace}/${wishes.sharedKey ?? name}`)) {
+      if (listRivals(ledger, address, spec).length === 0) return { address, problems: [] };
+    }
+  }
+  const problem = eligible.length > 0 ? toExhausted(eligible, family) : explainNoPool(question);
+  return { problems: [problem], isOutOfAddresses: true };
+}
+
+function toExhausted(pools: readonly AddressPool[], family: Family): LoadBalancerProblem {
+  const names = pools.map(({ name }) => name).join(", ");
+  const what = `every IPv${family} address of ${pools.length === 1 ? "the pool" : "the pools"} ${names} is in use`;
+  const advice = "add addresses to loadBalancers.pools, or delete Services that are not needed";
+  return toWaiting("AddressPoolExhausted", `${what}; ${advice}`);
+}
+
+function explainNoPool({ ledger, spec, wishes, family }: Question): LoadBalancerProblem {
+  if (wishes.pool === undefined) {
+    const kind = wishes.sharedKey === undefined ? "" : "shareable ";
+    const message = `no ${kind}address pool gives IPv${family} addresses to this Service without being asked`;
+    return toWaiting("NoAddressPool", message);
+  }
+  const pool = ledger.pools.pools.find(({ name }) => name === wishes.pool);
+  const why = ((): string => {
+    if (pool === undefined) return "a pool that does not exist";
+    if (!accepts(pool, spec)) return `the pool ${pool.name}, which is not for this Service`;
+    if (wishes.sharedKey !== undefined && !pool.isShareable) {
+      return `the pool ${pool.name}, which is not shareable`;
+    }
+    return `the pool ${pool.name}, which has no IPv${family} addresses`;
+  })();
+  return toWaiting("NoAddressPool", `${ADDRESS_POOL} names ${why}`);
+}

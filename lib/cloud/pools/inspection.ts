@@ -1,0 +1,70 @@
+/**
+ * What an operator should know about the address pools: how full they are, and which addresses are in conflict or
+ * outside.
+ * @module
+ */
+import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
+import type { Finding } from "../inspection.ts";
+import { Ledger, listShown } from "./ledger.ts";
+import { type AddressPool, countAddresses, type Family, type PoolMap } from "./pool.ts";
+import { nameRivals } from "./problems.ts";
+import { listRivals } from "./sharing.ts";
+
+const FAMILIES: readonly Family[] = [4, 6];
+/** More conflicts than these are counted, and not named. */
+const NAMED_MAX = 10;
+/** A larger number is not written out. */
+const COUNTED_MAX = 1_000_000n;
+
+/** Looks at the pools and at the Services that have addresses. Pure. */
+export function inspectPools(pools: PoolMap, claims: Iterable<LoadBalancerClaim>): Finding[] {
+  const all = [...claims];
+  const ledger = new Ledger(pools);
+  ledger.sync(all);
+  const sizes = pools.pools.flatMap((pool) => toSizeFindings(ledger, pool));
+  return [...sizes, ...listConflicts(ledger, all), ...listOutside(ledger, all)];
+}
+
+function toSizeFindings(ledger: Ledger, pool: AddressPool): Finding[] {
+  return FAMILIES.flatMap((family): Finding[] => {
+    const size = countAddresses(pool, family);
+    if (size === 0n) return [];
+    const used = ledger.countUsed(pool, family);
+    const all = size > COUNTED_MAX ? "more than a million" : size.toString();
+    const message = `address pool ${pool.name}: ${used} of ${all} IPv${family} addresses are in use`;
+    if (BigInt(used) < size) return [{ level: "ok", code: "addressPool", message }];
+    const advice = "add addresses to it, or delete Services that are not needed";
+    return [{ level: "warning", code: "addressPoolFull", message, advice }];
+  });
+}
+
+function listConflicts(ledger: Ledger, claims: readonly LoadBalancerClaim[]): Finding[] {
+  const found = claims.flatMap((claim) =>
+    listShown(claim).flatMap((address): Finding[] => {
+      const rivals = listRivals(ledger, address, claim).filter(({ hold }) => hold === "shown");
+      if (rivals.length === 0) return [];
+      const { namespace, name } = claim.owner;
+      const others = nameRivals(rivals);
+      const message = `Service ${namespace}/${name} shows ${address}, which is also the address of ${others}`;
+      const advice = "let one of them ask for another address";
+      return [{ level: "warning", code: "addressConflict", message, advice }];
+    }),
+  );
+  if (found.length <= NAMED_MAX) return found;
+  const message = `${found.length - NAMED_MAX} more Services show addresses of others`;
+  return [...found.slice(0, NAMED_MAX), { level: "warning", code: "addressConflict", message }];
+}
+
+function listOutside(ledger: Ledger, claims: readonly LoadBalancerClaim[]): Finding[] {
+  const outside = claims.filter((claim) =>
+    listShown(claim).some((address) => ledger.pools.find(address) === undefined),
+  );
+  const [first] = outside;
+  if (first === undefined) return [];
+  const { namespace, name } = first.owner;
+  const who =
+    outside.length === 1 ? `Service ${namespace}/${name} shows` : `${outside.length} Services show`;
+  const message = `${who} an address outside the address pools`;
+  const advice = "they keep it; add it to a pool if it should be managed";
+  return [{ level: "warning", code: "addressOutsidePools", message, advice }];
+}

@@ -1,0 +1,223 @@
+/**
+ * Which Service has which address, as an index over all Services that follows their changes.
+ * @module
+ */
+import { isHostAddress, parseIp } from "../../core/net/ip.ts";
+import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
+import { accepts, type AddressPool, type Family, type PoolMap, toFamily } from "./pool.ts";
+import { parseRecord } from "./record.ts";
+import { findSharedKey } from "./wishes.ts";
+
+/**
+ * How sure it is that a Service has an address, the surest last: its record names it, this process gave it, its status
+ * shows it.
+ */
+export type Hold = "recorded" | "reserved" | "shown";
+
+const HOLDS: readonly Hold[] = ["recorded", "reserved", "shown"];
+
+/** A Service in the index. */
+export interface Holder {
+  readonly claim: LoadBalancerClaim;
+  /** Its addresses in canonical form. */
+  readonly holds: ReadonlyMap<string, Hold>;
+}
+
+/** What can be asked of a {@linkcode Ledger}. */
+export type LedgerReader = Pick<
+  Ledger,
+  "countUsed" | "has" | "listHolders" | "listPartners" | "listReserved" | "pools"
+>;
+
+interface Entry extends Holder {
+  claim: LoadBalancerClaim;
+  holds: ReadonlyMap<string, Hold>;
+  reserved: readonly string[];
+  /** The key of {@linkcode Ledger.listPartners}. */
+  group: string | undefined;
+}
+
+/** Whether one hold is surer than another. */
+export function isSurer(one: Hold, other: Hold): boolean {
+  return HOLDS.indexOf(one) > HOLDS.indexOf(other);
+}
+
+/**
+ * The index. Its only state of its own is what was given: what this process reserved, or found both in a status and in
+ * a record, as Landfall writes them.
+ *
+ * Guarantees: a change of one Service costs as much as that Service has addresses, not as much as there are Services.
+ */
+export class Ledger {
+  #pools: PoolMap;
+  readonly #entries = new Map<string, Entry>();
+  readonly #byAddress = new Map<string, Set<Entry>>();
+  readonly #groups = new Map<string, Set<Entry>>();
+  readonly #used = new Map<string, number>();
+
+  constructor(pools: PoolMap) {
+    this.#pools = pools;
+  }
+
+  get pools(): PoolMap {
+    return this.#pools;
+  }
+
+  /** Takes the newest state of all Services, and forgets those that are missing. */
+  sync(claims: Iterable<LoadBalancerClaim>): void {
+    const seen = new Set<string>();
+    for (const claim of claims) {
+      seen.add(claim.owner.uid);
+      this.note(claim);
+    }
+    for (const [uid, entry] of this.#entries) if (!seen.has(uid)) this.#remove(uid, entry);
+  }
+
+  /** Takes the newest state of one Service. */
+  note(claim: LoadBalancerClaim): void {
+    const { uid } = claim.owner;
+    const old = this.#entries.get(uid);
+    if (old?.claim === claim) return;
+    const entry: Entry = old ?? { claim, holds: new Map(), reserved: [], group: undefined };
+    this.#entries.set(uid, entry);
+    this.#regroup(entry, claim);
+    entry.claim = claim;
+    if (entry.reserved.length === 0) entry.reserved = listGiven(claim);
+    this.#index(entry);
+  }
+
+  /** Uses other pools from now on. What was reserved stays so. */
+  setPools(pools: PoolMap): void {
+    const entries = [...this.#entries.values()];
+    for (const entry of entries) this.#setHolds(entry, new Map());
+    this.#pools = pools;
+    for (const entry of entries) this.#index(entry);
+  }
+
+  /** Reserves addresses for a Service in the index, in place of those reserved before. */
+  reserve(uid: string, addresses: readonly string[]): void {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined) return;
+    entry.reserved = addresses;
+    this.#index(entry);
+  }
+
+  /** What was given to a Service, as far as this process knows. */
+  listReserved(uid: string): readonly string[] {
+    return this.#entries.get(uid)?.reserved ?? [];
+  }
+
+  /** Whether the index knows that a Service has an address. */
+  has(uid: string, address: string): boolean {
+    return this.#entries.get(uid)?.holds.has(address) ?? false;
+  }
+
+  /** The Services that have an address. */
+  listHolders(address: string): Iterable<Holder> {
+    return this.#byAddress.get(address) ?? [];
+  }
+
+  /** The Services of a namespace that ask to share with this key. */
+  listPartners(namespace: string, key: string): Iterable<Holder> {
+    return this.#groups.get(toGroup(namespace, key)) ?? [];
+  }
+
+  /** How many addresses of a family of a pool some Service has. */
+  countUsed(pool: AddressPool, family: Family): number {
+    return this.#used.get(toCounter(pool, family)) ?? 0;
+  }
+
+  #index(entry: Entry): void {
+    const { claim, reserved } = entry;
+    const holds = new Map<string, Hold>();
+    // A record may be written by hand: it holds only what the Service could get.
+    for (const address of parseRecord(claim.record).addresses) {
+      const pool = this.#pools.find(address);
+      if (pool !== undefined && accepts(pool, claim)) holds.set(address, "recorded");
+    }
+    for (const address of reserved) holds.set(address, "reserved");
+    for (const address of listShown(claim)) holds.set(address, "shown");
+    this.#setHolds(entry, holds);
+  }
+
+  #setHolds(entry: Entry, holds: ReadonlyMap<string, Hold>): void {
+    for (const address of entry.holds.keys()) if (!holds.has(address)) this.#drop(entry, address);
+    for (const address of holds.keys()) if (!entry.holds.has(address)) this.#add(entry, address);
+    entry.holds = holds;
+  }
+
+  #add(entry: Entry, address: string): void {
+    const holders = this.#byAddress.get(address);
+    if (holders !== undefined) {
+      holders.add(entry);
+      return;
+    }
+    this.#byAddress.set(address, new Set([entry]));
+    this.#count(address, 1);
+  }
+
+  #drop(entry: Entry, address: string): void {
+    const holders = this.#byAddress.get(address);
+    holders?.delete(entry);
+    if (holders?.size !== 0) return;
+    this.#byAddress.delete(address);
+    this.#count(address, -1);
+  }
+
+  #count(address: string, by: number): void {
+    const pool = this.#pools.find(address);
+    if (pool === undefined) return;
+    const counter = toCounter(pool, toFamily(address));
+    this.#used.set(counter, (this.#used.get(counter) ?? 0) + by);
+  }
+
+  #remove(uid: string, entry: Entry): void {
+    this.#setHolds(entry, new Map());
+    this.#leaveGroup(entry);
+    this.#entries.delete(uid);
+  }
+
+  #regroup(entry: Entry, claim: LoadBalancerClaim): void {
+    const key = findSharedKey(claim);
+    const group = key === undefined ? undefined : toGroup(claim.owner.namespace, key);
+    if (group === entry.group) return;
+    this.#leaveGroup(entry);
+    entry.group = group;
+    if (group === undefined) return;
+    const partners = this.#groups.get(group);
+    if (partners === undefined) this.#groups.set(group, new Set([entry]));
+    else partners.add(entry);
+  }
+
+  #leaveGroup(entry: Entry): void {
+    if (entry.group === undefined) return;
+    const partners = this.#groups.get(entry.group);
+    partners?.delete(entry);
+    if (partners?.size === 0) this.#groups.delete(entry.group);
+    entry.group = undefined;
+  }
+}
+
+/** The addresses that the status of a Service shows, in canonical form. What no host can have is none. */
+export function listShown({ ingress }: Pick<LoadBalancerClaim, "ingress">): string[] {
+  const shown = ingress.flatMap((one) => {
+    const address = "ip" in one ? parseIp(one.ip)?.text : undefined;
+    return address !== undefined && isHostAddress(address) ? [address] : [];
+  });
+  return [...new Set(shown)];
+}
+
+/** The addresses of the record, if the status shows all of them: then Landfall wrote both. */
+function listGiven(claim: LoadBalancerClaim): readonly string[] {
+  const shown = listShown(claim);
+  const { addresses } = parseRecord(claim.record);
+  return addresses.every((one) => shown.includes(one)) ? addresses : [];
+}
+
+function toGroup(namespace: string, key: string): string {
+  return `${namespace}/${key}`;
+}
+
+function toCounter({ name }: AddressPool, family: Family): string {
+  return `${family}/${name}`;
+}

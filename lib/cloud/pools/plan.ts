@@ -1,0 +1,140 @@
+/**
+ * Plans which addresses a Service has.
+ * @module
+ */
+import type {
+  LoadBalancerClaim,
+  LoadBalancerIngress,
+  LoadBalancerPart,
+  LoadBalancerPlan,
+  LoadBalancerSpec,
+  LoadBalancerStep,
+} from "../capabilities/load_balancers.ts";
+import { type Choice, chooseAddress } from "./choice.ts";
+import { type LedgerReader, listShown } from "./ledger.ts";
+import { type Family, toFamily } from "./pool.ts";
+import { toNotice, toWaiting } from "./problems.ts";
+import { formatRecord } from "./record.ts";
+import type { Announcer } from "./settings.ts";
+import { parseWishes, type Wishes } from "./wishes.ts";
+import { KUBE_VIP_IPS } from "./words.ts";
+
+/** Reserves addresses for a Service in this process. */
+export interface PoolStep extends LoadBalancerStep {
+  readonly claim: LoadBalancerClaim;
+  readonly addresses: readonly string[];
+}
+
+/** One look: the index, and the settings. It shows what this process reserves from then on, too. */
+export interface PoolView {
+  readonly ledger: LedgerReader;
+  readonly announce: Announcer;
+}
+
+/**
+ * Plans for a Service that asks for addresses. Pure.
+ *
+ * It first reserves them in memory. The status and the record follow together, in one write. Before it, no program has
+ * seen the addresses, and a crash gives them back.
+ */
+export function planAddresses(
+  { ledger, announce }: PoolView,
+  spec: LoadBalancerSpec,
+): LoadBalancerPlan<PoolStep> {
+  const wishes = parseWishes(spec, announce === "kubeVip");
+  const families = listFamilies(spec);
+  const invalid = wishes.problem ?? findStrayWish(wishes, families);
+  if (invalid !== undefined) {
+    const problems = [toWaiting("AddressWishInvalid", invalid)];
+    return { steps: [], problems, parts: listParts(spec, []) };
+  }
+  const choices = families.map((family) => chooseAddress({ ledger, spec, wishes, family }));
+  const problems = listProblems(spec, choices);
+  const addresses = choices.flatMap(({ address }) => address ?? []);
+  const parts = listParts(spec, addresses);
+  if (problems.some(({ isWaiting = true }) => isWaiting)) return { steps: [], problems, parts };
+  if (!isReserved(ledger, spec, addresses)) {
+    const summary = `reserve ${addresses.join(" and ")}`;
+    return { steps: [{ summary, claim: spec, addresses }], problems, parts };
+  }
+  const record = formatRecord({
+    addresses,
+    ...(wishes.pool !== undefined && { pool: wishes.pool }),
+  });
+  const annotations = announce === "kubeVip" ? { [KUBE_VIP_IPS]: addresses.join(",") } : undefined;
+  const ingress = addresses.map((ip): LoadBalancerIngress => ({ ip, ipMode: "VIP" }));
+  return { steps: [], problems, ingress, record, parts, ...(annotations && { annotations }) };
+}
+
+/** Whether the index knows these addresses of a Service, and reserves no others for it. */
+function isReserved(
+  ledger: LedgerReader,
+  { owner }: LoadBalancerSpec,
+  addresses: readonly string[],
+): boolean {
+  return (
+    addresses.every((one) => ledger.has(owner.uid, one)) &&
+    ledger.listReserved(owner.uid).every((one) => addresses.includes(one))
+  );
+}
+
+/** Plans for a Service that needs no addresses any more: what its status and its record hold is free without them. */
+export function planRelease(
+  { announce }: PoolView,
+  claim: LoadBalancerClaim,
+): LoadBalancerPlan<PoolStep> {
+  const annotations = announce === "kubeVip" ? { [KUBE_VIP_IPS]: undefined } : undefined;
+  const parts = listParts(claim, []);
+  return { steps: [], problems: [], ingress: [], parts, ...(annotations && { annotations }) };
+}
+
+function listFamilies({ ipFamilies, ipFamilyPolicy }: LoadBalancerSpec): Family[] {
+  const families = ipFamilies.map((one): Family => (one === "IPv6" ? 6 : 4));
+  return ipFamilyPolicy === "SingleStack" ? families.slice(0, 1) : families;
+}
+
+/** A wish for an address of a family that the Service does not have. */
+function findStrayWish(
+  { addresses, source }: Wishes,
+  families: readonly Family[],
+): string | undefined {
+  for (const [family, address] of addresses) {
+    if (families.includes(family)) continue;
+    return `${source} asks for ${address}, but the Service has no IPv${family}: see its ipFamilies`;
+  }
+  return undefined;
+}
+
+/** With `PreferDualStack`, one address is enough. */
+function listProblems(
+  { ipFamilyPolicy }: LoadBalancerSpec,
+  choices: readonly Choice[],
+): LoadBalancerPlan["problems"] {
+  const isOneEnough = ipFamilyPolicy === "PreferDualStack";
+  const hasOne = choices.some(({ address }) => address !== undefined);
+  return choices.flatMap(({ problems, isOutOfAddresses = false }) => {
+    if (!isOneEnough || !hasOne || !isOutOfAddresses) return problems;
+    return problems.flatMap(({ reason, message }) =>
+      // A family without pools is no problem: the policy asks for what there is.
+      reason === "AddressPoolExhausted" ? [toNotice(reason, message)] : [],
+    );
+  });
+}
+
+function listParts(claim: LoadBalancerClaim, wanted: readonly string[]): LoadBalancerPart[] {
+  const shown = listShown(claim);
+  const families: readonly Family[] = [4, 6];
+  return families.flatMap((family) => {
+    const want = wanted.find((one) => toFamily(one) === family);
+    const actual = shown.filter((one) => toFamily(one) === family).join(", ");
+    if (want === undefined && actual === "") return [];
+    return [
+      {
+        kind: "address",
+        name: `IPv${family}`,
+        ...(want !== undefined && { wanted: want }),
+        ...(actual !== "" && { actual }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,48 @@
+/**
+ * What may keep a Service from the addresses that it asks for, as Events say it.
+ * @module
+ */
+import type { LoadBalancerClaim, LoadBalancerProblem } from "../capabilities/load_balancers.ts";
+import type { Rival } from "./sharing.ts";
+
+/** The reasons of the Events, with what each means. */
+export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
+  AddressConflict: "Two Services have the same address, and do not share it.",
+  AddressNotAvailable: "The Service asks for an address that it cannot have.",
+  AddressOutsidePools: "The Service keeps an address that it would not get any more.",
+  AddressPoolExhausted: "Every address that the Service could have is in use.",
+  AddressWishInvalid: "An annotation of the Service cannot be used.",
+  NoAddressPool: "No address pool is for the Service.",
+};
+
+/** A reason of {@linkcode POOL_PROBLEMS}. */
+export type PoolProblemReason =
+  | "AddressConflict"
+  | "AddressNotAvailable"
+  | "AddressOutsidePools"
+  | "AddressPoolExhausted"
+  | "AddressWishInvalid"
+  | "NoAddressPool";
+
+/** The Service must wait. */
+export function toWaiting(reason: PoolProblemReason, message: string): LoadBalancerProblem {
+  return { reason, message };
+}
+
+/** The Service has its addresses, but something should be looked at. */
+export function toNotice(reason: PoolProblemReason, message: string): LoadBalancerProblem {
+  return { reason, message, isWaiting: false };
+}
+
+const NAMED_MAX = 3;
+
+/** The names of a few rivals. */
+export function nameRivals(rivals: readonly Rival[]): string {
+  const named = rivals.slice(0, NAMED_MAX).map(({ claim }) => nameService(claim));
+  const more = rivals.length - named.length;
+  return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(" and ");
+}
+
+function nameService({ owner }: LoadBalancerClaim): string {
+  return `${owner.namespace}/${owner.name}`;
+}

@@ -1,0 +1,178 @@
+/**
+ * The section `loadBalancers`: address pools, for clouds that have no load balancers.
+ * @module
+ */
+import { type Cidr, overlaps } from "../../core/net/ip.ts";
+import {
+  block,
+  labels,
+  listOf,
+  oneOf,
+  parsed,
+  required,
+  setting,
+  trueOrFalse,
+} from "../settings/schema.ts";
+import { createSection, type SectionWarning, type SettingsSection } from "../settings/section.ts";
+import { parseAddressRange } from "./address_range.ts";
+import type { AddressPool } from "./pool.ts";
+
+/** Which program reads the addresses in an annotation of its own. */
+export type Announcer = (typeof ANNOUNCERS)[number];
+
+/** The settings of the section. */
+export interface LoadBalancerSettings {
+  /** In the order in which addresses are taken from them. Empty: Landfall gives no addresses to Services. */
+  readonly pools: readonly AddressPool[];
+  readonly announce: Announcer;
+}
+
+const ANNOUNCERS = ["none", "kubeVip"] as const;
+
+/** More make every change of the file slow to check. */
+const POOLS_MAX = 256;
+const RANGES_MAX = 1_024;
+const RANGES = { itemsMin: 1, itemsMax: RANGES_MAX };
+const NAMESPACES = { itemsMin: 1, itemsMax: 1_024 };
+const WHAT = "a pool (name, addresses, …)";
+const NAME = "a name like that of a Namespace: lower-case letters, digits and dashes, at most 63";
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
+const name = parsed((text) => (NAMESPACE.test(text) ? text : undefined), NAME);
+const range = parsed(
+  (text) => parseAddressRange(text).range,
+  (text) => parseAddressRange(text).problem,
+);
+
+const POOL = {
+  name: required(name, {
+    type: "text",
+    description:
+      "Name of the pool, for the annotation `landfall.dev/address-pool`. Required, unique.",
+  }),
+  addresses: required(listOf(range, "[192.0.2.0/28, 192.0.2.40-192.0.2.50]", RANGES), {
+    type: "list of CIDRs, ranges and addresses",
+    description:
+      "The addresses, IPv4 and IPv6. A CIDR is a subnet: Landfall does not use its first address and, for IPv4, its " +
+      "last one, unless the subnet has only one or two. It uses every address of a range `first-last`. Required.",
+  }),
+  namespaces: setting(listOf(name, "[web, shop]", NAMESPACES), {
+    type: "list of names",
+    description: "Only Services in these namespaces get addresses of this pool. Default: all.",
+  }),
+  selector: setting(labels(), {
+    type: "map",
+    description:
+      "Only Services that have all these labels get addresses of this pool. With `namespaces`, both must fit. " +
+      "Default: all Services.",
+  }),
+  shareable: setting(trueOrFalse(), {
+    type: "boolean",
+    default: "false",
+    description: "Whether Services may share an address with `landfall.dev/shared-address`.",
+  }),
+  autoAssign: setting(trueOrFalse(), {
+    type: "boolean",
+    default: "true",
+    description:
+      "Whether a Service gets an address of this pool without being asked. `false`: only if it asks for the pool or " +
+      "for the address.",
+  }),
+};
+
+/** The section of the controller `service`. */
+export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSection({
+  key: "loadBalancers",
+  docs: {
+    title: "Addresses for Services of type LoadBalancer",
+    text: [
+      "For a cloud that has no load balancers; for CloudStack, the section is an error. Landfall gives each Service of",
+      "type LoadBalancer addresses from these pools, and another program announces them. No two pools may have the",
+      "same address.",
+    ].join("\n"),
+  },
+  entries: {
+    announce: setting(oneOf(ANNOUNCERS), {
+      type: "`none` or `kubeVip`",
+      default: "none",
+      description:
+        "`kubeVip`: Landfall also writes the addresses into the annotation `kube-vip.io/loadbalancerIPs`, where " +
+        "kube-vip reads them.",
+    }),
+    pools: setting(listOf(block(POOL, WHAT), `[${WHAT}]`, { itemsMax: POOLS_MAX }), {
+      type: "list",
+      default: "[]",
+      description:
+        "The pools. Landfall takes addresses from the first one that is for the Service and has a free one. A pool " +
+        "that shrinks or goes takes no address away from a Service.",
+    }),
+  },
+  items: { pools: POOL },
+  toSettings: ({ pools = [], announce = "none" }) => ({
+    pools: pools.map(({ name, addresses, namespaces, selector, shareable, autoAssign }) => ({
+      name,
+      ranges: addresses,
+      ...(namespaces && { namespaces }),
+      ...(selector && { selector }),
+      isShareable: shareable ?? false,
+      isAutoAssigned: autoAssign ?? true,
+    })),
+    announce,
+  }),
+  listIssues: ({ pools }) => listPoolIssues(pools),
+});
+
+/** Reads what is written, so that repetitions and overlaps are reported even if there are other problems. */
+function listPoolIssues(pools: unknown): SectionWarning[] {
+  if (!Array.isArray(pools)) return [];
+  const written = pools.slice(0, POOLS_MAX).map(toWritten);
+  if (written.reduce((sum, { addresses }) => sum + addresses.length, 0) > RANGES_MAX) {
+    return [{ key: "pools", message: `must have at most ${RANGES_MAX} items in all addresses` }];
+  }
+  return [...listRepeatedNames(written), ...listOverlaps(written)];
+}
+
+interface WrittenPool {
+  readonly name: unknown;
+  readonly addresses: readonly unknown[];
+}
+
+function toWritten(pool: unknown): WrittenPool {
+  if (typeof pool !== "object" || pool === null) return { name: undefined, addresses: [] };
+  const { name: found, addresses } = { name: undefined, addresses: undefined, ...pool };
+  const list: unknown = addresses;
+  return { name: found, addresses: Array.isArray(list) ? list : [] };
+}
+
+function listRepeatedNames(pools: readonly WrittenPool[]): SectionWarning[] {
+  const seen = new Map<unknown, number>();
+  return pools.flatMap((pool, index) => {
+    if (typeof pool.name !== "string" || pool.name === "") return [];
+    const first = seen.get(pool.name);
+    if (first !== undefined) {
+      return [{ key: `pools.${index}.name`, message: `is also the name of pools.${first}` }];
+    }
+    seen.set(pool.name, index);
+    return [];
+  });
+}
+
+interface PlacedRange {
+  readonly range: Cidr;
+  readonly key: string;
+}
+
+function listOverlaps(pools: readonly WrittenPool[]): SectionWarning[] {
+  const all = pools.flatMap(({ addresses }, pool) =>
+    addresses.flatMap((text, at): PlacedRange[] => {
+      const { range: found } = typeof text === "string" ? parseAddressRange(text) : {};
+      return found === undefined ? [] : [{ range: found, key: `pools.${pool}.addresses.${at}` }];
+    }),
+  );
+  return all.flatMap(({ range: one, key }, index) => {
+    const other = all.slice(0, index).find((earlier) => overlaps(earlier.range, one));
+    return other === undefined
+      ? []
+      : [{ key, message: `has addresses that ${other.key} has, too` }];
+  });
+}

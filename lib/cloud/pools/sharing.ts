@@ -1,0 +1,78 @@
+/**
+ * Which Services stand in each other's way at an address.
+ * @module
+ */
+import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
+import { type Hold, isSurer, type LedgerReader } from "./ledger.ts";
+import { findSharedKey } from "./wishes.ts";
+
+/** Another Service that has an address and does not share it. */
+export interface Rival {
+  readonly claim: LoadBalancerClaim;
+  readonly hold: Hold;
+}
+
+/** The other Services that have an address and cannot share it with this one, by their names. */
+export function listRivals(
+  ledger: LedgerReader,
+  address: string,
+  claim: LoadBalancerClaim,
+): Rival[] {
+  const isShareable = ledger.pools.find(address)?.isShareable ?? false;
+  const rivals: Rival[] = [];
+  for (const { claim: other, holds } of ledger.listHolders(address)) {
+    const hold = holds.get(address);
+    if (hold === undefined || other.owner.uid === claim.owner.uid) continue;
+    if (!isShareable || !canShare(claim, other)) rivals.push({ claim: other, hold });
+  }
+  return rivals.toSorted((one, other) => compareOwners(one.claim, other.claim));
+}
+
+/**
+ * Whether a Service may have an address that rivals have, too, because its own hold is surer than theirs. If both only
+ * have records, the name decides: no status has shown it.
+ */
+export function isBeforeRivals(
+  claim: LoadBalancerClaim,
+  hold: Hold,
+  rivals: readonly Rival[],
+): boolean {
+  return rivals.every(
+    (rival) =>
+      isSurer(hold, rival.hold) ||
+      (hold === "recorded" && rival.hold === "recorded" && compareOwners(claim, rival.claim) < 0),
+  );
+}
+
+/**
+ * Whether two Services may have the same address: in one namespace, with the same key, and no port of the same protocol
+ * in both. In one namespace, because a key is no secret: with it, another team could take over ports of an address.
+ */
+function canShare(one: LoadBalancerClaim, other: LoadBalancerClaim): boolean {
+  if (one.owner.namespace !== other.owner.namespace) return false;
+  const key = findSharedKey(one);
+  if (key === undefined || key !== findSharedKey(other)) return false;
+  if (one.ports === undefined || other.ports === undefined) return false;
+  const taken = new Set(one.ports.map(toText));
+  return !other.ports.some((port) => taken.has(toText(port)));
+}
+
+function toText({ protocol, port }: { readonly protocol: string; readonly port: number }): string {
+  return `${protocol} ${port}`;
+}
+
+function compareOwners(
+  { owner: one }: LoadBalancerClaim,
+  { owner: other }: LoadBalancerClaim,
+): number {
+  return (
+    compareTexts(one.namespace, other.namespace) ||
+    compareTexts(one.name, other.name) ||
+    compareTexts(one.uid, other.uid)
+  );
+}
+
+function compareTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}

@@ -1,0 +1,140 @@
+/**
+ * Breaks of address pools.
+ * @module
+ */
+import { type Break, edit } from "../break.ts";
+
+const CHOICE = "lib/cloud/pools/choice.ts";
+const LEDGER = "lib/cloud/pools/ledger.ts";
+const POOLS = "lib/cloud/pools/address_pools.ts";
+const SHARING = "lib/cloud/pools/sharing.ts";
+
+const CHOICE_TEST = "test/cloud/pools/choice_test.ts";
+const POOLS_TEST = "test/cloud/pools/address_pools_test.ts";
+const PROPERTY_TEST = "test/cloud/pools/address_pools_property_test.ts";
+
+export const POOL_BREAKS: readonly Break[] = [
+  {
+    id: "give-an-address-twice",
+    invariant: "a Service gets no address that another Service has",
+    edits: edit(
+      CHOICE,
+      "if (listRivals(ledger, address, spec).length === 0) return { address, problems: [] };",
+      "return { address, problems: [] };",
+    ),
+    tests: [PROPERTY_TEST, POOLS_TEST],
+  },
+  {
+    id: "reserve-what-was-taken-meanwhile",
+    invariant: "two Services that were planned at the same time never get the same address",
+    edits: edit(
+      POOLS,
+      "if (!isTaken) ledger.reserve(uid, addresses);",
+      "if (isTaken || !isTaken) ledger.reserve(uid, addresses);",
+    ),
+    tests: [POOLS_TEST],
+  },
+  {
+    id: "show-before-it-is-reserved",
+    invariant: "the status shows no address before it is reserved",
+    edits: edit(
+      "lib/cloud/pools/plan.ts",
+      "addresses.every((one) => ledger.has(owner.uid, one)) &&",
+      "addresses.every((one) => ledger.has(owner.uid, one) || one.length > 0) &&",
+    ),
+    tests: [CHOICE_TEST, "test/cloud/pools/plan_test.ts"],
+  },
+  {
+    id: "share-with-any-namespace",
+    invariant: "an address is shared only within one namespace",
+    edits: edit(
+      SHARING,
+      "if (one.owner.namespace !== other.owner.namespace) return false;",
+      'if (one.owner.namespace === "") return false;',
+    ),
+    tests: [CHOICE_TEST, PROPERTY_TEST],
+  },
+  {
+    id: "share-a-port",
+    invariant: "those who share an address have no port in common",
+    edits: edit(
+      SHARING,
+      "return !other.ports.some((port) => taken.has(toText(port)));",
+      "return other.ports.length + taken.size > 0;",
+    ),
+    tests: [CHOICE_TEST, PROPERTY_TEST],
+  },
+  {
+    id: "take-an-address-in-a-conflict",
+    invariant: "a Service keeps the address that its status shows, also in a conflict",
+    edits: edit(
+      CHOICE,
+      '(clear ?? candidates.find(({ hold }) => hold === "shown"))?.address',
+      "clear?.address",
+    ),
+    tests: [CHOICE_TEST, PROPERTY_TEST],
+  },
+  {
+    id: "take-an-address-that-left-its-pool",
+    invariant: "a pool that shrinks takes no address away from a Service",
+    edits: edit(
+      CHOICE,
+      'if (hold !== "shown") return pool !== undefined && isEligible(question, pool, asked);',
+      "if (pool === undefined) return false;",
+    ),
+    tests: [POOLS_TEST],
+  },
+  {
+    id: "hold-what-a-forged-record-names",
+    invariant:
+      "a record that was written by hand keeps no address from others that its Service could not get",
+    edits: edit(
+      LEDGER,
+      'if (pool !== undefined && accepts(pool, claim)) holds.set(address, "recorded");',
+      'if (pool !== undefined) holds.set(address, "recorded");',
+    ),
+    tests: [CHOICE_TEST],
+  },
+  {
+    id: "never-free-an-address",
+    invariant: "the addresses of a Service that is gone are free",
+    edits: edit(
+      LEDGER,
+      "if (!seen.has(uid)) this.#remove(uid, entry);",
+      "if (seen.has(uid) && !seen.has(uid)) this.#remove(uid, entry);",
+    ),
+    tests: [POOLS_TEST, PROPERTY_TEST],
+  },
+  {
+    id: "forget-a-reservation",
+    invariant: "an address is held from the moment at which it is reserved",
+    edits: edit(
+      LEDGER,
+      'for (const address of reserved) holds.set(address, "reserved");',
+      'for (const address of reserved) holds.set(address.slice(1), "reserved");',
+    ),
+    tests: [POOLS_TEST, CHOICE_TEST],
+  },
+  {
+    id: "plan-while-a-family-waits",
+    invariant:
+      "a Service with RequireDualStack takes no address before there is one of each family",
+    edits: edit(
+      "lib/cloud/pools/plan.ts",
+      "if (problems.some(({ isWaiting = true }) => isWaiting)) return { steps: [], problems, parts };",
+      "if (addresses.length === 0) return { steps: [], problems, parts };",
+      "const addresses = choices.flatMap(({ address }) => address ?? []);",
+    ),
+    tests: [POOLS_TEST],
+  },
+  {
+    id: "overlap-of-pools",
+    invariant: "no two pools have the same address",
+    edits: edit(
+      "lib/cloud/pools/settings.ts",
+      "overlaps(earlier.range, one)",
+      "earlier.range === one",
+    ),
+    tests: ["test/cloud/pools/settings_test.ts"],
+  },
+];

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { inspectPools } from "../../../lib/cloud/pools/inspection.ts";
+import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
+import { toSettings, toSpec } from "../../support/pools/services.ts";
+
+const { pools } = toSettings(
+  { name: "small", addresses: ["192.0.2.10-192.0.2.11"] },
+  { name: "huge", addresses: ["2001:db8::/64"] },
+);
+
+function inspect(...shown: readonly string[]): string[] {
+  const claims = shown.map((ip, at) => toSpec(`s${at}`, { ingress: [{ ip }] }));
+  const findings = inspectPools(new PoolMap(pools), claims);
+  return findings.map(({ level, code, message }) => `${level} ${code}: ${message}`);
+}
+
+test("inspectPools() says how full each pool is", () => {
+  expect(inspect("192.0.2.10", "2001:db8::7")).toEqual([
+    "ok addressPool: address pool small: 1 of 2 IPv4 addresses are in use",
+    "ok addressPool: address pool huge: 1 of more than a million IPv6 addresses are in use",
+  ]);
+});
+
+test("inspectPools() warns about a pool that is full, and about addresses that are not as they should be", () => {
+  expect(inspect("192.0.2.10", "192.0.2.11", "192.0.2.11", "198.51.100.1")).toEqual([
+    "warning addressPoolFull: address pool small: 2 of 2 IPv4 addresses are in use",
+    "ok addressPool: address pool huge: 0 of more than a million IPv6 addresses are in use",
+    "warning addressConflict: Service web/s1 shows 192.0.2.11, which is also the address of web/s2",
+    "warning addressConflict: Service web/s2 shows 192.0.2.11, which is also the address of web/s1",
+    "warning addressOutsidePools: Service web/s3 shows an address outside the address pools",
+  ]);
+});
+
+test("inspectPools() names a few of many conflicts", () => {
+  const found = inspect(...Array.from({ length: 30 }, () => "192.0.2.10"));
+  expect(found.filter((line) => line.includes("addressConflict"))).toHaveLength(11);
+  expect(found.at(-1)).toBe("warning addressConflict: 20 more Services show addresses of others");
+});

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test";
+import { Ledger } from "../../../lib/cloud/pools/ledger.ts";
+import { planAddresses, planRelease } from "../../../lib/cloud/pools/plan.ts";
+import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
+import { toSettings, toSpec } from "../../support/pools/services.ts";
+
+const { pools } = toSettings({ name: "a", addresses: ["192.0.2.10", "2001:db8::10"] });
+const DUAL = { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" } as const;
+
+function createView(announce: "kubeVip" | "none" = "none"): Parameters<typeof planAddresses>[0] {
+  return { ledger: new Ledger(new PoolMap(pools)), announce };
+}
+
+describe("planAddresses()", () => {
+  test("reserves before it shows anything", () => {
+    const plan = planAddresses(createView(), toSpec("shop", DUAL));
+    expect(plan.steps).toMatchObject([
+      {
+        summary: "reserve 192.0.2.10 and 2001:db8::10",
+        addresses: ["192.0.2.10", "2001:db8::10"],
+      },
+    ]);
+    expect(plan).not.toContainKeys(["ingress", "record"]);
+  });
+
+  test("changes nothing that it reads, and gives the same plan again", () => {
+    const [view, spec] = [createView(), Object.freeze(toSpec("shop", DUAL))];
+    expect(planAddresses(view, spec)).toEqual(planAddresses(view, spec));
+  });
+
+  test("shows what is there beside what should be", () => {
+    const spec = toSpec("shop", {
+      ...DUAL,
+      ingress: [{ ip: "198.51.100.1" }, { ip: "192.0.2.10" }],
+    });
+    const { parts } = planAddresses(createView(), { ...spec, address: "192.0.2.10" });
+    expect(parts).toEqual([
+      { kind: "address", name: "IPv4", wanted: "192.0.2.10", actual: "198.51.100.1, 192.0.2.10" },
+      { kind: "address", name: "IPv6", wanted: "2001:db8::10" },
+    ]);
+  });
+});
+
+test("planRelease() wants an empty status, and no annotation for kube-vip", () => {
+  const claim = toSpec("shop", { ingress: [{ ip: "192.0.2.10" }] });
+  expect(planRelease(createView(), claim)).toEqual({
+    steps: [],
+    problems: [],
+    ingress: [],
+    parts: [{ kind: "address", name: "IPv4", actual: "192.0.2.10" }],
+  });
+  expect(planRelease(createView("kubeVip"), claim).annotations).toEqual({
+    "kube-vip.io/loadbalancerIPs": undefined,
+  });
+});

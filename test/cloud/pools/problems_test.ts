@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import {
+  nameRivals,
+  POOL_PROBLEMS,
+  toNotice,
+  toWaiting,
+} from "../../../lib/cloud/pools/problems.ts";
+import { toSpec } from "../../support/pools/services.ts";
+
+test("a Service waits for one problem, and not for a notice", () => {
+  expect(toWaiting("AddressConflict", "m")).toEqual({ reason: "AddressConflict", message: "m" });
+  expect(toNotice("AddressConflict", "m")).toMatchObject({ isWaiting: false });
+});
+
+test("nameRivals() names three Services at most", () => {
+  const list = (count: number): string =>
+    nameRivals(
+      Array.from({ length: count }, (_, at) => ({ claim: toSpec(`s${at}`), hold: "shown" })),
+    );
+  expect(list(1)).toBe("web/s0");
+  expect(list(3)).toBe("web/s0 and web/s1 and web/s2");
+  expect(list(5)).toBe("web/s0, web/s1, web/s2 and 2 more");
+});
+
+test("every reason is a word for an Event, with its meaning", () => {
+  for (const [reason, meaning] of Object.entries(POOL_PROBLEMS)) {
+    expect(reason).toMatch(/^(?:[A-Z][a-z]+)+$/);
+    expect(meaning).toEndWith(".");
+  }
+});
