@@ -1,0 +1,196 @@
+/**
+ * Plans the firewall rules of an address that let clients reach a load-balancer rule. Pure.
+ * @module
+ */
+import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
+import { covers, EVERYONE, isSame, sharesBlock, toBlocks } from "../wanted/cidrs.ts";
+import { toWaiting } from "../wanted/problems.ts";
+import {
+  isGoing,
+  listFirewallRules,
+  listOwnRules,
+  type Scene,
+  toIpProtocol,
+  toStep,
+} from "../plan/scene.ts";
+import type { Step } from "../steps.ts";
+import type { FirewallRule, PublicAddress, Rule } from "../view.ts";
+import type { WantedPort } from "../wanted/wanted.ts";
+
+/** What is planned for one port, and in which order: `before` its load-balancer rule is made, and `after`. */
+export interface GatePlan {
+  readonly before: readonly Step[];
+  readonly after: readonly Step[];
+  readonly problems: readonly LoadBalancerProblem[];
+}
+
+/** What firewalls and ACLs see of a port. */
+export type GatePort = Pick<WantedPort, "ipProtocol" | "publicPort">;
+
+/** A port whose clients are to be restricted. */
+export interface GateSite {
+  readonly scene: Scene;
+  readonly address: PublicAddress;
+  readonly networkId: string;
+  readonly port: GatePort;
+  /** Who may connect. Absent: everyone. */
+  readonly sources: readonly string[] | undefined;
+  /** The load-balancer rule of the port, if it is there. */
+  readonly rule: Rule | undefined;
+  /** Whether the address is the Service's own, by its tags. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Plans the firewall rules for exactly one port.
+ *
+ * CloudStack refuses two rules for a port that have a block in common. So a rule is made before the old one goes if
+ * they have none in common; otherwise the old one has to go first. It never lets in more clients than those that it let
+ * in before, and those that the Service asks for.
+ */
+export function planFirewall(site: GateSite): GatePlan {
+  const { scene, address, port, rule, isOwn } = site;
+  const wanted = site.sources ?? EVERYONE;
+  const all = listFirewallRules(scene, address.id).filter((one) => isAbout(one, port));
+  const exact = all.filter((one) => isExactly(one, port.ipProtocol, port.publicPort));
+  if (rule === undefined && !isOwn && exact.length > 0)
+    return { ...NONE, problems: [inTheWay(site, exact)] };
+  if (rule === undefined) {
+    // On an address of its own, they are left from a rule that was deleted by hand. They must not open the new one.
+    const wider = exact.filter(
+      ({ cidrs }) => cidrs === undefined || !covers(wanted, toBlocks(cidrs)),
+    );
+    return { ...NONE, before: wider.map((one) => toDeletion(site, one)) };
+  }
+  const kept = exact.find(
+    (one) => !isGoing(one) && one.cidrs && isSame(toBlocks(one.cidrs), wanted),
+  );
+  const others = exact.filter((one) => one !== kept);
+  const foreign = all.filter((one) => !exact.includes(one));
+  const isOpen = foreign.some(({ cidrs }) => cidrs && covers(toBlocks(cidrs), wanted));
+  if (kept !== undefined || isOpen) {
+    return { ...NONE, after: others.map((one) => toDeletion(site, one)) };
+  }
+  const conflicting = foreign.filter(
+    (one) => one.protocol === port.ipProtocol && mayShare(one, wanted),
+  );
+  if (conflicting.length > 0) return { ...NONE, problems: [inTheWay(site, conflicting)] };
+  const first = others.filter((one) => mayShare(one, wanted));
+  const last = others.filter((one) => !first.includes(one));
+  const after = [
+    ...first.map((one) => toDeletion(site, one)),
+    toCreation(site, wanted),
+    ...last.map((one) => toDeletion(site, one)),
+  ];
+  return { ...NONE, after };
+}
+
+/**
+ * Whether firewall rules that are not of the load balancer let in more clients than the Service asks for. Then only the
+ * list of the load-balancer rule itself can keep them out.
+ */
+export function isFirewallWider({ scene, address, port, sources }: GateSite): boolean {
+  if (sources === undefined) return false;
+  return listFirewallRules(scene, address.id).some(
+    (one) =>
+      isAbout(one, port) &&
+      !isExactly(one, port.ipProtocol, port.publicPort) &&
+      (one.cidrs === undefined || !covers(sources, toBlocks(one.cidrs))),
+  );
+}
+
+/** The firewall rules that belong to a load-balancer rule of a Service: for exactly its port. */
+export function listFirewallRulesOf(scene: Scene, rule: Rule): readonly FirewallRule[] {
+  // Where the network has no firewall, none was made for the rule.
+  if (scene.view.networks.get(rule.networkId)?.hasFirewall === false) return [];
+  return listFirewallRules(scene, rule.addressId).filter((one) =>
+    isExactly(one, toIpProtocol(rule), rule.publicPort),
+  );
+}
+
+/**
+ * Firewall rules on an address of the Service for exactly one of its ports, whose load-balancer rule was deleted by
+ * hand. The address was taken for the Service alone, so they are its own.
+ */
+export function listOrphans(scene: Scene, address: PublicAddress): readonly FirewallRule[] {
+  const { ports = [] } = scene.claim;
+  const rules = listOwnRules(scene, address.id);
+  return listFirewallRules(scene, address.id).filter(
+    (one) =>
+      ports.some(({ protocol, port }) => isExactly(one, protocol.toLowerCase(), port)) &&
+      !rules.some((rule) => isExactly(one, toIpProtocol(rule), rule.publicPort)),
+  );
+}
+
+/** Plans the deletion of firewall rules that no load-balancer rule belongs to. */
+export function planOrphanRemoval(scene: Scene, address: PublicAddress): readonly Step[] {
+  return listOrphans(scene, address).map(({ id, protocol, startPort }) =>
+    toStep(
+      scene,
+      `delete firewall rule ${protocol} ${startPort ?? "all"} on ${address.ip}`,
+      { kind: "deleteFirewallRule", firewallRuleId: id },
+      address.networkId ?? address.vpcId,
+    ),
+  );
+}
+
+/** Plans the deletion of the firewall rules of a load-balancer rule that goes. */
+export function planFirewallRemoval(scene: Scene, rule: Rule): readonly Step[] {
+  return listFirewallRulesOf(scene, rule).map(({ id }) =>
+    toStep(
+      scene,
+      `delete firewall rule ${toIpProtocol(rule)} ${rule.publicPort} on ${rule.ip}`,
+      { kind: "deleteFirewallRule", firewallRuleId: id },
+      rule.networkId,
+    ),
+  );
+}
+
+const NONE: GatePlan = { before: [], after: [], problems: [] };
+
+function isExactly(one: FirewallRule, ipProtocol: string, port: number): boolean {
+  return one.protocol === ipProtocol && one.startPort === port && (one.endPort ?? port) === port;
+}
+
+/** Whether a firewall rule lets packets to the port through. */
+function isAbout({ protocol, startPort, endPort }: FirewallRule, port: GatePort): boolean {
+  if (protocol !== port.ipProtocol && protocol !== "all") return false;
+  const first = startPort ?? 1;
+  const last = endPort ?? startPort ?? 65_535;
+  return first <= port.publicPort && port.publicPort <= last;
+}
+
+/** A list that cannot be read may have any block. */
+function mayShare({ cidrs }: FirewallRule, wanted: readonly string[]): boolean {
+  return cidrs === undefined || sharesBlock(toBlocks(cidrs), wanted);
+}
+
+function inTheWay(
+  { address, port }: GateSite,
+  rules: readonly FirewallRule[],
+): LoadBalancerProblem {
+  const what = `firewall rule ${rules.map(({ id }) => id).join(", ")} on ${address.ip}`;
+  const advice = "delete it, or use another port";
+  return toWaiting(
+    "PortInUse",
+    `${what} is not of this Service and covers its port ${port.ipProtocol} ${port.publicPort}: ${advice}`,
+  );
+}
+
+function toDeletion({ scene, address, port, networkId }: GateSite, { id }: FirewallRule): Step {
+  const summary = `delete firewall rule ${port.ipProtocol} ${port.publicPort} on ${address.ip}`;
+  return toStep(scene, summary, { kind: "deleteFirewallRule", firewallRuleId: id }, networkId);
+}
+
+function toCreation({ scene, address, port, networkId }: GateSite, cidrs: readonly string[]): Step {
+  const { ipProtocol: protocol, publicPort } = port;
+  const summary = `create firewall rule ${protocol} ${publicPort} on ${address.ip}`;
+  const change = {
+    kind: "createFirewallRule",
+    addressId: address.id,
+    protocol,
+    port: publicPort,
+    cidrs,
+  };
+  return toStep(scene, summary, { ...change, kind: "createFirewallRule" }, networkId);
+}

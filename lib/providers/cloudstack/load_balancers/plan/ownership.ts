@@ -1,0 +1,170 @@
+/**
+ * Decides which public IP addresses are of a Service, and which of them may be released. Pure.
+ *
+ * An address is of a Service if its tags say so. The record and what version 1.x left can only prove that it may be
+ * tagged.
+ * @module
+ */
+import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
+import { isAssociatedBy1x } from "../wanted/annotations.ts";
+import { listFirewallRulesOf, listOrphans } from "../clients/firewall.ts";
+import { toNotice, toWaiting } from "../wanted/problems.ts";
+import {
+  isOwn,
+  listFirewallRules,
+  listForeignRules,
+  listOwnRules,
+  type Scene,
+  toStep,
+} from "./scene.ts";
+import type { Step } from "../steps.ts";
+import type { PublicAddress } from "../view.ts";
+import { isOf1x, toTags } from "../words.ts";
+
+/** Whether an address is of the Service, or proven to become so. */
+export function isOwnOrProven(scene: Scene, address: PublicAddress): boolean {
+  return isOwn(scene, address) || mayTag(scene, address);
+}
+
+/** Whether an address without tags may be tagged: the record or version 1.x prove that it was taken for the Service. */
+export function mayTag(scene: Scene, address: PublicAddress): boolean {
+  return isProvenByRecord(scene, address) || isLeftBy1x(scene, address);
+}
+
+/**
+ * Whether the record names an address: free when it was chosen, now in the place that it was taken for, used by
+ * nothing, without tags. Where CloudStack says who took it, that must be us.
+ */
+export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean {
+  const { view } = scene;
+  const asked = findAsked(scene, address);
+  if (asked === undefined) return false;
+  const { place, wasFree } = asked;
+  const isInPlace =
+    "vpcId" in place ? address.vpcId === place.vpcId : address.networkId === place.networkId;
+  const taker = view.takers?.get(address.id);
+  return (
+    isInPlace &&
+    address.state === "Allocated" &&
+    address.tags.size === 0 &&
+    address.hasRules !== true &&
+    listUses(scene, address).length === 0 &&
+    listOwnRules(scene, address.id).length === 0 &&
+    (taker === "us" || (taker === undefined && wasFree))
+  );
+}
+
+/** What the record says about an address. */
+export function findAsked(
+  { record }: Scene,
+  { id, ip }: PublicAddress,
+): NonNullable<Scene["record"]>["address"] {
+  const asked = record?.address;
+  if (asked === undefined || (asked.id === undefined && asked.ip === undefined)) return undefined;
+  const isIt = (asked.id ?? id) === id && (asked.ip ?? ip) === ip;
+  return isIt ? asked : undefined;
+}
+
+/**
+ * Whether version 1.x of the Go provider took an address, which has no record of it: rules of that version are on it
+ * and nothing else is, and the Service does not name it, or has the annotation of that version.
+ *
+ * If the Service names another address, the field was changed: the address may be the user's own.
+ */
+function isLeftBy1x(scene: Scene, address: PublicAddress): boolean {
+  const { claim } = scene;
+  if (!hasRulesOf1x(scene, address) || address.tags.size > 0) return false;
+  if (listUses(scene, address).length > 0) return false;
+  if (claim.address === undefined || claim.address === "") return true;
+  return claim.address === address.ip && isAssociatedBy1x(claim.annotations);
+}
+
+/** Whether version 1.x of the Go provider made the rules of the Service on an address. */
+export function hasRulesOf1x(scene: Scene, { id }: PublicAddress): boolean {
+  const rules = listOwnRules(scene, id);
+  return rules.length > 0 && rules.every(({ description }) => isOf1x(description));
+}
+
+/** Addresses that the record names, and that cannot be proven to be the Service's: they stay. */
+export function findDoubtful(scene: Scene): readonly PublicAddress[] {
+  return [...scene.view.addresses.values()].filter(
+    (one) =>
+      findAsked(scene, one) &&
+      !isOwn(scene, one) &&
+      !isProvenByRecord(scene, one) &&
+      !isPending(scene, one),
+  );
+}
+
+/**
+ * Says that the Service must wait for an address that the record names and CloudStack is still taking. Until it is
+ * done, CloudStack does not show its network, so nothing is proven yet, and no other address may be taken.
+ */
+export function checkPending(scene: Scene): readonly LoadBalancerProblem[] {
+  return [...scene.view.addresses.values()]
+    .filter((one) => isPending(scene, one))
+    .map(({ ip }) => {
+      const message = `public IP ${ip} is being taken for this Service, and CloudStack has not finished`;
+      return toWaiting("AddressNotUsable", message);
+    });
+}
+
+function isPending(scene: Scene, address: PublicAddress): boolean {
+  const { state, tags } = address;
+  return state === "Allocating" && tags.size === 0 && findAsked(scene, address) !== undefined;
+}
+
+/**
+ * Addresses that may have been taken for the Service without a choice: the record says that one was asked for, and not
+ * which one came.
+ */
+export function findLost(scene: Scene): readonly PublicAddress[] {
+  const asked = scene.record?.address;
+  if (asked === undefined || asked.ip !== undefined || asked.id !== undefined) return [];
+  return [...scene.view.addresses.values()].filter(
+    (one) =>
+      one.tags.size === 0 &&
+      listUses(scene, one).length === 0 &&
+      listOwnRules(scene, one.id).length === 0,
+  );
+}
+
+/** Says that an address stays, although it may have been taken for the Service. */
+export function toDoubt({ ip }: PublicAddress): LoadBalancerProblem {
+  const why = "Landfall may have taken it for this Service, and cannot prove it";
+  const advice = "release it by hand if nothing needs it";
+  return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}; ${advice}`);
+}
+
+/** What uses an address besides the Service, in words. */
+export function listUses(scene: Scene, address: PublicAddress): readonly string[] {
+  const own = new Set(
+    [
+      ...listOwnRules(scene, address.id).flatMap((rule) => listFirewallRulesOf(scene, rule)),
+      ...(isOwn(scene, address) ? listOrphans(scene, address) : []),
+    ].map(({ id }) => id),
+  );
+  const firewall = listFirewallRules(scene, address.id).filter(({ id }) => !own.has(id));
+  return [
+    ...listForeignRules(scene, address.id).map(
+      ({ name, id }) => `load-balancer rule ${name} (${id})`,
+    ),
+    ...firewall.map(({ id }) => `firewall rule ${id}`),
+    ...(address.isSourceNat ? ["source NAT of its network"] : []),
+    ...(address.isStaticNat ? ["static NAT"] : []),
+    ...(address.usedBy === undefined ? [] : [address.usedBy]),
+  ];
+}
+
+/** Plans to tag an address that {@linkcode mayTag}. */
+export function toTagging(scene: Scene, address: PublicAddress): Step {
+  const { view, claim } = scene;
+  const tags = toTags(view.clusterIds[0], claim.owner);
+  const change = { kind: "tagAddress" as const, addressId: address.id, tags };
+  return toStep(scene, `tag address ${address.ip}`, change, toTurn(address));
+}
+
+/** The network in which CloudStack does one change of an address at a time. */
+export function toTurn({ networkId, vpcId }: PublicAddress): string | undefined {
+  return networkId ?? vpcId;
+}

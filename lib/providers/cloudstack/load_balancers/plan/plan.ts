@@ -1,0 +1,203 @@
+/**
+ * Plans the load balancer of one Service in CloudStack. Pure. After a plan is applied, the next one is empty.
+ * @module
+ */
+import type {
+  LoadBalancerPart,
+  LoadBalancerPlan,
+  LoadBalancerProblem,
+  LoadBalancerSpec,
+} from "../../../../cloud/capabilities/load_balancers.ts";
+import { isAllowing, isExactly } from "../clients/acl.ts";
+import { type AddressChoice, chooseAddress } from "./addresses.ts";
+import { checkBackends } from "./backends.ts";
+import { findGate, type Gate, hasRuleLists, isGate, toNoRuleLists } from "../clients/gate.ts";
+import {
+  checkPending,
+  findDoubtful,
+  isOwnOrProven,
+  mayTag,
+  toDoubt,
+  toTagging,
+} from "./ownership.ts";
+import { planKeeping } from "./keeping.ts";
+import { planPort, type PortPlan, type Site } from "./ports.ts";
+import { isWaiting, toWaiting } from "../wanted/problems.ts";
+import { listAddresses, planAddressRemoval, toAwaiting, withItems } from "./release.ts";
+import { planRemoval } from "./removal.ts";
+import { isOwn, listOwnRules, type Scene, toGatePort, toScene, toStep } from "./scene.ts";
+import { toIngress } from "./status.ts";
+import type { Step } from "../steps.ts";
+import { checkStickiness, type PartPlan } from "./stickiness.ts";
+import { findUnreadable } from "./unreadable.ts";
+import type { AclItem, Network, PublicAddress, View } from "../view.ts";
+import { toWanted, type Wanted } from "../wanted/wanted.ts";
+
+type Plan = LoadBalancerPlan<Step>;
+
+/**
+ * Plans a Service: its address, then port after port, then what it does not need any more.
+ *
+ * What cannot be done as asked is said before anything is made. Meanwhile the rules that are there keep their backends
+ * up to date.
+ */
+export function plan(view: View, spec: LoadBalancerSpec): Plan {
+  const scene = toScene(view, spec);
+  const waiting = toAwaiting(scene);
+  if (waiting !== undefined) return { steps: [waiting], problems: [], parts: [] };
+  const { wanted, problems: ownProblems } = toWanted(spec);
+  const unreadable = findUnreadable(scene, new Set(listAddresses(scene).map(({ id }) => id)));
+  if (wanted === undefined || unreadable.length > 0) {
+    return keepServing(scene, spec, [...ownProblems, ...unreadable]);
+  }
+  const choice = chooseAddress(scene, spec);
+  const place = checkPlace(scene, wanted, choice);
+  const problems = [...ownProblems, ...choice.problems, ...place.problems];
+  const { address, network, take } = choice;
+  if (network === undefined || place.gate === undefined)
+    return keepServing(scene, spec, problems, wanted);
+  if (address === undefined) {
+    const { steps, parts } = keepServing(scene, spec, problems, wanted);
+    return { steps: take === undefined ? steps : [take, ...steps], problems, parts };
+  }
+  const sticky = checkStickiness(wanted, network);
+  const site: Site = {
+    scene,
+    address,
+    network,
+    gate: place.gate,
+    wanted: sticky.length > 0 ? { ...wanted, stickiness: "refused" } : wanted,
+    backends: spec.backends,
+    isOwn: isOwnOrProven(scene, address),
+    isNeeded: toNeed(wanted, place.gate),
+  };
+  return planSite(site, [...problems, ...sticky]);
+}
+
+function planSite(site: Site, own: readonly LoadBalancerProblem[]): Plan {
+  const { scene, wanted, address, network, backends } = site;
+  const ports = wanted.ports.map((port) => planPort(site, port));
+  const problems = [
+    ...own,
+    ...findDoubtful(scene)
+      .filter(({ id }) => id !== address.id)
+      .map(toDoubt),
+    ...checkBackends(scene.view, network, backends),
+    ...ports.flatMap((one) => one.problems),
+  ];
+  const tagging =
+    !isOwn(scene, address) && mayTag(scene, address) ? [toTagging(scene, address)] : [];
+  const making = [...tagging, ...ports.flatMap((one) => one.steps)];
+  const works = making.length === 0 && !isWaiting(problems);
+  const rest = planRest(site, works);
+  return {
+    steps: [...making, ...rest.steps, ...(rest.isHeld ? [] : planRecord(site))],
+    problems: [...problems, ...rest.problems],
+    ...(works && { ingress: toIngress(wanted, address.ip) }),
+    parts: listParts(site, ports),
+  };
+}
+
+/**
+ * Plans to remove what the Service does not need any more. Another address goes only when the new one works, and when
+ * the status does not show it any more.
+ */
+function planRest(site: Site, works: boolean): PartPlan & { readonly isHeld: boolean } {
+  const { scene, wanted, address, backends, isNeeded } = site;
+  const ports = new Set(wanted.ports.map(({ publicPort }) => publicPort));
+  const obsolete = listOwnRules(scene, address.id).filter((one) => !ports.has(one.publicPort));
+  const steps = obsolete.flatMap((one) => planRemoval(scene, one, isNeeded));
+  const others = listAddresses(scene).filter(({ id }) => id !== address.id);
+  const isHeld = others.length > 0 && (!works || others.some((one) => isShown(scene, one)));
+  if (isHeld) {
+    const rules = others.flatMap(({ id }) => listOwnRules(scene, id));
+    const kept = planKeeping(scene, rules, backends, wanted);
+    const isUsed = (item: AclItem): boolean =>
+      rules.some((rule) => isExactly(item, toGatePort(rule)));
+    const all = withItems(scene, steps, (item) => isNeeded(item) || isUsed(item));
+    return { steps: [...all, ...kept], problems: [], isHeld };
+  }
+  const moves = others.map((one) => planAddressRemoval(scene, one, isNeeded));
+  return {
+    steps: withItems(scene, [...steps, ...moves.flatMap((one) => one.steps)], isNeeded),
+    problems: moves.flatMap((one) => one.problems),
+    isHeld,
+  };
+}
+
+function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {
+  return claim.ingress.some((one) => "ip" in one && one.ip === ip);
+}
+
+/** Plans to remove a record that says nothing any more: the tags of the address are the proof from now on. */
+function planRecord({ scene, address }: Site): readonly Step[] {
+  if (scene.record === undefined || !isOwn(scene, address)) return [];
+  if (checkPending(scene).length > 0) return [];
+  return [toStep(scene, "remove the record", { kind: "forgetRecord" })];
+}
+
+interface PlaceCheck {
+  readonly gate?: Gate;
+  readonly problems: readonly LoadBalancerProblem[];
+}
+
+/** Checks what the network must offer, before anything is taken or made. */
+function checkPlace({ view }: Scene, wanted: Wanted, { network }: AddressChoice): PlaceCheck {
+  if (network === undefined) return { problems: [] };
+  const gate = findGate(view, network);
+  if (!isGate(gate)) return { problems: [gate] };
+  const problems = checkOffer(network, wanted);
+  if (gate.kind === "rule" && wanted.sources !== undefined && !hasRuleLists(view)) {
+    problems.push(toNoRuleLists(`the network ${network.name} (${network.id})`));
+  }
+  return problems.length > 0 ? { problems } : { gate, problems };
+}
+
+function checkOffer(
+  { name, id, protocols, algorithms }: Network,
+  wanted: Wanted,
+): LoadBalancerProblem[] {
+  const where = `the network ${name} (${id})`;
+  const missing = wanted.ports.filter(({ protocol }) => protocols?.has(protocol) === false);
+  const problems = missing.map(({ protocol, publicPort }) =>
+    toWaiting(
+      "UnsupportedService",
+      `port ${publicPort}: ${where} does not offer the protocol ${protocol}`,
+    ),
+  );
+  if (algorithms?.has(wanted.algorithm) !== false) return problems;
+  const message = `${where} does not offer the algorithm ${wanted.algorithm}`;
+  return [...problems, toWaiting("UnsupportedService", message)];
+}
+
+function toNeed({ ports }: Wanted, gate: Gate): (item: AclItem) => boolean {
+  if (gate.kind !== "acl") return () => false;
+  return (item) =>
+    item.listId === gate.listId && isAllowing(item) && ports.some((port) => isExactly(item, port));
+}
+
+/** Leaves the rules that are there as they are, except for what {@linkcode planKeeping} does. */
+function keepServing(
+  scene: Scene,
+  { backends }: LoadBalancerSpec,
+  problems: readonly LoadBalancerProblem[],
+  who?: Wanted,
+): Plan {
+  return {
+    steps: planKeeping(scene, scene.rules, backends, who),
+    problems,
+    parts: [],
+  };
+}
+
+function listParts(
+  { scene, address }: Site,
+  ports: readonly PortPlan[],
+): readonly LoadBalancerPart[] {
+  const others = listAddresses(scene).filter(({ id }) => id !== address.id);
+  return [
+    { kind: "address", name: address.ip, wanted: address.ip, actual: address.ip },
+    ...others.map(({ ip }) => ({ kind: "address", name: ip, actual: ip })),
+    ...ports.flatMap((one) => one.parts),
+  ];
+}

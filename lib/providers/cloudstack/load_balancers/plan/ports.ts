@@ -1,0 +1,133 @@
+/**
+ * Plans one port of a Service: its rule, who may reach it, its backends and its stickiness. Pure.
+ * @module
+ */
+import type {
+  LoadBalancerBackend,
+  LoadBalancerPart,
+  LoadBalancerProblem,
+} from "../../../../cloud/capabilities/load_balancers.ts";
+import { planBackends } from "./backends.ts";
+import type { GateSite } from "../clients/firewall.ts";
+import {
+  type Gate,
+  hasRuleLists,
+  needsRuleList,
+  planGate,
+  toNoRuleLists,
+} from "../clients/gate.ts";
+import { isWaiting, toWaiting } from "../wanted/problems.ts";
+import { planRemoval } from "./removal.ts";
+import { mustReplace, planUpdate, type RuleSite, toCreation } from "./rules.ts";
+import { isNameOf, type Scene } from "./scene.ts";
+import type { PartPlan } from "./stickiness.ts";
+import { planStickiness } from "./stickiness.ts";
+import type { AclItem, Network, PublicAddress, Rule } from "../view.ts";
+import type { Wanted, WantedPort } from "../wanted/wanted.ts";
+
+/** Where the ports of a Service are to be. */
+export interface Site {
+  readonly scene: Scene;
+  readonly wanted: Wanted;
+  readonly address: PublicAddress;
+  readonly network: Network;
+  readonly gate: Gate;
+  readonly backends: readonly LoadBalancerBackend[];
+  /** Whether the address is the Service's own. */
+  readonly isOwn: boolean;
+  /** Whether an ACL item is of a port that the Service asks for. */
+  readonly isNeeded: (item: AclItem) => boolean;
+}
+
+/** What is planned for one port. */
+export interface PortPlan extends PartPlan {
+  readonly parts: readonly LoadBalancerPart[];
+}
+
+/**
+ * Plans a port.
+ *
+ * Clients that may not connect must never get in, not even between two steps. A new rule is out of reach until the
+ * firewall or the ACL lets clients in; where neither can restrict them, it is made with a list of its own. A rule that
+ * is there is changed after the firewall and the ACL, which only ever get narrower than they were, or as asked.
+ */
+export function planPort(site: Site, port: WantedPort): PortPlan {
+  const { scene, address } = site;
+  const rules = [...scene.view.rules.values()].filter(
+    (one) => one.addressId === address.id && one.publicPort === port.publicPort,
+  );
+  const rule = rules.find(({ name }) => isNameOf(scene.lbName, name));
+  const foreign = rules.find(({ name }) => !isNameOf(scene.lbName, name));
+  const parts = [toPart(port, rule)];
+  if (rule === undefined && foreign !== undefined) {
+    return { steps: [], problems: [toPortInUse(address, port, foreign)], parts };
+  }
+  return { ...planRule(site, port, rule), parts };
+}
+
+function planRule(site: Site, port: WantedPort, rule: Rule | undefined): PartPlan {
+  const { scene, wanted, address, network, gate, backends, isOwn } = site;
+  const gateSite: GateSite = {
+    scene,
+    address,
+    port,
+    rule,
+    isOwn,
+    networkId: network.id,
+    sources: wanted.sources,
+  };
+  const needsList = needsRuleList(gate, gateSite);
+  const canHaveList = hasRuleLists(scene.view);
+  if (needsList && !canHaveList) {
+    const where = `port ${port.ipProtocol} ${port.publicPort} on ${address.ip}`;
+    const steps = rule === undefined ? [] : planBackends(scene, rule, backends);
+    return { steps, problems: [toNoRuleLists(where)] };
+  }
+  const cidrs = needsList ? wanted.sources : canHaveList ? wanted.ruleCidrs : undefined;
+  const ruleSite: RuleSite = { scene, address, networkId: network.id, port, wanted, cidrs };
+  const { before, after, problems } = planGate(gate, gateSite);
+  if (rule === undefined) {
+    const steps = isWaiting(problems) ? [] : [...before, toCreation(ruleSite)];
+    return { steps, problems };
+  }
+  if (mustReplace(ruleSite, rule)) {
+    const removal = planRemoval(scene, rule, site.isNeeded);
+    return { steps: [...before, ...removal, toCreation(ruleSite)], problems };
+  }
+  const stickiness = planStickiness(scene, rule, port, wanted.stickiness);
+  return {
+    steps: [
+      ...before,
+      ...after,
+      ...planUpdate(ruleSite, rule),
+      ...planBackends(scene, rule, backends),
+      ...stickiness.steps,
+    ],
+    problems: [...problems, ...checkMembers(scene, rule), ...stickiness.problems],
+  };
+}
+
+function checkMembers({ view }: Scene, rule: Rule): readonly LoadBalancerProblem[] {
+  if (view.members.has(rule.id)) return [];
+  const where = `rule ${rule.protocol} ${rule.publicPort} on ${rule.ip}`;
+  return [toWaiting("NotKnown", `CloudStack does not show the backends of ${where}`)];
+}
+
+function toPortInUse(
+  { ip }: PublicAddress,
+  { ipProtocol, publicPort }: WantedPort,
+  { name, id }: Rule,
+): LoadBalancerProblem {
+  const what = `port ${publicPort} of ${ip} has the load-balancer rule ${name} (${id})`;
+  const advice = `which is not of this Service: delete it, or use another port than ${ipProtocol} ${publicPort}`;
+  return toWaiting("PortInUse", `${what}, ${advice}`);
+}
+
+function toPart(port: WantedPort, rule: Rule | undefined): LoadBalancerPart {
+  return {
+    kind: "rule",
+    name: `${port.protocol} ${port.publicPort}`,
+    wanted: `${port.protocol} ${port.publicPort} → ${port.privatePort}`,
+    ...(rule && { actual: `${rule.protocol} ${rule.publicPort} → ${rule.privatePort}` }),
+  };
+}

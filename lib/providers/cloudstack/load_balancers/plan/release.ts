@@ -1,0 +1,137 @@
+/**
+ * Plans to remove what was made for a Service. Pure.
+ * @module
+ */
+import type {
+  LoadBalancerClaim,
+  LoadBalancerPart,
+  LoadBalancerPlan,
+} from "../../../../cloud/capabilities/load_balancers.ts";
+import { listOwnItems, toDeletion as toItemDeletion } from "../clients/acl.ts";
+import { planOrphanRemoval } from "../clients/firewall.ts";
+import {
+  checkPending,
+  findDoubtful,
+  findLost,
+  hasRulesOf1x,
+  isOwnOrProven,
+  listUses,
+  mayTag,
+  toDoubt,
+  toTagging,
+  toTurn,
+} from "./ownership.ts";
+import { isWaiting, toNotice } from "../wanted/problems.ts";
+import { planRemoval } from "./removal.ts";
+import { isGoing, isOwn, listOwnRules, type Scene, toScene, toStep } from "./scene.ts";
+import type { PartPlan } from "./stickiness.ts";
+import type { Step } from "../steps.ts";
+import { findUnreadable, findUnreadableAddresses } from "./unreadable.ts";
+import type { AclItem, PublicAddress, Rule, View } from "../view.ts";
+
+/** Plans to remove everything of a Service: what clients reach first, the address last. */
+export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
+  const scene = toScene(view, claim);
+  const waiting = toAwaiting(scene);
+  if (waiting !== undefined) return { steps: [waiting], problems: [], parts: [] };
+  const addresses = listAddresses(scene);
+  const plans = addresses.map((one) => planAddressRemoval(scene, one, () => false));
+  const steps = withItems(
+    scene,
+    plans.flatMap((one) => one.steps),
+    () => false,
+  );
+  const problems = [
+    ...plans.flatMap((one) => one.problems),
+    ...[...findDoubtful(scene), ...findLost(scene)].map(toDoubt),
+    ...checkPending(scene),
+    ...findUnreadable(scene, new Set(addresses.map(({ id }) => id))),
+    ...listNames(scene).flatMap((ip) => findUnreadableAddresses(scene, ip)),
+  ];
+  const isDone = steps.length === 0 && !isWaiting(problems);
+  return { steps, problems, ...(isDone && { ingress: [] }), parts: listParts(scene) };
+}
+
+/** The addresses that are of the Service, or have rules of it, by IP. */
+export function listAddresses(scene: Scene): readonly PublicAddress[] {
+  return [...scene.view.addresses.values()]
+    .filter((one) => isOwnOrProven(scene, one) || listOwnRules(scene, one.id).length > 0)
+    .toSorted((a, b) => (a.ip < b.ip ? -1 : 1));
+}
+
+/**
+ * Plans to take the Service off an address, and to release the address if it is the Service's own and nothing else uses
+ * it. What proves that an address is the Service's own may be on its rules, so it is tagged before they go.
+ */
+export function planAddressRemoval(
+  scene: Scene,
+  address: PublicAddress,
+  isNeeded: (item: AclItem) => boolean,
+): PartPlan {
+  const tagging =
+    !isOwn(scene, address) && mayTag(scene, address) ? [toTagging(scene, address)] : [];
+  const removal = listOwnRules(scene, address.id).flatMap((one) =>
+    planRemoval(scene, one, isNeeded),
+  );
+  const orphans = isOwn(scene, address) ? planOrphanRemoval(scene, address) : [];
+  const steps = [...tagging, ...orphans, ...removal];
+  if (isGoing(address)) return { steps, problems: [] };
+  if (!isOwnOrProven(scene, address)) {
+    const isDoubtful = hasRulesOf1x(scene, address) && scene.claim.address !== address.ip;
+    return { steps, problems: isDoubtful ? [toDoubt(address)] : [] };
+  }
+  const uses = listUses(scene, address);
+  if (uses.length > 0) {
+    const message =
+      `public IP ${address.ip} was taken for this Service and stays, because something else uses it: ` +
+      `${uses.join(", ")}; release it by hand when nothing needs it any more`;
+    return { steps, problems: [toNotice("AddressKept", message)] };
+  }
+  const change = { kind: "releaseAddress" as const, addressId: address.id };
+  const release = toStep(scene, `release address ${address.ip}`, change, toTurn(address));
+  return { steps: [...steps, release], problems: [] };
+}
+
+/** Adds the deletion of the ACL items of the Service that no rule needs, unless it is planned already. */
+export function withItems(
+  scene: Scene,
+  steps: readonly Step[],
+  isNeeded: (item: AclItem) => boolean,
+): readonly Step[] {
+  const planned = new Set(
+    steps.map(({ change }) => (change.kind === "deleteAclItem" ? change.itemId : undefined)),
+  );
+  const left = listOwnItems(scene).filter((one) => !isNeeded(one) && !planned.has(one.id));
+  return [...steps, ...left.map((one) => toItemDeletion(scene, one, findTurn(scene, one)))];
+}
+
+/** Plans to wait for a job that an earlier process started: what it makes is not in the look yet. */
+export function toAwaiting(scene: Scene): Step | undefined {
+  const job = scene.record?.job;
+  if (job === undefined) return undefined;
+  const change = { kind: "awaitJob" as const, jobId: job.id, command: job.command };
+  // Without a turn: a user who may edit the Service may write a job here that never ends.
+  return toStep(scene, `wait for ${job.command} (job ${job.id})`, change);
+}
+
+function findTurn({ view }: Scene, { listId }: AclItem): string | undefined {
+  return [...view.networks.values()].find(({ aclListId }) => aclListId === listId)?.id;
+}
+
+/** IPs that an address of the Service may have, as far as the Service says. */
+function listNames({ claim, record }: Scene): readonly string[] {
+  const shown = claim.ingress.flatMap((one) => ("ip" in one ? [one.ip] : []));
+  return [...new Set([...shown, claim.address ?? "", record?.address?.ip ?? ""])];
+}
+
+function listParts(scene: Scene): readonly LoadBalancerPart[] {
+  return [
+    ...listAddresses(scene).map(({ ip }) => ({ kind: "address", name: ip, actual: ip })),
+    ...scene.rules.map(toPart),
+  ];
+}
+
+function toPart({ protocol, publicPort, privatePort, ip }: Rule): LoadBalancerPart {
+  const name = `${protocol} ${publicPort} on ${ip}`;
+  return { kind: "rule", name, actual: `to node port ${privatePort}` };
+}

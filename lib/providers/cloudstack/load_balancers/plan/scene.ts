@@ -1,0 +1,96 @@
+/**
+ * What a look shows that belongs to one Service, and how its steps are written. Pure.
+ * @module
+ */
+import type {
+  LoadBalancerClaim,
+  LoadBalancerOwner,
+} from "../../../../cloud/capabilities/load_balancers.ts";
+import type { KeptRecord } from "../record.ts";
+import { parseRecord } from "../record.ts";
+import { parseRuleName, toLbName } from "../rule_names.ts";
+import type { Change, Step } from "../steps.ts";
+import type { FirewallRule, PublicAddress, Rule, View } from "../view.ts";
+import { isTagged, isTaggedFor } from "../words.ts";
+
+/** A look from the side of one Service. */
+export interface Scene {
+  readonly view: View;
+  readonly claim: LoadBalancerClaim;
+  readonly lbName: string;
+  /** What the record says, which is only a hint. */
+  readonly record?: KeptRecord;
+  /** Rules of the Service, on any address, by port and ID. */
+  readonly rules: readonly Rule[];
+}
+
+/** Finds what a look shows of a Service. */
+export function toScene(view: View, claim: LoadBalancerClaim): Scene {
+  const lbName = toLbName(claim.owner.uid);
+  const record = parseRecord(claim.record, claim.owner.uid);
+  const rules = [...view.rules.values()]
+    .filter((one) => isNameOf(lbName, one.name))
+    .toSorted((a, b) => a.publicPort - b.publicPort || (a.id < b.id ? -1 : 1));
+  return { view, claim, lbName, ...(record && { record }), rules };
+}
+
+/** Whether a rule belongs to a load balancer, by its name. */
+export function isNameOf(lbName: string, ruleName: string): boolean {
+  return ruleName.startsWith(`${lbName}-`) && parseRuleName(ruleName)?.lbName === lbName;
+}
+
+/** Whether an address is proven to be of the Service: its tags say so. */
+export function isOwn({ view, claim }: Scene, { tags }: PublicAddress): boolean {
+  return isTaggedFor(tags, view.clusterIds, claim.owner.uid);
+}
+
+/** Whether an address is of another Service, of this or another cluster. */
+export function isOfAnother(scene: Scene, address: PublicAddress): boolean {
+  return isTagged(address.tags) && !isOwn(scene, address);
+}
+
+/** The rules of the Service on an address. */
+export function listOwnRules({ rules }: Scene, addressId: string): readonly Rule[] {
+  return rules.filter((one) => one.addressId === addressId);
+}
+
+/** The load-balancer rules of others on an address. */
+export function listForeignRules(scene: Scene, addressId: string): readonly Rule[] {
+  return [...scene.view.rules.values()].filter(
+    (one) => one.addressId === addressId && !isNameOf(scene.lbName, one.name),
+  );
+}
+
+/** All firewall rules on an address, by ID. */
+export function listFirewallRules({ view }: Scene, addressId: string): readonly FirewallRule[] {
+  return [...view.firewallRules.values()]
+    .filter((one) => one.addressId === addressId)
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Protocol of the packets of a rule. */
+export function toIpProtocol({ protocol }: Pick<Rule, "protocol">): "tcp" | "udp" {
+  return protocol === "udp" ? "udp" : "tcp";
+}
+
+/** What firewalls and ACLs see of a rule. */
+export function toGatePort(rule: Rule): { ipProtocol: "tcp" | "udp"; publicPort: number } {
+  return { ipProtocol: toIpProtocol(rule), publicPort: rule.publicPort };
+}
+
+/** Whether an object is on its way out: it blocks what it blocked, and is worth nothing any more. */
+export function isGoing({ state }: { readonly state: string }): boolean {
+  return /^(Revoke|Deleting|Releasing)$/i.test(state);
+}
+
+/** Writes a step of the Service. @param turn The network in which CloudStack does one change at a time */
+export function toStep(scene: Scene, summary: string, change: Change, turn?: string): Step {
+  const { claim, record } = scene;
+  return {
+    summary,
+    ...(turn !== undefined && { turn }),
+    change,
+    ...(record && { record }),
+    owner: claim.owner satisfies LoadBalancerOwner,
+  };
+}

@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import type { LoadBalancerBackend } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
+import {
+  checkBackends,
+  chooseNetwork,
+  listBackends,
+  planBackends,
+} from "../../../../../lib/providers/cloudstack/load_balancers/plan/backends.ts";
+import { toScene } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
+import type { CloudModel } from "../cloud/cloud_model.ts";
+import { createCloud, LB_NAME, toBackend, toNetwork, toSpec } from "../cloud/services.ts";
+
+const UNKNOWN: LoadBalancerBackend = { nodeName: "node-9", internalIps: [] };
+const NOT_SHOWN = toBackend(9);
+
+function setGone(cloud: CloudModel, id: string): void {
+  const vm = cloud.vms.get(id);
+  if (vm !== undefined) cloud.vms.set(id, { ...vm, isGone: true });
+}
+
+const MEMBERSHIPS: readonly [string, string, readonly LoadBalancerBackend[], string][] = [
+  ["adds what is missing", "", [toBackend(2), toBackend(1)], "+vm-1 +vm-2"],
+  ["changes nothing if all are there", "vm-1 vm-2", [toBackend(1), toBackend(2)], ""],
+  ["adds before it removes", "vm-1", [toBackend(2)], "+vm-2 -vm-1"],
+  ["removes all without Nodes", "vm-1 vm-2", [], "-vm-1 -vm-2"],
+  ["removes none while a Node's instance is not known", "vm-1", [toBackend(2), UNKNOWN], "+vm-2"],
+  ["removes none while a Node's VM is not shown", "vm-1", [toBackend(2), NOT_SHOWN], "+vm-2"],
+  ["removes a VM that is gone in any case", "vm-1 vm-3", [toBackend(2), UNKNOWN], "+vm-2 -vm-3"],
+  ["removes a VM that nobody knows", "vm-8", [toBackend(1)], "+vm-1 -vm-8"],
+  ["does not add a VM that is gone", "", [toBackend(3)], ""],
+  ["does not add a VM of another network", "", [toBackend(1), toBackend(4, 2)], "+vm-1"],
+];
+for (const [what, members, backends, done] of MEMBERSHIPS) {
+  test(`planBackends() ${what}`, () => {
+    const cloud = createCloud();
+    setGone(cloud, "vm-3");
+    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+    const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+    cloud.members.set(rule.id, new Set(members.split(" ").filter((id) => id !== "")));
+    const steps = planBackends(toScene(cloud.view(), toSpec()), rule, backends);
+    const texts = steps.flatMap(({ change }) => {
+      if (change.kind === "addBackends") return change.vmIds.map((id) => `+${id}`);
+      return change.kind === "removeBackends" ? change.vmIds.map((id) => `-${id}`) : [];
+    });
+    expect(texts.join(" ")).toBe(done);
+  });
+}
+
+test("planBackends() changes nothing while the backends of a rule are not known", () => {
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+  cloud.members.delete(rule.id);
+  expect(planBackends(toScene(cloud.view(), toSpec()), rule, [toBackend(1)])).toEqual([]);
+});
+
+test("a VM may be behind a rule with any of its interfaces", () => {
+  const cloud = createCloud();
+  const nics = [
+    { networkId: "net-2", ips: ["10.2.0.1"] },
+    { networkId: "net-1", ips: ["10.1.0.1"] },
+  ];
+  cloud.vms.set("vm-1", { id: "vm-1", isGone: false, nics });
+  const found = listBackends(cloud.view(), "net-1", [toBackend(1, 2)]);
+  expect(found.map(({ id }) => id)).toEqual(["vm-1"]);
+});
+
+test("chooseNetwork() takes the network with the InternalIP of most Nodes", () => {
+  const cloud = createCloud();
+  const view = cloud.view();
+  expect(chooseNetwork(view, [toBackend(4, 2), toBackend(1), toBackend(2)])).toBe("net-1");
+  expect(chooseNetwork(view, [toBackend(4, 2), toBackend(1)])).toBe("net-1");
+  expect(chooseNetwork(view, [toBackend(4, 2)])).toBe("net-2");
+  expect(chooseNetwork(view, [])).toBeUndefined();
+  expect(chooseNetwork(view, [UNKNOWN, NOT_SHOWN])).toBeUndefined();
+  // No interface has this InternalIP.
+  expect(chooseNetwork(view, [toBackend(1, 7)])).toBeUndefined();
+});
+
+test("checkBackends() tells Nodes outside the network, and waits if all are", () => {
+  const view = createCloud().view();
+  const network = toNetwork({ id: "net-1" });
+  expect(checkBackends(view, network, [toBackend(1)])).toEqual([]);
+  expect(checkBackends(view, network, [])).toEqual([]);
+  expect(checkBackends(view, network, [UNKNOWN])).toEqual([]);
+  const some = checkBackends(view, network, [toBackend(1), toBackend(4, 2)]);
+  expect(some).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: false }]);
+  expect(some[0]?.message).toContain("node-4");
+  const all = checkBackends(view, network, [toBackend(4, 2), UNKNOWN]);
+  expect(all).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: true }]);
+});

@@ -1,0 +1,336 @@
+import { expect, test } from "bun:test";
+import type { LoadBalancerSpec } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
+import { plan } from "../../../../../lib/providers/cloudstack/load_balancers/plan/plan.ts";
+import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { CLUSTER, type CloudModel } from "../cloud/cloud_model.ts";
+import {
+  annotate,
+  converge,
+  createCloud,
+  DESCRIPTION,
+  HTTP,
+  HTTPS,
+  KINDS,
+  LB_NAME,
+  OWNER,
+  REASON,
+  toBackend,
+  toNetwork,
+  toSpec,
+} from "../cloud/services.ts";
+
+const VIP = [{ ip: "192.0.2.10", ipMode: "VIP" }] as const;
+const A = ["10.0.0.0/8"];
+
+function listRules(cloud: CloudModel): string[] {
+  return [...cloud.rules.values()]
+    .map(({ name, ip }) => `${name.slice(LB_NAME.length + 1)} on ${ip}`)
+    .toSorted();
+}
+
+test("a new Service gets an address, rules, backends and a status", () => {
+  const cloud = createCloud();
+  const { done, ingress, plan: last } = converge(cloud, toSpec({ ports: [HTTP, HTTPS] }));
+  expect(done).toEqual([
+    "take an address for network net-1",
+    "create rule tcp 80 on 192.0.2.10",
+    "create firewall rule tcp 80 on 192.0.2.10",
+    "add 2 backends to rule tcp 80 on 192.0.2.10",
+    "create rule tcp 443 on 192.0.2.10",
+    "create firewall rule tcp 443 on 192.0.2.10",
+    "add 2 backends to rule tcp 443 on 192.0.2.10",
+  ]);
+  expect([ingress, last.problems]).toEqual([[...VIP], []]);
+});
+
+test("the status shows an address only when all of it works", () => {
+  const cloud = createCloud();
+  const shown: unknown[] = [];
+  converge(cloud, toSpec({ ports: [HTTP, HTTPS] }), () =>
+    shown.push(plan(cloud.view(), toSpec({ ports: [HTTP, HTTPS] })).ingress),
+  );
+  expect(shown).toEqual([...Array<undefined>(6).fill(undefined), [...VIP]]);
+});
+
+const IMPOSSIBLE: readonly [string, Partial<LoadBalancerSpec>, ((cloud: CloudModel) => void)?][] = [
+  ["SCTP", { ports: [HTTP, { protocol: "SCTP", port: 7, nodePort: 30_007 }] }],
+  ["an empty list of sources", { annotations: annotate({ "source-cidrs": "" }) }],
+  ["an address that cannot be used", { address: "::1" }],
+  [
+    "source ranges that nothing can keep",
+    { sourceRanges: A },
+    (cloud) => {
+      cloud.version = { major: 4, minor: 17, patch: 0 };
+      cloud.networks.set("net-1", KINDS.open);
+    },
+  ],
+  [
+    "source ranges, and nobody knows the version",
+    { sourceRanges: A },
+    (cloud) => {
+      cloud.version = undefined;
+      cloud.networks.set("net-1", KINDS.open);
+    },
+  ],
+  [
+    "a protocol that the network lacks",
+    { ports: [{ ...HTTP, protocol: "UDP" }] },
+    (cloud) => {
+      cloud.networks.set("net-1", toNetwork({ id: "net-1", protocols: new Set(["tcp"]) }));
+    },
+  ],
+  [
+    "an algorithm that the network lacks",
+    { clientIpAffinity: { timeoutSeconds: 1 } },
+    (cloud) => {
+      cloud.networks.set("net-1", toNetwork({ id: "net-1", algorithms: new Set(["roundrobin"]) }));
+    },
+  ],
+  [
+    "a tier with default_deny",
+    {},
+    (cloud) => {
+      cloud.networks.set("net-1", { ...KINDS.tier, aclListName: "default_deny" });
+    },
+  ],
+];
+for (const [what, fields, prepare] of IMPOSSIBLE) {
+  test(`nothing is taken or made for a Service with ${what}`, () => {
+    const cloud = createCloud();
+    prepare?.(cloud);
+    const { done, ingress, plan: last } = converge(cloud, toSpec(fields));
+    expect([done, ingress]).toEqual([[], []]);
+    expect(last.problems.filter((one) => one.isWaiting !== false)).toHaveLength(1);
+  });
+
+  test(`a Service that changes to ${what} keeps serving, and its backends are kept up to date`, () => {
+    const cloud = createCloud();
+    const { ingress } = converge(cloud, toSpec());
+    prepare?.(cloud);
+    const before = listRules(cloud);
+    const outcome = converge(
+      cloud,
+      toSpec({ ...fields, ingress, backends: [toBackend(1), toBackend(3)] }),
+    );
+    expect([listRules(cloud), outcome.ingress]).toEqual([before, ingress]);
+    expect([...cloud.members.values()].map((one) => [...one].toSorted())).toEqual([
+      ["vm-1", "vm-3"],
+    ]);
+  });
+}
+
+test("a refused stickiness keeps a new Service pending, with its address and rules", () => {
+  const cloud = createCloud();
+  const bad = annotate({ "stickiness-method-name": "AppCookie" });
+  const first = converge(cloud, toSpec({ annotations: bad }));
+  expect([listRules(cloud), first.ingress]).toEqual([["tcp-80 on 192.0.2.10"], []]);
+  const second = converge(
+    cloud,
+    toSpec({ annotations: annotate({ "stickiness-method-name": "SourceBased" }) }),
+  );
+  expect([second.done, second.ingress]).toEqual([
+    ["set stickiness SourceBased of rule tcp 80 on 192.0.2.10"],
+    [...VIP],
+  ]);
+  const third = converge(cloud, toSpec({ annotations: bad, ingress: second.ingress }));
+  expect([third.done, third.ingress]).toEqual([[], [...VIP]]);
+  expect([...cloud.policies.values()].flat()).toHaveLength(1);
+});
+
+test("a hostname is shown instead of the IP, and removed again", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec({ annotations: annotate({ hostname: "a.example" }) }));
+  expect(ingress).toEqual([{ hostname: "a.example" }]);
+  expect(converge(cloud, toSpec({ ingress })).ingress).toEqual([...VIP]);
+});
+
+test("a change of protocol reaches the router, and leaves one rule", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec());
+  const { ingress: second } = converge(
+    cloud,
+    toSpec({ ingress, annotations: annotate({ "proxy-protocol": "true" }) }),
+  );
+  expect(second).toEqual([{ ip: "192.0.2.10", ipMode: "Proxy" }]);
+  expect(listRules(cloud)).toEqual(["tcp-proxy-80 on 192.0.2.10"]);
+  expect([...cloud.applied.values()].map(({ protocol }) => protocol)).toEqual(["tcp-proxy"]);
+  converge(cloud, toSpec({ ingress: second, ports: [{ ...HTTP, protocol: "UDP" }] }));
+  expect(listRules(cloud)).toEqual(["udp-80 on 192.0.2.10"]);
+  expect([...cloud.firewallRules.values()].map(({ protocol }) => protocol)).toEqual(["udp"]);
+});
+
+test("another address is used when it is complete, and the old one goes when the status shows the new one", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec());
+  const moved = toSpec({ ingress, address: "192.0.2.12" });
+  const held: string[] = [];
+  for (;;) {
+    const { steps } = plan(cloud.view(), moved);
+    if (steps[0] === undefined) break;
+    held.push(steps[0].summary);
+    cloud.apply(steps[0]);
+  }
+  // While the status shows the old address, it stays as it is.
+  expect(held).toEqual([
+    "take address 192.0.2.12 for network net-1",
+    "create rule tcp 80 on 192.0.2.12",
+    "create firewall rule tcp 80 on 192.0.2.12",
+    "add 2 backends to rule tcp 80 on 192.0.2.12",
+  ]);
+  expect(converge(cloud, moved).done).toEqual([
+    "delete firewall rule tcp 80 on 192.0.2.10",
+    "delete rule tcp 80 on 192.0.2.10",
+    "release address 192.0.2.10",
+  ]);
+});
+
+test("while a move waits, the old address gets its Nodes, and keeps out who may no longer connect", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec());
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
+  cloud.addRule({ name: "theirs", addressId, networkId: "net-1" });
+  const { done, plan: last } = converge(
+    cloud,
+    toSpec({ ingress, address: "192.0.2.50", sourceRanges: A, backends: [toBackend(1)] }),
+  );
+  expect(last.problems).toMatchObject([{ reason: "PortInUse" }]);
+  expect(done).toEqual([
+    "create firewall rule tcp 80 on 192.0.2.10",
+    "delete firewall rule tcp 80 on 192.0.2.10",
+    "remove 1 backend from rule tcp 80 on 192.0.2.10",
+  ]);
+});
+
+test("an address of the user stays when the Service moves away or no longer names it", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
+  const { ingress } = converge(cloud, toSpec({ address: "192.0.2.50" }));
+  expect(converge(cloud, toSpec({ ingress }))).toMatchObject({
+    done: [],
+    ingress: [{ ip: "192.0.2.50" }],
+  });
+  converge(cloud, toSpec({ ingress, address: "192.0.2.11" }));
+  expect(listRules(cloud)).toEqual(["tcp-80 on 192.0.2.11"]);
+  expect([...cloud.addresses.values()].map(({ ip }) => ip)).toEqual(["192.0.2.50", "192.0.2.11"]);
+});
+
+test("a Service that no longer names the user's address stays there while its only rule is made again", () => {
+  const cloud = createCloud("tier");
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", vpcId: "vpc-1" });
+  cloud.addRule({ name: "theirs", addressId, networkId: "net-1", publicPort: 22 });
+  const { ingress } = converge(cloud, toSpec({ address: "192.0.2.50" }));
+  converge(cloud, toSpec({ ingress, annotations: annotate({ "proxy-protocol": "true" }) }));
+  expect(listRules(cloud)).toContain("tcp-proxy-80 on 192.0.2.50");
+});
+
+test("two Services share an address if their ports differ, and the second is told which rule is in its way", () => {
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
+  const other = "a9999999989ab4cde8f0123456789abc-tcp-80";
+  cloud.addRule({ name: other, addressId, networkId: "net-1" });
+  const { plan: last } = converge(cloud, toSpec({ address: "192.0.2.50" }));
+  expect(last.problems).toMatchObject([
+    { reason: "PortInUse", message: expect.stringContaining(other) },
+  ]);
+  expect(last.ingress).toBeUndefined();
+  const { ingress } = converge(cloud, toSpec({ address: "192.0.2.50", ports: [HTTPS] }));
+  expect(ingress).toMatchObject([{ ip: "192.0.2.50" }]);
+});
+
+for (const form of [`${LB_NAME}-tcp-80`, `${LB_NAME}-80`]) {
+  test(`a rule ${form.slice(LB_NAME.length)} of an earlier provider is adopted without a cut, with its address`, () => {
+    const cloud = createCloud();
+    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.60", networkId: "net-1" });
+    const rule = cloud.addRule({ name: form, addressId, networkId: "net-1", cidrs: ["0.0.0.0/0"] });
+    cloud.members.set(rule.id, new Set(["vm-1", "vm-2"]));
+    cloud.addFirewallRule({ addressId });
+    const { done } = converge(cloud, toSpec({ ingress: [{ ip: "192.0.2.60" }] }));
+    expect(done).toEqual([
+      "tag address 192.0.2.60",
+      `update ${form.includes("tcp") ? "" : "name, "}description of rule tcp 80 on 192.0.2.60`,
+    ]);
+    expect(cloud.rules.get(rule.id)).toMatchObject({
+      name: `${LB_NAME}-tcp-80`,
+      description: DESCRIPTION,
+    });
+    expect(cloud.addresses.get(addressId)?.tags).toEqual(toTags(CLUSTER, OWNER));
+  });
+}
+
+test("an ACL item of version 1.x is adopted before its rule is", () => {
+  const cloud = createCloud("tier");
+  const { id: addressId } = cloud.addAddress({
+    ip: "192.0.2.60",
+    vpcId: "vpc-1",
+    networkId: "net-1",
+  });
+  cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+  const { id } = cloud.addAclItem({ listId: "list-1" });
+  const { done } = converge(cloud, toSpec({ ingress: [{ ip: "192.0.2.60" }], sourceRanges: A }));
+  expect(done.slice(0, 3)).toEqual([
+    "tag address 192.0.2.60",
+    "update ACL item tcp 80",
+    "update description of rule tcp 80 on 192.0.2.60",
+  ]);
+  expect(cloud.aclItems.get("list-1")).toMatchObject([{ id, reason: REASON, cidrs: A }]);
+});
+
+test("a Service with rules on two addresses keeps one", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec());
+  const { id: addressId } = cloud.addAddress({
+    ip: "192.0.2.80",
+    networkId: "net-1",
+    tags: toTags(CLUSTER, OWNER),
+  });
+  cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+  cloud.addRule({ name: `${LB_NAME}-tcp-443`, addressId, networkId: "net-1", publicPort: 443 });
+  converge(cloud, toSpec({ ingress }));
+  expect([listRules(cloud), cloud.addresses.size]).toEqual([["tcp-80 on 192.0.2.10"], 1]);
+});
+
+test("an address that was taken before a crash is tagged and used", () => {
+  const cloud = createCloud();
+  const networkId = "01234567-89ab-4cde-8f01-23456789abcd";
+  cloud.networks.set(networkId, toNetwork({ id: networkId }));
+  for (const number of [1, 2]) {
+    const nics = [{ networkId, ips: [`10.1.0.${number}`] }];
+    cloud.vms.set(`vm-${number}`, { id: `vm-${number}`, isGone: false, nics });
+  }
+  cloud.addAddress({ ip: "192.0.2.11", networkId });
+  const address = { ip: "192.0.2.11", network: networkId, at: "2026-01-01T00:00:00Z", free: true };
+  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const { done, ingress } = converge(cloud, toSpec({ record }));
+  expect(done[0]).toBe("tag address 192.0.2.11");
+  expect(ingress).toMatchObject([{ ip: "192.0.2.11" }]);
+  // The same record on a Service that has its address: a copy, or left from a crash.
+  expect(converge(cloud, toSpec({ record, ingress })).done).toEqual(["remove the record"]);
+});
+
+test("Nodes outside the network do not keep a Service waiting, unless all are", () => {
+  const cloud = createCloud();
+  const some = converge(cloud, toSpec({ backends: [toBackend(1), toBackend(2), toBackend(4, 2)] }));
+  expect(some).toMatchObject({
+    ingress: [...VIP],
+    plan: { problems: [{ reason: "NodesInOtherNetworks" }] },
+  });
+  const all = converge(cloud, toSpec({ ingress: some.ingress, backends: [toBackend(4, 2)] }));
+  expect(all.plan.problems).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: true }]);
+});
+
+test("a Service without Nodes keeps its rules and loses its backends", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec());
+  converge(cloud, toSpec({ ingress, backends: [] }));
+  expect([...cloud.members.values()].map((one) => one.size)).toEqual([0]);
+});
+
+test("the debug page shows the address that goes beside the one that stays", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec());
+  const { parts } = plan(cloud.view(), toSpec({ ingress }));
+  expect(parts.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    "address 192.0.2.10",
+    "rule tcp 80",
+  ]);
+});

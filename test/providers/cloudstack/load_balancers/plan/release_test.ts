@@ -1,0 +1,223 @@
+import { expect, test } from "bun:test";
+import type { LoadBalancerClaim } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
+import {
+  listAddresses,
+  planAddressRemoval,
+  planRelease,
+  toAwaiting,
+  withItems,
+} from "../../../../../lib/providers/cloudstack/load_balancers/plan/release.ts";
+import { toScene } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
+import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { CLUSTER, type CloudModel } from "../cloud/cloud_model.ts";
+import {
+  annotate,
+  converge,
+  createCloud,
+  HTTP,
+  HTTPS,
+  KINDS,
+  LB_NAME,
+  OWNER,
+  REASON,
+  release,
+  toSpec,
+} from "../cloud/services.ts";
+
+const OURS = toTags(CLUSTER, OWNER);
+const JOB = "01234567-89ab-4cde-8f01-000000000001";
+const JOB_RECORD = JSON.stringify({
+  v: 1,
+  uid: OWNER.uid,
+  job: { id: JOB, command: "associateIpAddress" },
+});
+
+for (const [kind] of Object.entries(KINDS)) {
+  test(`a release leaves nothing of a Service in a network of kind ${kind}`, () => {
+    const name =
+      Object.keys(KINDS).find((one): one is keyof typeof KINDS => one === kind) ?? "open";
+    const cloud = createCloud(name);
+    const { ingress } = converge(cloud, toSpec({ ports: [HTTP, HTTPS] }));
+    const outcome = release(cloud, toSpec({ ingress }));
+    expect(outcome).toMatchObject({ ingress: [], plan: { problems: [] } });
+    expect([cloud.addresses.size, cloud.rules.size, cloud.firewallRules.size]).toEqual([0, 0, 0]);
+    expect([...cloud.aclItems.values()].flat()).toEqual([]);
+    expect(cloud.free).toHaveLength(3);
+  });
+}
+
+test("everything goes before the address", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec());
+  expect(release(cloud, toSpec({ ingress })).done).toEqual([
+    "delete firewall rule tcp 80 on 192.0.2.10",
+    "delete rule tcp 80 on 192.0.2.10",
+    "release address 192.0.2.10",
+  ]);
+});
+
+test("an address of the user stays, with what others have on it", () => {
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
+  cloud.addRule({ name: "theirs", addressId, networkId: "net-1", publicPort: 22 });
+  cloud.addFirewallRule({ addressId, startPort: 22, endPort: 22 });
+  const spec = toSpec({ address: "192.0.2.50" });
+  const { ingress } = converge(cloud, spec);
+  const { plan } = release(cloud, { ...spec, ingress });
+  expect(plan.problems).toEqual([]);
+  expect([cloud.addresses.size, cloud.rules.size, cloud.firewallRules.size]).toEqual([1, 1, 1]);
+});
+
+const KEPT: readonly [string, (cloud: CloudModel, addressId: string) => void, string][] = [
+  [
+    "a rule of somebody",
+    (cloud, addressId) =>
+      cloud.addRule({ name: "theirs", addressId, networkId: "net-1", publicPort: 22 }),
+    "load-balancer rule theirs",
+  ],
+  [
+    "a firewall rule of somebody",
+    (cloud, addressId) => cloud.addFirewallRule({ addressId, startPort: 22, endPort: 22 }),
+    "firewall rule",
+  ],
+  [
+    "a port forwarding",
+    (cloud, id) => {
+      const address = cloud.addresses.get(id);
+      if (address) cloud.addresses.set(id, { ...address, usedBy: "1 port forwarding" });
+    },
+    "1 port forwarding",
+  ],
+];
+for (const [what, use, message] of KEPT) {
+  test(`an address of the Service stays if ${what} is on it, and the Service can go`, () => {
+    const cloud = createCloud();
+    const { ingress } = converge(cloud, toSpec());
+    for (const id of cloud.addresses.keys()) use(cloud, id);
+    const { plan } = release(cloud, toSpec({ ingress }));
+    expect(plan).toMatchObject({
+      ingress: [],
+      problems: [{ reason: "AddressKept", isWaiting: false }],
+    });
+    expect(plan.problems[0]?.message).toContain(message);
+    expect(cloud.addresses.size).toBe(1);
+  });
+}
+
+test("an address whose rules somebody deleted is released, with the firewall rules that are left", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec());
+  for (const id of cloud.rules.keys()) cloud.removeRule(id);
+  release(cloud, toSpec({ ingress }));
+  expect([cloud.addresses.size, cloud.firewallRules.size]).toEqual([0, 0]);
+});
+
+const LEFT: readonly [string, Partial<LoadBalancerClaim>, boolean][] = [
+  ["that the Service did not name", {}, true],
+  [
+    "that it took for the Service",
+    { address: "192.0.2.60", annotations: annotate({ "ip-associated-by-controller": "true" }) },
+    true,
+  ],
+  ["that the user took", { address: "192.0.2.60" }, false],
+  [
+    "after the field was changed",
+    { address: "192.0.2.61", annotations: annotate({ "ip-associated-by-controller": "true" }) },
+    false,
+  ],
+];
+for (const [what, claim, isReleased] of LEFT) {
+  test(`an address of version 1.x ${what} is ${isReleased ? "tagged first, then released" : "not released"}`, () => {
+    const cloud = createCloud();
+    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.60", networkId: "net-1" });
+    cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+    cloud.addFirewallRule({ addressId });
+    const { done, plan } = release(cloud, toSpec(claim));
+    expect(cloud.addresses.size).toBe(isReleased ? 0 : 1);
+    expect(done[0] === "tag address 192.0.2.60").toBe(isReleased);
+    expect([cloud.rules.size, cloud.firewallRules.size]).toEqual([0, 0]);
+    expect(plan.ingress).toEqual([]);
+  });
+}
+
+test("a release after a crash finds the address that was just taken", () => {
+  const cloud = createCloud();
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  cloud.addAddress({ ip: "192.0.2.10", networkId: network });
+  const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  expect(release(cloud, toSpec({ record })).done).toEqual([
+    "tag address 192.0.2.10",
+    "release address 192.0.2.10",
+  ]);
+  expect(cloud.addresses.size).toBe(0);
+});
+
+test("a release keeps an address that the record names and nothing proves, and says so", () => {
+  const cloud = createCloud();
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  const { id } = cloud.addAddress({ ip: "192.0.2.10", networkId: network });
+  cloud.takers = new Map([[id, "others"]]);
+  const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const { plan } = release(cloud, toSpec({ record }));
+  expect(plan).toMatchObject({
+    steps: [],
+    ingress: [],
+    problems: [{ reason: "AddressNotOurs", isWaiting: false }],
+  });
+  expect(cloud.addresses.size).toBe(1);
+});
+
+test("a job that still runs is waited for, in nobody's turn", () => {
+  const scene = toScene(createCloud().view(), toSpec({ record: JOB_RECORD }));
+  const step = toAwaiting(scene);
+  expect(step?.change).toEqual({ kind: "awaitJob", jobId: JOB, command: "associateIpAddress" });
+  expect(step && "turn" in step).toBe(false);
+  expect(toAwaiting(toScene(createCloud().view(), toSpec()))).toBeUndefined();
+  const { steps, ingress } = planRelease(createCloud().view(), toSpec({ record: JOB_RECORD }));
+  expect([steps.length, ingress]).toEqual([1, undefined]);
+});
+
+test("listAddresses() has the addresses of a Service, and planAddressRemoval() empties one", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: "192.0.2.3", networkId: "net-1" });
+  const own = cloud.addAddress({ ip: "192.0.2.2", networkId: "net-1", tags: OURS });
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1", description: "x" });
+  const scene = toScene(cloud.view(), toSpec());
+  expect(listAddresses(scene).map(({ ip }) => ip)).toEqual(["192.0.2.1", "192.0.2.2"]);
+  expect(
+    planAddressRemoval(scene, own, () => false).steps.map(({ change }) => change.kind),
+  ).toEqual(["releaseAddress"]);
+  const going = { ...own, state: "Releasing" };
+  expect(planAddressRemoval(scene, going, () => false).steps).toEqual([]);
+});
+
+test("withItems() deletes each ACL item of the Service once", () => {
+  const cloud = createCloud("tier");
+  const item = cloud.addAclItem({ listId: "list-1", reason: REASON });
+  const needed = cloud.addAclItem({
+    listId: "list-1",
+    reason: REASON,
+    startPort: 443,
+    endPort: 443,
+  });
+  const scene = toScene(cloud.view(), toSpec());
+  const steps = withItems(scene, [], ({ id }) => id === needed.id);
+  expect(steps.map(({ change, turn }) => [change, turn])).toEqual([
+    [{ kind: "deleteAclItem", itemId: item.id, listId: "list-1" }, "net-1"],
+  ]);
+  expect(withItems(scene, steps, ({ id }) => id === needed.id)).toEqual(steps);
+});
+
+test("a release waits for an address that CloudStack is still taking", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: "192.0.2.10", state: "Allocating" });
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const { steps, problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
+  expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
+  expect(problems).toMatchObject([{ reason: "AddressNotUsable", isWaiting: true }]);
+});

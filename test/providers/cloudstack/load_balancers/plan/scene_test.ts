@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import {
+  isGoing,
+  isNameOf,
+  isOfAnother,
+  isOwn,
+  listFirewallRules,
+  listForeignRules,
+  listOwnRules,
+  toGatePort,
+  toIpProtocol,
+  toScene,
+  toStep,
+} from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
+import { TAG_KEYS, toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { CLUSTER } from "../cloud/cloud_model.ts";
+import { createCloud, LB_NAME, OWNER, toSpec } from "../cloud/services.ts";
+
+test("a rule is of a Service if its name is exactly one of ours, whatever it contains", () => {
+  const names: readonly [string, boolean][] = [
+    [`${LB_NAME}-tcp-80`, true],
+    [`${LB_NAME}-tcp-proxy-80`, true],
+    [`${LB_NAME}-udp-80`, true],
+    [`${LB_NAME}-80`, true],
+    [`${LB_NAME}-sctp-80`, false],
+    [`${LB_NAME}-tcp-080`, false],
+    [`${LB_NAME}-tcp-80-x`, false],
+    [`x${LB_NAME}-tcp-80`, false],
+    [`${LB_NAME}`, false],
+    [`${LB_NAME}0-tcp-80`, false],
+  ];
+  expect(names.map(([name]) => [name, isNameOf(LB_NAME, name)])).toEqual(
+    names.map((one) => [...one]),
+  );
+});
+
+test("toScene() finds the rules of a Service on every address, and those of others", () => {
+  const cloud = createCloud();
+  const [a, b] = ["192.0.2.1", "192.0.2.2"].map(
+    (ip) => cloud.addAddress({ ip, networkId: "net-1" }).id,
+  );
+  const networkId = "net-1";
+  const first = cloud.addRule({
+    name: `${LB_NAME}-tcp-443`,
+    addressId: b ?? "",
+    networkId,
+    publicPort: 443,
+  });
+  const second = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId: a ?? "", networkId });
+  const theirs = cloud.addRule({ name: "theirs", addressId: a ?? "", networkId, publicPort: 22 });
+  const firewall = cloud.addFirewallRule({ addressId: a ?? "" });
+  const scene = toScene(cloud.view(), toSpec());
+  expect(scene.rules.map(({ id }) => id)).toEqual([second.id, first.id]);
+  expect(listOwnRules(scene, a ?? "").map(({ id }) => id)).toEqual([second.id]);
+  expect(listForeignRules(scene, a ?? "").map(({ id }) => id)).toEqual([theirs.id]);
+  expect(listFirewallRules(scene, a ?? "").map(({ id }) => id)).toEqual([firewall.id]);
+  expect(listFirewallRules(scene, b ?? "")).toEqual([]);
+});
+
+test("an address is of a Service if its tags name this cluster and the Service", () => {
+  const cloud = createCloud();
+  const scene = toScene(cloud.view(), toSpec());
+  const put = (tags: ReadonlyMap<string, string>): (string | boolean)[] => {
+    const address = cloud.addAddress({ ip: "192.0.2.1", tags });
+    return [isOwn(scene, address), isOfAnother(scene, address)];
+  };
+  expect(put(toTags(CLUSTER, OWNER))).toEqual([true, false]);
+  expect(put(toTags(CLUSTER, { ...OWNER, uid: "other" }))).toEqual([false, true]);
+  expect(put(toTags("other", OWNER))).toEqual([false, true]);
+  expect(put(new Map([[TAG_KEYS.serviceUid, OWNER.uid]]))).toEqual([false, true]);
+  expect(put(new Map([["team", "shop"]]))).toEqual([false, false]);
+});
+
+test("a copy of another Service's record says nothing", () => {
+  const address = { ip: "192.0.2.1", network: "01234567-89ab-4cde-8f01-23456789abcd" };
+  const asked = { ...address, at: "2026-01-01T00:00:00Z", free: true };
+  const toRecord = (uid: string): string => JSON.stringify({ v: 1, uid, address: asked });
+  const view = createCloud().view();
+  expect(toScene(view, toSpec({ record: toRecord(OWNER.uid) })).record?.address?.ip).toBe(
+    "192.0.2.1",
+  );
+  expect(toScene(view, toSpec({ record: toRecord("another") })).record).toBeUndefined();
+});
+
+test("states, protocols and steps", () => {
+  expect(
+    ["Revoke", "Deleting", "Releasing", "Active", "Add"].map((state) => isGoing({ state })),
+  ).toEqual([true, true, true, false, false]);
+  expect(["tcp", "udp", "tcp-proxy", "ssl"].map((protocol) => toIpProtocol({ protocol }))).toEqual([
+    "tcp",
+    "udp",
+    "tcp",
+    "tcp",
+  ]);
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  const rule = cloud.addRule({ name: "x", addressId, networkId: "net-1", protocol: "udp" });
+  expect(toGatePort(rule)).toEqual({ ipProtocol: "udp", publicPort: 80 });
+  const change = { kind: "deleteRule", ruleId: rule.id } as const;
+  const scene = toScene(cloud.view(), toSpec());
+  expect(toStep(scene, "x", change, "net-1")).toEqual({
+    summary: "x",
+    turn: "net-1",
+    change,
+    owner: OWNER,
+  });
+  expect(toStep(scene, "x", change)).toEqual({ summary: "x", change, owner: OWNER });
+});
