@@ -108,27 +108,31 @@ export const LOAD_BALANCER_LOOK_BREAKS: readonly Break[] = [
     id: "members-of-some-vms",
     invariant: "members are read VM by VM only if all VMs are known",
     edits: edit(
-      `${FOLDER}/memberships.ts`,
+      `${FOLDER}/reading/memberships.ts`,
       "vmIds !== undefined && vmIds.length * pages < question.rules.size",
       "vmIds !== undefined",
     ),
-    tests: [`${TESTS}/memberships_test.ts`],
+    tests: [`${TESTS}/reading/memberships_test.ts`],
   },
   {
     id: "one-rule-fails-all",
     invariant: "a rule whose members CloudStack refuses to show is unknown, and the others are not",
-    edits: edit(`${FOLDER}/memberships.ts`, "if (!isAboutOne(error)) throw error;", "throw error;"),
-    tests: [`${TESTS}/memberships_test.ts`],
+    edits: edit(
+      `${FOLDER}/reading/memberships.ts`,
+      "if (!isAboutOne(error)) throw error;",
+      "throw error;",
+    ),
+    tests: [`${TESTS}/reading/memberships_test.ts`],
   },
   {
     id: "forget-left-policies",
     invariant: "a stickiness policy that an earlier process left is found",
     edits: edit(
-      `${FOLDER}/policies.ts`,
+      `${FOLDER}/reading/policies.ts`,
       "if (before?.length === 0 && !isWanted)",
       "if ((before === undefined || before.length === 0) && !isWanted)",
     ),
-    tests: [`${TESTS}/policies_test.ts`],
+    tests: [`${TESTS}/reading/policies_test.ts`],
   },
   {
     id: "keep-backends-unasked",

@@ -3,10 +3,10 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from "bun:test";
-import { Networks } from "../../../../lib/providers/cloudstack/load_balancers/networks.ts";
-import type { Network } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
-import { toNetwork } from "./objects.ts";
+import { Networks } from "../../../../../lib/providers/cloudstack/load_balancers/reading/networks.ts";
+import type { Network } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import { ManualClock } from "../../../../support/manual_clock.ts";
+import { toNetwork } from "../objects.ts";
 
 const signal = new AbortController().signal;
 const LISTED = [

@@ -2,17 +2,17 @@
  * Takes one look at CloudStack: everything that load balancers are made of, for all Services together.
  * @module
  */
-import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
-import { Limiter } from "../../../core/limiter.ts";
-import type { Version } from "../session/facts.ts";
-import type { LoadBalancingApi, WholeList } from "../wire/load_balancing_api.ts";
+import type { LoadBalancerClaim } from "../../../../cloud/capabilities/load_balancers.ts";
+import { Limiter } from "../../../../core/limiter.ts";
+import type { Version } from "../../session/facts.ts";
+import type { LoadBalancingApi, WholeList } from "../../wire/load_balancing_api.ts";
 import { listAsked } from "./asked_addresses.ts";
 import { isAboutOne, readMemberships } from "./memberships.ts";
 import type { Networks } from "./networks.ts";
 import { readPolicies } from "./policies.ts";
-import { parseRuleName } from "./rule_names.ts";
-import type { Found } from "./store.ts";
-import type { AclItem, BackendVm, Network, Rule, StickinessPolicy, Unreadable } from "./view.ts";
+import { parseRuleName } from "../rule_names.ts";
+import type { Found } from "../store.ts";
+import type { AclItem, BackendVm, Network, Rule, StickinessPolicy, Unreadable } from "../view.ts";
 
 /** What a look needs. */
 export interface LookOptions {

@@ -2,9 +2,9 @@
  * Addresses that a record names, and that no tag says anything about. Pure.
  * @module
  */
-import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
-import { type AskedAddress, parseRecord } from "./record.ts";
-import type { PublicAddress } from "./view.ts";
+import type { LoadBalancerClaim } from "../../../../cloud/capabilities/load_balancers.ts";
+import { type AskedAddress, parseRecord } from "../record.ts";
+import type { PublicAddress } from "../view.ts";
 
 /**
  * Lists the addresses without tags that the records of Services name. Every user who may edit a Service may write any

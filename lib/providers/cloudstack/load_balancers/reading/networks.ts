@@ -2,9 +2,9 @@
  * Remembers the networks of one account or project: they change rarely.
  * @module
  */
-import type { Clock } from "../../../core/clock.ts";
-import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
-import type { Network, Unreadable } from "./view.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import type { LoadBalancingApi } from "../../wire/load_balancing_api.ts";
+import type { Network, Unreadable } from "../view.ts";
 
 /** What is known about networks. */
 export interface KnownNetworks {

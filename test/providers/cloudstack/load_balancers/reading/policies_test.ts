@@ -3,15 +3,15 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { CloudError } from "../../../../lib/cloud/errors.ts";
-import { Limiter } from "../../../../lib/core/limiter.ts";
+import { CloudError } from "../../../../../lib/cloud/errors.ts";
+import { Limiter } from "../../../../../lib/core/limiter.ts";
 import {
   type PolicyQuestion,
   readPolicies,
-} from "../../../../lib/providers/cloudstack/load_balancers/policies.ts";
-import type { StickinessPolicy } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
-import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
-import { toPolicy } from "./objects.ts";
+} from "../../../../../lib/providers/cloudstack/load_balancers/reading/policies.ts";
+import type { StickinessPolicy } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import { ApiError } from "../../../../../lib/providers/cloudstack/session/errors.ts";
+import { toPolicy } from "../objects.ts";
 
 const signal = new AbortController().signal;
 const POLICY = toPolicy("policy");

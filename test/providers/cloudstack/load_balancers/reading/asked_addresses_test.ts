@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { listAsked } from "../../../../lib/providers/cloudstack/load_balancers/asked_addresses.ts";
-import { formatRecord } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
-import type { PublicAddress } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
-import { toClaim } from "./look_rig.ts";
-import { byId, toAddress } from "./objects.ts";
+import { listAsked } from "../../../../../lib/providers/cloudstack/load_balancers/reading/asked_addresses.ts";
+import { formatRecord } from "../../../../../lib/providers/cloudstack/load_balancers/record.ts";
+import type { PublicAddress } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import { toClaim } from "../look_rig.ts";
+import { byId, toAddress } from "../objects.ts";
 
 const [ID = "", NET = ""] = ["a", "b"].map((end) => `0a1b2c3d-0000-4000-8000-00000000000${end}`);
 const AT_MS = Date.UTC(2026, 0, 2);

@@ -2,11 +2,11 @@
  * Reads the stickiness policies of rules. CloudStack shows those of one rule at a time.
  * @module
  */
-import type { Limiter } from "../../../core/limiter.ts";
-import { ApiError } from "../session/errors.ts";
-import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
+import type { Limiter } from "../../../../core/limiter.ts";
+import { ApiError } from "../../session/errors.ts";
+import type { LoadBalancingApi } from "../../wire/load_balancing_api.ts";
 import { isAboutOne } from "./memberships.ts";
-import type { StickinessPolicy } from "./view.ts";
+import type { StickinessPolicy } from "../view.ts";
 
 /** What is asked about. */
 export interface PolicyQuestion {

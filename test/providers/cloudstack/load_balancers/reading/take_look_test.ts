@@ -6,9 +6,9 @@ import { describe, expect, test } from "bun:test";
 import {
   createNetworkKinds,
   type NetworkKind,
-} from "../../../../lib/simulator/cloudstack/network_kinds.ts";
-import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/stickiness.ts";
-import { toClaim, useLook } from "./look_rig.ts";
+} from "../../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { toStickinessPolicy } from "../../../../../lib/simulator/cloudstack/world/stickiness.ts";
+import { toClaim, useLook } from "../look_rig.ts";
 
 const signal = new AbortController().signal;
 const UID = "01234567-89ab-cdef-0123-456789abcdef";

@@ -3,15 +3,15 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { CloudError } from "../../../../lib/cloud/errors.ts";
-import { Limiter } from "../../../../lib/core/limiter.ts";
+import { CloudError } from "../../../../../lib/cloud/errors.ts";
+import { Limiter } from "../../../../../lib/core/limiter.ts";
 import {
   isAboutOne,
   readMemberships,
-} from "../../../../lib/providers/cloudstack/load_balancers/memberships.ts";
-import type { BackendVm } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
-import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
-import { byId } from "./objects.ts";
+} from "../../../../../lib/providers/cloudstack/load_balancers/reading/memberships.ts";
+import type { BackendVm } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import { ApiError } from "../../../../../lib/providers/cloudstack/session/errors.ts";
+import { byId } from "../objects.ts";
 
 const signal = new AbortController().signal;
 
