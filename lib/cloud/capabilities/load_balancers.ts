@@ -166,6 +166,12 @@ export interface LoadBalancers<
   S extends LoadBalancerStep = LoadBalancerStep,
 > {
   /**
+   * Whether there is nothing to remove outside of Kubernetes when a Service goes. Its Services then need no finalizer.
+   *
+   * @default {false}
+   */
+  readonly leavesNothingBehind?: boolean;
+  /**
    * The IDs that this cluster has, for tags. The first is for new tags; what has any of them belongs to this cluster.
    * Set before anything else is called.
    */

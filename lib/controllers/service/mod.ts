@@ -10,7 +10,7 @@ import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { WrittenVersions } from "../../engine/written_versions.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
-import { hasCloudLoadBalancer, type Service, SERVICES } from "../../kube/kinds/service.ts";
+import { type Service, SERVICES } from "../../kube/kinds/service.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";
 import type { RunningController } from "../definition.ts";
 import { readFlag, readTextFlag } from "../flags.ts";
@@ -77,7 +77,8 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const managed = new ManagedServices(clock);
     const enqueue = (key: Key): void => this.#loop.enqueue(key);
     this.#managed = managed;
-    this.#tasks = new ServiceTasks({ services, managed, ownClass });
+    const { leavesNothingBehind = false } = loadBalancers;
+    this.#tasks = new ServiceTasks({ services, managed, ownClass, leavesNothingBehind });
     const claims = (): Iterable<LoadBalancerClaim> => this.#tasks.listClaims();
     this.#looks = new Looks({ clock, loadBalancers, claims });
     this.#writer = new ServiceWriter({ client, services, inputs });
@@ -191,7 +192,10 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   #listOutdated(): Key[] {
     const { current } = this.#backends;
     return Array.from(this.#managed.entries())
-      .filter(([, { ensured }]) => ensured?.backends !== current)
+      .filter(([, { ensured, state }]) =>
+        // Others take the Nodes as they are at their next attempt.
+        ensured === undefined ? state === "waiting" : ensured.backends !== current,
+      )
       .map(([key]) => key);
   }
 
@@ -199,6 +203,6 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   #isSettled(service: Service): boolean {
     const { ingress } = this.#managed.get(toKey(service)) ?? {};
     const isShown = ingress === undefined || showsIngress(service, ingress, this.#writer);
-    return hasCloudLoadBalancer(service) && isShown;
+    return isShown && !this.#tasks.lacksFinalizer(service);
   }
 }

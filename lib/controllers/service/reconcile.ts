@@ -15,7 +15,7 @@ import { describeError } from "../../core/errors.ts";
 import type { DetachedRun } from "../../engine/detached_work.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
-import { hasCloudLoadBalancer, type Service } from "../../kube/kinds/service.ts";
+import type { Service } from "../../kube/kinds/service.ts";
 import { Attempt } from "./attempt.ts";
 import type { Looks } from "./passes/looks.ts";
 import type { ManagedServices } from "./state/managed.ts";
@@ -114,7 +114,7 @@ export class ServiceReconciler {
       narrator.reportClass(first.service);
       return {};
     }
-    if (first.kind === "ensure" && !hasCloudLoadBalancer(first.service)) {
+    if (first.kind === "ensure" && tasks.lacksFinalizer(first.service)) {
       await writer.addFinalizer(first.service, signal);
       return undefined;
     }
@@ -123,7 +123,7 @@ export class ServiceReconciler {
     // While it looked, the Service may have changed.
     const task = tasks.find(key);
     if (task?.kind !== first.kind) return undefined;
-    if (task.kind === "ensure" && !hasCloudLoadBalancer(task.service)) return undefined;
+    if (task.kind === "ensure" && tasks.lacksFinalizer(task.service)) return undefined;
     attempt.task = task;
     const planned = this.#plan(task, view);
     if (planned === undefined) return {};
@@ -207,7 +207,9 @@ export class ServiceReconciler {
     const { loadBalancers, clock, narrator, metrics } = this.#options;
     attempt.progress.check(step);
     if (!attempt.isStarted) {
-      narrator.reportStart(task.service, attempt.purpose ?? "ensure");
+      if (!loadBalancers.leavesNothingBehind) {
+        narrator.reportStart(task.service, attempt.purpose ?? "ensure");
+      }
       metrics.countSync();
     }
     attempt.isStarted = true;
@@ -221,7 +223,7 @@ export class ServiceReconciler {
     { task, plan }: Planned,
     attempt: Attempt,
   ): Promise<ReconcileResult | undefined> {
-    const { narrator, managed, writer, inputs, findBackends } = this.#options;
+    const { narrator, managed, writer, inputs, findBackends, loadBalancers } = this.#options;
     const { service } = task;
     const waiting = plan.problems.find(({ isWaiting = true }) => isWaiting);
     narrator.reportProblems(service, plan.problems);
@@ -230,11 +232,12 @@ export class ServiceReconciler {
       return { requeueAfterMs: WAIT_MS };
     }
     if (task.kind === "release") {
+      const isUnremarkable = task.isGone && loadBalancers.leavesNothingBehind === true;
       if (!task.isGone) await writer.release(service, plan.annotations, attempt.run.signal);
       managed.forget(key);
       // What it had may be what others wait for.
       for (const other of managed.listWaiting()) this.#options.enqueue(other);
-      narrator.reportEnd(service, "release");
+      if (!isUnremarkable) narrator.reportEnd(service, "release");
       narrator.forget(service);
       // A new Service may have the name of one that is gone.
       return task.isGone ? undefined : {};

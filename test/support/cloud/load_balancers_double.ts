@@ -28,13 +28,13 @@ export interface DoubleView {
   readonly rules: ReadonlyMap<string, ReadonlyMap<string, DoubleRule>>;
 }
 
-/** A change. `rule` absent: the rule goes. `address` absent: the address goes. */
+/** A change. `rule` absent: the rule goes. */
 export interface DoubleStep {
   readonly summary: string;
   readonly turn?: string;
   readonly uid: string;
   readonly change:
-    | { readonly kind: "address"; readonly address?: string }
+    | { readonly kind: "address"; readonly isWanted: boolean; readonly asked?: string }
     | { readonly kind: "rule"; readonly name: string; readonly rule?: DoubleRule };
 }
 
@@ -101,9 +101,9 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     );
     const steps: DoubleStep[] = [];
     if (address === undefined) {
-      const next = spec.address ?? `192.0.2.${this.#next + 1}`;
-      const change = { kind: "address", address: next } as const;
-      steps.push({ summary: `take ${next}`, uid, ...toTurn(spec), change });
+      const asked = spec.address === undefined ? {} : { asked: spec.address };
+      const change = { kind: "address", isWanted: true, ...asked } as const;
+      steps.push({ summary: "take an address", uid, ...toTurn(spec), change });
     }
     for (const name of [...actual.keys()].filter((one) => !wanted.has(one))) {
       const change = { kind: "rule", name } as const;
@@ -136,7 +136,7 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     }
     const address = view.addresses.get(uid);
     if (address !== undefined) {
-      const change = { kind: "address" } as const;
+      const change = { kind: "address", isWanted: false } as const;
       steps.push({ summary: `release ${address}`, uid, ...toTurn(claim), change });
     }
     return { steps, problems: this.problems.get(uid) ?? [], parts: [], ingress: [] };
@@ -164,12 +164,11 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     signal: AbortSignal,
   ): Promise<void> {
     if (change.kind === "address") {
-      if (change.address === undefined) this.addresses.delete(uid);
-      else {
-        await record.save(JSON.stringify({ v: 1, ip: change.address }), signal);
-        this.#next += 1;
-        this.addresses.set(uid, change.address);
-      }
+      if (!change.isWanted) return void this.addresses.delete(uid);
+      if (change.asked === undefined) this.#next += 1;
+      const address = change.asked ?? `192.0.2.${this.#next}`;
+      await record.save(JSON.stringify({ v: 1, ip: address }), signal);
+      this.addresses.set(uid, address);
       return;
     }
     const rules = this.rules.get(uid) ?? new Map<string, DoubleRule>();

@@ -13,6 +13,7 @@ import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.
 import { parseProviderConfig } from "../../../lib/config/provider_config.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
+import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -30,7 +31,7 @@ import { ManualClock } from "../manual_clock.ts";
 import { toRegistration } from "../nodes/nodes.ts";
 import { type CloudTraffic, Traffic } from "./traffic.ts";
 
-const LOADED = await loadControllers(CONTROLLERS);
+const LOADED = await loadControllers(CONTROLLERS.filter(({ kind }) => kind === NODES));
 
 /** How often the cloud is asked when nothing is wrong, in milliseconds. */
 export const REFRESH_MS = 30_000;

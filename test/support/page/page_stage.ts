@@ -9,6 +9,7 @@ import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { listOnByDefault, loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
+import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
@@ -74,7 +75,9 @@ export async function startPageStage(
       metrics,
       host: "cp-1",
       controllers: await loadControllers(
-        hasOutOfService ? CONTROLLERS : listOnByDefault(CONTROLLERS),
+        (hasOutOfService ? CONTROLLERS : listOnByDefault(CONTROLLERS)).filter(
+          ({ kind }) => kind === NODES,
+        ),
       ),
       concurrentNodeSyncs: 16,
       flags: { "node-monitor-period": 1_000, "node-out-of-service-sync-period": 1_000 },

@@ -40,6 +40,7 @@ export class Backends {
    */
   follow(onChange: () => void): () => void {
     const { nodes, source, provider } = this.#cloud;
+    let isStarted = false;
     const endNodes = nodes.subscribe((_key, before, after) => {
       const isChanged = changesBackends(before, after);
       const wasBackend = before !== undefined && isBackendNode(before);
@@ -47,8 +48,9 @@ export class Backends {
       if (isChanged || wasBackend !== (after !== undefined && isBackendNode(after))) {
         this.#isStale = true;
       }
-      if (isChanged) onChange();
+      if (isChanged && isStarted) onChange();
     });
+    isStarted = true;
     const endSource = source.subscribe(() => {
       const isKnown = ({ instanceId }: LoadBalancerBackend): boolean => instanceId !== undefined;
       // With provider IDs, an inventory changes nothing.

@@ -28,26 +28,28 @@ export function needsCleanup(service: Service): boolean {
   return hasCloudLoadBalancer(service) && (isBeingDeleted(service) || !isLoadBalancer(service));
 }
 
-/**
- * Decides what a Service needs.
- *
- * @param options.ownClass The class that Landfall serves besides Services without one
- * @param options.isManaged Whether this process wanted it before, and has not released it since
- */
-export function findNeed(
-  service: Service,
-  options: { readonly ownClass: string | undefined; readonly isManaged: boolean },
-): ServiceNeed {
-  const { ownClass, isManaged } = options;
+/** What the needs of Services depend on besides themselves. */
+export interface NeedOptions {
+  /** The class that Landfall serves besides Services without one. */
+  readonly ownClass: string | undefined;
+  /** Whether this process made its load balancer, and has not released it since. */
+  readonly isManaged: boolean;
+  /** Whether load balancers leave nothing behind: then a Service keeps its own until it is gone, without a finalizer. */
+  readonly leavesNothingBehind: boolean;
+}
+
+/** Decides what a Service needs. */
+export function findNeed(service: Service, options: NeedOptions): ServiceNeed {
+  const { ownClass, isManaged, leavesNothingBehind } = options;
   if (needsCleanup(service)) return "release";
-  const isOver = isBeingDeleted(service) || !isWanted(service, ownClass);
+  const isLeaving = isBeingDeleted(service) && !leavesNothingBehind;
+  if (isWanted(service, ownClass) && !isLeaving) return "ensure";
   // A user removed the finalizer, or the class is new since this process saw the Service.
-  if (isOver && isManaged) return "release";
-  if (!isOver) return "ensure";
+  if (isManaged) return "release";
   const hasRecord = service.metadata.annotations?.[RECORD] !== undefined;
-  return isLoadBalancer(service) && hasCloudLoadBalancer(service) && hasRecord
-    ? "conflict"
-    : "nothing";
+  const isOurs = hasRecord && (leavesNothingBehind || hasCloudLoadBalancer(service));
+  if (!isOurs) return "nothing";
+  return isLoadBalancer(service) ? "conflict" : "release";
 }
 
 function isBeingDeleted({ metadata }: Service): boolean {

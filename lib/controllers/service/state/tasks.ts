@@ -4,7 +4,7 @@
  */
 import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import type { Service } from "../../../kube/kinds/service.ts";
+import { hasCloudLoadBalancer, type Service } from "../../../kube/kinds/service.ts";
 import type { ManagedServices } from "./managed.ts";
 import type { NewestServices } from "./newest_services.ts";
 import { toClaim } from "../spec/spec.ts";
@@ -21,6 +21,8 @@ export interface ServiceTasksOptions {
   readonly managed: ManagedServices;
   /** The class that Landfall serves besides Services without one. */
   readonly ownClass: string | undefined;
+  /** Whether load balancers leave nothing behind, so that Services need no finalizer. */
+  readonly leavesNothingBehind: boolean;
 }
 
 /** The tasks of a process. */
@@ -53,10 +55,15 @@ export class ServiceTasks {
 
   /** What a Service needs. */
   findNeed(service: Service): ServiceNeed {
-    const { managed, ownClass } = this.#options;
+    const { managed, ...options } = this.#options;
     const known = managed.get(toKey(service))?.service;
     const isManaged = known !== undefined && known.metadata.uid === service.metadata.uid;
-    return findNeed(service, { ownClass, isManaged });
+    return findNeed(service, { ...options, isManaged });
+  }
+
+  /** Whether a Service must get the finalizer before anything is made for it. */
+  lacksFinalizer(service: Service): boolean {
+    return !this.#options.leavesNothingBehind && !hasCloudLoadBalancer(service);
   }
 
   /** The keys of all Services for which there may be something to do. */

@@ -3,6 +3,7 @@ import {
   findNeed,
   isWanted,
   needsCleanup,
+  type ServiceNeed,
 } from "../../../../lib/controllers/service/spec/which.ts";
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import { FINALIZER, toService } from "../../../support/services/service.ts";
@@ -42,7 +43,7 @@ test.each<[string, Parameters<typeof toService>[0], boolean]>([
 
 describe("findNeed()", () => {
   const released = { metadata: { finalizers, deletionTimestamp } };
-  test.each<[string, Parameters<typeof toService>[0], boolean, string]>([
+  test.each<[string, Parameters<typeof toService>[0], boolean, ServiceNeed]>([
     ["wanted", {}, false, "ensure"],
     ["wanted and known", { metadata: { finalizers } }, true, "ensure"],
     ["deleted", released, false, "release"],
@@ -71,6 +72,33 @@ describe("findNeed()", () => {
       "release",
     ],
   ])("of a Service that is %s", (_what, input, isManaged, need) => {
-    expect(findNeed(toService(input), { ownClass: undefined, isManaged })).toBe(need as never);
+    const options = { ownClass: undefined, isManaged, leavesNothingBehind: false };
+    expect(findNeed(toService(input), options)).toBe(need);
+  });
+
+  test.each<[string, Parameters<typeof toService>[0], boolean, ServiceNeed]>([
+    [
+      "deleted: it keeps its address until it is gone",
+      { metadata: { deletionTimestamp } },
+      true,
+      "ensure",
+    ],
+    [
+      "of another type, with our record",
+      { metadata: { annotations }, spec: ClusterIP },
+      false,
+      "release",
+    ],
+    ["of another type, without it", { spec: ClusterIP }, false, "nothing"],
+    [
+      "of another class, with our record",
+      { metadata: { annotations }, spec: { loadBalancerClass } },
+      false,
+      "conflict",
+    ],
+    ["deleted, with a finalizer from before", released, false, "release"],
+  ])("where nothing is left behind, of a Service that is %s", (_what, input, isManaged, need) => {
+    const options = { ownClass: undefined, isManaged, leavesNothingBehind: true };
+    expect(findNeed(toService(input), options)).toBe(need);
   });
 });
