@@ -38,6 +38,8 @@ const LOOK_MS_MAX = 1_000;
  * in the Services.
  */
 export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
+  /** All that a Service has is in the Service itself. */
+  readonly leavesNothingBehind = true;
   readonly #clock: AddressPoolsOptions["clock"];
   readonly #ledger: Ledger;
   #settings: LoadBalancerSettings;

@@ -34,7 +34,7 @@ export interface NeedOptions {
   readonly ownClass: string | undefined;
   /** Whether this process made its load balancer, and has not released it since. */
   readonly isManaged: boolean;
-  /** Whether load balancers leave nothing behind: then a Service keeps its own until it is gone, without a finalizer. */
+  /** Whether load balancers leave nothing behind: a Service keeps its own until it is gone, without a finalizer. */
   readonly leavesNothingBehind: boolean;
 }
 
