@@ -10,6 +10,10 @@ import type { Instance, NodeIdentity, Place, Presence, Provider } from "../../cl
 import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";
 import { Generation, type GenerationOptions } from "./generation.ts";
 import { inspectCloudStack } from "./inspection/inspect.ts";
+import {
+  CloudStackLoadBalancers,
+  type LoadBalancersOptions,
+} from "./load_balancers/load_balancers.ts";
 import { Memory } from "./memory.ts";
 import { parseIdentity } from "./model/identity.ts";
 import { findInstance } from "./model/matching.ts";
@@ -20,7 +24,8 @@ import type { CloudStackSettings } from "./settings/config.ts";
 
 /** What a {@linkcode CloudStackProvider} needs. */
 export interface CloudStackOptions extends Omit<GenerationOptions, "memory"> {
-  readonly session: Pick<CloudStackSession, "followKeys" | "reconfigure" | "list" | "read">;
+  readonly session: Pick<CloudStackSession, "followKeys" | "reconfigure"> &
+    LoadBalancersOptions["session"];
 }
 
 const ADDRESSES: ReadonlySet<"addresses" | "zone"> = new Set(["addresses"]);
@@ -38,12 +43,14 @@ export class CloudStackProvider implements Provider {
   readonly name = "external-cloudstack";
   /** A guest may use addresses that CloudStack does not give out, such as secondary ones. */
   readonly providedNodeIps = "trusted";
+  readonly loadBalancers: CloudStackLoadBalancers;
   readonly #options: CloudStackOptions;
   readonly #generations: Generations<Generation>;
 
   constructor(options: CloudStackOptions) {
     this.#options = options;
     this.#generations = new Generations(() => new Generation({ ...options, memory: new Memory() }));
+    this.loadBalancers = new CloudStackLoadBalancers(options, this.#now);
     options.session.followKeys(() => this.#replace(this.#now.settings, new Memory()));
   }
 
@@ -122,6 +129,7 @@ export class CloudStackProvider implements Provider {
     const isAbandoned = memory !== this.#now.memory;
     const next = { ...this.#options, settings, memory };
     this.#generations.replace(() => new Generation(next), isAbandoned);
+    this.loadBalancers.replace(this.#now, isAbandoned);
   }
 }
 

@@ -135,6 +135,16 @@ export const LOAD_BALANCER_LOOK_BREAKS: readonly Break[] = [
     tests: [`${TESTS}/reading/policies_test.ts`],
   },
   {
+    id: "step-to-another-cloud",
+    invariant: "a step that was planned for another cloud or project is refused",
+    edits: edit(
+      `${FOLDER}/load_balancers.ts`,
+      "if (origin !== undefined && origin !== store) {",
+      "if (origin === undefined && origin !== store) {",
+    ),
+    tests: [`${TESTS}/load_balancers_test.ts`],
+  },
+  {
     id: "keep-backends-unasked",
     invariant: "without load balancers no VM is kept for them",
     edits: edit(

@@ -1,0 +1,176 @@
+/**
+ * Load balancers through the provider, on the simulated CloudStack.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { LoadBalancerSpec } from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import type { Provider } from "../../../../lib/cloud/provider.ts";
+import { systemClock } from "../../../../lib/core/clock.ts";
+import { CloudStackLoadBalancers } from "../../../../lib/providers/cloudstack/load_balancers/load_balancers.ts";
+import type {
+  PublicAddress,
+  View,
+} from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import { cloudStack } from "../../../../lib/providers/cloudstack/mod.ts";
+import {
+  type CloudStackSimulator,
+  startCloudStackSimulator,
+} from "../../../../lib/simulator/cloudstack/mod.ts";
+import { createNetworkKinds } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { toDeps } from "../fake_server.ts";
+import { toClaim } from "./look_rig.ts";
+
+const signal = new AbortController().signal;
+const CLUSTER = "11111111-1111-4111-8111-111111111111";
+const UID = "01234567-89ab-cdef-0123-456789abcdef";
+const { world, vms, projectId } = createNetworkKinds();
+
+let simulator: CloudStackSimulator;
+let provider: Provider;
+beforeEach(async () => {
+  simulator = await startCloudStackSimulator({ clock: systemClock, world });
+  provider = cloudStack.create(toSettings(), { ...toDeps(), clock: systemClock });
+  balancers().setClusterIds([CLUSTER]);
+});
+afterEach(() => simulator.stop());
+
+function toSettings(over: object = {}) {
+  const { url: apiUrl, apiKey, secretKey } = simulator;
+  const { settings, issues } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey, ...over }, {});
+  if (settings === undefined) throw new Error(JSON.stringify(issues));
+  return settings;
+}
+
+function balancers(): CloudStackLoadBalancers {
+  const { loadBalancers } = provider;
+  if (loadBalancers instanceof CloudStackLoadBalancers) return loadBalancers;
+  throw new Error("there are no load balancers of CloudStack");
+}
+
+function observe(maxAgeMs = 60_000): Promise<View> {
+  return balancers().observe({ claims: () => [toSpec()], maxAgeMs }, signal);
+}
+
+/** How many looks CloudStack saw since the last time this was called. */
+function takeLooks(): number {
+  const count = simulator.requests.count("listPublicIpAddresses");
+  simulator.requests.reset();
+  return count;
+}
+
+function toSpec(record?: string): LoadBalancerSpec {
+  const backends = vms.isolated.map(({ id, name, nics }) => ({
+    nodeName: name,
+    instanceId: id,
+    internalIps: nics.flatMap(({ ipAddress }) => ipAddress ?? []),
+  }));
+  return {
+    ...toClaim(UID, record === undefined ? {} : { record }),
+    ports: [{ protocol: "TCP", port: 80, nodePort: 30_080 }],
+    trafficPolicy: "Cluster",
+    ipFamilies: ["IPv4"],
+    ipFamilyPolicy: "SingleStack",
+    backends,
+  };
+}
+
+/** Works as the controller does, until a plan has no steps. */
+async function converge(): Promise<number> {
+  let record: string | undefined;
+  const keeper = {
+    save: (text: string | undefined): Promise<void> => {
+      record = text;
+      return Promise.resolve();
+    },
+  };
+  for (let steps = 0; steps < 30; steps += 1) {
+    const claims = () => [toSpec(record)];
+    const view = await balancers().observe({ claims, maxAgeMs: 60_000 }, signal);
+    const [step] = balancers().plan(view, toSpec(record)).steps;
+    if (step === undefined) return steps;
+    await balancers().apply(step, keeper, signal);
+  }
+  throw new Error("there is always another step");
+}
+
+describe("CloudStackLoadBalancers", () => {
+  test("comes to rest with the load balancer that a Service asks for, after one look", async () => {
+    expect(await converge()).toBeGreaterThan(0);
+    const [rule] = simulator.state.loadBalancerRules.values();
+    expect(rule).toMatchObject({ publicPort: 80, privatePort: 30_080, state: "Active" });
+    expect(rule?.members.map(({ vmId }) => vmId).toSorted()).toEqual(
+      vms.isolated.map(({ id }) => id).toSorted(),
+    );
+    expect(simulator.requests.count("listFirewallRules")).toBe(1);
+    expect(await converge()).toBe(0);
+  });
+
+  test("knows what it changed as well as a new look does", async () => {
+    await converge();
+    const known = await observe();
+    const seen = await observe(0);
+    // Only the server knows whether there are rules that a look does not show.
+    const withoutHint = (address: PublicAddress): object => ({ ...address, hasRules: undefined });
+    const toParts = ({ addresses, rules, firewallRules, members, policies, aclItems }: View) => ({
+      addresses: [...addresses.values()].map(withoutHint),
+      rules,
+      firewallRules,
+      members,
+      policies,
+      aclItems,
+    });
+    expect(toParts(known)).toEqual(toParts(seen));
+  });
+
+  test("keeps the last look under settings that do not change what is asked", async () => {
+    await observe();
+    takeLooks();
+    cloudStack.reconfigure?.(provider, toSettings({ region: "north" }));
+    await observe();
+    expect(takeLooks()).toBe(0);
+  });
+
+  test.each<[string, () => object]>([
+    ["another version", () => ({ version: "4.20" })],
+    ["other keys", () => toKeys("admin")],
+    ["another project", () => ({ projectId })],
+  ])("looks again with %s", async (_what, toMore) => {
+    await observe();
+    takeLooks();
+    cloudStack.reconfigure?.(provider, toSettings(toMore()));
+    const view = await observe();
+    expect(takeLooks()).toBe(1);
+    expect(view).toMatchObject({ clusterIds: [CLUSTER] });
+  });
+
+  test("shows another project without what was seen in the one before", async () => {
+    await converge();
+    cloudStack.reconfigure?.(provider, toSettings({ projectId }));
+    expect(await observe()).toMatchObject({ rules: new Map(), addresses: new Map() });
+  });
+
+  test("refuses a step that was planned for another project", async () => {
+    const view = await observe();
+    const [step] = balancers().plan(view, toSpec()).steps;
+    if (step === undefined) throw new Error("there is nothing to do");
+    cloudStack.reconfigure?.(provider, toSettings({ projectId }));
+    simulator.requests.reset();
+    const applying = balancers().apply(step, { save: () => Promise.resolve() }, signal);
+    await expect(applying).rejects.toMatchObject({ kind: "unreachable" });
+    expect(simulator.requests.total).toBe(0);
+  });
+
+  test("a look is no inventory: Nodes wait for one after new settings", async () => {
+    const [node] = vms.isolated.map(({ name }) => ({ name }));
+    const inventory = await provider.listInventory([], signal);
+    cloudStack.reconfigure?.(provider, toSettings({ version: "4.20" }));
+    await observe();
+    const presence = await provider.readInstance(inventory, node ?? { name: "" }, signal);
+    expect(presence).toMatchObject({ kind: "unknown", reason: "noInventory" });
+  });
+});
+
+function toKeys(username: string): object {
+  const found = [...simulator.state.users.values()].find((user) => user.username === username);
+  return { apiKey: found?.apiKey, secretKey: found?.secretKey };
+}
