@@ -19,6 +19,7 @@ import { type ConfigOutcome, followConfig } from "../config/config_follower.ts";
 import type { ProviderConfig } from "../config/provider_config.ts";
 import type { SettingsFile } from "../config/settings_file.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
+import { listIdleSettings } from "../controllers/load.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, formatConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
@@ -92,6 +93,10 @@ export async function runReload(options: ReloadOptions, signal: AbortSignal): Pr
       const next = findSettings(section, config.sections);
       const isSame = isDeepStrictEqual(next, findSettings(section, sections));
       if (isOtherCloud || !isSame) controller.reconfigure?.(next, { isOtherCloud });
+    }
+    const running = controllers.map(({ definition }) => definition);
+    for (const idle of listIdleSettings(configuration.sections, config.sections, running)) {
+      options.log.warn("Cloud settings", { warning: formatConfigIssue(idle) });
     }
     ({ sections, settings } = config);
     if (!isCloudSame) source?.requestRefresh(true);

@@ -13,7 +13,13 @@ import { toSectionParser } from "../config/provider_config.ts";
 import { SettingsFile } from "../config/settings_file.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
 import { fitControllers } from "../controllers/fitting.ts";
-import { listSections, loadControllers, needsCloud, needsSections } from "../controllers/load.ts";
+import {
+  listIdleSettings,
+  listSections,
+  loadControllers,
+  needsCloud,
+  needsSections,
+} from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { systemClock } from "../core/clock.ts";
 import { ConfigError, formatConfigIssue } from "../core/errors.ts";
@@ -137,7 +143,7 @@ async function serve(
     : { announcer: new Announcer(toOwnObject(env, OWN_NAME)) };
   const { kubeconfig, master } = settings;
   const [controllers, credentials] = await Promise.all([
-    loadControllers(requireFitting(chosen, { ...cloud, named, log })),
+    loadControllers(requireFitting(chosen, { ...cloud, named, log, known: file?.sections ?? [] })),
     loadCredentials({
       ...(kubeconfig ? { kubeconfig } : {}),
       ...(master ? { master } : {}),
@@ -196,15 +202,19 @@ async function lookForOther(options: OtherLeaderOptions, signal: AbortSignal): P
 /** The controllers that can run with this cloud. @throws {ConfigError} if a named one cannot */
 function requireFitting(
   chosen: readonly ControllerDefinition[],
-  options: Pick<Serving, "log" | "named"> & Pick<AppOptions, "provider" | "sections">,
+  options: Pick<Serving, "log" | "named"> &
+    Pick<AppOptions, "provider" | "sections"> & { readonly known: readonly SettingsSection[] },
 ): readonly ControllerDefinition[] {
-  const { provider, named, sections, log } = options;
+  const { provider, named, sections, known, log } = options;
   if (provider === undefined) return chosen;
   const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named, sections });
   if (refusals.length > 0) {
     throw new ConfigError(refusals.map((message) => ({ source: "--controllers", message })));
   }
   for (const why of leftOut) log.info("A controller does not run", { why });
+  for (const idle of listIdleSettings(known, sections ?? new Map(), fitting)) {
+    log.warn("Cloud settings", { warning: formatConfigIssue(idle) });
+  }
   return fitting;
 }
 

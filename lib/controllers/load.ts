@@ -2,7 +2,12 @@
  * Loads only the chosen controllers.
  * @module
  */
-import type { SettingsSection } from "../cloud/settings/section.ts";
+import {
+  findSettings,
+  type SectionValues,
+  type SettingsSection,
+} from "../cloud/settings/section.ts";
+import type { ConfigIssue } from "../core/errors.ts";
 import type { ControllerDefinition, ControllerModule } from "./definition.ts";
 
 /** A chosen controller, and its code. */
@@ -30,6 +35,18 @@ export function loadControllers(
 /** Lists the sections of the settings file that belong to controllers, whether they run or not. */
 export function listSections(registry: readonly ControllerDefinition[]): SettingsSection[] {
   return [...new Set(registry.flatMap(({ section }) => section ?? []))];
+}
+
+/** Lists settings that do nothing, because no controller that reads them runs; each with its `path`. */
+export function listIdleSettings(
+  sections: readonly SettingsSection[],
+  values: SectionValues,
+  running: readonly Pick<ControllerDefinition, "section">[],
+): ConfigIssue[] {
+  const read = new Set(running.map(({ section }) => section));
+  return sections
+    .filter((section) => !read.has(section))
+    .flatMap((section) => section.findIdle?.(findSettings(section, values)) ?? []);
 }
 
 /** Whether one of these controllers has a section in the settings file. */

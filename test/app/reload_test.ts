@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import type { RunningController } from "../../lib/controllers/definition.ts";
 import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
@@ -61,7 +62,7 @@ async function start(name: string, text: string, over: object = {}): Promise<voi
   const write = (line: string): number => lines.push(line);
   const log = createLogger({ format: "json", now: () => 0, write });
   const env = {};
-  const sections = [DELETION];
+  const sections = [DELETION, LOAD_BALANCERS];
   const current = await loadProviderConfig({ path, env, definition, sections });
   const { signal } = stop;
   const fence = new Fence();
@@ -140,6 +141,15 @@ describe("runReload()", () => {
     expect(bench.metric()).toBe(1);
     expect(bench.deletions.map(([{ enabled }]) => enabled)).toEqual([false]);
     expect(bench.refreshes).toBe(0);
+  });
+
+  test("says that the first pools need a restart, because their controller does not run", async () => {
+    await start("xenorchestra", XO);
+    await bench.change(`${XO}loadBalancers: { pools: [{ name: a, addresses: [192.0.2.1] }] }\n`);
+    expect(bench.metric()).toBe(1);
+    const warnings = bench.lines.filter((line) => line.includes("loadBalancers.pools"));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toContain("restart Landfall");
   });
 
   test("gives a controller its section, and no other change, where there is no cloud", async () => {

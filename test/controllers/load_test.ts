@@ -1,6 +1,13 @@
 import { expect, test } from "bun:test";
+import { DELETION } from "../../lib/cloud/deletion/settings.ts";
+import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import type { ControllerDefinition, ControllerModule } from "../../lib/controllers/definition.ts";
-import { listOnByDefault, loadControllers, needsCloud } from "../../lib/controllers/load.ts";
+import {
+  listIdleSettings,
+  listOnByDefault,
+  loadControllers,
+  needsCloud,
+} from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 
 test("listOnByDefault() leaves out what is off until it is named", () => {
@@ -21,6 +28,18 @@ test("loadControllers() loads those that were chosen, in their order", async () 
     { definition: late, module },
     { definition: second, module },
   ]);
+});
+
+test("listIdleSettings() names settings that do nothing, because their controller does not run", () => {
+  const { settings } = LOAD_BALANCERS.parse({ pools: [{ name: "a", addresses: ["192.0.2.1"] }] });
+  const sections = [DELETION, LOAD_BALANCERS];
+  const values = new Map<string, unknown>([[LOAD_BALANCERS.key, settings]]);
+  const list = (running: readonly { readonly section?: typeof LOAD_BALANCERS }[]): unknown[] =>
+    listIdleSettings(sections, values, running).map(({ path }) => path);
+  expect(list([])).toEqual(["loadBalancers.pools"]);
+  expect(list([{}])).toEqual(["loadBalancers.pools"]);
+  expect(list([{ section: LOAD_BALANCERS }])).toEqual([]);
+  expect(listIdleSettings(sections, new Map(), [])).toEqual([]);
 });
 
 test("every controller can be loaded", async () => {

@@ -107,7 +107,7 @@ async function inspect(
   });
   const missing = await findMissing(definition, { settings, lacking, providers });
   const known = { ...checked, provider, sections, named, lacking, missing };
-  const { fitting, step } = fit(chosen, known);
+  const { fitting, step } = fit(chosen, { ...known, known: listSections(registry) });
   const { impersonation } = flags;
   let kubernetes: CheckedKubernetes | undefined;
   try {

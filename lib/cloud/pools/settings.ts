@@ -120,6 +120,15 @@ export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSecti
     announce,
   }),
   listIssues: ({ pools }) => listPoolIssues(pools),
+  findIdle: ({ pools }) =>
+    pools.length === 0
+      ? undefined
+      : {
+          key: "pools",
+          message:
+            "no Service gets an address: the controller service does not run; name it in --controllers, and restart " +
+            "Landfall",
+        },
 });
 
 /** Reads what is written, so that repetitions and overlaps are reported even if there are other problems. */

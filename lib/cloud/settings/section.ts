@@ -25,6 +25,8 @@ export interface SettingsSection<S = unknown> {
   readonly standard: S;
   /** Reads the value of the key; `undefined` if the file does not have it. Never throws, and never repeats a secret. */
   parse(written: unknown): ParsedSection<S>;
+  /** Says what these settings do not do while no controller that reads them runs, with its `path`. */
+  findIdle?(settings: S): ConfigIssue | undefined;
 }
 
 /** The text of the reference page above the table of a section. */
@@ -74,6 +76,8 @@ export interface SectionOptions<E extends Entries, S> extends Pick<
   readonly listIssues?: (written: Readonly<Record<string, unknown>>) => readonly SectionWarning[];
   /** Lists warnings about settings that work but are not safe. @default {nothing} */
   readonly listWarnings?: (settings: S) => readonly SectionWarning[];
+  /** Says what settings do not do while no controller that reads them runs. @default {nothing} */
+  readonly findIdle?: (settings: S) => SectionWarning | undefined;
 }
 
 /** Creates a section from its keys. A key without a value counts as not set, because templates produce such keys. */
@@ -81,7 +85,7 @@ export function createSection<const E extends Entries, S>(
   options: SectionOptions<E, S>,
 ): SettingsSection<S> {
   const { key, docs, entries, toSettings, items = {} } = options;
-  const { listIssues = () => [], listWarnings = () => [] } = options;
+  const { listIssues = () => [], listWarnings = () => [], findIdle = () => undefined } = options;
   const schema = v.object(entries);
   const standard = toSettings(v.parse(schema, {}));
   const refuse = (issues: readonly ConfigIssue[]): ParsedSection<S> => {
@@ -99,6 +103,10 @@ export function createSection<const E extends Entries, S>(
       ...Object.entries(items).flatMap(([list, item]) => describeBlock(item, `${key}.${list}.`)),
     ],
     standard,
+    findIdle: (settings) => {
+      const found = findIdle(settings);
+      return found && place(found);
+    },
     parse: (written) => {
       const raw = isEmpty(written) ? {} : written;
       if (typeof raw !== "object" || raw === null || Array.isArray(raw)) {

@@ -6,10 +6,11 @@ import type {
   MissingLoadBalancers,
   ProviderDefinition,
 } from "../../../cloud/provider_definition.ts";
-import type { SectionValues } from "../../../cloud/settings/section.ts";
+import type { SectionValues, SettingsSection } from "../../../cloud/settings/section.ts";
 import type { Provider } from "../../../cloud/provider.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import { fitControllers } from "../../../controllers/fitting.ts";
+import { listIdleSettings } from "../../../controllers/load.ts";
 import { requireProvider } from "../../../providers/mod.ts";
 import type { CommandContext } from "../../command.ts";
 import type { CheckFlags } from "../flags.ts";
@@ -45,9 +46,11 @@ export function fit(
       readonly sections?: SectionValues | undefined;
       readonly provider: Provider | undefined;
       readonly missing: MissingLoadBalancers | undefined;
+      /** Every section that the file may have. */
+      readonly known: readonly SettingsSection[];
     },
 ): { readonly fitting: readonly ControllerDefinition[]; readonly step: SettingsStep } {
-  const { step, provider, named, lacking, missing, sections } = options;
+  const { step, provider, named, lacking, missing, sections, known } = options;
   const services = missing ? listChosenService(missing, lacking) : [];
   if (provider === undefined) return { fitting: chosen, step: addFindings(step, services) };
   const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named, sections });
@@ -58,6 +61,11 @@ export function fit(
     ...services,
     ...refusals.map((why) => toFinding("failure", why)),
     ...leftOut.map((why) => toFinding("ok", `${why}, so it does not run`)),
+    ...listIdleSettings(known, sections ?? new Map(), fitting).map((idle): CheckFinding => ({
+      level: "warning",
+      code: "settings",
+      ...idle,
+    })),
   ];
   return { fitting, step: addFindings(step, findings) };
 }

@@ -5,6 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { findMissing, fit } from "../../../../lib/cli/check/controllers/fitting.ts";
 import { parseCheckFlags } from "../../../../lib/cli/check/flags.ts";
+import { LOAD_BALANCERS } from "../../../../lib/cloud/pools/settings.ts";
+import { serviceController } from "../../../../lib/controllers/service/definition.ts";
 import { cloudStack } from "../../../../lib/providers/cloudstack/mod.ts";
 import { FakeProvider } from "../../../support/cloud/instances.ts";
 import { NODE_CONTROLLERS } from "../../../support/nodes/node_controllers.ts";
@@ -22,7 +24,7 @@ describe("fit()", () => {
     ["a cloud that can be used", new FakeProvider()],
     ["settings that cannot be used", undefined],
   ])("fails for the controller service where it matters, with %s", (_what, provider) => {
-    const shared = { provider, named: NONE, step: STEP };
+    const shared = { provider, named: NONE, step: STEP, known: [] };
     const { fitting, step } = fit(NODE_CONTROLLERS, {
       ...shared,
       lacking: SERVICE,
@@ -40,6 +42,25 @@ describe("fit()", () => {
       expect(fit(NODE_CONTROLLERS, { ...shared, lacking, missing }).step).toEqual(STEP);
     }
   });
+});
+
+test("fit() warns about pools while the controller service does not run", () => {
+  const provider = new FakeProvider();
+  const { settings } = LOAD_BALANCERS.parse({ pools: [{ name: "a", addresses: ["192.0.2.1"] }] });
+  const options = {
+    provider,
+    named: NONE,
+    lacking: NONE,
+    missing: undefined,
+    step: STEP,
+    known: [LOAD_BALANCERS],
+    sections: new Map([[LOAD_BALANCERS.key, settings]]),
+  };
+  expect(fit(NODE_CONTROLLERS, options).step.findings.at(-1)).toMatchObject({
+    level: "warning",
+    path: "loadBalancers.pools",
+  });
+  expect(fit([...NODE_CONTROLLERS, serviceController], options).step).toEqual(STEP);
 });
 
 describe("findMissing()", () => {
