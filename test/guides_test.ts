@@ -11,6 +11,8 @@ import { renderPages } from "../docs/generator/pages.ts";
 import { COMMANDS } from "../lib/cli/commands.ts";
 import { FLAGS } from "../lib/cli/flags/table.ts";
 import { OUT_OF_SERVICE } from "../lib/cloud/deletion/out_of_service_settings.ts";
+import { POOL_PROBLEMS } from "../lib/cloud/pools/problems.ts";
+import { LOAD_BALANCERS } from "../lib/cloud/pools/settings.ts";
 import { DELETION } from "../lib/cloud/deletion/settings.ts";
 import type { UnknownReason } from "../lib/cloud/provider.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
@@ -45,7 +47,10 @@ const FOREIGN_FLAGS = {
   curl: "cookie data fail header insecure location output request show-error silent user",
   buildah: "build-arg digestfile platform tag",
   docker: "file format output",
-  k3s: "disable-cloud-controller kubelet-arg",
+  k3s: "disable disable-cloud-controller kubelet-arg",
+  "kube-router": "advertise-loadbalancer-ip",
+  "kube-vip": "services",
+  MetalLB: "lb-class",
   "npm run": "cloud minutes only packages quick seed",
 } as const;
 /** Words in the form of reasons that are other things' names. */
@@ -57,6 +62,9 @@ const OTHER_WORDS = new Set([
   "InitConfiguration",
   "JoinConfiguration",
   "SmallInstance",
+  "CiliumLoadBalancerIPPool",
+  "PreferDualStack",
+  "RequireDualStack",
 ]);
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
 const OTHER_KEYS = new Set([
@@ -64,16 +72,20 @@ const OTHER_KEYS = new Set([
   "cloudProvider",
   "enabledControllers",
   "existingConfigSecret",
+  "externalTrafficPolicy",
   "externalCloudProvider",
   "extraArgs",
   "holderIdentity",
   "hostPath",
   "imagePullSecrets",
+  "ipFamilies",
   "kubeletExtraArgs",
   "listProjects",
   "listVirtualMachines",
+  "matchExpressions",
   "nodeRegistration",
   "replicaCount",
+  "serviceLoadBalancerIPs",
   "secretName",
   "useHostNetwork",
 ]);
@@ -128,6 +140,7 @@ describe("pages for people", () => {
       "docs/explanation/deletion.md",
       "docs/explanation/out-of-service.md",
       "docs/explanation/performance.md",
+      "docs/guides/address-pools.md",
       "docs/guides/configure-cloudstack.md",
       "docs/guides/configure.md",
       "docs/guides/debug-page.md",
@@ -217,6 +230,7 @@ describe("pages for people", () => {
     const settings = [
       DELETION.settings,
       OUT_OF_SERVICE.settings,
+      LOAD_BALANCERS.settings,
       ...(await loadProviders()).map((one) => one.settings),
     ].flat();
     const known = new Set([
@@ -252,7 +266,11 @@ describe("pages for people", () => {
     const named = listNames(/^([A-Z][a-z]+(?:[A-Z]+[a-z]*)+)$/g);
     expect(named.length).toBeGreaterThan(20);
     const unknown = named.filter(
-      ([, name]) => !events.includes(`\`${name}\``) && !alerts.has(name) && !OTHER_WORDS.has(name),
+      ([, name]) =>
+        !events.includes(`\`${name}\``) &&
+        !alerts.has(name) &&
+        !OTHER_WORDS.has(name) &&
+        !Object.hasOwn(POOL_PROBLEMS, name),
     );
     expect(unknown).toEqual([]);
   });
@@ -269,7 +287,7 @@ describe("pages for people", () => {
       );
       // An example may be of a part: the rest is as in the environment.
       const env = { XOA_URL: "https://xo", XOA_TOKEN: "t" };
-      const options = { path: "example", env, definition, sections: [DELETION] };
+      const options = { path: "example", env, definition, sections: [DELETION, LOAD_BALANCERS] };
       const { warnings } = await parseProviderConfig(text, options);
       expect(warnings, text).toEqual([]);
     }

@@ -87,8 +87,8 @@ export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSecti
     title: "Addresses for Services of type LoadBalancer",
     text: [
       "For a cloud that has no load balancers; for CloudStack, the section is an error. Landfall gives each Service of",
-      "type LoadBalancer addresses from these pools, and another program announces them. No two pools may have the",
-      "same address.",
+      "type LoadBalancer addresses from these pools, and another program announces them: see [address",
+      "pools](../guides/address-pools.md). No two pools may have the same address.",
     ].join("\n"),
   },
   entries: {
