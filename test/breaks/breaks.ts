@@ -10,6 +10,7 @@ import { CLOUDSTACK_BREAKS } from "./groups/cloudstack.ts";
 import { DELETION_BREAKS } from "./groups/deletion.ts";
 import { KUBERNETES_BREAKS } from "./groups/kubernetes.ts";
 import { LOAD_BALANCER_LOOK_BREAKS } from "./groups/load_balancer_looks.ts";
+import { LOAD_BALANCER_PLAN_BREAKS } from "./groups/load_balancers/plans.ts";
 import { LOAD_BALANCER_STEP_BREAKS } from "./groups/load_balancer_steps.ts";
 import { LEADERSHIP_BREAKS } from "./groups/leadership.ts";
 import { NODE_BREAKS } from "./groups/nodes.ts";
@@ -37,6 +38,7 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "The cloud", breaks: CLOUD_BREAKS },
   { title: "Apache CloudStack", breaks: CLOUDSTACK_BREAKS },
   { title: "Looks at load balancers", breaks: LOAD_BALANCER_LOOK_BREAKS },
+  { title: "Plans of load balancers", breaks: LOAD_BALANCER_PLAN_BREAKS },
   { title: "Steps of load balancers", breaks: LOAD_BALANCER_STEP_BREAKS },
   { title: "Address pools", breaks: POOL_BREAKS },
   { title: "Who may look", breaks: ACCESS_BREAKS },

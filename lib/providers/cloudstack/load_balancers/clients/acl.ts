@@ -4,6 +4,7 @@
  */
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
 import { covers, EVERYONE, isSame, keepIpv4, toBlocks } from "../wanted/cidrs.ts";
+import { hasRuleLists } from "./versions.ts";
 import type { GatePlan, GatePort, GateSite } from "./firewall.ts";
 import { toNotice, toWaiting } from "../wanted/problems.ts";
 import { isNameOf, type Scene, toGatePort, toIpProtocol, toStep } from "../plan/scene.ts";
@@ -26,6 +27,8 @@ export function planAcl(site: AclSite): GatePlan {
   const { scene, port, rule, items } = site;
   const wanted = site.sources ?? EVERYONE;
   const mine = items.filter((one) => isMine(site, one) && isAllowing(one) && isExactly(one, port));
+  const opened = findOpened(site, wanted);
+  if (opened !== undefined) return { before: [], after: [], problems: [opened] };
   const kept = mine.find((one) => isFor(one, wanted)) ?? mine[0] ?? findOwnerless(site);
   const spare = mine
     .filter((one) => one !== kept)
@@ -237,6 +240,31 @@ function findDenied(
     `ACL item ${deny.number} (${deny.id}) denies ${ipProtocol} ${publicPort} ` +
     `before item ${kept.number} allows it`;
   return [toNotice("PortInUse", message)];
+}
+
+/**
+ * Says that an item as asked would let more clients in to another Service, which has the same port. Its rule keeps them
+ * out, if the server has lists for rules.
+ */
+function findOpened(
+  { scene, items, port }: AclSite,
+  wanted: readonly string[],
+): LoadBalancerProblem | undefined {
+  if (hasRuleLists(scene.view)) return undefined;
+  const other = items.find(
+    (one) =>
+      isOfAny(one) &&
+      !isAclReasonOf(scene.lbName, one.reason) &&
+      isAllowing(one) &&
+      isExactly(one, port) &&
+      !isFor(one, wanted, "more"),
+  );
+  if (other === undefined) return undefined;
+  const what = `ACL item ${other.id} lets other clients in to ${port.ipProtocol} ${port.publicPort}`;
+  const advice =
+    "ask for the same source ranges, or for another port, or upgrade to CloudStack 4.18";
+  const message = `${what}, for another Service in the same network: ${advice}`;
+  return toWaiting("SourceRangesNotPossible", message);
 }
 
 function inTheWay({ port, listId }: AclSite, items: readonly AclItem[]): LoadBalancerProblem {

@@ -5,10 +5,10 @@
  */
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../../core/text/printable.ts";
-import type { Version } from "../../session/facts.ts";
 import { type AclSite, isAclWider, planAcl } from "./acl.ts";
 import { type GatePlan, type GateSite, isFirewallWider, planFirewall } from "./firewall.ts";
 import { toWaiting } from "../wanted/problems.ts";
+import { hasRuleLists } from "./versions.ts";
 import type { AclItem, Network, View } from "../view.ts";
 
 /** What lets clients in. With `rule`, all clients get in that the rule's own list does not keep out. */
@@ -48,26 +48,17 @@ export function isGate(found: Gate | LoadBalancerProblem): found is Gate {
   return "kind" in found;
 }
 
-/** Whether a server is of a version, or later. A server whose version is not known is older. */
-export function isSince(version: Version | undefined, major: number, minor: number): boolean {
-  if (version === undefined) return false;
-  return version.major > major || (version.major === major && version.minor >= minor);
-}
-
-/** Whether the rules of a server have a list of their own that restricts clients. */
-export function hasRuleLists({ version }: View): boolean {
-  return isSince(version, 4, 18);
-}
-
-/** Whether the list of a rule can be changed. Otherwise, the rule must be made again. */
-export function canUpdateRuleLists({ version }: View): boolean {
-  return isSince(version, 4, 22);
-}
-
-/** Whether only the list of the rule itself can keep unwanted clients out. */
+/**
+ * Whether a rule needs a list of its own to keep unwanted clients out.
+ *
+ * An ACL list is of the whole tier: the item of another Service for the same port, made at any time, lets its clients
+ * in here, too. A firewall rule is of one address.
+ */
 export function needsRuleList(gate: Gate, site: GateSite): boolean {
   if (gate.kind === "firewall") return isFirewallWider(site);
-  if (gate.kind === "acl") return isAclWider(toAclSite(gate, site));
+  if (gate.kind === "acl" && !hasRuleLists(site.scene.view)) {
+    return isAclWider(toAclSite(gate, site));
+  }
   return site.sources !== undefined;
 }
 

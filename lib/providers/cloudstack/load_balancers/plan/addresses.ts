@@ -185,6 +185,6 @@ function toNoNetwork(
   if (id !== undefined) {
     return toWaiting("NotKnown", `CloudStack does not show the network ${id} of the Nodes`);
   }
-  const why = "no network interface of their VMs has the InternalIP of its Node";
+  const why = "CloudStack shows none of their VMs with a network interface";
   return toWaiting("NetworkNotUsable", `the network of the Nodes is not known: ${why}`);
 }

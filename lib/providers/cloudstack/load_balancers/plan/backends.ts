@@ -56,7 +56,8 @@ export function listBackends(
 }
 
 /**
- * Chooses the network for a new load balancer: that of the interface with the InternalIP, of most Nodes.
+ * Chooses the network for a new load balancer: that of the interface with the InternalIP, or of the first one, of most
+ * Nodes.
  *
  * @returns Its ID; `undefined` if no Node is in a network that is known
  */
@@ -67,7 +68,9 @@ export function chooseNetwork(
   const counts = new Map<string, number>();
   for (const backend of backends) {
     const vm = findVm(view, backend);
-    const nic = vm?.nics.find(({ ips }) => backend.internalIps.some((ip) => ips.includes(ip)));
+    // A guest may have given itself its InternalIP: then the first interface, as version 1.x did.
+    const nic =
+      vm?.nics.find(({ ips }) => backend.internalIps.some((ip) => ips.includes(ip))) ?? vm?.nics[0];
     if (vm?.isGone === false && nic !== undefined) {
       counts.set(nic.networkId, (counts.get(nic.networkId) ?? 0) + 1);
     }

@@ -11,7 +11,8 @@ import type {
 import { isAllowing, isExactly } from "../clients/acl.ts";
 import { type AddressChoice, chooseAddress } from "./addresses.ts";
 import { checkBackends } from "./backends.ts";
-import { findGate, type Gate, hasRuleLists, isGate, toNoRuleLists } from "../clients/gate.ts";
+import { findGate, type Gate, isGate, toNoRuleLists } from "../clients/gate.ts";
+import { hasRuleLists } from "../clients/versions.ts";
 import {
   checkPending,
   findDoubtful,

@@ -9,13 +9,8 @@ import type {
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { planBackends } from "./backends.ts";
 import type { GateSite } from "../clients/firewall.ts";
-import {
-  type Gate,
-  hasRuleLists,
-  needsRuleList,
-  planGate,
-  toNoRuleLists,
-} from "../clients/gate.ts";
+import { type Gate, needsRuleList, planGate, toNoRuleLists } from "../clients/gate.ts";
+import { hasRuleLists } from "../clients/versions.ts";
 import { isWaiting, toWaiting } from "../wanted/problems.ts";
 import { planRemoval } from "./removal.ts";
 import { mustReplace, planUpdate, type RuleSite, toCreation } from "./rules.ts";

@@ -6,6 +6,7 @@ import type {
   LoadBalancerClaim,
   LoadBalancerPart,
   LoadBalancerPlan,
+  LoadBalancerProblem,
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { listOwnItems, toDeletion as toItemDeletion } from "../clients/acl.ts";
 import { planOrphanRemoval } from "../clients/firewall.ts";
@@ -21,7 +22,7 @@ import {
   toTagging,
   toTurn,
 } from "./ownership.ts";
-import { isWaiting, toNotice } from "../wanted/problems.ts";
+import { isWaiting, toNotice, toWaiting } from "../wanted/problems.ts";
 import { planRemoval } from "./removal.ts";
 import { isGoing, isOwn, listOwnRules, type Scene, toScene, toStep } from "./scene.ts";
 import type { PartPlan } from "./stickiness.ts";
@@ -45,6 +46,7 @@ export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerP
     ...plans.flatMap((one) => one.problems),
     ...[...findDoubtful(scene), ...findLost(scene)].map(toDoubt),
     ...checkPending(scene),
+    ...checkLook(scene),
     ...findUnreadable(scene, new Set(addresses.map(({ id }) => id))),
     ...listNames(scene).flatMap((ip) => findUnreadableAddresses(scene, ip)),
   ];
@@ -116,6 +118,16 @@ export function toAwaiting(scene: Scene): Step | undefined {
 
 function findTurn({ view }: Scene, { listId }: AclItem): string | undefined {
   return [...view.networks.values()].find(({ aclListId }) => aclListId === listId)?.id;
+}
+
+/**
+ * A look without any VM may be one at another CloudStack, or with other rights: then it does not prove that nothing is
+ * left of a Service which had something.
+ */
+function checkLook({ view, claim, record }: Scene): readonly LoadBalancerProblem[] {
+  if (view.vms.size > 0 || (claim.ingress.length === 0 && record === undefined)) return [];
+  const why = "CloudStack shows no VM at all, so this may be another account or server";
+  return [toWaiting("NotKnown", `nothing is proven to be gone: ${why}`)];
 }
 
 /** IPs that an address of the Service may have, as far as the Service says. */

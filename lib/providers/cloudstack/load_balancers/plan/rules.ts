@@ -3,7 +3,7 @@
  * @module
  */
 import { EVERYONE, isSame, toBlocks } from "../wanted/cidrs.ts";
-import { canUpdateRuleLists } from "../clients/gate.ts";
+import { canUpdateRuleLists } from "../clients/versions.ts";
 import { isGoing, type Scene, toStep } from "./scene.ts";
 import type { Change, Step } from "../steps.ts";
 import type { PublicAddress, Rule } from "../view.ts";

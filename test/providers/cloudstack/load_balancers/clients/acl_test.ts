@@ -229,3 +229,15 @@ test("listOwnItems() goes by the reason, and toDeletion() names the list", () =>
   ]);
   expect(isExactly(first, { ipProtocol: "udp", publicPort: 80 })).toBe(false);
 });
+
+test("before 4.18, an item that would open a Service with the same port in the tier is a problem", () => {
+  const old = (cloud: CloudModel): void => {
+    cloud.version = { major: 4, minor: 17, patch: 0 };
+  };
+  const other = { reason: OTHER, cidrs: [A] };
+  const { after, problems } = planAcl(setUp([other], { sources: [B], prepare: old }).site);
+  expect(after).toEqual([]);
+  expect(problems).toMatchObject([{ reason: "SourceRangesNotPossible", isWaiting: true }]);
+  expect(planAcl(setUp([other], { sources: [A], prepare: old }).site).problems).toEqual([]);
+  expect(planAcl(setUp([other], { sources: [B] }).site).problems).toEqual([]);
+});

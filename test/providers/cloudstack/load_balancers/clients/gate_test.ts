@@ -1,11 +1,8 @@
 import { expect, test } from "bun:test";
 import {
-  canUpdateRuleLists,
   findGate,
   type Gate,
-  hasRuleLists,
   isGate,
-  isSince,
   needsRuleList,
   planGate,
   toNoRuleLists,
@@ -50,26 +47,6 @@ for (const [what, network, kind] of GATES) {
   });
 }
 
-test("a server whose version is not known can do nothing that is new", () => {
-  const version = (
-    major: number,
-    minor: number,
-  ): { major: number; minor: number; patch: number } => ({
-    major,
-    minor,
-    patch: 0,
-  });
-  expect([version(4, 17), version(4, 18), version(5, 0)].map((one) => isSince(one, 4, 18))).toEqual(
-    [false, true, true],
-  );
-  const view = createCloud().view();
-  const { version: _, ...unknown } = view;
-  expect([hasRuleLists(unknown), canUpdateRuleLists(unknown)]).toEqual([false, false]);
-  expect([hasRuleLists(view), canUpdateRuleLists(view)]).toEqual([true, true]);
-  const old = { ...view, version: version(4, 21) };
-  expect([hasRuleLists(old), canUpdateRuleLists(old)]).toEqual([true, false]);
-});
-
 test("only the list of a rule restricts clients where there is no firewall and no ACL", () => {
   const cloud = createCloud("open");
   const address = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
@@ -85,7 +62,11 @@ test("only the list of a rule restricts clients where there is no firewall and n
   expect(needsRuleList({ kind: "rule" }, site)).toBe(true);
   expect(needsRuleList({ kind: "rule" }, { ...base, sources: undefined })).toBe(false);
   expect(needsRuleList({ kind: "firewall" }, site)).toBe(false);
-  expect(needsRuleList({ kind: "acl", listId: "list-1", items: [] }, site)).toBe(false);
+  const acl = { kind: "acl", listId: "list-1", items: [] } as const;
+  expect(needsRuleList(acl, site)).toBe(true);
+  expect(needsRuleList(acl, { ...base, sources: undefined })).toBe(false);
+  cloud.version = { major: 4, minor: 17, patch: 0 };
+  expect(needsRuleList(acl, { ...site, scene: toScene(cloud.view(), toSpec()) })).toBe(false);
   expect(planGate({ kind: "rule" }, site)).toEqual({ before: [], after: [], problems: [] });
   expect(planGate({ kind: "firewall" }, site).after).toHaveLength(1);
   expect(planGate({ kind: "acl", listId: "list-1", items: [] }, site).after).toHaveLength(1);

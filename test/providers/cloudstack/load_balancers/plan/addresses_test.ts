@@ -50,7 +50,9 @@ test("a Service without an address gets one in the network of its Nodes, or in t
 test("nothing is taken while the network cannot be told, or cannot balance", () => {
   expect(choose(createCloud(), { backends: [] })).toMatch(/^NetworkNotUsable: no Node says/);
   const unknown = [{ nodeName: "node-9", internalIps: [] }];
-  expect(choose(createCloud(), { backends: unknown })).toMatch(/^NetworkNotUsable: .*InternalIP/);
+  expect(choose(createCloud(), { backends: unknown })).toMatch(
+    /^NetworkNotUsable: .*network interface/,
+  );
   const cloud = createCloud();
   cloud.networks.set("net-1", toNetwork({ id: "net-1", hasLoadBalancers: false }));
   expect(choose(cloud)).toMatch(/^NetworkNotUsable: .*offers no load balancing/);

@@ -10,7 +10,7 @@ import { type Drawn, drawCloud, drawSpec, editByHand } from "../cloud/chance.ts"
 import { CLUSTER, type CloudModel } from "../cloud/cloud_model.ts";
 import { converge, LB_NAME, release, UID } from "../cloud/services.ts";
 
-const SEEDS = 150;
+const SEEDS = 80;
 const CLIENTS = ["10.1.1.1", "10.200.1.1", "192.168.1.1", "203.0.113.9", "8.8.8.8"];
 
 /** Who gets through to which port of the Service, over all its addresses. */

@@ -270,7 +270,7 @@ test("an ACL item of version 1.x is adopted before its rule is", () => {
   expect(done.slice(0, 3)).toEqual([
     "tag address 192.0.2.60",
     "update ACL item tcp 80",
-    "update description of rule tcp 80 on 192.0.2.60",
+    "update description, cidrs of rule tcp 80 on 192.0.2.60",
   ]);
   expect(cloud.aclItems.get("list-1")).toMatchObject([{ id, reason: REASON, cidrs: A }]);
 });

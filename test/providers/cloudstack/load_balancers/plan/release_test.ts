@@ -190,6 +190,10 @@ test("listAddresses() has the addresses of a Service, and planAddressRemoval() e
   expect(
     planAddressRemoval(scene, own, () => false).steps.map(({ change }) => change.kind),
   ).toEqual(["releaseAddress"]);
+  const [users] = listAddresses(scene);
+  if (users === undefined) throw new Error("no address");
+  const emptying = planAddressRemoval(scene, users, () => false);
+  expect(emptying.steps.map(({ change }) => change.kind)).toEqual(["deleteRule"]);
   const going = { ...own, state: "Releasing" };
   expect(planAddressRemoval(scene, going, () => false).steps).toEqual([]);
 });
@@ -220,4 +224,17 @@ test("a release waits for an address that CloudStack is still taking", () => {
   const { steps, problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
   expect(problems).toMatchObject([{ reason: "AddressNotUsable", isWaiting: true }]);
+});
+
+test("a look without any VM does not prove that nothing is left", () => {
+  const cloud = createCloud();
+  cloud.vms.clear();
+  const { problems, ingress } = planRelease(
+    cloud.view(),
+    toSpec({ ingress: [{ ip: "192.0.2.10" }] }),
+  );
+  expect(problems).toMatchObject([{ reason: "NotKnown", isWaiting: true }]);
+  expect(ingress).toBeUndefined();
+  // A Service that never had anything has nothing to leave.
+  expect(planRelease(cloud.view(), toSpec()).ingress).toEqual([]);
 });

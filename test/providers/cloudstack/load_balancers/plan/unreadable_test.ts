@@ -53,3 +53,10 @@ test("a release is not over while an object that may be of the Service cannot be
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
   expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
 });
+
+test("nothing is made for a Service while one of its rules cannot be read", () => {
+  const unreadable: Unreadable[] = [{ kind: "rule", name: `${LB_NAME}-tcp-80`, ...PROBLEM }];
+  const { steps, problems, ingress } = plan({ ...createCloud().view(), unreadable }, toSpec());
+  expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
+  expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
+});
