@@ -5,6 +5,7 @@
 import { withDeadline } from "../../core/clock.ts";
 import type { KubeEvent } from "../../kube/kinds/event.ts";
 import type { Node } from "../../kube/kinds/node.ts";
+import type { Service } from "../../kube/kinds/service.ts";
 import type { Store } from "../../kube/cache/store.ts";
 import type { DemoMachine } from "../../simulator/demo_machine.ts";
 
@@ -136,11 +137,13 @@ export interface RegisteredNode {
 /** Waits for conditions in the stores of a cluster; each change checks them. */
 export class ClusterView {
   readonly nodes: Store<Node>;
+  readonly services: Store<Service>;
   readonly events: Store<KubeEvent>;
 
-  constructor(nodes: Store<Node>, events: Store<KubeEvent>) {
-    this.nodes = nodes;
-    this.events = events;
+  constructor(stores: Pick<ClusterView, "nodes" | "services" | "events">) {
+    this.nodes = stores.nodes;
+    this.services = stores.services;
+    this.events = stores.events;
   }
 
   /**
@@ -156,7 +159,7 @@ export class ClusterView {
       if (holds() || deadline.aborted) resolve();
     };
     deadline.addEventListener("abort", check, { once: true });
-    const unsubscribe = [this.nodes.subscribe(check), this.events.subscribe(check)];
+    const unsubscribe = [this.nodes, this.services, this.events].map((one) => one.subscribe(check));
     try {
       check();
       await promise;
@@ -168,10 +171,10 @@ export class ClusterView {
     return holds();
   }
 
-  /** The newest Event with this reason about a Node. */
-  findEvent(nodeName: string, reason: string): KubeEvent | undefined {
+  /** The newest Event with this reason about the object with this name. */
+  findEvent(name: string, reason: string): KubeEvent | undefined {
     return [...this.events.values()].findLast(
-      (event) => event.involvedObject.name === nodeName && event.reason === reason,
+      (event) => event.involvedObject.name === name && event.reason === reason,
     );
   }
 }

@@ -7,7 +7,13 @@ import { formatListenAddress, type ListenAddress } from "../../http/sockets/list
 import type { DemoCloud } from "./cloud.ts";
 import { type DemoFiles, toCheckCommand, toEnvCommand } from "./files.ts";
 import { SILENCE_MS } from "./kubelets.ts";
-import { DELETION, NODE_MONITOR_PERIOD_MS, OUT_OF_SERVICE, REFRESH_INTERVAL } from "./waits.ts";
+import {
+  DELETION,
+  NODE_MONITOR_PERIOD_MS,
+  OUT_OF_SERVICE,
+  REFRESH_INTERVAL,
+  SERVICE_SYNC_PERIOD_MS,
+} from "./waits.ts";
 
 /** What both texts show. */
 export interface Shown {
@@ -22,14 +28,17 @@ export interface Introduced extends Shown {
   /** URL of the simulated API server. */
   readonly kubernetes: string;
   readonly hasOutOfService: boolean;
+  /** Whether the story has Services with load balancers. */
+  readonly hasServices: boolean;
 }
 
 /** Says what runs, which waits are shorter than usual, and how to watch. Without a newline at its end. */
 export function toIntroduction(shown: Introduced): string {
-  const { kubernetes, cloud, files, debugAddress, hasOutOfService } = shown;
+  const { kubernetes, cloud, files, debugAddress, hasOutOfService, hasServices } = shown;
   const holdOff = formatDuration(DELETION.holdOffMs);
   const grace = formatDuration(OUT_OF_SERVICE.graceMs);
   const period = formatDuration(NODE_MONITOR_PERIOD_MS);
+  const syncPeriod = formatDuration(SERVICE_SYNC_PERIOD_MS);
   const silence = formatDuration(SILENCE_MS);
   return `\
 A simulated Kubernetes API listens at ${kubernetes}
@@ -41,6 +50,7 @@ Landfall itself is real. To keep the demo short, some waits are shorter than usu
   deletion.holdOff           ${holdOff}   usually 60s
 ${hasOutOfService ? `  outOfService.graceDuration ${grace}   usually 30s\n` : ""}\
   --node-monitor-period      ${period}   usually 5s
+${hasServices ? `  --service-sync-period      ${syncPeriod}   usually 10m\n` : ""}\
   kubelet silent: NotReady   ${silence}   usually 50s
 
 Watch it in another terminal. The first line makes that terminal use the demo:

@@ -6,7 +6,7 @@ import { runApp } from "../../app/app.ts";
 import { OUT_OF_SERVICE as OUT_OF_SERVICE_SECTION } from "../../cloud/deletion/out_of_service_settings.ts";
 import { DELETION as DELETION_SECTION } from "../../cloud/deletion/settings.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
-import { listOnByDefault, loadControllers } from "../../controllers/load.ts";
+import { loadControllers } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { Clock } from "../../core/clock.ts";
 import { Fence } from "../../core/fence.ts";
@@ -20,19 +20,24 @@ import { runWatcher } from "../../kube/cache/watcher.ts";
 import { loadCredentials } from "../../kube/credentials/mod.ts";
 import { EVENTS } from "../../kube/kinds/event.ts";
 import { NODES, type Node } from "../../kube/kinds/node.ts";
+import { SERVICES, type Service } from "../../kube/kinds/service.ts";
 import { VERSION } from "../version.ts";
 import type { DemoCloud } from "./cloud.ts";
 import { ClusterView } from "./cluster.ts";
 import type { DemoFlags } from "./flags.ts";
-import { DELETION, NODE_MONITOR_PERIOD_MS, OUT_OF_SERVICE, REFRESH_INTERVAL } from "./waits.ts";
+import {
+  DELETION,
+  NODE_MONITOR_PERIOD_MS,
+  OUT_OF_SERVICE,
+  REFRESH_INTERVAL,
+  SERVICE_SYNC_PERIOD_MS,
+} from "./waits.ts";
 
 /** What {@linkcode startLandfall} needs. */
 export interface LandfallOptions {
   /** Path of a kubeconfig of the simulated cluster. */
   readonly kubeconfig: string;
   readonly cloud: Pick<DemoCloud, "createProvider">;
-  /** Whether the out-of-service controller runs, too: it needs a cloud that can prove that a machine is off. */
-  readonly hasOutOfService: boolean;
   readonly flags: Pick<DemoFlags, "debugAddress" | "verbose">;
   readonly clock: Clock;
   /** Takes lines of the log. */
@@ -49,12 +54,12 @@ export interface RunningLandfall {
 }
 
 /**
- * Starts the controllers. They run until the signal aborts.
+ * Starts the controllers: all that work with the cloud. They run until the signal aborts.
  *
  * @throws {ConfigError} when a setting cannot be used
  */
 export async function startLandfall(
-  { kubeconfig, cloud, hasOutOfService, flags, clock, complain }: LandfallOptions,
+  { kubeconfig, cloud, flags, clock, complain }: LandfallOptions,
   signal: AbortSignal,
 ): Promise<RunningLandfall> {
   const metrics = new MetricsRegistry();
@@ -68,8 +73,7 @@ export async function startLandfall(
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
   const fence = new Fence();
   const provider = cloud.createProvider(REFRESH_INTERVAL, { clock, log, metrics, signal, fence });
-  const chosen = hasOutOfService ? CONTROLLERS : listOnByDefault(CONTROLLERS);
-  const { fitting } = fitControllers(chosen, { provider, named: new Set() });
+  const { fitting } = fitControllers(CONTROLLERS, { provider, named: new Set() });
   const listening = Promise.withResolvers<ListenAddress>();
   const controller = runApp(
     {
@@ -85,6 +89,7 @@ export async function startLandfall(
       flags: {
         "node-monitor-period": NODE_MONITOR_PERIOD_MS,
         "node-out-of-service-sync-period": NODE_MONITOR_PERIOD_MS,
+        "service-sync-period": SERVICE_SYNC_PERIOD_MS,
       },
       sections: new Map<string, unknown>([
         [DELETION_SECTION.key, DELETION],
@@ -108,10 +113,12 @@ function watchCluster(
 ): { view: ClusterView; watching: Promise<unknown> } {
   const { log } = shared;
   const nodes = new Store<Node>({ resource: NODES, log });
+  const services = new Store<Service>({ resource: SERVICES, log });
   const events = new Store({ resource: EVENTS, log });
   const watching = Promise.all([
     runWatcher({ ...shared, resource: NODES, store: nodes }, signal),
+    runWatcher({ ...shared, resource: SERVICES, store: services }, signal),
     runWatcher({ ...shared, resource: EVENTS, store: events }, signal),
   ]);
-  return { view: new ClusterView(nodes, events), watching };
+  return { view: new ClusterView({ nodes, services, events }), watching };
 }

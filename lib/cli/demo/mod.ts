@@ -82,8 +82,9 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
   const ended = new AbortController();
   const running = AbortSignal.any([signal, ended.signal]);
   const hasOutOfService = setting.steps.volumes.length > 0;
+  const hasServices = setting.steps.services.length > 0;
   const { controller, watching, view, listening } = await startLandfall(
-    { kubeconfig: files.kubeconfig, cloud, hasOutOfService, flags, clock, complain },
+    { kubeconfig: files.kubeconfig, cloud, flags, clock, complain },
     running,
   );
   const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
@@ -95,7 +96,7 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
     const debugAddress = await Promise.race([listening, failing(controller)]);
     await writeEnv(files, { clients: cloud.clients, debugAddress }, process);
     const shown = { cloud, files, debugAddress };
-    tell(toIntroduction({ ...shown, kubernetes: kubernetes.url, hasOutOfService }));
+    tell(toIntroduction({ ...shown, kubernetes: kubernetes.url, hasOutOfService, hasServices }));
     const startMs = clock.monotonic();
     const steps = toStory(setting);
     const isTrue = await Promise.race([playStory(stage, steps, running), failing(controller)]);

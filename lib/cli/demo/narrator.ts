@@ -15,6 +15,7 @@ import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
 import { toPlainText } from "../../core/text/printable.ts";
 import type { KubeEvent } from "../../kube/kinds/event.ts";
 import type { Node } from "../../kube/kinds/node.ts";
+import { hasCloudLoadBalancer, type Service } from "../../kube/kinds/service.ts";
 import type { DemoCloud } from "./cloud.ts";
 import type { Stage } from "./story/stage.ts";
 
@@ -24,7 +25,7 @@ type Words = Pick<DemoCloud, "describe" | "describePlace">;
 const [ZONE_LABEL] = TOPOLOGY_LABELS.zone;
 const [TYPE_LABEL] = TOPOLOGY_LABELS.instanceType;
 
-/** Prints changes of Nodes, and all Warnings about them. Returns what stops it. */
+/** Prints changes of Nodes and of the addresses of Services, and all Warnings. Returns what stops it. */
 export function narrate({
   view,
   tell,
@@ -33,6 +34,10 @@ export function narrate({
   const unsubscribe = [
     view.nodes.subscribe((name, before, after) => {
       for (const line of tellNode(name, { before, after }, cloud)) tell(line);
+    }),
+    view.services.subscribe((_key, before, after) => {
+      const line = tellService(before, after);
+      if (line !== undefined) tell(line);
     }),
     view.events.subscribe((_key, before, after) => {
       if (after === undefined || before !== undefined || !isWorthTelling(after)) return;
@@ -78,6 +83,25 @@ function tellNode(
     lines.push(toLine("~", `${name} ${verb} tainted ${key}=${value}:${effect}`));
   }
   return lines;
+}
+
+/** Tells nothing of the end of a Service that no cloud worked on. */
+function tellService(before: Service | undefined, after: Service | undefined): string | undefined {
+  if (after === undefined) {
+    if (before === undefined || !hasCloudLoadBalancer(before)) return undefined;
+    return toLine("-", `${before.metadata.name} is deleted, and Landfall is done with it`);
+  }
+  const [old, now] = [before, after].map((service) => listAddresses(service));
+  if (old === now || before === undefined) return undefined;
+  return toLine(
+    "~",
+    `${after.metadata.name} has ${now === "" ? "no address" : `the address ${now}`}`,
+  );
+}
+
+function listAddresses(service: Service | undefined): string {
+  const ingress = service?.status?.loadBalancer?.ingress ?? [];
+  return ingress.map(({ ip, hostname }) => ip ?? hostname).join(", ");
 }
 
 /** Names and Events may come from other clients: no text moves the cursor or sets colours. */

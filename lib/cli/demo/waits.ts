@@ -14,6 +14,9 @@ export const REFRESH_INTERVAL = "1s";
 /** How often controllers look at all Nodes, in milliseconds. */
 export const NODE_MONITOR_PERIOD_MS = 1_000;
 
+/** How often load balancers are compared with their Services, in milliseconds. */
+export const SERVICE_SYNC_PERIOD_MS = 3_000;
+
 /** The settings of `deletion`. */
 export const DELETION: DeletionSettings = { ...DEFAULT_DELETION, holdOffMs: 3_000 };
 

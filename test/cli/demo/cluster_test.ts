@@ -1,23 +1,12 @@
 import { expect, test } from "bun:test";
 import {
-  ClusterView,
   toReadyConditions,
   toRegisteredNode,
   toUnknownConditions,
 } from "../../../lib/cli/demo/cluster.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { EVENTS, type KubeEvent } from "../../../lib/kube/kinds/event.ts";
-import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
-import { Store } from "../../../lib/kube/cache/store.ts";
+import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
-
-function createView(): ClusterView {
-  const log = silentLogger;
-  return new ClusterView(
-    new Store<Node>({ resource: NODES, log }),
-    new Store<KubeEvent>({ resource: EVENTS, log }),
-  );
-}
+import { createView } from "../../support/page/demo_stage.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -8,6 +8,7 @@ import {
 const SHOWN: Introduced = {
   kubernetes: "http://127.0.0.1:1",
   hasOutOfService: false,
+  hasServices: false,
   cloud: {
     title: "CloudStack",
     url: "http://127.0.0.1:2/client/api",
@@ -39,6 +40,12 @@ test("toIntroduction() names the wait of the out-of-service controller only if i
   expect(toIntroduction(SHOWN)).not.toContain("outOfService");
   const lines = toIntroduction({ ...SHOWN, hasOutOfService: true }).split("\n");
   expect(lines).toContain("  outOfService.graceDuration 2s   usually 30s");
+});
+
+test("toIntroduction() names the period of load balancers only if the story has some", () => {
+  expect(toIntroduction(SHOWN)).not.toContain("--service-sync-period");
+  const lines = toIntroduction({ ...SHOWN, hasServices: true }).split("\n");
+  expect(lines).toContain("  --service-sync-period      3s   usually 10m");
 });
 
 test("toInvitation() lists the commands of the cloud, too", () => {

@@ -8,12 +8,15 @@ import { startLandfall } from "../../../lib/cli/demo/landfall.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 
-test.each([true, false])(
-  "startLandfall() runs the real controllers, the out-of-service one only if it may: %p",
-  async (hasOutOfService) => {
+test.each([
+  ["xenorchestra", '"cloud-node-out-of-service"', '"service"'],
+  ["cloudstack", '"service"', '"cloud-node-out-of-service"'],
+])(
+  "startLandfall() runs the real controllers that work with %s: with %s, without %s",
+  async (name, own, other) => {
     const clock = systemClock;
     const kubernetes = startKubernetesSimulator({ clock });
-    const { cloud } = await startCloud("xenorchestra", clock);
+    const { cloud } = await startCloud(name, clock);
     const folder = await mkdtemp(join(tmpdir(), "landfall-demo-test-"));
     const kubeconfig = join(folder, "kubeconfig");
     await writeKubeconfig(kubeconfig, kubernetes.url);
@@ -22,13 +25,13 @@ test.each([true, false])(
       debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
       verbose: false,
     } as const;
-    const options = { kubeconfig, cloud, hasOutOfService, flags, clock, complain: () => {} };
+    const options = { kubeconfig, cloud, flags, clock, complain: () => {} };
     const landfall = await startLandfall(options, stopping.signal);
     const address = await landfall.listening;
     const port = address.kind === "tcp" ? address.port : 0;
     const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     expect(metrics).toContain('"cloud-node"');
-    expect(metrics.includes('"cloud-node-out-of-service"')).toBe(hasOutOfService);
+    expect([own, other].map((one) => metrics.includes(one))).toEqual([true, false]);
     stopping.abort(new Error("the test is over"));
     await Promise.allSettled([landfall.controller, landfall.watching]);
     await Promise.all([kubernetes.stop(), cloud.stop(), rm(folder, { recursive: true })]);

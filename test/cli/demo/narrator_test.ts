@@ -1,32 +1,20 @@
 import { describe, expect, test } from "bun:test";
-import {
-  ClusterView,
-  toReadyConditions,
-  toUnknownConditions,
-} from "../../../lib/cli/demo/cluster.ts";
+import { toReadyConditions, toUnknownConditions } from "../../../lib/cli/demo/cluster.ts";
 import {
   describe as describeNode,
   describePlace,
 } from "../../../lib/cli/demo/clouds/xenorchestra/places.ts";
 import { hasShutdownTaint, narrate } from "../../../lib/cli/demo/narrator.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { EVENTS, type KubeEvent } from "../../../lib/kube/kinds/event.ts";
-import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
-import { Store } from "../../../lib/kube/cache/store.ts";
+import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { LOAD_BALANCER_CLEANUP, type Service } from "../../../lib/kube/kinds/service.ts";
 import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
+import { createView } from "../../support/page/demo_stage.ts";
 
 const NOW = "2026-01-01T00:00:00Z";
 const SHUTDOWN = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
 
 const cloud = { describe: describeNode, describePlace };
-
-function createView(): ClusterView {
-  const log = silentLogger;
-  return new ClusterView(
-    new Store<Node>({ resource: NODES, log }),
-    new Store<KubeEvent>({ resource: EVENTS, log }),
-  );
-}
 
 function toKnown(isReady: boolean, options: NodeOptions = {}): Node {
   const node = toNode("n", { uninitialized: false, providerId: "test://i", ...options });
@@ -45,6 +33,18 @@ function tellOf(before: Node, after: Node | undefined): string[] {
   else view.nodes.remove(before);
   quiet();
   return lines;
+}
+
+function toService(ip?: string): Service {
+  return {
+    metadata: {
+      name: "web",
+      namespace: "default",
+      resourceVersion: "1",
+      finalizers: [LOAD_BALANCER_CLEANUP],
+    },
+    ...(ip !== undefined && { status: { loadBalancer: { ingress: [{ ip }] } } }),
+  };
 }
 
 function toEvent(type: string, reason: string): KubeEvent {
@@ -104,6 +104,36 @@ describe("narrate()", () => {
     ["a deletion", ready, undefined, ["  -  n is deleted"]],
   ])("tells %s", (_what, before, after, lines) => {
     expect(tellOf(before, after)).toEqual([...lines]);
+  });
+
+  test.each<[string, Service | undefined, Service | undefined, readonly string[]]>([
+    [
+      "the address of a Service",
+      toService(),
+      toService("192.0.2.1"),
+      ["  ~  web has the address 192.0.2.1"],
+    ],
+    ["that it lost its address", toService("192.0.2.1"), toService(), ["  ~  web has no address"]],
+    ["nothing when it stays", toService("192.0.2.1"), toService("192.0.2.1"), []],
+    ["nothing of a new Service", undefined, toService("192.0.2.1"), []],
+    [
+      "its end",
+      toService("192.0.2.1"),
+      undefined,
+      ["  -  web is deleted, and Landfall is done with it"],
+    ],
+    ["nothing of the end of others", { ...toService(), metadata: { name: "web" } }, undefined, []],
+  ])("tells %s", (_what, before, after, lines) => {
+    const view = createView();
+    if (before !== undefined) view.services.replace([before], "1");
+    const told: string[] = [];
+    const quiet = narrate({ view, cloud, tell: (line) => told.push(line) });
+    if (after === undefined && before !== undefined) view.services.remove(before);
+    if (after !== undefined) {
+      view.services.apply({ ...after, metadata: { ...after.metadata, resourceVersion: "2" } });
+    }
+    quiet();
+    expect(told).toEqual([...lines]);
   });
 
   test("tells registrations, until it is ended", () => {

@@ -13,6 +13,7 @@ import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { EVENTS, type KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import { NODES, type Node } from "../../../lib/kube/kinds/node.ts";
+import { SERVICES, type Service } from "../../../lib/kube/kinds/service.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 
@@ -33,17 +34,23 @@ export interface StageOptions extends Partial<Omit<Stage, "cloud">> {
   readonly cloud?: Partial<DemoCloud>;
 }
 
+/** A view of a cluster without objects. */
+export function createView(): ClusterView {
+  const log = silentLogger;
+  return new ClusterView({
+    nodes: new Store<Node>({ resource: NODES, log }),
+    services: new Store<Service>({ resource: SERVICES, log }),
+    events: new Store<KubeEvent>({ resource: EVENTS, log }),
+  });
+}
+
 /** Nothing moves on it by itself: no controller, no watch, silent kubelets. */
 export async function setStage(options: StageOptions = {}): Promise<EmptyStage> {
   const { on = "xenorchestra", cloud: changes, ...more } = options;
   const clock = systemClock;
-  const log = silentLogger;
   const kubernetes = startKubernetesSimulator({ clock });
   const setting = await startCloud(on, clock);
-  const view = new ClusterView(
-    new Store<Node>({ resource: NODES, log }),
-    new Store<KubeEvent>({ resource: EVENTS, log }),
-  );
+  const view = createView();
   const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
   const lines: string[] = [];
   const tell = (line: string): number => lines.push(line);

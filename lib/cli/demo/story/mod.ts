@@ -18,6 +18,8 @@ export interface Setting {
     readonly live: readonly Step[];
     /** What happens to the volumes of a machine that dies; none for a cloud that cannot prove that a machine is off. */
     readonly volumes: readonly Step[];
+    /** What the load balancers of Services do; none for a cloud that has no load balancers. */
+    readonly services: readonly Step[];
   };
 }
 
@@ -28,6 +30,7 @@ export function toStory({ cloud, steps }: Setting): readonly Step[] {
     ...steps.live,
     ...POWER_STEPS,
     ...steps.volumes,
+    ...steps.services,
     ...toLossSteps(cloud),
   ];
 }

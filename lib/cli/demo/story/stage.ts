@@ -52,6 +52,22 @@ export function waitUntil(
   return stage.view.waitFor(holds, stage.stepMsMax ?? STEP_MS_MAX, signal);
 }
 
+/**
+ * Waits until a condition of the cloud holds, of which the cluster shows nothing. Returns whether it did in time.
+ *
+ * @param holds Asked every now and then
+ */
+export async function waitForCloud(
+  stage: Stage,
+  signal: AbortSignal,
+  holds: () => boolean,
+): Promise<boolean> {
+  const { clock, stepMsMax = STEP_MS_MAX } = stage;
+  const startMs = clock.monotonic();
+  while (!holds() && clock.monotonic() - startMs < stepMsMax) await clock.sleep(POLL_MS, signal);
+  return holds();
+}
+
 /** Waits until a condition holds for all these Nodes at the same time; a Node without a machine never meets it. */
 export async function waitForNodes(
   stage: Stage,

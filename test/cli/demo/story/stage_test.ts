@@ -3,6 +3,7 @@ import {
   findMachine,
   letPass,
   requireMachine,
+  waitForCloud,
   waitForNodes,
   waitUntil,
 } from "../../../../lib/cli/demo/story/stage.ts";
@@ -27,6 +28,14 @@ test("waitUntil() tells whether it came true before the step had to end", async 
   await using set = await setStage();
   expect(await waitUntil(set.stage, NEVER, () => true)).toBe(true);
   expect(await waitUntil(set.stage, NEVER, () => false)).toBe(false);
+});
+
+test("waitForCloud() asks again and again, until it is true or the step had to end", async () => {
+  await using set = await setStage({ stepMsMax: 10_000 });
+  let asked = 0;
+  expect(await waitForCloud(set.stage, NEVER, () => (asked += 1) >= 3)).toBe(true);
+  await using short = await setStage();
+  expect(await waitForCloud(short.stage, NEVER, () => false)).toBe(false);
 });
 
 test.each([

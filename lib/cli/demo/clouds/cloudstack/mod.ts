@@ -13,23 +13,38 @@ import {
   type StoryWorld,
   type Vm,
 } from "../../../../simulator/cloudstack/mod.ts";
+import { toPublicIp } from "../../../../simulator/cloudstack/world/records.ts";
 import type { CloudClients, DemoCloud, Loss } from "../../cloud.ts";
 import type { Setting } from "../../story/mod.ts";
 import { describe, describePlace, isInZone } from "./places.ts";
 import { JOIN_STEPS } from "./join.ts";
 import { toLiveSteps } from "./live.ts";
+import { toServiceSteps } from "./services.ts";
 
 const LIST_VMS = "listVirtualMachines";
 /** One page of one inventory, which is all of it here. */
 const PAGE = `${LIST_VMS} (a page of all)`;
+const FREE_IPS = ["198.51.100.10", "198.51.100.11", "198.51.100.12", "198.51.100.13"];
 
 /** Starts the server. */
 export async function startCloudStack(clock: Clock): Promise<Setting> {
   const world = createDemoWorld();
-  const simulator = await startCloudStackSimulator({ clock, world: world.world });
+  const { publicIps = [] } = world.world;
+  // In the zone of most Nodes.
+  const free = FREE_IPS.map((address) => toPublicIp(address, world.zoneIds.lyon));
+  const simulator = await startCloudStackSimulator({
+    clock,
+    world: { ...world.world, publicIps: [...publicIps, ...free] },
+  });
+  const { state } = simulator;
   return {
     cloud: toCloud(simulator, world),
-    steps: { join: JOIN_STEPS, live: toLiveSteps(simulator.state, world), volumes: [] },
+    steps: {
+      join: JOIN_STEPS,
+      live: toLiveSteps(state, world),
+      volumes: [],
+      services: toServiceSteps(state),
+    },
   };
 }
 
@@ -115,14 +130,17 @@ function toClients(server: Record<"url" | "apiKey" | "secretKey", string>): Clou
     env: { CLOUDSTACK_ENDPOINT: url, CLOUDSTACK_KEY: apiKey, CLOUDSTACK_SECRET: secretKey },
     settings: {
       provider: cloudStack.name,
-      // Landfall manages no load balancers there, and check would say so.
-      flags: ["--controllers=*,-service"],
+      // The demo runs this controller, which is off by default.
+      flags: ["--controllers=*,service"],
       text: `[Global]\napi-url = ${url}\napi-key = ${apiKey}\nsecret-key = ${secretKey}\n`,
     },
     commands: [
       "kubectl describe node worker-fqdn.k8s.example",
       "kubectl describe node worker-3",
-      "cloudstack listVirtualMachines listall=true   # from Debian's package cs",
+      // kubectl create would send Protocol Buffers, which the simulated API server does not read.
+      "kubectl create service loadbalancer hello --tcp=80:8080 --dry-run=client -o yaml | kubectl apply -f -",
+      "kubectl describe service hello",
+      "cloudstack listLoadBalancerRules listall=true   # from Debian's package cs",
     ],
   };
 }

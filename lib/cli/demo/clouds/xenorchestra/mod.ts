@@ -24,7 +24,12 @@ export async function startXenOrchestra(clock: Clock): Promise<Setting> {
   const site = { simulator, world };
   return {
     cloud: toCloud(site),
-    steps: { join: JOIN_STEPS, live: toLiveSteps(site), volumes: toVolumeSteps(site) },
+    steps: {
+      join: JOIN_STEPS,
+      live: toLiveSteps(site),
+      volumes: toVolumeSteps(site),
+      services: [],
+    },
   };
 }
 
