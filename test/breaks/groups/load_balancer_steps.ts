@@ -17,7 +17,7 @@ export const LOAD_BALANCER_STEP_BREAKS: readonly Break[] = [
     invariant: "an address is recorded before CloudStack is asked for it",
     edits: edit(
       `${APPLY}/take_address.ts`,
-      "await acting.record.keep({ address: asked });",
+      "await record.keep({ address: asked });",
       "void asked;",
     ),
     tests: [TAKE_TESTS],
@@ -47,8 +47,28 @@ export const LOAD_BALANCER_STEP_BREAKS: readonly Break[] = [
     invariant: "an address that CloudStack chose is recorded as soon as its ID is known",
     edits: edit(
       `${APPLY}/take_address.ts`,
-      "if (id !== asked.id) await acting.record.keep({ address: { ...asked, id } });",
-      "if (id === asked.id) await acting.record.keep({ address: { ...asked, id } });",
+      "if (id !== asked.id) await record.keep({ address: toChosenByServer(id, asked) });",
+      "if (id === asked.id) await record.keep({ address: toChosenByServer(id, asked) });",
+    ),
+    tests: [TAKE_TESTS],
+  },
+  {
+    id: "remember-refused-address",
+    invariant: "an address that CloudStack refused is not recorded any more",
+    edits: edit(
+      `${APPLY}/take_address.ts`,
+      'if (isNew && error.kind === "denied") await record.keep({});',
+      'if (isNew && error.kind === "denied") void record.keep;',
+    ),
+    tests: [TAKE_TESTS],
+  },
+  {
+    id: "take-two-at-once",
+    invariant: "no other address is taken while the job of a recorded one runs",
+    edits: edit(
+      `${APPLY}/take_address.ts`,
+      'if (known !== undefined) return isNowhere(known) ? "lookAgain" : undefined;',
+      "if (known !== undefined) return isNowhere(known) ? undefined : undefined;",
     ),
     tests: [TAKE_TESTS],
   },

@@ -101,12 +101,14 @@ async function findAskedBefore(
  * @returns The refusal if CloudStack says that it is not free
  */
 async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress | ApiError> {
+  const { record } = acting;
+  const isNew = record.kept.address?.id !== asked.id || asked.id === undefined;
   let hasStarted = false;
   const onObject = async (id: string): Promise<void> => {
     hasStarted = true;
-    if (id !== asked.id) await acting.record.keep({ address: { ...asked, id } });
+    if (id !== asked.id) await record.keep({ address: toChosenByServer(id, asked) });
   };
-  await acting.record.keep({ address: asked });
+  await record.keep({ address: asked });
   try {
     return await send(acting, {
       command: "associateIpAddress",
@@ -121,9 +123,18 @@ async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress |
       hooks: { onObject },
     });
   } catch (error) {
-    if (!hasStarted && error instanceof ApiError && TAKEN.has(error.code)) return error;
+    if (hasStarted || !(error instanceof ApiError)) throw error;
+    if (TAKEN.has(error.code)) return error;
+    // A user may take the address later: it must not count as the Service's then.
+    if (isNew && error.kind === "denied") await record.keep({});
     throw error;
   }
+}
+
+/** A server that ignores which address is asked for gives one that it did not show as free. */
+function toChosenByServer(id: string, { id: wanted, ...asked }: AskedAddress): AskedAddress {
+  const { place, atMs } = asked;
+  return wanted === undefined ? { ...asked, id } : { id, place, atMs, wasFree: false };
 }
 
 /** Where CloudStack shows no free address, it chooses. A crash may then leave one that cannot be proven ours. */

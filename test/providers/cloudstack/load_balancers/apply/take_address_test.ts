@@ -157,6 +157,8 @@ describe("takeAddress", () => {
     rig.simulator.settings.publicIpsMax = 2;
     expect(String(await rig.apply(toTake()))).toContain("has reached a limit");
     expect(rig.simulator.requests.count("associateIpAddress")).toBe(1);
+    // A user may take the address that was refused.
+    expect(rig.record.text).toBeUndefined();
   });
 
   test.each(["the server", "the role"])(
@@ -179,6 +181,32 @@ describe("takeAddress", () => {
       expect(rig.tagsOf(id)).toEqual(TAGS);
     },
   );
+
+  test("a server that gives another address than the one that was asked for has its choice recorded", async () => {
+    await rig.look();
+    const place = { networkid: rig.networkId, ipaddress: "192.0.2.14" };
+    const { body } = await rig.ask("associateIpAddress", place, { method: "POST" });
+    rig.simulator.faults.set(
+      { kind: "json", body: { associateipaddressresponse: body } },
+      { command: "associateIpAddress", times: 1 },
+    );
+    expect(await rig.apply(toTake())).toBeUndefined();
+    const id = rig.ipId("192.0.2.14");
+    const [asked, given] = rig.record.saved.map((text) => parseRecord(text, OWNER.uid)?.address);
+    expect([asked?.ip, given]).toEqual([
+      "192.0.2.12",
+      { id, place: { networkId: rig.networkId }, atMs: expect.any(Number), wasFree: false },
+    ]);
+    expect(rig.tagsOf(id)).toEqual(TAGS);
+  });
+
+  test("a refusal that says nothing about the address keeps what an earlier process recorded", async () => {
+    rig.record.text = toRecord("192.0.2.16");
+    await rig.look();
+    rig.simulator.settings.publicIpsMax = 2;
+    expect(String(await rig.apply(toTake()))).toContain("has reached a limit");
+    expect(parseRecord(rig.record.text, OWNER.uid)?.address?.ip).toBe("192.0.2.16");
+  });
 
   test("an address for a project belongs to the project", async () => {
     const { projects } = rig.simulator.state;
