@@ -1,0 +1,429 @@
+/**
+ * What the controller does for many Services: Nodes, drift, turns, a new leader, a stop.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { NETWORK } from "../../support/cloud/load_balancers_double.ts";
+import { FINALIZER } from "../../support/services/service.ts";
+import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
+
+const KEY = "web/shop";
+const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
+
+function readBackends(rig: ServiceRig, uid = "uid-2"): readonly string[] | undefined {
+  return rig.cloud.rules.get(uid)?.get("TCP 80")?.backends;
+}
+
+function inNetwork(name: string): object {
+  return { metadata: { annotations: { [NETWORK]: name } } };
+}
+
+describe("Nodes", () => {
+  test("S-12 a new one is added to each load balancer by one step, in one pass for a burst", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    rig.server.add("other");
+    rig.server.add("internal", { spec: { type: "ClusterIP" } });
+    await rig.clock.advance(0);
+    rig.cloud.steps.length = 0;
+    await rig.addNode("n3");
+    await rig.addNode("n4");
+    await rig.clock.advance(1_000);
+    expect(rig.cloud.steps).toEqual(["set TCP 80", "set TCP 80"]);
+    expect(readBackends(rig)).toEqual(["n1", "n2", "n3", "n4"]);
+    expect(rig.listReasons(KEY).slice(2)).toEqual(["UpdatedLoadBalancer"]);
+  });
+
+  test("S-12 one that is gone leaves", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.nodes.remove("n1");
+    await rig.clock.advance(1_000);
+    expect(readBackends(rig)).toEqual(["n2"]);
+  });
+
+  test("S-12 a failure is tried again through the queue, and its Event names the Nodes", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.cloud.onStep = () => {
+      throw new CloudError("unreachable", "no answer");
+    };
+    await rig.addNode("n3");
+    await rig.clock.advance(1_000);
+    const failed = rig.events.find(({ reason }) => reason === "UpdateLoadBalancerFailed");
+    expect(failed?.message).toBe(
+      "Error updating load balancer with new hosts [n1 n2 n3], error: no answer",
+    );
+    rig.cloud.onStep = () => undefined;
+    await rig.clock.advance(6_500);
+    expect(readBackends(rig)).toEqual(["n1", "n2", "n3"]);
+    expect(rig.metrics.render()).toContain("service_controller_nodesync_error_total 1");
+  });
+
+  test("S-11 only exclusion, provider ID and InternalIP of a Node start a pass", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(2_000);
+    const looks = rig.cloud.looks.length;
+    const change = (more: Partial<Node["metadata"]>, spec: Node["spec"] = {}): Node => {
+      const node = rig.nodes.find("n1");
+      if (node === undefined) throw new Error("no Node");
+      return rig.nodes.put({
+        ...node,
+        metadata: { ...node.metadata, ...more },
+        spec: { ...node.spec, ...spec },
+      });
+    };
+    rig.nodes.setReady("n1", "False");
+    change({ labels: { a: "1" } });
+    change({}, { taints: [{ key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" }] });
+    await rig.clock.advance(10_000);
+    expect(rig.cloud.looks.length).toBe(looks);
+    expect(readBackends(rig)).toEqual(["n1", "n2"]);
+    change({ labels: { [EXCLUDE]: "" } });
+    await rig.clock.advance(1_000);
+    expect(readBackends(rig)).toEqual(["n2"]);
+  });
+
+  test("S-13 a change that leaves the backends as they are costs nothing", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(2_000);
+    const looks = rig.cloud.looks.length;
+    await rig.addNode("n3", (node) => ({
+      ...node,
+      metadata: { ...node.metadata, labels: { [EXCLUDE]: "true" } },
+    }));
+    await rig.clock.advance(5_000);
+    expect(rig.cloud.looks.length).toBe(looks);
+  });
+
+  test("S-15 a slow pass does not undo a newer one", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    rig.server.add("other");
+    await rig.clock.advance(0);
+    rig.cloud.onStep = async ({ uid }, signal) => {
+      if (uid === "uid-2") await rig.clock.sleep(100_000, signal);
+    };
+    await rig.addNode("n3");
+    await rig.clock.advance(30_000);
+    await rig.addNode("n4");
+    await rig.clock.advance(30_000);
+    expect(readBackends(rig, "uid-3")).toEqual(["n1", "n2", "n3", "n4"]);
+    await rig.clock.advance(300_000);
+    for (const uid of ["uid-2", "uid-3"]) {
+      expect(readBackends(rig, uid)).toEqual(["n1", "n2", "n3", "n4"]);
+    }
+  });
+
+  test("of which the instance is not known are backends that nothing names", async () => {
+    await using rig = await startServices({ nodes: 1 });
+    rig.nodes.put({ metadata: { name: "n9", uid: "u9" } });
+    rig.server.add("shop");
+    await rig.clock.advance(2_000);
+    expect(readBackends(rig)).toEqual(["n1", "?"]);
+  });
+});
+
+describe("drift", () => {
+  test("is put right by a full pass, with one look for all Services, and Events say so", async () => {
+    await using rig = await startServices();
+    for (const name of ["a", "b", "c"]) rig.server.add(name);
+    await rig.clock.advance(0);
+    const looks = rig.cloud.looks.length;
+    rig.cloud.rules.delete("uid-2");
+    await rig.clock.advance(670_000);
+    expect(readBackends(rig)).toEqual(["n1", "n2"]);
+    expect(rig.cloud.looks.slice(looks).filter(({ maxAgeMs }) => maxAgeMs === 0).length).toBe(1);
+    expect(rig.listReasons("web/a").slice(2)).toEqual([
+      "EnsuringLoadBalancer",
+      "EnsuredLoadBalancer",
+    ]);
+    expect(rig.listReasons("web/b").length).toBe(2);
+  });
+
+  test("writes nothing when nothing differs", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    const before = [rig.server.writes.length, rig.cloud.steps.length, rig.events.length];
+    await rig.clock.advance(7_000_000);
+    expect([rig.server.writes.length, rig.cloud.steps.length, rig.events.length]).toEqual(before);
+  });
+
+  test("follows --service-sync-period", async () => {
+    await using rig = await startServices({ flags: { "service-sync-period": 60_000 } });
+    await rig.clock.advance(600_000);
+    const full = rig.cloud.looks.filter(({ maxAgeMs }) => maxAgeMs === 0).length;
+    expect(full).toBeGreaterThanOrEqual(10);
+    expect(full).toBeLessThanOrEqual(11);
+  });
+
+  test("of status and finalizer is put right at once", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.server.change(KEY, { status: null, metadata: { finalizers: null } });
+    await rig.clock.advance(0);
+    expect(rig.readAddress(KEY)).toBe("192.0.2.1");
+    expect(rig.server.find(KEY)?.metadata.finalizers).toEqual([FINALIZER]);
+  });
+
+  test("of our record costs nothing", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    const before = [rig.server.writes.length, rig.cloud.looks.length];
+    rig.server.change(KEY, { metadata: { annotations: { "landfall.dev/load-balancer": "x" } } });
+    await rig.clock.advance(0);
+    expect([rig.server.writes.length, rig.cloud.looks.length]).toEqual(before);
+  });
+});
+
+describe("turns", () => {
+  test("let steps of one network run one at a time, and networks in parallel", async () => {
+    await using rig = await startServices({ flags: { "concurrent-service-syncs": 2 } });
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(20_000, signal);
+    for (let at = 0; at < 10; at += 1) rig.server.add(`a${at}`, inNetwork("net-a"));
+    for (let at = 0; at < 3; at += 1) rig.server.add(`b${at}`, inNetwork("net-b"));
+    // Three Services of two steps each take 120 s in their network, however many wait in the other one.
+    await rig.clock.advance(125_000);
+    const hasAddress = (name: string): boolean => rig.readAddress(`web/${name}`) !== undefined;
+    expect(["b0", "b1", "b2"].map(hasAddress)).toEqual([true, true, true]);
+    await rig.clock.advance(400_000);
+    const all = Array.from({ length: 10 }, (_, at) => `a${at}`);
+    expect(all.every(hasAddress)).toBe(true);
+    expect([...rig.cloud.running.values()].map(({ most }) => most)).toEqual([1, 1]);
+  });
+
+  test("let a Service finish before the next one of its network begins", async () => {
+    await using rig = await startServices();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(20_000, signal);
+    rig.server.add("a", inNetwork("net"));
+    rig.server.add("b", inNetwork("net"));
+    await rig.clock.advance(41_000);
+    expect([rig.readAddress("web/a"), rig.readAddress("web/b")]).toEqual(["192.0.2.1", undefined]);
+  });
+
+  test("are given on after a failure", async () => {
+    await using rig = await startServices();
+    rig.cloud.onStep = async ({ uid }, signal) => {
+      await rig.clock.sleep(20_000, signal);
+      if (uid === "uid-2") throw new CloudError("unreachable", "no answer");
+    };
+    rig.server.add("a", inNetwork("net"));
+    rig.server.add("b", inNetwork("net"));
+    await rig.clock.advance(70_000);
+    expect([rig.readAddress("web/a"), rig.readAddress("web/b")]).toEqual([undefined, "192.0.2.1"]);
+  });
+
+  test("one that a Service waits for is planned again: what went meanwhile is not made", async () => {
+    await using rig = await startServices();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(20_000, signal);
+    rig.server.add("a", inNetwork("net"));
+    rig.server.add("b", inNetwork("net"));
+    await rig.clock.advance(10_000);
+    rig.server.remove("web/b");
+    await rig.clock.advance(200_000);
+    expect([...rig.cloud.addresses.keys()]).toEqual(["uid-2"]);
+    expect(rig.server.find("web/b")).toBeUndefined();
+  });
+});
+
+describe("one slow Service", () => {
+  test("holds no worker: others get their load balancers at once", async () => {
+    await using rig = await startServices({ flags: { "concurrent-service-syncs": 1 } });
+    rig.cloud.onStep = ({ uid }, signal) =>
+      uid === "uid-2" ? rig.clock.sleep(600_000, signal) : undefined;
+    rig.server.add("slow");
+    await rig.clock.advance(0);
+    rig.server.add("quick");
+    await rig.clock.advance(10_000);
+    expect(rig.readAddress("web/quick")).toBe("192.0.2.1");
+    expect(rig.readAddress("web/slow")).toBeUndefined();
+    expect(rig.controller.describe(rig.server.find("web/slow") ?? never())).toMatchObject({
+      state: "working",
+      waitsFor: "take an address",
+    });
+    await rig.clock.advance(1_300_000);
+    expect(rig.readAddress("web/slow")).toBe("192.0.2.2");
+  });
+
+  test("sees what changes while it works", async () => {
+    await using rig = await startServices();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(30_000, signal);
+    rig.server.add("shop");
+    await rig.clock.advance(15_000);
+    rig.server.change(KEY, { spec: { ports: [{ port: 443, nodePort: 30_443 }] } });
+    await rig.clock.advance(60_000);
+    expect([...(rig.cloud.rules.get("uid-2")?.keys() ?? [])]).toEqual(["TCP 443"]);
+  });
+
+  test("that fails late is tried again by its back-off", async () => {
+    await using rig = await startServices();
+    let starts = 0;
+    rig.cloud.onStep = async (_step, signal) => {
+      starts += 1;
+      await rig.clock.sleep(30_000, signal);
+      throw new CloudError("unreachable", "no answer");
+    };
+    rig.server.add("shop");
+    await rig.clock.advance(34_000);
+    expect(starts).toBe(1);
+    await rig.clock.advance(3_000);
+    expect(starts).toBe(2);
+    await rig.clock.advance(30_000 + 9_000);
+    expect(starts).toBe(2);
+    await rig.clock.advance(4_000);
+    expect(starts).toBe(3);
+  });
+});
+
+describe("a new leader", () => {
+  test("touches nothing before it leads, and nothing that is right after that", async () => {
+    const first = await startServices();
+    first.server.add("shop");
+    await first.clock.advance(0);
+    const service = first.server.find(KEY) ?? never();
+    await first.stop();
+    const { metadata, spec, status } = service;
+    await using rig = await startServices({
+      cloud: first.cloud,
+      isStandby: true,
+      prepare: (server) => server.add("shop", { metadata, spec, ...(status && { status }) }),
+    });
+    const steps = rig.cloud.steps.length;
+    await rig.clock.advance(60_000);
+    expect(rig.server.requests).toEqual([]);
+    await rig.lead();
+    await rig.clock.advance(60_000);
+    expect([rig.server.writes.length, rig.cloud.steps.length - steps]).toEqual([0, 0]);
+    expect(rig.events).toEqual([]);
+  });
+
+  test("waits for writes of the leader before that its watch does not show yet", async () => {
+    await using rig = await startServices({
+      prepare: (server) => {
+        server.add("shop");
+        server.isWatchHeld = true;
+        server.change(KEY, { metadata: { labels: { a: "1" } } });
+      },
+    });
+    await rig.clock.advance(15_000);
+    expect(rig.cloud.looks).toEqual([]);
+    rig.server.releaseWatch();
+    await rig.clock.advance(0);
+    expect(rig.readAddress(KEY)).toBe("192.0.2.1");
+  });
+
+  test("does nothing before it knows the cluster", async () => {
+    await using rig = await startServices({
+      prepare: (server) => {
+        server.namespace = "unavailable";
+        server.add("shop");
+      },
+    });
+    await rig.clock.advance(60_000);
+    expect([rig.server.writes.length, rig.cloud.looks.length]).toEqual([0, 0]);
+    rig.server.namespace = "cluster-1";
+    await rig.clock.advance(80_000);
+    expect(rig.readAddress(KEY)).toBe("192.0.2.1");
+  });
+
+  test("gives the cloud every Service that may have something, and no other", async () => {
+    await using rig = await startServices({
+      prepare: (server) => {
+        server.add("shop");
+        server.add("internal", { spec: { type: "ClusterIP" } });
+        server.add("leaving", {
+          metadata: { finalizers: [FINALIZER] },
+          spec: { type: "ClusterIP" },
+        });
+      },
+    });
+    const [look] = rig.cloud.looks;
+    const names = look?.claims.map(({ owner }) => owner.name) ?? [];
+    expect(names.toSorted()).toEqual(["leaving", "shop"]);
+  });
+});
+
+describe("a stop", () => {
+  test.each([
+    ["lets a step end that needs a moment", 2_000, false, true],
+    ["ends a step that needs longer", 60_000, false, false],
+    ["ends a step at once without leadership", 2_000, true, false],
+  ])("%s", async (_what, ms, isLost, isDone) => {
+    const rig = await startServices();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(ms, signal);
+    rig.server.add("shop");
+    await rig.clock.advance(100);
+    await rig.stop(isLost);
+    expect([rig.isEnded, rig.cloud.addresses.size > 0]).toEqual([true, isDone]);
+  });
+
+  test("ends work without a worker in time, and those that wait for a turn", async () => {
+    const rig = await startServices();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(600_000, signal);
+    for (const name of ["a", "b", "c"]) rig.server.add(name, inNetwork("net"));
+    await rig.clock.advance(30_000);
+    const events = rig.events.length;
+    await rig.stop();
+    expect([rig.isEnded, rig.cloud.addresses.size]).toEqual([true, 0]);
+    expect(rig.events.length).toBe(events);
+  });
+});
+
+describe("metrics and pages", () => {
+  test("show the states, and how long the oldest has waited", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.cloud.onStep = () => {
+      throw new CloudError("unreachable", "no answer");
+    };
+    rig.server.add("broken");
+    await rig.clock.advance(360_000);
+    const page = rig.metrics.render();
+    expect(page).toContain('landfall_load_balancers{state="ready"} 1');
+    expect(page).toContain('landfall_load_balancers{state="failing"} 1');
+    expect(page).toContain("landfall_load_balancer_pending_seconds 360");
+    const broken = rig.server.find("web/broken") ?? never();
+    expect(rig.controller.describe(broken)).toMatchObject({
+      state: "failing",
+      failure: "no answer",
+      steps: ["take an address", "set TCP 80"],
+      lastReconcile: { outcome: "error", error: "no answer" },
+    });
+    const shop = rig.server.find(KEY) ?? never();
+    expect(rig.controller.describe(shop)).toMatchObject({
+      state: "ready",
+      addresses: ["192.0.2.1"],
+      backends: ["n1", "n2"],
+      parts: [{ kind: "rule", name: "TCP 80" }],
+      lastReconcile: { outcome: "ok" },
+    });
+    const internal = rig.server.add("internal", { spec: { type: "ClusterIP" } });
+    expect(rig.controller.describe(internal)).toBeUndefined();
+  });
+
+  test("measure the passes over Nodes", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(3_000, signal);
+    await rig.addNode("n3");
+    await rig.clock.advance(10_000);
+    const page = rig.metrics.render();
+    expect(page).toContain("service_controller_nodesync_latency_seconds_sum 3");
+    expect(page).toContain("service_controller_update_loadbalancer_host_latency_seconds_count 1");
+  });
+});
+
+function never(): never {
+  throw new Error("it is there");
+}
