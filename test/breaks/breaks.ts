@@ -18,6 +18,7 @@ import { OUT_OF_SERVICE_BREAKS } from "./groups/out_of_service.ts";
 import { POOL_BREAKS } from "./groups/pools.ts";
 import { SECRET_BREAKS } from "./groups/secrets.ts";
 import { LABEL_BREAKS } from "./groups/labels.ts";
+import { SERVICE_BREAKS } from "./groups/services.ts";
 import { SETTINGS_BREAKS } from "./groups/settings.ts";
 
 /** Breaks that belong together. */
@@ -37,6 +38,7 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "The API server", breaks: KUBERNETES_BREAKS },
   { title: "The cloud", breaks: CLOUD_BREAKS },
   { title: "Apache CloudStack", breaks: CLOUDSTACK_BREAKS },
+  { title: "Load balancers of Services", breaks: SERVICE_BREAKS },
   { title: "Looks at load balancers", breaks: LOAD_BALANCER_LOOK_BREAKS },
   { title: "Plans of load balancers", breaks: LOAD_BALANCER_PLAN_BREAKS },
   { title: "Steps of load balancers", breaks: LOAD_BALANCER_STEP_BREAKS },
