@@ -18,7 +18,7 @@ import { OUT_OF_SERVICE_BREAKS } from "./groups/out_of_service.ts";
 import { POOL_BREAKS } from "./groups/pools.ts";
 import { SECRET_BREAKS } from "./groups/secrets.ts";
 import { LABEL_BREAKS } from "./groups/labels.ts";
-import { SERVICE_BREAKS } from "./groups/services.ts";
+import { SERVICE_BREAKS } from "./groups/load_balancers/services.ts";
 import { SETTINGS_BREAKS } from "./groups/settings.ts";
 
 /** Breaks that belong together. */

@@ -2,7 +2,7 @@
  * Breaks of the controller of Services.
  * @module
  */
-import { type Break, edit } from "../break.ts";
+import { type Break, edit } from "../../break.ts";
 
 const FOLDER = "lib/controllers/service";
 const TESTS = "test/controllers/service";
