@@ -197,4 +197,11 @@ export interface LoadBalancers<
    * @throws {LeadershipLostError} when this process does not lead
    */
   apply(step: S, record: LoadBalancerRecord, signal: AbortSignal): Promise<void>;
+  /**
+   * Nothing is left of a Service's load balancer: its status is empty, or Kubernetes does not have it any more. Absent:
+   * the next look is soon enough.
+   *
+   * @param uid Its UID
+   */
+  forget?(uid: string): void;
 }

@@ -88,4 +88,8 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
     if (!isTaken) ledger.reserve(uid, addresses);
     return Promise.resolve();
   }
+
+  forget(uid: string): void {
+    this.#ledger.forget(uid);
+  }
 }

@@ -70,7 +70,16 @@ export class Ledger {
       seen.add(claim.owner.uid);
       this.note(claim);
     }
-    for (const [uid, entry] of this.#entries) if (!seen.has(uid)) this.#remove(uid, entry);
+    for (const uid of this.#entries.keys()) if (!seen.has(uid)) this.forget(uid);
+  }
+
+  /** Frees everything of a Service. */
+  forget(uid: string): void {
+    const entry = this.#entries.get(uid);
+    if (entry === undefined) return;
+    this.#setHolds(entry, new Map());
+    this.#leaveGroup(entry);
+    this.#entries.delete(uid);
   }
 
   /** Takes the newest state of one Service. */
@@ -169,12 +178,6 @@ export class Ledger {
     if (pool === undefined) return;
     const counter = toCounter(pool, toFamily(address));
     this.#used.set(counter, (this.#used.get(counter) ?? 0) + by);
-  }
-
-  #remove(uid: string, entry: Entry): void {
-    this.#setHolds(entry, new Map());
-    this.#leaveGroup(entry);
-    this.#entries.delete(uid);
   }
 
   #regroup(entry: Entry, claim: LoadBalancerClaim): void {

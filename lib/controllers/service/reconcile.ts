@@ -235,6 +235,7 @@ export class ServiceReconciler {
       const isUnremarkable = task.isGone && loadBalancers.leavesNothingBehind === true;
       if (!task.isGone) await writer.release(service, plan.annotations, attempt.run.signal);
       managed.forget(key);
+      loadBalancers.forget?.(service.metadata.uid ?? "");
       // What it had may be what others wait for.
       for (const other of managed.listWaiting()) this.#options.enqueue(other);
       if (!isUnremarkable) narrator.reportEnd(service, "release");

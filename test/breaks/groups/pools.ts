@@ -100,10 +100,20 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant: "the addresses of a Service that is gone are free",
     edits: edit(
       LEDGER,
-      "if (!seen.has(uid)) this.#remove(uid, entry);",
-      "if (seen.has(uid) && !seen.has(uid)) this.#remove(uid, entry);",
+      "if (!seen.has(uid)) this.forget(uid);",
+      "if (seen.has(uid) && !seen.has(uid)) this.forget(uid);",
     ),
     tests: [POOLS_TEST, PROPERTY_TEST],
+  },
+  {
+    id: "hold-until-the-next-look",
+    invariant: "an address is free as soon as its Service is released",
+    edits: edit(
+      "lib/controllers/service/reconcile.ts",
+      'loadBalancers.forget?.(service.metadata.uid ?? "");',
+      'loadBalancers.forget?.("");',
+    ),
+    tests: ["test/controllers/service/address_pools_test.ts"],
   },
   {
     id: "forget-a-reservation",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { LoadBalancerSpec } from "../../../lib/cloud/capabilities/load_balancers.ts";
+import { measureCpuMs } from "../../support/net/hostile.ts";
 import { PooledServices, toSettings, toSpec } from "../../support/pools/services.ts";
 
 const SMALL = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.12"] });
@@ -309,21 +310,26 @@ describe("AddressPools for kube-vip", () => {
   });
 });
 
-test("5,000 Services get their addresses in a moment, from a huge pool and from a full one", async () => {
-  const count = 5_000;
-  for (const addresses of [["10.0.0.0/12"], [`10.0.0.1-10.0.19.136`], ["2001:db8::/32"]]) {
-    const settings = toSettings({ name: "a", addresses });
-    const services = new PooledServices(settings);
-    const families = addresses[0]?.includes(":") ? (["IPv6"] as const) : (["IPv4"] as const);
-    for (let at = 0; at < count; at += 1) services.put(toSpec(`s${at}`, { ipFamilies: families }));
+const FLEETS: readonly [string, string, LoadBalancerSpec["ipFamilies"]][] = [
+  ["a huge pool", "10.0.0.0/12", ["IPv4"]],
+  ["a pool that is full then", "10.0.0.1-10.0.19.136", ["IPv4"]],
+  ["a huge pool of IPv6", "2001:db8::/32", ["IPv6"]],
+];
+
+test.each(FLEETS)(
+  "5,000 Services get their addresses in a moment, from %s",
+  async (_title, addresses, ipFamilies) => {
+    const services = new PooledServices(toSettings({ name: "a", addresses: [addresses] }));
+    for (let at = 0; at < 5_000; at += 1) services.put(toSpec(`s${at}`, { ipFamilies }));
     const view = await services.pools.observe({ claims: () => services.all(), maxAgeMs: 0 });
-    const startMs = performance.now();
-    for (const one of services.all()) {
-      const [step] = services.pools.plan(view, one).steps;
-      if (step !== undefined) await services.apply(step);
-    }
-    const given = services.all().map((one) => services.pools.plan(view, one).record);
-    expect(performance.now() - startMs).toBeLessThan(5_000);
-    expect(new Set(given).size).toBe(count);
-  }
-});
+    const given = new Set<string | undefined>();
+    const cpuMs = await measureCpuMs(async () => {
+      for (const one of services.all()) {
+        for (const step of services.pools.plan(view, one).steps) await services.apply(step);
+        given.add(services.pools.plan(view, one).record);
+      }
+    });
+    expect(cpuMs).toBeLessThan(5_000);
+    expect(given.size).toBe(5_000);
+  },
+);

@@ -39,8 +39,32 @@ describe("the controller of Services with address pools", () => {
     expect(rig.readAddress("web/late")).toBeUndefined();
     expect(rig.listReasons("web/late")).toContain("AddressPoolExhausted");
     rig.server.remove(KEY);
-    await rig.clock.advance(120_000);
+    await rig.clock.advance(0);
     expect(rig.server.find(KEY)).toBeUndefined();
+    expect(rig.readAddress("web/late")).toBe("192.0.2.10");
+  });
+
+  test("gives a Service that is deleted and made again the same address", async () => {
+    const pools = toSettings({ name: "a", addresses: ["10.0.0.0/16"] });
+    await using rig = await startServices({ pools });
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    const before = rig.readAddress(KEY);
+    rig.server.remove(KEY);
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    expect(rig.readAddress(KEY)).toBe(before ?? "none");
+  });
+
+  test("frees the address of a Service that changes its type, and removes the record", async () => {
+    await using rig = await startServices({ pools: SMALL });
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.server.change(KEY, { spec: { type: "ClusterIP" } });
+    rig.server.add("late");
+    await rig.clock.advance(0);
+    expect(rig.readAddress(KEY)).toBeUndefined();
+    expect(readAnnotation(rig, KEY, RECORD)).toBeUndefined();
     expect(rig.readAddress("web/late")).toBe("192.0.2.10");
   });
 
