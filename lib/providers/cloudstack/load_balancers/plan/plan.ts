@@ -3,14 +3,13 @@
  * @module
  */
 import type {
-  LoadBalancerPart,
   LoadBalancerPlan,
   LoadBalancerProblem,
   LoadBalancerSpec,
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { isAllowing, isExactly } from "../clients/acl.ts";
 import { type AddressChoice, chooseAddress } from "./addresses.ts";
-import { checkBackends } from "./backends.ts";
+import { checkBackends, listBackends } from "./backends.ts";
 import { findGate, type Gate, isGate, toNoRuleLists } from "../clients/gate.ts";
 import { hasRuleLists } from "../clients/versions.ts";
 import {
@@ -22,7 +21,8 @@ import {
   toTagging,
 } from "./ownership.ts";
 import { planKeeping } from "./keeping.ts";
-import { planPort, type PortPlan, type Site } from "./ports.ts";
+import { listActual, listParts } from "./parts.ts";
+import { planPort, type Site } from "./ports.ts";
 import { isWaiting, toWaiting } from "../wanted/problems.ts";
 import { listAddresses, planAddressRemoval, toAwaiting, withItems } from "./release.ts";
 import { planRemoval } from "./removal.ts";
@@ -95,7 +95,10 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Plan {
     steps: [...making, ...rest.steps, ...(rest.isHeld ? [] : planRecord(site))],
     problems: [...problems, ...rest.problems],
     ...(works && { ingress: toIngress(wanted, address.ip) }),
-    parts: listParts(site, ports),
+    parts: listParts(
+      { ...site, backendCount: listBackends(scene.view, network.id, backends).length },
+      listAddresses(scene).filter(({ id }) => id !== address.id),
+    ),
   };
 }
 
@@ -187,18 +190,6 @@ function keepServing(
   return {
     steps: planKeeping(scene, scene.rules, backends, who),
     problems,
-    parts: [],
+    parts: listActual(scene, listAddresses(scene)),
   };
-}
-
-function listParts(
-  { scene, address }: Site,
-  ports: readonly PortPlan[],
-): readonly LoadBalancerPart[] {
-  const others = listAddresses(scene).filter(({ id }) => id !== address.id);
-  return [
-    { kind: "address", name: address.ip, wanted: address.ip, actual: address.ip },
-    ...others.map(({ ip }) => ({ kind: "address", name: ip, actual: ip })),
-    ...ports.flatMap((one) => one.parts),
-  ];
 }

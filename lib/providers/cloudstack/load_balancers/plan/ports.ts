@@ -4,7 +4,6 @@
  */
 import type {
   LoadBalancerBackend,
-  LoadBalancerPart,
   LoadBalancerProblem,
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { planBackends } from "./backends.ts";
@@ -34,11 +33,6 @@ export interface Site {
   readonly isNeeded: (item: AclItem) => boolean;
 }
 
-/** What is planned for one port. */
-export interface PortPlan extends PartPlan {
-  readonly parts: readonly LoadBalancerPart[];
-}
-
 /**
  * Plans a port.
  *
@@ -46,18 +40,17 @@ export interface PortPlan extends PartPlan {
  * firewall or the ACL lets clients in; where neither can restrict them, it is made with a list of its own. A rule that
  * is there is changed after the firewall and the ACL, which only ever get narrower than they were, or as asked.
  */
-export function planPort(site: Site, port: WantedPort): PortPlan {
+export function planPort(site: Site, port: WantedPort): PartPlan {
   const { scene, address } = site;
   const rules = [...scene.view.rules.values()].filter(
     (one) => one.addressId === address.id && one.publicPort === port.publicPort,
   );
   const rule = rules.find(({ name }) => isNameOf(scene.lbName, name));
   const foreign = rules.find(({ name }) => !isNameOf(scene.lbName, name));
-  const parts = [toPart(port, rule)];
   if (rule === undefined && foreign !== undefined) {
-    return { steps: [], problems: [toPortInUse(address, port, foreign)], parts };
+    return { steps: [], problems: [toPortInUse(address, port, foreign)] };
   }
-  return { ...planRule(site, port, rule), parts };
+  return planRule(site, port, rule);
 }
 
 function planRule(site: Site, port: WantedPort, rule: Rule | undefined): PartPlan {
@@ -116,13 +109,4 @@ function toPortInUse(
   const what = `port ${publicPort} of ${ip} has the load-balancer rule ${name} (${id})`;
   const advice = `which is not of this Service: delete it, or use another port than ${ipProtocol} ${publicPort}`;
   return toWaiting("PortInUse", `${what}, ${advice}`);
-}
-
-function toPart(port: WantedPort, rule: Rule | undefined): LoadBalancerPart {
-  return {
-    kind: "rule",
-    name: `${port.protocol} ${port.publicPort}`,
-    wanted: `${port.protocol} ${port.publicPort} → ${port.privatePort}`,
-    ...(rule && { actual: `${rule.protocol} ${rule.publicPort} → ${rule.privatePort}` }),
-  };
 }

@@ -4,7 +4,6 @@
  */
 import type {
   LoadBalancerClaim,
-  LoadBalancerPart,
   LoadBalancerPlan,
   LoadBalancerProblem,
 } from "../../../../cloud/capabilities/load_balancers.ts";
@@ -23,12 +22,13 @@ import {
   toTurn,
 } from "./ownership.ts";
 import { isWaiting, toNotice, toWaiting } from "../wanted/problems.ts";
+import { listActual } from "./parts.ts";
 import { planRemoval } from "./removal.ts";
 import { isGoing, isOwn, listOwnRules, type Scene, toScene, toStep } from "./scene.ts";
 import type { PartPlan } from "./stickiness.ts";
 import type { Step } from "../steps.ts";
 import { findUnreadable, findUnreadableAddresses } from "./unreadable.ts";
-import type { AclItem, PublicAddress, Rule, View } from "../view.ts";
+import type { AclItem, PublicAddress, View } from "../view.ts";
 
 /** Plans to remove everything of a Service: what clients reach first, the address last. */
 export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
@@ -51,7 +51,7 @@ export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerP
     ...listNames(scene).flatMap((ip) => findUnreadableAddresses(scene, ip)),
   ];
   const isDone = steps.length === 0 && !isWaiting(problems);
-  return { steps, problems, ...(isDone && { ingress: [] }), parts: listParts(scene) };
+  return { steps, problems, ...(isDone && { ingress: [] }), parts: listActual(scene, addresses) };
 }
 
 /** The addresses that are of the Service, or have rules of it, by IP. */
@@ -134,16 +134,4 @@ function checkLook({ view, claim, record }: Scene): readonly LoadBalancerProblem
 function listNames({ claim, record }: Scene): readonly string[] {
   const shown = claim.ingress.flatMap((one) => ("ip" in one ? [one.ip] : []));
   return [...new Set([...shown, claim.address ?? "", record?.address?.ip ?? ""])];
-}
-
-function listParts(scene: Scene): readonly LoadBalancerPart[] {
-  return [
-    ...listAddresses(scene).map(({ ip }) => ({ kind: "address", name: ip, actual: ip })),
-    ...scene.rules.map(toPart),
-  ];
-}
-
-function toPart({ protocol, publicPort, privatePort, ip }: Rule): LoadBalancerPart {
-  const name = `${protocol} ${publicPort} on ${ip}`;
-  return { kind: "rule", name, actual: `to node port ${privatePort}` };
 }

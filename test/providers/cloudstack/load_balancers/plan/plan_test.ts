@@ -324,13 +324,3 @@ test("a Service without Nodes keeps its rules and loses its backends", () => {
   converge(cloud, toSpec({ ingress, backends: [] }));
   expect([...cloud.members.values()].map((one) => one.size)).toEqual([0]);
 });
-
-test("the debug page shows the address that goes beside the one that stays", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
-  const { parts } = plan(cloud.view(), toSpec({ ingress }));
-  expect(parts.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
-    "address 192.0.2.10",
-    "rule tcp 80",
-  ]);
-});

@@ -3,10 +3,8 @@ import {
   findGate,
   isGate,
 } from "../../../../../lib/providers/cloudstack/load_balancers/clients/gate.ts";
-import {
-  planPort,
-  type PortPlan,
-} from "../../../../../lib/providers/cloudstack/load_balancers/plan/ports.ts";
+import { planPort } from "../../../../../lib/providers/cloudstack/load_balancers/plan/ports.ts";
+import type { PartPlan } from "../../../../../lib/providers/cloudstack/load_balancers/plan/stickiness.ts";
 import { toScene } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
 import type { Change } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { toWanted } from "../../../../../lib/providers/cloudstack/load_balancers/wanted/wanted.ts";
@@ -26,7 +24,7 @@ interface Options {
 function planOne(
   prepare: (cloud: CloudModel, addressId: string) => void,
   options: Options = {},
-): PortPlan {
+): PartPlan {
   const { kind = "firewall", sources, isOwn = true, minor = 22 } = options;
   const cloud = createCloud(kind);
   cloud.version = { major: 4, minor, patch: 0 };
@@ -57,7 +55,7 @@ function addRule(cloud: CloudModel, addressId: string, fields: object = {}): voi
   cloud.addRule({ ...base, ...fields });
 }
 
-const PLANS: readonly [string, PortPlan, readonly Change["kind"][]][] = [
+const PLANS: readonly [string, PartPlan, readonly Change["kind"][]][] = [
   ["is made", planOne(() => {}), ["createRule"]],
   [
     "is opened before it gets backends",
@@ -140,12 +138,4 @@ test("a Service waits while the backends of a rule are not known", () => {
     cloud.members.clear();
   });
   expect(problems).toMatchObject([{ reason: "NotKnown", isWaiting: true }]);
-});
-
-test("the debug page shows what is wanted beside what is there", () => {
-  expect(planOne(() => {}).parts).toEqual([
-    { kind: "rule", name: "tcp 80", wanted: "tcp 80 → 30080" },
-  ]);
-  const { parts } = planOne((cloud, id) => addRule(cloud, id, { privatePort: 1 }));
-  expect(parts[0]?.actual).toBe("tcp 80 → 1");
 });
