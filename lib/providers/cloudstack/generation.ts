@@ -79,13 +79,15 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   }
 
   /**
-   * The VMs of the last list, for load balancers. Asks for a list only before the first.
+   * The VMs of a list, for load balancers. Asks only if the last list is older.
    *
+   * @param sinceMs Since when the list must have been requested, in monotonic milliseconds
    * @throws {CloudError} when CloudStack does not answer
    */
-  async readBackends(signal: AbortSignal): Promise<Backends> {
+  async readBackends(sinceMs: number, signal: AbortSignal): Promise<Backends> {
     this.memory.followBackends();
-    if (this.memory.backends === undefined) await this.#list(signal);
+    const isEnough = (this.memory.backends?.observedAtMs ?? -Infinity) >= sinceMs;
+    if (!isEnough || this.memory.lacksBackends) await this.#list(signal);
     const { backends } = this.memory;
     assert(backends !== undefined, "a list that is followed gives backends");
     return backends;
@@ -192,10 +194,11 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     const { zones } = memory;
     if (listed === "unchanged") {
       assert(known !== undefined, "a list is unchanged only if one is known");
+      memory.renewList(observedAtMs);
       return renewInventory(known.inventory, { zones, observedAtMs });
     }
     const { list, version } = listed;
-    memory.noteList(list);
+    memory.noteList(list, observedAtMs);
     const inventory = toInventory(list, { settings, zones, before: this.#last, observedAtMs });
     this.#known = version && { version, inventory };
     return inventory;

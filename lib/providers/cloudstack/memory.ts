@@ -22,6 +22,7 @@ export class Memory {
   readonly #lastSeen = new LastSeen(VMS_MAX, findOwner);
   readonly #removed = new Map<string, true>();
   #nodeVmIds: ReadonlySet<string> = new Set();
+  #hasInventory = false;
   #followsBackends = false;
   #backends: Backends | undefined;
 
@@ -33,6 +34,11 @@ export class Memory {
   /** The VMs of the Nodes that the last inventory was for: those that it shows, and those that provider IDs name. */
   get nodeVmIds(): ReadonlySet<string> {
     return this.#nodeVmIds;
+  }
+
+  /** Whether an inventory was taken: before, the VMs of Nodes are not known. */
+  get hasInventory(): boolean {
+    return this.#hasInventory;
   }
 
   /** The VMs of the last list, for load balancers; `undefined` before a list that was followed. */
@@ -50,17 +56,23 @@ export class Memory {
     this.#followsBackends = true;
   }
 
-  /** Records a list of all VMs. */
-  noteList(list: ObjectList<Vm>): void {
+  /** Records a list of all VMs. @param observedAtMs When it was requested, in monotonic milliseconds */
+  noteList(list: ObjectList<Vm>, observedAtMs: number): void {
     for (const { zoneid, zonename } of list.objects) {
       if (zoneid) remember(this.#zones, zoneid, zonename ?? zoneid, ZONES_MAX);
     }
-    if (this.#followsBackends) this.#backends = toBackends(list);
+    if (this.#followsBackends) this.#backends = toBackends(list, observedAtMs);
+  }
+
+  /** Records that the last list is still the same. */
+  renewList(observedAtMs: number): void {
+    if (this.#backends !== undefined) this.#backends = { ...this.#backends, observedAtMs };
   }
 
   /** Records an inventory. @param nodeVmIds The VMs of all Nodes, shown or not */
   noteInventory({ instances }: Inventory, nodeVmIds: ReadonlySet<string>): void {
     this.#nodeVmIds = nodeVmIds;
+    this.#hasInventory = true;
     this.#lastSeen.noteList({ instances, lookedFor: nodeVmIds, copies: new Set() });
     for (const vmId of this.#removed.keys()) if (instances.has(vmId)) this.#removed.delete(vmId);
   }

@@ -145,6 +145,26 @@ export const LOAD_BALANCER_LOOK_BREAKS: readonly Break[] = [
     tests: [`${TESTS}/load_balancers_test.ts`],
   },
   {
+    id: "trust-any-cloud",
+    invariant: "another CloudStack, in which a load balancer is missing, does not end its release",
+    edits: edit(
+      `${FOLDER}/doubts.ts`,
+      "if (mayHaveOne && !view.isOurCloud)",
+      "if (!mayHaveOne && !view.isOurCloud)",
+    ),
+    tests: [`${TESTS}/doubts_test.ts`, `${TESTS}/load_balancers_test.ts`],
+  },
+  {
+    id: "believe-an-old-list",
+    invariant: "only a list of VMs of the same look shows which CloudStack answered",
+    edits: edit(
+      LOOK,
+      "await source.readBackends(taken.takenAtMs, signal)",
+      "await source.readBackends(-Infinity, signal)",
+    ),
+    tests: [LOOK_TESTS],
+  },
+  {
     id: "keep-backends-unasked",
     invariant: "without load balancers no VM is kept for them",
     edits: edit(

@@ -17,6 +17,7 @@ import type { CloudStackSession } from "../session/session.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 import { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { Applier } from "./apply/apply.ts";
+import { findDoubt } from "./doubts.ts";
 import { Look, type LookSource } from "./look.ts";
 import { plan } from "./plan/plan.ts";
 import { planRelease } from "./plan/release.ts";
@@ -97,11 +98,11 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
   }
 
   plan(view: View, spec: LoadBalancerSpec): LoadBalancerPlan<Step> {
-    return this.#note(view, plan(view, spec));
+    return this.#planKnown(view, spec, () => plan(view, spec));
   }
 
   planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
-    return this.#note(view, planRelease(view, claim));
+    return this.#planKnown(view, claim, () => planRelease(view, claim));
   }
 
   async apply(step: Step, record: LoadBalancerRecord, signal: AbortSignal): Promise<void> {
@@ -115,8 +116,15 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
     await source.facts.inProject(apply, signal);
   }
 
-  /** The steps of a plan belong where its view does. */
-  #note(view: View, planned: LoadBalancerPlan<Step>): LoadBalancerPlan<Step> {
+  /** Plans nothing while there is doubt. The steps of a plan belong where its view does. */
+  #planKnown(
+    view: View,
+    claim: LoadBalancerClaim,
+    make: () => LoadBalancerPlan<Step>,
+  ): LoadBalancerPlan<Step> {
+    const doubt = findDoubt(view, claim);
+    if (doubt !== undefined) return { steps: [], problems: [doubt], parts: [] };
+    const planned = make();
     const store = this.#origins.get(view);
     if (store !== undefined) for (const step of planned.steps) this.#origins.set(step, store);
     return planned;

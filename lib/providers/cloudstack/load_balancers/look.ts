@@ -13,10 +13,11 @@ import type { Backends } from "../model/backends.ts";
 import type { Facts } from "../session/facts.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { listAsked } from "./reading/asked_addresses.ts";
+import { showsLoadBalancer } from "./doubts.ts";
 import { Networks } from "./reading/networks.ts";
 import { takeLook } from "./reading/take_look.ts";
 import { parseRuleName, toLbName } from "./rule_names.ts";
-import type { Found, LookStore, OpenLook } from "./store.ts";
+import type { Found, LookScope, LookStore, OpenLook } from "./store.ts";
 import type { View } from "./view.ts";
 
 /** What a {@linkcode Look} needs of the rest of the provider. */
@@ -25,11 +26,13 @@ export interface LookSource {
   readonly memory: {
     /** The VMs of Nodes. */
     readonly nodeVmIds: ReadonlySet<string>;
+    /** Whether these are known yet. */
+    readonly hasInventory: boolean;
     /** The VMs of the last list; `undefined` before the first. */
     readonly backends: Backends | undefined;
   };
-  /** The same; asks CloudStack before the first list. */
-  readBackends(signal: AbortSignal): Promise<Backends>;
+  /** Those of a list that was requested since then, in monotonic milliseconds. Asks CloudStack if need be. */
+  readBackends(sinceMs: number, signal: AbortSignal): Promise<Backends>;
 }
 
 /** What a {@linkcode Look} needs. */
@@ -53,23 +56,13 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** What the last look was about. */
-interface Scope {
-  /** Networks of Nodes. */
-  readonly networkIds: ReadonlySet<string>;
-  /** Names of load balancers that have rules, but had no Service. */
-  readonly unclaimed: ReadonlySet<string>;
-  /** What CloudStack showed; those that this process took since are proven to be its own. */
-  readonly addresses: View["addresses"];
-  /** Addresses about which CloudStack was asked who took them. */
-  readonly askedIds: ReadonlySet<string>;
-}
-
 /** The networks of Nodes, and what they were found from. */
 interface NodeNetworks extends Pick<LookSource["memory"], "nodeVmIds" | "backends"> {
   readonly ids: ReadonlySet<string>;
 }
 
+const TOO_EARLY =
+  "Landfall waits for the first list of VMs: it shows whether this is the CloudStack of the cluster";
 const NONE: ReadonlySet<string> = new Set();
 
 /**
@@ -84,7 +77,6 @@ export class Look {
   #claims: () => Iterable<LoadBalancerClaim> = () => [];
   #running: Running | undefined;
   #next: Promise<void> | undefined;
-  #scope: Scope = { networkIds: NONE, unclaimed: NONE, addresses: new Map(), askedIds: NONE };
   #nodeNetworks: NodeNetworks = { nodeVmIds: NONE, backends: undefined, ids: NONE };
 
   constructor(options: LookerOptions) {
@@ -115,9 +107,9 @@ export class Look {
 
   /** Whether the last look is young enough, and shows what Services may need that appeared since. */
   #isEnough(sinceMs: number): boolean {
-    const { isValid, view } = this.#options.store;
+    const { isValid, view, scope } = this.#options.store;
     if (!isValid || view === undefined || view.takenAtMs <= sinceMs) return false;
-    const { unclaimed, addresses, askedIds, networkIds } = this.#scope;
+    const { unclaimed, addresses, askedIds, networkIds } = scope;
     if (unclaimed.size > 0) {
       for (const { owner } of this.#claims()) if (unclaimed.has(toLbName(owner.uid))) return false;
     }
@@ -157,8 +149,8 @@ export class Look {
     if (!store.isValid) this.#networks.forget();
     const ending = new AbortController();
     try {
-      const found = await this.#read(takenAtMs, ending.signal);
-      store.finish(open, found);
+      const { found, scope } = await this.#read(takenAtMs, ending.signal);
+      store.finish(open, found, scope);
     } catch (error) {
       store.abandon(open);
       throw error;
@@ -168,15 +160,18 @@ export class Look {
     }
   }
 
-  async #read(takenAtMs: number, ending: AbortSignal): Promise<Found> {
+  async #read(
+    takenAtMs: number,
+    ending: AbortSignal,
+  ): Promise<{ readonly found: Found; readonly scope: LookScope }> {
     const { api, source, store } = this.#options;
     const signal = AbortSignal.any([this.#options.signal, ending]);
-    const { vms, isWhole } = await source.readBackends(signal);
+    const { vms, isWhole } = await source.readBackends(-Infinity, signal);
     const nodeNetworkIds = this.#listNodeNetworks();
     const claims = new Map(
       [...this.#claims()].map((claim) => [toLbName(claim.owner.uid), claim] as const),
     );
-    const found = await source.facts.inProject(
+    const taken = await source.facts.inProject(
       async (projectId) =>
         await takeLook(
           {
@@ -196,14 +191,30 @@ export class Look {
         ),
       signal,
     );
+    const isOurCloud = await this.#recognize(taken, new Set(claims.keys()), signal);
+    const found = { ...taken, isOurCloud };
     const lbNames = [...found.rules.values()].flatMap(
       (one) => parseRuleName(one.name)?.lbName ?? [],
     );
     const unclaimed = new Set(lbNames.filter((one) => !claims.has(one)));
     const { addresses } = found;
     const askedIds = new Set(listAsked(claims.values(), addresses).keys());
-    this.#scope = { networkIds: nodeNetworkIds, unclaimed, addresses, askedIds };
-    return found;
+    return { found, scope: { networkIds: nodeNetworkIds, unclaimed, addresses, askedIds } };
+  }
+
+  /** A list of VMs is asked for only if the look shows no load balancer of the cluster. */
+  async #recognize(
+    taken: Omit<Found, "isOurCloud">,
+    lbNames: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { source, store } = this.#options;
+    if (showsLoadBalancer(taken, { clusterIds: store.clusterIds, lbNames })) return true;
+    const { hasInventory, nodeVmIds } = source.memory;
+    if (!hasInventory) throw new CloudError("unreachable", TOO_EARLY);
+    if (nodeVmIds.size === 0) return false;
+    const { vms } = await source.readBackends(taken.takenAtMs, signal);
+    return [...nodeVmIds].some((id) => vms.has(id));
   }
 
   #listNodeNetworks(): ReadonlySet<string> {

@@ -16,6 +16,18 @@ import type { AclItem, FirewallRule, PublicAddress, Rule, StickinessPolicy, View
 /** What a look found, besides what the store adds by itself. */
 export type Found = Omit<View, "clusterIds" | "vms">;
 
+/** What a look was about. */
+export interface LookScope {
+  /** Networks of Nodes. */
+  readonly networkIds: ReadonlySet<string>;
+  /** Names of load balancers that have rules, but had no Service. */
+  readonly unclaimed: ReadonlySet<string>;
+  /** What CloudStack showed; those that this process took since are proven to be its own. */
+  readonly addresses: View["addresses"];
+  /** Addresses about which CloudStack was asked who took them. */
+  readonly askedIds: ReadonlySet<string>;
+}
+
 /** A look that is being taken. */
 export interface OpenLook {
   /** Whether the store was invalidated since it began: what it finds may be out of date already. */
@@ -32,11 +44,19 @@ interface Opened extends OpenLook {
 
 interface Kept {
   readonly found: Found;
+  readonly scope: LookScope;
   readonly tables: Tables;
 }
 
 const NO_IDS: View["clusterIds"] = [""];
 const NO_VMS: View["vms"] = new Map();
+const NONE: ReadonlySet<string> = new Set();
+const NO_SCOPE: LookScope = {
+  networkIds: NONE,
+  unclaimed: NONE,
+  addresses: new Map(),
+  askedIds: NONE,
+};
 
 /**
  * The last look, kept up to date by those who change the cloud.
@@ -62,9 +82,19 @@ export class LookStore {
     return this.#view;
   }
 
+  /** What the last look was about. */
+  get scope(): LookScope {
+    return this.#kept?.scope ?? NO_SCOPE;
+  }
+
   /** Whether nothing happened since the last look that it, or a change, may not show. */
   get isValid(): boolean {
     return this.#isValid;
+  }
+
+  /** The IDs of the cluster. */
+  get clusterIds(): View["clusterIds"] {
+    return this.#clusterIds;
   }
 
   /** Sets the IDs of the cluster for views from now on. */
@@ -86,14 +116,18 @@ export class LookStore {
     return open;
   }
 
-  /** Keeps what a look found, with the changes that ended meanwhile on top. */
-  finish(look: OpenLook, found: Found): void {
+  /**
+   * Keeps what a look found, with the changes that ended meanwhile on top.
+   *
+   * @param scope What it was about. @default {nothing}
+   */
+  finish(look: OpenLook, found: Found, scope: LookScope = NO_SCOPE): void {
     for (const open of this.#open) {
       if (open !== look) continue;
       this.#open.delete(open);
       const tables = toTables(found);
       for (const change of open.changes) change(tables);
-      this.#kept = { found, tables };
+      this.#kept = { found, scope, tables };
       this.#isValid = !open.isOutdated;
       this.#view = undefined;
     }

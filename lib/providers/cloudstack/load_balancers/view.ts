@@ -142,6 +142,11 @@ export interface View {
    * When the look began, in monotonic milliseconds. Networks may be an hour older, and VMs as old as the inventory.
    */
   readonly takenAtMs: number;
+  /**
+   * Whether this is proven to be the CloudStack of the cluster, seen by the same user: it shows a load balancer of the
+   * cluster, or the VM of a Node. If not, nothing is proven to be absent.
+   */
+  readonly isOurCloud: boolean;
   /** Absent: the server says none that can be read. */
   readonly version?: Version;
   readonly clusterIds: readonly [string, ...string[]];

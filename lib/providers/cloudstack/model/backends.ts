@@ -13,13 +13,19 @@ import { isDead, isGone } from "./power.ts";
 export interface Backends {
   /** By ID. A VM that cannot be read is missing. */
   readonly vms: ReadonlyMap<string, BackendVm>;
+  /** When the list was requested, in monotonic milliseconds. */
+  readonly observedAtMs: number;
   /** Whether these are all VMs that the user may see. */
   readonly isWhole: boolean;
 }
 
 /** The VMs of a list, with their interfaces in every network. */
-export function toBackends({ objects, undecodable, gap }: ObjectList<Vm>): Backends {
+export function toBackends(
+  { objects, undecodable, gap }: ObjectList<Vm>,
+  observedAtMs: number,
+): Backends {
   return {
+    observedAtMs,
     vms: new Map(objects.map((vm) => [vm.id, toBackendVm(vm)])),
     isWhole: gap === undefined && undecodable.size === 0,
   };

@@ -115,6 +115,9 @@ async function startRig(world: World, more: object): Promise<LookRig> {
       return counts;
     },
   };
+  // Without Nodes; and so that looks do not wait for it.
+  await generation.listInventory([], signal);
+  simulator.requests.reset();
   return rig;
 }
 

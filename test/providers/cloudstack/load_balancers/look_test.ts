@@ -229,6 +229,36 @@ describe("Look", () => {
     expect(takeRequests()).toEqual({});
   });
 
+  describe("proves that it is about the CloudStack of the cluster", () => {
+    test("by a load balancer of the cluster, without another request", async () => {
+      addRules(1, []);
+      expect((await observe()).isOurCloud).toBe(true);
+      takeRequests();
+      expect((await observe()).isOurCloud).toBe(true);
+      expect(takeRequests()).not.toHaveProperty("listVirtualMachines");
+    });
+
+    test("by the VM of a Node in a list of the same look", async () => {
+      await rig.generation.listInventory([{ name: "worker-1" }], signal);
+      await observe();
+      takeRequests();
+      await rig.clock.advance(1);
+      expect((await observe()).isOurCloud).toBe(true);
+      expect(takeRequests()).toMatchObject({ listVirtualMachines: 1 });
+      await rig.clock.advance(1);
+      rig.simulator.faults.set({ kind: "emptyList" }, { command: "listVirtualMachines" });
+      expect((await observe()).isOurCloud).toBe(false);
+    });
+
+    test("not without Nodes", async () => {
+      await observe();
+      takeRequests();
+      await rig.clock.advance(1);
+      expect((await observe()).isOurCloud).toBe(false);
+      expect(takeRequests()).not.toHaveProperty("listVirtualMachines");
+    });
+  });
+
   test("shows the VMs of the newest inventory", async () => {
     await observe();
     const { options } = story.late;

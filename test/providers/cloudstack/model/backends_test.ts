@@ -14,10 +14,11 @@ test("toBackends() keeps the interfaces of each VM, the default one first", () =
     { networkid: "c", ipaddress: null, deviceid: 1 },
     { ipaddress: "10.2.0.1" },
   ];
-  const { vms, isWhole } = toBackends(
+  const { vms, isWhole, observedAtMs } = toBackends(
     toList([{ id: "vm", state: "Running", nic }, { id: "bare" }]),
+    5,
   );
-  expect(isWhole).toBe(true);
+  expect([isWhole, observedAtMs]).toEqual([true, 5]);
   expect(vms.get("vm")).toEqual({
     id: "vm",
     isGone: false,
@@ -38,10 +39,10 @@ test.each([
   ["Error", true],
   ["Unknown", false],
 ])("a VM that is %s can be a backend: unless %p", (state, isGone) => {
-  expect(toBackends(toList([{ id: "vm", state }])).vms.get("vm")?.isGone).toBe(isGone);
+  expect(toBackends(toList([{ id: "vm", state }]), 5).vms.get("vm")?.isGone).toBe(isGone);
 });
 
 test("a list with a gap, or with a VM that cannot be read, does not show all VMs", () => {
-  expect(toBackends(toList([], { gap: "a page is missing" })).isWhole).toBe(false);
-  expect(toBackends(toList([], { undecodable: new Map([["vm", "odd"]]) })).isWhole).toBe(false);
+  expect(toBackends(toList([], { gap: "a page is missing" }), 5).isWhole).toBe(false);
+  expect(toBackends(toList([], { undecodable: new Map([["vm", "odd"]]) }), 5).isWhole).toBe(false);
 });

@@ -49,7 +49,10 @@ const STICKINESS = /stickiness-method-name$/;
  *
  * @throws {CloudError} when CloudStack does not answer one of the questions, or not in full
  */
-export async function takeLook(options: LookOptions, signal: AbortSignal): Promise<Found> {
+export async function takeLook(
+  options: LookOptions,
+  signal: AbortSignal,
+): Promise<Omit<Found, "isOurCloud">> {
   const { api, projectId, claims, nodeNetworkIds, takenAtMs } = options;
   const [rules, addresses, firewallRules, version] = await Promise.all([
     api.listRules(projectId, signal),

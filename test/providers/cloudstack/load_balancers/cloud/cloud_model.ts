@@ -50,6 +50,7 @@ export class CloudModel {
   view(): View {
     return {
       takenAtMs: 0,
+      isOurCloud: true,
       ...(this.version && { version: this.version }),
       clusterIds: [CLUSTER],
       addresses: new Map(this.addresses),
