@@ -1,0 +1,145 @@
+/**
+ * Services that get their addresses from pools, on a real API server: with real processes, of which the leader is
+ * killed while it gives addresses.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { listRights, needAll } from "../../../lib/app/rights.ts";
+import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
+import type { Service } from "../../../lib/kube/kinds/service.ts";
+import { readJson } from "../../support/kube/contract_client.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
+import {
+  ClusterRig,
+  type Controller,
+  LEASE,
+  READY,
+  USERNAME,
+  waitUntil,
+} from "../../support/process/cluster_rig.ts";
+import { killAll, listPrograms } from "../../support/process/landfall_process.ts";
+
+const program = listPrograms().at(-1);
+const SERVICES = "/api/v1/namespaces/default/services";
+const ARGS = [
+  "--controllers=*,service",
+  "--leader-elect=true",
+  `--leader-elect-resource-name=${LEASE.name}`,
+  "--leader-elect-lease-duration=2s",
+  "--leader-elect-renew-deadline=1400ms",
+  "--leader-elect-retry-period=300ms",
+];
+const MAIN = "{ name: main, addresses: [10.20.0.0/24] }";
+const TINY = "{ name: tiny, addresses: [192.0.2.7], autoAssign: false }";
+const MANY = 60;
+const SOME = 15;
+
+describe.skipIf(skipsCluster())(`on a real API server, address pools of ${program?.name}`, () => {
+  const controllers: Controller[] = [];
+  let started: ClusterRig | undefined;
+  const use = (): ClusterRig => {
+    if (started === undefined) throw new Error("Cannot test: the cluster is not up");
+    return started;
+  };
+  const start = async (): Promise<void> => {
+    if (program === undefined) throw new Error("Cannot test: there is no program");
+    controllers.push(await use().startController(program, { args: ARGS }));
+  };
+  const configure = (...pools: readonly string[]): Promise<void> =>
+    use().configure([`loadBalancers: { pools: [${pools.join(", ")}] }`]);
+  const create = (name: string, annotations: object = {}): Promise<void> =>
+    use().cluster.create(SERVICES, {
+      metadata: { name, annotations },
+      spec: { type: "LoadBalancer", selector: { app: name }, ports: [{ port: 80 }] },
+    });
+  const read = async (name: string): Promise<Service> =>
+    await readJson<Service>(await use().cluster.adminFetch(`${SERVICES}/${name}`));
+  const listAll = async (): Promise<Map<string, string>> => {
+    const response = await use().cluster.adminFetch(SERVICES);
+    const { items } = await readJson<{ readonly items: readonly Service[] }>(response);
+    return new Map(
+      items.flatMap(({ metadata, status }) => {
+        const ip = status?.loadBalancer?.ingress?.[0]?.ip;
+        return ip === undefined ? [] : [[metadata.name, ip] as const];
+      }),
+    );
+  };
+  const untilServed = (name: string): Promise<string> =>
+    waitUntil(`an address of ${name}`, async () => (await listAll()).get(name));
+  const untilSaid = (name: string, reason: string): Promise<KubeEvent> =>
+    waitUntil(`the Event ${reason} of ${name}`, async () => {
+      const selector = `involvedObject.name=${name},reason=${reason}`;
+      const path = `/api/v1/namespaces/default/events?${new URLSearchParams({ fieldSelector: selector }).toString()}`;
+      const response = await use().cluster.adminFetch(path);
+      return (await readJson<{ readonly items: readonly KubeEvent[] }>(response)).items[0];
+    });
+
+  beforeAll(async () => {
+    started = await ClusterRig.start();
+    const needs = needAll(LEASE);
+    const controllersChosen = new Set([...needs.controllers, "service"]);
+    await use().allow(listRights({ ...needs, controllers: controllersChosen }));
+    await configure(MAIN, TINY);
+    await use().register("node-1", { taints: [], status: { conditions: [READY] } });
+    await start();
+  }, 120_000);
+  afterAll(async () => {
+    await killAll(controllers.map(({ landfall }) => landfall));
+    await started?.stop();
+  });
+
+  test("a Service gets an address and a record, no finalizer, and then no more writes", async () => {
+    await create("first");
+    const address = await untilServed("first");
+    expect(address).toStartWith("10.20.0.");
+    const { metadata } = await read("first");
+    expect(metadata.annotations?.["landfall.dev/load-balancer"]).toBe(
+      `{"v":1,"addresses":["${address}"]}`,
+    );
+    expect(metadata.finalizers ?? []).toEqual([]);
+    await untilSaid("first", "EnsuredLoadBalancer");
+    await Bun.sleep(3_000);
+    const requests = await use().cluster.listRequests();
+    const patches = requests.filter(
+      ({ username, verb, resource }) =>
+        username === USERNAME && verb === "patch" && resource.startsWith("services"),
+    );
+    expect(patches).toHaveLength(1);
+  }, 60_000);
+
+  test("two Services that ask for the only address: one waits, and gets it when the other goes", async () => {
+    const annotations = { "landfall.dev/address-pool": "tiny" };
+    await create("has-it", annotations);
+    expect(await untilServed("has-it")).toBe("192.0.2.7");
+    await create("waits", annotations);
+    const { message } = await untilSaid("waits", "AddressPoolExhausted");
+    expect(message).toContain("every IPv4 address of the pool tiny is in use");
+    await use().cluster.adminFetch(`${SERVICES}/has-it`, { method: "DELETE" });
+    expect(await untilServed("waits")).toBe("192.0.2.7");
+  }, 60_000);
+
+  test("the leader is killed while it gives addresses: none is given twice, none is lost", async () => {
+    await start();
+    const names = Array.from({ length: MANY }, (_, at) => `many-${at}`);
+    await Promise.all(names.map((name) => create(name)));
+    await waitUntil("some addresses", async () => (await listAll()).size >= SOME || undefined);
+    controllers[0]?.landfall.signal("SIGKILL");
+    const before = await listAll();
+    const after = await waitUntil("all addresses", async () => {
+      const all = await listAll();
+      return names.every((name) => all.has(name)) ? all : undefined;
+    });
+    for (const [name, address] of before) expect([name, after.get(name)]).toEqual([name, address]);
+    expect(new Set(after.values()).size).toBe(after.size);
+  }, 90_000);
+
+  test("a pool that goes takes no address away, and an Event says so", async () => {
+    const before = await listAll();
+    await configure("{ name: other, addresses: [198.51.100.7] }");
+    const { message } = await untilSaid("first", "AddressOutsidePools");
+    expect(message).toContain("is in no address pool");
+    await create("late");
+    expect(await untilServed("late")).toBe("198.51.100.7");
+    for (const [name, address] of before) expect((await listAll()).get(name)).toBe(address);
+  }, 90_000);
+});
