@@ -164,7 +164,8 @@ export class Look {
     takenAtMs: number,
     ending: AbortSignal,
   ): Promise<{ readonly found: Found; readonly scope: LookScope }> {
-    const { api, source, store } = this.#options;
+    const { api, source, store, clock } = this.#options;
+    const takenAtWallMs = clock.now();
     const signal = AbortSignal.any([this.#options.signal, ending]);
     const { vms, isWhole } = await source.readBackends(-Infinity, signal);
     const nodeNetworkIds = this.#listNodeNetworks();
@@ -186,6 +187,7 @@ export class Look {
             nodeNetworkIds,
             knownPolicies: store.view?.policies ?? new Map(),
             takenAtMs,
+            takenAtWallMs,
           },
           signal,
         ),

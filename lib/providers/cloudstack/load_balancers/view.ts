@@ -142,6 +142,8 @@ export interface View {
    * When the look began, in monotonic milliseconds. Networks may be an hour older, and VMs as old as the inventory.
    */
   readonly takenAtMs: number;
+  /** The same by the wall clock, in milliseconds since 1970. */
+  readonly takenAtWallMs: number;
   /**
    * Whether this is proven to be the CloudStack of the cluster, seen by the same user: it shows a load balancer of the
    * cluster, or the VM of a Node. If not, nothing is proven to be absent.

@@ -84,12 +84,13 @@ const OWNERSHIP: readonly Break[] = [
     tests: [OWNER_TESTS],
   },
   {
-    id: "end-release-on-empty-look",
-    invariant: "a look without any VM does not prove that nothing is left of a Service",
+    id: "forget-unanswered-address",
+    invariant:
+      "a release waits while an address that was asked for without an answer may still come",
     edits: edit(
       `${PLAN}/release.ts`,
-      "if (view.vms.size > 0 || (claim.ingress.length === 0 && record === undefined)) return [];",
-      "if (view.vms.size >= 0 || (claim.ingress.length === 0 && record === undefined)) return [];",
+      "if (isShown || untilMs <= view.takenAtWallMs) return [];",
+      "if (isShown || untilMs >= view.takenAtWallMs) return [];",
     ),
     tests: [RELEASE_TESTS],
   },

@@ -71,6 +71,7 @@ export function toNetwork(id: string, over: Partial<Network> = {}): Network {
 export function toFound(over: Partial<Found> = {}): Found {
   return {
     takenAtMs: 0,
+    takenAtWallMs: 0,
     isOurCloud: true,
     addresses: new Map(),
     rules: new Map(),

@@ -11,6 +11,7 @@ import { listOwnItems, toDeletion as toItemDeletion } from "../clients/acl.ts";
 import { planOrphanRemoval } from "../clients/firewall.ts";
 import {
   checkPending,
+  findAsked,
   findDoubtful,
   findLost,
   hasRulesOf1x,
@@ -30,6 +31,9 @@ import type { Step } from "../steps.ts";
 import { findUnreadable, findUnreadableAddresses } from "./unreadable.ts";
 import type { AclItem, PublicAddress, View } from "../view.ts";
 
+/** How long CloudStack may carry out a request: as long as its signature is valid, and its clock may be behind. */
+const ANSWER_MS = 11 * 60_000;
+
 /** Plans to remove everything of a Service: what clients reach first, the address last. */
 export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
   const scene = toScene(view, claim);
@@ -46,7 +50,7 @@ export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerP
     ...plans.flatMap((one) => one.problems),
     ...[...findDoubtful(scene), ...findLost(scene)].map(toDoubt),
     ...checkPending(scene),
-    ...checkLook(scene),
+    ...checkAsked(scene),
     ...findUnreadable(scene, new Set(addresses.map(({ id }) => id))),
     ...listNames(scene).flatMap((ip) => findUnreadableAddresses(scene, ip)),
   ];
@@ -121,13 +125,22 @@ function findTurn({ view }: Scene, { listId }: AclItem): string | undefined {
 }
 
 /**
- * A look without any VM may be one at another CloudStack, or with other rights: then it does not prove that nothing is
- * left of a Service which had something.
+ * An address that was asked for without an answer may still come: CloudStack carries out a request as long as its
+ * signature is valid. Only then a look proves that none came.
  */
-function checkLook({ view, claim, record }: Scene): readonly LoadBalancerProblem[] {
-  if (view.vms.size > 0 || (claim.ingress.length === 0 && record === undefined)) return [];
-  const why = "CloudStack shows no VM at all, so this may be another account or server";
-  return [toWaiting("NotKnown", `nothing is proven to be gone: ${why}`)];
+function checkAsked(scene: Scene): readonly LoadBalancerProblem[] {
+  const { view, record } = scene;
+  const asked = record?.address;
+  if (asked === undefined) return [];
+  const isShown = [...view.addresses.values()].some((one) => findAsked(scene, one) !== undefined);
+  const untilMs = asked.atMs + ANSWER_MS;
+  // A time far in the future is none that Landfall wrote.
+  if (isShown || untilMs <= view.takenAtWallMs) return [];
+  if (asked.atMs > view.takenAtWallMs + ANSWER_MS) return [];
+  const what = asked.ip === undefined ? "a public IP" : `public IP ${asked.ip}`;
+  const until = new Date(untilMs).toISOString();
+  const message = `${what} was asked for without an answer, and may come until ${until}`;
+  return [toWaiting("NotKnown", message)];
 }
 
 /** IPs that an address of the Service may have, as far as the Service says. */

@@ -35,6 +35,8 @@ export interface LookOptions {
   ) => Promise<ReadonlyMap<string, "us" | "others"> | undefined>;
   /** When the look began, in monotonic milliseconds. */
   readonly takenAtMs: number;
+  /** The same by the wall clock, in milliseconds since 1970. */
+  readonly takenAtWallMs: number;
 }
 
 /** Lists of ACLs that every account has, and that no account can change. */
@@ -73,6 +75,7 @@ export async function takeLook(
   ]);
   return {
     takenAtMs,
+    takenAtWallMs: options.takenAtWallMs,
     ...(version !== undefined && { version }),
     rules: toMap(rules),
     addresses: toMap(addresses),

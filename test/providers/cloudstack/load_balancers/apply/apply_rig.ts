@@ -196,6 +196,7 @@ async function look(
   );
   store.finish(open, {
     takenAtMs: 0,
+    takenAtWallMs: 0,
     isOurCloud: true,
     addresses: toMap(addresses.objects),
     rules: toMap(rules.objects),

@@ -37,6 +37,8 @@ export class CloudModel {
   readonly members: Map<string, Set<string>> = new Map();
   readonly policies: Map<string, StickinessPolicy[]> = new Map();
   readonly applied: Map<string, Applied> = new Map();
+  /** The wall clock. */
+  nowMs = 0;
   takers: Map<string, "us" | "others"> | undefined;
   /** IPs that nobody has. */
   readonly free: string[] = [];
@@ -50,6 +52,7 @@ export class CloudModel {
   view(): View {
     return {
       takenAtMs: 0,
+      takenAtWallMs: this.nowMs,
       isOurCloud: true,
       ...(this.version && { version: this.version }),
       clusterIds: [CLUSTER],

@@ -226,15 +226,24 @@ test("a release waits for an address that CloudStack is still taking", () => {
   expect(problems).toMatchObject([{ reason: "AddressNotUsable", isWaiting: true }]);
 });
 
-test("a look without any VM does not prove that nothing is left", () => {
-  const cloud = createCloud();
-  cloud.vms.clear();
-  const { problems, ingress } = planRelease(
-    cloud.view(),
-    toSpec({ ingress: [{ ip: "192.0.2.10" }] }),
-  );
-  expect(problems).toMatchObject([{ reason: "NotKnown", isWaiting: true }]);
-  expect(ingress).toBeUndefined();
-  // A Service that never had anything has nothing to leave.
-  expect(planRelease(cloud.view(), toSpec()).ingress).toEqual([]);
-});
+const ASKED_AT = "2026-01-01T00:00:00Z";
+const WAITS: readonly [string, number, object, boolean][] = [
+  ["a minute", 60_000, { ip: "192.0.2.10" }, true],
+  ["a minute, without a choice", 60_000, {}, true],
+  ["twelve minutes", 12 * 60_000, { ip: "192.0.2.10" }, false],
+  ["minus one minute, because clocks differ", -60_000, { ip: "192.0.2.10" }, true],
+  ["minus a year, which Landfall did not write", -365 * 86_400_000, { ip: "192.0.2.10" }, false],
+];
+for (const [what, afterMs, fields, waits] of WAITS) {
+  const verb = waits ? "waits for" : "gives up";
+  test(`a release ${verb} an address that was asked for without an answer, after ${what}`, () => {
+    const cloud = createCloud();
+    cloud.nowMs = Date.parse(ASKED_AT) + afterMs;
+    const network = "01234567-89ab-4cde-8f01-23456789abcd";
+    const address = { ...fields, network, at: ASKED_AT, free: true };
+    const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+    const { problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
+    expect(problems.map(({ reason }) => reason)).toEqual(waits ? ["NotKnown"] : []);
+    expect(ingress).toEqual(waits ? undefined : []);
+  });
+}
