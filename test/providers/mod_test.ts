@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { PROVIDERS, requireProvider } from "../../lib/providers/mod.ts";
+import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
+import { Fence } from "../../lib/core/fence.ts";
+import { silentLogger } from "../../lib/core/log.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { loadProviders, PROVIDERS, requireProvider } from "../../lib/providers/mod.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 const NAMES = PROVIDERS.map(({ name }) => name);
 
@@ -27,4 +32,23 @@ describe("requireProvider()", () => {
       );
     }
   });
+});
+
+test("a cloud refuses address pools exactly if it has load balancers", async () => {
+  const stop = new AbortController();
+  for (const definition of await loadProviders()) {
+    const { settings, issues } = definition.parseConfig(definition.docs.example, {});
+    expect(issues).toEqual([]);
+    const provider = definition.create(settings, {
+      clock: new ManualClock(),
+      log: silentLogger,
+      metrics: new MetricsRegistry(),
+      signal: stop.signal,
+      fence: new Fence(),
+    });
+    const refused = Object.keys(definition.refusedSections ?? {});
+    const wanted = provider.loadBalancers === undefined ? [] : [LOAD_BALANCERS.key];
+    expect([definition.name, refused]).toEqual([definition.name, wanted]);
+  }
+  stop.abort(new Error("the test is over"));
 });

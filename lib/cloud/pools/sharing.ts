@@ -18,12 +18,12 @@ export function listRivals(
   address: string,
   claim: LoadBalancerClaim,
 ): Rival[] {
-  const isShareable = ledger.pools.find(address)?.isShareable ?? false;
+  const sharing = ledger.pools.find(address)?.isShareable ? findSharing(claim) : undefined;
   const rivals: Rival[] = [];
   for (const { claim: other, holds } of ledger.listHolders(address)) {
     const hold = holds.get(address);
     if (hold === undefined || other.owner.uid === claim.owner.uid) continue;
-    if (!isShareable || !canShare(claim, other)) rivals.push({ claim: other, hold });
+    if (sharing === undefined || !canShare(sharing, other)) rivals.push({ claim: other, hold });
   }
   return rivals.toSorted((one, other) => compareOwners(one.claim, other.claim));
 }
@@ -44,16 +44,27 @@ export function isBeforeRivals(
   );
 }
 
+/** What decides with whom a Service may share an address. */
+interface Sharing {
+  readonly namespace: string;
+  readonly key: string;
+  readonly taken: ReadonlySet<string>;
+}
+
+function findSharing(claim: LoadBalancerClaim): Sharing | undefined {
+  const key = findSharedKey(claim);
+  if (key === undefined || claim.ports === undefined) return undefined;
+  return { namespace: claim.owner.namespace, key, taken: new Set(claim.ports.map(toText)) };
+}
+
 /**
- * Whether two Services may have the same address: in one namespace, with the same key, and no port of the same protocol
- * in both. In one namespace, because a key is no secret: with it, another team could take over ports of an address.
+ * Whether another Service may have the same address: in one namespace, with the same key, and no port of the same
+ * protocol in both. In one namespace, because a key is no secret: with it, another team could take over ports of an
+ * address.
  */
-function canShare(one: LoadBalancerClaim, other: LoadBalancerClaim): boolean {
-  if (one.owner.namespace !== other.owner.namespace) return false;
-  const key = findSharedKey(one);
-  if (key === undefined || key !== findSharedKey(other)) return false;
-  if (one.ports === undefined || other.ports === undefined) return false;
-  const taken = new Set(one.ports.map(toText));
+function canShare({ namespace, key, taken }: Sharing, other: LoadBalancerClaim): boolean {
+  if (other.owner.namespace !== namespace) return false;
+  if (other.ports === undefined || findSharedKey(other) !== key) return false;
   return !other.ports.some((port) => taken.has(toText(port)));
 }
 

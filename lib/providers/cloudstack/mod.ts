@@ -22,8 +22,7 @@ export const cloudStack: ProviderDefinition<CloudStackSettings> = {
   settings: describeSettings(),
   refusedSections: {
     loadBalancers:
-      "CloudStack has load balancers: it gives a Service its address; remove the section, and see the annotations of " +
-      "Services for CloudStack to ask for an address",
+      "CloudStack has load balancers of its own, which give Services their addresses: remove the section",
   },
   parseConfig: parseCloudStackConfig,
   create(settings, deps) {

@@ -49,8 +49,8 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant: "an address is shared only within one namespace",
     edits: edit(
       SHARING,
-      "if (one.owner.namespace !== other.owner.namespace) return false;",
-      'if (one.owner.namespace === "") return false;',
+      "if (other.owner.namespace !== namespace) return false;",
+      'if (other.owner.namespace === "" && namespace === "") return false;',
     ),
     tests: [CHOICE_TEST, PROPERTY_TEST],
   },
