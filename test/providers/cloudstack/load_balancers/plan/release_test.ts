@@ -232,6 +232,7 @@ const WAITS: readonly [string, number, object, boolean][] = [
   ["a minute, without a choice", 60_000, {}, true],
   ["twelve minutes", 12 * 60_000, { ip: "192.0.2.10" }, false],
   ["minus one minute, because clocks differ", -60_000, { ip: "192.0.2.10" }, true],
+  ["minus half an hour, because a clock is wrong", -30 * 60_000, { ip: "192.0.2.10" }, true],
   ["minus a year, which Landfall did not write", -365 * 86_400_000, { ip: "192.0.2.10" }, false],
 ];
 for (const [what, afterMs, fields, waits] of WAITS) {
