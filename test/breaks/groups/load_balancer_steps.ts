@@ -153,6 +153,16 @@ export const LOAD_BALANCER_STEP_BREAKS: readonly Break[] = [
     tests: [APPLY_TESTS],
   },
   {
+    id: "wait-for-ended-job",
+    invariant: "a job that is over is not waited for because the record still names it",
+    edits: edit(
+      `${APPLY}/apply.ts`,
+      "if (job !== undefined) store.endJob(job.id);",
+      "if (job === undefined) store.endJob(job.id);",
+    ),
+    tests: [APPLY_TESTS],
+  },
+  {
     id: "believe-copied-record",
     invariant: "a record that was copied to another Service says nothing",
     edits: edit(

@@ -74,6 +74,15 @@ export function parseRecord(text: string | undefined, uid: string): KeptRecord |
   return Object.keys(record).length === 0 ? undefined : record;
 }
 
+/** A record without a job that is over; `undefined` if nothing else is in it. */
+export function withoutJobs(
+  record: KeptRecord | undefined,
+  endedJobs: ReadonlySet<string>,
+): KeptRecord | undefined {
+  if (record?.job === undefined || !endedJobs.has(record.job.id)) return record;
+  return record.address && { address: record.address };
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const NONE: KeptRecord = {};

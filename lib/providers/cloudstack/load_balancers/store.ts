@@ -14,7 +14,7 @@ import {
 import type { AclItem, FirewallRule, PublicAddress, Rule, StickinessPolicy, View } from "./view.ts";
 
 /** What a look found, besides what the store adds by itself. */
-export type Found = Omit<View, "clusterIds" | "vms">;
+export type Found = Omit<View, "clusterIds" | "endedJobs" | "vms">;
 
 /** What a look was about. */
 export interface LookScope {
@@ -57,6 +57,8 @@ const NO_SCOPE: LookScope = {
   addresses: new Map(),
   askedIds: NONE,
 };
+/** More than Services that are changed at the same time: each has one record. The oldest are forgotten. */
+const ENDED_JOBS_MAX = 1_000;
 
 /**
  * The last look, kept up to date by those who change the cloud.
@@ -73,12 +75,13 @@ export class LookStore {
   #isValid = false;
   #clusterIds = NO_IDS;
   #vms = NO_VMS;
+  #endedJobs: ReadonlySet<string> = new Set();
   #view: View | undefined;
 
   /** The last look, with all changes since; `undefined` before the first. */
   get view(): View | undefined {
     if (this.#kept === undefined) return undefined;
-    this.#view ??= toView(this.#kept, this.#clusterIds, this.#vms);
+    this.#view ??= this.#toView(this.#kept);
     return this.#view;
   }
 
@@ -150,6 +153,12 @@ export class LookStore {
     this.#kept = undefined;
     this.#view = undefined;
     this.#isValid = false;
+  }
+
+  /** Notes that a job is over. */
+  endJob(jobId: string): void {
+    this.#endedJobs = new Set([...this.#endedJobs, jobId].slice(-ENDED_JOBS_MAX));
+    this.#view = undefined;
   }
 
   /** Adds an address, or replaces it. */
@@ -238,24 +247,25 @@ export class LookStore {
     this.#change(({ policies }) => dropById(policies, ruleId, id));
   }
 
+  #toView({ found, tables }: Kept): View {
+    return Object.freeze({
+      ...found,
+      clusterIds: this.#clusterIds,
+      vms: this.#vms,
+      endedJobs: this.#endedJobs,
+      addresses: tables.addresses.share(),
+      rules: tables.rules.share(),
+      firewallRules: tables.firewallRules.share(),
+      aclItems: tables.aclItems.share(),
+      members: tables.members.share(),
+      policies: tables.policies.share(),
+    });
+  }
+
   #change(change: Change): void {
     for (const { changes } of this.#open) changes.push(change);
     if (this.#kept === undefined) return;
     change(this.#kept.tables);
     this.#view = undefined;
   }
-}
-
-function toView({ found, tables }: Kept, clusterIds: View["clusterIds"], vms: View["vms"]): View {
-  return Object.freeze({
-    ...found,
-    clusterIds,
-    vms,
-    addresses: tables.addresses.share(),
-    rules: tables.rules.share(),
-    firewallRules: tables.firewallRules.share(),
-    aclItems: tables.aclItems.share(),
-    members: tables.members.share(),
-    policies: tables.policies.share(),
-  });
 }

@@ -16,8 +16,11 @@ export interface TakersOptions {
   readonly asked: ReadonlyMap<string, number>;
 }
 
-/** How far the clock of the server may be behind that of the process that recorded an address. */
-const SKEW_MS = 600_000;
+/**
+ * How far the clock of the server may be behind that of the process that recorded an address. Within it, an older job
+ * of ours may hide that a user of another account took the address since.
+ */
+const SKEW_MS = 3_600_000;
 const FAILED = 2;
 
 interface User {

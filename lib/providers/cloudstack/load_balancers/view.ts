@@ -172,6 +172,10 @@ export interface View {
    * does not say.
    */
   readonly takers?: ReadonlyMap<string, "us" | "others">;
+  /**
+   * Jobs that this process knows to be over, by ID: a record may still name them. Absent: it knows none.
+   */
+  readonly endedJobs?: ReadonlySet<string>;
   /** In addition to all of these. Usually empty. */
   readonly unreadable: readonly Unreadable[];
 }

@@ -8,6 +8,7 @@ import {
   formatRecord,
   type KeptRecord,
   parseRecord,
+  withoutJobs,
 } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
 
 const UID = "11111111-2222-4333-8444-555555555555";
@@ -133,5 +134,13 @@ describe("the record", () => {
         parseRecord(`{"v":1,"uid":"${UID}","job":${text}}`, UID);
       }),
     );
+  });
+
+  test("does not name a job that is over", () => {
+    const record = { address: ADDRESS, job: JOB };
+    expect(withoutJobs(record, new Set([UID]))).toBe(record);
+    expect(withoutJobs(record, new Set([JOB.id]))).toEqual({ address: ADDRESS });
+    expect(withoutJobs({ job: JOB }, new Set([JOB.id]))).toBeUndefined();
+    expect(withoutJobs(undefined, new Set([JOB.id]))).toBeUndefined();
   });
 });

@@ -64,8 +64,13 @@ describe("readTakers()", () => {
     ["a job that failed", () => [toJob(OUR_USER, { jobstatus: 2 })], "others"],
     [
       "a job from long before",
-      () => [toJob(OUR_USER, { created: "2026-01-02T11:00:00+0000" })],
+      () => [toJob(OUR_USER, { created: "2026-01-02T10:59:00+0000" })],
       "others",
+    ],
+    [
+      "a job of a server whose clock is behind",
+      () => [toJob(OUR_USER, { created: "2026-01-02T11:30:00+0000" })],
+      "us",
     ],
     ["a job without a date", () => [toJob(OUR_USER, { created: undefined })], "others"],
     [

@@ -58,14 +58,23 @@ export class Applier {
       await carryOut(step.change, acting);
     } catch (error) {
       if (!isWithoutEffect(error)) store.invalidate();
-      if (error instanceof ApiError) await record.keepJob(undefined);
+      if (error instanceof ApiError) endJob(acting);
       if (!isOutdated(step.change, error) || this.#refused.delete(key)) throw error;
       remember(this.#refused, key, true, REFUSED_MAX);
       return;
     }
     this.#refused.delete(key);
-    await record.keepJob(undefined);
+    endJob(acting);
   }
+}
+
+/**
+ * Notes that the job of the step is over. The record may go on to name it until it is written again: this process knows
+ * better, and another one asks CloudStack once.
+ */
+function endJob({ record, store }: Acting): void {
+  const { job } = record.kept;
+  if (job !== undefined) store.endJob(job.id);
 }
 
 async function carryOut(change: Change, acting: Acting): Promise<void> {
@@ -103,7 +112,7 @@ async function carryOut(change: Change, acting: Acting): Promise<void> {
     case "awaitJob":
       return await awaitJob(change, acting);
     case "forgetRecord":
-      return await acting.record.keep({});
+      return await acting.record.clear();
   }
 }
 

@@ -49,10 +49,17 @@ export class RecordKeeper {
     await this.#last;
   }
 
-  /** Keeps the job that is waited for; `undefined` when it is over. The address stays. @throws as `keep()` */
-  async keepJob(job: OpenJob | undefined): Promise<void> {
+  /** Keeps the job that is waited for. The address stays. @throws as `keep()` */
+  async keepJob(job: OpenJob): Promise<void> {
     const { address } = this.#kept;
-    await this.keep({ ...(address && { address }), ...(job && { job }) });
+    await this.keep({ ...(address && { address }), job });
+  }
+
+  /** Removes the record, also one that cannot be read. @throws as `keep()` */
+  async clear(): Promise<void> {
+    this.#kept = {};
+    await this.#record.save(undefined, this.#signal);
+    this.#saved = undefined;
   }
 
   async #save(text: string | undefined): Promise<void> {

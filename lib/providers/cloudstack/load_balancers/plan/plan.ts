@@ -135,7 +135,8 @@ function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {
 
 /** Plans to remove a record that says nothing any more: the tags of the address are the proof from now on. */
 function planRecord({ scene, address }: Site): readonly Step[] {
-  if (scene.record === undefined || !isOwn(scene, address)) return [];
+  if (scene.claim.record === undefined) return [];
+  if (scene.record?.address !== undefined && !isOwn(scene, address)) return [];
   if (checkPending(scene).length > 0) return [];
   return [toStep(scene, "remove the record", { kind: "forgetRecord" })];
 }

@@ -7,7 +7,7 @@ import type {
   LoadBalancerOwner,
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import type { KeptRecord } from "../record.ts";
-import { parseRecord } from "../record.ts";
+import { parseRecord, withoutJobs } from "../record.ts";
 import { parseRuleName, toLbName } from "../rule_names.ts";
 import type { Change, Step } from "../steps.ts";
 import type { FirewallRule, PublicAddress, Rule, View } from "../view.ts";
@@ -18,16 +18,19 @@ export interface Scene {
   readonly view: View;
   readonly claim: LoadBalancerClaim;
   readonly lbName: string;
-  /** What the record says, which is only a hint. */
+  /** What the record says of what is open, which is only a hint. */
   readonly record?: KeptRecord;
   /** Rules of the Service, on any address, by port and ID. */
   readonly rules: readonly Rule[];
 }
 
+const NO_JOBS: ReadonlySet<string> = new Set();
+
 /** Finds what a look shows of a Service. */
 export function toScene(view: View, claim: LoadBalancerClaim): Scene {
   const lbName = toLbName(claim.owner.uid);
-  const record = parseRecord(claim.record, claim.owner.uid);
+  const said = parseRecord(claim.record, claim.owner.uid);
+  const record = withoutJobs(said, view.endedJobs ?? NO_JOBS);
   const rules = [...view.rules.values()]
     .filter((one) => isNameOf(lbName, one.name))
     .toSorted((a, b) => a.publicPort - b.publicPort || (a.id < b.id ? -1 : 1));

@@ -73,7 +73,7 @@ describe("RecordKeeper", () => {
   test("saves in the order of the calls, and nothing that Kubernetes has", async () => {
     const keeper = new RecordKeeper(rig.record, { owner: OWNER }, signal);
     rig.record.onSave = () => Bun.sleep(1);
-    await Promise.all([keeper.keep({ address }), keeper.keepJob(job), keeper.keepJob(undefined)]);
+    await Promise.all([keeper.keep({ address }), keeper.keepJob(job), keeper.keep({ address })]);
     await keeper.keep({ address });
     const saved = rig.record.saved.map((text) => Object.keys(JSON.parse(text ?? "{}")));
     expect(saved).toEqual([
@@ -96,7 +96,13 @@ describe("RecordKeeper", () => {
     const keeper = new RecordKeeper(rig.record, { owner: OWNER, record: { job } }, signal);
     await keeper.keep({ job });
     expect(rig.record.saved).toEqual([]);
-    await keeper.keepJob(undefined);
+    await keeper.keep({});
+    expect(rig.record.saved).toEqual([undefined]);
+  });
+
+  test("clears a record that nothing was known of", async () => {
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+    await keeper.clear();
     expect(rig.record.saved).toEqual([undefined]);
   });
 });

@@ -7,6 +7,7 @@ import {
   toAwaiting,
   withItems,
 } from "../../../../../lib/providers/cloudstack/load_balancers/plan/release.ts";
+import { plan } from "../../../../../lib/providers/cloudstack/load_balancers/plan/plan.ts";
 import { toScene } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
 import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { CLUSTER, type CloudModel } from "../cloud/cloud_model.ts";
@@ -177,6 +178,22 @@ test("a job that still runs is waited for, in nobody's turn", () => {
   expect(toAwaiting(toScene(createCloud().view(), toSpec()))).toBeUndefined();
   const { steps, ingress } = planRelease(createCloud().view(), toSpec({ record: JOB_RECORD }));
   expect([steps.length, ingress]).toEqual([1, undefined]);
+});
+
+test("a job that is known to be over is not waited for, and the record goes when all is done", () => {
+  for (const address of [undefined, "192.0.2.77"]) {
+    const cloud = createCloud();
+    if (address !== undefined) cloud.addAddress({ ip: address, networkId: "net-1" });
+    const spec = toSpec({ ...(address !== undefined && { address }) });
+    const { ingress } = converge(cloud, spec);
+    const record = JOB_RECORD;
+    const view = { ...cloud.view(), endedJobs: new Set([JOB]) };
+    const { steps } = plan(view, { ...spec, ingress, record });
+    expect(steps.map(({ change }) => change)).toEqual([{ kind: "forgetRecord" }]);
+    expect(plan(view, { ...spec, ingress }).steps).toEqual([]);
+    const release = planRelease(view, { ...spec, ingress, record });
+    expect(release.steps[0]?.change.kind).not.toBe("awaitJob");
+  }
 });
 
 test("listAddresses() has the addresses of a Service, and planAddressRemoval() empties one", () => {
