@@ -138,6 +138,11 @@ export interface LoadBalancerQuestion {
    */
   readonly claims: () => Iterable<LoadBalancerClaim>;
   /**
+   * The cloud's IDs of the instances of Nodes, as far as they are known. They say where load balancers may be, and by
+   * them a cloud is recognized. Only an answer in memory; the same object while nothing changes. @default {none}
+   */
+  readonly instanceIds?: () => ReadonlySet<string>;
+  /**
    * How old a look may be, in milliseconds. What this process changed itself is in every look. 0: look now; callers
    * that ask at the same time share one look.
    */

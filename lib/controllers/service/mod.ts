@@ -80,7 +80,8 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const { leavesNothingBehind = false } = loadBalancers;
     this.#tasks = new ServiceTasks({ services, managed, ownClass, leavesNothingBehind });
     const claims = (): Iterable<LoadBalancerClaim> => this.#tasks.listClaims();
-    this.#looks = new Looks({ clock, loadBalancers, claims });
+    const instanceIds = (): ReadonlySet<string> => this.#backends.instanceIds;
+    this.#looks = new Looks({ clock, loadBalancers, claims, instanceIds });
     this.#writer = new ServiceWriter({ client, services, inputs });
     this.#backends = new Backends(cloud);
     this.#reconciler = new ServiceReconciler({

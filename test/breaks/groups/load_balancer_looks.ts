@@ -95,7 +95,11 @@ export const LOAD_BALANCER_LOOK_BREAKS: readonly Break[] = [
   {
     id: "look-without-new-service",
     invariant: "rules of a Service that appeared since the look are looked at again",
-    edits: edit(LOOK, "if (unclaimed.size > 0) {", "if (unclaimed.size > 1e9) {"),
+    edits: edit(
+      LOOK,
+      "if (unclaimed.has(toLbName(owner.uid))) return false;",
+      "unclaimed.has(toLbName(owner.uid));",
+    ),
     tests: [LOOK_TESTS],
   },
   {

@@ -12,6 +12,8 @@ export class Backends {
   readonly #cloud: NodeCloud;
   #isStale = true;
   #current: readonly LoadBalancerBackend[] = [];
+  #instanceIds: { readonly of: readonly LoadBalancerBackend[]; readonly ids: ReadonlySet<string> } =
+    { of: this.#current, ids: new Set() };
 
   constructor(cloud: NodeCloud) {
     this.#cloud = cloud;
@@ -30,6 +32,16 @@ export class Backends {
       this.#isStale = false;
     }
     return this.#current;
+  }
+
+  /** The IDs of their instances, as far as they are known. The same set as long as nothing of them changes. */
+  get instanceIds(): ReadonlySet<string> {
+    const of = this.current;
+    if (this.#instanceIds.of !== of) {
+      const ids = new Set(of.flatMap(({ instanceId }) => instanceId ?? []));
+      this.#instanceIds = { of, ids };
+    }
+    return this.#instanceIds.ids;
   }
 
   /**

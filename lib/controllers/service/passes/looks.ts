@@ -16,16 +16,20 @@ export class Looks {
   readonly #clock: Clock;
   readonly #loadBalancers: Pick<LoadBalancers, "observe">;
   readonly #claims: () => Iterable<LoadBalancerClaim>;
+  readonly #instanceIds: () => ReadonlySet<string>;
   #last: object | undefined;
 
   constructor(options: {
     readonly clock: Clock;
     readonly loadBalancers: Pick<LoadBalancers, "observe">;
     readonly claims: () => Iterable<LoadBalancerClaim>;
+    /** Of the instances of Nodes. */
+    readonly instanceIds: () => ReadonlySet<string>;
   }) {
     this.#clock = options.clock;
     this.#loadBalancers = options.loadBalancers;
     this.#claims = options.claims;
+    this.#instanceIds = options.instanceIds;
   }
 
   /** The last look, however old. Absent before the first. */
@@ -41,7 +45,7 @@ export class Looks {
    */
   async look(maxAgeMs: number, signal: AbortSignal): Promise<object> {
     using deadline = startDeadline(signal, TIMEOUT_MS, this.#clock);
-    const question = { claims: this.#claims, maxAgeMs };
+    const question = { claims: this.#claims, instanceIds: this.#instanceIds, maxAgeMs };
     this.#last = await this.#loadBalancers.observe(question, deadline.signal);
     return this.#last;
   }

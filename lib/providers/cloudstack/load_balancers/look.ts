@@ -58,6 +58,7 @@ interface Running {
 
 /** The networks of Nodes, and what they were found from. */
 interface NodeNetworks extends Pick<LookSource["memory"], "nodeVmIds" | "backends"> {
+  readonly instanceIds: ReadonlySet<string>;
   readonly ids: ReadonlySet<string>;
 }
 
@@ -75,9 +76,15 @@ export class Look {
   readonly #options: LookerOptions;
   readonly #networks: Networks;
   #claims: () => Iterable<LoadBalancerClaim> = () => [];
+  #instanceIds: () => ReadonlySet<string> = () => NONE;
   #running: Running | undefined;
   #next: Promise<void> | undefined;
-  #nodeNetworks: NodeNetworks = { nodeVmIds: NONE, backends: undefined, ids: NONE };
+  #nodeNetworks: NodeNetworks = {
+    nodeVmIds: NONE,
+    instanceIds: NONE,
+    backends: undefined,
+    ids: NONE,
+  };
 
   constructor(options: LookerOptions) {
     this.#options = options;
@@ -89,9 +96,11 @@ export class Look {
    *
    * @throws {CloudError} when CloudStack does not answer, or not in full
    */
-  async observe({ maxAgeMs, claims }: LoadBalancerQuestion, signal: AbortSignal): Promise<View> {
+  async observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<View> {
+    const { maxAgeMs, claims, instanceIds } = question;
     signal.throwIfAborted();
     this.#claims = claims;
+    this.#instanceIds = instanceIds ?? this.#instanceIds;
     const sinceMs = this.#options.clock.monotonic() - maxAgeMs;
     if (!this.#isEnough(sinceMs)) await abortable(this.#lookSince(sinceMs), signal);
     return this.#view;
@@ -212,22 +221,26 @@ export class Look {
   ): Promise<boolean> {
     const { source, store } = this.#options;
     if (showsLoadBalancer(taken, { clusterIds: store.clusterIds, lbNames })) return true;
-    const { hasInventory, nodeVmIds } = source.memory;
-    if (!hasInventory) throw new CloudError("unreachable", TOO_EARLY);
-    if (nodeVmIds.size === 0) return false;
-    const { vms } = await source.readBackends(taken.takenAtMs, signal);
-    return [...nodeVmIds].some((id) => vms.has(id));
+    const nodeVmIds = source.memory.nodeVmIds.union(this.#instanceIds());
+    if (nodeVmIds.size > 0) {
+      const { vms } = await source.readBackends(taken.takenAtMs, signal);
+      return nodeVmIds.values().some((id) => vms.has(id));
+    }
+    if (!source.memory.hasInventory) throw new CloudError("unreachable", TOO_EARLY);
+    return false;
   }
 
   #listNodeNetworks(): ReadonlySet<string> {
     const { nodeVmIds, backends } = this.#options.source.memory;
+    const instanceIds = this.#instanceIds();
     const known = this.#nodeNetworks;
-    if (known.nodeVmIds === nodeVmIds && known.backends === backends) return known.ids;
+    const isSame = known.nodeVmIds === nodeVmIds && known.instanceIds === instanceIds;
+    if (isSame && known.backends === backends) return known.ids;
     const ids = new Set<string>();
-    for (const vmId of nodeVmIds) {
+    for (const vmId of nodeVmIds.union(instanceIds)) {
       for (const { networkId } of backends?.vms.get(vmId)?.nics ?? []) ids.add(networkId);
     }
-    this.#nodeNetworks = { nodeVmIds, backends, ids };
+    this.#nodeNetworks = { nodeVmIds, instanceIds, backends, ids };
     return ids;
   }
 }

@@ -37,6 +37,8 @@ export interface LookRig {
   readonly askedTakers: ReadonlyMap<string, number>[];
   /** The Services; a test may set others. */
   claims: LoadBalancerClaim[];
+  /** The VMs of Nodes, as the caller knows them. */
+  instanceIds: ReadonlySet<string>;
   /** Looks for these Services. @param maxAgeMs @default {0} */
   observe(maxAgeMs?: number): Promise<View>;
   /** How often each command was sent since the last time this was called. */
@@ -79,6 +81,12 @@ export function useLook(world: World, more: object = {}): LookRig {
     set claims(claims) {
       running().claims = claims;
     },
+    get instanceIds() {
+      return running().instanceIds;
+    },
+    set instanceIds(ids) {
+      running().instanceIds = ids;
+    },
     observe: (maxAgeMs) => running().observe(maxAgeMs),
     takeRequests: () => running().takeRequests(),
   };
@@ -107,7 +115,12 @@ async function startRig(world: World, more: object): Promise<LookRig> {
     generation,
     look,
     claims: [],
-    observe: (maxAgeMs = 0) => look.observe({ claims: () => rig.claims, maxAgeMs }, signal),
+    instanceIds: new Set(),
+    observe: (maxAgeMs = 0) =>
+      look.observe(
+        { claims: () => rig.claims, instanceIds: () => rig.instanceIds, maxAgeMs },
+        signal,
+      ),
     takeRequests: () => {
       const { requests } = simulator;
       const counts = Object.fromEntries(requests.byCommand);

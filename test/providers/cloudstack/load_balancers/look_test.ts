@@ -250,6 +250,13 @@ describe("Look", () => {
       expect((await observe()).isOurCloud).toBe(false);
     });
 
+    test("by the VM of a Node that the caller knows, and no inventory yet", async () => {
+      rig.instanceIds = new Set([idOf("worker-1")]);
+      expect((await observe()).isOurCloud).toBe(true);
+      rig.instanceIds = new Set(["0a1b2c3d-0000-4000-8000-00000000000a"]);
+      expect((await observe()).isOurCloud).toBe(false);
+    });
+
     test("not without Nodes", async () => {
       await observe();
       takeRequests();

@@ -70,6 +70,21 @@ describe("takeLook()", () => {
     expect(takeRequests()).toMatchObject({ listNetworkACLs: 1 });
   });
 
+  test("shows them already in the first look, if the caller knows the VMs of the Nodes", async () => {
+    rig.instanceIds = new Set(vms.tier.map(({ id }) => id));
+    expect([...(await observe()).aclItems.keys()]).toEqual([aclList.id]);
+    expect(takeRequests()).toMatchObject({ listVirtualMachines: 1, listPublicIpAddresses: 1 });
+  });
+
+  test("is taken again if the caller knows of Nodes elsewhere", async () => {
+    expect((await observe()).aclItems.size).toBe(0);
+    rig.instanceIds = new Set(vms.tier.map(({ id }) => id));
+    expect((await observe(60_000)).aclItems.size).toBe(1);
+    takeRequests();
+    await observe(60_000);
+    expect(takeRequests()).toEqual({});
+  });
+
   test("shows the items of the list of a rule's tier, also without a Node there", async () => {
     rig.claims = [toClaim(UID)];
     addRule("tier");
