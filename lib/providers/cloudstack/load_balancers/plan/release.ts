@@ -83,9 +83,9 @@ export function planAddressRemoval(
   );
   const orphans = isOwn(scene, address) ? planOrphanRemoval(scene, address) : [];
   const steps = [...tagging, ...orphans, ...removal];
-  if (isGoing(address)) return { steps, problems: [] };
   if (!isOwnOrProven(scene, address)) {
-    const isDoubtful = hasRulesOf1x(scene, address) && scene.claim.address !== address.ip;
+    const isDoubtful =
+      !isGoing(address) && hasRulesOf1x(scene, address) && scene.claim.address !== address.ip;
     return { steps, problems: isDoubtful ? [toDoubt(address)] : [] };
   }
   const uses = listUses(scene, address);
@@ -95,6 +95,7 @@ export function planAddressRemoval(
       `${uses.join(", ")}; release it by hand when nothing needs it any more`;
     return { steps, problems: [toNotice("AddressKept", message)] };
   }
+  // Also one that is going: a release that fails at its end leaves it so, until it is released again.
   const change = { kind: "releaseAddress" as const, addressId: address.id };
   const release = toStep(scene, `release address ${address.ip}`, change, toTurn(address));
   return { steps: [...steps, release], problems: [] };

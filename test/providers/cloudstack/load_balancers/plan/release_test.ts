@@ -211,8 +211,16 @@ test("listAddresses() has the addresses of a Service, and planAddressRemoval() e
   if (users === undefined) throw new Error("no address");
   const emptying = planAddressRemoval(scene, users, () => false);
   expect(emptying.steps.map(({ change }) => change.kind)).toEqual(["deleteRule"]);
-  const going = { ...own, state: "Releasing" };
-  expect(planAddressRemoval(scene, going, () => false).steps).toEqual([]);
+});
+
+test("an address that is going is released again: a release that failed at its end leaves it so", () => {
+  const cloud = createCloud();
+  const own = cloud.addAddress({ ip: "192.0.2.1", tags: OURS, state: "Releasing" });
+  const { steps, ingress } = planRelease(cloud.view(), toSpec());
+  expect(steps.map(({ change }) => change)).toEqual([
+    { kind: "releaseAddress", addressId: own.id },
+  ]);
+  expect(ingress).toBeUndefined();
 });
 
 test("withItems() deletes each ACL item of the Service once", () => {
