@@ -2,18 +2,13 @@
  * The figures of the benchmark and their budgets.
  * @module
  */
+import type { Budget } from "./budget.ts";
 import type { CloudName } from "./clouds/mod.ts";
-
-/** One line of the table. */
-export interface Budget {
-  readonly title: string;
-  readonly unit: "s" | "MiB" | "requests" | "writes" | "ms" | "KiB" | "times";
-  /** Upper limit: for every cloud, or by cloud. Absent: for information only. */
-  readonly max?: number | Readonly<Partial<Record<CloudName, number>>>;
-}
+import { SERVICE_BUDGETS, type ServiceBudgetName } from "./services/budgets.ts";
 
 /** Name of a figure. */
 export type BudgetName =
+  | ServiceBudgetName
   | "start"
   | "ready"
   | "rest"
@@ -180,6 +175,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   restartReady: { title: "start on 5,000 initialised Nodes until ready, median", unit: "s" },
   restartPeak: { title: "  peak resident", unit: "MiB" },
   restartSettled: { title: "  resident, settled", unit: "MiB", max: { xenorchestra: 90 } },
+  ...SERVICE_BUDGETS,
   moreRest: { ...MORE, title: "resident more than with Xen Orchestra in the same run, no Nodes" },
   moreRestAnonymous: { ...MORE, title: "  of it anonymous" },
   more1000: { ...MORE, title: "  1,000 Nodes" },

@@ -36,6 +36,10 @@ export interface ControllerOptions {
   readonly places: Places;
   /** Whether no memory may be both written and executed. @default {false} */
   readonly denyWriteExecute?: boolean;
+  /** More lines of its cloud settings. @default {none} */
+  readonly lines?: string;
+  /** More flags. @default {none} */
+  readonly flags?: readonly string[];
 }
 
 /** The compiled controller, running. */
@@ -55,14 +59,14 @@ export class Controller implements AsyncDisposable {
 
   /** Starts `binary run` against simulators. */
   static async start(options: ControllerOptions): Promise<Controller> {
-    const { binary, places, denyWriteExecute = false } = options;
+    const { binary, places, denyWriteExecute = false, lines = "", flags: more = [] } = options;
     const folder = await mkdtemp(join(tmpdir(), "landfall-bench-"));
     await writeFile(join(folder, "kubeconfig"), toKubeconfig(places.kubernetesUrl));
     const { provider, file, toSettings } = CLOUDS[places.cloud];
     for (const [name, secret] of Object.entries(places.secrets)) {
       await writeFile(join(folder, name), secret);
     }
-    await writeFile(join(folder, file), toSettings(places.cloudUrl, folder));
+    await writeFile(join(folder, file), `${toSettings(places.cloudUrl, folder)}${lines}`);
     const flags = [
       `--kubeconfig=${join(folder, "kubeconfig")}`,
       `--cloud-provider=${provider}`,
@@ -72,6 +76,7 @@ export class Controller implements AsyncDisposable {
       `--secure-port=${await findFreePort()}`,
       "--logging-format=json",
       ...PATIENCE,
+      ...more,
     ];
     const command = [...(denyWriteExecute ? DENY : []), binary, "run", ...flags];
     const child = Bun.spawn(command, {

@@ -6,6 +6,8 @@ import { type CloudName, CLOUDS } from "./clouds/mod.ts";
 import { measureMicro } from "./meters/micro.ts";
 import type { Figures } from "./budgets.ts";
 import type { Measured } from "./results.ts";
+import { measureBalancers } from "./services/balancers.ts";
+import { measurePools } from "./services/pools.ts";
 import {
   type Fleet,
   type FleetFigures,
@@ -28,6 +30,7 @@ const STARTS = 10;
 const RESTARTS = 3;
 /** Small fleets finish quickly, and short times are noisy. */
 const TIMES = 3;
+const BALANCERS = { services: 200, ports: 3, nodes: 12 } as const;
 const MIB = 2 ** 20;
 
 /** What is measured with every cloud. */
@@ -56,6 +59,10 @@ const COMMON: Readonly<Record<string, Measurement>> = {
 export const MEASUREMENTS: Readonly<Record<CloudName, Readonly<Record<string, Measurement>>>> = {
   xenorchestra: {
     ...COMMON,
+    // Pools ask no cloud: one cloud without load balancers is enough.
+    pools: async (subject, settleMs) => ({
+      figures: await measurePools(subject, { count: 5_000, settleMs }),
+    }),
     // What the kernel forbids does not depend on the cloud.
     denied: async (subject, settleMs) => {
       const options = { ...subject, settleMs, count: 5_000, denyWriteExecute: true };
@@ -64,7 +71,13 @@ export const MEASUREMENTS: Readonly<Record<CloudName, Readonly<Record<string, Me
       return { figures: { denied5000: settled, deniedAnonymous5000: anonymous } };
     },
   },
-  cloudstack: { ...COMMON, memory: measureMore },
+  cloudstack: {
+    ...COMMON,
+    memory: measureMore,
+    services: async ({ binary }, settleMs) => ({
+      figures: await measureBalancers({ binary, ...BALANCERS, settleMs }),
+    }),
+  },
 };
 
 /** The memory of this cloud and of Xen Orchestra, side by side. */

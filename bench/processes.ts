@@ -6,7 +6,8 @@ import { join } from "node:path";
 import type { CloudName } from "./clouds/mod.ts";
 import type { ActName, ActResult } from "./soak/acts.ts";
 import type { LifeFigures, MoveFigures } from "./experiments.ts";
-import type { Places, Progress } from "./simulators.ts";
+import type { BalancerProgress, Places, Progress } from "./simulators.ts";
+import type { ServiceOptions } from "./stage.ts";
 
 const START_MS = 30_000;
 const ANSWER_MS = 30_000;
@@ -17,6 +18,9 @@ const STOP_MS = 15_000;
 export type Question =
   | { readonly ask: "progress" }
   | { readonly ask: "register" }
+  | ({ readonly ask: "services" } & ServiceOptions)
+  | { readonly ask: "exclude"; readonly isOut: boolean }
+  | { readonly ask: "balancers" }
   | { readonly ask: "heartbeats"; readonly periodMs: number | undefined }
   | { readonly ask: "experiments" }
   | { readonly ask: "move"; readonly count: number; readonly overMs: number }
@@ -65,6 +69,21 @@ export class Simulators implements AsyncDisposable {
   /** All machines register as Nodes at once. */
   async register(): Promise<Progress> {
     return (await this.#ask({ ask: "register" })) as Progress;
+  }
+
+  /** Makes Services of type LoadBalancer at once. */
+  async createServices(options: ServiceOptions): Promise<Progress> {
+    return (await this.#ask({ ask: "services", ...options })) as Progress;
+  }
+
+  /** Labels the first Node so that no load balancer sends traffic to it, or removes the label. */
+  async exclude(isOut: boolean): Promise<void> {
+    await this.#ask({ ask: "exclude", isOut });
+  }
+
+  /** What CloudStack has for Services. */
+  async balancers(): Promise<BalancerProgress> {
+    return (await this.#ask({ ask: "balancers" })) as BalancerProgress;
   }
 
   /** From now on every kubelet reports once in this many milliseconds that it is well. */

@@ -7,15 +7,9 @@ import { Controller } from "./controller.ts";
 import type { CurvePoint } from "./curve.ts";
 import type { LifeFigures, MoveFigures } from "./experiments.ts";
 import { Simulators } from "./processes.ts";
-import type { Progress } from "./simulators.ts";
 import { toQuantile } from "./meters/statistics.ts";
+import { DONE_MS, READY_MS, waitFor, waitForQuiet } from "./waiting.ts";
 
-const READY_MS = 60_000;
-const DONE_MS = 120_000;
-/** Events come later; all have arrived when nothing was written for this long. */
-const QUIET_MS = 1_500;
-const EVENTS_MS = 60_000;
-const POLL_MS = 25;
 const MINUTE_MS = 60_000;
 /** How often a kubelet writes its status when it changes all the time. */
 const HEARTBEAT_MS = 10_000;
@@ -206,30 +200,4 @@ export async function measureRestart(
     const { resident, peak } = await controller.readHoldings();
     return { ready: toQuantile(readies, 0.5), peak, settled: resident };
   }
-}
-
-/** Asks until the condition holds; returns the last answer if it never does. */
-async function waitFor(
-  simulators: Simulators,
-  isSo: (progress: Progress) => boolean,
-  timeoutMs: number,
-): Promise<Progress> {
-  const endMs = performance.now() + timeoutMs;
-  for (;;) {
-    const progress = await simulators.progress();
-    if (isSo(progress) || performance.now() > endMs) return progress;
-    // Each question takes time from the simulators that the controller needs.
-    await Bun.sleep(POLL_MS + progress.initialised / 50);
-  }
-}
-
-async function waitForQuiet(simulators: Simulators): Promise<Progress> {
-  let last = await simulators.progress();
-  let sinceMs = performance.now();
-  const isQuiet = (progress: Progress): boolean => {
-    if (progress.writes !== last.writes) sinceMs = performance.now();
-    last = progress;
-    return performance.now() - sinceMs > QUIET_MS;
-  };
-  return await waitFor(simulators, isQuiet, EVENTS_MS);
 }

@@ -14,7 +14,13 @@ import { moveMany, runExperiments } from "./experiments.ts";
 import { type Meter, startMeter } from "./meters/relay.ts";
 import type { Question } from "./processes.ts";
 import { act } from "./soak/acts.ts";
-import { isInitialised, type Stage, XenOrchestraStage } from "./stage.ts";
+import {
+  CloudStackStage,
+  isInitialised,
+  isServed,
+  type Stage,
+  XenOrchestraStage,
+} from "./stage.ts";
 
 /** Where to connect. */
 export interface Places {
@@ -29,6 +35,8 @@ export interface Places {
 export interface Progress {
   /** Nodes without the taint, with a provider ID and an address. */
   readonly initialised: number;
+  /** Services whose status shows an address. */
+  readonly served: number;
   /** Requests to the cloud so far. */
   readonly cloudRequests: number;
   /** Bytes between the cloud and the controller so far, both ways. */
@@ -41,6 +49,15 @@ export interface Progress {
   readonly bytes: number;
   /** How often a kubelet reported that it is well, so far. */
   readonly heartbeats: number;
+}
+
+/** Load balancers in CloudStack. */
+export interface BalancerProgress {
+  /** Requests so far, by command. */
+  readonly commands: Readonly<Record<string, number>>;
+  readonly rules: number;
+  /** Rules that send traffic to the first Node. */
+  readonly rulesToFirst: number;
 }
 
 interface Meters {
@@ -83,6 +100,14 @@ async function answer(stage: Stage, meters: Meters, question: Question): Promise
     case "register":
       for (const machine of stage.machines) stage.register(machine);
       return toProgress(stage, meters);
+    case "services":
+      stage.createServices(question);
+      return toProgress(stage, meters);
+    case "exclude":
+      stage.excludeFirst(question.isOut);
+      return {};
+    case "balancers":
+      return toBalancers(stage);
     case "heartbeats":
       stage.keepHeartbeats(question.periodMs);
       return toProgress(stage, meters);
@@ -96,10 +121,24 @@ function requireHosts(stage: Stage): XenOrchestraStage {
   return stage;
 }
 
+function toBalancers(stage: Stage): BalancerProgress {
+  assert(stage instanceof CloudStackStage, "only CloudStack has load balancers here");
+  const { state, requests } = stage.cloud;
+  const rules = [...state.loadBalancerRules.values()];
+  const address = stage.machines[0]?.address ?? "";
+  const toFirst = rules.filter((rule) => rule.applied?.backends.includes(address));
+  return {
+    commands: Object.fromEntries(requests.byCommand),
+    rules: rules.length,
+    rulesToFirst: toFirst.length,
+  };
+}
+
 function toProgress({ kubernetes, cloud, heartbeats }: Stage, meters: Meters): Progress {
   const counts = [...kubernetes.requests.counts].filter(([key]) => !ELECTION.test(key));
   return {
     heartbeats,
+    served: kubernetes.objects.list("services").filter(isServed).length,
     initialised: kubernetes.objects.list("nodes").filter(isInitialised).length,
     cloudRequests: cloud.requests.total,
     cloudBytes: meters.cloud.bytes,

@@ -11,6 +11,7 @@ import { toFullNode } from "./fleet.ts";
 type Condition = Record<string, string>;
 
 const TICK_MS = 20;
+const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
 const ZONE = "topology.kubernetes.io/zone";
 
 /** What any simulated cloud has. */
@@ -19,6 +20,15 @@ export interface StageCloud {
   readonly url: string;
   readonly requests: { readonly total: number };
   stop(): Promise<void>;
+}
+
+/** Services to make. */
+export interface ServiceOptions {
+  readonly count: number;
+  /** How many ports each has. */
+  readonly ports: number;
+  /** Whether the ports have node ports. A cluster has only 2,768 of them by default. */
+  readonly hasNodePorts: boolean;
 }
 
 /** Simulators and machines together. */
@@ -49,6 +59,25 @@ export abstract class Stage {
   /** Registers a Node, like its kubelet. */
   register(machine: DemoMachine): void {
     this.kubernetes.objects.createNode({ ...toFullNode(machine, toNow()) });
+  }
+
+  /** Makes Services of type LoadBalancer. */
+  createServices({ count, ports, hasNodePorts }: ServiceOptions): void {
+    const list = Array.from({ length: ports }, (_, at) => ({ name: `p${at}`, port: 80 + at }));
+    for (let at = 0; at < count; at += 1) {
+      this.kubernetes.objects.create("services", {
+        metadata: { namespace: "default", name: `service-${at}` },
+        spec: { type: "LoadBalancer", ports: list, allocateLoadBalancerNodePorts: hasNodePorts },
+      });
+    }
+  }
+
+  /** Sets the label by which no load balancer sends traffic to the first Node, or removes it. */
+  excludeFirst(isOut: boolean): void {
+    const [first] = this.machines;
+    if (first === undefined) return;
+    const labels = { [EXCLUDED]: isOut ? "" : null };
+    this.kubernetes.objects.patchNode(first.nodeName, { metadata: { labels } });
   }
 
   /** Lets every kubelet report once in `periodMs` that it is well, from now on; absent: none reports. */
@@ -164,6 +193,11 @@ export function isInitialised({ spec, status }: ApiObject): boolean {
     text.includes('"InternalIP"') &&
     !text.includes("/uninitialized")
   );
+}
+
+/** A Service whose status shows an address. */
+export function isServed({ status }: ApiObject): boolean {
+  return JSON.stringify(status ?? {}).includes('"ip":');
 }
 
 function has<K extends string>(value: unknown, key: K): value is { readonly [key in K]: unknown } {

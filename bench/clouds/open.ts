@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../lib/core/clock.ts";
 import * as cloudStack from "../../lib/simulator/cloudstack/mod.ts";
+import { toPublicIp } from "../../lib/simulator/cloudstack/world/records.ts";
 import type { KubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import * as xenOrchestra from "../../lib/simulator/xenorchestra/mod.ts";
 import { ADMIN } from "../soak/acts.ts";
@@ -31,6 +32,9 @@ export function openCloud(name: CloudName, options: OpenOptions): Promise<OpenCl
   return OPENERS[name](options);
 }
 
+/** Free ones, for load balancers. */
+const PUBLIC_IPS = Array.from({ length: 250 }, (_, index) => `192.0.2.${index + 1}`);
+
 const OPENERS: Readonly<Record<CloudName, (options: OpenOptions) => Promise<OpenCloud>>> = {
   xenorchestra: async ({ clock, kubernetes, count }) => {
     const { world, machines } = xenOrchestra.createFleet(count);
@@ -41,7 +45,12 @@ const OPENERS: Readonly<Record<CloudName, (options: OpenOptions) => Promise<Open
   },
   cloudstack: async ({ clock, kubernetes, count }) => {
     const { world, machines } = cloudStack.createFleet(count);
-    const cloud = await cloudStack.startCloudStackSimulator({ clock, world });
+    const zoneId = world.zones?.[0]?.id ?? "";
+    const publicIps = PUBLIC_IPS.map((address) => toPublicIp(address, zoneId));
+    const cloud = await cloudStack.startCloudStackSimulator({
+      clock,
+      world: { ...world, publicIps },
+    });
     const stage = new CloudStackStage(kubernetes, cloud, machines.values());
     const { apiKey, secretKey } = cloud;
     return { stage, secrets: { apiKey, secretKey } };
