@@ -23,8 +23,11 @@ export interface AddressPoolsOptions {
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** A look at all Services is this fresh at least, however old it may be: it costs less than a millisecond. */
-const LOOK_MS_MAX = 1_000;
+/**
+ * A look at all Services is this fresh at least: then it shows what others changed by hand. What this process does is
+ * in every look, without another one.
+ */
+const LOOK_MS_MAX = 5_000;
 
 /**
  * See {@linkcode LoadBalancers}.
