@@ -38,8 +38,8 @@ export function showsLoadBalancer(
  */
 export function findDoubt(view: View, claim: LoadBalancerClaim): LoadBalancerProblem | undefined {
   const mayHaveOne = claim.ingress.length > 0 || claim.record !== undefined;
-  if (mayHaveOne && !view.isOurCloud) return toWaiting("NotKnown", NOT_OURS);
   const lbName = toLbName(claim.owner.uid);
+  if (mayHaveOne && !isRecognized(view, lbName)) return toWaiting("NotKnown", NOT_OURS);
   const isLost = (rule: Rule): boolean =>
     !view.addresses.has(rule.addressId) && findLbName(rule) === lbName;
   const lost = view.rules.values().find(isLost);
@@ -47,6 +47,12 @@ export function findDoubt(view: View, claim: LoadBalancerClaim): LoadBalancerPro
     return undefined;
   const what = `CloudStack shows the rule ${lost.name} without its address ${lost.ip}`;
   return toWaiting("NotKnown", `${what}: Landfall waits until it shows both`);
+}
+
+/** What this process made since the look counts, too: CloudStack has confirmed it. */
+function isRecognized(view: View, lbName: string): boolean {
+  const { isOurCloud, clusterIds } = view;
+  return isOurCloud || showsLoadBalancer(view, { clusterIds, lbNames: new Set([lbName]) });
 }
 
 function findLbName({ name }: Rule): string {

@@ -56,10 +56,10 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** The networks of Nodes, and what they were found from. */
-interface NodeNetworks extends Pick<LookSource["memory"], "nodeVmIds" | "backends"> {
+/** What is known of Nodes: their networks, and what these were found from. */
+interface KnownNodes extends Pick<LookSource["memory"], "nodeVmIds" | "backends"> {
   readonly instanceIds: ReadonlySet<string>;
-  readonly ids: ReadonlySet<string>;
+  readonly networkIds: ReadonlySet<string>;
 }
 
 const TOO_EARLY =
@@ -79,11 +79,11 @@ export class Look {
   #instanceIds: () => ReadonlySet<string> = () => NONE;
   #running: Running | undefined;
   #next: Promise<void> | undefined;
-  #nodeNetworks: NodeNetworks = {
+  #nodes: KnownNodes = {
     nodeVmIds: NONE,
     instanceIds: NONE,
     backends: undefined,
-    ids: NONE,
+    networkIds: NONE,
   };
 
   constructor(options: LookerOptions) {
@@ -118,14 +118,17 @@ export class Look {
   #isEnough(sinceMs: number): boolean {
     const { isValid, view, scope } = this.#options.store;
     if (!isValid || view === undefined || view.takenAtMs <= sinceMs) return false;
-    const { unclaimed, addresses, askedIds, networkIds } = scope;
+    const { unclaimed, addresses, askedIds, networkIds, nodes } = scope;
+    const now = this.#findNodes();
+    // What is known of Nodes by now may prove which CloudStack this is.
+    if (!view.isOurCloud && nodes !== now) return false;
     if (unclaimed.size > 0) {
       for (const { owner } of this.#claims()) if (unclaimed.has(toLbName(owner.uid))) return false;
     }
     for (const id of listAsked(this.#claims(), addresses).keys()) {
       if (!askedIds.has(id)) return false;
     }
-    return this.#listNodeNetworks().isSubsetOf(networkIds);
+    return now.networkIds.isSubsetOf(networkIds);
   }
 
   /** Joins the look that runs if it began late enough, else the next one. */
@@ -177,7 +180,7 @@ export class Look {
     const takenAtWallMs = clock.now();
     const signal = AbortSignal.any([this.#options.signal, ending]);
     const { vms, isWhole } = await source.readBackends(-Infinity, signal);
-    const nodeNetworkIds = this.#listNodeNetworks();
+    const { networkIds } = this.#findNodes();
     const claims = new Map(
       [...this.#claims()].map((claim) => [toLbName(claim.owner.uid), claim] as const),
     );
@@ -193,7 +196,7 @@ export class Look {
             claims,
             vms,
             isEveryVm: isWhole,
-            nodeNetworkIds,
+            nodeNetworkIds: networkIds,
             knownPolicies: store.view?.policies ?? new Map(),
             takenAtMs,
             takenAtWallMs,
@@ -210,7 +213,10 @@ export class Look {
     const unclaimed = new Set(lbNames.filter((one) => !claims.has(one)));
     const { addresses } = found;
     const askedIds = new Set(listAsked(claims.values(), addresses).keys());
-    return { found, scope: { networkIds: nodeNetworkIds, unclaimed, addresses, askedIds } };
+    return {
+      found,
+      scope: { nodes: this.#findNodes(), networkIds, unclaimed, addresses, askedIds },
+    };
   }
 
   /** A list of VMs is asked for only if the look shows no load balancer of the cluster. */
@@ -230,17 +236,17 @@ export class Look {
     return false;
   }
 
-  #listNodeNetworks(): ReadonlySet<string> {
+  #findNodes(): KnownNodes {
     const { nodeVmIds, backends } = this.#options.source.memory;
     const instanceIds = this.#instanceIds();
-    const known = this.#nodeNetworks;
+    const known = this.#nodes;
     const isSame = known.nodeVmIds === nodeVmIds && known.instanceIds === instanceIds;
-    if (isSame && known.backends === backends) return known.ids;
-    const ids = new Set<string>();
+    if (isSame && known.backends === backends) return known;
+    const networkIds = new Set<string>();
     for (const vmId of nodeVmIds.union(instanceIds)) {
-      for (const { networkId } of backends?.vms.get(vmId)?.nics ?? []) ids.add(networkId);
+      for (const { networkId } of backends?.vms.get(vmId)?.nics ?? []) networkIds.add(networkId);
     }
-    this.#nodeNetworks = { nodeVmIds, instanceIds, backends, ids };
-    return ids;
+    this.#nodes = { nodeVmIds, instanceIds, backends, networkIds };
+    return this.#nodes;
   }
 }

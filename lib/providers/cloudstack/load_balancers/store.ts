@@ -18,6 +18,8 @@ export type Found = Omit<View, "clusterIds" | "endedJobs" | "vms">;
 
 /** What a look was about. */
 export interface LookScope {
+  /** What was known of Nodes: another object as soon as that may have changed. */
+  readonly nodes: object;
   /** Networks of Nodes. */
   readonly networkIds: ReadonlySet<string>;
   /** Names of load balancers that have rules, but had no Service. */
@@ -52,6 +54,7 @@ const NO_IDS: View["clusterIds"] = [""];
 const NO_VMS: View["vms"] = new Map();
 const NONE: ReadonlySet<string> = new Set();
 const NO_SCOPE: LookScope = {
+  nodes: {},
   networkIds: NONE,
   unclaimed: NONE,
   addresses: new Map(),

@@ -53,6 +53,14 @@ describe("findDoubt()", () => {
     expect(find({ isOurCloud: true }, claim)).toBeUndefined();
   });
 
+  test("a Service does not wait once this process made its address or rule", () => {
+    const over = { isOurCloud: false, addresses: toTagged("one") };
+    expect(find(over, { ingress })).toBeUndefined();
+    const rules = { rules: byId(RULE), addresses: byId(toAddress("ip")) };
+    expect(find({ isOurCloud: false, ...rules }, { ingress })).toBeUndefined();
+    expect(find({ isOurCloud: false, addresses: toTagged("three") }, { ingress })).toBeDefined();
+  });
+
   test("a Service that never had a load balancer does not wait", () => {
     expect(find({ isOurCloud: false })).toBeUndefined();
   });

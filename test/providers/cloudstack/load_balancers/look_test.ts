@@ -248,6 +248,9 @@ describe("Look", () => {
       await rig.clock.advance(1);
       rig.simulator.faults.set({ kind: "emptyList" }, { command: "listVirtualMachines" });
       expect((await observe()).isOurCloud).toBe(false);
+      takeRequests();
+      await observe(60_000);
+      expect(takeRequests()).toEqual({});
     });
 
     test("by the VM of a Node that the caller knows, and no inventory yet", async () => {
@@ -255,6 +258,17 @@ describe("Look", () => {
       expect((await observe()).isOurCloud).toBe(true);
       rig.instanceIds = new Set(["0a1b2c3d-0000-4000-8000-00000000000a"]);
       expect((await observe()).isOurCloud).toBe(false);
+    });
+
+    test("as soon as more is known of Nodes, however young the last look is", async () => {
+      expect((await observe(60_000)).isOurCloud).toBe(false);
+      await rig.generation.listInventory([{ name: "worker-1" }], signal);
+      expect((await observe(60_000)).isOurCloud).toBe(true);
+      takeRequests();
+      await rig.generation.listInventory([{ name: "worker-1" }], signal);
+      takeRequests();
+      await observe(60_000);
+      expect(takeRequests()).toEqual({});
     });
 
     test("not without Nodes", async () => {
