@@ -12,6 +12,7 @@
  * | world/ | everything a story happens to, whatever the cloud; cloud.ts is what it needs of one |
  * | xenorchestra/, cloudstack/ | the clouds: what may happen to each, what is true in it, what proves absence there |
  * | script.ts | what stories of one cloud are made of |
+ * | cloudstack/services/ | Services of type LoadBalancer: what people do to them and beside them, and their judges |
  * | steps/ | what may happen to Nodes, the API server, processes, networks and settings |
  * | judges/ | what must never happen, what a process may honestly believe, and what must be true in the end |
  * | timeline.ts, trace.ts | time, and what happened |

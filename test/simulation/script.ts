@@ -12,8 +12,8 @@ export interface Script<C extends Cloud = Cloud> {
   createWorld(seed: number, toSettings: (random: Random) => WorldSettings): World<C>;
   /** What may happen to its machines, and to itself. */
   readonly steps: readonly Step<World<C>>[];
-  /** What happens, or happens more often, where Nodes are taken out of service. */
-  readonly powerSteps: readonly Step<World<C>>[];
+  /** What happens, or happens more often, in some of its worlds only. */
+  listMoreSteps(world: World<C>): readonly Step<World<C>>[];
   /** What happens while a part of it is lost for long. */
   readonly outageSteps: readonly Step<World<C>>[];
   /** Loses a part of it for long. */

@@ -140,7 +140,7 @@ async function trouble<C extends Cloud>(world: World<C>, script: Script<C>): Pro
   const endMs = timeline.monotonic() + ms;
   const isOutage = "isOutage" in more;
   const drawn = isOutage ? script.outageSteps : drawSteps(random, script);
-  const steps = world.outOfService ? [...drawn, ...script.powerSteps] : drawn;
+  const steps = [...drawn, ...script.listMoreSteps(world)];
   if (isOutage) script.beginOutage(world, ms);
   while (timeline.monotonic() < endMs && invariants.violations.length === 0) {
     takeStep(world, steps);
@@ -179,6 +179,7 @@ async function calm(world: World): Promise<void> {
     await timeline.advance(LOOK_MS);
     supervise(world, true);
     decide(world, isPatient);
+    world.cloud.balancing?.decide(world);
     world.noteChange();
     if (world.invariants.violations.length > 0) return;
     const nowMs = timeline.monotonic();
@@ -205,7 +206,7 @@ function checkBudget(
 ): void {
   // Clocks may be too fast, one refresh may be under way at either end, and one may fail that began before.
   const refreshes = Math.ceil((ms * (1 + RATE_SPREAD)) / said.refreshIntervalMs) + 2;
-  const budget = cloud.toBudget(refreshes * settings.replicas);
+  const budget = cloud.toBudget(refreshes * settings.replicas, ms);
   const asked = cloud.requests - requests;
   if (asked > budget)
     throw new Error(`the cloud was asked ${asked} times in ${ms} ms, and ${budget} are enough`);

@@ -17,6 +17,7 @@ import { REGION, TYPE, ZONE } from "../judges/topology_labels.ts";
 import type { Answer, Cloud, LabelSettings, LabelWords, Origin } from "../world/cloud.ts";
 import { World, type WorldSettings } from "../world/mod.ts";
 import type { Said } from "../world/settings_file.ts";
+import { CloudStackBalancing, drawSite } from "./services/balancing.ts";
 import { CloudStackEvidence } from "./evidence.ts";
 import { FileForm } from "./file_form.ts";
 import { addNic, createPlaces, type Places, toKeys } from "./places.ts";
@@ -57,6 +58,8 @@ export class CloudStackCloud implements Cloud {
   readonly server: CloudStack;
   readonly truth: CloudStackTruth;
   readonly places: Places;
+  /** Load balancers; absent: there are none. */
+  readonly balancing?: CloudStackBalancing;
   /** Whether an empty answer may be a part of a proof. */
   readonly trustsEmptyAnswer: boolean;
   /** The names that machines of Nodes were made with, by ID. */
@@ -71,9 +74,10 @@ export class CloudStackCloud implements Cloud {
   #requests = 0;
   onAnswer: (asker: string, answer: Answer) => void = () => undefined;
 
-  constructor({ seed, timeline: clock, settings: { pools } }: Origin) {
+  constructor({ seed, timeline: clock, trace, settings: { pools } }: Origin) {
     const random = new Random(seed ^ SALT);
     this.#random = random;
+    const site = drawSite(seed);
     const type = random.pick<AccountType>(["user", "user", "user", "domainAdmin", "admin"]);
     const places = createPlaces({
       zones: pools,
@@ -81,6 +85,7 @@ export class CloudStackCloud implements Cloud {
       seesDestroyed: random.chance(0.4),
       hasProject: random.chance(0.25),
       secret: SECRET,
+      ...(site && { site: site.kind }),
     });
     this.places = places;
     this.trustsEmptyAnswer = random.chance(0.85);
@@ -92,6 +97,7 @@ export class CloudStackCloud implements Cloud {
       refusesBy: random.pick([401, 432]),
       jsonType: random.pick(["application/json; charset=UTF-8", "text/javascript; charset=UTF-8"]),
       enforcesPostAndTimestamps: random.chance(0.3),
+      ...site?.settings,
     };
     this.server = new CloudStack({ clock, world: places.world, settings, signal });
     this.#other = new CloudStack({ clock, world: places.emptyWorld, settings, signal });
@@ -104,6 +110,8 @@ export class CloudStackCloud implements Cloud {
     this.truth = new CloudStackTruth(this, clock);
     const others = isPaged ? random.between(OTHERS_MIN, OTHERS_MIN * 2) : 3;
     for (let at = 1; at <= others; at += 1) this.addOther(`n${at}-old`);
+    if (site)
+      this.balancing = new CloudStackBalancing({ ...site, cloud: this, timeline: clock, trace });
   }
 
   get state(): CloudStackState {
@@ -115,13 +123,15 @@ export class CloudStackCloud implements Cloud {
   }
 
   /** One list of all pages for each refresh. */
-  toBudget(refreshes: number): number {
+  toBudget(refreshes: number, ms: number): number {
     const shown = [...this.state.vms.values()].filter((vm) => this.isOwned(vm)).length;
-    return refreshes * Math.max(1, Math.ceil(shown / this.server.settings.defaultPageSize));
+    const pages = Math.max(1, Math.ceil(shown / this.server.settings.defaultPageSize));
+    return refreshes * pages + (this.balancing?.toBudget(ms) ?? 0);
   }
 
   async answer(asker: string, request: Request): Promise<Outcome> {
     this.#requests += 1;
+    if (this.balancing) await this.balancing.noteAsked(asker, request);
     const server = this.isReplaced ? this.#other : this.server;
     const outcome = await server.answer(request);
     if (outcome.kind !== "reply") return outcome;
@@ -158,7 +168,8 @@ export class CloudStackCloud implements Cloud {
 
   #add(name: string, id: string, ipAddress: string): void {
     const { places } = this;
-    const zone = this.#random.pick(this.zones);
+    const drawn = this.#random.pick(this.zones);
+    const zone = this.balancing?.isInOneZone ? (this.zones[0] ?? drawn) : drawn;
     const offering = this.#random.pick([...this.state.offerings.values()]);
     this.state.addVm({
       name,
@@ -251,6 +262,7 @@ export class CloudStackCloud implements Cloud {
     this.isReplaced = false;
     const { server, places, names } = this;
     server.faults.clear();
+    this.balancing?.endFaults();
     this.resetSettings();
     server.user.isEnabled = true;
     server.user.role.commands = ["*"];

@@ -60,7 +60,7 @@ describe("a story of CloudStack", () => {
     expect(listUntrue(world)).toEqual([]);
     const before = world.cloud.requests;
     await world.timeline.advance(MINUTE_MS);
-    expect(world.cloud.requests - before).toBeLessThanOrEqual(world.cloud.toBudget(7));
+    expect(world.cloud.requests - before).toBeLessThanOrEqual(world.cloud.toBudget(7, MINUTE_MS));
     expect(world.invariants.violations).toEqual([]);
   });
 

@@ -18,6 +18,8 @@ import {
 } from "../../../lib/simulator/cloudstack/world/records.ts";
 import type { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
 
+import { createSites, type SiteKind } from "./services/sites.ts";
+
 /** What a story draws of them. */
 export interface PlaceOptions {
   /** How many zones there are. */
@@ -29,6 +31,8 @@ export interface PlaceOptions {
   /** Whether the machines are in a project. */
   readonly hasProject: boolean;
   readonly secret: string;
+  /** What the networks of the Nodes balance load by; absent: they do not. */
+  readonly site?: SiteKind;
 }
 
 /** Accounts, and a world without machines. */
@@ -52,7 +56,7 @@ export interface Places extends Pick<PlaceOptions, "type" | "seesDestroyed" | "h
 
 /** Creates them. */
 export function createPlaces(options: PlaceOptions): Places {
-  const { zones: count, type, seesDestroyed, hasProject, secret } = options;
+  const { zones: count, type, seesDestroyed, hasProject, secret, site } = options;
   const domain = toDomain("ROOT");
   const account = toAccount({ name: "acme", domain, type, seesDestroyed });
   const stranger = toAccount({ name: "ops", domain });
@@ -64,6 +68,12 @@ export function createPlaces(options: PlaceOptions): Places {
     projects: [project],
     users: [toUser({ username: "kube", account, ...toKeys(secret) })],
   };
+  const owner = hasProject ? projectAccount : account;
+  const sites = site && createSites(site, zones, owner.id);
+  const storage = zones.map(({ id: zoneId }) =>
+    toNetwork({ name: "storage", zoneId, prefix: "172.16.1." }),
+  );
+  const open = zones.map(({ id: zoneId }) => toNetwork({ name: "k8s", zoneId }));
   return {
     type,
     seesDestroyed,
@@ -72,16 +82,14 @@ export function createPlaces(options: PlaceOptions): Places {
       ...people,
       zones,
       offerings: [toOffering("Small", 2, 4_096), toOffering("Large 8", 8, 16_384)],
-      networks: zones.flatMap(({ id: zoneId }) => [
-        toNetwork({ name: "k8s", zoneId }),
-        toNetwork({ name: "storage", zoneId, prefix: "172.16.1." }),
-      ]),
+      ...sites,
+      networks: [...(sites?.networks ?? open), ...storage],
     },
     emptyWorld: people,
     accountId: account.id,
     projectAccountId: projectAccount.id,
     strangerId: stranger.id,
-    ownerId: hasProject ? projectAccount.id : account.id,
+    ownerId: owner.id,
     ...(hasProject && { project }),
     restoreProject(state) {
       const found = state.projects.get(project.id);
@@ -95,7 +103,7 @@ export function toKeys(secret: string): { readonly apiKey: string; readonly secr
   return { apiKey: `api-${secret}`, secretKey: `secret-${secret}` };
 }
 
-/** Gives a machine an interface in a network of its zone that is open to every account. */
+/** Gives a machine an interface in a network of its zone. */
 export function addNic(
   { networks }: CloudStackState,
   vm: Vm,

@@ -11,7 +11,8 @@ export function listUntrue(world: World): string[] {
   const wrongs = world.server.nodes.flatMap((node) =>
     listWrongs(world, node).map((wrong) => `Node ${node.metadata.name} ${wrong}`),
   );
-  return [...wrongs, ...listOutdated(world)];
+  const untrue = world.cloud.balancing?.listUntrue(world) ?? [];
+  return [...wrongs, ...listOutdated(world), ...untrue];
 }
 
 /** Processes that are not under the settings that their files say. */

@@ -4,15 +4,17 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
-import type { NodeChange } from "../world/api_server.ts";
+import type { NodeChange, ServiceChange } from "../world/api_server.ts";
 import { DeletionProofs } from "./deletion_proofs.ts";
 import { KnownTruth } from "./known_truth.ts";
 import { listLacks, listTrespasses } from "./node_writes.ts";
+import { listServiceTrespasses } from "./service_writes.ts";
 import type { Evidence } from "../world/cloud.ts";
 import type { Process } from "../world/process.ts";
 import type { Incarnation } from "../world/replica.ts";
 import type { World } from "../world/mod.ts";
 
+const SERVICE_PATH = /^\/api\/v1\/namespaces\/[^/]+\/services\/([^/?]+)(\/status)?(\?|$)/;
 const NODE_PATH = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?/;
 
 /**
@@ -41,7 +43,7 @@ export class Invariants {
     return this.#violations;
   }
 
-  /** How many writes to Nodes were sent. */
+  /** How many writes to Nodes, Services and clouds were sent. */
   get writes(): number {
     return this.#writes;
   }
@@ -49,6 +51,11 @@ export class Invariants {
   /** Judges a request as a process sends it. Returns what tells that the process is done with it. */
   checkSent(process: Process, request: TransportRequest): () => void {
     const name = NODE_PATH.exec(request.path)?.[1];
+    if (request.method !== "GET" && SERVICE_PATH.test(request.path)) {
+      const what = `${request.method} ${request.path} ${request.body ?? ""}`;
+      this.#world.trace.note(process.name, `sends ${what}`);
+      this.#checkWrite(process.name, what);
+    }
     if (request.method === "GET" || name === undefined) return () => undefined;
     this.#writes += 1;
     const { server, trace } = this.#world;
@@ -67,6 +74,36 @@ export class Invariants {
     if (this.#writing.has(key)) this.#tell(`two writes at once: ${key}`);
     this.#writing.add(key);
     return () => this.#writing.delete(key);
+  }
+
+  /** Judges a request to a cloud that has load balancers, as a process sends it. Others are only read. */
+  checkAsked(asker: string, { method, url }: Request): void {
+    if (this.#world.cloud.balancing !== undefined && method !== "GET")
+      this.#checkWrite(asker, `${method} ${new URL(url).pathname}`);
+  }
+
+  /** Judges what the cloud has for Services. */
+  checkCloud(): void {
+    for (const broken of this.#world.cloud.balancing?.listBroken() ?? []) this.#tell(broken);
+  }
+
+  /** Judges a change of a Service. */
+  checkService(change: ServiceChange): void {
+    const { author, before, after } = change;
+    const { name = "" } = (after ?? before)?.metadata ?? {};
+    this.#world.trace.note(author ?? "people", `change Service ${name}${after ? "" : ": gone"}`);
+    this.#world.cloud.balancing?.noteChange(change);
+    if (author === undefined) return;
+    for (const what of listServiceTrespasses(before, after)) {
+      this.#tell(`${author} changes Service ${name}: ${what}`);
+    }
+  }
+
+  #checkWrite(author: string, what: string): void {
+    this.#writes += 1;
+    const { server } = this.#world;
+    if (server.mayAct(author)) return;
+    this.#tell(`${author} sends ${what} while ${server.holder ?? "nobody"} holds the Lease`);
   }
 
   /** Judges a change of a Node by a process. */

@@ -5,9 +5,9 @@
 import { findHolder } from "../../../lib/kube/election/lease.ts";
 import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
+import type { Service } from "../../../lib/kube/kinds/service.ts";
 import { Faults } from "../../../lib/simulator/kubernetes/faults.ts";
 import { handle, type HandlerContext } from "../../../lib/simulator/kubernetes/handler.ts";
-import { KINDS } from "../../../lib/simulator/kubernetes/schema/kinds.ts";
 import { ObjectAccess } from "../../../lib/simulator/kubernetes/object_access.ts";
 import { Registry } from "../../../lib/simulator/kubernetes/registry.ts";
 import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
@@ -15,14 +15,19 @@ import { Watches } from "../../../lib/simulator/kubernetes/watches.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import type { Timeline } from "../timeline.ts";
 
-/** A change of a Node. */
-export interface NodeChange {
+/** A change of an object. */
+export interface Change<T> {
   /** The process that wrote it; absent for a kubelet or a person. */
   readonly author: string | undefined;
-  readonly before: Node | undefined;
+  readonly before: T | undefined;
   /** Absent: it was deleted. */
-  readonly after: Node | undefined;
+  readonly after: T | undefined;
 }
+
+/** A change of a Node. */
+export type NodeChange = Change<Node>;
+/** A change of a Service. */
+export type ServiceChange = Change<Service>;
 
 /** A process that holds the Lease, as the API server knows it. */
 interface Hold {
@@ -60,7 +65,9 @@ export class ApiServer {
   #turn: Promise<unknown> = Promise.resolve();
   /** Told of each change of a Node. */
   onNodeChange: (change: NodeChange) => void = () => undefined;
-  /** Told of each write to a Node that was accepted and changed nothing. */
+  /** Told of each change of a Service. */
+  onServiceChange: (change: ServiceChange) => void = () => undefined;
+  /** Told of each write to a Node or a Service that was accepted and changed nothing. */
   onIdleWrite: (author: string, request: string) => void = () => undefined;
   /** Told each time that a process holds the Lease because it wrote it. */
   onHold: (author: string) => void = () => undefined;
@@ -75,19 +82,29 @@ export class ApiServer {
     this.objects = new ObjectAccess(registry);
     const requests = new RequestLog();
     this.#context = { clock, registry, watches: this.watches, faults, requests };
-    const kind = KINDS.find(({ plural }) => plural === "nodes");
-    if (kind === undefined) throw new TypeError("The API server has no Nodes");
+    this.#follow<Node>(registry, "nodes", (change) => this.onNodeChange(change));
+    this.#follow<Service>(registry, "services", (change) => this.onServiceChange(change));
+  }
+
+  #follow<T>(registry: Registry, plural: string, onChange: (change: Change<T>) => void): void {
+    const kind = registry.kinds.find((one) => one.plural === plural);
+    if (kind === undefined) throw new TypeError(`The API server has no ${plural}`);
     registry.collection(kind).subscribe(({ type, current, previous }) => {
       this.#changes += 1;
-      const before = previous?.object as Node | undefined;
-      const after = type === "DELETED" ? undefined : (current.object as unknown as Node);
-      this.onNodeChange({ author: this.#author, before, after });
+      const before = previous?.object as T | undefined;
+      const after = type === "DELETED" ? undefined : (current.object as unknown as T);
+      onChange({ author: this.#author, before, after });
     });
   }
 
   /** All Nodes, as they are. */
   get nodes(): readonly Node[] {
     return this.objects.list("nodes") as unknown as readonly Node[];
+  }
+
+  /** All Services, as they are. */
+  get services(): readonly Service[] {
+    return this.objects.list("services") as unknown as readonly Service[];
   }
 
   findNode(name: string): Node | undefined {
@@ -121,6 +138,18 @@ export class ApiServer {
     return true;
   }
 
+  /** Makes anew what identifies the cluster: its UIDs were made before the story's chance was there to draw them. */
+  drawClusterIds(): void {
+    const { objects } = this;
+    objects.delete("namespaces", { name: "kube-system" });
+    objects.create("namespaces", { metadata: { name: "kube-system" } });
+    objects.delete("services", { namespace: "default", name: "kubernetes" });
+    objects.create("services", {
+      metadata: { name: "kubernetes", namespace: "default" },
+      spec: { ports: [{ name: "https", port: 443, targetPort: 6443 }] },
+    });
+  }
+
   /** Forgets all changes so far: whoever wants to go on from there is told to begin anew. */
   compact(): void {
     this.#context.registry.compact();
@@ -141,8 +170,8 @@ export class ApiServer {
     const { method } = request;
     const { pathname, searchParams } = new URL(request.url);
     if (pathname.startsWith(LEASES_PATH) && response.ok) this.#noteLease(author, method);
-    const isNode = pathname.startsWith("/api/v1/nodes/");
-    if (isNode && method !== "GET" && response.ok && this.#changes === changes) {
+    const isJudged = /^\/api\/v1\/(nodes|namespaces\/[^/]+\/services)\//.test(pathname);
+    if (isJudged && method !== "GET" && response.ok && this.#changes === changes) {
       this.onIdleWrite(author, `${method} ${pathname}`);
     }
     if (searchParams.get("watch") !== null) response.headers.set("x-endless", "true");

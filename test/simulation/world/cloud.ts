@@ -4,9 +4,12 @@
  */
 import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
+import type { Service } from "../../../lib/kube/kinds/service.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
+import type { Trace } from "../trace.ts";
+import type { ServiceChange } from "./api_server.ts";
 import type { World, WorldSettings } from "./mod.ts";
 import type { Said } from "./settings_file.ts";
 
@@ -19,6 +22,7 @@ export interface Origin {
   /** The source of chance of the whole story. */
   readonly random: Random;
   readonly timeline: Timeline;
+  readonly trace: Trace;
   readonly settings: WorldSettings;
 }
 
@@ -87,6 +91,24 @@ export interface Answer {
   readonly text: string;
 }
 
+/** What a cloud has for Services of type LoadBalancer: what is judged of it. */
+export interface Balancing {
+  /** Flags of every process. */
+  readonly flags: Readonly<Record<string, number>>;
+  /** Takes in a change of a Service. */
+  noteChange(change: ServiceChange): void;
+  /** Takes in Services that reached a process, as they were when they were sent. */
+  noteShown(asker: string, services: readonly Service[]): void;
+  /** Takes in a piece of a watch that reached a process. */
+  notePiece(asker: string, piece: Uint8Array): void;
+  /** Says what was broken in the cloud since the last time. */
+  listBroken(): string[];
+  /** Says what is not yet as Services ask. */
+  listUntrue(world: World): string[];
+  /** Does what only people may, before all must come right and while it does. */
+  decide(world: World): void;
+}
+
 /** Which labels may be ours. */
 export interface LabelWords {
   readonly ours: ReadonlySet<string>;
@@ -119,6 +141,8 @@ export interface Cloud {
   readonly provesOff: boolean;
   /** Whether only a process whose wall clock is about right is let in. */
   readonly needsRightClock: boolean;
+  /** What it has for Services; absent: nothing, and no process looks at them. */
+  readonly balancing?: Balancing;
   /** Told of each answer. */
   onAnswer: (asker: string, answer: Answer) => void;
   /** Answers a request of a process. */
@@ -126,8 +150,8 @@ export interface Cloud {
   createEvidence(world: World): Evidence;
   /** The machine that a request is about alone. */
   findAsked(request: Request): string | undefined;
-  /** How many requests so many refreshes may take while nothing goes wrong. */
-  toBudget(refreshes: number): number;
+  /** How many requests so many refreshes may take while nothing goes wrong. @param ms How long that is */
+  toBudget(refreshes: number, ms: number): number;
   /** Creates a machine. */
   addVm(name: string, id: string, address: string): void;
   /** Deletes a machine for good. */

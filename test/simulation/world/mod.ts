@@ -5,6 +5,7 @@
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
+import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
 import { ApiServer } from "./api_server.ts";
@@ -75,13 +76,14 @@ export class World<C extends Cloud = Cloud> {
     const { deletion, refreshIntervalMs, election = ELECTION } = settings;
     const chance = random.fork();
     const network = random.fork();
-    this.cloud = createCloud({ seed, random, timeline, settings });
+    this.cloud = createCloud({ seed, random, timeline, trace, settings });
     const { firstLabels: labels, firstSecret: token } = this.cloud;
     this.leftAddresses = new LeftAddresses(seed);
     const leavesAddresses = this.leftAddresses.draw();
     this.said = { deletion, refreshIntervalMs, labels, leavesAddresses, token };
     this.invariants = new Invariants(this);
     server.onNodeChange = (change) => this.invariants.checkChange(change);
+    server.onServiceChange = (change) => this.invariants.checkService(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
     server.onHold = (name) => {
       const held = this.incarnations.find(({ process }) => process.name === name);
@@ -110,8 +112,13 @@ export class World<C extends Cloud = Cloud> {
           election,
           random: network,
           ...(outOfService && { outOfService }),
+          ...(this.cloud.balancing && { serviceFlags: this.cloud.balancing.flags }),
+          onServe: ({ name: asker }, { path }) => this.#noteServed(asker, path),
           onSend: (process, request) => this.invariants.checkSent(process, request),
-          onPiece: (process, piece) => this.invariants.proofs.notePiece(process.name, piece),
+          onPiece: (process, piece) => {
+            this.invariants.proofs.notePiece(process.name, piece);
+            this.cloud.balancing?.notePiece(process.name, piece);
+          },
           onFailure: (process) => this.invariants.proofs.noteFailure(process.name),
           onInventory: ({ name }, inventory) =>
             this.invariants.proofs.fleet.noteInventory(name, inventory),
@@ -120,6 +127,7 @@ export class World<C extends Cloud = Cloud> {
         }),
     );
     this.#giveBack = takeOver(chance, (request, signal) => this.#fetch(request, signal));
+    if (this.cloud.balancing) server.drawClusterIds();
     this.truth.note();
   }
 
@@ -173,6 +181,7 @@ export class World<C extends Cloud = Cloud> {
   noteChange(): void {
     this.truth.note();
     this.invariants.proofs.noteSize();
+    this.invariants.checkCloud();
   }
 
   /** Whether a Node is of another cloud. */
@@ -243,7 +252,22 @@ export class World<C extends Cloud = Cloud> {
   #fetch(request: Request, signal: AbortSignal): Promise<Response> {
     const asker = new URL(request.url).hostname.split(".")[0] ?? "";
     const { cloud: link } = this.findProcess(asker);
-    return link.send(() => this.cloud.answer(asker, request), signal);
+    this.invariants.checkAsked(asker, request);
+    const answer = async (): Promise<Outcome> => {
+      const outcome = await this.cloud.answer(asker, request);
+      this.invariants.checkCloud();
+      return outcome;
+    };
+    return link.send(answer, signal);
+  }
+
+  /** What of Services an answer of the API server may show. */
+  #noteServed(asker: string, path: string): () => void {
+    const { balancing } = this.cloud;
+    if (balancing === undefined || !path.includes("/services") || path.includes("watch="))
+      return () => undefined;
+    const { services } = this.server;
+    return () => balancing.noteShown(asker, services);
   }
 }
 

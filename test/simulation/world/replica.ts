@@ -12,6 +12,7 @@ import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";
 import { parseProviderConfig, type ProviderConfig } from "../../../lib/config/provider_config.ts";
+import type { ControllerDefinition } from "../../../lib/controllers/definition.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { Fence } from "../../../lib/core/fence.ts";
@@ -39,6 +40,7 @@ import { createTraceLog } from "../trace_log.ts";
 await Promise.all([import("../../../lib/config/yaml_places.ts"), import("yaml")]);
 
 const OUT_OF_SERVICE_NAME = "cloud-node-out-of-service";
+const SERVICE_NAME = "service";
 const LOADED = await loadControllers(CONTROLLERS);
 
 /** The times of an election, in milliseconds. */
@@ -73,6 +75,10 @@ export interface ReplicaOptions {
   readonly outOfService?: OutOfServiceSettings;
   /** Told of each request to the API server as it is sent, and when the process has its answer or gave up. */
   readonly onSend: (process: Process, request: TransportRequest) => () => void;
+  /** Flags of the controller of Services; absent: it does not run. */
+  readonly serviceFlags?: Readonly<Record<string, number>>;
+  /** Told that the API server answers a request. Returns what tells that the answer reached the process. */
+  readonly onServe: (process: Process, request: TransportRequest) => () => void;
   /** Told of each piece of a watch that reaches a process. */
   readonly onPiece: (process: Process, piece: Uint8Array) => void;
   /** Told when a process says that it could not take an inventory. */
@@ -207,6 +213,7 @@ export class Replica {
       onFailure,
       onSettings,
       outOfService,
+      serviceFlags = {},
     } = this.#options;
     const { process, metrics, stop } = incarnation;
     const { name, clock } = process;
@@ -255,18 +262,22 @@ export class Replica {
       log,
       metrics,
       host: name,
-      controllers: LOADED.filter(
-        ({ definition: { name, isOffByDefault } }) =>
-          isOffByDefault !== true || (outOfService !== undefined && name === OUT_OF_SERVICE_NAME),
-      ),
+      controllers: LOADED.filter(({ definition }) => this.#isChosen(definition)),
       concurrentNodeSyncs: 4,
-      flags: { "node-status-update-frequency": 120_000 },
+      flags: { "node-status-update-frequency": 120_000, ...serviceFlags },
       sections: new Map<string, unknown>([
         ...current.sections,
         ...(outOfService ? [[OUT_OF_SERVICE.key, outOfService] as const] : []),
       ]),
       election: { client: electing, ...LEASE, ...times },
     };
+  }
+
+  #isChosen({ name, isOffByDefault = false }: ControllerDefinition): boolean {
+    const { outOfService, serviceFlags } = this.#options;
+    if (name === OUT_OF_SERVICE_NAME) return outOfService !== undefined;
+    if (name === SERVICE_NAME) return serviceFlags !== undefined;
+    return !isOffByDefault;
   }
 
   /** What a process knows of the cloud is as old as its inventory, and nothing outside tells how old that is. */
@@ -286,7 +297,7 @@ export class Replica {
   }
 
   #toTransport(process: Process, link: Link): Transport {
-    const { server, onSend, onList } = this.#options;
+    const { server, onSend, onServe, onList } = this.#options;
     return {
       host: "memory",
       generation: 0,
@@ -301,13 +312,16 @@ export class Replica {
           ...(body !== undefined && { body }),
         });
         let nodes: readonly Node[] = [];
+        let onArrival = (): void => undefined;
         try {
           const reply = await link.send(async () => {
             const outcome = await server.answer(process.name, request);
             ({ nodes } = server);
+            onArrival = onServe(process, sent);
             return outcome;
           }, signal);
           if (reply.ok && isListOfNodes(sent)) onList(process, nodes);
+          if (reply.ok) onArrival();
           return reply;
         } catch (error) {
           throw toTransportError(error, signal, "the API server");

@@ -12,7 +12,7 @@ import { loseLong, OUTAGE_STEPS } from "./outage_steps.ts";
 export const XEN_ORCHESTRA: Script<XenOrchestraCloud> = {
   createWorld: (seed, toSettings) => new XenOrchestraWorld(seed, toSettings),
   steps: [...MACHINE_STEPS, ...CLOUD_STEPS],
-  powerSteps: POWER_STEPS,
+  listMoreSteps: ({ outOfService }) => (outOfService === undefined ? [] : POWER_STEPS),
   outageSteps: OUTAGE_STEPS,
   beginOutage: loseLong,
 };

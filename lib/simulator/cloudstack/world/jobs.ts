@@ -107,6 +107,11 @@ export class Jobs {
     go();
   }
 
+  /** Lets every job that never ends go on. */
+  releaseAll(): void {
+    for (const jobId of this.#held.keys()) this.release(jobId);
+  }
+
   /** Forgets a job, as the server does a day after its end. */
   forget(jobId: string): void {
     this.#byId.delete(jobId);

@@ -74,6 +74,15 @@ describe("Jobs", () => {
     expect(() => jobs.release(held.id)).toThrow(RangeError);
   });
 
+  test("every held job goes on when all are released", async () => {
+    const { jobs, clock, done } = createJobs();
+    const held = ["a", "b"].map((key) => jobs.start(work(done, key), { kind: "endless" }));
+    await clock.advance(1_000);
+    jobs.releaseAll();
+    await clock.advance(200);
+    expect(held.map(({ status }) => status)).toEqual([1, 1]);
+  });
+
   test("a job that is made to fail changes nothing", async () => {
     const { jobs, clock, done } = createJobs();
     const job = jobs.start(work(done, "a"), { kind: "failed", code: 530, text: "no" });

@@ -1,0 +1,163 @@
+/**
+ * Load balancers in stories of CloudStack: what people have, what processes know, and what is judged.
+ * @module
+ */
+import type { Service } from "../../../../lib/kube/kinds/service.ts";
+import type { Settings } from "../../../../lib/simulator/cloudstack/mod.ts";
+import { Random } from "../../../support/random.ts";
+import type { Timeline } from "../../timeline.ts";
+import type { Trace } from "../../trace.ts";
+import type { ServiceChange } from "../../world/api_server.ts";
+import type { Balancing } from "../../world/cloud.ts";
+import type { World } from "../../world/mod.ts";
+import type { CloudStackCloud } from "../cloud.ts";
+import { Book } from "./book.ts";
+import { Knowledge } from "./knowledge.ts";
+import { decideAddresses } from "./person.ts";
+import { ServiceJudge } from "./service_judge.ts";
+import { listUnsettled } from "./service_truth.ts";
+import type { SiteKind } from "./sites.ts";
+
+/** What a story draws of them. */
+export interface Site {
+  readonly kind: SiteKind;
+  /** Whether all machines are in one zone, and so in one network. */
+  readonly isInOneZone: boolean;
+  /** How often all load balancers are compared with their Services, in milliseconds. */
+  readonly periodMs: number;
+  readonly settings: Partial<Settings>;
+}
+
+/** What {@linkcode CloudStackBalancing} needs. */
+export interface BalancingOptions extends Site {
+  readonly cloud: CloudStackCloud;
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+}
+
+/** In how many stories there are load balancers. */
+const SHARE = 0.6;
+/** Sets what is drawn of them apart from all else of a seed. */
+const SALT = 0x1b;
+
+const HIDDEN: ReadonlySet<string> = new Set([
+  "apikey",
+  "signature",
+  "signatureversion",
+  "expires",
+  "response",
+]);
+
+/** Draws what there is; nothing in some stories. */
+export function drawSite(seed: number): Site | undefined {
+  const random = new Random(seed ^ SALT);
+  if (!random.chance(SHARE)) return undefined;
+  return {
+    kind: random.pick<SiteKind>(["isolated", "isolated", "tier", "open"]),
+    isInOneZone: random.chance(0.7),
+    periodMs: random.pick([30_000, 60_000]),
+    settings: {
+      version: random.pick(["4.18.1.0", "4.20.0.0", "4.22.0.0", "4.22.0.0"]),
+      showsFreeIps: true,
+      jobMs: random.pick([200, 200, 1_000, 4_000]),
+      sendsPortsAsText: random.chance(0.3),
+    },
+  };
+}
+
+/** Load balancers. */
+export class CloudStackBalancing implements Balancing {
+  readonly kind: SiteKind;
+  readonly isInOneZone: boolean;
+  readonly flags: Readonly<Record<string, number>>;
+  readonly cloud: CloudStackCloud;
+  readonly book: Book;
+  readonly knowledge: Knowledge;
+  readonly judge: ServiceJudge;
+  /** Addresses that people took since the story began, by ID. */
+  readonly taken: Set<string> = new Set();
+  readonly #timeline: Timeline;
+  readonly #periodMs: number;
+  readonly #trace: Trace;
+  /** Counts what is made, for names and ports. */
+  #made = 0;
+
+  constructor({ kind, isInOneZone, periodMs, cloud, timeline, trace }: BalancingOptions) {
+    this.#trace = trace;
+    this.kind = kind;
+    this.isInOneZone = isInOneZone;
+    this.flags = { "service-sync-period": periodMs };
+    this.cloud = cloud;
+    this.#timeline = timeline;
+    this.#periodMs = periodMs;
+    this.book = new Book(cloud.state);
+    this.book.keepAll(0);
+    this.knowledge = new Knowledge(() => timeline.monotonic());
+    const { book, knowledge } = this;
+    this.judge = new ServiceJudge({ timeline, cloud: cloud.server, book, knowledge });
+  }
+
+  /** Milliseconds since the story began. */
+  get nowMs(): number {
+    return this.#timeline.monotonic();
+  }
+
+  /** A number that nothing has yet. */
+  next(): number {
+    this.#made += 1;
+    return this.#made;
+  }
+
+  noteChange({ before, after }: ServiceChange): void {
+    this.knowledge.noteChange(before, after);
+  }
+
+  noteShown(asker: string, services: readonly Service[]): void {
+    this.knowledge.noteShown(asker, services);
+  }
+
+  notePiece(asker: string, piece: Uint8Array): void {
+    this.knowledge.notePiece(asker, piece);
+  }
+
+  /** Takes in a request that reaches the server. */
+  async noteAsked(asker: string, request: Request): Promise<void> {
+    const { searchParams } = new URL(request.url);
+    const parameters =
+      request.method === "POST" ? new URLSearchParams(await request.clone().text()) : searchParams;
+    const command = parameters.get("command") ?? "";
+    if (request.method === "POST") this.#trace.note(asker, `asks ${describe(parameters)}`);
+    this.judge.noteAsked(asker, command, parameters);
+  }
+
+  listBroken(): string[] {
+    return this.judge.listBroken();
+  }
+
+  listUntrue(world: World): string[] {
+    return listUnsettled(world, this);
+  }
+
+  decide(world: World): void {
+    decideAddresses(world, this);
+  }
+
+  /** Lets jobs end that would never end. */
+  endFaults(): void {
+    this.cloud.server.jobs.releaseAll();
+  }
+
+  /** How many requests full passes may take within a time in which nothing goes wrong. */
+  toBudget(ms: number): number {
+    const { loadBalancerRules, aclLists, networks } = this.cloud.state;
+    const look = 12 + networks.size + aclLists.size + loadBalancerRules.size * 2;
+    return (Math.ceil(ms / this.#periodMs) + 2) * look * 2;
+  }
+}
+
+/** A command without what differs in each run or says nothing. */
+function describe(parameters: URLSearchParams): string {
+  const { command, ...others } = Object.fromEntries(parameters);
+  const shown = Object.entries(others).filter(([name]) => !HIDDEN.has(name.toLowerCase()));
+  return [command, ...shown.map(([name, value]) => `${name}=${value}`)].join(" ");
+}

@@ -1,0 +1,165 @@
+/**
+ * What must never happen to load balancers, judged after everything that happens, by the records of CloudStack.
+ * @module
+ */
+import type { LoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import type { CloudStack } from "../../../../lib/simulator/cloudstack/cloudstack.ts";
+import type { Timeline } from "../../timeline.ts";
+import type { Book } from "./book.ts";
+import type { Knowledge, Life } from "./knowledge.ts";
+import { listClients } from "./router.ts";
+import { toClients, toPorts } from "./wishes.ts";
+
+/** What a {@linkcode ServiceJudge} needs. */
+export interface ServiceJudgeOptions {
+  readonly timeline: Timeline;
+  readonly cloud: Pick<CloudStack, "state" | "jobs">;
+  readonly book: Book;
+  readonly knowledge: Knowledge;
+}
+
+/** A change that a process asked for. */
+interface Write {
+  readonly asker: string;
+  /** Monotonic milliseconds. */
+  readonly atMs: number;
+}
+
+/** A step is planned from what a process knew so long ago at most: it waits for slow networks. */
+const STEP_MS = 30_000;
+/** So long after a request a change has begun. */
+const SENT_MS = 1_000;
+const SERVICE_TAG = "landfall.dev/service-uid";
+
+/** Judges what processes do to a CloudStack. */
+export class ServiceJudge {
+  readonly #options: ServiceJudgeOptions;
+  /** Who could use what when it was looked at last: `uid address port protocol client`. */
+  #open = new Set<string>();
+  /** Changes that may still be carried out. */
+  #writes: Write[] = [];
+  /** When each process last asked for the addresses; monotonic milliseconds. */
+  readonly #looks = new Map<string, number>();
+  /** When whoever released an address had last looked at it, by ID. */
+  readonly #released = new Map<string, number>();
+
+  constructor(options: ServiceJudgeOptions) {
+    this.#options = options;
+  }
+
+  /** Takes in a request that reaches the server. */
+  noteAsked(asker: string, command: string, parameters: URLSearchParams): void {
+    const atMs = this.#options.timeline.monotonic();
+    if (command === "listPublicIpAddresses") this.#looks.set(asker, atMs);
+    if (/^(list|query|get|find)/.test(command)) return;
+    this.#writes.push({ asker, atMs });
+    const id = parameters.get("id") ?? "";
+    if (command === "disassociateIpAddress")
+      this.#released.set(id, this.#looks.get(asker) ?? Infinity);
+  }
+
+  /** Takes the openings that people made for given. */
+  accept(): void {
+    this.#open = new Set(this.#listOpen().map(({ key }) => key));
+  }
+
+  /** Says what was broken since the last time. */
+  listBroken(): string[] {
+    const { book } = this.#options;
+    const broken = [
+      ...book.takeChanges((sinceMs, text) => this.#isExcused(sinceMs, text)),
+      ...this.#listWider(),
+      ...this.#listDoubles(),
+    ];
+    this.#forgetWrites();
+    return broken;
+  }
+
+  /** What people put on an address after it was looked at for the last time goes with the address. */
+  #isExcused(sinceMs: number, text: string): boolean {
+    const { ipId } = JSON.parse(text) as { ipId?: string };
+    return ipId !== undefined && sinceMs >= (this.#released.get(ipId) ?? Infinity);
+  }
+
+  #listWider(): string[] {
+    const open = this.#listOpen();
+    const before = this.#open;
+    this.#open = new Set(open.map(({ key }) => key));
+    return open
+      .filter(
+        ({ key, life, port, client }) => !before.has(key) && !this.#mayUse(life, port, client),
+      )
+      .map(({ key }) => `a Service is open wider than it asks: ${key}`);
+  }
+
+  #listOpen(): {
+    readonly key: string;
+    readonly life: Life;
+    readonly port: string;
+    readonly client: string;
+  }[] {
+    const { cloud, knowledge } = this.#options;
+    const { state } = cloud;
+    return knowledge.lives.flatMap((life) =>
+      listRules(state.loadBalancerRules.values(), life).flatMap((rule) => {
+        const port = `${rule.publicPort}/${rule.applied?.protocol === "udp" ? "udp" : "tcp"}`;
+        const ip = state.publicIps.get(rule.ipId)?.address;
+        return listClients(state, rule).map((client) => ({
+          key: `${life.name} ${life.uid} ${ip} ${port} ${client}`,
+          life,
+          port,
+          client,
+        }));
+      }),
+    );
+  }
+
+  /** Whether a Service asks, or asked when a process looked that may have done this, that a client may use a port. */
+  #mayUse(life: Life, port: string, client: string): boolean {
+    const { knowledge } = this.#options;
+    const last = life.versions.length - 1;
+    const oldest = this.#writes.map(({ asker, atMs }) =>
+      knowledge.findKnown(asker, life.uid, atMs - STEP_MS),
+    );
+    return life.versions
+      .slice(Math.min(last, ...oldest))
+      .some(
+        (service) =>
+          toClients(service).includes(client) &&
+          toPorts(service).some((one) => `${one.port}/${one.packets}` === port),
+      );
+  }
+
+  #listDoubles(): string[] {
+    const { cloud, knowledge } = this.#options;
+    const { state } = cloud;
+    return knowledge.lives.flatMap((life) => {
+      if (life.mayMove) return [];
+      const serving = listRules(state.loadBalancerRules.values(), life).filter(
+        ({ applied }) => (applied?.backends.length ?? 0) > 0,
+      );
+      const ips = new Set(serving.map(({ ipId }) => ipId));
+      return ips.size > 1 ? [`Service ${life.name} ${life.uid} has traffic on two addresses`] : [];
+    });
+  }
+
+  /** Forgets changes that are over. */
+  #forgetWrites(): void {
+    const { cloud, timeline } = this.#options;
+    const running = [...cloud.jobs.all.values()].filter(({ status }) => status === 0);
+    const oldestMs = Math.min(...running.map(({ createdMs }) => createdMs));
+    const sinceMs = oldestMs - timeline.now() + timeline.monotonic();
+    const keptMs = Math.min(sinceMs, timeline.monotonic() - SENT_MS);
+    this.#writes = this.#writes.filter(({ atMs }) => atMs >= keptMs);
+  }
+}
+
+/** The rules of a Service, by their names. */
+export function listRules(rules: Iterable<LoadBalancerRule>, { lbName }: Life): LoadBalancerRule[] {
+  return [...rules].filter(({ name }) => name.startsWith(`${lbName}-`));
+}
+
+/** The UID of the Service whose tag an address has. */
+export function readOwner({ tags }: CloudStack["state"], ipId: string): string | undefined {
+  return tags.of(ipId).find(({ key }) => key === SERVICE_TAG)?.value;
+}

@@ -1,0 +1,279 @@
+/**
+ * What must be true of load balancers once nothing goes wrong any more, worked out from Services, Nodes and the records
+ * of CloudStack alone: an oracle that shares no code with what it judges.
+ * @module
+ */
+import type { Node } from "../../../../lib/kube/kinds/node.ts";
+import type { Service } from "../../../../lib/kube/kinds/service.ts";
+import type { LoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import { toLedger } from "../../../../lib/simulator/cloudstack/world/ledger.ts";
+import type { World } from "../../world/mod.ts";
+import type { CloudStackBalancing } from "./balancing.ts";
+import type { Life } from "./knowledge.ts";
+import { listClients } from "./router.ts";
+import { listRules, readOwner } from "./service_judge.ts";
+import {
+  FINALIZER,
+  isWanted,
+  readAnnotation,
+  toClients,
+  toPorts,
+  type WantedPort,
+} from "./wishes.ts";
+
+const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
+const LEAVING = "ToBeDeletedByClusterAutoscaler";
+
+/** Says what is not as it should be; nothing when all is. */
+export function listUnsettled(world: World, balancing: CloudStackBalancing): string[] {
+  const { knowledge, cloud } = balancing;
+  const services = new Map(world.server.services.map((one) => [one.metadata.uid ?? "", one]));
+  return [
+    ...knowledge.lives.flatMap((life) => {
+      const service = services.get(life.uid);
+      const wrongs =
+        service !== undefined && isWanted(service)
+          ? listWrongs({ world, balancing, life, service })
+          : listRemains(balancing, life, service);
+      return wrongs.map((wrong) => `Service ${life.name} ${life.uid} ${wrong}`);
+    }),
+    ...listLost(balancing, services),
+    ...toLedger(cloud.state).orphans,
+  ];
+}
+
+interface Case {
+  readonly world: World;
+  readonly balancing: CloudStackBalancing;
+  readonly life: Life;
+  readonly service: Service;
+}
+
+function listWrongs(one: Case): string[] {
+  const { balancing, life, service, world } = one;
+  const { state } = balancing.cloud;
+  const rules = listRules(state.loadBalancerRules.values(), life);
+  const [ipId, ...others] = new Set(rules.map((rule) => rule.ipId));
+  // Nothing says in which network it should be.
+  const isWaiting = !hasTold(world, balancing);
+  if (ipId === undefined) return isWaiting ? [] : ["has no rule"];
+  if (others.length > 0) return ["has rules on two addresses"];
+  if (isInTheWay(balancing, ipId, service)) return [];
+  // What people use as well stays.
+  const owned = listOwned(balancing, life).filter(
+    (one) => one === ipId || !balancing.book.isUsed(one),
+  );
+  const wrongs: string[] = [];
+  if (owned.length > 1) wrongs.push("has two addresses");
+  const isTheirs = balancing.book.has(ipId);
+  const owner = readOwner(state, ipId);
+  const { loadBalancerIP } = service.spec ?? {};
+  // A Service may name the address of another one.
+  const isNamed = loadBalancerIP !== undefined && owner !== undefined;
+  if (!isTheirs && !isNamed && owner !== life.uid) wrongs.push("has an address without tags");
+  if (isTheirs && owned.length > 0) wrongs.push("keeps an address beside that of the user");
+  const address = state.publicIps.get(ipId)?.address ?? "";
+  if (loadBalancerIP !== undefined && loadBalancerIP !== address)
+    wrongs.push("has another address");
+  if (!service.metadata.finalizers?.includes(FINALIZER)) wrongs.push("has no finalizer");
+  const ports = toPorts(service);
+  const shown = JSON.stringify(service.status?.loadBalancer?.ingress ?? []);
+  const ingress = JSON.stringify(toIngress(service, address, ports));
+  // Stickiness that fits no port is a wish that cannot be fulfilled.
+  const isPossible = ports.some((port) => readMethod(service, port) !== undefined);
+  const isRefused = readAnnotation(service, "stickiness-method-name") !== undefined && !isPossible;
+  if (shown !== ingress && !isRefused) wrongs.push(`shows ${shown} instead of ${ingress}`);
+  const wanted = new Map(ports.map((port) => [port.port, port]));
+  for (const rule of rules) {
+    const port = wanted.get(rule.publicPort);
+    wanted.delete(rule.publicPort);
+    if (port === undefined) wrongs.push(`has a rule for port ${rule.publicPort}`);
+    else wrongs.push(...listRuleWrongs(one, rule, port));
+  }
+  for (const port of wanted.keys()) wrongs.push(`has no rule for port ${port}`);
+  return [...wrongs, ...listStrayFilters(balancing, life, ports)];
+}
+
+/** Whether people let clients in to a port of a Service in a way that CloudStack takes no other rule beside it. */
+function isInTheWay({ cloud, book }: CloudStackBalancing, ipId: string, service: Service): boolean {
+  return [...cloud.state.firewallRules.values()].some(
+    ({ id, startPort = 0, endPort = 0, ...rule }) =>
+      rule.ipId === ipId &&
+      book.has(id) &&
+      toPorts(service).some(({ port }) => startPort <= port && port <= endPort),
+  );
+}
+
+function listRuleWrongs(
+  { world, balancing, life, service }: Case,
+  rule: LoadBalancerRule,
+  port: WantedPort,
+): string[] {
+  const { state } = balancing.cloud;
+  const members = listMembers(world, balancing, rule.networkId).toSorted();
+  const algorithm = service.spec?.sessionAffinity === "ClientIP" ? "source" : "roundrobin";
+  const clients = members.length === 0 ? [] : toClients(service);
+  const { applied } = rule;
+  const pairs: readonly (readonly [string, unknown, unknown])[] = [
+    ["name", rule.name, `${life.lbName}-${port.protocol}-${port.port}`],
+    ["description", rule.description, `Managed by Landfall for default/${life.name}`],
+    ["protocol", rule.protocol, port.protocol],
+    ["private port", rule.privatePort, port.nodePort],
+    ["algorithm", rule.algorithm, algorithm],
+    [
+      "members",
+      rule.members
+        .map(({ vmId }) => vmId)
+        .toSorted()
+        .join(),
+      members.join(),
+    ],
+    ["clients", listClients(state, rule).join(), clients.join()],
+    ["stickiness", readStickiness(balancing, rule), readMethod(service, port)],
+    ...(applied === undefined || members.length === 0
+      ? []
+      : ([
+          ["applied protocol", applied.protocol, port.protocol],
+          ["applied port", applied.privatePort, port.nodePort],
+          ["applied algorithm", applied.algorithm, algorithm],
+          ["applied list", applied.cidrList, rule.cidrList],
+          ["backends", applied.backends.length, members.length],
+          ["applied stickiness", applied.stickiness?.split(" ")[0], readMethod(service, port)],
+        ] as const)),
+  ];
+  return pairs
+    .filter(([, actual, wanted]) => actual !== wanted)
+    .map(([what, actual, wanted]) => `has ${what} ${actual} instead of ${wanted} at ${port.port}`);
+}
+
+/** The method of stickiness that a port is to have. */
+function readMethod(service: Service, { packets }: WantedPort): string | undefined {
+  return packets === "udp" ? undefined : readAnnotation(service, "stickiness-method-name");
+}
+
+function readStickiness({ cloud }: CloudStackBalancing, { id }: LoadBalancerRule) {
+  return [...cloud.state.stickinessPolicies.values()].find(({ ruleId }) => ruleId === id)
+    ?.methodName;
+}
+
+function toIngress(service: Service, ip: string, ports: readonly WantedPort[]): readonly object[] {
+  const hostname = readAnnotation(service, "hostname");
+  if (hostname !== undefined) return [{ hostname }];
+  const isProxy = ports.some(({ protocol }) => protocol === "tcp-proxy");
+  return [{ ip, ipMode: isProxy ? "Proxy" : "VIP" }];
+}
+
+/** Machines of Nodes that may get traffic, in a network. */
+function listMembers(world: World, { cloud }: CloudStackBalancing, networkId: string): string[] {
+  const ids = world.server.nodes
+    .filter((node) => isBackend(world, node))
+    .map(({ metadata }) => world.machines.get(metadata.name) ?? "");
+  return [...new Set(ids)].filter((id) => {
+    const vm = cloud.truth.find(id);
+    if (vm === undefined || vm.state === "Destroyed") return false;
+    const nics = vm.nics.filter((nic) => nic.networkId === networkId);
+    return nics.length > 0;
+  });
+}
+
+/** Whether the InternalIP of a Node says in which network the load balancer should be. */
+function hasTold(world: World, { cloud }: CloudStackBalancing): boolean {
+  return world.server.nodes.some((node) => {
+    const vm = cloud.truth.find(world.machines.get(node.metadata.name) ?? "");
+    if (vm === undefined || vm.state === "Destroyed" || !isBackend(world, node)) return false;
+    const ips = new Set((node.status?.addresses ?? []).map(({ address }) => address));
+    return vm.nics.some(({ ipAddress = "" }) => ips.has(ipAddress));
+  });
+}
+
+function isBackend(world: World, { metadata, spec }: Node): boolean {
+  const label = metadata.labels?.[EXCLUDED];
+  const isExcluded = label !== undefined && label !== "false";
+  const isLeaving = spec?.taints?.some(({ key }) => key === LEAVING) ?? false;
+  return !isExcluded && !isLeaving && !world.isForeign(metadata.name);
+}
+
+/** What is left of a Service that needs nothing any more. */
+function listRemains(
+  balancing: CloudStackBalancing,
+  life: Life,
+  service: Service | undefined,
+): string[] {
+  const { state } = balancing.cloud;
+  const rules = listRules(state.loadBalancerRules.values(), life);
+  const { book, knowledge } = balancing;
+  const isShared = (ipId: string): boolean =>
+    knowledge.lives.some(
+      (one) =>
+        one !== life &&
+        listRules(state.loadBalancerRules.values(), one).some((rule) => rule.ipId === ipId),
+    );
+  const owned = listOwned(balancing, life).filter((ipId) => !book.isUsed(ipId) && !isShared(ipId));
+  const isHeld = service?.metadata.finalizers?.includes(FINALIZER) ?? false;
+  const left = life.mayLeak
+    ? []
+    : [
+        ...rules.map(({ name }) => `leaves rule ${name}`),
+        ...owned.map((ipId) => `leaves address ${state.publicIps.get(ipId)?.address}`),
+        ...listStrayFilters(balancing, life, []),
+      ];
+  const ingress = service?.status?.loadBalancer?.ingress ?? [];
+  return [
+    ...left,
+    ...(isHeld ? ["keeps its finalizer"] : []),
+    ...(ingress.length > 0 ? [`still shows ${JSON.stringify(ingress)}`] : []),
+  ];
+}
+
+/** Addresses with the tags of a Service. */
+function listOwned({ cloud: { state } }: CloudStackBalancing, { uid }: Life): string[] {
+  return [...state.publicIps.values()]
+    .filter(({ id, accountId }) => accountId !== undefined && readOwner(state, id) === uid)
+    .map(({ id }) => id);
+}
+
+/** Firewall rules on its addresses and ACL items that let nobody in to a port of the Service. */
+function listStrayFilters(
+  balancing: CloudStackBalancing,
+  life: Life,
+  ports: readonly WantedPort[],
+): string[] {
+  const { cloud, book } = balancing;
+  const { firewallRules, aclItems } = cloud.state;
+  const addresses = new Set(listOwned(balancing, life));
+  const isOfPort = ({
+    protocol,
+    startPort,
+    endPort,
+  }: {
+    readonly protocol: string;
+    readonly startPort?: number | undefined;
+    readonly endPort?: number | undefined;
+  }): boolean =>
+    startPort === endPort &&
+    ports.some(({ packets, port }) => packets === protocol && port === startPort);
+  const stray = [...firewallRules.values()].filter(
+    (one) => addresses.has(one.ipId) && !book.has(one.id) && !isOfPort(one) && !life.mayStray,
+  );
+  const items = [...aclItems.values()].filter(
+    (one) => one.reason?.endsWith(` for ${life.lbName}`) && !book.has(one.id) && !isOfPort(one),
+  );
+  return [
+    ...stray.map(({ startPort, protocol }) => `has a firewall rule for ${protocol} ${startPort}`),
+    ...items.map(({ startPort, protocol }) => `has an ACL item for ${protocol} ${startPort}`),
+  ];
+}
+
+/** Addresses that nobody knows any more. */
+function listLost(
+  { cloud: { state }, book, knowledge }: CloudStackBalancing,
+  services: ReadonlyMap<string, Service>,
+): string[] {
+  return [...state.publicIps.values()].flatMap(({ id, address, accountId }) => {
+    if (accountId === undefined || book.has(id) || book.isUsed(id)) return [];
+    const uid = readOwner(state, id);
+    if (uid === undefined) return [`address ${address} is nobody's`];
+    const isKnown = services.has(uid) || knowledge.find(uid) !== undefined;
+    return isKnown ? [] : [`address ${address} is of a Service that never was`];
+  });
+}

@@ -1,0 +1,60 @@
+/**
+ * What a Service asks for, read for judges: an oracle that shares no code with what it judges.
+ * @module
+ */
+import type { Service } from "../../../../lib/kube/kinds/service.ts";
+import { CLIENTS, isAmong } from "./router.ts";
+
+/** How the annotations of CloudStack begin. */
+export const PREFIX = "service.beta.kubernetes.io/cloudstack-load-balancer-";
+/** The finalizer of load balancers. */
+export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
+/** The annotation in which a process keeps what it is making. */
+export const RECORD = "landfall.dev/load-balancer";
+
+/** A port that a Service asks for. */
+export interface WantedPort {
+  readonly port: number;
+  readonly nodePort: number;
+  /** Of the packets. */
+  readonly packets: "tcp" | "udp";
+  /** Of the rule. */
+  readonly protocol: "tcp" | "udp" | "tcp-proxy";
+}
+
+/** Whether a Service is to have a load balancer. */
+export function isWanted({ metadata, spec }: Service): boolean {
+  return metadata.deletionTimestamp === undefined && spec?.type === "LoadBalancer";
+}
+
+/** The name of its load balancer. */
+export function toName(uid: string): string {
+  return `a${uid.replaceAll("-", "")}`.slice(0, 32);
+}
+
+/** The ports that a Service asks for now. */
+export function toPorts(service: Service): readonly WantedPort[] {
+  if (!isWanted(service)) return [];
+  const isProxy = readAnnotation(service, "proxy-protocol") === "true";
+  return (service.spec?.ports ?? []).map(({ port, nodePort = 0, protocol = "TCP" }) => {
+    const packets = protocol === "UDP" ? "udp" : "tcp";
+    return {
+      port,
+      nodePort,
+      packets,
+      protocol: packets === "tcp" && isProxy ? "tcp-proxy" : packets,
+    };
+  });
+}
+
+/** The clients that may use a Service now. */
+export function toClients(service: Service): readonly string[] {
+  if (!isWanted(service)) return [];
+  const ranges = service.spec?.loadBalancerSourceRanges ?? [];
+  return CLIENTS.filter((client) => ranges.length === 0 || isAmong(client, ranges));
+}
+
+/** An annotation of CloudStack. */
+export function readAnnotation({ metadata }: Service, name: string): string | undefined {
+  return metadata.annotations?.[`${PREFIX}${name}`];
+}
