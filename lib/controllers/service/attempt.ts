@@ -18,12 +18,32 @@ export class Attempt implements Disposable {
   purpose: Purpose | undefined;
   /** Whether a step was made. */
   isStarted = false;
+  #lookAgeMs: number | undefined;
+  #isConfirmed = false;
   readonly #turns: Turns;
   #turn: { readonly name: string; readonly held: Disposable } | undefined;
 
   constructor(turns: Turns, run: DetachedRun) {
     this.#turns = turns;
     this.run = run;
+  }
+
+  /** Whether it has looked in order to conclude: from then on every look is new enough for that. */
+  get isConfirmed(): boolean {
+    return this.#isConfirmed;
+  }
+
+  /** Has the next look be new enough to conclude from. @param ageMs How old it may be, in milliseconds */
+  confirm(ageMs: number): void {
+    this.#lookAgeMs = ageMs;
+    this.#isConfirmed = true;
+  }
+
+  /** How old the next look may be, in milliseconds. `undefined`: as old as a full pass leaves it. */
+  takeLookAge(): number | undefined {
+    const ageMs = this.#lookAgeMs;
+    this.#lookAgeMs = undefined;
+    return ageMs;
   }
 
   /** Whether a step of this turn may be made now. */

@@ -81,7 +81,8 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     this.#tasks = new ServiceTasks({ services, managed, ownClass, leavesNothingBehind });
     const claims = (): Iterable<LoadBalancerClaim> => this.#tasks.listClaims();
     const instanceIds = (): ReadonlySet<string> => this.#backends.instanceIds;
-    this.#looks = new Looks({ clock, loadBalancers, claims, instanceIds });
+    const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
+    this.#looks = new Looks({ clock, loadBalancers, claims, instanceIds, periodMs });
     this.#writer = new ServiceWriter({ client, services, inputs });
     this.#backends = new Backends(cloud);
     this.#reconciler = new ServiceReconciler({

@@ -50,10 +50,6 @@ export interface ServiceReconcilerOptions {
   readonly enqueue: (key: Key) => void;
 }
 
-/** How old a look may be. Changes of this process are in every look; a full pass looks for those of others. */
-const LOOK_AGE_MS = 60_000;
-/** Before a finalizer is removed: a request of the leader before may have ended only now. */
-const RELEASE_LOOK_AGE_MS = 10_000;
 /** A step has a deadline of its own; this one only ends what ignores it. */
 const STEP_TIMEOUT_MS = 1_800_000;
 /** When a Service is planned again that something prevents. */
@@ -118,8 +114,7 @@ export class ServiceReconciler {
       await writer.addFinalizer(first.service, signal);
       return undefined;
     }
-    const isRelease = first.kind === "release";
-    const view = await looks.look(isRelease ? RELEASE_LOOK_AGE_MS : LOOK_AGE_MS, signal);
+    const view = await looks.look(attempt.takeLookAge(), signal);
     // While it looked, the Service may have changed.
     const task = tasks.find(key);
     if (task?.kind !== first.kind) return undefined;
@@ -226,6 +221,10 @@ export class ServiceReconciler {
     const { narrator, managed, writer, inputs, findBackends, loadBalancers } = this.#options;
     const { service } = task;
     const waiting = plan.problems.find(({ isWaiting = true }) => isWaiting);
+    if ((waiting !== undefined || task.kind === "release") && !attempt.isConfirmed) {
+      this.#confirm(key, attempt, waiting ? "waiting" : "release");
+      return undefined;
+    }
     narrator.reportProblems(service, plan.problems);
     if (waiting !== undefined) {
       managed.setState(key, "waiting", { failure: waiting.message });
@@ -249,6 +248,14 @@ export class ServiceReconciler {
     if (attempt.progress.steps > 0) narrator.reportEnd(service, attempt.purpose ?? "ensure");
     if (plan.problems.length === 0 && backends.length > 0) narrator.forget(service);
     return {};
+  }
+
+  /** Plans once more, by a look that is new enough to conclude from. */
+  #confirm(key: Key, attempt: Attempt, kind: "release" | "waiting"): void {
+    const { looks, managed, clock } = this.#options;
+    const { state, readyAtMs = 0 } = managed.get(key) ?? {};
+    const waitedMs = state === "waiting" ? clock.monotonic() - readyAtMs : 0;
+    attempt.confirm(looks.toConclusionAgeMs(kind, waitedMs));
   }
 
   #fail(key: Key, { task, purpose }: Attempt, error: unknown): void {

@@ -185,6 +185,46 @@ describe("drift", () => {
   });
 });
 
+describe("looks", () => {
+  const listAges = (rig: ServiceRig, from: number): number[] =>
+    rig.cloud.looks.slice(from).map(({ maxAgeMs }) => maxAgeMs);
+
+  test("of a new leader are new before a release ends: a late request may have made something", async () => {
+    await using rig = await startServices();
+    rig.server.add("shop");
+    await rig.clock.advance(60_000);
+    const before = rig.cloud.looks.length;
+    rig.server.remove(KEY);
+    await rig.clock.advance(0);
+    expect(rig.server.find(KEY)).toBeUndefined();
+    expect(Math.min(...listAges(rig, before))).toBe(10_000);
+  });
+
+  test("serve many releases later on", async () => {
+    await using rig = await startServices();
+    for (const name of ["a", "b", "c"]) rig.server.add(name);
+    await rig.clock.advance(590_000);
+    const before = rig.cloud.looks.length;
+    for (const name of ["a", "b", "c"]) rig.server.remove(`web/${name}`);
+    await rig.clock.advance(0);
+    expect(rig.cloud.addresses.size).toBe(0);
+    expect(Math.min(...listAges(rig, before))).toBe(470_000);
+  });
+
+  test("for what prevents a Service are new at first, then older and older", async () => {
+    await using rig = await startServices();
+    rig.cloud.problems.set("uid-2", [{ reason: "AddressNotOurs", message: "it is not ours" }]);
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    expect(Math.min(...listAges(rig, 0))).toBe(0);
+    expect(listAges(rig, 0)).toContain(10_000);
+    const before = rig.cloud.looks.length;
+    await rig.clock.advance(300_000);
+    const ages = listAges(rig, before).filter((ageMs) => ageMs < 600_000);
+    expect(ages).toEqual([30_000, 60_000, 90_000, 120_000, 150_000]);
+  });
+});
+
 describe("turns", () => {
   test("let steps of one network run one at a time, and networks in parallel", async () => {
     await using rig = await startServices({ flags: { "concurrent-service-syncs": 2 } });

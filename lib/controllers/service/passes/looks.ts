@@ -6,6 +6,7 @@ import type {
   LoadBalancerClaim,
   LoadBalancers,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import { type Conclusion, toConclusionAgeMs } from "./look_age.ts";
 import { type Clock, startDeadline } from "../../../core/clock.ts";
 
 /** Longest time for one look, in milliseconds. The cloud has deadlines of its own for each request. */
@@ -17,10 +18,15 @@ export class Looks {
   readonly #loadBalancers: Pick<LoadBalancers, "observe">;
   readonly #claims: () => Iterable<LoadBalancerClaim>;
   readonly #instanceIds: () => ReadonlySet<string>;
+  readonly #periodMs: number;
   #last: object | undefined;
+  /** When the first one began, in monotonic milliseconds. */
+  #firstMs: number | undefined;
 
   constructor(options: {
     readonly clock: Clock;
+    /** Time between two full passes, in milliseconds. */
+    readonly periodMs: number;
     readonly loadBalancers: Pick<LoadBalancers, "observe">;
     readonly claims: () => Iterable<LoadBalancerClaim>;
     /** Of the instances of Nodes. */
@@ -30,6 +36,7 @@ export class Looks {
     this.#loadBalancers = options.loadBalancers;
     this.#claims = options.claims;
     this.#instanceIds = options.instanceIds;
+    this.#periodMs = options.periodMs;
   }
 
   /** The last look, however old. Absent before the first. */
@@ -38,14 +45,26 @@ export class Looks {
   }
 
   /**
+   * How old the look may be that a conclusion rests on, in milliseconds.
+   *
+   * @param waitedMs How long the Service has been waiting
+   */
+  toConclusionAgeMs(kind: Conclusion["kind"], waitedMs: number): number {
+    const nowMs = this.#clock.monotonic();
+    const lookingMs = nowMs - (this.#firstMs ?? nowMs);
+    return toConclusionAgeMs({ kind, waitedMs, lookingMs, periodMs: this.#periodMs });
+  }
+
+  /**
    * Looks at the cloud.
    *
-   * @param maxAgeMs How old a look may be, in milliseconds
+   * @param maxAgeMs How old a look may be, in milliseconds. `undefined`: as old as a full pass leaves it
    * @throws {CloudError} when the cloud cannot answer
    */
-  async look(maxAgeMs: number, signal: AbortSignal): Promise<object> {
+  async look(maxAgeMs: number = this.#periodMs, signal: AbortSignal): Promise<object> {
     using deadline = startDeadline(signal, TIMEOUT_MS, this.#clock);
     const question = { claims: this.#claims, instanceIds: this.#instanceIds, maxAgeMs };
+    this.#firstMs ??= this.#clock.monotonic();
     this.#last = await this.#loadBalancers.observe(question, deadline.signal);
     return this.#last;
   }

@@ -221,8 +221,18 @@ export const SERVICE_BREAKS: readonly Break[] = [
     invariant: "a full pass looks once for all Services",
     edits: edit(
       RECONCILE,
-      "looks.look(isRelease ? RELEASE_LOOK_AGE_MS : LOOK_AGE_MS, signal)",
-      "looks.look(isRelease ? 0 : 0, signal)",
+      "looks.look(attempt.takeLookAge(), signal)",
+      "looks.look(void attempt.takeLookAge() ?? 0, signal)",
+    ),
+    tests: [PASSES],
+  },
+  {
+    id: "release-by-old-look",
+    invariant: "a new leader releases nothing by a look from before its last request could end",
+    edits: edit(
+      RECONCILE,
+      '(waiting !== undefined || task.kind === "release") && !attempt.isConfirmed',
+      '(waiting !== undefined || task.kind === "release") && attempt.isConfirmed',
     ),
     tests: [PASSES],
   },
