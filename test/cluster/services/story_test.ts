@@ -233,9 +233,9 @@ describe.skipIf(skipsCluster())("a Service of type LoadBalancer on CloudStack", 
     await create("late");
     await untilTrue("the request", () => cloud.requests.count("associateIpAddress") > asked);
     first.landfall.signal("SIGKILL");
+    cloud.settings.jobMs = 200;
     await untilAddress("late");
     await untilTrue("all rules", () => ledger().addresses.length === before.addresses.length + 1);
-    cloud.settings.jobMs = 200;
     await remove("late");
     await untilTrue("its end", async () => (await read("late")) === undefined);
     expect(ledger()).toEqual(before);

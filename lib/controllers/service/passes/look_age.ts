@@ -1,7 +1,7 @@
 /**
  * Decides how old a look at the cloud may be. Pure.
  *
- * Changes of this process are in every look. The full pass finds what others changed, so a plan rarely needs a new look.
+ * Changes of this process are in every look, and the full pass finds those of others: a plan rarely needs a new look.
  * @module
  */
 
