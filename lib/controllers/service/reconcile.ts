@@ -17,6 +17,7 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { Service } from "../../kube/kinds/service.ts";
 import { Attempt } from "./attempt.ts";
+import { toPauseMs } from "./passes/look_age.ts";
 import type { Looks } from "./passes/looks.ts";
 import type { ManagedServices } from "./state/managed.ts";
 import type { ServiceMetrics } from "./metrics.ts";
@@ -52,8 +53,6 @@ export interface ServiceReconcilerOptions {
 
 /** A step has a deadline of its own; this one only ends what ignores it. */
 const STEP_TIMEOUT_MS = 1_800_000;
-/** When a Service is planned again that something prevents. */
-const WAIT_MS = 60_000;
 
 /** A task with its plan. */
 interface Planned {
@@ -228,7 +227,7 @@ export class ServiceReconciler {
     narrator.reportProblems(service, plan.problems);
     if (waiting !== undefined) {
       managed.setState(key, "waiting", { failure: waiting.message });
-      return { requeueAfterMs: WAIT_MS };
+      return { requeueAfterMs: toPauseMs(managed.findWaitedMs(key)) };
     }
     if (task.kind === "release") {
       const isUnremarkable = task.isGone && loadBalancers.leavesNothingBehind === true;
@@ -252,10 +251,8 @@ export class ServiceReconciler {
 
   /** Plans once more, by a look that is new enough to conclude from. */
   #confirm(key: Key, attempt: Attempt, kind: "release" | "waiting"): void {
-    const { looks, managed, clock } = this.#options;
-    const { state, readyAtMs = 0 } = managed.get(key) ?? {};
-    const waitedMs = state === "waiting" ? clock.monotonic() - readyAtMs : 0;
-    attempt.confirm(looks.toConclusionAgeMs(kind, waitedMs));
+    const { looks, managed } = this.#options;
+    attempt.confirm(looks.toConclusionAgeMs(kind, managed.findWaitedMs(key)));
   }
 
   #fail(key: Key, { task, purpose }: Attempt, error: unknown): void {

@@ -35,6 +35,8 @@ export interface Managed {
   state: ServiceState;
   /** When it was last ready, or first seen, in monotonic milliseconds. */
   readyAtMs: number;
+  /** Since when something has prevented it, in monotonic milliseconds. */
+  waitsSinceMs?: number;
   /** When it was last reconciled without a failure, in milliseconds since the epoch. */
   succeededAt?: number;
   /** What the work on it waits for. */
@@ -71,6 +73,12 @@ export class ManagedServices {
   /** The keys of those that something prevents. */
   *listWaiting(): Iterable<Key> {
     for (const [key, { state }] of this.#services) if (state === "waiting") yield key;
+  }
+
+  /** How long something has prevented a Service, in milliseconds; 0 if nothing did at the last attempt. */
+  findWaitedMs(key: Key): number {
+    const { waitsSinceMs } = this.#services.get(key) ?? {};
+    return waitsSinceMs === undefined ? 0 : this.#clock.monotonic() - waitsSinceMs;
   }
 
   /** How long the one that has waited the longest has not been ready, in milliseconds; 0 if all are. */
@@ -110,6 +118,8 @@ export class ManagedServices {
     delete managed.waitsFor;
     Object.assign(managed, reason);
     if (state === "ready") managed.readyAtMs = this.#clock.monotonic();
+    if (state !== "waiting") delete managed.waitsSinceMs;
+    else managed.waitsSinceMs ??= this.#clock.monotonic();
   }
 
   /** Notes that a Service was reconciled without a failure. */
