@@ -172,6 +172,9 @@ export class ServiceReconciler {
       return undefined;
     }
     managed.setState(key, "working", { waitsFor: step.summary });
+    // What a step takes over or replaces may not show any more when the last one is done.
+    const notices = plan.problems.filter(({ isWaiting }) => isWaiting === false);
+    this.#options.narrator.reportProblems(task.service, notices);
     await this.#apply(key, { task, step }, attempt);
     return undefined;
   }

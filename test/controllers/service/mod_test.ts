@@ -368,6 +368,19 @@ describe("failures", () => {
     expect(said.length).toBeLessThanOrEqual(4);
   });
 
+  test("S-07 a problem that only a plan with steps shows is reported", async () => {
+    await using rig = await startServices();
+    const notice = { reason: "WorthKnowing", message: "look at this", isWaiting: false };
+    const waiting = { reason: "NotYet", message: "wait for this" };
+    rig.cloud.problems.set("uid-2", [notice, waiting]);
+    rig.cloud.onStep = () => rig.cloud.problems.clear();
+    rig.server.add("shop");
+    await rig.clock.advance(1_000);
+    expect(rig.readAddress(KEY)).toBe("192.0.2.1");
+    expect(rig.listReasons(KEY)).toContain("WorthKnowing");
+    expect(rig.listReasons(KEY)).not.toContain("NotYet");
+  });
+
   test("S-20 a key of too many parts cannot come: it is the key of a stored Service", async () => {
     await using rig = await startServices();
     rig.server.add("shop");

@@ -6,10 +6,15 @@ import { isDeepStrictEqual } from "node:util";
 import type { LoadBalancerIngress } from "../../../cloud/capabilities/load_balancers.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";
-import { LOAD_BALANCER_CLEANUP, type Service, SERVICES } from "../../../kube/kinds/service.ts";
+import {
+  hasCloudLoadBalancer,
+  LOAD_BALANCER_CLEANUP,
+  type Service,
+  SERVICES,
+} from "../../../kube/kinds/service.ts";
 import { trimObject } from "../../../kube/kinds/trim.ts";
 import type { NewestServices } from "./newest_services.ts";
-import { hasDroppedIpMode } from "../spec/status.ts";
+import { hasDroppedIpMode, showsAnnotations, showsIngress } from "../spec/status.ts";
 import { RECORD } from "../words.ts";
 
 /** What a {@linkcode ServiceWriter} needs. */
@@ -87,7 +92,8 @@ export class ServiceWriter {
   }
 
   /**
-   * Removes the finalizer, the record and the status at once. A Service that is gone is right, too.
+   * Removes the finalizer, the record and the status at once. A Service that is gone is right, too. One that has none
+   * of them is not written.
    *
    * @param annotations Of other programs; `undefined` removes one
    */
@@ -96,7 +102,10 @@ export class ServiceWriter {
     annotations: ShownState["annotations"],
     signal: AbortSignal,
   ): Promise<void> {
-    const changes = toAnnotationPatch({ ...annotations, [RECORD]: undefined });
+    const wanted = { ...annotations, [RECORD]: undefined };
+    const isDone = showsIngress(service, [], this) && showsAnnotations(service, wanted);
+    if (isDone && !hasCloudLoadBalancer(service)) return;
+    const changes = toAnnotationPatch(wanted);
     const toBody: ToBody = ({ metadata: { finalizers = [] } }) => ({
       metadata: {
         finalizers: finalizers.filter((one) => one !== LOAD_BALANCER_CLEANUP),
