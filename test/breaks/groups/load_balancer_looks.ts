@@ -153,8 +153,8 @@ export const LOAD_BALANCER_LOOK_BREAKS: readonly Break[] = [
     invariant: "another CloudStack, in which a load balancer is missing, does not end its release",
     edits: edit(
       `${FOLDER}/doubts.ts`,
-      "if (mayHaveOne && !isRecognized(view, lbName))",
-      "if (!mayHaveOne && !isRecognized(view, lbName))",
+      "if (mustRecognize && !isRecognized(view, lbName))",
+      "if (!mustRecognize && !isRecognized(view, lbName))",
     ),
     tests: [`${TESTS}/doubts_test.ts`, `${TESTS}/load_balancers_test.ts`],
   },

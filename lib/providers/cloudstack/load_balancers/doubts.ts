@@ -31,15 +31,16 @@ export function showsLoadBalancer(
 }
 
 /**
- * Says why nothing may be done for a Service on the basis of a look: the Service has, or may have, a load balancer, and
- * the look may be about another CloudStack, or about two that answer in turn.
+ * Says why nothing may be done for a Service on the basis of a look, which may be about another CloudStack, or about
+ * two that answer in turn. Without any Node, a Service that shows no sign of a load balancer need not wait.
  *
  * @returns A problem for which the Service waits; `undefined` if there is no doubt
  */
 export function findDoubt(view: View, claim: LoadBalancerClaim): LoadBalancerProblem | undefined {
-  const mayHaveOne = claim.ingress.length > 0 || claim.record !== undefined;
+  const hasSign = claim.ingress.length > 0 || claim.record !== undefined;
   const lbName = toLbName(claim.owner.uid);
-  if (mayHaveOne && !isRecognized(view, lbName)) return toWaiting("NotKnown", NOT_OURS);
+  const mustRecognize = hasSign || view.hasNoNodes !== true;
+  if (mustRecognize && !isRecognized(view, lbName)) return toWaiting("NotKnown", NOT_OURS);
   const isLost = (rule: Rule): boolean =>
     !view.addresses.has(rule.addressId) && findLbName(rule) === lbName;
   const lost = view.rules.values().find(isLost);

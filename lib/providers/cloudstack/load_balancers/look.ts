@@ -205,8 +205,8 @@ export class Look {
         ),
       signal,
     );
-    const isOurCloud = await this.#recognize(taken, new Set(claims.keys()), signal);
-    const found = { ...taken, isOurCloud };
+    const recognized = await this.#recognize(taken, new Set(claims.keys()), signal);
+    const found = { ...taken, ...recognized };
     const lbNames = [...found.rules.values()].flatMap(
       (one) => parseRuleName(one.name)?.lbName ?? [],
     );
@@ -224,16 +224,18 @@ export class Look {
     taken: Omit<Found, "isOurCloud">,
     lbNames: ReadonlySet<string>,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<Pick<Found, "isOurCloud" | "hasNoNodes">> {
     const { source, store } = this.#options;
-    if (showsLoadBalancer(taken, { clusterIds: store.clusterIds, lbNames })) return true;
+    if (showsLoadBalancer(taken, { clusterIds: store.clusterIds, lbNames })) {
+      return { isOurCloud: true };
+    }
     const nodeVmIds = source.memory.nodeVmIds.union(this.#instanceIds());
     if (nodeVmIds.size > 0) {
       const { vms } = await source.readBackends(taken.takenAtMs, signal);
-      return nodeVmIds.values().some((id) => vms.has(id));
+      return { isOurCloud: nodeVmIds.values().some((id) => vms.has(id)) };
     }
     if (!source.memory.hasInventory) throw new CloudError("unreachable", TOO_EARLY);
-    return false;
+    return { isOurCloud: false, hasNoNodes: true };
   }
 
   #findNodes(): KnownNodes {

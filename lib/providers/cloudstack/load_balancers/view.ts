@@ -149,6 +149,8 @@ export interface View {
    * cluster, or the VM of a Node. If not, nothing is proven to be absent.
    */
   readonly isOurCloud: boolean;
+  /** Whether no Node is known that could prove it. @default {false} */
+  readonly hasNoNodes?: true;
   /** Absent: the server says none that can be read. */
   readonly version?: Version;
   readonly clusterIds: readonly [string, ...string[]];

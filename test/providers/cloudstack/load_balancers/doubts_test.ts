@@ -61,8 +61,11 @@ describe("findDoubt()", () => {
     expect(find({ isOurCloud: false, addresses: toTagged("three") }, { ingress })).toBeDefined();
   });
 
-  test("a Service that never had a load balancer does not wait", () => {
-    expect(find({ isOurCloud: false })).toBeUndefined();
+  test("a Service without any sign of a load balancer waits, too, if there are Nodes", () => {
+    expect(find({ isOurCloud: false })).toMatchObject({ reason: "NotKnown", isWaiting: true });
+    expect(find({ isOurCloud: true })).toBeUndefined();
+    expect(find({ isOurCloud: false, hasNoNodes: true })).toBeUndefined();
+    expect(find({ isOurCloud: false, hasNoNodes: true }, { ingress })).toBeDefined();
   });
 
   test("a Service waits while CloudStack shows a rule of it without its address", () => {

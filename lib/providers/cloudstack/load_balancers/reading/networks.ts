@@ -14,7 +14,7 @@ export interface KnownNetworks {
 
 interface Kept extends KnownNetworks {
   readonly readAtMs: number;
-  /** Networks that were wanted; those that are not among `networks` are not shown to this user. */
+  /** Networks that were wanted: the names of their lists were asked for. */
   readonly wanted: ReadonlySet<string>;
 }
 
@@ -28,7 +28,7 @@ export interface WantedNetworks {
 const AGE_MS_MAX = 3_600_000;
 
 /**
- * Lists all networks, and again after an hour, when one is wanted that was never looked for, or after
+ * Lists all networks, and again after an hour, while one that is wanted is not shown, or after
  * {@linkcode Networks.forget}.
  */
 export class Networks {
@@ -90,6 +90,7 @@ export class Networks {
 /** Whether listing them again would say no more about a network. */
 function isKnown({ networks, wanted }: Kept, id: string): boolean {
   const network = networks.get(id);
-  if (network === undefined) return wanted.has(id);
+  // A fault may have hidden it.
+  if (network === undefined) return false;
   return network.aclListId === undefined || network.aclListName !== undefined || wanted.has(id);
 }

@@ -17,15 +17,17 @@ const LISTED = [
 ];
 
 let asked: string[];
+let listed: readonly Network[];
 let clock: ManualClock;
 let networks: Networks;
 beforeEach(() => {
   asked = [];
+  listed = LISTED;
   clock = new ManualClock();
   const api = {
     listNetworks: () => {
       asked.push("networks");
-      return Promise.resolve({ objects: LISTED, unreadable: [] });
+      return Promise.resolve({ objects: listed, unreadable: [] });
     },
     readAclListName: (listId: string) => {
       asked.push(listId);
@@ -61,11 +63,14 @@ describe("Networks", () => {
     expect((await read("plain", "tier")).get("tier")?.aclListName).toBe("name of acl");
   });
 
-  test("looks once for a network that it was not shown", async () => {
-    await read("plain");
-    await read("new");
+  test("looks again for a network that it was not shown, until it is", async () => {
+    await read("plain", "new");
     await read("plain", "new");
     expect(asked).toEqual(["networks", "networks"]);
+    listed = [...LISTED, toNetwork("new")];
+    expect((await read("new")).has("new")).toBe(true);
+    await read("plain", "new");
+    expect(asked).toHaveLength(3);
   });
 
   test("lists them again after an hour, and when it must forget them", async () => {
