@@ -2,20 +2,13 @@
  * Reads from each cloud's definition what manifests and chart need to know about it.
  * @module
  */
-import type {
-  MissingLoadBalancers,
-  ProviderDefinition,
-  ProviderInstall,
-} from "../lib/cloud/provider_definition.ts";
+import type { ProviderDefinition, ProviderInstall } from "../lib/cloud/provider_definition.ts";
 import { YAML_SYNTAX } from "../lib/config/yaml_syntax.ts";
 import { assert } from "../lib/core/assert.ts";
 import { loadProviders, PROVIDERS } from "../lib/providers/mod.ts";
 
 /** The part of a definition that this file uses. */
-export type Installable = Pick<
-  ProviderDefinition,
-  "name" | "settings" | "syntax" | "install" | "missingLoadBalancers"
->;
+export type Installable = Pick<ProviderDefinition, "name" | "settings" | "syntax" | "install">;
 
 /** How a cloud is installed. */
 export interface Cloud extends Omit<ProviderInstall, "key"> {
@@ -27,8 +20,6 @@ export interface Cloud extends Omit<ProviderInstall, "key"> {
   readonly isText: boolean;
   /** Whether they may be YAML as well. */
   readonly isYaml: boolean;
-  /** What manifests say about load balancers. @default {nothing} */
-  readonly missingLoadBalancers?: MissingLoadBalancers;
 }
 
 /** All clouds. */
@@ -49,12 +40,7 @@ export function isConfigText(definitions: readonly Installable[]): boolean {
 }
 
 /** How a cloud is installed. A definition without `install` uses Secret and Lease of the default cloud. */
-export function toCloud({
-  name,
-  syntax = YAML_SYNTAX,
-  install,
-  missingLoadBalancers,
-}: Installable): Cloud {
+export function toCloud({ name, syntax = YAML_SYNTAX, install }: Installable): Cloud {
   if (install === undefined)
     assert(name !== PROVIDERS[0].name, "the default cloud must have install");
   const { other, lease, secret } = install ?? CLOUD;
@@ -66,6 +52,5 @@ export function toCloud({
     file: key ?? `config.${syntax.name.toLowerCase()}`,
     isText,
     isYaml: !isText || syntax.accepts !== undefined,
-    ...(missingLoadBalancers && { missingLoadBalancers }),
   };
 }

@@ -24,7 +24,7 @@ import {
   renderValues,
   renderValueTable,
 } from "./values/chart_value.ts";
-import { IMAGE, LABELS, NAME, NAMESPACE } from "./names.ts";
+import { IMAGE, LABELS, NAME, NAMESPACE, toControllers } from "./names.ts";
 import {
   createRbac,
   createSecretExample,
@@ -261,11 +261,11 @@ function renderClouds(definitions: readonly Installable[]): string {
 /** What templates need to know about a cloud. A pod with the variable needs no file. */
 function renderCloudsTemplate(definitions: readonly Installable[]): string {
   const clouds = definitions.map((one) => {
-    const { name, file, secret, lease, other, variable, missingLoadBalancers } = toCloud(one);
-    const { message, advice } = missingLoadBalancers ?? {};
-    const loadBalancers = message && `${message}. If the cluster has some, ${advice}.`;
-    const texts = { ...(variable && { variable }), ...(loadBalancers && { loadBalancers }) };
-    return [name, { file, secret, lease, other, ...texts }] as const;
+    const cloud = toCloud(one);
+    const { name, file, secret, lease, other, variable } = cloud;
+    const controllers = toControllers(cloud);
+    const texts = { file, secret, lease, other, controllers, ...(variable && { variable }) };
+    return [name, texts] as const;
   });
   return `{{- /* ${WRITTEN} */}}
 {{- define "landfall.clouds" -}}

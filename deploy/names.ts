@@ -3,6 +3,8 @@
  * @module
  */
 import { CONTROLLER_NAMES } from "../lib/cli/flags/controllers.ts";
+import { listInstalled } from "../lib/controllers/load.ts";
+import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { VERSION } from "../lib/cli/version.ts";
 import { listRights, needAll, type Policy, toPolicy } from "../lib/app/rights.ts";
 import { CLOUD, type Cloud } from "./clouds.ts";
@@ -40,10 +42,11 @@ export function toCloudArgs({ name, file }: Cloud): readonly string[] {
 export const SECURE_PORT = 10258;
 /** User and group of distroless images' `nonroot`. */
 export const NONROOT = 65_532;
-/** Default of the chart for `--controllers`. */
-export const CONTROLLERS: readonly string[] = CONTROLLER_NAMES.filter(
-  ({ isAvailable, isOffByDefault = false }) => isAvailable && !isOffByDefault,
-).map(({ name }) => name);
+/** What manifests and chart write for `--controllers`, by cloud. */
+export function toControllers(cloud: Pick<Cloud, "controllers">): readonly string[] {
+  const installed = new Set(listInstalled(CONTROLLERS, cloud).map(({ name }) => name));
+  return CONTROLLER_NAMES.map(({ name }) => name).filter((name) => installed.has(name));
+}
 /** Default of the chart for `--v`: no debug records. */
 export const VERBOSITY = 2;
 
@@ -62,5 +65,5 @@ export const LABELS: Readonly<Record<string, string>> = {
 
 /** The rights of these controllers, with the Lease of a cloud. */
 export function toCloudPolicy(cloud: Cloud): Policy {
-  return toPolicy(listRights(needAll(toLease(cloud))));
+  return toPolicy(listRights(needAll(toLease(cloud), CONTROLLERS, cloud)));
 }

@@ -3,17 +3,16 @@
  * @module
  */
 import type { Comments } from "./yaml.ts";
-import { wrapText } from "../lib/core/text/wrap.ts";
 import type { Cloud } from "./clouds.ts";
 import {
   CONFIG_FOLDER,
-  CONTROLLERS,
   IMAGE,
   NAME,
   NONROOT,
   SECURE_PORT,
   SELECTOR,
   toCloudArgs,
+  toControllers,
   VERBOSITY,
 } from "./names.ts";
 
@@ -27,7 +26,7 @@ export type WorkloadKind = "DaemonSet" | "Deployment";
 export function toArgs(cloud: Cloud): readonly string[] {
   return [
     ...toCloudArgs(cloud),
-    `--controllers=${CONTROLLERS.join(",")}`,
+    `--controllers=${toControllers(cloud).join(",")}`,
     `--leader-elect-resource-name=${cloud.lease}`,
     `--secure-port=${SECURE_PORT}`,
     "--debug-address=127.0.0.1:10260",
@@ -185,17 +184,10 @@ export const POD_COMMENTS: Comments = {
  *
  * @param before How many arguments a pod has before those of {@linkcode toArgs}
  */
-export function toArgComments(
-  { other, missingLoadBalancers }: Cloud,
-  before: number,
-): Readonly<Record<string, string>> {
+export function toArgComments({ other }: Cloud, before: number): Readonly<Record<string, string>> {
   // They follow the arguments that choose the cloud.
   const at = (index: number): string => `containers.0.args.${before + index}`;
-  const { message, advice } = missingLoadBalancers ?? {};
   return {
-    ...(message && {
-      [at(2)]: wrapText(`${message}. If the cluster has some, ${advice}.`, 90).join("\n"),
-    }),
     [at(3)]: `The Lease of the ${other}. While that controller leads, Landfall waits.`,
   };
 }

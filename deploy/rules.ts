@@ -1,6 +1,6 @@
 /**
- * The rights in the Helm chart: those of the controllers that `*` chooses, and of other controllers if values name
- * them.
+ * The rights in the Helm chart: those of the controllers that run with every cloud, and of other controllers if values
+ * or the cloud name them.
  * @module
  */
 import { listFurtherRights, listRights, needAll, toPolicy } from "../lib/app/rights.ts";
@@ -42,9 +42,11 @@ ${toYaml(leaseRules)}{{- end }}
 `;
 }
 
-/** The chart grants these rights only if values name the controller. */
-function renderFurther({ name, aliases }: ControllerDefinition, rules: string): string {
-  const named = [name, ...aliases].map((one) => `(has "${one}" .Values.enabledControllers)`);
+/** The chart grants these rights only if the list of controllers has the controller. */
+function renderFurther(one: ControllerDefinition, rules: string): string {
+  const names = [one.name, ...one.aliases, ...(one.isOffByDefault === true ? [] : ["*"])];
+  const list = '(splitList "," (include "landfall.controllers" .))';
+  const named = names.map((name) => `(has "${name}" ${list})`);
   return `{{- if or ${named.join(" ")} }}
 ${rules}{{- end }}
 `;

@@ -7,7 +7,6 @@ const UNFENCED: Readonly<Record<string, string>> = {
   LeaderElector: "the Lease says who leads",
   createDelegatedReviewer: "reviews change nothing",
   Caches: "they only read",
-  findLoadBalancers: "it only reads",
 };
 
 /** Files of providers that send more than reads, and why they ask no fence. Others ask it right before each request. */

@@ -18,6 +18,7 @@ import type { UnknownReason } from "../lib/cloud/provider.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
 import { STATES } from "../lib/http/page/state.ts";
 import { SUPPORTED_FROM } from "../lib/kube/api/version.ts";
+import { LB_COMMANDS, ROLE_COMMAND } from "../lib/providers/cloudstack/load_balancers/commands.ts";
 import { loadProviders, requireProvider } from "../lib/providers/mod.ts";
 import {
   listAnchors,
@@ -35,7 +36,7 @@ const FOREIGN_FLAGS = {
     "cascade certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
     "field-manager field-selector for force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
     "namespace non-resource-url patch replicas resource selector server server-side serviceaccount " +
-    "show-managed-fields timeout type user verb",
+    "show-managed-fields timeout type user verb watch",
   cosign:
     "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
   gpg: "armor detach-sign verify",
@@ -68,7 +69,9 @@ const OTHER_WORDS = new Set([
 ]);
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
 const OTHER_KEYS = new Set([
+  "allocateLoadBalancerNodePorts",
   "apiVersion",
+  "appProtocol",
   "cloudProvider",
   "enabledControllers",
   "existingConfigSecret",
@@ -78,15 +81,20 @@ const OTHER_KEYS = new Set([
   "holderIdentity",
   "hostPath",
   "imagePullSecrets",
+  "ipMode",
   "ipFamilies",
   "kubeletExtraArgs",
   "listProjects",
   "listVirtualMachines",
+  "loadBalancerIP",
+  "loadBalancerSourceRanges",
   "matchExpressions",
   "nodeRegistration",
   "replicaCount",
   "serviceLoadBalancerIPs",
   "secretName",
+  "sessionAffinity",
+  "targetPort",
   "useHostNetwork",
 ]);
 /** Every reason for an unknown machine: the compiler refuses one too many and one too few. */
@@ -147,6 +155,7 @@ describe("pages for people", () => {
       "docs/guides/install-cloudstack.md",
       "docs/guides/install.md",
       "docs/guides/labels.md",
+      "docs/guides/load-balancers.md",
       "docs/guides/metrics-and-alerts.md",
       "docs/guides/migrate-from-apache.md",
       "docs/guides/migrate.md",
@@ -239,8 +248,10 @@ describe("pages for people", () => {
     ]);
     const named = listNames(/^((?:[a-z]+\.)?[a-z]+(?:[A-Z]+[a-z]*)+|deletion\.\w+)(?=$|:)/g);
     expect(named.length).toBeGreaterThan(10);
-    // Fields of Kubernetes are no settings.
-    const isField = (name: string): boolean => /^(?:spec|status)\./.test(name);
+    // Fields of Kubernetes and commands of CloudStack are no settings.
+    const commands = new Set([ROLE_COMMAND, ...LB_COMMANDS.map(({ name }) => name)]);
+    const isField = (name: string): boolean =>
+      /^(?:spec|status)\./.test(name) || commands.has(name);
     const unknown = named.filter(
       ([, name]) => !known.has(name) && !OTHER_KEYS.has(name) && !isField(name),
     );

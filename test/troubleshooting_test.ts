@@ -120,7 +120,6 @@ const CLOUDSTACK_QUOTES: readonly Quote[] = [
     "lib/providers/cloudstack/model/provider_id.ts",
     "Cannot read provider ID ",
   ],
-  ["Landfall cannot list Services", "lib/app/load_balancers.ts", "Landfall cannot list Services"],
   ["Cannot prove that VM … is gone:", ABSENCE, "Cannot prove that VM ${vmId} is gone:"],
   ...same(
     ABSENCE,

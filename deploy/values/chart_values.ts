@@ -28,7 +28,7 @@ import {
   toCloud,
 } from "../clouds.ts";
 import { CONTROLLER, FLAG } from "./flag_schema.ts";
-import { CONTROLLERS, VERBOSITY } from "../names.ts";
+import { toControllers, VERBOSITY } from "../names.ts";
 import { POD_COMMENTS, POD_SECURITY, RESOURCES, SECURITY, SPREAD, TOLERATIONS } from "../pod.ts";
 
 /** Builds all values. @param definitions The clouds to choose from */
@@ -146,11 +146,12 @@ function listTextHelp(definitions: readonly Installable[]): string {
 function listProcessValues(definitions: readonly Installable[]): ChartValues {
   const leases = listByCloud(definitions, ({ lease }) => lease);
   return {
-    enabledControllers: value("Controllers that run, as --controllers takes them.", CONTROLLERS, {
-      type: "array",
-      items: CONTROLLER,
-      minItems: 1,
-    }),
+    enabledControllers: value(
+      "Controllers that run, as --controllers takes them. Empty: those for the cloud, which are\n" +
+        `${listByCloud(definitions, (cloud) => toControllers(cloud).join(", "))}.`,
+      [],
+      { type: "array", items: CONTROLLER },
+    ),
     logVerbosityLevel: value(
       "Log level, as --v takes it. 0 to 3: info, warnings and errors. 4 to 10: debug records as well.",
       VERBOSITY,

@@ -26,7 +26,12 @@ interface EventDescription {
 /** Renders the page; controllers and Events in the order given. */
 export function renderEventsPage(sources: readonly EventSource[]): string {
   const sections = sources.map(
-    ({ component, controller, place, events }) => `## ${place ? controller : toCode(controller)}
+    ({
+      component,
+      controller,
+      place,
+      events,
+    }) => `## ${controller.includes(" ") ? controller : toCode(controller)}
 
 Written as ${toCode(component)}${place === undefined ? "" : ` ${place}`}.
 

@@ -6,7 +6,7 @@ import type { ProviderDocs } from "../../lib/cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { TOPOLOGY_LABELS } from "../../lib/controllers/words.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
-import type { Registries } from "./registries.ts";
+import { isOfServices, type Registries } from "./registries.ts";
 
 /** Renders the page. */
 export function renderLabelsPage({ controllers, providers }: Registries): string {
@@ -26,7 +26,7 @@ export function renderLabelsPage({ controllers, providers }: Registries): string
 
 The names on this page never change. Landfall writes the labels when it initialises a Node, and then keeps them up to
 date with the machine. It never touches a label that is not listed here. While the cloud cannot give a value, the label
-stays as it is.
+stays as it is. What Landfall reads and writes on a Service is on [a page of its own](annotations.md).
 
 ## Labels from every cloud
 
@@ -40,7 +40,11 @@ ${toTable(["what", "where", "meaning"], [...ids, ...toWordRows(controllers)])}`;
 
 /** All taints together, all annotations together. */
 function toWordRows(registry: readonly ControllerDefinition[]): string[][] {
-  const words = registry.flatMap((one) => one.words);
+  const words = registry.flatMap((one) =>
+    isOfServices(one)
+      ? one.words.filter(({ where }) => where === "label" || where === "taint")
+      : one.words,
+  );
   const places = Map.groupBy(words, ({ where }) => where);
   return [...places.values()]
     .flat()

@@ -3,20 +3,24 @@
  * @module
  */
 import { PROCESS_EVENTS } from "../../lib/app/words.ts";
+import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
+import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { listSections } from "../../lib/controllers/load.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/words.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { BREAK_GROUPS } from "../../test/breaks/breaks.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";
+import { renderAnnotationsPage } from "./annotations_page.ts";
 import { renderBreakList } from "./breaks_list.ts";
 import { renderConfigPage } from "./config_page.ts";
 import { type EventSource, renderEventsPage } from "./events_page.ts";
 import { renderFlagsPage } from "./flags_page.ts";
 import { renderLabelsPage } from "./labels_page.ts";
+import { toCode } from "./markdown.ts";
 import { renderMetricsPage } from "./metrics_page.ts";
 import { renderPermissionsPage } from "./permissions_page.ts";
-import { ALL, type Registries } from "./registries.ts";
+import { ALL, isOfServices, type Registries } from "./registries.ts";
 
 /** What writes Events beside the controllers. */
 const PROCESS_SOURCES: readonly EventSource[] = [
@@ -36,17 +40,49 @@ const PROCESS_SOURCES: readonly EventSource[] = [
   },
 ];
 
+/** What clouds and address pools say about Services in Events. */
+function listProblemSources(
+  { name, component }: ControllerDefinition,
+  { providers }: Registries,
+): EventSource[] {
+  const toSource = (what: string, problems: Readonly<Record<string, string>>): EventSource => ({
+    controller: `${toCode(name)}, ${what}`,
+    place: "on Services, in their namespaces",
+    component,
+    events: Object.fromEntries(
+      Object.entries(problems).map(([reason, meaning]) => [
+        reason,
+        { reason, type: "Warning", meaning },
+      ]),
+    ),
+  });
+  return [
+    ...providers.flatMap(({ docs: { title, loadBalancers } }) =>
+      loadBalancers === undefined ? [] : [toSource(`with ${title}`, loadBalancers.problems)],
+    ),
+    toSource("with address pools", POOL_PROBLEMS),
+  ];
+}
+
 /** Texts by file name in docs/reference. */
 export function renderPages(registries: Registries = ALL): ReadonlyMap<string, string> {
   const { controllers, providers } = registries;
-  const sources = controllers.map(({ name, ...source }) => ({ ...source, controller: name }));
+  const sources = controllers.flatMap((one): EventSource[] => [
+    {
+      ...one,
+      controller: one.name,
+      ...(isOfServices(one) && { place: "on Services, in their namespaces" }),
+    },
+    ...(isOfServices(one) ? listProblemSources(one, registries) : []),
+  ]);
   return new Map([
+    ["annotations.md", renderAnnotationsPage(registries)],
     ["config.md", renderConfigPage(providers, listSections(controllers))],
     ["events.md", renderEventsPage([...sources, ...PROCESS_SOURCES])],
     ["flags.md", renderFlagsPage(controllers)],
     ["labels.md", renderLabelsPage(registries)],
     ["metrics.md", renderMetricsPage(registries)],
-    ["permissions.md", renderPermissionsPage(controllers)],
+    ["permissions.md", renderPermissionsPage(registries)],
   ]);
 }
 

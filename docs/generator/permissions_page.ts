@@ -5,6 +5,7 @@
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { listFurtherRights, listRights, needAll, type NeededRight } from "../../lib/app/rights.ts";
 import { formatResource } from "../../lib/cli/check/permissions.ts";
+import type { Registries } from "./registries.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";
 
 const HEADER = [
@@ -20,11 +21,15 @@ const HEADER = [
 const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
 
 /** Renders the page. */
-export function renderPermissionsPage(registry: readonly ControllerDefinition[]): string {
+export function renderPermissionsPage({ controllers: registry, providers }: Registries): string {
   const needs = needAll(LEASE, registry);
   const further = registry
     .filter(({ name }) => !needs.controllers.has(name))
-    .map(({ name }) => ({ name, rights: listFurtherRights(needs, name) }))
+    .map((one) => ({
+      one,
+      rights: listFurtherRights(needs, one.name),
+      clouds: providers.filter(({ install }) => install?.controllers?.includes(one.name)),
+    }))
     .filter(({ rights }) => rights.length > 0);
   return `${GENERATED_NOTE}
 
@@ -43,17 +48,27 @@ ${further.map(renderFurther).join("")}`;
 }
 
 interface FurtherRights {
-  readonly name: string;
+  readonly one: ControllerDefinition;
   readonly rights: readonly NeededRight[];
+  /** The clouds whose manifests start it. */
+  readonly clouds: Registries["providers"];
 }
 
-/** What a controller needs that is off by default: without it, these rights should not be granted. */
-function renderFurther({ name, rights }: FurtherRights): string {
+/** What a controller needs that does not run everywhere: without it, these rights should not be granted. */
+function renderFurther({ one, rights, clouds }: FurtherRights): string {
+  const titles = clouds.map(({ docs }) => docs.title).join(" and ");
+  const when = one.isOffByDefault
+    ? "This controller is off until `--controllers` names it. Then it needs these rights, too."
+    : "This controller runs only with a cloud that can serve it. Then it needs these rights, too.";
+  const who =
+    titles === ""
+      ? "The Helm\nchart grants them when `enabledControllers` names it; the files in `deploy/manifests` do not."
+      : `The manifests for\n${titles} grant them. So does the Helm chart, with this cloud or when ` +
+        "`enabledControllers` names it.";
   return `
-## \`${name}\`
+## \`${one.name}\`
 
-This controller is off until \`--controllers\` names it. Then it needs these rights, too. The Helm
-chart grants them when \`enabledControllers\` names it; the files in \`deploy/manifests\` do not.
+${when} ${who}
 
 ${toTable(HEADER, toRows(rights))}`;
 }

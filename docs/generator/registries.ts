@@ -5,6 +5,7 @@
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
+import { SERVICES } from "../../lib/kube/kinds/service.ts";
 import { loadProviders } from "../../lib/providers/mod.ts";
 
 /** Controllers and clouds, in the order of the pages. */
@@ -12,6 +13,11 @@ export interface Registries {
   readonly controllers: readonly ControllerDefinition[];
   /** The first is the default. */
   readonly providers: readonly ProviderDefinition[];
+}
+
+/** Whether a controller works on Services, whose words have a page of their own. */
+export function isOfServices({ kind }: ControllerDefinition): boolean {
+  return kind === SERVICES;
 }
 
 /** All that Landfall has. */

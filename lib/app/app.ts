@@ -7,7 +7,6 @@ import { abortable } from "../core/abortable.ts";
 import type { Gauge } from "../core/metrics.ts";
 import { runLeading } from "./leadership.ts";
 import { announceFirstFailure } from "./first_check.ts";
-import { warnOfLoadBalancers } from "./load_balancers.ts";
 import { startListeners } from "./serving/listeners.ts";
 import { createRunningMetric, exportInstances } from "./metrics.ts";
 import type { AppOptions } from "./options.ts";
@@ -65,7 +64,6 @@ async function runBackground(
     cloud?.source.run(signal),
     caches.run(signal),
     events.run(signal),
-    warnOfLoadBalancers(options, signal),
   ]);
 }
 

@@ -3,7 +3,6 @@
  * @module
  */
 import type { Announcer } from "./announcer.ts";
-import type { LoadBalancerNeeds } from "./load_balancers.ts";
 import type { Configuration } from "./reload.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { SectionValues } from "../cloud/settings/section.ts";
@@ -76,8 +75,6 @@ export interface AppOptions {
   readonly election?: ElectionOptions;
   /** The service manager; absent if none waits for messages. */
   readonly notifier?: Notifier;
-  /** What to say if the cluster needs load balancers; absent: there is nothing to say. */
-  readonly loadBalancers?: LoadBalancerNeeds;
   /** Called once `debugAddress` is served, with the port that the system chose. */
   readonly onDebugListening?: (address: ListenAddress) => void;
 }

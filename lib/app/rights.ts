@@ -3,9 +3,10 @@
  * list.
  * @module
  */
+import type { ProviderInstall } from "../cloud/provider_definition.ts";
 import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
-import { listOnByDefault, needsCloud } from "../controllers/load.ts";
+import { listInstalled, needsCloud } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
@@ -38,12 +39,13 @@ export interface NeededRight extends Right {
   readonly controllers?: readonly string[];
 }
 
-/** All controllers that `*` chooses, with all their functions, as the manifests start them. */
+/** All controllers that the manifests of a cloud start, with all their functions. */
 export function needAll(
   lease: LeaseName,
   registry: readonly ControllerDefinition[] = CONTROLLERS,
+  install?: Pick<ProviderInstall, "controllers">,
 ): Needs {
-  const controllers = new Set(listOnByDefault(registry).map(({ name }) => name));
+  const controllers = new Set(listInstalled(registry, install).map(({ name }) => name));
   return { registry, controllers, lease, hasSecurePort: true };
 }
 

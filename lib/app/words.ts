@@ -9,10 +9,7 @@ export const OWN_NAME = "landfall";
 
 /** The Events. The Go controller uses `FailedToCheckClient`, too. */
 export const PROCESS_EVENTS: Readonly<
-  Record<
-    "checkFailed" | "configApplied" | "configRefused" | "credentialExpires" | "noLoadBalancers",
-    EventWord
-  >
+  Record<"checkFailed" | "configApplied" | "configRefused" | "credentialExpires", EventWord>
 > = {
   checkFailed: {
     reason: "FailedToCheckClient",
@@ -37,12 +34,5 @@ export const PROCESS_EVENTS: Readonly<
     type: "Warning",
     meaning:
       "The credentials for the cloud expire within 14 days. The message says when and what to do. Repeated every day.",
-  },
-  noLoadBalancers: {
-    reason: "LoadBalancersNotManaged",
-    type: "Warning",
-    meaning:
-      "`--controllers` chooses `service`, or Services have a load balancer of this cloud, which Landfall does not " +
-      "manage yet. The message says which Services, and what to do. Once after each start.",
   },
 };

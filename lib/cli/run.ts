@@ -54,7 +54,7 @@ import { VERSION } from "./version.ts";
  */
 export async function run(argv: readonly string[], context: CommandContext): Promise<number> {
   const parsed = parseFlags(argv, context.controllers);
-  const { settings, warnings, configz, named, lacking, given } = parsed;
+  const { settings, warnings, configz, named, given } = parsed;
   if (settings.isHelpWanted) {
     // Imported only here: a running process never needs it.
     const { printHelp } = await import("./help.ts");
@@ -90,10 +90,7 @@ export async function run(argv: readonly string[], context: CommandContext): Pro
   const file = definition && { definition, hasCloud, sections, registry: providers };
   const lease = { ...toOwnLease(given), isNamed: given.has("leader-elect-resource-name") };
   const serving = { log, logPipe, env, signal, chosen, named, lease, ...(file && { file }) };
-  const missing = definition?.missingLoadBalancers;
-  if (missing && chosen.length === 0) throw toIdleError(lacking);
-  const loadBalancers = missing && { ...missing, isServiceChosen: lacking.has("service") };
-  await serve({ ...settings, configz, ...(loadBalancers && { loadBalancers }) }, serving);
+  await serve({ ...settings, configz }, serving);
   log.info("Landfall stopped");
   return 0;
 }
@@ -125,10 +122,7 @@ interface FileReading {
 }
 
 async function serve(
-  {
-    election,
-    ...settings
-  }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz" | "loadBalancers">,
+  { election, ...settings }: Omit<Settings, "controllers"> & Pick<AppOptions, "configz">,
   { log, logPipe, env, file, signal, chosen, named, lease }: Serving,
 ): Promise<void> {
   const clock = systemClock;
@@ -181,16 +175,6 @@ async function serve(
   } finally {
     ended.abort(signal.reason);
   }
-}
-
-/** @param lacking The controllers that `--controllers` chooses and that Landfall does not have */
-function toIdleError(lacking: ReadonlySet<string>): ConfigError {
-  const why =
-    lacking.size === 0
-      ? "no controller is enabled"
-      : `Landfall does not have ${[...lacking].join(" and ")}, and no other controller is enabled`;
-  const message = `${why}; choose those of Landfall with --controllers=*,-service,-route`;
-  return new ConfigError([{ source: "--controllers", message }]);
 }
 
 /** Only a process that was started by hand needs it: the manifests name the Lease and wait for it. */

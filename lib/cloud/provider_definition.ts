@@ -77,6 +77,21 @@ export interface ConfigFile {
   parse<S>(bytes: Uint8Array, parser: ConfigParser<S>): Promise<S>;
 }
 
+/** An annotation that users set on a Service, as Markdown. */
+export interface AnnotationDocs {
+  readonly name: string;
+  /** What its value may be. */
+  readonly values: string;
+  readonly meaning: string;
+}
+
+/** What the documents say about the load balancers of a cloud. */
+export interface LoadBalancerDocs {
+  readonly annotations: readonly AnnotationDocs[];
+  /** Reasons of Events on Services that only this cloud has, and what each means. */
+  readonly problems: Readonly<Record<string, string>>;
+}
+
 /** What the documents say about a cloud, as Markdown. */
 export interface ProviderDocs {
   /** Name of the cloud, as in the middle of a sentence. */
@@ -89,6 +104,8 @@ export interface ProviderDocs {
   readonly labels?: Readonly<Record<string, string>>;
   /** Form of its provider IDs, and what they name. */
   readonly providerId: { readonly form: string; readonly meaning: string };
+  /** Absent: it has no load balancers of its own. */
+  readonly loadBalancers?: LoadBalancerDocs;
   /** The smallest settings file that works, as an object. */
   readonly example: unknown;
 }
@@ -99,6 +116,16 @@ export interface ProviderInstall {
   readonly other: string;
   /** Its Lease, so that it and Landfall never act at the same time. */
   readonly lease: string;
+  /**
+   * Its Lease where it runs beside Landfall, only for Services of type LoadBalancer. While a process holds it, Landfall
+   * must not run the controller `service`. @default {no guide ever named one}
+   */
+  readonly serviceLease?: string;
+  /**
+   * Controllers that its manifests start, besides those that every cloud has: only they need the rights in the cluster.
+   * @default {none}
+   */
+  readonly controllers?: readonly string[];
   /** Secret from which other programs for this cloud read their settings by convention. */
   readonly secret: string;
   /** Key of the settings in that Secret. @default {`config.`, then the name of the syntax in lower case} */
@@ -109,16 +136,6 @@ export interface ProviderInstall {
   readonly example: string;
   /** Environment variable with the cloud's address. A Pod that has it needs no settings file. @default {none} */
   readonly variable?: string;
-}
-
-/** What to say about Services of type LoadBalancer if Landfall does not manage them for a cloud. */
-export interface MissingLoadBalancers {
-  /** That Landfall does not manage them; no full stop. */
-  readonly message: string;
-  /** What to do if the cluster has such Services. */
-  readonly advice: string;
-  /** Lease that another program holds while it manages them beside Landfall, as {@linkcode advice} says. */
-  readonly lease: string;
 }
 
 /**
@@ -133,11 +150,6 @@ export interface ProviderDefinition<S = unknown> {
   readonly docs: ProviderDocs;
   /** What its manifests contain. @default {the same as for the default cloud} */
   readonly install?: ProviderInstall;
-  /**
-   * Set if another cloud controller manager for this cloud has the controller `service`, and Landfall does not:
-   * clusters may rely on it. @default {there is nothing to say}
-   */
-  readonly missingLoadBalancers?: MissingLoadBalancers;
   /** Syntax of its file. @default {YAML} */
   readonly syntax?: SettingSyntax;
   /** Every setting, in the order of the reference page. Any other key in a file is an error. */

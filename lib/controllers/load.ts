@@ -2,6 +2,7 @@
  * Loads only the chosen controllers.
  * @module
  */
+import type { ProviderInstall } from "../cloud/provider_definition.ts";
 import {
   findSettings,
   type SectionValues,
@@ -21,6 +22,19 @@ export function listOnByDefault(
   registry: readonly ControllerDefinition[],
 ): readonly ControllerDefinition[] {
   return registry.filter(({ isOffByDefault = false }) => !isOffByDefault);
+}
+
+/**
+ * Lists the controllers that the manifests of a cloud start: those that `*` chooses, without those that only some
+ * clouds can serve, unless the cloud's definition names them.
+ */
+export function listInstalled(
+  registry: readonly ControllerDefinition[],
+  { controllers = [] }: Pick<ProviderInstall, "controllers"> = {},
+): readonly ControllerDefinition[] {
+  return listOnByDefault(registry).filter(
+    ({ name, mayBeLeftOut = false }) => !mayBeLeftOut || controllers.includes(name),
+  );
 }
 
 /** Loads controllers; keeps their order. */

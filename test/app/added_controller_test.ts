@@ -17,7 +17,7 @@ import { listControllerNames, selectControllers } from "../../lib/cli/flags/cont
 import { formatCommandHelp } from "../../lib/cli/command_help.ts";
 import { findCommand } from "../../lib/cli/commands.ts";
 import { main } from "../../lib/cli/main.ts";
-import { listOnByDefault, listSections } from "../../lib/controllers/load.ts";
+import { listInstalled, listSections } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import {
@@ -37,7 +37,7 @@ import { startLandfall } from "../support/process/landfall_process.ts";
 import { findFreePort } from "../support/process/server_process.ts";
 import { ROOT } from "../support/sources.ts";
 
-const REGISTRY = [...listOnByDefault(CONTROLLERS), galleryController, twinController];
+const REGISTRY = [...listInstalled(CONTROLLERS), galleryController, twinController];
 const LEASE = { namespace: "kube-system", name: "l" } as const;
 
 /** An API server in memory, and a file that leads to it. */
@@ -321,7 +321,8 @@ test("what one that is off by default may do stands apart, and is granted where 
   const [before = "", condition, after = ""] = renderRules("Some.", REGISTRY).split(
     /^(\{\{- if .*)\n/m,
   );
-  const has = (name: string): string => `(has "${name}" .Values.enabledControllers)`;
+  const has = (name: string): string =>
+    `(has "${name}" (splitList "," (include "landfall.controllers" .)))`;
   expect(condition).toBe(`{{- if or ${has(TWIN_NAME)} ${has(`${TWIN_NAME}-controller`)} }}`);
   expect(before).toContain("resources: [galleries]\n  verbs: [list, watch, patch]");
   expect(after.split("{{- end }}")[0]).toBe(

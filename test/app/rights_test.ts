@@ -8,6 +8,7 @@ import {
   type Needs,
   toPolicy,
 } from "../../lib/app/rights.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { CONTROLLER_NAMES } from "../../lib/cli/flags/controllers.ts";
 import { NODE_CONTROLLERS } from "../support/nodes/node_controllers.ts";
 
@@ -21,11 +22,13 @@ function listVerbs(needs: Needs): string[] {
 }
 
 describe("needAll()", () => {
-  test("names every controller that is on by default, as --controllers does", () => {
+  test("names every controller that is on by default, and of those for some clouds those of the cloud", () => {
     const available = CONTROLLER_NAMES.filter((one) => one.isAvailable && !one.isOffByDefault);
-    expect([...needAll(LEASE).controllers].toSorted()).toEqual(
-      available.map(({ name }) => name).toSorted(),
-    );
+    const names = available.map(({ name }) => name).toSorted();
+    const forEvery = names.filter((name) => name !== "service");
+    expect([...needAll(LEASE).controllers].toSorted()).toEqual(forEvery);
+    const install = { controllers: ["service"] };
+    expect([...needAll(LEASE, CONTROLLERS, install).controllers].toSorted()).toEqual(names);
   });
 });
 

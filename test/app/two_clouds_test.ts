@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { listOnByDefault, loadControllers } from "../../lib/controllers/load.ts";
+import { listInstalled, loadControllers } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
@@ -69,7 +69,7 @@ async function startLandfall(
       log,
       metrics,
       host: name,
-      controllers: await loadControllers(listOnByDefault(CONTROLLERS)),
+      controllers: await loadControllers(listInstalled(CONTROLLERS)),
       concurrentNodeSyncs: 4,
       flags: {},
       sections: new Map([[DELETION.key, DEFAULT_DELETION]]),

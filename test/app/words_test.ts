@@ -8,6 +8,5 @@ test("PROCESS_EVENTS are frozen", () => {
     "Normal ConfigApplied",
     "Warning ConfigRefused",
     "Warning CloudCredentialExpires",
-    "Warning LoadBalancersNotManaged",
   ]);
 });

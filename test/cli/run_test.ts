@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "../../lib/cli/run.ts";
 import { systemClock } from "../../lib/core/clock.ts";
-import { ConfigError } from "../../lib/core/errors.ts";
 import { toMicroTime } from "../../lib/kube/election/lease.ts";
 import { startKubernetesSimulator } from "../../lib/simulator/kubernetes/mod.ts";
 import { findFreePort } from "../support/process/server_process.ts";
@@ -100,68 +99,6 @@ test("run() says on its Pod that the cloud did not answer, warns of another lead
   expect(await log).toContain(`--leader-elect-resource-name=${name}`);
   await kubernetes.stop();
 }, 30_000);
-
-test.each<[string, readonly string[], readonly string[]]>([
-  ["*", [], ["1 Service has"]],
-  ["service left out", ["--controllers=*,-service"], ["1 Service has"]],
-])(
-  "run() warns in its log and on its Pod that it serves no load balancers on CloudStack, with %s",
-  async (_what, more, expected) => {
-    const kubernetes = startKubernetesSimulator({ clock: systemClock });
-    const finalizers = ["service.kubernetes.io/load-balancer-cleanup"];
-    kubernetes.objects.create("services", {
-      metadata: { name: "web", namespace: "default", finalizers },
-      spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
-    });
-    const folder = await mkdtemp(join(tmpdir(), "landfall-run-"));
-    const config = join(folder, "cloud-config");
-    await writeFile(config, "[Global]\napi-url=http://127.0.0.1:1\napi-key=k\nsecret-key=canary\n");
-    const flags = [`--master=${kubernetes.url}`, "--secure-port=0", "--logging-format=json"];
-    const cloud = [
-      "--cloud-provider=external-cloudstack",
-      `--cloud-config=${config}`,
-      "--debug-address=",
-    ];
-    const child = Bun.spawn(
-      [process.execPath, join(ROOT, "main.ts"), ...flags, ...cloud, ...more],
-      {
-        env: { POD_NAME: "landfall-0" },
-        stdout: "ignore",
-        stderr: "pipe",
-      },
-    );
-    const log = new Response(child.stderr).text();
-    const listEvents = (): readonly object[] =>
-      kubernetes.objects
-        .list("events", "kube-system")
-        .filter((event) => event["reason"] === "LoadBalancersNotManaged");
-    await until("the Events", () => listEvents().length >= expected.length);
-    child.kill("SIGTERM");
-    expect(await child.exited).toBe(0);
-    const said = listEvents().map((event) => JSON.stringify(event));
-    const warned = (await log).split("\n").filter((line) => line.includes('"level":"warn"'));
-    for (const words of expected) {
-      expect(said.filter((text) => text.includes(words))).toHaveLength(1);
-      expect(warned.filter((line) => line.includes(words))).toHaveLength(1);
-    }
-    expect(said).toHaveLength(expected.length);
-    await Promise.all([kubernetes.stop(), rm(folder, { recursive: true })]);
-  },
-  30_000,
-);
-
-test.each([
-  ["route", "Landfall does not have route, and no other controller is enabled"],
-  ["", "no controller is enabled"],
-])(
-  "run() refuses --controllers=%s on CloudStack: it would only hold the Lease",
-  async (list, why) => {
-    const flags = ["--cloud-provider=external-cloudstack", `--controllers=${list}`];
-    const running = run(flags, CONTEXT);
-    await expect(running).rejects.toThrow(ConfigError);
-    await expect(running).rejects.toThrow(`--controllers: ${why}`);
-  },
-);
 
 test("run() takes no Lease for a process that has no controller and serves only its pages", async () => {
   const kubernetes = startKubernetesSimulator({ clock: systemClock });

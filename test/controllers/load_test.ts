@@ -4,6 +4,7 @@ import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import type { ControllerDefinition, ControllerModule } from "../../lib/controllers/definition.ts";
 import {
   listIdleSettings,
+  listInstalled,
   listOnByDefault,
   loadControllers,
   needsCloud,
@@ -14,6 +15,21 @@ test("listOnByDefault() leaves out what is off until it is named", () => {
   const off = CONTROLLERS.map((one) => ({ ...one, isOffByDefault: true }));
   const on = CONTROLLERS.map((one) => ({ ...one, isOffByDefault: false }));
   expect(listOnByDefault([...off, ...on])).toEqual(on);
+});
+
+test.each([
+  ["names none", {}, ["a"]],
+  ["names one", { controllers: ["b"] }, ["a", "b"]],
+  ["names one that is off by default", { controllers: ["c"] }, ["a"]],
+])("listInstalled() of a cloud that %s", (_what, install, expected) => {
+  const [plain] = CONTROLLERS;
+  if (plain === undefined) throw new Error("no controller");
+  const registry = [
+    { ...plain, name: "a" },
+    { ...plain, name: "b", mayBeLeftOut: true },
+    { ...plain, name: "c", isOffByDefault: true },
+  ];
+  expect(listInstalled(registry, install).map(({ name }) => name)).toEqual(expected);
 });
 
 test("loadControllers() loads those that were chosen, in their order", async () => {

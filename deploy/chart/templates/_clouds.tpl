@@ -5,18 +5,28 @@ xenorchestra:
   secret: xenorchestra-cloud-controller-manager
   lease: cloud-controller-manager-xenorchestra
   other: Go controller for Xen Orchestra
+  controllers:
+    - cloud-node
+    - cloud-node-lifecycle
+    - cloud-node-label-sync
   variable: XOA_URL
 static:
   file: config.yaml
   secret: xenorchestra-cloud-controller-manager
   lease: cloud-controller-manager-xenorchestra
   other: Go controller for Xen Orchestra
+  controllers:
+    - cloud-node
+    - cloud-node-lifecycle
+    - cloud-node-label-sync
 external-cloudstack:
   file: cloud-config
   secret: cloudstack-secret
   lease: cloud-controller-manager
   other: Apache provider
-  loadBalancers: "Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the
-    cluster has some, keep the Apache provider for them: run it with --controllers=service and
-    --leader-elect-resource-name=cloudstack-service-controller."
+  controllers:
+    - cloud-node
+    - cloud-node-lifecycle
+    - service
+    - cloud-node-label-sync
 {{- end }}

@@ -56,6 +56,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- get (include "landfall.clouds" . | fromYaml) .Values.cloudProvider | toYaml }}
 {{- end }}
 
+{{- /* The list of --controllers: that of the values, or that of the cloud. */}}
+{{- define "landfall.controllers" -}}
+{{- $cloud := include "landfall.cloud" . | fromYaml }}
+{{- join "," (.Values.enabledControllers | default $cloud.controllers) }}
+{{- end }}
+
 {{- /* Name of the Secret with the settings. Empty if environment variables hold them. */}}
 {{- define "landfall.configSecret" -}}
 {{- if and .Values.config .Values.existingConfigSecret }}

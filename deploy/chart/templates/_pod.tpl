@@ -31,7 +31,7 @@ containers:
       {{- if $secret }}
       - --cloud-config=/etc/landfall/{{ $file }}
       {{- end }}
-      - --controllers={{ join "," .Values.enabledControllers }}
+      - --controllers={{ include "landfall.controllers" . }}
       - --leader-elect-resource-name={{ include "landfall.lease" . }}
       - --secure-port=10258
       - --debug-address=127.0.0.1:10260

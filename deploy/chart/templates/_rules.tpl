@@ -15,12 +15,12 @@
 - apiGroups: [authorization.k8s.io]
   resources: [subjectaccessreviews]
   verbs: [create]
-{{- if or (has "cloud-node-out-of-service" .Values.enabledControllers) (has "cloud-node-out-of-service-controller" .Values.enabledControllers) }}
+{{- if or (has "cloud-node-out-of-service" (splitList "," (include "landfall.controllers" .))) (has "cloud-node-out-of-service-controller" (splitList "," (include "landfall.controllers" .))) }}
 - apiGroups: [storage.k8s.io]
   resources: [volumeattachments]
   verbs: [get, list, watch]
 {{- end }}
-{{- if or (has "service" .Values.enabledControllers) (has "service-lb-controller" .Values.enabledControllers) }}
+{{- if or (has "service" (splitList "," (include "landfall.controllers" .))) (has "service-lb-controller" (splitList "," (include "landfall.controllers" .))) (has "*" (splitList "," (include "landfall.controllers" .))) }}
 - apiGroups: [""]
   resources: [services]
   verbs: [list, watch, get]

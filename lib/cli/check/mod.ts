@@ -6,7 +6,7 @@ import type { Needs } from "../../app/rights.ts";
 import { isNothingSeen } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
-import type { MissingLoadBalancers, ProviderDefinition } from "../../cloud/provider_definition.ts";
+import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
@@ -22,7 +22,7 @@ import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
 import { type Acting, toActing } from "./outlook/acting.ts";
 import { checkCloud, countNodes } from "./cloud.ts";
-import { findMissing, fit } from "./controllers/fitting.ts";
+import { fit } from "./controllers/fitting.ts";
 import { inTime } from "./deadline.ts";
 import { type CheckFlags, parseCheckFlags } from "./flags.ts";
 import { listMissingKinds, listTooNew } from "./kinds.ts";
@@ -44,7 +44,8 @@ import {
   toSkipped,
   toStatus,
 } from "./report.ts";
-import { checkLoadBalancers } from "./controllers/services.ts";
+import { addLoadBalancers } from "./controllers/load_balancers.ts";
+import { type CheckedServices, checkServices } from "./controllers/services.ts";
 import { checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
 import { listTaintFindings } from "./taints.ts";
@@ -83,7 +84,7 @@ export async function check(argv: readonly string[], context: CommandContext): P
 }
 
 async function inspect(
-  { settings, warnings, named, lacking, registry, ...flags }: CheckFlags & Pick<Needs, "registry">,
+  { settings, warnings, named, registry, ...flags }: CheckFlags & Pick<Needs, "registry">,
   { env, providers }: CommandContext,
   signal: AbortSignal,
 ): Promise<CheckReport> {
@@ -105,9 +106,8 @@ async function inspect(
     registry: providers,
     signal: both,
   });
-  const missing = await findMissing(definition, { settings, lacking, providers });
-  const known = { ...checked, provider, sections, named, lacking, missing };
-  const { fitting, step } = fit(chosen, { ...known, known: listSections(registry) });
+  const known = { ...checked, provider, sections, named, known: listSections(registry) };
+  const { fitting, step } = fit(chosen, known);
   const { impersonation } = flags;
   let kubernetes: CheckedKubernetes | undefined;
   try {
@@ -120,13 +120,14 @@ async function inspect(
         const { ownLease, isLeaseNamed } = flags;
         const installed = toInstalledLease(definition ?? { name: settings.cloudProvider });
         const lease = { own: ownLease, isNamed: isLeaseNamed, installed };
-        const manifest = toManifest(definition?.install, "rbac-user.yaml");
+        const install = definition?.install;
+        const manifest = toManifest(install, "rbac-user.yaml");
         const user = impersonation?.user;
-        const [step, permissions] = await Promise.all([
-          checkKinds(checked, { chosen: fitting, missing, settings }, signal),
-          checkRights(checked, { needs, lease, manifest, user }, signal),
+        const [kinds, permissions] = await Promise.all([
+          checkKinds(checked, { chosen: fitting, install, settings }, signal),
+          checkRights(checked, { needs, lease, manifest, install, user }, signal),
         ]);
-        return { ...checked, step, permissions };
+        return { ...checked, ...kinds, permissions };
       }),
     ]);
     const { version } = cluster.step;
@@ -139,9 +140,11 @@ async function inspect(
             signal,
           )
         : { ...toSkipped(NO_CLOUD), nodes: [] };
+    const { served } = cluster;
+    const search = { provider, sections, fitting, served, nodes: nodes.nodes };
     return toReport(VERSION, {
       settings: step,
-      cloud: countNodes(cloud.step, nodes),
+      cloud: await addLoadBalancers(countNodes(cloud.step, nodes), search, signal),
       kubernetes: cluster.step,
       permissions: cluster.permissions,
       nodes,
@@ -165,27 +168,27 @@ function toNeeds(
 
 interface WantedKinds extends Pick<CheckFlags, "settings"> {
   readonly chosen: readonly ControllerDefinition[];
-  readonly missing: MissingLoadBalancers | undefined;
+  readonly install: ProviderDefinition["install"];
 }
 
-/** Adds the kinds that controllers watch and the API server lacks, and the Services that Landfall does not serve. */
+/** Adds the kinds that controllers watch and the API server lacks, and who serves Services of type LoadBalancer. */
 async function checkKinds(
   { client, step }: CheckedKubernetes,
-  { chosen, missing, settings: { election } }: WantedKinds,
+  { chosen, install, settings: { election, flags } }: WantedKinds,
   signal: AbortSignal,
-): Promise<KubernetesStep> {
-  if (client === undefined) return step;
+): Promise<{ readonly step: KubernetesStep; readonly served: CheckedServices["served"] }> {
+  if (client === undefined) return { step, served: [] };
   const kinds = new Set(chosen.flatMap(({ watches }) => watches));
   const old = listTooNew(step.version, chosen);
-  const late = (finding: CheckFinding): CheckFinding[] => [finding];
-  const found = await inTime(signal, late, async (deadline) => {
+  const late = (finding: CheckFinding): CheckedServices => ({ findings: [finding], served: [] });
+  const { findings, served } = await inTime(signal, late, async (deadline) => {
     const lacking = await listMissingKinds(client, [...kinds], deadline);
-    if (missing === undefined) return lacking;
     const { namespace } = election ?? { namespace: "kube-system" };
-    const search = { client, missing, namespace, nowMs: systemClock.now() };
-    return [...lacking, await checkLoadBalancers(search, deadline)];
+    const search = { client, chosen, install, flags, namespace, nowMs: systemClock.now() };
+    const services = await checkServices(search, deadline);
+    return { ...services, findings: [...lacking, ...services.findings] };
   });
-  return addFindings(step, [...old, ...found]);
+  return { step: addFindings(step, [...old, ...findings]), served };
 }
 
 interface WantedRights {
@@ -198,13 +201,14 @@ interface WantedRights {
   };
   /** The manifest that grants the permissions. */
   readonly manifest: string;
+  readonly install: ProviderDefinition["install"];
   /** The user whose permissions are checked; absent: the user of the credentials. */
   readonly user: string | undefined;
 }
 
 async function checkRights(
   { client, reviewer }: CheckedKubernetes,
-  { needs, lease, manifest, user }: WantedRights,
+  { needs, lease, manifest, install, user }: WantedRights,
   signal: AbortSignal,
 ): Promise<PermissionsStep> {
   if (!client || !reviewer) return { ...toSkipped(NO_KUBERNETES), permissions: [] };
@@ -219,7 +223,8 @@ async function checkRights(
     const { findings, ...found } = needs.lease
       ? await checkLease({ ...search, installed: isNamed ? undefined : installed }, deadline)
       : { findings: await checkWithoutLease({ ...search, installed }, deadline) };
-    const step = await checkPermissions(reviewer, { ...needs, ...found, manifest, user }, deadline);
+    const granting = { ...found, manifest, install, user };
+    const step = await checkPermissions(reviewer, { ...needs, ...granting }, deadline);
     const status = toStatus([...step.permissions, ...findings]);
     return { ...step, status, findings, ...(user !== undefined && { user }) };
   });

@@ -4,7 +4,8 @@
  */
 import { listRights, type Needs } from "../../app/rights.ts";
 import type { FindingLevel } from "../../cloud/inspection.ts";
-import { listOnByDefault } from "../../controllers/load.ts";
+import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import { listInstalled } from "../../controllers/load.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { type Access, type AccessAnswer, reviewAccess } from "../../kube/access/review.ts";
 import type { Right } from "../../kube/access/rights.ts";
@@ -21,7 +22,7 @@ import { type PermissionAnswer, type PermissionsStep, toStatus } from "./report.
  */
 export async function checkPermissions(
   client: KubeClient,
-  { manifest, user, ...needs }: Needs & Granting,
+  { manifest, install, user, ...needs }: Needs & Granting & Installed,
   signal: AbortSignal,
 ): Promise<PermissionsStep> {
   const needed = listRights(needs);
@@ -35,7 +36,7 @@ export async function checkPermissions(
     status: toStatus(permissions),
     findings: [],
     permissions,
-    ...toAdvice(permissions, { manifest, user, inManifest: listInManifest(needs) }),
+    ...toAdvice(permissions, { manifest, user, inManifest: listInManifest(needs, install) }),
   };
 }
 
@@ -45,9 +46,14 @@ interface Granting {
   readonly user?: string | undefined;
 }
 
-/** The resources of the manifests: those that the controllers need that are on by default. */
-function listInManifest(needs: Needs): ReadonlySet<string> {
-  const controllers = new Set(listOnByDefault(needs.registry).map(({ name }) => name));
+interface Installed {
+  /** How the cloud is installed. */
+  readonly install: ProviderDefinition["install"];
+}
+
+/** The resources of the manifests: those that the controllers need that they start. */
+function listInManifest(needs: Needs, install: Installed["install"]): ReadonlySet<string> {
+  const controllers = new Set(listInstalled(needs.registry, install).map(({ name }) => name));
   return new Set(listRights({ ...needs, controllers }).map(({ access }) => formatResource(access)));
 }
 

@@ -54,8 +54,6 @@ export interface ControllerSelection {
   readonly enabled: ReadonlySet<string>;
   /** Those of them that the list names itself, not only by `*`. */
   readonly named: ReadonlySet<string>;
-  /** Controllers that the list chooses, perhaps by `*`, and that Landfall does not have. */
-  readonly lacking: ReadonlySet<string>;
   readonly warnings: readonly string[];
   readonly issues: readonly ConfigIssue[];
 }
@@ -88,13 +86,10 @@ export function selectControllers(
   const isRest = items.includes("*");
   const isChosen = ({ name, isOffByDefault = false }: ControllerName): boolean =>
     decided.get(name) ?? (isRest && !isOffByDefault);
-  const listChosen = (isOurs: boolean): string[] =>
-    known.filter((one) => one.isAvailable === isOurs && isChosen(one)).map(({ name }) => name);
-  const enabled = listChosen(true);
+  const enabled = known.filter((one) => one.isAvailable && isChosen(one)).map(({ name }) => name);
   const named = enabled.filter((name) => decided.get(name) === true);
   const warnings = listWarnings(known, decided, enabled);
-  const lacking = new Set(listChosen(false));
-  return { enabled: new Set(enabled), named: new Set(named), lacking, warnings, issues };
+  return { enabled: new Set(enabled), named: new Set(named), warnings, issues };
 }
 
 function listWarnings(

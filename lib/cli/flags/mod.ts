@@ -52,8 +52,6 @@ export interface ParsedFlags {
   readonly configz: Readonly<Record<string, string>>;
   /** Names of the controllers that `--controllers` names itself, not only by `*`. */
   readonly named: ReadonlySet<string>;
-  /** Names of the controllers that `--controllers` chooses and that Landfall does not have. */
-  readonly lacking: ReadonlySet<string>;
   /** All values by the name of the flag. */
   readonly given: GivenFlags;
   /** Arguments that are no flags. */
@@ -80,19 +78,19 @@ export function parseFlags(
 ): ParsedFlags {
   const flags = [...own, ...listFlags(registry)];
   const { given, args, usable, issues: unread, slips, refused } = readAll(argv, flags, argsMax);
-  const { settings, warnings, named, lacking, issues: unusable } = toSettings(given, registry);
+  const { settings, warnings, named, issues: unusable } = toSettings(given, registry);
   if (!settings.isHelpWanted && !settings.isVersionWanted) {
     throwIssues(unread, slips, [...refused, ...unusable]);
   }
   const all = [...listInapplicable(usable), ...warnings];
   const configz = given.listEffective();
-  return { settings, warnings: all, configz, named, lacking, given, args };
+  return { settings, warnings: all, configz, named, given, args };
 }
 
 function toSettings(
   given: GivenFlags,
   registry: readonly ControllerDefinition[],
-): Pick<ParsedFlags, "settings" | "warnings" | "named" | "lacking"> & { issues: ConfigIssue[] } {
+): Pick<ParsedFlags, "settings" | "warnings" | "named"> & { issues: ConfigIssue[] } {
   const names = listControllerNames(registry);
   const selection = selectControllers(parseList(given.text("controllers")), names);
   const issues = [...selection.issues];
@@ -122,8 +120,8 @@ function toSettings(
     isVersionWanted: given.bool("version"),
     isHelpWanted: given.bool("help"),
   };
-  const { warnings, named, lacking } = selection;
-  return { settings, warnings, named, lacking, issues };
+  const { warnings, named } = selection;
+  return { settings, warnings, named, issues };
 }
 
 function toFlagValues(

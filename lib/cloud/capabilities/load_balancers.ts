@@ -6,6 +6,7 @@
  * change by hand.
  * @module
  */
+import type { Finding } from "../inspection.ts";
 
 /** The Service that a load balancer is for. */
 export interface LoadBalancerOwner {
@@ -160,6 +161,14 @@ export interface LoadBalancerRecord {
   save(text: string | undefined, signal: AbortSignal): Promise<void>;
 }
 
+/** What `landfall check` knows about Nodes and Services. */
+export interface LoadBalancerInspection {
+  /** Every Service that Landfall serves. */
+  readonly claims: readonly LoadBalancerClaim[];
+  /** The cloud's IDs of the instances of Nodes. */
+  readonly instanceIds: ReadonlySet<string>;
+}
+
 /**
  * Makes load balancers.
  *
@@ -181,6 +190,13 @@ export interface LoadBalancers<
    * Set before anything else is called.
    */
   setClusterIds(ids: readonly [string, ...string[]]): void;
+  /**
+   * Says what the cloud offers for load balancers. Changes nothing, and needs no {@linkcode setClusterIds}. Absent:
+   * there is nothing to say.
+   *
+   * @throws {CloudError} when the cloud cannot answer
+   */
+  inspect?(known: LoadBalancerInspection, signal: AbortSignal): Promise<readonly Finding[]>;
   /**
    * Looks at the cloud. One look serves all Services; its cost does not depend on how many of them ask.
    *

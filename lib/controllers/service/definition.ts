@@ -14,7 +14,6 @@ import { COMPONENT, EVENT_WORDS, EXCLUDED_NODE, NAME, RECORD, SOURCE_RANGES } fr
 export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
   name: NAME,
   aliases: ["service-lb-controller"],
-  isOffByDefault: true,
   kind: SERVICES,
   needsCloud: true,
   needs: ["loadBalancers"],

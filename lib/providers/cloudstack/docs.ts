@@ -2,14 +2,8 @@
  * What the documents say of Apache CloudStack.
  * @module
  */
-import type {
-  MissingLoadBalancers,
-  ProviderDocs,
-  ProviderInstall,
-} from "../../cloud/provider_definition.ts";
-
-/** Lease for an Apache provider that runs beside Landfall. Guides and manifests of users contain it. */
-const SERVICE_LEASE = "cloudstack-service-controller";
+import type { ProviderDocs, ProviderInstall } from "../../cloud/provider_definition.ts";
+import { LOAD_BALANCER_DOCS } from "./load_balancers/docs.ts";
 
 /** See {@linkcode ProviderDocs}. */
 export const CLOUDSTACK_DOCS: ProviderDocs = {
@@ -23,10 +17,7 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
     "are the same. If a key occurs more than once, its last line counts, with a warning; each line of a list adds\n" +
     "to it.\n\n" +
     "[Configure for CloudStack](../guides/configure-cloudstack.md) has examples.\n\n" +
-    "`--cloud-provider=cloudstack` is another name for this cloud.\n\n" +
-    "Landfall does not manage Services of type LoadBalancer on CloudStack yet. If the\n" +
-    "cluster has such Services, keep the Apache provider for them: run it with `--controllers=service` and\n" +
-    `\`--leader-elect-resource-name=${SERVICE_LEASE}\`.`,
+    "`--cloud-provider=cloudstack` is another name for this cloud.",
   topology: {
     instanceType: "Name of the service offering, as `instanceTypeStyle` says",
     zone: "Name of the zone",
@@ -38,6 +29,7 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
       "The VM. Landfall also reads `cloudstack:///<VM UUID>` and `cloudstack://<region>/<VM UUID>`. A Node with the " +
       "text `external-cloudstack`, which version 1.1 of the Apache provider wrote, is found by its name.",
   },
+  loadBalancers: LOAD_BALANCER_DOCS,
   example: {
     apiUrl: "https://cloudstack.example.org/client/api",
     apiKey: "none",
@@ -49,6 +41,8 @@ export const CLOUDSTACK_DOCS: ProviderDocs = {
 export const CLOUDSTACK_INSTALL: ProviderInstall = {
   other: "Apache provider",
   lease: "cloud-controller-manager",
+  serviceLease: "cloudstack-service-controller",
+  controllers: ["service"],
   secret: "cloudstack-secret",
   key: "cloud-config",
   folder: "cloudstack",
@@ -57,13 +51,4 @@ export const CLOUDSTACK_INSTALL: ProviderInstall = {
     "api-url = https://cloudstack.example.com/client/api\n" +
     "api-key = REPLACE-ME\n" +
     "secret-key = REPLACE-ME\n",
-};
-
-/** What the Apache provider does, and Landfall does not do yet. */
-export const NO_LOAD_BALANCERS: MissingLoadBalancers = {
-  message: "Landfall does not manage Services of type LoadBalancer on CloudStack yet",
-  advice:
-    "keep the Apache provider for them: run it with --controllers=service and " +
-    `--leader-elect-resource-name=${SERVICE_LEASE}`,
-  lease: SERVICE_LEASE,
 };

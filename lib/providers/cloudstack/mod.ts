@@ -4,7 +4,7 @@
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { assert } from "../../core/assert.ts";
-import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL, NO_LOAD_BALANCERS } from "./docs.ts";
+import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL } from "./docs.ts";
 import { CloudStackProvider } from "./provider.ts";
 import { CloudStackSession } from "./session/session.ts";
 import { type CloudStackSettings, parseCloudStackConfig } from "./settings/config.ts";
@@ -17,7 +17,6 @@ export const cloudStack: ProviderDefinition<CloudStackSettings> = {
   name: "external-cloudstack",
   docs: CLOUDSTACK_DOCS,
   install: CLOUDSTACK_INSTALL,
-  missingLoadBalancers: NO_LOAD_BALANCERS,
   syntax: INI_SYNTAX,
   settings: describeSettings(),
   refusedSections: {

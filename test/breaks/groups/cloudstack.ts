@@ -13,16 +13,6 @@ const RIGHTS = "test/outages/cloudstack_rights_test.ts";
 
 export const CLOUDSTACK_BREAKS: readonly Break[] = [
   {
-    id: "forget-chosen-service",
-    invariant: "a start that chooses the controller service says that no load balancer is managed",
-    edits: edit(
-      "lib/app/load_balancers.ts",
-      "if (isServiceChosen) warn(SERVICE_CHOSEN);",
-      "if (!isServiceChosen) warn(SERVICE_CHOSEN);",
-    ),
-    tests: ["test/app/load_balancers_test.ts"],
-  },
-  {
     id: "trust-stopped-manager",
     invariant: "a program that stopped renewing its Lease manages no load balancers",
     edits: edit(

@@ -119,20 +119,21 @@ describe("check()", () => {
     for (const { path } of written) expect(path).toEndWith("/selfsubjectaccessreviews");
   });
 
-  test("asks of Services only on a cloud whose clusters may rely on the controller service", async () => {
+  test("asks of Services only if the cloud has load balancers, or had them with another program", async () => {
     const { findings } = (await report(byToken())).kubernetes;
-    expect(findings.map(({ code }) => code)).not.toContain("loadBalancers");
+    expect(findings.map(({ code }) => code)).not.toContain("services");
     const asked = kubernetes.requests.entries.map(({ path }) => path);
     expect(asked.filter((path) => path.includes("services"))).toEqual([]);
   });
 
   test.each<[string, string, readonly string[], readonly string[]]>([
-    ["all that * chooses", "*", [], ["ok loadBalancers"]],
-    ["service left out", "*,-service", [], ["ok loadBalancers"]],
-    ["service left out first", "-service,*", [], ["ok loadBalancers"]],
-    ["a list without it", "cloud-node,cloud-node-lifecycle", [], ["ok loadBalancers"]],
-    ["a Service that has one", "*,-service", [CLEANUP], ["failure loadBalancers"]],
-    ["a Service of another program", "*,-service", ["example.org/own"], ["ok loadBalancers"]],
+    ["service chosen by *", "*", [], ["warning services"]],
+    ["service left out", "*,-service", [], []],
+    ["service left out first", "-service,*", [], []],
+    ["a list without it", "cloud-node,cloud-node-lifecycle", [], []],
+    ["service by its other name", "service-lb-controller", [], ["warning services"]],
+    ["a Service that has one", "*,-service", [CLEANUP], ["failure serviceController"]],
+    ["a Service of another program", "*,-service", ["example.org/own"], []],
   ])(
     "on CloudStack, says with %s who serves load balancers",
     async (_what, list, finalizers, expected) => {
@@ -161,7 +162,7 @@ describe("check()", () => {
         const findings = [...settings.findings, ...cluster.findings].map(
           (one) => `${one.level} ${one.code}`,
         );
-        expect(findings.filter((one) => /serviceController|loadBalancers/.test(one))).toEqual([
+        expect(findings.filter((one) => /serviceController|services/.test(one))).toEqual([
           ...expected,
         ]);
         if (expected.some((one) => one.startsWith("failure"))) expect(code).toBe(1);

@@ -26,7 +26,7 @@ function check(
   };
   return checkPermissions(
     client,
-    { ...needs, manifest: "m/rbac-user.yaml" },
+    { ...needs, manifest: "m/rbac-user.yaml", install: undefined },
     new AbortController().signal,
   );
 }

@@ -16,11 +16,14 @@ import type { CheckReport } from "../../../lib/cli/check/report.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
+import type { Service } from "../../../lib/kube/kinds/service.ts";
 import {
   type CloudStackSimulator,
   createDemoWorld,
   startCloudStackSimulator,
 } from "../../../lib/simulator/cloudstack/mod.ts";
+import { toLedger } from "../../../lib/simulator/cloudstack/world/ledger.ts";
+import { toPublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
 import { createApacheManifest } from "../../support/deploy/apache_manifest.ts";
 import { type ContainedPod, startContainedPod } from "../../support/deploy/contained_pod.ts";
 import {
@@ -53,8 +56,7 @@ const DEPLOYMENT = "/apis/apps/v1/namespaces/kube-system/deployments/cloud-contr
 const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
 const SERVICE_LEASE = { ...LEASE, name: "cloudstack-service-controller" } as const;
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
-const NO_LOAD_BALANCERS =
-  "Landfall does not manage Services of type LoadBalancer on CloudStack yet";
+const WEB = "/api/v1/namespaces/default/services/web";
 /** Settings that the Apache provider does not have, to shorten the waits before a deletion. */
 const QUICK =
   "refresh-interval = 1s\n\n[Deletion]\nconfirmations = 1\nhold-off = 1s\nfleet-share = 1\n";
@@ -81,7 +83,9 @@ interface Stage {
 describe.skipIf(isSkipped)("the manifest of the Apache provider with the image of Landfall", () => {
   let stage: Stage | undefined;
   let pod: ContainedPod | undefined;
-  const { world, machines } = createDemoWorld();
+  const { world, machines, zoneIds } = createDemoWorld();
+  // In the zone of most Nodes.
+  const publicIps = [...(world.publicIps ?? []), toPublicIp("198.51.100.10", zoneIds.lyon)];
   const use = (): Stage => {
     if (stage === undefined) throw new Error("Cannot test: the cluster is not up");
     return stage;
@@ -91,7 +95,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
     const [network, cluster, cloud] = await Promise.all([
       createNetwork(1),
       startCluster(),
-      startCloudStackSimulator({ clock: systemClock, world }),
+      startCloudStackSimulator({ clock: systemClock, world: { ...world, publicIps } }),
     ]);
     const front = await startTlsFront(toPort(cloud.url));
     const { address: host } = network;
@@ -255,26 +259,32 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
       expect(listLines("Read the settings")).toEqual([expect.stringContaining("syntax=INI")]);
     });
 
-    test("says loudly in its log and in Events that it serves no load balancers", async () => {
-      const find = async (): Promise<readonly KubeEvent[] | undefined> => {
-        const path = "/api/v1/namespaces/kube-system/events";
-        const { items } = await readJson<{ readonly items: readonly KubeEvent[] }>(
-          await use().cluster.adminFetch(path),
-        );
-        const found = items.filter(({ reason }) => reason === "LoadBalancersNotManaged");
-        return found.length >= 2 ? found : undefined;
-      };
-      const events = await waitUntil("the Events", find);
-      for (const words of ["the controller service is chosen", "default/web"]) {
-        expect(events.filter(({ message = "" }) => message.includes(words))).toHaveLength(1);
-        expect(listLines(words).filter((line) => line.includes(" WARN "))).toHaveLength(1);
-      }
-      expect(
-        events.every(
-          ({ type, message = "" }) => type === "Warning" && message.startsWith(NO_LOAD_BALANCERS),
-        ),
-      ).toBe(true);
-    });
+    test("serves a Service that the Apache provider began: address, rule, Event and tags", async () => {
+      const { cluster, cloud } = use();
+      const address = await waitUntil(
+        () => `the address of web\n${pod?.landfall.log}`,
+        async () => {
+          const service = await readJson<Service>(await cluster.adminFetch(WEB));
+          return service.status?.loadBalancer?.ingress?.[0]?.ip;
+        },
+      );
+      const found = toLedger(cloud.state).addresses.find((one) => one.address === address);
+      expect(found?.loadBalancerRules).toHaveLength(1);
+      expect(found?.tags["landfall.dev/service"]).toContain("web");
+      const path = "/api/v1/namespaces/default/events";
+      let events: readonly string[] = [];
+      await waitUntil(
+        () => `the Event, beside ${events.join("\n")}`,
+        async () => {
+          const { items } = await readJson<{ readonly items: readonly KubeEvent[] }>(
+            await cluster.adminFetch(path),
+          );
+          const own = items.filter(({ involvedObject }) => involvedObject?.name === "web");
+          events = own.map(({ reason, message }) => `${reason}: ${message}`);
+          return own.some(({ reason }) => reason === "EnsuredLoadBalancer") ? true : undefined;
+        },
+      );
+    }, 60_000);
 
     test("answers probes, and refuses metrics, because its rights do not let it check tokens", async () => {
       const ask = (path: string, ...headers: readonly string[]): Promise<string> =>
@@ -316,12 +326,12 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
       ]);
     }, 90_000);
 
-    test("is refused nothing but the reviews of its HTTPS port", async () => {
+    test("is refused nothing but the UID of a namespace and the reviews of its HTTPS port", async () => {
       const requests = await use().cluster.listRequests();
       const refused = requests
         .filter(({ username, code }) => username === USERNAME && code === 403)
         .map(({ verb, resource }) => `${verb} ${resource}`);
-      expect([...new Set(refused)]).toEqual(["create tokenreviews"]);
+      expect([...new Set(refused)]).toEqual(["get namespaces", "create tokenreviews"]);
       expect(listLines("ERROR")).toEqual([]);
       // One process, from the first test on.
       expect(listLines("Landfall starts")).toHaveLength(1);
@@ -336,7 +346,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
     }
   });
 
-  test("our own manifests work with the same Secret, and say that they may not list Services", async () => {
+  test("our own manifests work with the same Secret, and may do all that they do to Services", async () => {
     const { cluster } = use();
     await applyWith({});
     const text = await readFile(join(ROOT, "deploy/manifests/cloudstack/daemonset.yaml"), "utf8");
@@ -348,14 +358,17 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
       await register(name, vmId);
       await waitForNode(name, isInitialised);
       expect(await readHolder(LEASE.name)).not.toBe("");
-      expect(listLines(NO_LOAD_BALANCERS)).toEqual([
-        expect.stringMatching(/ WARN .*cannot list Services.*403 Forbidden/),
-      ]);
-      const requests = await cluster.listRequests();
-      const refused = requests.filter(
-        ({ username, code }) => username === OWN_USERNAME && code === 403,
+      const kept = await readJson<Service>(await cluster.adminFetch(WEB));
+      expect(kept.status?.loadBalancer?.ingress).toHaveLength(1);
+      expect((await cluster.adminFetch(WEB, { method: "DELETE" })).status).toBe(200);
+      await waitUntil(
+        () => `the release of web\n${pod?.landfall.log}`,
+        async () => ((await cluster.adminFetch(WEB)).status === 404 ? true : undefined),
       );
-      expect(refused.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["list services"]);
+      const requests = await cluster.listRequests();
+      const own = requests.filter(({ username }) => username === OWN_USERNAME);
+      const refused = own.filter(({ code }) => code === 403);
+      expect(refused.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
     } finally {
       await pod.stop();
     }
@@ -363,6 +376,15 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
 
   describe("beside an Apache provider that keeps the Services", () => {
     let other: OtherHolder | undefined;
+    beforeAll(async () => {
+      const metadata = {
+        name: "other",
+        namespace: "default",
+        finalizers: ["service.kubernetes.io/load-balancer-cleanup"],
+      };
+      const spec = { type: "LoadBalancer", ports: [{ port: 80 }] };
+      await use().cluster.create("/api/v1/namespaces/default/services", { metadata, spec });
+    });
     beforeEach(async () => {
       other = new OtherHolder(use().cluster, { ...SERVICE_LEASE, seconds: 15 });
       expect(await other.acquire()).toBe(true);
@@ -385,19 +407,16 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
         await waitForNode(name, isInitialised);
         expect(await readHolder(LEASE.name)).not.toBe("");
         expect(await readHolder(SERVICE_LEASE.name)).toBe(other?.identity);
-        expect(listLines("--controllers chooses")).toEqual([]);
         const own = (await cluster.listRequests())
           .slice(asked)
           .filter(({ username }) => username === USERNAME);
         const touched = own.filter(
           ({ resource, name: of }) => resource.startsWith("services") || of === SERVICE_LEASE.name,
         );
-        expect(new Set(touched.map(({ verb, resource }) => `${verb} ${resource}`))).toEqual(
-          new Set(["list services"]),
-        );
+        expect(touched).toEqual([]);
         const { found, code } = await check(list);
         expect(found).toMatchObject({
-          level: "warning",
+          level: "ok",
           message: expect.stringContaining(other?.identity ?? "none"),
         });
         expect(code).not.toBe(2);
@@ -407,7 +426,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
       90_000,
     );
 
-    /** What `landfall check` says about load balancers, as an administrator runs it. */
+    /** What `landfall check` says about who serves Services, as an administrator runs it. */
     async function check(list: string) {
       if (program === undefined) throw new Error("Cannot find a program");
       const { cluster } = use();
@@ -424,7 +443,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
       const report: CheckReport = JSON.parse(stdout);
       return {
         code,
-        found: report.kubernetes.findings.find((one) => one.code === "loadBalancers"),
+        found: report.kubernetes.findings.find((one) => one.code === "serviceController"),
       };
     }
   });

@@ -8,8 +8,10 @@ import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { listRights, needAll } from "../../../lib/app/rights.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import {
   type CloudStackSimulator,
   createDemoWorld,
@@ -22,7 +24,6 @@ import { listCodeBlocks } from "../../support/markdown_links.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
-  LIST_SERVICES,
   type Controller,
   NOT_READY,
   READY,
@@ -68,7 +69,7 @@ describe.skipIf(kubectl === undefined)("a cluster of the Apache provider", () =>
     const cloud = await startCloudStackSimulator({ clock: systemClock, world: demo.world });
     const rig = await ClusterRig.start();
     started = { rig, cloud };
-    await rig.allow([...listRights(needAll(LEASE)), LIST_SERVICES]);
+    await rig.allow(listRights(needAll(LEASE, CONTROLLERS, cloudStack.install)));
     folder = join(rig.cluster.folder, "guide");
     await mkdir(join(folder, "bin"), { recursive: true });
     await mkdir(join(folder, ".kube"));
@@ -101,9 +102,7 @@ describe.skipIf(kubectl === undefined)("a cluster of the Apache provider", () =>
   };
   const readDeployment = async (): Promise<unknown> =>
     await readJson(await use().rig.cluster.adminFetch(`${DEPLOYMENT}/cloud-controller-manager`));
-  const withArgs = (...more: readonly string[]): object => ({
-    spec: { template: { spec: { containers: [{ args: [...ARGS, ...more] }] } } },
-  });
+  const withArgs = { spec: { template: { spec: { containers: [{ args: ARGS }] } } } };
 
   test("Landfall takes over when the other stops, and keeps provider IDs, labels and host names", async () => {
     const { rig, cloud } = use();
@@ -120,7 +119,6 @@ describe.skipIf(kubectl === undefined)("a cluster of the Apache provider", () =>
       args: [
         "--cloud-provider=external-cloudstack",
         `--cloud-config=${folder}/cloud-config`,
-        "--controllers=*,-service",
         "--leader-elect=true",
         `--leader-elect-resource-name=${LEASE.name}`,
         `--leader-elect-lease-duration=${LEASE_S}s`,
@@ -143,6 +141,8 @@ describe.skipIf(kubectl === undefined)("a cluster of the Apache provider", () =>
       async () => (await rig.readNode("worker-2")).spec?.taints?.[0],
     );
     await runScript(findBlock("diff nodes-before.txt").replace(/^diff.*$/m, "$& || true"));
+    // The host has no page here.
+    await runScript(findBlock("diff services-before.txt").replace(/^curl.*$/m, ""));
     const after = await readNodes();
     for (const [name, { spec, metadata }] of before) {
       expect(after.get(name)?.spec?.providerID, name).toBe(spec?.providerID ?? "");
@@ -156,18 +156,11 @@ describe.skipIf(kubectl === undefined)("a cluster of the Apache provider", () =>
     expect(cloud.requests.entries.map(({ command }) => command)).not.toContain("listProjects");
   }, 90_000);
 
-  test("the Apache provider stays for Services with a Lease of its own, and comes back as it was", async () => {
-    await runScript(findBlock("--controllers=service"));
-    expect(await readDeployment()).toMatchObject({
-      ...withArgs(
-        "--controllers=service",
-        "--leader-elect-resource-name=cloudstack-service-controller",
-      ),
-    });
+  test("the Apache provider comes back as it was", async () => {
     await controller?.landfall.stop();
     // There is no DaemonSet here: Landfall is a process.
     await runScript(findBlock("args-before.json)").replace(/^.* delete daemonset.*$/m, ""));
-    expect(await readDeployment()).toMatchObject({ ...withArgs() });
+    expect(await readDeployment()).toMatchObject(withArgs);
     expect(await readDeployment()).toMatchObject({ spec: { replicas: 1 } });
     await runScript(findBlock("set image"));
     expect(JSON.stringify(await readDeployment())).toContain(

@@ -5,7 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { toConfigRules } from "../../../deploy/values/config_schema.ts";
 import { CONTROLLER, FLAG } from "../../../deploy/values/flag_schema.ts";
-import { CONTROLLERS } from "../../../deploy/names.ts";
+import { CLOUD } from "../../../deploy/clouds.ts";
+import { toControllers } from "../../../deploy/names.ts";
 import type { SettingDescription } from "../../../lib/cloud/provider_definition.ts";
 import { FLAGS } from "../../../lib/cli/flags/table.ts";
 
@@ -80,9 +81,12 @@ describe("FLAG", () => {
 describe("CONTROLLER", () => {
   const pattern = new RegExp(String(CONTROLLER["pattern"]));
 
-  test.each([...CONTROLLERS, "*", "-cloud-node", "service-lb-controller"])("takes %s", (name) => {
-    expect(name).toMatch(pattern);
-  });
+  test.each([...toControllers(CLOUD), "*", "-cloud-node", "service-lb-controller"])(
+    "takes %s",
+    (name) => {
+      expect(name).toMatch(pattern);
+    },
+  );
 
   test.each(["cloud-nodes", "--cloud-node", "-*", "", "cloud-node,service"])(
     "refuses %j",

@@ -43,11 +43,9 @@ describe("address pools", () => {
   });
 });
 
-test("the definition says that there are no load balancers yet, and the documents what to do", () => {
-  const { lease = "", advice } = cloudStack.missingLoadBalancers ?? {};
-  expect(lease).toBe("cloudstack-service-controller");
-  for (const text of [advice, cloudStack.docs.file]) {
-    expect(text).toContain("--controllers=service");
-    expect(text).toContain(`--leader-elect-resource-name=${lease}`);
-  }
+test("the definition says which Lease the Apache provider holds beside Landfall, and who needs more rights", () => {
+  expect(cloudStack.install).toMatchObject({
+    serviceLease: "cloudstack-service-controller",
+    controllers: ["service"],
+  });
 });

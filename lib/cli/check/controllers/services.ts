@@ -1,98 +1,141 @@
 /**
- * Whether the cluster needs load balancers that Landfall does not manage, for `landfall check`.
+ * Services of type LoadBalancer, for `landfall check`: who serves them, and which ones wait.
  * @module
  */
-import {
-  CANNOT_LIST,
-  describeUse,
-  findLoadBalancers,
-  SERVICE_CHOSEN,
-} from "../../../app/load_balancers.ts";
-import type { MissingLoadBalancers } from "../../../cloud/provider_definition.ts";
+import type { ProviderInstall } from "../../../cloud/provider_definition.ts";
+import type { ControllerDefinition } from "../../../controllers/definition.ts";
+import { type FlagValues, readTextFlag } from "../../../controllers/flags.ts";
+import { CLASS_FLAG } from "../../../controllers/service/flags.ts";
+import { isWanted } from "../../../controllers/service/spec/which.ts";
+import { NAME } from "../../../controllers/service/words.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
-import { findHolder, type LeaseName } from "../../../kube/election/lease.ts";
+import { listAll } from "../../../kube/cache/list_all.ts";
+import { findHolder } from "../../../kube/election/lease.ts";
 import { LEASES } from "../../../kube/kinds/lease.ts";
+import { hasCloudLoadBalancer, type Service, SERVICES } from "../../../kube/kinds/service.ts";
 import { isHeldNow } from "../leases/other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
 
-/** What {@linkcode checkLoadBalancers} looks with. */
-export interface LoadBalancerSearch {
+/** What {@linkcode checkServices} looks with. */
+export interface ServiceSearch {
   readonly client: KubeClient;
-  readonly missing: MissingLoadBalancers;
+  /** The controllers that run. */
+  readonly chosen: readonly Pick<ControllerDefinition, "name">[];
+  readonly flags: FlagValues;
+  readonly install: Pick<ProviderInstall, "other" | "serviceLease"> | undefined;
   /** Namespace of Leases. */
   readonly namespace: string;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
 }
 
-/**
- * Says that the flags choose the controller `service`.
- *
- * @param lacking Controllers that `--controllers` chooses and that Landfall does not have
- */
-export function listChosenService(
-  { message, advice }: MissingLoadBalancers,
-  lacking: ReadonlySet<string>,
-): CheckFinding[] {
-  if (!lacking.has("service")) return [];
-  return [
-    {
-      level: "failure",
-      code: "serviceController",
-      source: "--controllers",
-      message: `${SERVICE_CHOSEN}: ${message}`,
-      advice: `add -service to --controllers; if Services need load balancers of the cloud, ${advice}`,
-    },
-  ];
+/** What was found, and the Services that Landfall serves. */
+export interface CheckedServices {
+  readonly findings: readonly CheckFinding[];
+  readonly served: readonly Service[];
 }
 
+const SERVICES_PER_PAGE = 500;
+const NAMED_MAX = 5;
+
 /**
- * Looks for Services with a load balancer of the cloud, and for the program that manages them instead of Landfall.
+ * Says which Services wait for a load balancer of Landfall, and whether another program manages them, too, or none.
+ * Asks nothing if Landfall serves none and no program besides it ever did.
  *
  * @throws the signal's reason
  */
-export async function checkLoadBalancers(
-  search: LoadBalancerSearch,
+export async function checkServices(
+  search: ServiceSearch,
   signal: AbortSignal,
-): Promise<CheckFinding> {
-  const { client, missing } = search;
-  const code = "loadBalancers";
+): Promise<CheckedServices> {
+  const { client, chosen, flags, install } = search;
+  const isServing = chosen.some(({ name }) => name === NAME);
+  if (!isServing && install?.serviceLease === undefined) return { findings: [], served: [] };
+  const ownClass = readTextFlag(flags, CLASS_FLAG) || undefined;
   try {
-    const use = await findLoadBalancers(client, signal);
-    if (use.count === 0) {
-      return { level: "ok", code, message: "no Service has a load balancer of the cloud" };
+    const { items } = await listAll(client, SERVICES, { limit: SERVICES_PER_PAGE }, signal);
+    const manager = await findManager(search, signal);
+    if (!isServing) {
+      const findings = listUnserved(items.filter(hasCloudLoadBalancer), search, manager);
+      return { findings, served: [] };
     }
-    const what = describeUse(use);
-    const holder = await findManager(search, signal);
-    if (holder !== undefined) {
-      const message = `${what}; ${holder} manages them, if it runs with --controllers=service`;
-      return { level: "warning", code, message, advice: `keep it running: ${missing.message}` };
-    }
-    const lease = `${search.namespace}/${missing.lease}`;
-    const message = `${what}, and no process holds Lease ${lease}: ${missing.message}`;
-    return { level: "failure", code, message, advice: missing.advice };
+    const served = items.filter((service) => isWanted(service, ownClass));
+    return { findings: [...listRivals(search, manager), ...listWaiting(served)], served };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof KubeError)) throw error;
+    const message = `cannot list Services, so it is not known whether some wait for a load balancer: ${error.message}`;
     const advice = "run landfall check with a kubeconfig that may list Services";
-    return { level: "warning", code, message: `${CANNOT_LIST}: ${error.message}`, advice };
+    return { findings: [{ level: "warning", code: "services", message, advice }], served: [] };
   }
 }
 
-/** The program that renews the Lease for load balancers. @throws the signal's reason */
+function listWaiting(served: readonly Service[]): CheckFinding[] {
+  const code = "services";
+  const waiting = served.filter(({ status }) => (status?.loadBalancer?.ingress ?? []).length === 0);
+  const total = `${served.length} ${served.length === 1 ? "Service" : "Services"} of type LoadBalancer`;
+  if (served.length === 0) {
+    return [{ level: "ok", code, message: "no Service asks for a load balancer of Landfall" }];
+  }
+  if (waiting.length === 0)
+    return [{ level: "ok", code, message: `${total}, each with an address` }];
+  const message = `${waiting.length} of ${total} have no address yet: ${nameFirst(waiting)}`;
+  const advice = "once Landfall runs, kubectl describe service shows why one waits";
+  return [{ level: "warning", code, message, advice }];
+}
+
+/** Two programs that manage the same load balancers undo each other's changes. */
+function listRivals({ install }: ServiceSearch, manager: string | undefined): CheckFinding[] {
+  if (manager === undefined) return [];
+  const message = `${manager} manages Services of type LoadBalancer, too, if it is the ${install?.other}`;
+  const advice =
+    "stop it before Landfall starts, or start Landfall with -service in the list of --controllers";
+  return [{ level: "failure", code: "serviceController", message, advice }];
+}
+
+/** Without the controller `service`, another program must manage the load balancers that there are. */
+function listUnserved(
+  services: readonly Service[],
+  { install, namespace }: ServiceSearch,
+  manager: string | undefined,
+): CheckFinding[] {
+  const lease = install?.serviceLease;
+  if (lease === undefined || services.length === 0) return [];
+  const verb = services.length === 1 ? "Service has" : "Services have";
+  const what = `${services.length} ${verb} a load balancer of the cloud (${nameFirst(services)})`;
+  const code = "serviceController";
+  if (manager !== undefined) {
+    const message = `${what}; ${manager} manages them, if it is the ${install?.other}`;
+    return [{ level: "ok", code, message }];
+  }
+  const why = "Landfall runs without the controller service, and no process holds Lease";
+  const message = `${what}, ${why} ${namespace}/${lease}`;
+  const advice = "add service to --controllers, so that Landfall manages them";
+  return [{ level: "failure", code, message, advice }];
+}
+
+/** The program that renews the Lease for Services. @throws the signal's reason */
 async function findManager(
-  { client, missing, namespace, nowMs }: LoadBalancerSearch,
+  { client, install, namespace, nowMs }: ServiceSearch,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const path: LeaseName = { namespace, name: missing.lease };
+  const name = install?.serviceLease;
+  if (name === undefined) return undefined;
   try {
-    const lease = await client.read(LEASES, path, signal);
+    const lease = await client.read(LEASES, { namespace, name }, signal);
     if (!isHeldNow(lease, nowMs)) return undefined;
-    return `the holder of Lease ${namespace}/${missing.lease} (${findHolder(lease)})`;
+    return `the holder of Lease ${namespace}/${name} (${findHolder(lease)})`;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof KubeError) return undefined;
     throw error;
   }
+}
+
+function nameFirst(services: readonly Service[]): string {
+  const names = services
+    .slice(0, NAMED_MAX)
+    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  return services.length > NAMED_MAX ? `${names.join(", ")}, …` : names.join(", ");
 }

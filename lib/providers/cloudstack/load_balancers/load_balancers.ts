@@ -4,12 +4,14 @@
  */
 import type {
   LoadBalancerClaim,
+  LoadBalancerInspection,
   LoadBalancerPlan,
   LoadBalancerQuestion,
   LoadBalancerRecord,
   LoadBalancers,
   LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import type { Finding } from "../../../cloud/inspection.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { Generations } from "../../../cloud_http/generations.ts";
 import type { Clock } from "../../../core/clock.ts";
@@ -18,6 +20,7 @@ import type { CloudStackSettings } from "../settings/config.ts";
 import { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { Applier } from "./apply/apply.ts";
 import { findDoubt } from "./doubts.ts";
+import { inspectLoadBalancing } from "./inspection.ts";
 import { Look, type LookSource } from "./look.ts";
 import { plan } from "./plan/plan.ts";
 import { planRelease } from "./plan/release.ts";
@@ -86,6 +89,12 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
   setClusterIds(ids: View["clusterIds"]): void {
     this.#clusterIds = ids;
     this.#places.now.store.setClusterIds(ids);
+  }
+
+  inspect(known: LoadBalancerInspection, signal: AbortSignal): Promise<readonly Finding[]> {
+    const { session } = this.#options;
+    const { source } = this.#places.now;
+    return inspectLoadBalancing({ ...known, session, api: this.#api, source }, signal);
   }
 
   async observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<View> {

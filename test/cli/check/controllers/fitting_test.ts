@@ -2,12 +2,10 @@
  * Which controllers `check` expects to run, and what it says about the others.
  * @module
  */
-import { describe, expect, test } from "bun:test";
-import { findMissing, fit } from "../../../../lib/cli/check/controllers/fitting.ts";
-import { parseCheckFlags } from "../../../../lib/cli/check/flags.ts";
+import { expect, test } from "bun:test";
+import { fit } from "../../../../lib/cli/check/controllers/fitting.ts";
 import { LOAD_BALANCERS } from "../../../../lib/cloud/pools/settings.ts";
 import { serviceController } from "../../../../lib/controllers/service/definition.ts";
-import { cloudStack } from "../../../../lib/providers/cloudstack/mod.ts";
 import { FakeProvider } from "../../../support/cloud/instances.ts";
 import { NODE_CONTROLLERS } from "../../../support/nodes/node_controllers.ts";
 
@@ -15,33 +13,30 @@ const STEP = {
   status: "ok",
   findings: [{ level: "ok", code: "settings", message: "fine" }],
 } as const;
-const MISSING = { message: "none yet", advice: "keep the other", lease: "other" };
-const NONE: ReadonlySet<string> = new Set();
-const SERVICE: ReadonlySet<string> = new Set(["service"]);
+const [plain] = NODE_CONTROLLERS;
+if (plain === undefined) throw new Error("no controller");
+const listener = { ...plain, name: "listener", needs: ["changes"] } as const;
 
-describe("fit()", () => {
-  test.each([
-    ["a cloud that can be used", new FakeProvider()],
-    ["settings that cannot be used", undefined],
-  ])("fails for the controller service where it matters, with %s", (_what, provider) => {
-    const shared = { provider, named: NONE, step: STEP, known: [] };
-    const { fitting, step } = fit(NODE_CONTROLLERS, {
-      ...shared,
-      lacking: SERVICE,
-      missing: MISSING,
-    });
-    expect(fitting).not.toEqual([]);
-    expect([step.status, step.findings.map(({ code }) => code)]).toEqual([
-      "failure",
-      ["settings", "serviceController"],
-    ]);
-    for (const [lacking, missing] of [
-      [SERVICE, undefined],
-      [NONE, MISSING],
-    ] as const) {
-      expect(fit(NODE_CONTROLLERS, { ...shared, lacking, missing }).step).toEqual(STEP);
-    }
-  });
+test.each<[string, readonly string[], object, readonly string[]]>([
+  ["leaves out one that * chose", [], listener, ["ok settings", "ok capability"]],
+  ["fails for one that was named", ["listener"], listener, ["ok settings", "failure capability"]],
+  [
+    "leaves out one that was named and may be left out",
+    ["listener"],
+    { ...listener, mayBeLeftOut: true },
+    ["ok settings", "ok capability"],
+  ],
+])("fit() %s", (_what, named, over, expected) => {
+  const provider = new FakeProvider();
+  const options = { provider, named: new Set(named), step: STEP, known: [] };
+  const { fitting, step } = fit([plain, { ...listener, ...over }], options);
+  expect(fitting).toEqual([plain]);
+  expect(step.findings.map(({ level, code }) => `${level} ${code}`)).toEqual([...expected]);
+});
+
+test("fit() expects all to run while the settings cannot be used", () => {
+  const options = { provider: undefined, named: new Set<string>(), step: STEP, known: [] };
+  expect(fit([plain, listener], options)).toEqual({ fitting: [plain, listener], step: STEP });
 });
 
 test("fit() warns about pools while the controller service does not run", () => {
@@ -49,9 +44,7 @@ test("fit() warns about pools while the controller service does not run", () => 
   const { settings } = LOAD_BALANCERS.parse({ pools: [{ name: "a", addresses: ["192.0.2.1"] }] });
   const options = {
     provider,
-    named: NONE,
-    lacking: NONE,
-    missing: undefined,
+    named: new Set<string>(),
     step: STEP,
     known: [LOAD_BALANCERS],
     sections: new Map([[LOAD_BALANCERS.key, settings]]),
@@ -61,33 +54,4 @@ test("fit() warns about pools while the controller service does not run", () => 
     path: "loadBalancers.pools",
   });
   expect(fit([...NODE_CONTROLLERS, serviceController], options).step).toEqual(STEP);
-});
-
-describe("findMissing()", () => {
-  test.each<[string, readonly string[], boolean]>([
-    ["asks the definition", ["--controllers=cloud-node"], true],
-    [
-      "asks it even if only service is chosen, which needs no cloud",
-      ["--controllers=service"],
-      false,
-    ],
-  ])("%s", async (_what, argv, isLoaded) => {
-    const flags = parseCheckFlags(
-      ["--cloud-provider=external-cloudstack", ...argv],
-      NODE_CONTROLLERS,
-    );
-    const found = await findMissing(isLoaded ? cloudStack : undefined, {
-      ...flags,
-      providers: undefined,
-    });
-    expect(found).toEqual(cloudStack.missingLoadBalancers);
-  });
-
-  test("loads no definition without need", async () => {
-    const flags = parseCheckFlags(
-      ["--cloud-provider=none", "--controllers=-service"],
-      NODE_CONTROLLERS,
-    );
-    expect(await findMissing(undefined, { ...flags, providers: undefined })).toBeUndefined();
-  });
 });

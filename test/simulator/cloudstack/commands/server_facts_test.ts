@@ -20,6 +20,15 @@ describe("commands about the server", () => {
     expect(admin.body["capability"]).toMatchObject({ allowuserviewdestroyedvm: true });
   });
 
+  test("listApis describes a command that the role allows, and no other one", async () => {
+    const name = "createTags";
+    rig.simulator.user.role = { name: "landfall", commands: ["listApis", name] };
+    const { body } = await rig.ask("listApis", { name });
+    expect(body).toMatchObject({ count: 1, api: [{ name }] });
+    const refused = await rig.ask("listApis", { name: "listZones" });
+    expect(refused.body["errorcode"]).toBe(530);
+  });
+
   test("listProjects lists those of the caller, by name or ID", async () => {
     const names = async (fields: Record<string, string>, username = "kubeadmin") =>
       listNames(await rig.ask("listProjects", fields, { username }), "project");

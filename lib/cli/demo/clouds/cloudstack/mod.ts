@@ -130,8 +130,6 @@ function toClients(server: Record<"url" | "apiKey" | "secretKey", string>): Clou
     env: { CLOUDSTACK_ENDPOINT: url, CLOUDSTACK_KEY: apiKey, CLOUDSTACK_SECRET: secretKey },
     settings: {
       provider: cloudStack.name,
-      // The demo runs this controller, which is off by default.
-      flags: ["--controllers=*,service"],
       text: `[Global]\napi-url = ${url}\napi-key = ${apiKey}\nsecret-key = ${secretKey}\n`,
     },
     commands: [

@@ -1,0 +1,55 @@
+/**
+ * What the documents say about load balancers of CloudStack.
+ * @module
+ */
+import type { LoadBalancerDocs } from "../../../cloud/provider_definition.ts";
+import { ANNOTATIONS } from "./words.ts";
+import { PROBLEM_REASONS } from "./wanted/problems.ts";
+
+/** See {@linkcode LoadBalancerDocs}. */
+export const LOAD_BALANCER_DOCS: LoadBalancerDocs = {
+  annotations: [
+    {
+      name: ANNOTATIONS.hostname,
+      values: "a DNS name in lower case",
+      meaning:
+        "The status shows this name instead of the IP address. Pods then reach the Service through the load balancer.",
+    },
+    {
+      name: ANNOTATIONS.proxyProtocol,
+      values: "`true` or `false`",
+      meaning:
+        "`true`: TCP ports use the PROXY protocol, and the status says so with `ipMode: Proxy`. Your Pods must " +
+        "understand it. Anything else counts as `false`.",
+    },
+    {
+      name: ANNOTATIONS.sourceCidrs,
+      values: "CIDR blocks, separated by commas",
+      meaning:
+        "Only these clients may connect. If the Service has source ranges, too, a client must be in both. An empty " +
+        "value is refused.",
+    },
+    {
+      name: ANNOTATIONS.stickinessMethod,
+      values: "`LbCookie` or `SourceBased`",
+      meaning:
+        "`LbCookie`: a cookie keeps a client on one Node, for ports with `appProtocol: http`. `SourceBased`: the IP " +
+        "address of the client does, for all TCP ports.",
+    },
+    {
+      name: ANNOTATIONS.stickinessParams,
+      values: "`name=value` pairs, separated by commas",
+      meaning:
+        "`LbCookie`: `cookie-name`, `mode` (`insert`, `rewrite`, `prefix`), `domain`, and the flags `nocache`, " +
+        "`indirect`, `postonly`. `SourceBased`: `tablesize` such as `200k`, `expire` such as `30m`.",
+    },
+    {
+      name: ANNOTATIONS.isAssociated,
+      values: "`true`",
+      meaning:
+        "Written by version 1.x of the Apache provider when it took the address of `spec.loadBalancerIP`. Landfall " +
+        "only reads it.",
+    },
+  ],
+  problems: PROBLEM_REASONS,
+};

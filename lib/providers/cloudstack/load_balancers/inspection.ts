@@ -1,0 +1,164 @@
+/**
+ * Looks at what the role and the networks of the Nodes offer for load balancers, for `landfall check`.
+ * @module
+ */
+import * as v from "valibot";
+import type { LoadBalancerInspection } from "../../../cloud/capabilities/load_balancers.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { Finding, FindingLevel } from "../../../cloud/inspection.ts";
+import { quote } from "../../../core/text/printable.ts";
+import { ApiError } from "../session/errors.ts";
+import type { Version } from "../session/facts.ts";
+import type { CloudStackSession } from "../session/session.ts";
+import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
+import { isSince } from "./clients/versions.ts";
+import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
+import type { LookSource } from "./look.ts";
+import type { Network } from "./view.ts";
+
+/** What {@linkcode inspectLoadBalancing} looks with. */
+export interface InspectionOptions extends LoadBalancerInspection {
+  readonly session: Pick<CloudStackSession, "read">;
+  readonly api: Pick<LoadBalancingApi, "listNetworks">;
+  readonly source: Pick<LookSource, "facts" | "readBackends">;
+}
+
+const ADVICE = "allow them in the role; docs/guides/permissions-cloudstack.md has the whole list";
+/** What CloudStack answers about a command that does not exist or that the role lacks. */
+const NOT_FOUND = 530;
+
+/**
+ * Says which commands the role lacks, and what the networks of the Nodes offer.
+ *
+ * @throws {CloudError} when CloudStack cannot answer
+ */
+export async function inspectLoadBalancing(
+  options: InspectionOptions,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  // Without a Service, what is missing may never be needed.
+  const missing: FindingLevel = options.claims.length > 0 ? "failure" : "warning";
+  const [role, networks] = await Promise.all([
+    inspectRole(options.session, missing, signal),
+    inspectNetworks(options, missing, signal),
+  ]);
+  return [...role, ...networks];
+}
+
+async function inspectRole(
+  session: InspectionOptions["session"],
+  missing: FindingLevel,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const code = "loadBalancerRole";
+  const asked = await Promise.all(
+    LB_COMMANDS.map(async (command) => ({
+      command,
+      isAllowed: await asks(session, command, signal),
+    })),
+  );
+  if (asked.some(({ isAllowed }) => isAllowed === undefined)) {
+    const unknown = "it is not known whether it allows the commands for load balancers";
+    const message = `the role has no ${ROLE_COMMAND}, so ${unknown}`;
+    return [{ level: "warning", code, message, advice: `allow ${ROLE_COMMAND} in the role` }];
+  }
+  const lacking = asked
+    .filter(({ isAllowed }) => isAllowed === false)
+    .map(({ command }) => command);
+  if (lacking.length === 0) {
+    const message = `the role allows all ${LB_COMMANDS.length} commands for load balancers`;
+    return [{ level: "ok", code, message }];
+  }
+  const toFinding = (
+    level: FindingLevel,
+    what: string,
+    some: readonly NeededCommand[],
+  ): Finding[] => {
+    if (some.length === 0) return [];
+    const names = some.map(({ name }) => name).join(", ");
+    return [{ level, code, message: `the role lacks ${what}: ${names}`, advice: ADVICE }];
+  };
+  const [needed, useful] = [true, false].map((one) =>
+    lacking.filter(({ isMandatory }) => isMandatory === one),
+  );
+  return [
+    ...toFinding(missing, "commands without which no load balancer works", needed ?? []),
+    ...toFinding("warning", "commands that some load balancers need", useful ?? []),
+  ];
+}
+
+/** Whether the role allows a command; `undefined` if it does not say. @throws {CloudError} of any other kind */
+async function asks(
+  session: InspectionOptions["session"],
+  { name }: NeededCommand,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const schema = v.optional(v.array(v.object({ name: v.string() })), []);
+  try {
+    const query = { command: ROLE_COMMAND, key: "api", params: { name }, schema };
+    const apis = await session.read(query, signal);
+    return apis.some((one) => one.name === name);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.code === NOT_FOUND) return false;
+    if (error.explanation.word === "forbidden") return undefined;
+    throw error;
+  }
+}
+
+async function inspectNetworks(
+  { api, source, instanceIds }: InspectionOptions,
+  missing: FindingLevel,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const code = "loadBalancerNetwork";
+  try {
+    const { vms } = await source.readBackends(-Infinity, signal);
+    const ids = new Set(
+      [...instanceIds].flatMap((id) => vms.get(id)?.nics.map(({ networkId }) => networkId) ?? []),
+    );
+    const version = await source.facts.readVersion(signal);
+    const list = (projectId: string | undefined) => api.listNetworks(projectId, signal);
+    const { objects } = await source.facts.inProject(list, signal);
+    return objects
+      .filter(({ id }) => ids.has(id))
+      .map((one) => toNetworkFinding(one, version, missing));
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error;
+    return [{ level: missing, code, message: error.message }];
+  }
+}
+
+/** What a network offers. Pure. */
+export function toNetworkFinding(
+  network: Network,
+  version: Version | undefined,
+  missing: FindingLevel,
+): Finding {
+  const { name, id, hasLoadBalancers, hasFirewall, hasNetworkAcl, aclListName } = network;
+  const code = "loadBalancerNetwork";
+  const where = `network ${quote(name)} (${id})`;
+  if (!hasLoadBalancers) {
+    const message = `${where} of the Nodes offers no load balancing: a Service waits there`;
+    const advice =
+      "use a network offering with the service Lb, or leave out the controller service";
+    return { level: missing, code, message, advice };
+  }
+  const offers = [
+    `load balancing (${[...(network.algorithms ?? ["algorithms unknown"])].join(", ")})`,
+    ...(hasFirewall ? ["firewall"] : []),
+    ...(hasNetworkAcl ? [`network ACL ${aclListName ?? ""}`.trim()] : []),
+    ...(network.stickiness ?? []).map((method) => `stickiness ${method.name}`),
+  ];
+  const message = `${where} offers ${offers.join(", ")}`;
+  if (!hasFirewall && hasNetworkAcl && aclListName === "default_deny") {
+    const advice = "give the tier an ACL list of its own: default_deny lets no client in";
+    return { level: missing, code, message, advice };
+  }
+  if (!hasFirewall && !hasNetworkAcl && !isSince(version, 4, 18)) {
+    const what = "this version of CloudStack cannot restrict the clients of a Service there";
+    const advice = "Services with source ranges wait; upgrade to CloudStack 4.18";
+    return { level: "warning", code, message: `${message}; ${what}`, advice };
+  }
+  return { level: "ok", code, message };
+}

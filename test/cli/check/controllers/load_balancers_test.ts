@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import { addLoadBalancers } from "../../../../lib/cli/check/controllers/load_balancers.ts";
+import type { LoadBalancerInspection } from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import { CloudError } from "../../../../lib/cloud/errors.ts";
+import type { Finding } from "../../../../lib/cloud/inspection.ts";
+import { LOAD_BALANCERS } from "../../../../lib/cloud/pools/settings.ts";
+import { FakeProvider } from "../../../support/cloud/instances.ts";
+import { LoadBalancersDouble } from "../../../support/cloud/load_balancers_double.ts";
+
+const { signal } = new AbortController();
+const STEP = { status: "skipped", skipped: "no reason", findings: [] } as const;
+const SERVICE = {
+  metadata: { name: "web", namespace: "default", uid: "u" },
+  spec: { type: "LoadBalancer" },
+  status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } },
+};
+const SERVING = {
+  fitting: [{ name: "service" }],
+  served: [SERVICE],
+  nodes: [],
+  sections: undefined,
+};
+
+class Inspected extends FakeProvider {
+  readonly asked: LoadBalancerInspection[] = [];
+  readonly loadBalancers = Object.assign(new LoadBalancersDouble(), {
+    inspect: async (known: LoadBalancerInspection): Promise<readonly Finding[]> => {
+      this.asked.push(known);
+      return this.answer();
+    },
+  });
+  readonly answer: () => readonly Finding[];
+  constructor(answer: () => readonly Finding[]) {
+    super();
+    this.answer = answer;
+  }
+}
+
+describe("addLoadBalancers()", () => {
+  test("adds what the cloud says about Services and instances of Nodes", async () => {
+    const provider = new Inspected(() => [{ level: "warning", code: "x", message: "look" }]);
+    const step = await addLoadBalancers(STEP, { ...SERVING, provider }, signal);
+    expect(step).toMatchObject({ status: "warning", findings: [{ message: "look" }] });
+    expect(provider.asked[0]?.claims.map(({ owner }) => owner.name)).toEqual(["web"]);
+  });
+
+  test("fails if the cloud cannot answer", async () => {
+    const provider = new Inspected(() => {
+      throw new CloudError("unreachable", "no answer");
+    });
+    const step = await addLoadBalancers(STEP, { ...SERVING, provider }, signal);
+    expect(step).toMatchObject({ status: "failure", findings: [{ message: "no answer" }] });
+  });
+
+  test("says how full the pools are where the cloud has no load balancers", async () => {
+    const { settings } = LOAD_BALANCERS.parse({ pools: [{ name: "a", addresses: ["192.0.2.1"] }] });
+    const sections = new Map([[LOAD_BALANCERS.key, settings]]);
+    const provider = new FakeProvider();
+    const step = await addLoadBalancers(STEP, { ...SERVING, sections, provider }, signal);
+    expect(step.findings).toMatchObject([{ code: "addressPoolFull" }]);
+  });
+
+  test.each([
+    ["the controller service does not run", { fitting: [{ name: "cloud-node" }] }],
+    ["the settings cannot be used", { provider: undefined }],
+  ])("adds nothing if %s", async (_what, over) => {
+    const provider = new Inspected(() => [{ level: "warning", code: "x", message: "look" }]);
+    const step = await addLoadBalancers(STEP, { ...SERVING, provider, ...over }, signal);
+    expect(step).toBe(STEP);
+  });
+});

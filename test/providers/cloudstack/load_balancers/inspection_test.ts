@@ -1,0 +1,118 @@
+/**
+ * What `check` learns about load balancers, on the simulated CloudStack.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { systemClock } from "../../../../lib/core/clock.ts";
+import { LB_COMMANDS } from "../../../../lib/providers/cloudstack/load_balancers/commands.ts";
+import { toNetworkFinding } from "../../../../lib/providers/cloudstack/load_balancers/inspection.ts";
+import type { Network } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import { cloudStack } from "../../../../lib/providers/cloudstack/mod.ts";
+import {
+  type CloudStackSimulator,
+  startCloudStackSimulator,
+} from "../../../../lib/simulator/cloudstack/mod.ts";
+import { createNetworkKinds } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { toDeps } from "../fake_server.ts";
+import { toClaim } from "./look_rig.ts";
+
+const { signal } = new AbortController();
+const { world, vms } = createNetworkKinds();
+const ALL = ["listVirtualMachines", "listApis", ...LB_COMMANDS.map(({ name }) => name)];
+const CLAIM = toClaim("01234567-89ab-cdef-0123-456789abcdef");
+
+let simulator: CloudStackSimulator;
+beforeEach(async () => {
+  simulator = await startCloudStackSimulator({ clock: systemClock, world });
+});
+afterEach(() => simulator.stop());
+
+/** What is found with a role, for Nodes on the VMs of one network. */
+async function inspect(
+  commands: readonly string[],
+  {
+    network = "isolated",
+    claims = [CLAIM],
+  }: { network?: keyof typeof vms; claims?: [] | [typeof CLAIM] } = {},
+): Promise<readonly string[]> {
+  simulator.user.role = { name: "landfall", commands };
+  const { url: apiUrl, apiKey, secretKey } = simulator;
+  const { settings } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey }, {});
+  if (settings === undefined) throw new Error("the settings cannot be used");
+  const { loadBalancers } = cloudStack.create(settings, { ...toDeps(), clock: systemClock });
+  const instanceIds = new Set(vms[network].map(({ id }) => id));
+  const found = (await loadBalancers?.inspect?.({ claims, instanceIds }, signal)) ?? [];
+  return found.map(({ level, code, message }) => `${level} ${code}: ${message}`);
+}
+
+describe("inspectLoadBalancing()", () => {
+  test("is content with a role that allows everything, and names what the network offers", async () => {
+    const [role, network, ...more] = await inspect(ALL);
+    expect(role).toStartWith("ok loadBalancerRole: the role allows all");
+    expect(network).toMatch(
+      /^ok loadBalancerNetwork: network ".*" \(.*\) offers load balancing \(roundrobin/,
+    );
+    expect(network).toContain("firewall");
+    expect(network).toContain("stickiness LbCookie");
+    expect(more).toEqual([]);
+    const sent = new Set(simulator.requests.entries.map(({ command }) => command));
+    expect([...sent].filter((one) => !one.startsWith("list"))).toEqual([]);
+  });
+
+  test("names the commands that the role lacks, those that all load balancers need first", async () => {
+    const lacking = new Set(["createTags", "createNetworkACL"]);
+    const found = await inspect(ALL.filter((one) => !lacking.has(one)));
+    expect(found.slice(0, 2)).toEqual([
+      "failure loadBalancerRole: the role lacks commands without which no load balancer works: createTags",
+      "warning loadBalancerRole: the role lacks commands that some load balancers need: createNetworkACL",
+    ]);
+  });
+
+  test("only warns of them while no Service asks for a load balancer", async () => {
+    const found = await inspect(
+      ALL.filter((one) => one !== "createTags"),
+      { claims: [] },
+    );
+    expect(found[0]).toStartWith("warning loadBalancerRole");
+  });
+
+  test("says that it does not know the role without listApis", async () => {
+    const [role] = await inspect(ALL.filter((one) => one !== "listApis"));
+    expect(role).toStartWith("warning loadBalancerRole: the role has no listApis");
+  });
+
+  test("fails for a network without load balancing, and for networks that it may not see", async () => {
+    const [, shared] = await inspect(ALL, { network: "shared" });
+    expect(shared).toStartWith("failure loadBalancerNetwork");
+    expect(shared).toContain("offers no load balancing");
+    const found = await inspect(ALL.filter((one) => one !== "listNetworks"));
+    expect(found.at(-1)).toMatch(/^failure loadBalancerNetwork: .*listNetworks/);
+  });
+});
+
+const NETWORK: Network = {
+  id: "n",
+  name: "k8s",
+  hasLoadBalancers: true,
+  hasFirewall: false,
+  hasNetworkAcl: false,
+};
+const OLD = { major: 4, minor: 17, patch: 0 };
+const NEW = { major: 4, minor: 18, patch: 0 };
+
+test.each<[string, Partial<Network>, typeof OLD, string, string]>([
+  ["firewall, old server", { hasFirewall: true }, OLD, "ok", "offers load balancing"],
+  ["neither, old server", {}, OLD, "warning", "cannot restrict the clients"],
+  ["neither, new server", {}, NEW, "ok", "offers load balancing"],
+  [
+    "ACL list default_deny",
+    { hasNetworkAcl: true, aclListName: "default_deny" },
+    NEW,
+    "failure",
+    "network ACL default_deny",
+  ],
+  ["own ACL list", { hasNetworkAcl: true, aclListName: "k8s" }, OLD, "ok", "network ACL k8s"],
+])("toNetworkFinding() of a network with %s", (_what, over, version, level, words) => {
+  const finding = toNetworkFinding({ ...NETWORK, ...over }, version, "failure");
+  expect(finding).toMatchObject({ level, message: expect.stringContaining(words) });
+});
