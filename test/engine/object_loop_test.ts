@@ -334,3 +334,51 @@ test("ObjectLoop has seen every object, and what speaks for it, as they are in t
   };
   await fc.assert(fc.asyncProperty(fc.array(STEP, { maxLength: 20 }), play), { numRuns: 100 });
 });
+
+test("ObjectLoop works on an object that is gone until it needs nothing more", async () => {
+  let last: Widget | undefined = toWidget("w", "1");
+  const results: string[] = [];
+  await using rig = start({
+    findGone: (key) => (key === "ns/w" ? last : undefined),
+    reconcile: async ({ metadata }) => {
+      results.push(metadata.resourceVersion ?? "");
+      if (results.length === 2) throw new KubeError("unavailable", "not now");
+      if (results.length === 3) last = undefined;
+      return {};
+    },
+  });
+  rig.widgets.apply(toWidget("w", "1"));
+  await rig.clock.advance(0);
+  rig.widgets.remove(toWidget("w", "2"));
+  await rig.clock.advance(5_000);
+  expect(results).toEqual(["1", "1", "1"]);
+  await rig.clock.advance(600_000);
+  expect(results.length).toBe(3);
+});
+
+test("ObjectLoop works on drift as well as on inputs", async () => {
+  await using rig = start({
+    isDrift: (_before, after) => (after as { status?: string }).status === "changed",
+  });
+  rig.widgets.apply(toWidget("w", "1"));
+  const own = () => rig.widgets.apply(toWidget("w", "2", { status: "well" }));
+  expect(await workedAfter(rig, own)).toEqual([]);
+  const others = () => rig.widgets.apply(toWidget("w", "3", { status: "changed" }));
+  expect(await workedAfter(rig, others)).toEqual(["ns/w"]);
+});
+
+test("ObjectLoop waits after the first failure as long as it is told", async () => {
+  const times: number[] = [];
+  await using rig: WidgetRig = start({
+    backoffMs: 5_000,
+    reconcile: async () => {
+      times.push(rig.clock.monotonic());
+      throw new KubeError("unavailable", "not now");
+    },
+  });
+  rig.widgets.apply(toWidget("w", "1"));
+  await rig.clock.advance(20_000);
+  const [first = 0, second = 0, third = 0] = times;
+  expect(second - first).toBeWithin(5_000, 6_001);
+  expect(third - second).toBeWithin(10_000, 12_001);
+});

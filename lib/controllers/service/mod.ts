@@ -116,7 +116,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       inputs,
       isDrift: (before, after) => isDrift(before, after, (one) => this.#isSettled(one)),
       reconcile: (service, signal) => this.#reconcile(service, signal),
-      forget: (key) => this.#managed.forget(key),
+      forget: (key) => services.forget(key),
       findGone: (key) => this.#managed.get(key)?.service,
       sources: [{ subscribe: () => () => undefined, reader: this.#readiness }],
       forgetsSuccesses: true,

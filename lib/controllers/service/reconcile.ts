@@ -12,6 +12,7 @@ import type {
 } from "../../cloud/capabilities/load_balancers.ts";
 import { type Clock, startDeadline } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
+import { LeadershipLostError } from "../../core/fence.ts";
 import type { DetachedRun } from "../../engine/detached_work.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
@@ -82,7 +83,9 @@ export class ServiceReconciler {
         if (result !== undefined) return result;
       }
     } catch (error) {
-      if (!run.signal.aborted) this.#fail(key, attempt, error);
+      // The next leader goes on.
+      const isOver = run.signal.aborted || error instanceof LeadershipLostError;
+      if (!isOver) this.#fail(key, attempt, error);
       throw error;
     }
   }

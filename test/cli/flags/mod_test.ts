@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { listFlags } from "../../../lib/cli/flags/table.ts";
 import { parseFlags as parseFlagsOf } from "../../../lib/cli/flags/mod.ts";
 import type { ParsedFlags, Settings } from "../../../lib/cli/flags/mod.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { ConfigError } from "../../../lib/core/errors.ts";
 import { NODE_CONTROLLERS } from "../../support/nodes/node_controllers.ts";
 
@@ -346,4 +347,15 @@ describe("P-02 parseFlags()", () => {
     expect([...settings.controllers]).toEqual([...names]);
     expect(warnings).toHaveLength(warned);
   });
+});
+
+test("parseFlags() takes the text of a controller's flag, and says what is wrong with it", () => {
+  const read = (text: string): unknown =>
+    parseFlagsOf([`--load-balancer-class=${text}`], CONTROLLERS).settings.flags[
+      "load-balancer-class"
+    ];
+  expect([read(""), read("example.com/mine")]).toEqual(["", "example.com/mine"]);
+  expect(() => read("two words")).toThrow(
+    '--load-balancer-class: must be a class such as example.com/name, but is "two words"',
+  );
 });

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
+import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { NETWORK } from "../../support/cloud/load_balancers_double.ts";
 import { FINALIZER } from "../../support/services/service.ts";
@@ -402,6 +403,16 @@ describe("a stop", () => {
     await rig.clock.advance(100);
     await rig.stop(isLost);
     expect([rig.isEnded, rig.cloud.addresses.size > 0]).toEqual([true, isDone]);
+  });
+
+  test("writes no Event about work that the lost leadership ended", async () => {
+    await using rig = await startServices();
+    rig.cloud.onStep = () => {
+      throw new LeadershipLostError("this process does not lead");
+    };
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer"]);
   });
 
   test("ends work without a worker in time, and those that wait for a turn", async () => {

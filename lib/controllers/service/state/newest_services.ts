@@ -37,6 +37,11 @@ export class NewestServices {
     }
   }
 
+  /** Forgets a Service that is gone. */
+  forget(key: Key): void {
+    this.#own.delete(key);
+  }
+
   /** Takes the answer to a write. Returns it as the store would keep it. */
   note(before: Service, answer: Service): Service {
     const after = trimObject(SERVICES, answer);

@@ -3,7 +3,6 @@
  * @module
  */
 import type { LoadBalancerRecord } from "../../../cloud/capabilities/load_balancers.ts";
-import { assert } from "../../../core/assert.ts";
 import type { Key } from "../../../kube/cache/store.ts";
 import type { ManagedServices } from "./managed.ts";
 import type { NewestServices } from "./newest_services.ts";
@@ -31,10 +30,11 @@ export function createRecord(
   return {
     async save(text, signal) {
       const bytes = Buffer.byteLength(text ?? "");
-      assert(
-        bytes <= RECORD_BYTES_MAX,
-        `a record may have ${RECORD_BYTES_MAX} bytes, not ${bytes}`,
-      );
+      if (bytes > RECORD_BYTES_MAX) {
+        throw new RangeError(
+          `Cannot keep a record of ${bytes} bytes: the limit is ${RECORD_BYTES_MAX} bytes`,
+        );
+      }
       const service = services.get(key);
       if (service === undefined || service.metadata.uid !== uid) {
         return managed.setRecord(key, text);

@@ -85,6 +85,6 @@ describe("createRecord()", () => {
 
   test("refuses more than 1 KiB", () => {
     const { save } = toStage();
-    expect(save("é".repeat(513))).rejects.toThrow("1024 bytes");
+    expect(save("é".repeat(513))).rejects.toThrow("the limit is 1024 bytes");
   });
 });
