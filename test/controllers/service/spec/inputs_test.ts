@@ -38,13 +38,13 @@ describe("S-09 listInputs()", () => {
     ["S-19 IP families", change({ ipFamilies: ["IPv4", "IPv6"] })],
     ["the type", change({ type: "ClusterIP" })],
     ["the class", change({ loadBalancerClass: "example.com/other" })],
-    ["an annotation", toService({ ...before, metadata: { annotations: { a: "1" } } } as never)],
+    ["an annotation", toService({ ...before, metadata: { annotations: { a: "1" } } })],
     [
       "a label: address pools select by labels",
-      toService({ ...before, metadata: { labels: { a: "1" } } } as never),
+      toService({ ...before, metadata: { labels: { a: "1" } } }),
     ],
-    ["the UID", toService({ ...before, metadata: { uid: "uid-2" } } as never)],
-    ["a deletion", toService({ ...before, metadata: { deletionTimestamp: "2026" } } as never)],
+    ["the UID", toService({ ...before, metadata: { uid: "uid-2" } })],
+    ["a deletion", toService({ ...before, metadata: { deletionTimestamp: "2026" } })],
   ])("differ with %s", (_what, after) => {
     expect(isSame(before, after)).toBe(false);
     expect(isSame(before, before)).toBe(true);
@@ -80,7 +80,7 @@ describe("isDrift()", () => {
     const cleared = toService({
       ...settled,
       status: { loadBalancer: { ingress: [{ ip: "x" }] } },
-    } as never);
+    });
     expect(isDrift(settled, cleared, isSettled)).toBe(true);
   });
 
