@@ -5,14 +5,7 @@
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
 import { covers, EVERYONE, isSame, sharesBlock, toBlocks } from "../wanted/cidrs.ts";
 import { toWaiting } from "../wanted/problems.ts";
-import {
-  isGoing,
-  listFirewallRules,
-  listOwnRules,
-  type Scene,
-  toIpProtocol,
-  toStep,
-} from "../plan/scene.ts";
+import { isGoing, listFirewallRules, type Scene, toIpProtocol, toStep } from "../plan/scene.ts";
 import type { Step } from "../steps.ts";
 import type { FirewallRule, PublicAddress, Rule } from "../view.ts";
 import type { WantedPort } from "../wanted/wanted.ts";
@@ -57,10 +50,7 @@ export function planFirewall(site: GateSite): GatePlan {
     return { ...NONE, problems: [inTheWay(site, exact)] };
   if (rule === undefined) {
     // On an address of its own, they are left from a rule that was deleted by hand. They must not open the new one.
-    const wider = exact.filter(
-      ({ cidrs }) => cidrs === undefined || !covers(wanted, toBlocks(cidrs)),
-    );
-    return { ...NONE, before: wider.map((one) => toDeletion(site, one)) };
+    return { ...NONE, before: listWider(exact, wanted).map((one) => toDeletion(site, one)) };
   }
   const kept = exact.find(
     (one) => !isGoing(one) && one.cidrs && isSame(toBlocks(one.cidrs), wanted),
@@ -74,7 +64,10 @@ export function planFirewall(site: GateSite): GatePlan {
   const conflicting = foreign.filter(
     (one) => one.protocol === port.ipProtocol && mayShare(one, wanted),
   );
-  if (conflicting.length > 0) return { ...NONE, problems: [inTheWay(site, conflicting)] };
+  if (conflicting.length > 0) {
+    const after = listWider(exact, wanted).map((one) => toDeletion(site, one));
+    return { ...NONE, after, problems: [inTheWay(site, conflicting)] };
+  }
   const first = others.filter((one) => mayShare(one, wanted));
   const last = others.filter((one) => !first.includes(one));
   const after = [
@@ -114,7 +107,8 @@ export function listFirewallRulesOf(scene: Scene, rule: Rule): readonly Firewall
  */
 export function listOrphans(scene: Scene, address: PublicAddress): readonly FirewallRule[] {
   const { ports = [] } = scene.claim;
-  const rules = listOwnRules(scene, address.id);
+  // A rule of another Service on the address has its own firewall rules.
+  const rules = [...scene.view.rules.values()].filter((one) => one.addressId === address.id);
   return listFirewallRules(scene, address.id).filter(
     (one) =>
       ports.some(({ protocol, port }) => isExactly(one, protocol.toLowerCase(), port)) &&
@@ -158,6 +152,14 @@ function isAbout({ protocol, startPort, endPort }: FirewallRule, port: GatePort)
   const first = startPort ?? 1;
   const last = endPort ?? startPort ?? 65_535;
   return first <= port.publicPort && port.publicPort <= last;
+}
+
+/** Those that let in more clients than wanted, as far as can be read. */
+function listWider(
+  rules: readonly FirewallRule[],
+  wanted: readonly string[],
+): readonly FirewallRule[] {
+  return rules.filter(({ cidrs }) => cidrs === undefined || !covers(wanted, toBlocks(cidrs)));
 }
 
 /** A list that cannot be read may have any block. */

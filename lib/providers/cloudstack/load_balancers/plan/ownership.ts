@@ -6,6 +6,7 @@
  * @module
  */
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
+import { quote } from "../../../../core/text/printable.ts";
 import { isAssociatedBy1x } from "../wanted/annotations.ts";
 import { listFirewallRulesOf, listOrphans } from "../clients/firewall.ts";
 import { toNotice, toWaiting } from "../wanted/problems.ts";
@@ -19,7 +20,7 @@ import {
 } from "./scene.ts";
 import type { Step } from "../steps.ts";
 import type { PublicAddress } from "../view.ts";
-import { isOf1x, toTags } from "../words.ts";
+import { isOf1x, TAG_KEYS, toTags } from "../words.ts";
 
 /** Whether an address is of the Service, or proven to become so. */
 export function isOwnOrProven(scene: Scene, address: PublicAddress): boolean {
@@ -134,6 +135,22 @@ export function toDoubt({ ip }: PublicAddress): LoadBalancerProblem {
   const why = "Landfall may have taken it for this Service, and cannot prove it";
   const advice = "release it by hand if nothing needs it";
   return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}; ${advice}`);
+}
+
+/**
+ * Says that addresses stay whose tags name the Service and another cluster: this cluster may have had another ID, or
+ * another one may be a copy of it.
+ */
+export function checkClusters(scene: Scene): readonly LoadBalancerProblem[] {
+  const { view, claim } = scene;
+  return [...view.addresses.values()]
+    .filter((one) => one.tags.get(TAG_KEYS.serviceUid) === claim.owner.uid && !isOwn(scene, one))
+    .map(({ ip, tags }) => {
+      const cluster = tags.get(TAG_KEYS.cluster) ?? "";
+      const why = `its tag ${TAG_KEYS.cluster} is ${quote(cluster)}, which is not the ID of this cluster`;
+      const advice = "release it by hand if nothing needs it";
+      return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}; ${advice}`);
+    });
 }
 
 /** What uses an address besides the Service, in words. */

@@ -22,16 +22,17 @@ import {
 } from "./ownership.ts";
 import { planKeeping } from "./keeping.ts";
 import { listActual, listParts } from "./parts.ts";
-import { planPort, type Site } from "./ports.ts";
+import { planPort, type PortPlan, type Site } from "./ports.ts";
 import { isWaiting, toWaiting } from "../wanted/problems.ts";
 import { listAddresses, planAddressRemoval, toAwaiting, withItems } from "./release.ts";
-import { planRemoval } from "./removal.ts";
+import { planClosing as planClosingOf } from "./removal.ts";
+import { toDeletion } from "./rules.ts";
 import { isOwn, listOwnRules, type Scene, toGatePort, toScene, toStep } from "./scene.ts";
 import { toIngress } from "./status.ts";
 import type { Step } from "../steps.ts";
-import { checkStickiness, type PartPlan } from "./stickiness.ts";
+import { checkStickiness } from "./stickiness.ts";
 import { findUnreadable } from "./unreadable.ts";
-import type { AclItem, Network, PublicAddress, View } from "../view.ts";
+import type { AclItem, Network, PublicAddress, Rule, View } from "../view.ts";
 import { toWanted, type Wanted } from "../wanted/wanted.ts";
 
 type Plan = LoadBalancerPlan<Step>;
@@ -40,16 +41,18 @@ type Plan = LoadBalancerPlan<Step>;
  * Plans a Service: its address, then port after port, then what it does not need any more.
  *
  * What cannot be done as asked is said before anything is made. Meanwhile the rules that are there keep their backends
- * up to date.
+ * up to date. What keeps clients out of them comes first, then their backends: CloudStack may refuse anything else for
+ * as long as the Service asks for it.
  */
 export function plan(view: View, spec: LoadBalancerSpec): Plan {
   const scene = toScene(view, spec);
   const waiting = toAwaiting(scene);
   if (waiting !== undefined) return { steps: [waiting], problems: [], parts: [] };
-  const { wanted, problems: ownProblems } = toWanted(spec);
+  const { wanted, clients, problems: ownProblems } = toWanted(spec);
   const unreadable = findUnreadable(scene, new Set(listAddresses(scene).map(({ id }) => id)));
   if (wanted === undefined || unreadable.length > 0) {
-    return keepServing(scene, spec, [...ownProblems, ...unreadable]);
+    const who = unreadable.length > 0 ? undefined : clients;
+    return keepServing(scene, spec, [...ownProblems, ...unreadable], who);
   }
   const choice = chooseAddress(scene, spec);
   const place = checkPlace(scene, wanted, choice);
@@ -59,7 +62,7 @@ export function plan(view: View, spec: LoadBalancerSpec): Plan {
     return keepServing(scene, spec, problems, wanted);
   if (address === undefined) {
     const { steps, parts } = keepServing(scene, spec, problems, wanted);
-    return { steps: take === undefined ? steps : [take, ...steps], problems, parts };
+    return { steps: take === undefined ? steps : [...steps, take], problems, parts };
   }
   const sticky = checkStickiness(wanted, network);
   const site: Site = {
@@ -78,6 +81,7 @@ export function plan(view: View, spec: LoadBalancerSpec): Plan {
 function planSite(site: Site, own: readonly LoadBalancerProblem[]): Plan {
   const { scene, wanted, address, network, backends } = site;
   const ports = wanted.ports.map((port) => planPort(site, port));
+  const keeping = [...ports.flatMap((one) => one.keeping), ...planClosing(site)];
   const problems = [
     ...own,
     ...findDoubtful(scene)
@@ -89,10 +93,16 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Plan {
   const tagging =
     !isOwn(scene, address) && mayTag(scene, address) ? [toTagging(scene, address)] : [];
   const making = [...tagging, ...ports.flatMap((one) => one.steps)];
-  const works = making.length === 0 && !isWaiting(problems);
+  const works = keeping.length + making.length === 0 && !isWaiting(problems);
   const rest = planRest(site, works);
   return {
-    steps: [...making, ...rest.steps, ...(rest.isHeld ? [] : planRecord(site))],
+    steps: [
+      ...keeping,
+      ...rest.keeping,
+      ...making,
+      ...rest.steps,
+      ...(rest.isHeld ? [] : planRecord(site)),
+    ],
     problems: [...problems, ...rest.problems],
     ...(works && { ingress: toIngress(wanted, address.ip) }),
     parts: listParts(
@@ -106,11 +116,9 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Plan {
  * Plans to remove what the Service does not need any more. Another address goes only when the new one works, and when
  * the status does not show it any more.
  */
-function planRest(site: Site, works: boolean): PartPlan & { readonly isHeld: boolean } {
+function planRest(site: Site, works: boolean): PortPlan & { readonly isHeld: boolean } {
   const { scene, wanted, address, backends, isNeeded } = site;
-  const ports = new Set(wanted.ports.map(({ publicPort }) => publicPort));
-  const obsolete = listOwnRules(scene, address.id).filter((one) => !ports.has(one.publicPort));
-  const steps = obsolete.flatMap((one) => planRemoval(scene, one, isNeeded));
+  const steps = listObsolete(site).map((one) => toDeletion(scene, one));
   const others = listAddresses(scene).filter(({ id }) => id !== address.id);
   const isHeld = others.length > 0 && (!works || others.some((one) => isShown(scene, one)));
   if (isHeld) {
@@ -119,14 +127,26 @@ function planRest(site: Site, works: boolean): PartPlan & { readonly isHeld: boo
     const isUsed = (item: AclItem): boolean =>
       rules.some((rule) => isExactly(item, toGatePort(rule)));
     const all = withItems(scene, steps, (item) => isNeeded(item) || isUsed(item));
-    return { steps: [...all, ...kept], problems: [], isHeld };
+    return { keeping: kept, steps: all, problems: [], isHeld };
   }
   const moves = others.map((one) => planAddressRemoval(scene, one, isNeeded));
   return {
+    keeping: [],
     steps: withItems(scene, [...steps, ...moves.flatMap((one) => one.steps)], isNeeded),
     problems: moves.flatMap((one) => one.problems),
     isHeld,
   };
+}
+
+/** The rules of ports that the Service does not ask for any more. */
+function listObsolete({ scene, wanted, address }: Site): readonly Rule[] {
+  const ports = new Set(wanted.ports.map(({ publicPort }) => publicPort));
+  return listOwnRules(scene, address.id).filter((one) => !ports.has(one.publicPort));
+}
+
+/** Keeps all clients out of those ports. The rules themselves go last. */
+function planClosing(site: Site): readonly Step[] {
+  return listObsolete(site).flatMap((one) => planClosingOf(site.scene, one, site.isNeeded));
 }
 
 function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {
@@ -186,7 +206,7 @@ function keepServing(
   scene: Scene,
   { backends }: LoadBalancerSpec,
   problems: readonly LoadBalancerProblem[],
-  who?: Wanted,
+  who?: Pick<Wanted, "sources">,
 ): Plan {
   return {
     steps: planKeeping(scene, scene.rules, backends, who),

@@ -15,6 +15,7 @@ import { planRemoval } from "./removal.ts";
 import { mustReplace, planUpdate, type RuleSite, toCreation } from "./rules.ts";
 import { isNameOf, type Scene } from "./scene.ts";
 import type { PartPlan } from "./stickiness.ts";
+import type { Step } from "../steps.ts";
 import { planStickiness } from "./stickiness.ts";
 import type { AclItem, Network, PublicAddress, Rule } from "../view.ts";
 import type { Wanted, WantedPort } from "../wanted/wanted.ts";
@@ -33,6 +34,12 @@ export interface Site {
   readonly isNeeded: (item: AclItem) => boolean;
 }
 
+/** The plan of a port. */
+export interface PortPlan extends PartPlan {
+  /** What keeps the rule that is there useful, and clients out of it. Comes before `steps` of any port. */
+  readonly keeping: readonly Step[];
+}
+
 /**
  * Plans a port.
  *
@@ -40,7 +47,7 @@ export interface Site {
  * firewall or the ACL lets clients in; where neither can restrict them, it is made with a list of its own. A rule that
  * is there is changed after the firewall and the ACL, which only ever get narrower than they were, or as asked.
  */
-export function planPort(site: Site, port: WantedPort): PartPlan {
+export function planPort(site: Site, port: WantedPort): PortPlan {
   const { scene, address } = site;
   const rules = [...scene.view.rules.values()].filter(
     (one) => one.addressId === address.id && one.publicPort === port.publicPort,
@@ -48,12 +55,12 @@ export function planPort(site: Site, port: WantedPort): PartPlan {
   const rule = rules.find(({ name }) => isNameOf(scene.lbName, name));
   const foreign = rules.find(({ name }) => !isNameOf(scene.lbName, name));
   if (rule === undefined && foreign !== undefined) {
-    return { steps: [], problems: [toPortInUse(address, port, foreign)] };
+    return { keeping: [], steps: [], problems: [toPortInUse(address, port, foreign)] };
   }
   return planRule(site, port, rule);
 }
 
-function planRule(site: Site, port: WantedPort, rule: Rule | undefined): PartPlan {
+function planRule(site: Site, port: WantedPort, rule: Rule | undefined): PortPlan {
   const { scene, wanted, address, network, gate, backends, isOwn } = site;
   const gateSite: GateSite = {
     scene,
@@ -68,29 +75,24 @@ function planRule(site: Site, port: WantedPort, rule: Rule | undefined): PartPla
   const canHaveList = hasRuleLists(scene.view);
   if (needsList && !canHaveList) {
     const where = `port ${port.ipProtocol} ${port.publicPort} on ${address.ip}`;
-    const steps = rule === undefined ? [] : planBackends(scene, rule, backends);
-    return { steps, problems: [toNoRuleLists(where)] };
+    const keeping = rule === undefined ? [] : planBackends(scene, rule, backends);
+    return { keeping, steps: [], problems: [toNoRuleLists(where)] };
   }
   const cidrs = needsList ? wanted.sources : canHaveList ? wanted.ruleCidrs : undefined;
   const ruleSite: RuleSite = { scene, address, networkId: network.id, port, wanted, cidrs };
   const { before, after, problems } = planGate(gate, gateSite);
   if (rule === undefined) {
     const steps = isWaiting(problems) ? [] : [...before, toCreation(ruleSite)];
-    return { steps, problems };
+    return { keeping: [], steps, problems };
   }
   if (mustReplace(ruleSite, rule)) {
     const removal = planRemoval(scene, rule, site.isNeeded);
-    return { steps: [...before, ...removal, toCreation(ruleSite)], problems };
+    return { keeping: [], steps: [...before, ...removal, toCreation(ruleSite)], problems };
   }
   const stickiness = planStickiness(scene, rule, port, wanted.stickiness);
   return {
-    steps: [
-      ...before,
-      ...after,
-      ...planUpdate(ruleSite, rule),
-      ...planBackends(scene, rule, backends),
-      ...stickiness.steps,
-    ],
+    keeping: [...before, ...after, ...planBackends(scene, rule, backends)],
+    steps: [...planUpdate(ruleSite, rule), ...stickiness.steps],
     problems: [...problems, ...checkMembers(scene, rule), ...stickiness.problems],
   };
 }

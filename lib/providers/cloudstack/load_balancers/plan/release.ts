@@ -10,6 +10,7 @@ import type {
 import { listOwnItems, toDeletion as toItemDeletion } from "../clients/acl.ts";
 import { planOrphanRemoval } from "../clients/firewall.ts";
 import {
+  checkClusters,
   checkPending,
   findAsked,
   findDoubtful,
@@ -51,6 +52,7 @@ export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerP
   const problems = [
     ...plans.flatMap((one) => one.problems),
     ...[...findDoubtful(scene), ...findLost(scene)].map(toDoubt),
+    ...checkClusters(scene),
     ...checkPending(scene),
     ...checkAsked(scene),
     ...findUnreadable(scene, new Set(addresses.map(({ id }) => id))),

@@ -20,9 +20,14 @@ export function planRemoval(
   rule: Rule,
   isNeeded: (item: AclItem) => boolean,
 ): readonly Step[] {
-  return [
-    ...planFirewallRemoval(scene, rule),
-    ...planAclRemoval(scene, rule, isNeeded),
-    toDeletion(scene, rule),
-  ];
+  return [...planClosing(scene, rule, isNeeded), toDeletion(scene, rule)];
+}
+
+/** Plans to keep all clients out of a rule that goes. @param isNeeded As that of {@linkcode planRemoval} */
+export function planClosing(
+  scene: Scene,
+  rule: Rule,
+  isNeeded: (item: AclItem) => boolean,
+): readonly Step[] {
+  return [...planFirewallRemoval(scene, rule), ...planAclRemoval(scene, rule, isNeeded)];
 }

@@ -42,28 +42,32 @@ export interface Wanted {
 /**
  * Reads a Service.
  *
- * @returns Without `wanted`, nothing may be made or changed: a part of what it asks for is not possible
+ * @returns Without `wanted`, nothing may be made: a part of what it asks for is not possible. With `clients`, it is
+ * known who may connect
  */
 export function toWanted(spec: LoadBalancerSpec): {
   readonly wanted?: Wanted;
+  readonly clients?: Pick<Wanted, "sources">;
   readonly problems: readonly LoadBalancerProblem[];
 } {
   const { wishes, problems: annotationProblems } = readAnnotations(spec.annotations);
   const sources = readSources(spec.sourceRanges, wishes.sourceCidrs);
   const own = [...checkPorts(spec.ports), ...checkFamilies(spec), ...sources.problems];
   const problems = [...own, ...annotationProblems];
-  if (isWaiting(own) || wishes.sourceCidrs === "refused") return { problems };
+  const clients = { ...(sources.list && { sources: sources.list }) };
+  if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { problems };
+  if (isWaiting(own)) return { clients, problems };
   const { hostname, stickiness } = wishes;
   const wanted: Wanted = {
     ports: spec.ports.flatMap((port) => toWantedPort(spec, port, wishes.isProxy) ?? []),
     description: describeRule(spec.owner),
     algorithm: spec.clientIpAffinity === undefined ? "roundrobin" : "source",
-    ...(sources.list && { sources: sources.list }),
+    ...clients,
     ...(sources.ruleCidrs && { ruleCidrs: sources.ruleCidrs }),
     ...(hostname !== undefined && { hostname }),
     ...(stickiness !== undefined && { stickiness }),
   };
-  return { wanted, problems };
+  return { wanted, clients, problems };
 }
 
 function toWantedPort(

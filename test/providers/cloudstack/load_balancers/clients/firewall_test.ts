@@ -170,3 +170,15 @@ test("firewall rules for a port of the Service without a load-balancer rule are 
   const whole = setUp(ports).site;
   expect(listOrphans(whole.scene, whole.address)).toEqual([]);
 });
+
+test("a rule that cannot get its clients because of a foreign one loses those that may no longer connect", () => {
+  const { cloud, site } = setUp([{ cidrs: [ALL] }, { startPort: 1, endPort: 1_000, cidrs: [A] }], {
+    sources: [A, B],
+  });
+  const [ours] = [...cloud.firewallRules.keys()];
+  const { after, problems } = planFirewall(site);
+  expect(after.map(({ change }) => change)).toEqual([
+    { kind: "deleteFirewallRule", firewallRuleId: ours ?? "" },
+  ]);
+  expect(problems).toMatchObject([{ reason: "PortInUse" }]);
+});

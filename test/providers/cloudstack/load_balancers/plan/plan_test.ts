@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { LoadBalancerSpec } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import { plan } from "../../../../../lib/providers/cloudstack/load_balancers/plan/plan.ts";
 import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import type { Step } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { CLUSTER, type CloudModel } from "../cloud/cloud_model.ts";
 import {
   annotate,
@@ -267,9 +268,10 @@ test("an ACL item of version 1.x is adopted before its rule is", () => {
   cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
   const { id } = cloud.addAclItem({ listId: "list-1" });
   const { done } = converge(cloud, toSpec({ ingress: [{ ip: "192.0.2.60" }], sourceRanges: A }));
-  expect(done.slice(0, 3)).toEqual([
-    "tag address 192.0.2.60",
+  expect(done.slice(0, 4)).toEqual([
     "update ACL item tcp 80",
+    "add 2 backends to rule tcp 80 on 192.0.2.60",
+    "tag address 192.0.2.60",
     "update description, cidrs of rule tcp 80 on 192.0.2.60",
   ]);
   expect(cloud.aclItems.get("list-1")).toMatchObject([{ id, reason: REASON, cidrs: A }]);
@@ -323,4 +325,52 @@ test("a Service without Nodes keeps its rules and loses its backends", () => {
   const { ingress } = converge(cloud, toSpec());
   converge(cloud, toSpec({ ingress, backends: [] }));
   expect([...cloud.members.values()].map((one) => one.size)).toEqual([0]);
+});
+
+const DNS = { name: "dns", protocol: "UDP", port: 53, nodePort: 30_053 } as const;
+const NEW_IP = "203.0.113.9";
+
+/** What a Service changes to, together with narrower source ranges and other Nodes, and what is refused for ever. */
+const REFUSED: readonly [
+  string,
+  Partial<LoadBalancerSpec>,
+  RegExp,
+  ((cloud: CloudModel) => void)?,
+][] = [
+  ["a new port", { ports: [DNS, HTTP] }, /create rule udp 53/],
+  ["a change of a rule", { clientIpAffinity: { timeoutSeconds: 1 } }, /update/],
+  ["a new address", { address: NEW_IP }, /take/],
+  [
+    "a rule on a new address",
+    { address: NEW_IP },
+    /create rule/,
+    (cloud) => {
+      cloud.addAddress({ ip: NEW_IP, networkId: "net-1" });
+    },
+  ],
+  ["SCTP", { ports: [HTTP, { protocol: "SCTP", port: 7, nodePort: 30_007 }] }, /never/],
+];
+for (const [what, fields, refused, prepare] of REFUSED) {
+  test(`while ${what} is refused, the rules that are there lose clients and backends as asked`, () => {
+    const cloud = createCloud();
+    const { ingress } = converge(cloud, toSpec({ ports: [HTTP] }));
+    prepare?.(cloud);
+    const backends = [toBackend(1), toBackend(3)];
+    const spec = toSpec({ ...fields, ingress, sourceRanges: A, backends });
+    const find = (): Step | undefined => plan(cloud.view(), spec).steps[0];
+    let step = find();
+    for (; step !== undefined && !refused.test(step.summary); step = find()) cloud.apply(step);
+    expect([...cloud.firewallRules.values()].map(({ cidrs }) => cidrs)).toEqual([A]);
+    expect([...cloud.members.values()].map((one) => [...one])).toEqual([["vm-1", "vm-3"]]);
+  });
+}
+
+test("while a new port is refused, clients no longer reach a port that the Service gave up", () => {
+  const cloud = createCloud();
+  const { ingress } = converge(cloud, toSpec({ ports: [HTTP, HTTPS] }));
+  const spec = toSpec({ ports: [DNS, HTTPS], ingress });
+  const find = (): Step | undefined => plan(cloud.view(), spec).steps[0];
+  let step = find();
+  for (; step !== undefined && !/create/.test(step.summary); step = find()) cloud.apply(step);
+  expect([...cloud.firewallRules.values()].map(({ startPort }) => startPort)).toEqual([443]);
 });

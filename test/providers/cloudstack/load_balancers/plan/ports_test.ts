@@ -3,8 +3,10 @@ import {
   findGate,
   isGate,
 } from "../../../../../lib/providers/cloudstack/load_balancers/clients/gate.ts";
-import { planPort } from "../../../../../lib/providers/cloudstack/load_balancers/plan/ports.ts";
-import type { PartPlan } from "../../../../../lib/providers/cloudstack/load_balancers/plan/stickiness.ts";
+import {
+  planPort,
+  type PortPlan,
+} from "../../../../../lib/providers/cloudstack/load_balancers/plan/ports.ts";
 import { toScene } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
 import type { Change } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { toWanted } from "../../../../../lib/providers/cloudstack/load_balancers/wanted/wanted.ts";
@@ -24,7 +26,7 @@ interface Options {
 function planOne(
   prepare: (cloud: CloudModel, addressId: string) => void,
   options: Options = {},
-): PartPlan {
+): PortPlan {
   const { kind = "firewall", sources, isOwn = true, minor = 22 } = options;
   const cloud = createCloud(kind);
   cloud.version = { major: 4, minor, patch: 0 };
@@ -55,7 +57,7 @@ function addRule(cloud: CloudModel, addressId: string, fields: object = {}): voi
   cloud.addRule({ ...base, ...fields });
 }
 
-const PLANS: readonly [string, PartPlan, readonly Change["kind"][]][] = [
+const PLANS: readonly [string, PortPlan, readonly Change["kind"][]][] = [
   ["is made", planOne(() => {}), ["createRule"]],
   [
     "is opened before it gets backends",
@@ -79,7 +81,7 @@ const PLANS: readonly [string, PartPlan, readonly Change["kind"][]][] = [
       },
       { sources: A },
     ),
-    ["createFirewallRule", "deleteFirewallRule", "updateRule", "addBackends"],
+    ["createFirewallRule", "deleteFirewallRule", "addBackends", "updateRule"],
   ],
   [
     "is made with the ACL item of its port as asked",
@@ -94,9 +96,9 @@ const PLANS: readonly [string, PartPlan, readonly Change["kind"][]][] = [
     ["updateAclItem", "createRule"],
   ],
 ];
-for (const [what, { steps, problems }, kinds] of PLANS) {
+for (const [what, { keeping, steps, problems }, kinds] of PLANS) {
   test(`a port ${what}`, () => {
-    expect(steps.map(({ change }) => change.kind)).toEqual([...kinds]);
+    expect([...keeping, ...steps].map(({ change }) => change.kind)).toEqual([...kinds]);
     expect(problems).toEqual([]);
   });
 }

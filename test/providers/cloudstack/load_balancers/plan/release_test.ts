@@ -273,3 +273,24 @@ for (const [what, afterMs, fields, waits] of WAITS) {
     expect(ingress).toEqual(waits ? undefined : []);
   });
 }
+
+test("a release leaves the firewall rule of another Service that uses its address and has its port", () => {
+  const cloud = createCloud();
+  const other = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+  const ip = "192.0.2.60";
+  cloud.addAddress({ ip, networkId: "net-1", tags: toTags(CLUSTER, other) });
+  converge(cloud, toSpec({ address: ip }));
+  const before = [...cloud.firewallRules.keys()];
+  release(cloud, { ...toSpec(), owner: other });
+  expect([...cloud.firewallRules.keys()]).toEqual(before);
+});
+
+test("a release says that an address stays whose tags name the Service in another cluster", () => {
+  const cloud = createCloud();
+  const cluster = "22222222-2222-4222-8222-222222222222";
+  cloud.addAddress({ ip: "192.0.2.60", networkId: "net-1", tags: toTags(cluster, OWNER) });
+  const { done, plan } = release(cloud, toSpec());
+  expect(done).toEqual([]);
+  expect(plan.problems).toMatchObject([{ reason: "AddressNotOurs", isWaiting: false }]);
+  expect(plan.problems[0]?.message).toContain(cluster);
+});
