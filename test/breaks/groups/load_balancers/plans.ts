@@ -88,7 +88,7 @@ const OWNERSHIP: readonly Break[] = [
     invariant:
       "a release waits while an address that was asked for without an answer may still come",
     edits: edit(
-      `${PLAN}/release.ts`,
+      `${PLAN}/ownership.ts`,
       "if (isShown || untilMs <= view.takenAtWallMs) return [];",
       "if (isShown || untilMs >= view.takenAtWallMs) return [];",
     ),
@@ -162,8 +162,8 @@ const CLIENT_BREAKS: readonly Break[] = [
     invariant: "sources that cannot be read never let everyone in",
     edits: edit(
       `${WANTED}/wanted.ts`,
-      `if (isWaiting(own) || wishes.sourceCidrs === "refused") return { problems };`,
-      `if (isWaiting(own)) return { problems };`,
+      `if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { problems };`,
+      `if (isWaiting(sources.problems)) return { problems };`,
     ),
     tests: [`${TESTS}/wanted/wanted_test.ts`, PLAN_TESTS],
   },
@@ -172,8 +172,8 @@ const CLIENT_BREAKS: readonly Break[] = [
     invariant: "a rule loses its own list only after the firewall and the ACL keep clients out",
     edits: edit(
       `${PLAN}/ports.ts`,
-      "...before, ...after, ...planUpdate(ruleSite, rule),",
-      "...planUpdate(ruleSite, rule), ...before, ...after,",
+      "keeping: [...before, ...after, ...planBackends(scene, rule, backends)], steps: [...planUpdate(ruleSite, rule),",
+      "keeping: [...planUpdate(ruleSite, rule)], steps: [...before, ...after, ...planBackends(scene, rule, backends),",
     ),
     tests: [`${TESTS}/plan/ports_test.ts`],
   },
@@ -260,8 +260,8 @@ const CLIENT_BREAKS: readonly Break[] = [
     invariant: "a firewall rule for a range of ports is of others",
     edits: edit(
       `${CLIENTS}/firewall.ts`,
-      "one.startPort === port && (one.endPort ?? port) === port",
-      "one.startPort === port && (one.endPort ?? port) >= port",
+      "one.protocol === port.ipProtocol && exact.includes(one)",
+      "one.protocol === port.ipProtocol || exact.includes(one)",
     ),
     tests: [`${TESTS}/clients/firewall_test.ts`],
   },
@@ -297,8 +297,8 @@ const CLIENT_BREAKS: readonly Break[] = [
     invariant: "what lets clients in goes before the rule, which is the last proof",
     edits: edit(
       `${PLAN}/removal.ts`,
-      "...planFirewallRemoval(scene, rule), ...planAclRemoval(scene, rule, isNeeded), toDeletion(scene, rule)",
-      "toDeletion(scene, rule), ...planFirewallRemoval(scene, rule), ...planAclRemoval(scene, rule, isNeeded)",
+      "...planClosing(scene, rule, isNeeded), toDeletion(scene, rule)",
+      "toDeletion(scene, rule), ...planClosing(scene, rule, isNeeded)",
     ),
     tests: [`${TESTS}/plan/removal_test.ts`],
   },
@@ -340,8 +340,8 @@ const RULE_BREAKS: readonly Break[] = [
     invariant: "a Service with TCP and UDP on one port is refused before anything is taken",
     edits: edit(
       `${WANTED}/wanted.ts`,
-      "numbers.filter((one, at) => numbers.indexOf(one) !== at)",
-      "numbers.filter((one, at) => numbers.indexOf(one) === at && !one)",
+      "numbers.filter((one) => seen.has(one) || !seen.add(one))",
+      "numbers.filter((one) => seen.has(one) && !seen.add(one))",
     ),
     tests: [`${TESTS}/wanted/wanted_test.ts`],
   },
@@ -410,10 +410,30 @@ const RULE_BREAKS: readonly Break[] = [
     invariant: "the status shows an address only when all of it works",
     edits: edit(
       `${PLAN}/plan.ts`,
-      "const works = making.length === 0 && !isWaiting(problems);",
-      "const works = making.length === 0 || !isWaiting(problems);",
+      "const works = keeping.length + making.length === 0 && !isWaiting(problems);",
+      "const works = keeping.length + making.length === 0 || !isWaiting(problems);",
     ),
     tests: [PLAN_TESTS],
+  },
+  {
+    id: "make-first",
+    invariant: "while CloudStack refuses a part of a Service, its other rules still lose clients",
+    edits: edit(
+      `${PLAN}/plan.ts`,
+      "...keeping, ...rest.keeping, ...making,",
+      "...making, ...keeping, ...rest.keeping,",
+    ),
+    tests: [PLAN_TESTS],
+  },
+  {
+    id: "take-orphans-of-others",
+    invariant: "a release leaves the firewall rules of another Service on its address",
+    edits: edit(
+      `${CLIENTS}/firewall.ts`,
+      "one.protocol === protocol.toLowerCase() && !hasRule(one, port)",
+      "one.protocol === protocol.toLowerCase() || !hasRule(one, port)",
+    ),
+    tests: [RELEASE_TESTS],
   },
   {
     id: "forget-serving",

@@ -5,7 +5,8 @@
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
 import { covers, EVERYONE, isSame, sharesBlock, toBlocks } from "../wanted/cidrs.ts";
 import { toWaiting } from "../wanted/problems.ts";
-import { isGoing, listFirewallRules, type Scene, toIpProtocol, toStep } from "../plan/scene.ts";
+import { listFirewallRulesFor, listRulesOn } from "../reading/on_addresses.ts";
+import { isGoing, type Scene, toIpProtocol, toStep } from "../plan/scene.ts";
 import type { Step } from "../steps.ts";
 import type { FirewallRule, PublicAddress, Rule } from "../view.ts";
 import type { WantedPort } from "../wanted/wanted.ts";
@@ -42,10 +43,9 @@ export interface GateSite {
  * in before, and those that the Service asks for.
  */
 export function planFirewall(site: GateSite): GatePlan {
-  const { scene, address, port, rule, isOwn } = site;
+  const { port, rule, isOwn } = site;
   const wanted = site.sources ?? EVERYONE;
-  const all = listFirewallRules(scene, address.id).filter((one) => isAbout(one, port));
-  const exact = all.filter((one) => isExactly(one, port.ipProtocol, port.publicPort));
+  const { exact, foreign } = listAbout(site);
   if (rule === undefined && !isOwn && exact.length > 0)
     return { ...NONE, problems: [inTheWay(site, exact)] };
   if (rule === undefined) {
@@ -56,7 +56,6 @@ export function planFirewall(site: GateSite): GatePlan {
     (one) => !isGoing(one) && one.cidrs && isSame(toBlocks(one.cidrs), wanted),
   );
   const others = exact.filter((one) => one !== kept);
-  const foreign = all.filter((one) => !exact.includes(one));
   const isOpen = foreign.some(({ cidrs }) => cidrs && covers(toBlocks(cidrs), wanted));
   if (kept !== undefined || isOpen) {
     return { ...NONE, after: others.map((one) => toDeletion(site, one)) };
@@ -82,23 +81,17 @@ export function planFirewall(site: GateSite): GatePlan {
  * Whether firewall rules that are not of the load balancer let in more clients than the Service asks for. Then only the
  * list of the load-balancer rule itself can keep them out.
  */
-export function isFirewallWider({ scene, address, port, sources }: GateSite): boolean {
-  if (sources === undefined) return false;
-  return listFirewallRules(scene, address.id).some(
-    (one) =>
-      isAbout(one, port) &&
-      !isExactly(one, port.ipProtocol, port.publicPort) &&
-      (one.cidrs === undefined || !covers(sources, toBlocks(one.cidrs))),
-  );
+export function isFirewallWider(site: GateSite): boolean {
+  const { sources } = site;
+  return sources !== undefined && listWider(listAbout(site).foreign, sources).length > 0;
 }
 
 /** The firewall rules that belong to a load-balancer rule of a Service: for exactly its port. */
 export function listFirewallRulesOf(scene: Scene, rule: Rule): readonly FirewallRule[] {
   // Where the network has no firewall, none was made for the rule.
   if (scene.view.networks.get(rule.networkId)?.hasFirewall === false) return [];
-  return listFirewallRules(scene, rule.addressId).filter((one) =>
-    isExactly(one, toIpProtocol(rule), rule.publicPort),
-  );
+  const { exact } = listFirewallRulesFor(scene.view, rule.addressId, rule.publicPort);
+  return exact.filter(({ protocol }) => protocol === toIpProtocol(rule));
 }
 
 /**
@@ -108,11 +101,12 @@ export function listFirewallRulesOf(scene: Scene, rule: Rule): readonly Firewall
 export function listOrphans(scene: Scene, address: PublicAddress): readonly FirewallRule[] {
   const { ports = [] } = scene.claim;
   // A rule of another Service on the address has its own firewall rules.
-  const rules = [...scene.view.rules.values()].filter((one) => one.addressId === address.id);
-  return listFirewallRules(scene, address.id).filter(
-    (one) =>
-      ports.some(({ protocol, port }) => isExactly(one, protocol.toLowerCase(), port)) &&
-      !rules.some((rule) => isExactly(one, toIpProtocol(rule), rule.publicPort)),
+  const hasRule = (one: FirewallRule, port: number): boolean =>
+    listRulesOn(scene.view, address.id, port).some((rule) => toIpProtocol(rule) === one.protocol);
+  return ports.flatMap(({ protocol, port }) =>
+    listFirewallRulesFor(scene.view, address.id, port).exact.filter(
+      (one) => one.protocol === protocol.toLowerCase() && !hasRule(one, port),
+    ),
   );
 }
 
@@ -142,8 +136,19 @@ export function planFirewallRemoval(scene: Scene, rule: Rule): readonly Step[] {
 
 const NONE: GatePlan = { before: [], after: [], problems: [] };
 
-function isExactly(one: FirewallRule, ipProtocol: string, port: number): boolean {
-  return one.protocol === ipProtocol && one.startPort === port && (one.endPort ?? port) === port;
+/** The firewall rules that let packets to a port through: for exactly it, and others, which are foreign. */
+function listAbout({ scene, address, port }: Pick<GateSite, "scene" | "address" | "port">): {
+  readonly exact: readonly FirewallRule[];
+  readonly foreign: readonly FirewallRule[];
+} {
+  const { exact, ranges } = listFirewallRulesFor(scene.view, address.id, port.publicPort);
+  const about = [...exact, ...ranges].filter((one) => isAbout(one, port));
+  const isOurs = (one: FirewallRule): boolean =>
+    one.protocol === port.ipProtocol && exact.includes(one);
+  return {
+    exact: about.filter((one) => isOurs(one)),
+    foreign: about.filter((one) => !isOurs(one)),
+  };
 }
 
 /** Whether a firewall rule lets packets to the port through. */

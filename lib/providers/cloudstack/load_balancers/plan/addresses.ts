@@ -10,7 +10,14 @@ import type {
 import { parseIp } from "../../../../core/net/ip.ts";
 import { quote } from "../../../../core/text/printable.ts";
 import { chooseNetwork, listBackends } from "./backends.ts";
-import { checkPending, findDoubtful, findLost, isOwnOrProven, toDoubt } from "./ownership.ts";
+import {
+  checkAsked,
+  checkPending,
+  findDoubtful,
+  findLost,
+  isOwnOrProven,
+  toDoubt,
+} from "./ownership.ts";
 import { toWaiting } from "../wanted/problems.ts";
 import { isGoing, isOfAnother, isOwn, listOwnRules, type Scene, toStep } from "./scene.ts";
 import type { Step } from "../steps.ts";
@@ -111,6 +118,8 @@ function choosePinned(scene: Scene, spec: LoadBalancerSpec, text: string): Addre
       ...checkNetwork(newNetwork),
       ...findUnreadableAddresses(scene, ip.text),
       ...checkPending(scene),
+      // The record has room for one address.
+      ...(scene.record?.address?.ip === ip.text ? [] : checkAsked(scene)),
     ];
     if (problems.length > 0) return { network: newNetwork, problems };
     return { network: newNetwork, take: toTaking(scene, newNetwork, ip.text), problems: [] };

@@ -10,17 +10,16 @@ import { quote } from "../../../../core/text/printable.ts";
 import { isAssociatedBy1x } from "../wanted/annotations.ts";
 import { listFirewallRulesOf, listOrphans } from "../clients/firewall.ts";
 import { toNotice, toWaiting } from "../wanted/problems.ts";
-import {
-  isOwn,
-  listFirewallRules,
-  listForeignRules,
-  listOwnRules,
-  type Scene,
-  toStep,
-} from "./scene.ts";
+import { listFirewallRulesOn } from "../reading/on_addresses.ts";
+import { isOwn, listForeignRules, listOwnRules, type Scene, toStep } from "./scene.ts";
 import type { Step } from "../steps.ts";
 import type { PublicAddress } from "../view.ts";
 import { isOf1x, TAG_KEYS, toTags } from "../words.ts";
+
+/** How long CloudStack may carry out a request: as long as its signature is valid, and its clock may be behind. */
+const ANSWER_MS = 11 * 60_000;
+/** How far the clock of the process that wrote a record may be ahead of ours. */
+const AHEAD_MS = 3_600_000;
 
 /** Whether an address is of the Service, or proven to become so. */
 export function isOwnOrProven(scene: Scene, address: PublicAddress): boolean {
@@ -116,6 +115,25 @@ function isPending(scene: Scene, address: PublicAddress): boolean {
 }
 
 /**
+ * An address that was asked for without an answer may still come: CloudStack carries out a request as long as its
+ * signature is valid. Only then a look proves that none came.
+ */
+export function checkAsked(scene: Scene): readonly LoadBalancerProblem[] {
+  const { view, record } = scene;
+  const asked = record?.address;
+  if (asked === undefined) return [];
+  const isShown = [...view.addresses.values()].some((one) => findAsked(scene, one) !== undefined);
+  const untilMs = asked.atMs + ANSWER_MS;
+  // A time far in the future is none that Landfall wrote, not even with a wrong clock.
+  if (isShown || untilMs <= view.takenAtWallMs) return [];
+  if (asked.atMs > view.takenAtWallMs + AHEAD_MS) return [];
+  const what = asked.ip === undefined ? "a public IP" : `public IP ${asked.ip}`;
+  const until = new Date(untilMs).toISOString();
+  const message = `${what} was asked for without an answer, and may come until ${until}`;
+  return [toWaiting("NotKnown", message)];
+}
+
+/**
  * Addresses that may have been taken for the Service without a choice: the record says that one was asked for, and not
  * which one came.
  */
@@ -161,7 +179,7 @@ export function listUses(scene: Scene, address: PublicAddress): readonly string[
       ...(isOwn(scene, address) ? listOrphans(scene, address) : []),
     ].map(({ id }) => id),
   );
-  const firewall = listFirewallRules(scene, address.id).filter(({ id }) => !own.has(id));
+  const firewall = listFirewallRulesOn(scene.view, address.id).filter(({ id }) => !own.has(id));
   return [
     ...listForeignRules(scene, address.id).map(
       ({ name, id }) => `load-balancer rule ${name} (${id})`,
@@ -171,6 +189,13 @@ export function listUses(scene: Scene, address: PublicAddress): readonly string[
     ...(address.isStaticNat ? ["static NAT"] : []),
     ...(address.usedBy === undefined ? [] : [address.usedBy]),
   ];
+}
+
+/** Plans to tag what was taken for the Service: the record that proves it is about to name another address. */
+export function tagProven(scene: Scene): readonly Step[] {
+  return [...scene.view.addresses.values()]
+    .filter((one) => !isOwn(scene, one) && mayTag(scene, one))
+    .map((one) => toTagging(scene, one));
 }
 
 /** Plans to tag an address that {@linkcode mayTag}. */

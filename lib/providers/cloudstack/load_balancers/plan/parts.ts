@@ -28,13 +28,11 @@ export function listParts(
 ): readonly LoadBalancerPart[] {
   const { scene, wanted, address } = site;
   const rules = listOwnRules(scene, address.id);
+  const byPort = new Map(rules.map((one) => [one.publicPort, one]));
   const ports = new Set(wanted.ports.map(({ publicPort }) => publicPort));
   return [
     { kind: "address", name: address.ip, wanted: address.ip, actual: address.ip },
-    ...wanted.ports.flatMap((port) => {
-      const rule = rules.find(({ publicPort }) => publicPort === port.publicPort);
-      return listPortParts(site, port, rule);
-    }),
+    ...wanted.ports.flatMap((port) => listPortParts(site, port, byPort.get(port.publicPort))),
     ...rules.filter(({ publicPort }) => !ports.has(publicPort)).map(toRulePart),
     ...listActual(scene, others),
   ];

@@ -13,10 +13,12 @@ import { checkBackends, listBackends } from "./backends.ts";
 import { findGate, type Gate, isGate, toNoRuleLists } from "../clients/gate.ts";
 import { hasRuleLists } from "../clients/versions.ts";
 import {
+  checkAsked,
   checkPending,
   findDoubtful,
   isOwnOrProven,
   mayTag,
+  tagProven,
   toDoubt,
   toTagging,
 } from "./ownership.ts";
@@ -62,7 +64,8 @@ export function plan(view: View, spec: LoadBalancerSpec): Plan {
     return keepServing(scene, spec, problems, wanted);
   if (address === undefined) {
     const { steps, parts } = keepServing(scene, spec, problems, wanted);
-    return { steps: take === undefined ? steps : [...steps, take], problems, parts };
+    if (take === undefined) return { steps, problems, parts };
+    return { steps: [...steps, ...tagProven(scene), take], problems, parts };
   }
   const sticky = checkStickiness(wanted, network);
   const site: Site = {
@@ -157,7 +160,7 @@ function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {
 function planRecord({ scene, address }: Site): readonly Step[] {
   if (scene.claim.record === undefined) return [];
   if (scene.record?.address !== undefined && !isOwn(scene, address)) return [];
-  if (checkPending(scene).length > 0) return [];
+  if (checkPending(scene).length + checkAsked(scene).length > 0) return [];
   return [toStep(scene, "remove the record", { kind: "forgetRecord" })];
 }
 

@@ -11,6 +11,7 @@ import type { GateSite } from "../clients/firewall.ts";
 import { type Gate, needsRuleList, planGate, toNoRuleLists } from "../clients/gate.ts";
 import { hasRuleLists } from "../clients/versions.ts";
 import { isWaiting, toWaiting } from "../wanted/problems.ts";
+import { listRulesOn } from "../reading/on_addresses.ts";
 import { planRemoval } from "./removal.ts";
 import { mustReplace, planUpdate, type RuleSite, toCreation } from "./rules.ts";
 import { isNameOf, type Scene } from "./scene.ts";
@@ -49,9 +50,7 @@ export interface PortPlan extends PartPlan {
  */
 export function planPort(site: Site, port: WantedPort): PortPlan {
   const { scene, address } = site;
-  const rules = [...scene.view.rules.values()].filter(
-    (one) => one.addressId === address.id && one.publicPort === port.publicPort,
-  );
+  const rules = listRulesOn(scene.view, address.id, port.publicPort);
   const rule = rules.find(({ name }) => isNameOf(scene.lbName, name));
   const foreign = rules.find(({ name }) => !isNameOf(scene.lbName, name));
   if (rule === undefined && foreign !== undefined) {

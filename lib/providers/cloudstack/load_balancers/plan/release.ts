@@ -5,14 +5,13 @@
 import type {
   LoadBalancerClaim,
   LoadBalancerPlan,
-  LoadBalancerProblem,
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { listOwnItems, toDeletion as toItemDeletion } from "../clients/acl.ts";
 import { planOrphanRemoval } from "../clients/firewall.ts";
 import {
+  checkAsked,
   checkClusters,
   checkPending,
-  findAsked,
   findDoubtful,
   findLost,
   hasRulesOf1x,
@@ -23,7 +22,7 @@ import {
   toTagging,
   toTurn,
 } from "./ownership.ts";
-import { isWaiting, toNotice, toWaiting } from "../wanted/problems.ts";
+import { isWaiting, toNotice } from "../wanted/problems.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./removal.ts";
 import { isGoing, isOwn, listOwnRules, type Scene, toScene, toStep } from "./scene.ts";
@@ -31,11 +30,6 @@ import type { PartPlan } from "./stickiness.ts";
 import type { Step } from "../steps.ts";
 import { findUnreadable, findUnreadableAddresses } from "./unreadable.ts";
 import type { AclItem, PublicAddress, View } from "../view.ts";
-
-/** How long CloudStack may carry out a request: as long as its signature is valid, and its clock may be behind. */
-const ANSWER_MS = 11 * 60_000;
-/** How far the clock of the process that wrote a record may be ahead of ours. */
-const AHEAD_MS = 3_600_000;
 
 /** Plans to remove everything of a Service: what clients reach first, the address last. */
 export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
@@ -127,25 +121,6 @@ export function toAwaiting(scene: Scene): Step | undefined {
 
 function findTurn({ view }: Scene, { listId }: AclItem): string | undefined {
   return [...view.networks.values()].find(({ aclListId }) => aclListId === listId)?.id;
-}
-
-/**
- * An address that was asked for without an answer may still come: CloudStack carries out a request as long as its
- * signature is valid. Only then a look proves that none came.
- */
-function checkAsked(scene: Scene): readonly LoadBalancerProblem[] {
-  const { view, record } = scene;
-  const asked = record?.address;
-  if (asked === undefined) return [];
-  const isShown = [...view.addresses.values()].some((one) => findAsked(scene, one) !== undefined);
-  const untilMs = asked.atMs + ANSWER_MS;
-  // A time far in the future is none that Landfall wrote, not even with a wrong clock.
-  if (isShown || untilMs <= view.takenAtWallMs) return [];
-  if (asked.atMs > view.takenAtWallMs + AHEAD_MS) return [];
-  const what = asked.ip === undefined ? "a public IP" : `public IP ${asked.ip}`;
-  const until = new Date(untilMs).toISOString();
-  const message = `${what} was asked for without an answer, and may come until ${until}`;
-  return [toWaiting("NotKnown", message)];
 }
 
 /** IPs that an address of the Service may have, as far as the Service says. */

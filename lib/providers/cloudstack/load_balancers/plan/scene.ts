@@ -10,7 +10,8 @@ import type { KeptRecord } from "../record.ts";
 import { parseRecord, withoutJobs } from "../record.ts";
 import { parseRuleName, toLbName } from "../rule_names.ts";
 import type { Change, Step } from "../steps.ts";
-import type { FirewallRule, PublicAddress, Rule, View } from "../view.ts";
+import { listRulesOn } from "../reading/on_addresses.ts";
+import type { PublicAddress, Rule, View } from "../view.ts";
 import { isTagged, isTaggedFor } from "../words.ts";
 
 /** A look from the side of one Service. */
@@ -59,16 +60,7 @@ export function listOwnRules({ rules }: Scene, addressId: string): readonly Rule
 
 /** The load-balancer rules of others on an address. */
 export function listForeignRules(scene: Scene, addressId: string): readonly Rule[] {
-  return [...scene.view.rules.values()].filter(
-    (one) => one.addressId === addressId && !isNameOf(scene.lbName, one.name),
-  );
-}
-
-/** All firewall rules on an address, by ID. */
-export function listFirewallRules({ view }: Scene, addressId: string): readonly FirewallRule[] {
-  return [...view.firewallRules.values()]
-    .filter((one) => one.addressId === addressId)
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return listRulesOn(scene.view, addressId).filter((one) => !isNameOf(scene.lbName, one.name));
 }
 
 /** Protocol of the packets of a rule. */

@@ -107,8 +107,7 @@ function checkPorts(ports: readonly LoadBalancerPort[]): LoadBalancerProblem[] {
     }
     return [];
   });
-  const numbers = ports.map(({ port }) => port);
-  for (const port of new Set(numbers.filter((one, at) => numbers.indexOf(one) !== at))) {
+  for (const port of listTwice(ports.map((one) => one.port))) {
     const advice = "move one of them to another port, or to a Service of its own";
     const why = "CloudStack has one rule for each port of an IP, for all protocols together";
     problems.push(
@@ -119,6 +118,11 @@ function checkPorts(ports: readonly LoadBalancerPort[]): LoadBalancerProblem[] {
     );
   }
   return problems;
+}
+
+function listTwice(numbers: readonly number[]): ReadonlySet<number> {
+  const seen = new Set<number>();
+  return new Set(numbers.filter((one) => seen.has(one) || !seen.add(one)));
 }
 
 function describePort({ name, protocol, port }: LoadBalancerPort): string {

@@ -374,3 +374,42 @@ test("while a new port is refused, clients no longer reach a port that the Servi
   for (; step !== undefined && !/create/.test(step.summary); step = find()) cloud.apply(step);
   expect([...cloud.firewallRules.values()].map(({ startPort }) => startPort)).toEqual([443]);
 });
+
+const ASKED_AT_MS = Date.UTC(2026, 0, 1);
+const NETWORK = "01234567-89ab-4cde-8f01-0000000000aa";
+
+/** A Service that named no address, and then another one than the record says that Landfall asked for. */
+function moveWhileAsked(isGiven: boolean): { cloud: CloudModel; spec: LoadBalancerSpec } {
+  const cloud = createCloud();
+  cloud.nowMs = ASKED_AT_MS + 60_000;
+  cloud.networks.clear();
+  cloud.networks.set(NETWORK, toNetwork({ id: NETWORK }));
+  for (const id of cloud.vms.keys()) {
+    cloud.vms.set(id, { id, isGone: false, nics: [{ networkId: NETWORK, ips: [] }] });
+  }
+  if (isGiven) cloud.addAddress({ ip: "192.0.2.10", networkId: NETWORK });
+  const at = "2026-01-01T00:00:00Z";
+  const address = { ip: "192.0.2.10", network: NETWORK, at, free: true };
+  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  return { cloud, spec: toSpec({ address: "192.0.2.11", record }) };
+}
+
+test("an address that the record proves is tagged before another one is taken", () => {
+  const { cloud, spec } = moveWhileAsked(true);
+  const { steps } = plan(cloud.view(), spec);
+  expect(steps.map(({ summary }) => summary)).toEqual([
+    "tag address 192.0.2.10",
+    `take address 192.0.2.11 for network ${NETWORK}`,
+  ]);
+  const { ingress } = converge(cloud, spec);
+  expect([ingress, cloud.addresses.size]).toEqual([[{ ip: "192.0.2.11", ipMode: "VIP" }], 1]);
+});
+
+test("no other address is taken while one may come that was asked for without an answer", () => {
+  const { cloud, spec } = moveWhileAsked(false);
+  const first = plan(cloud.view(), spec);
+  expect(first.steps).toEqual([]);
+  expect(first.problems).toMatchObject([{ reason: "NotKnown" }]);
+  cloud.nowMs = ASKED_AT_MS + 12 * 60_000;
+  expect(plan(cloud.view(), spec).steps.map(({ change }) => change.kind)).toEqual(["takeAddress"]);
+});

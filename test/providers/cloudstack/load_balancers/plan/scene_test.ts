@@ -4,7 +4,6 @@ import {
   isNameOf,
   isOfAnother,
   isOwn,
-  listFirewallRules,
   listForeignRules,
   listOwnRules,
   toGatePort,
@@ -48,13 +47,10 @@ test("toScene() finds the rules of a Service on every address, and those of othe
   });
   const second = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId: a ?? "", networkId });
   const theirs = cloud.addRule({ name: "theirs", addressId: a ?? "", networkId, publicPort: 22 });
-  const firewall = cloud.addFirewallRule({ addressId: a ?? "" });
   const scene = toScene(cloud.view(), toSpec());
   expect(scene.rules.map(({ id }) => id)).toEqual([second.id, first.id]);
   expect(listOwnRules(scene, a ?? "").map(({ id }) => id)).toEqual([second.id]);
   expect(listForeignRules(scene, a ?? "").map(({ id }) => id)).toEqual([theirs.id]);
-  expect(listFirewallRules(scene, a ?? "").map(({ id }) => id)).toEqual([firewall.id]);
-  expect(listFirewallRules(scene, b ?? "")).toEqual([]);
 });
 
 test("an address is of a Service if its tags name this cluster and the Service", () => {
