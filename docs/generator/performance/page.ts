@@ -129,7 +129,8 @@ Services of type LoadBalancer are measured in a cluster of 12 Nodes. CloudStack 
 another. Here each takes 0.2 s, and Landfall asks about it after 0.3 s. What the server needs: for each Service, a
 request that associates an address and one that tags it; for each port, one that makes the rule, one that opens the
 firewall and one that adds the Nodes; for each of these, one question about its job; and one look at all that is there.
-Landfall asks for the free addresses, too, before it associates one.
+Landfall asks for the free addresses, too, before it associates one. A process that starts asks about the stickiness
+of each rule once.
 
 The goals for few Nodes are older than the HTTPS port. An empty program, compiled by Bun and without the JIT compiler,
 takes 24 MiB. One that has fetched a page, listens on \`node:http\` and holds a TLS context takes 45 MiB. The
