@@ -93,7 +93,6 @@ const replace: CloudStep = {
   name: "another CloudStack answers",
   weight: 1,
   act: (world) => {
-    if (world.cloud.balancing) return undefined;
     const ms = world.random.between(1_000, 120_000);
     world.cloud.isReplaced = true;
     later(world, ms, () => (world.cloud.isReplaced = false));
@@ -248,7 +247,7 @@ export function beginOutage(world: CloudStackWorld, ms: number): void {
   const { random, cloud, trace, timeline } = world;
   const how = random.pick(["down", "replaced", "restricted", "well"] as const);
   if (how === "down") timeline.schedule(ms, cloud.server.faults.set({ kind: "html", status: 502 }));
-  if (how === "replaced" && cloud.balancing === undefined) {
+  if (how === "replaced") {
     cloud.isReplaced = true;
     later(world, ms, () => (cloud.isReplaced = false));
   }

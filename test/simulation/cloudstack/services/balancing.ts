@@ -36,7 +36,7 @@ export interface BalancingOptions extends Site {
 }
 
 /** In how many stories there are load balancers. */
-const SHARE = 0.6;
+const SHARE = 0.5;
 /** Sets what is drawn of them apart from all else of a seed. */
 const SALT = 0x1b;
 
@@ -58,7 +58,7 @@ export function drawSite(seed: number): Site | undefined {
     periodMs: random.pick([30_000, 60_000]),
     settings: {
       version: random.pick(["4.18.1.0", "4.20.0.0", "4.22.0.0", "4.22.0.0"]),
-      showsFreeIps: true,
+      showsFreeIps: random.chance(0.8),
       jobMs: random.pick([200, 200, 1_000, 4_000]),
       sendsPortsAsText: random.chance(0.3),
     },
@@ -76,6 +76,8 @@ export class CloudStackBalancing implements Balancing {
   readonly judge: ServiceJudge;
   /** Addresses that people took since the story began, by ID. */
   readonly taken: Set<string> = new Set();
+  /** Addresses whose only proof people destroyed, by ID. */
+  readonly abandoned: Set<string> = new Set();
   readonly #timeline: Timeline;
   readonly #periodMs: number;
   readonly #trace: Trace;

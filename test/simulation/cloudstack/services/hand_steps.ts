@@ -99,6 +99,7 @@ const widen = ofRule("port opened by hand", 2, (_world, balancing, rule) => {
   const network = state.networks.get(rule.networkId);
   const ip = state.publicIps.get(rule.ipId);
   const protocol = rule.protocol === "udp" ? "udp" : "tcp";
+  balancing.judge.accept(rule.publicPort);
   if (network?.services.includes("Firewall") && ip !== undefined) {
     const one = toFirewallRule({ ip, protocol, startPort: rule.publicPort, cidrs: EVERYBODY });
     state.firewallRules.set(one.id, one);
@@ -153,6 +154,7 @@ const share = ofAddress("rule of others on an address", 4, ({ random }, balancin
     // A range may have a port of the Service in it.
     const ports =
       how === "firewallRule" ? { startPort: port } : { startPort: 9_000, endPort: 9_000 + port };
+    if (how === "firewallRange") balancing.judge.accept(9_000);
     const one = toFirewallRule({ ip: placed, ...ports, cidrs: EVERYBODY });
     state.firewallRules.set(one.id, one);
     book.keep("firewallRule", one.id, nowMs);

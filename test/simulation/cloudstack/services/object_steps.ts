@@ -13,6 +13,11 @@ import { FINALIZER, isWanted, RECORD } from "./wishes.ts";
 
 const spoilRecord = ofService("record edited by hand", 3, (world, balancing, service) => {
   const { random, server } = world;
+  const before = service.metadata.annotations?.[RECORD] ?? "";
+  // What only the record proves is lost with it.
+  for (const { id } of balancing.cloud.state.publicIps.values()) {
+    if (before.includes(id)) balancing.abandoned.add(id);
+  }
   const others = server.services.flatMap(({ metadata }) => metadata.annotations?.[RECORD] ?? []);
   const forged = forge(world, balancing, service);
   const text = random.pick([null, "{", "{}", forged, forged, ...others]);

@@ -36,6 +36,8 @@ export class ServiceJudge {
   readonly #options: ServiceJudgeOptions;
   /** Who could use what when it was looked at last: `uid address port protocol client`. */
   #open = new Set<string>();
+  /** Ports that people opened by hand: no process can have seen it in time. In the end they must be closed. */
+  readonly #opened = new Set<number>();
   /** Changes that may still be carried out. */
   #writes: Write[] = [];
   /** When each process last asked for the addresses; monotonic milliseconds. */
@@ -58,8 +60,9 @@ export class ServiceJudge {
       this.#released.set(id, this.#looks.get(asker) ?? Infinity);
   }
 
-  /** Takes the openings that people made for given. */
-  accept(): void {
+  /** Takes the openings that people made for given. @param port One that they open as soon as it has a backend */
+  accept(port?: number): void {
+    if (port !== undefined) this.#opened.add(port);
     this.#open = new Set(this.#listOpen().map(({ key }) => key));
   }
 
@@ -117,6 +120,7 @@ export class ServiceJudge {
   /** Whether a Service asks, or asked when a process looked that may have done this, that a client may use a port. */
   #mayUse(life: Life, port: string, client: string): boolean {
     const { knowledge } = this.#options;
+    if (this.#opened.has(Number.parseInt(port, 10))) return true;
     const last = life.versions.length - 1;
     const oldest = this.#writes.map(({ asker, atMs }) =>
       knowledge.findKnown(asker, life.uid, atMs - STEP_MS),

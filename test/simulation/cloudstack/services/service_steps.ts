@@ -132,9 +132,7 @@ const failWrites = step("change of load balancers fails", 10, (world) => {
     { kind: "failedJob", code: 530, text: "Failed to apply", isLate: true },
     { kind: "endlessJob" },
   ]);
-  const drawn = random.chance(0.3) ? WRITES : random.pick(WRITES);
-  const isLate = fault.kind === "failedJob" && fault.isLate === true;
-  const command = isLate ? "createLoadBalancerRule" : drawn;
+  const command = random.chance(0.3) ? WRITES : random.pick(WRITES);
   const ms = random.between(5_000, 60_000);
   const times = random.between(1, 3);
   timeline.schedule(ms, cloud.server.faults.set(fault, { command, times }));

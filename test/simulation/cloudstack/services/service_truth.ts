@@ -266,13 +266,13 @@ function listStrayFilters(
 
 /** Addresses that nobody knows any more. */
 function listLost(
-  { cloud: { state }, book, knowledge }: CloudStackBalancing,
+  { cloud: { state }, book, knowledge, abandoned }: CloudStackBalancing,
   services: ReadonlyMap<string, Service>,
 ): string[] {
   return [...state.publicIps.values()].flatMap(({ id, address, accountId }) => {
     if (accountId === undefined || book.has(id) || book.isUsed(id)) return [];
     const uid = readOwner(state, id);
-    if (uid === undefined) return [`address ${address} is nobody's`];
+    if (uid === undefined) return abandoned.has(id) ? [] : [`address ${address} is nobody's`];
     const isKnown = services.has(uid) || knowledge.find(uid) !== undefined;
     return isKnown ? [] : [`address ${address} is of a Service that never was`];
   });
