@@ -22,7 +22,6 @@ export interface BalancersOptions {
 /** Jobs of one network run one after another. */
 const MADE_MS = 1_800_000;
 const POLL_MS = 500;
-const FLAGS = ["--controllers=*,service"];
 /** Of the process that is at rest: so often that a minute has some. */
 const PERIOD_S = 15;
 const REST_MS = 60_000;
@@ -52,7 +51,7 @@ export async function measureBalancers(options: BalancersOptions): Promise<Figur
   const { places } = simulators;
   let figures: Figures;
   {
-    await using controller = await Controller.start({ binary, places, flags: FLAGS });
+    await using controller = await Controller.start({ binary, places });
     await controller.untilProbe("/readyz", READY_MS);
     await simulators.register();
     await waitFor(simulators, ({ initialised }) => initialised === nodes, DONE_MS);
@@ -114,7 +113,7 @@ async function measureNode(subject: Subject): Promise<Figures> {
 async function measurePasses(simulators: Simulators, options: BalancersOptions): Promise<Figures> {
   const { binary } = options;
   const { cloudRequests } = await simulators.progress();
-  const flags = [...FLAGS, `--service-sync-period=${PERIOD_S}s`];
+  const flags = [`--service-sync-period=${PERIOD_S}s`];
   await using controller = await Controller.start({ binary, places: simulators.places, flags });
   await controller.untilProbe("/readyz", READY_MS);
   // The first look asks about the stickiness of every rule; later ones do not.

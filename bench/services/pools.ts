@@ -20,8 +20,7 @@ export async function measurePools(
   const { count, settleMs } = options;
   await using simulators = await Simulators.start(NODES, cloud);
   const { places } = simulators;
-  const flags = ["--controllers=*,service"];
-  await using controller = await Controller.start({ binary, places, lines: LINES, flags });
+  await using controller = await Controller.start({ binary, places, lines: LINES });
   await controller.untilProbe("/readyz", READY_MS);
   await simulators.register();
   await waitFor(simulators, ({ initialised }) => initialised === NODES, DONE_MS);

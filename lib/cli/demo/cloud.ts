@@ -61,8 +61,6 @@ export interface CloudClients {
 export interface ClientSettings {
   /** For `--cloud-provider`. */
   readonly provider: string;
-  /** More flags that `landfall check` needs to find no fault with the demo. @default {none} */
-  readonly flags?: readonly string[];
   /** The file. It holds secrets. */
   readonly text: string;
 }

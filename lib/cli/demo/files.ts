@@ -79,8 +79,7 @@ export function toCheckCommand(
   { settings }: Pick<CloudClients, "settings">,
 ): string {
   if (settings === undefined) return "landfall check";
-  const { provider, flags: more = [] } = settings;
-  const flags = [`--cloud-provider=${provider}`, ...more, `--cloud-config=${cloudConfig}`];
+  const flags = [`--cloud-provider=${settings.provider}`, `--cloud-config=${cloudConfig}`];
   return ["landfall check", ...flags.map(quote)].join(" ");
 }
 

@@ -95,10 +95,6 @@ test.each([
     { provider: "external-cloudstack", text: "" },
     "landfall check --cloud-provider=external-cloudstack '--cloud-config=/tmp/my demo/config'",
   ],
-  [
-    { provider: "static", flags: ["--controllers=*,-service"], text: "" },
-    "landfall check --cloud-provider=static '--controllers=*,-service' '--cloud-config=/tmp/my demo/config'",
-  ],
 ])("toCheckCommand() with the settings %j is %s", (settings, command) => {
   const clients = settings && { settings };
   expect(toCheckCommand({ cloudConfig: "/tmp/my demo/config" }, clients ?? {})).toBe(command);
