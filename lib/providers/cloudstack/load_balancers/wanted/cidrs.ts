@@ -26,28 +26,18 @@ export function keepIpv4(list: readonly string[]): readonly string[] {
 
 /** What is in both lists. Two blocks have nothing in common, or one is inside the other. */
 export function intersect(a: readonly string[], b: readonly string[]): readonly string[] {
-  const others = toCidrs(b);
-  return toTexts(
-    toCidrs(a).flatMap((one) =>
-      others.flatMap((other) => {
-        if (contains(one, other)) return [other];
-        return contains(other, one) ? [one] : [];
-      }),
-    ),
-  );
+  const [one, other] = [toCidrs(a), toCidrs(b)];
+  const [ofOne, ofOther] = [merge(one, 0n), merge(other, 0n)];
+  return toTexts([
+    ...one.filter((block) => isInside(block, ofOther)),
+    ...other.filter((block) => isInside(block, ofOne)),
+  ]);
 }
 
 /** Whether each address in `inner` is in `outer`. */
 export function covers(outer: readonly string[], inner: readonly string[]): boolean {
-  const blocks = toCidrs(outer).toSorted((a, b) => (a.first < b.first ? -1 : 1));
-  return toCidrs(inner).every(({ first, last }) => {
-    // The first address that no block so far covers.
-    let open = first;
-    for (const block of blocks) {
-      if (block.first <= open && open <= block.last) open = block.last + 1n;
-    }
-    return open > last;
-  });
+  const ranges = merge(toCidrs(outer), 1n);
+  return toCidrs(inner).every((block) => isInside(block, ranges));
 }
 
 /**
@@ -55,12 +45,14 @@ export function covers(outer: readonly string[], inner: readonly string[]): bool
  * conflict.
  */
 export function sharesBlock(a: readonly string[], b: readonly string[]): boolean {
-  return a.some((text) => b.includes(text));
+  const texts = new Set(b);
+  return a.some((text) => texts.has(text));
 }
 
 /** Whether two lists have the same blocks. */
 export function isSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text) => b.includes(text));
+  const texts = new Set(b);
+  return a.length === b.length && a.every((text) => texts.has(text));
 }
 
 function toCidrs(list: readonly string[]): Cidr[] {
@@ -74,6 +66,33 @@ function toTexts(blocks: readonly Cidr[]): readonly string[] {
   return [...new Set(blocks.map(formatCidr))].toSorted();
 }
 
-function contains(outer: Cidr, inner: Cidr): boolean {
-  return outer.first <= inner.first && inner.last <= outer.last;
+type Range = Pick<Cidr, "first" | "last">;
+
+/**
+ * The same addresses as ranges in order: a Service may list thousands of blocks.
+ *
+ * @param reach `1n`: blocks that touch become one range, too. `0n`: each range is a block
+ */
+function merge(blocks: readonly Cidr[], reach: bigint): readonly Range[] {
+  const ranges: Range[] = [];
+  for (const block of blocks.toSorted((a, b) => (a.first < b.first ? -1 : 1))) {
+    const last = ranges.at(-1);
+    if (last === undefined || block.first > last.last + reach) ranges.push(block);
+    else if (block.last > last.last) ranges[ranges.length - 1] = { ...last, last: block.last };
+  }
+  return ranges;
+}
+
+/** Whether a block is in one of the merged ranges. */
+function isInside({ first, last }: Range, ranges: readonly Range[]): boolean {
+  let [low, high] = [0, ranges.length - 1];
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const range = ranges[middle];
+    if (range === undefined || (range.first <= first && last <= range.last))
+      return range !== undefined;
+    if (first < range.first) high = middle - 1;
+    else low = middle + 1;
+  }
+  return false;
 }
