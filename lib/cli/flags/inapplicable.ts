@@ -48,7 +48,7 @@ const BY_REASON: readonly (readonly [reason: string, rows: readonly Row[]])[] = 
     ],
   ],
   [
-    "cluster identity matters to load balancers and routes only",
+    "load balancers belong to UIDs of the cluster, and there is no controller for routes",
     [["cluster-name", "string", "kubernetes"]],
   ],
   [
