@@ -114,7 +114,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       written,
       workers: readFlag(flags, SYNCS_FLAG),
       inputs,
-      isDrift: (before, after) => isDrift(before, after, (one) => this.#isSettled(one)),
+      isDrift: (before, after) => this.#isDrift(before, after),
       reconcile: (service, signal) => this.#reconcile(service, signal),
       forget: (key) => services.forget(key),
       findGone: (key) => this.#managed.get(key)?.service,
@@ -199,6 +199,20 @@ export class ServiceController implements RunningController<LoadBalancerSettings
         ensured === undefined ? state === "waiting" : ensured.backends !== current,
       )
       .map(([key]) => key);
+  }
+
+  /** Whether to write again what another program or a user changed. The finalizer must be back at once, every time. */
+  #isDrift(before: Service, after: Service): boolean {
+    if (!isDrift(before, after, (one) => this.#isSettled(one))) return false;
+    if (this.#tasks.lacksFinalizer(after)) return true;
+    const service = toKey(after);
+    const verdict = this.#managed.noteDrift(service);
+    if (verdict === "tooOften") {
+      const message =
+        "Another program writes the status of a Service; the next full pass does it again";
+      this.#context.log.warn(message, { service });
+    }
+    return verdict === "restore";
   }
 
   /** Whether a Service shows what the last plan asked for. */

@@ -476,3 +476,20 @@ describe("metrics and pages", () => {
 function never(): never {
   throw new Error("it is there");
 }
+
+test("a program that writes another status again and again is not answered every time", async () => {
+  await using rig = await startServices();
+  rig.server.add("shop");
+  await rig.clock.advance(0);
+  const before = rig.server.listPatches("web/shop").length;
+  for (let count = 0; count < 300; count += 1) {
+    rig.server.change("web/shop", {
+      status: { loadBalancer: { ingress: [{ ip: "203.0.113.9" }] } },
+    });
+    await rig.clock.advance(1_000);
+  }
+  expect(rig.server.listPatches("web/shop").length - before).toBe(5);
+  expect(rig.lines.filter((line) => line.includes("Another program writes"))).toHaveLength(1);
+  await rig.clock.advance(11 * 60_000);
+  expect(rig.readAddress("web/shop")).toBe("192.0.2.1");
+});

@@ -46,7 +46,13 @@ export interface Managed {
   /** The status that the last plan asked for. Absent: it must not change. */
   ingress?: readonly LoadBalancerIngress[];
   ensured?: Ensured;
+  /** How often other programs changed its status since then, in monotonic milliseconds. */
+  drift?: { readonly sinceMs: number; readonly count: number };
 }
+
+/** How often a status is written again at once, in the time after the first change of another program. */
+const RESTORES_MAX = 5;
+const RESTORES_MS = 600_000;
 
 /** The managed Services of a process. One for each name: a new Service of the same name waits for the old one. */
 export class ManagedServices {
@@ -126,6 +132,23 @@ export class ManagedServices {
   noteSuccess(key: Key): void {
     const managed = this.#services.get(key);
     if (managed !== undefined) managed.succeededAt = this.#clock.now();
+  }
+
+  /**
+   * Notes that another program or a user changed the status of a Service. Two programs that both want to be right must
+   * not write in turns for ever.
+   *
+   * @returns Whether to write it again now; `tooOften` the first time that it must wait for a full pass, then `wait`
+   */
+  noteDrift(key: Key): "restore" | "tooOften" | "wait" {
+    const managed = this.#services.get(key);
+    if (managed === undefined) return "restore";
+    const nowMs = this.#clock.monotonic();
+    const { sinceMs, count } = managed.drift ?? { sinceMs: nowMs, count: 0 };
+    const isNew = nowMs - sinceMs >= RESTORES_MS;
+    managed.drift = isNew ? { sinceMs: nowMs, count: 1 } : { sinceMs, count: count + 1 };
+    if (managed.drift.count <= RESTORES_MAX) return "restore";
+    return managed.drift.count === RESTORES_MAX + 1 ? "tooOften" : "wait";
   }
 
   /** Keeps the record of a Service that Kubernetes does not have any more. */
