@@ -169,10 +169,11 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     await this.#readiness.untilSynced(signal).catch(() => undefined);
     const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
     const look = (stop: AbortSignal): Promise<unknown> => this.#looks.look(0, stop);
+    const isNeeded = (): boolean => [...this.#tasks.listKeys()].length > 0;
     const enqueueAll = (): void => {
       for (const key of this.#tasks.listKeys()) this.#loop.enqueueUnlessWaiting(key);
     };
-    await runFullPasses({ clock, log, periodMs, look, enqueueAll }, signal);
+    await runFullPasses({ clock, log, periodMs, isNeeded, look, enqueueAll }, signal);
   }
 
   async #reconcile(service: Service, signal: AbortSignal): Promise<ReconcileResult> {

@@ -158,11 +158,20 @@ describe("drift", () => {
   });
 
   test("follows --service-sync-period", async () => {
-    await using rig = await startServices({ flags: { "service-sync-period": 60_000 } });
+    await using rig = await startServices({
+      flags: { "service-sync-period": 60_000 },
+      prepare: (server) => server.add("shop"),
+    });
     await rig.clock.advance(600_000);
     const full = rig.cloud.looks.filter(({ maxAgeMs }) => maxAgeMs === 0).length;
     expect(full).toBeGreaterThanOrEqual(10);
     expect(full).toBeLessThanOrEqual(11);
+  });
+
+  test("asks the cloud nothing while no Service has a load balancer", async () => {
+    await using rig = await startServices({ flags: { "service-sync-period": 60_000 } });
+    await rig.clock.advance(600_000);
+    expect(rig.cloud.looks).toEqual([]);
   });
 
   test("of status and finalizer is put right at once", async () => {
@@ -213,8 +222,8 @@ describe("looks", () => {
   });
 
   test("for what prevents a Service are new at first, then older and older", async () => {
-    await using rig = await startServices();
-    rig.cloud.problems.set("uid-2", [{ reason: "AddressNotOurs", message: "it is not ours" }]);
+    await using rig = await startServices({ prepare: (server) => server.add("first") });
+    rig.cloud.problems.set("uid-3", [{ reason: "AddressNotOurs", message: "it is not ours" }]);
     rig.server.add("shop");
     await rig.clock.advance(0);
     expect(Math.min(...listAges(rig, 0))).toBe(0);

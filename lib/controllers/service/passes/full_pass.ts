@@ -12,6 +12,8 @@ export interface FullPassOptions {
   readonly log: Logger;
   /** Time between two passes, in milliseconds; up to a tenth longer, so that processes do not keep in step. */
   readonly periodMs: number;
+  /** Whether a Service has a load balancer, or should have one. */
+  readonly isNeeded: () => boolean;
   /** Looks at the cloud now. */
   readonly look: (signal: AbortSignal) => Promise<unknown>;
   /** Has all load balancers reconciled. */
@@ -23,13 +25,16 @@ export interface FullPassOptions {
 const RETRY = { baseMs: 5_000, capMs: 300_000, jitter: 0.2 } as const;
 const JITTER = 0.1;
 
-/** Passes until the signal aborts; the first at once. If the cloud does not answer, no Service is touched. */
+/**
+ * Passes until the signal aborts; the first at once. If the cloud does not answer, no Service is touched. A cluster
+ * without load balancers costs the cloud nothing.
+ */
 export async function runFullPasses(options: FullPassOptions, signal: AbortSignal): Promise<void> {
-  const { clock, log, periodMs, look, enqueueAll, random = Math.random } = options;
+  const { clock, log, periodMs, isNeeded, look, enqueueAll, random = Math.random } = options;
   for (let failures = 0; !signal.aborted;) {
     let pauseMs = periodMs * (1 + JITTER * random());
     try {
-      await look(signal);
+      if (isNeeded()) await look(signal);
       failures = 0;
       enqueueAll();
     } catch (error) {

@@ -14,6 +14,7 @@ test("runFullPasses() looks once for all Services, at once and each period", asy
       log: silentLogger,
       periodMs: 600_000,
       random: () => 0.5,
+      isNeeded: () => true,
       look: async () => {
         if (isDown) throw new Error("the cloud does not answer");
       },
