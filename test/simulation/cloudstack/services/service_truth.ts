@@ -201,14 +201,9 @@ function listRemains(
 ): string[] {
   const { state } = balancing.cloud;
   const rules = listRules(state.loadBalancerRules.values(), life);
-  const { book, knowledge } = balancing;
-  const isShared = (ipId: string): boolean =>
-    knowledge.lives.some(
-      (one) =>
-        one !== life &&
-        listRules(state.loadBalancerRules.values(), one).some((rule) => rule.ipId === ipId),
-    );
-  const owned = listOwned(balancing, life).filter((ipId) => !book.isUsed(ipId) && !isShared(ipId));
+  const owned = listOwned(balancing, life).filter(
+    (ipId) => !balancing.book.isUsed(ipId) && !isShared(balancing, life, ipId),
+  );
   const isHeld = service?.metadata.finalizers?.includes(FINALIZER) ?? false;
   const left = life.mayLeak
     ? []
@@ -223,6 +218,14 @@ function listRemains(
     ...(isHeld ? ["keeps its finalizer"] : []),
     ...(ingress.length > 0 ? [`still shows ${JSON.stringify(ingress)}`] : []),
   ];
+}
+
+/** Whether another Service names the address of a Service, and is there, too. */
+function isShared({ cloud, knowledge }: CloudStackBalancing, life: Life, ipId: string): boolean {
+  const rules = [...cloud.state.loadBalancerRules.values()];
+  return knowledge.lives.some(
+    (one) => one !== life && listRules(rules, one).some((rule) => rule.ipId === ipId),
+  );
 }
 
 /** Addresses with the tags of a Service. */
@@ -240,7 +243,8 @@ function listStrayFilters(
 ): string[] {
   const { cloud, book } = balancing;
   const { firewallRules, aclItems } = cloud.state;
-  const addresses = new Set(listOwned(balancing, life));
+  const own = listOwned(balancing, life).filter((ipId) => !isShared(balancing, life, ipId));
+  const addresses = new Set(own);
   const isOfPort = ({
     protocol,
     startPort,
