@@ -40,7 +40,7 @@ test("parseFlags() and parseCheckFlags() give settings, or say what is wrong", (
       for (const parse of [parseFlags, parseCheckFlags]) {
         try {
           const { settings } = parse(argv);
-          expect(Object.values(settings.flags).every(Number.isFinite)).toBe(true);
+          expect(Object.values(settings.flags).every(isSetting)).toBe(true);
         } catch (error) {
           expect(error).toBeInstanceOf(ConfigError);
           expect((error as ConfigError).issues.length).toBeGreaterThan(0);
@@ -51,6 +51,10 @@ test("parseFlags() and parseCheckFlags() give settings, or say what is wrong", (
   );
   expect(isPolluted()).toBe(false);
 });
+
+function isSetting(value: number | string): boolean {
+  return typeof value === "string" || Number.isFinite(value);
+}
 
 /** What it is, the arguments, what must be said; no argument is good. */
 const CORPUS: readonly [string, readonly string[], RegExp][] = [
