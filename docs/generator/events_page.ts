@@ -41,7 +41,8 @@ ${toTable(["reason", "type", "meaning"], Object.values(events).map(toRow))}`,
 
 # Events
 
-Controllers write Events on Nodes, in the namespace \`default\`. \`kubectl describe node\` shows those of a Node.
+Controllers write Events on Nodes, in the namespace \`default\`, and on Services, in the namespace of the Service.
+\`kubectl describe node\` and \`kubectl describe service\` show them.
 \`kubectl get events --field-selector involvedObject.kind=Node,reason=Synced\` lists those with one reason. Reasons
 never change. Equal Events become one Event with a count. If there are very many Events on one Node, Landfall drops
 some.

@@ -47,6 +47,7 @@ const MAY_BE_EMPTY = [
   "landfall_xenorchestra_token_expiry_timestamp_seconds",
   "landfall_watch_restarts_total",
   "landfall_change_hints_total",
+  "service_controller_nodesync_error_total",
 ] as const;
 
 interface Sample {
@@ -95,6 +96,7 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
         "--secure-port=0",
         "--logging-format=json",
         "--leader-elect-resource-name=test",
+        `--cloud-config=${await writeSettings(folder)}`,
       ],
       { XOA_URL: cloud.url, XOA_TOKEN: cloud.token },
     );
@@ -104,6 +106,10 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
     for (const name of NODES) {
       kubernetes.objects.create("nodes", toNode(name));
     }
+    kubernetes.objects.create("services", {
+      metadata: { name: "web", namespace: "default" },
+      spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
+    });
     const port = await findFreePort();
     url = `http://127.0.0.1:${port}`;
     prometheus = await startPrometheus(folder, port, String(address));
@@ -171,6 +177,14 @@ function toNode(name: string): ObjectInput {
       addresses: [{ type: "Hostname", address: name }],
     },
   };
+}
+
+/** An address pool, so that the controller of Services runs. @returns The path of the file */
+async function writeSettings(folder: string): Promise<string> {
+  const path = join(folder, "settings.yaml");
+  const pools = [{ name: "office", addresses: ["192.0.2.10-192.0.2.20"] }];
+  await writeFile(path, JSON.stringify({ loadBalancers: { pools } }));
+  return path;
 }
 
 async function startPrometheus(
