@@ -22,6 +22,9 @@ import { MemoryServer } from "../support/net/memory_server.ts";
 import type { Site } from "./site.ts";
 import { askCloud, createMemoryTransport, Wire } from "./wire.ts";
 
+/** Changes an answer of the cloud on its way. */
+export type Bend = (command: string, reply: Response) => Promise<Response>;
+
 /** What a {@linkcode Stage} needs. */
 export interface StageOptions {
   readonly controllers: readonly LoadedController[];
@@ -52,6 +55,8 @@ export class Stage implements AsyncDisposable {
   readonly #ended = new AbortController();
   readonly #endServing: () => void;
   #process: Running | undefined;
+  /** What happens to the answers of the cloud from now on. @default {nothing} */
+  bend: Bend | undefined;
 
   constructor(options: StageOptions) {
     const { site, settings } = options;
@@ -73,7 +78,11 @@ export class Stage implements AsyncDisposable {
     const server = new MemoryServer((request, onWait) => {
       const process = this.#process;
       if (process === undefined) throw new Error("No process is there to ask");
-      return askCloud(process.wire, request, (asked) => this.cloud.answer(asked, onWait));
+      return askCloud(process.wire, request, async (asked, command) => {
+        const outcome = await this.cloud.answer(asked, onWait);
+        if (this.bend === undefined || outcome.kind !== "reply") return outcome;
+        return { ...outcome, response: await this.bend(command, outcome.response) };
+      });
     });
     this.#endServing = server.serve();
     this.#origin = server.origin;

@@ -152,10 +152,10 @@ function toAbortable(response: Response, signal: AbortSignal): Response {
 export async function askCloud(
   wire: Wire,
   request: Request,
-  answer: (request: Request) => Promise<Outcome>,
+  answer: (request: Request, command: string) => Promise<Outcome>,
 ): Promise<Outcome> {
   const text = request.method === "POST" ? await request.clone().text() : request.url;
   const command = /[?&]?command=(\w+)/.exec(text)?.[1] ?? "?";
   const counted = { what: command, isChange: !isRead(command), isOfCloud: true };
-  return await wire.send(counted, () => answer(request), request.signal);
+  return await wire.send(counted, () => answer(request, command), request.signal);
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
+import { CloudError } from "../../../../cloud/errors.ts";
 import { ApiError } from "../../session/errors.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { AskedAddress, Place } from "../record.ts";
@@ -62,7 +63,17 @@ async function take(wanted: Wanted, acting: Acting): Promise<PublicAddress | "lo
   if (!(answer instanceof ApiError)) return answer;
   // None of them is ours, and another account may get the last one later.
   await acting.record.keep({});
-  throw answer;
+  throw wanted.ip === undefined ? answer : toNotTaken(wanted.ip, answer);
+}
+
+/** Says which address it is about: the server only says that there is none. */
+function toNotTaken(ip: string, refusal: ApiError): CloudError {
+  const { kind, message, status, retryAfterMs } = refusal;
+  return new CloudError(kind, `spec.loadBalancerIP: public IP ${ip} cannot be taken: ${message}`, {
+    cause: refusal,
+    ...(status !== undefined && { status }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
 }
 
 /** Some of the addresses, in a random order. */

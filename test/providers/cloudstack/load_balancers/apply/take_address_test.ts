@@ -152,6 +152,15 @@ describe("takeAddress", () => {
     expect(listTaken()).toEqual(BEFORE);
   });
 
+  test("names the field and the address if the Service names one that cannot be taken", async () => {
+    await rig.look();
+    const error = await rig.apply(toTake("0.0.0.0"));
+    expect(error).toMatchObject({ name: "CloudError", status: 533 });
+    expect(String(error)).toContain("spec.loadBalancerIP: public IP 0.0.0.0 cannot be taken: ");
+    expect(rig.record.text).toBeUndefined();
+    expect(listTaken()).toEqual(BEFORE);
+  });
+
   test("a limit of the account is said at once", async () => {
     await rig.look();
     rig.simulator.settings.publicIpsMax = 2;
