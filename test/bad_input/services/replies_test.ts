@@ -4,6 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { ANNOTATIONS } from "../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { isPolluted, tries } from "../../support/net/hostile.ts";
 import { applyDamage, type Damage, damage } from "../damage.ts";
 import { withText } from "../mishap.ts";
@@ -27,8 +28,17 @@ const ANY = fc.constantFrom(
   "disassociateIpAddress",
   "listNetworks",
   "listVirtualMachines",
-  "listEvents",
+  "listAsyncJobs",
+  "listUsers",
+  "listNetworkACLs",
+  "createNetworkACL",
+  "deleteNetworkACL",
+  "createLBStickinessPolicy",
+  "deleteTags",
 );
+const NETWORK = fc.constantFrom("isolated" as const, "tier" as const, "open" as const);
+const TIMES = fc.integer({ min: 1, max: 4 });
+const SOURCES = { loadBalancerSourceRanges: ["10.0.0.0/8"] };
 
 /** Damages the next answers to a command. */
 function spoil(odd: OddStage, wanted: string, { one, times }: { one: Damage; times: number }) {
@@ -42,18 +52,23 @@ function spoil(odd: OddStage, wanted: string, { one, times }: { one: Damage; tim
 
 test("damaged answers destroy nothing of others, and leave nothing behind", async () => {
   await fc.assert(
-    fc.asyncProperty(ANY, damage, fc.integer({ min: 1, max: 4 }), async (command, one, times) => {
-      await using odd = new OddStage();
+    fc.asyncProperty(NETWORK, ANY, damage, TIMES, async (network, command, one, times) => {
+      await using odd = new OddStage(network);
       await odd.stage.clock.advance(5_000);
       spoil(odd, command, { one, times });
-      odd.create(ODD);
+      odd.create(ODD, {
+        annotations: { [ANNOTATIONS.stickinessMethod]: "SourceBased" },
+        spec: SOURCES,
+      });
       await odd.stage.clock.advance(20_000);
       odd.checkForeign();
       odd.listSaid();
       odd.stage.bend = undefined;
       await odd.until("it has no address", () => odd.readAddress(ODD) !== undefined);
       await odd.until("it has two addresses", () => odd.listOwned().length === 1);
-      expect(odd.listOpenings()).toHaveLength(1);
+      for (const { sources } of odd.listOpenings()) {
+        expect(sources).toEqual(SOURCES.loadBalancerSourceRanges);
+      }
       odd.checkForeign();
       spoil(odd, command, { one, times });
       odd.stage.objects.delete("services", { name: ODD, namespace: "default" });
@@ -64,7 +79,7 @@ test("damaged answers destroy nothing of others, and leave nothing behind", asyn
       await odd.until("its address stays", () => odd.listOwned().length === 0);
       odd.checkNothingLeft();
     }),
-    tries(15),
+    tries(12),
   );
   expect(isPolluted()).toBe(false);
 });
