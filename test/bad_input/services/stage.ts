@@ -42,7 +42,7 @@ export const HOSTILE_VALUES: readonly string[] = [
 ];
 
 /** In a usual run, each table tries every so many of the values, and begins with another one. */
-const STRIDE = 4;
+const STRIDE = 6;
 
 /** The values that a table tries: in a long run (`LANDFALL_RUNS=20`) all. @param table Number of the table */
 export function pickValues(table: number): readonly string[] {
