@@ -79,7 +79,7 @@ test("damaged answers destroy nothing of others, and leave nothing behind", asyn
       await odd.until("its address stays", () => odd.listOwned().length === 0);
       odd.checkNothingLeft();
     }),
-    tries(12),
+    tries(8),
   );
   expect(isPolluted()).toBe(false);
 });

@@ -15,7 +15,7 @@ import { createSite, USED_IP } from "../../crashes/site.ts";
 import { Stage } from "../../crashes/stage.ts";
 
 /** Values of annotations and text fields that mean nothing good. */
-export const HOSTILE_VALUES: readonly string[] = [
+const HOSTILE_VALUES: readonly string[] = [
   " ",
   "\u0000\u001b[31m\r\n\u202e",
   "\ud800",
