@@ -188,7 +188,9 @@ export class Traffic {
     const isAsking = this.#cloudCalls > 0 || this.#fetches.size > 0;
     if (isAsking && !this.#onlyHang(cloud)) return false;
     // Nobody follows while the controller is stopped.
-    if (this.#followers === 0 || kubernetes.openWatches === 0) return true;
+    if (this.#followers === 0) return true;
+    // A watch that is being opened has not brought anything yet.
+    if (kubernetes.openWatches === 0) return false;
     const nodes = kubernetes.objects.list("nodes");
     if (nodes.length !== this.#seen.size) return false;
     return nodes.every(
