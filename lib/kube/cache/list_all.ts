@@ -27,7 +27,7 @@ const PAGES_MAX = 2_000;
  * @throws {KubeError} of the server; `unavailable` if the pages do not end, or form a circle
  */
 export async function listAll<T extends KubeObject>(
-  client: KubeClient,
+  client: Pick<KubeClient, "list">,
   resource: Kind<T>,
   query: ListQuery,
   signal: AbortSignal,

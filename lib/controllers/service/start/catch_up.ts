@@ -6,6 +6,7 @@ import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
+import { listAll } from "../../../kube/cache/list_all.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import { type Service, SERVICES } from "../../../kube/kinds/service.ts";
 
@@ -84,15 +85,8 @@ async function listVersions(
   client: Pick<KubeClient, "list">,
   signal: AbortSignal,
 ): Promise<Map<Key, string>> {
-  const versions = new Map<Key, string>();
-  let next: string | undefined;
-  do {
-    const query = { limit: PAGE, ...(next !== undefined && { continue: next }) };
-    const page = await client.list(SERVICES, query, signal);
-    for (const service of page.items) {
-      versions.set(toKey(service), service.metadata.resourceVersion ?? "");
-    }
-    next = page.continue;
-  } while (next !== undefined);
-  return versions;
+  const { items } = await listAll(client, SERVICES, { limit: PAGE }, signal);
+  return new Map(
+    items.map((service) => [toKey(service), service.metadata.resourceVersion ?? ""] as const),
+  );
 }

@@ -68,18 +68,19 @@ export class ServiceTasks {
 
   /** The keys of all Services for which there may be something to do. */
   *listKeys(): Iterable<Key> {
-    for (const service of this.#options.services.values()) {
-      if (this.findNeed(service) !== "nothing") yield toKey(service);
-    }
-    for (const service of this.#listGone()) yield toKey(service);
+    for (const service of this.#listServices()) yield toKey(service);
   }
 
   /** Everything that may have a load balancer of this process, with its newest state. */
   *listClaims(): Iterable<LoadBalancerClaim> {
+    for (const service of this.#listServices()) yield this.#toClaim(service);
+  }
+
+  *#listServices(): Iterable<Service> {
     for (const service of this.#options.services.values()) {
-      if (this.findNeed(service) !== "nothing") yield this.#toClaim(service);
+      if (this.findNeed(service) !== "nothing") yield service;
     }
-    for (const service of this.#listGone()) yield this.#toClaim(service);
+    yield* this.#listGone();
   }
 
   #toClaim(service: Service): LoadBalancerClaim {
