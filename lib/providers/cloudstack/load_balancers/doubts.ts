@@ -9,7 +9,7 @@ import type {
 import { parseRuleName, toLbName } from "./rule_names.ts";
 import type { Rule, View } from "./view.ts";
 import { toWaiting } from "./wanted/problems.ts";
-import { TAG_KEYS } from "./words.ts";
+import { isOfCluster } from "./words.ts";
 
 const NOT_OURS =
   "CloudStack shows neither a VM of a Node nor a load balancer of this cluster, so it may be another CloudStack, " +
@@ -20,12 +20,8 @@ export function showsLoadBalancer(
   { addresses, rules }: Pick<View, "addresses" | "rules">,
   { clusterIds, lbNames }: { clusterIds: readonly string[]; lbNames: ReadonlySet<string> },
 ): boolean {
-  const isOurs = (tags: ReadonlyMap<string, string>): boolean => {
-    const clusterId = tags.get(TAG_KEYS.cluster);
-    return clusterId !== undefined && clusterIds.includes(clusterId);
-  };
   return (
-    addresses.values().some(({ tags }) => isOurs(tags)) ||
+    addresses.values().some(({ tags }) => isOfCluster(tags, clusterIds)) ||
     rules.values().some((rule) => lbNames.has(findLbName(rule)))
   );
 }

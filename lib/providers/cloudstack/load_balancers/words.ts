@@ -51,16 +51,22 @@ export function toTags(
   ]);
 }
 
+/** Whether tags say that an address belongs to this cluster. */
+export function isOfCluster(
+  tags: ReadonlyMap<string, string>,
+  clusterIds: readonly string[],
+): boolean {
+  const cluster = tags.get(TAG_KEYS.cluster);
+  return cluster !== undefined && clusterIds.includes(cluster);
+}
+
 /** Whether tags say that an address belongs to a Service of this cluster. */
 export function isTaggedFor(
   tags: ReadonlyMap<string, string>,
   clusterIds: readonly string[],
   uid: string,
 ): boolean {
-  const cluster = tags.get(TAG_KEYS.cluster);
-  return (
-    cluster !== undefined && clusterIds.includes(cluster) && tags.get(TAG_KEYS.serviceUid) === uid
-  );
+  return isOfCluster(tags, clusterIds) && tags.get(TAG_KEYS.serviceUid) === uid;
 }
 
 /** Whether tags say that an address belongs to any Service, of any cluster. */

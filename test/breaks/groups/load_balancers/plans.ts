@@ -230,8 +230,8 @@ const CLIENT_BREAKS: readonly Break[] = [
       "a firewall rule that shares a block with the new one goes first, because CloudStack refuses both",
     edits: edit(
       `${CLIENTS}/firewall.ts`,
-      "...first.map((one) => toDeletion(site, one)), toCreation(site, wanted),",
-      "toCreation(site, wanted), ...first.map((one) => toDeletion(site, one)),",
+      "...first.map(remove), toCreation(site, wanted),",
+      "toCreation(site, wanted), ...first.map(remove),",
     ),
     tests: [`${TESTS}/clients/firewall_test.ts`],
   },

@@ -5,7 +5,7 @@
 import { assert } from "../../../../core/assert.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { ChangeOf } from "../steps.ts";
-import { type Acting, compare, isMissing, send, sendPlain, toSorted } from "./acting.ts";
+import { type Acting, compare, send, sendRemoval, toSorted } from "./acting.ts";
 
 /** The result of a job that made or changed an item. */
 const ITEM = { key: "networkacl", schema: LB_SCHEMAS.aclItem } as const;
@@ -66,11 +66,7 @@ export async function deleteAclItem(
   { itemId, listId }: ChangeOf<"deleteAclItem">,
   acting: Acting,
 ): Promise<void> {
-  try {
-    await sendPlain(acting, "deleteNetworkACL", { id: itemId });
-  } catch (error) {
-    if (!isMissing(error, itemId)) throw error;
-  }
+  await sendRemoval(acting, "deleteNetworkACL", itemId);
   acting.store.dropAclItem(listId, itemId);
 }
 

@@ -57,6 +57,15 @@ export async function sendPlain(
   if (!success) throw new CloudError("protocol", `CloudStack says that ${command} had no success`);
 }
 
+/** Removes an object, or finds that there is none with this ID. @throws as {@linkcode sendPlain} */
+export async function sendRemoval(acting: Acting, command: string, id: string): Promise<void> {
+  try {
+    await sendPlain(acting, command, { id });
+  } catch (error) {
+    if (!isMissing(error, id)) throw error;
+  }
+}
+
 /** Asks for a new look if an object is not as it was asked for. Only the parts that are given count. */
 export function compare<T extends object>(acting: Acting, object: T, asked: Partial<T>): void {
   const whole: Partial<T> = { ...object, ...asked };

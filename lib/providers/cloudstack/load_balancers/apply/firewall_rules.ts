@@ -5,7 +5,7 @@
 import { assert } from "../../../../core/assert.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { ChangeOf } from "../steps.ts";
-import { type Acting, compare, isMissing, send, sendPlain, toSorted } from "./acting.ts";
+import { type Acting, compare, send, sendRemoval, toSorted } from "./acting.ts";
 
 /** Opens one port of an address. */
 export async function createFirewallRule(
@@ -36,10 +36,6 @@ export async function deleteFirewallRule(
   { firewallRuleId: id }: ChangeOf<"deleteFirewallRule">,
   acting: Acting,
 ): Promise<void> {
-  try {
-    await sendPlain(acting, "deleteFirewallRule", { id });
-  } catch (error) {
-    if (!isMissing(error, id)) throw error;
-  }
+  await sendRemoval(acting, "deleteFirewallRule", id);
   acting.store.dropFirewallRule(id);
 }

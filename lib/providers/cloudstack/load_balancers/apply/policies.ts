@@ -5,7 +5,7 @@
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { ChangeOf } from "../steps.ts";
 import { POLICY_DESCRIPTION } from "../words.ts";
-import { type Acting, isMissing, send, sendPlain } from "./acting.ts";
+import { type Acting, send, sendRemoval } from "./acting.ts";
 import { toIndexed } from "./indexed.ts";
 
 /** Makes a policy. CloudStack replaces the one that the rule has. */
@@ -38,10 +38,6 @@ export async function deletePolicy(
   { policyId, ruleId }: ChangeOf<"deletePolicy">,
   acting: Acting,
 ): Promise<void> {
-  try {
-    await sendPlain(acting, "deleteLBStickinessPolicy", { id: policyId });
-  } catch (error) {
-    if (!isMissing(error, policyId)) throw error;
-  }
+  await sendRemoval(acting, "deleteLBStickinessPolicy", policyId);
   acting.store.dropPolicy(ruleId, policyId);
 }

@@ -6,7 +6,7 @@ import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { ChangeOf } from "../steps.ts";
 import type { PublicAddress } from "../view.ts";
 import { isTaggedFor } from "../words.ts";
-import { type Acting, isMissing, sendPlain, toProject } from "./acting.ts";
+import { type Acting, sendRemoval, toProject } from "./acting.ts";
 import { readAddress } from "./addresses.ts";
 
 /**
@@ -27,11 +27,7 @@ export async function releaseAddress(
   const use = await findUse(address, acting);
   if (use === "visible") return store.invalidate();
   if (use !== undefined) return store.putAddress({ ...address, usedBy: use });
-  try {
-    await sendPlain(acting, "disassociateIpAddress", { id: addressId });
-  } catch (error) {
-    if (!isMissing(error, addressId)) throw error;
-  }
+  await sendRemoval(acting, "disassociateIpAddress", addressId);
   store.dropAddress(addressId);
   if (record.kept.address?.id === addressId) await record.keep({});
 }

@@ -5,7 +5,7 @@
 import { assert } from "../../../../core/assert.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { ChangeOf } from "../steps.ts";
-import { type Acting, compare, isMissing, send, sendPlain, toSorted } from "./acting.ts";
+import { type Acting, compare, send, sendPlain, sendRemoval, toSorted } from "./acting.ts";
 
 /** The result of a job that made or changed a rule. */
 const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
@@ -44,11 +44,7 @@ export async function deleteRule(
   { ruleId }: ChangeOf<"deleteRule">,
   acting: Acting,
 ): Promise<void> {
-  try {
-    await sendPlain(acting, "deleteLoadBalancerRule", { id: ruleId });
-  } catch (error) {
-    if (!isMissing(error, ruleId)) throw error;
-  }
+  await sendRemoval(acting, "deleteLoadBalancerRule", ruleId);
   acting.store.dropRule(ruleId);
 }
 

@@ -43,14 +43,15 @@ export interface GateSite {
  * in before, and those that the Service asks for.
  */
 export function planFirewall(site: GateSite): GatePlan {
-  const { port, rule, isOwn } = site;
+  const { scene, address, port, rule, isOwn, networkId } = site;
   const wanted = site.sources ?? EVERYONE;
+  const remove = (one: FirewallRule): Step => toDeletion(scene, one, address.ip, networkId);
   const { exact, foreign } = listAbout(site);
   if (rule === undefined && !isOwn && exact.length > 0)
     return { ...NONE, problems: [inTheWay(site, exact)] };
   if (rule === undefined) {
     // On an address of its own, they are left from a rule that was deleted by hand. They must not open the new one.
-    return { ...NONE, before: listWider(exact, wanted).map((one) => toDeletion(site, one)) };
+    return { ...NONE, before: listWider(exact, wanted).map(remove) };
   }
   const kept = exact.find(
     (one) => !isGoing(one) && one.cidrs && isSame(toBlocks(one.cidrs), wanted),
@@ -58,22 +59,18 @@ export function planFirewall(site: GateSite): GatePlan {
   const others = exact.filter((one) => one !== kept);
   const isOpen = foreign.some(({ cidrs }) => cidrs && covers(toBlocks(cidrs), wanted));
   if (kept !== undefined || isOpen) {
-    return { ...NONE, after: others.map((one) => toDeletion(site, one)) };
+    return { ...NONE, after: others.map(remove) };
   }
   const conflicting = foreign.filter(
     (one) => one.protocol === port.ipProtocol && mayShare(one, wanted),
   );
   if (conflicting.length > 0) {
-    const after = listWider(exact, wanted).map((one) => toDeletion(site, one));
+    const after = listWider(exact, wanted).map(remove);
     return { ...NONE, after, problems: [inTheWay(site, conflicting)] };
   }
   const first = others.filter((one) => mayShare(one, wanted));
   const last = others.filter((one) => !first.includes(one));
-  const after = [
-    ...first.map((one) => toDeletion(site, one)),
-    toCreation(site, wanted),
-    ...last.map((one) => toDeletion(site, one)),
-  ];
+  const after = [...first.map(remove), toCreation(site, wanted), ...last.map(remove)];
   return { ...NONE, after };
 }
 
@@ -112,25 +109,14 @@ export function listOrphans(scene: Scene, address: PublicAddress): readonly Fire
 
 /** Plans the deletion of firewall rules that no load-balancer rule belongs to. */
 export function planOrphanRemoval(scene: Scene, address: PublicAddress): readonly Step[] {
-  return listOrphans(scene, address).map(({ id, protocol, startPort }) =>
-    toStep(
-      scene,
-      `delete firewall rule ${protocol} ${startPort ?? "all"} on ${address.ip}`,
-      { kind: "deleteFirewallRule", firewallRuleId: id },
-      address.networkId ?? address.vpcId,
-    ),
-  );
+  const turn = address.networkId ?? address.vpcId;
+  return listOrphans(scene, address).map((one) => toDeletion(scene, one, address.ip, turn));
 }
 
 /** Plans the deletion of the firewall rules of a load-balancer rule that goes. */
 export function planFirewallRemoval(scene: Scene, rule: Rule): readonly Step[] {
-  return listFirewallRulesOf(scene, rule).map(({ id }) =>
-    toStep(
-      scene,
-      `delete firewall rule ${toIpProtocol(rule)} ${rule.publicPort} on ${rule.ip}`,
-      { kind: "deleteFirewallRule", firewallRuleId: id },
-      rule.networkId,
-    ),
+  return listFirewallRulesOf(scene, rule).map((one) =>
+    toDeletion(scene, one, rule.ip, rule.networkId),
   );
 }
 
@@ -184,9 +170,14 @@ function inTheWay(
   );
 }
 
-function toDeletion({ scene, address, port, networkId }: GateSite, { id }: FirewallRule): Step {
-  const summary = `delete firewall rule ${port.ipProtocol} ${port.publicPort} on ${address.ip}`;
-  return toStep(scene, summary, { kind: "deleteFirewallRule", firewallRuleId: id }, networkId);
+function toDeletion(
+  scene: Scene,
+  { id, protocol, startPort }: FirewallRule,
+  ip: string,
+  turn: string | undefined,
+): Step {
+  const summary = `delete firewall rule ${protocol} ${startPort ?? "all"} on ${ip}`;
+  return toStep(scene, summary, { kind: "deleteFirewallRule", firewallRuleId: id }, turn);
 }
 
 function toCreation({ scene, address, port, networkId }: GateSite, cidrs: readonly string[]): Step {

@@ -13,6 +13,7 @@ import { readPolicies } from "./policies.ts";
 import { parseRuleName } from "../rule_names.ts";
 import type { Found } from "../store.ts";
 import type { AclItem, BackendVm, Network, Rule, StickinessPolicy, Unreadable } from "../view.ts";
+import { ANNOTATIONS } from "../words.ts";
 
 /** What a look needs. */
 export interface LookOptions {
@@ -43,7 +44,6 @@ export interface LookOptions {
 const FIXED_LISTS: ReadonlySet<string> = new Set(["default_allow", "default_deny"]);
 /** Questions about single rules, VMs and lists at once. A look must not hold up what else asks CloudStack. */
 const CONCURRENCY_MAX = 4;
-const STICKINESS = /stickiness-method-name$/;
 
 /**
  * Takes one look. One list each of rules, addresses and firewall rules, one list for each list of ACLs, and what
@@ -123,7 +123,7 @@ async function readPoliciesOf(
   const rules = ours.filter(({ networkId }) => networks.get(networkId)?.stickiness !== undefined);
   const asksForIt = (rule: Rule): boolean => {
     const { annotations = {} } = findClaim(claims, rule) ?? {};
-    return Object.keys(annotations).some((key) => STICKINESS.test(key));
+    return annotations[ANNOTATIONS.stickinessMethod] !== undefined;
   };
   const question = {
     rules: new Map(rules.map((rule) => [rule.id, asksForIt(rule)])),
