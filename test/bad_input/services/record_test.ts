@@ -2,7 +2,8 @@
  * Records of load balancers that somebody else wrote: they prove nothing.
  * @module
  */
-import { describe, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { LB_COMMANDS } from "../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { PINNED_IP, USED_IP } from "../../crashes/site.ts";
 import { OddStage } from "./stage.ts";
 
@@ -52,6 +53,38 @@ describe("a forged record", () => {
     odd.checkForeign();
     await odd.remove(ODD);
     odd.checkNothingLeft();
+  });
+});
+
+describe("a forged record of an unused address of the user", () => {
+  /** The server does not say who took it. */
+  async function open(): Promise<OddStage> {
+    const odd = new OddStage();
+    const { user } = odd.stage.cloud;
+    const names = LB_COMMANDS.map(({ name }) => name);
+    const commands = names.filter((one) => one !== "listUsers" && one !== "listAsyncJobs");
+    user.role = { name: "landfall", commands: [...commands, "listVirtualMachines", "listZones"] };
+    odd.create(ODD);
+    await odd.until("it has no address", () => odd.readAddress(ODD) !== undefined);
+    return odd;
+  }
+
+  test("takes it neither while the Service is there nor when it is deleted", async () => {
+    await using odd = await open();
+    const uid = odd.find(ODD)?.metadata.uid ?? "";
+    odd.change(ODD, {
+      annotations: { [RECORD]: JSON.stringify(forge(odd, uid, PINNED_IP)) },
+      spec: { sessionAffinity: "ClientIP" },
+    });
+    await odd.stage.clock.advance(60_000);
+    odd.checkForeign();
+    odd.change(ODD, { annotations: { [RECORD]: JSON.stringify(forge(odd, uid, PINNED_IP)) } });
+    await odd.remove(ODD);
+    odd.checkNothingLeft();
+    expect(odd.listSaid().filter((one) => one.includes(PINNED_IP))).toEqual([
+      `AddressNotOurs: public IP ${PINNED_IP} stays: the record on the Service names it, but is not signed ` +
+        "with the keys in use",
+    ]);
   });
 });
 

@@ -176,10 +176,30 @@ export const LOAD_BALANCER_STEP_BREAKS: readonly Break[] = [
     id: "take-others-job-for-ours",
     invariant: "an address that another API user took is not ours",
     edits: edit(
-      `${FOLDER}/takers.ts`,
+      `${FOLDER}/reading/takers.ts`,
       'return users.size === 1 && users.has(userId) ? "us" : "others";',
       'return users.size > 0 || users.has(userId) ? "us" : "others";',
     ),
-    tests: [`${TESTS}/takers_test.ts`],
+    tests: [`${TESTS}/reading/takers_test.ts`],
+  },
+  {
+    id: "trust-unsigned-record",
+    invariant: "a record that Landfall did not sign proves nothing",
+    edits: edit(
+      `${FOLDER}/record.ts`,
+      "return read?.isSigned === true ? read.record : undefined;",
+      "return read?.record;",
+    ),
+    tests: [`${TESTS}/record_test.ts`, "test/bad_input/services/record_test.ts"],
+  },
+  {
+    id: "trust-any-signature",
+    invariant: "the signature of a record is made with the keys in use, for its content",
+    edits: edit(
+      `${FOLDER}/record.ts`,
+      'typeof signature === "string" && signer.isValid(signature, content)',
+      'typeof signature === "string"',
+    ),
+    tests: [`${TESTS}/record_test.ts`],
   },
 ];

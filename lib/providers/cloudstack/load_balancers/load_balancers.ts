@@ -24,14 +24,18 @@ import { inspectLoadBalancing } from "./inspection.ts";
 import { Look, type LookSource } from "./look.ts";
 import { plan } from "./plan/plan.ts";
 import { planRelease } from "./plan/release.ts";
+import { readTakers } from "./reading/takers.ts";
+import { SIGNING_PURPOSE } from "./record_signer.ts";
 import type { Step } from "./steps.ts";
 import { LookStore } from "./store.ts";
-import { readTakers } from "./takers.ts";
 import type { View } from "./view.ts";
 
 /** What {@linkcode CloudStackLoadBalancers} need. */
 export interface LoadBalancersOptions {
-  readonly session: Pick<CloudStackSession, "awaitJob" | "call" | "isOwnKey" | "list" | "read">;
+  readonly session: Pick<
+    CloudStackSession,
+    "awaitJob" | "call" | "deriveKey" | "isOwnKey" | "list" | "read"
+  >;
   readonly clock: Clock;
   /** Source of randomness in [0, 1). @default {Math.random} */
   readonly random?: () => number;
@@ -146,6 +150,7 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
       api: this.#api,
       source,
       readTakers: (asked, signal) => readTakers({ session, asked }, signal),
+      readSigningKey: () => session.deriveKey(SIGNING_PURPOSE),
       store,
       clock,
       signal: abandoned,

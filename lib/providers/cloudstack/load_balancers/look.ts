@@ -44,6 +44,8 @@ export interface LookerOptions {
     asked: ReadonlyMap<string, number>,
     signal: AbortSignal,
   ) => Promise<ReadonlyMap<string, "us" | "others"> | undefined>;
+  /** The key that signs records now. */
+  readonly readSigningKey: () => Promise<Uint8Array>;
   readonly store: LookStore;
   readonly clock: Clock;
   /** Ends looks. */
@@ -125,7 +127,7 @@ export class Look {
     if (unclaimed.size > 0) {
       for (const { owner } of this.#claims()) if (unclaimed.has(toLbName(owner.uid))) return false;
     }
-    for (const id of listAsked(this.#claims(), addresses).keys()) {
+    for (const id of listAsked(this.#claims(), addresses, view.recordSigner).keys()) {
       if (!askedIds.has(id)) return false;
     }
     return now.networkIds.isSubsetOf(networkIds);
@@ -179,6 +181,7 @@ export class Look {
     const { api, source, store, clock } = this.#options;
     const takenAtWallMs = clock.now();
     const signal = AbortSignal.any([this.#options.signal, ending]);
+    store.setSigningKey(await this.#options.readSigningKey());
     const { vms, isWhole } = await source.readBackends(-Infinity, signal);
     const { networkIds } = this.#findNodes();
     const claims = new Map(
@@ -194,6 +197,7 @@ export class Look {
             readTakers: (asked) => this.#options.readTakers(asked, signal),
             readVersion: () => source.facts.readVersion(signal),
             claims,
+            recordSigner: store.recordSigner,
             vms,
             isEveryVm: isWhole,
             nodeNetworkIds: networkIds,
@@ -212,7 +216,7 @@ export class Look {
     );
     const unclaimed = new Set(lbNames.filter((one) => !claims.has(one)));
     const { addresses } = found;
-    const askedIds = new Set(listAsked(claims.values(), addresses).keys());
+    const askedIds = new Set(listAsked(claims.values(), addresses, store.recordSigner).keys());
     return {
       found,
       scope: { nodes: this.#findNodes(), networkIds, unclaimed, addresses, askedIds },

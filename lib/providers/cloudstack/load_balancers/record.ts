@@ -2,11 +2,13 @@
  * What Landfall keeps on a Service while a change of CloudStack is open. Pure. Frozen: what an older version wrote must
  * stay readable.
  *
- * A hint, never a proof: everyone who may edit the Service may write anything there, and backups copy it.
+ * Signed, because everyone who may edit the Service may write anything there. Still only a hint: users can write an old
+ * record again, and backups copy it.
  * @module
  */
 import { parseIp } from "../../../core/net/ip.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
+import type { RecordSigner } from "./record_signer.ts";
 
 /** Where an address serves: a network, or a VPC whose tiers share it. IDs of CloudStack. */
 export type Place = { readonly networkId: string } | { readonly vpcId: string };
@@ -48,14 +50,14 @@ const COMMAND = /^[A-Za-z]{1,64}$/;
  *
  * @param uid Of the Service: a copy of the annotation on another one says nothing
  */
-export function formatRecord({ address, job }: KeptRecord, uid: string): string | undefined {
-  if (address === undefined && job === undefined) return undefined;
-  return JSON.stringify({
-    v: VERSION,
-    uid,
-    ...(address && { address: formatAddress(address) }),
-    ...(job && { job: { id: job.id, command: job.command, object: job.objectId } }),
-  });
+export function formatRecord(
+  record: KeptRecord,
+  uid: string,
+  signer: RecordSigner,
+): string | undefined {
+  if (record.address === undefined && record.job === undefined) return undefined;
+  const content = toContent(record, uid);
+  return JSON.stringify({ ...content, signature: signer.sign(JSON.stringify(content)) });
 }
 
 /**
@@ -63,15 +65,27 @@ export function formatRecord({ address, job }: KeptRecord, uid: string): string 
  *
  * @returns `undefined` for all that Landfall would not write on the Service with this UID
  */
-export function parseRecord(text: string | undefined, uid: string): KeptRecord | undefined {
-  if (text === undefined || text.length > LENGTH_MAX) return undefined;
-  const fields = parseFields(text);
-  if (fields?.["v"] !== VERSION || fields["uid"] !== uid) return undefined;
-  const address = fields["address"] === undefined ? NONE : parseAddress(fields["address"]);
-  const job = fields["job"] === undefined ? NONE : parseJob(fields["job"]);
-  if (address === undefined || job === undefined) return undefined;
-  const record = { ...address, ...job };
-  return Object.keys(record).length === 0 ? undefined : record;
+export function parseRecord(
+  text: string | undefined,
+  uid: string,
+  signer: RecordSigner,
+): KeptRecord | undefined {
+  const read = readRecord(text, uid, signer);
+  return read?.isSigned === true ? read.record : undefined;
+}
+
+/**
+ * The address that a record names which Landfall did not write, or wrote with other keys.
+ *
+ * @returns `undefined` if it names none, or Landfall wrote it
+ */
+export function findUnsigned(
+  text: string | undefined,
+  uid: string,
+  signer: RecordSigner,
+): AskedAddress | undefined {
+  const read = readRecord(text, uid, signer);
+  return read?.isSigned === false ? read.record.address : undefined;
 }
 
 /** A record without a job that is over; `undefined` if nothing else is in it. */
@@ -85,7 +99,43 @@ export function withoutJobs(
 
 type Fields = Readonly<Record<string, unknown>>;
 
+interface ReadRecord {
+  readonly record: KeptRecord;
+  readonly isSigned: boolean;
+}
+
 const NONE: KeptRecord = {};
+
+function readRecord(
+  text: string | undefined,
+  uid: string,
+  signer: RecordSigner,
+): ReadRecord | undefined {
+  if (text === undefined || text.length > LENGTH_MAX) return undefined;
+  const fields = parseFields(text);
+  if (fields?.["v"] !== VERSION || fields["uid"] !== uid) return undefined;
+  const address = fields["address"] === undefined ? NONE : parseAddress(fields["address"]);
+  const job = fields["job"] === undefined ? NONE : parseJob(fields["job"]);
+  if (address === undefined || job === undefined) return undefined;
+  const record = { ...address, ...job };
+  if (Object.keys(record).length === 0) return undefined;
+  const signature = fields["signature"];
+  const content = JSON.stringify(toContent(record, uid));
+  return {
+    record,
+    isSigned: typeof signature === "string" && signer.isValid(signature, content),
+  };
+}
+
+/** What is signed. The order of its fields counts. */
+function toContent({ address, job }: KeptRecord, uid: string): object {
+  return {
+    v: VERSION,
+    uid,
+    ...(address && { address: formatAddress(address) }),
+    ...(job && { job: { id: job.id, command: job.command, object: job.objectId } }),
+  };
+}
 
 function formatAddress({ id, ip, place, atMs, wasFree }: AskedAddress): object {
   const where = "vpcId" in place ? { vpc: place.vpcId } : { network: place.networkId };

@@ -2,6 +2,7 @@
  * Keeps the last look at CloudStack, with the changes that this process made since.
  * @module
  */
+import { RecordSigner } from "./record_signer.ts";
 import {
   changeMembers,
   dropById,
@@ -14,7 +15,7 @@ import {
 import type { AclItem, FirewallRule, PublicAddress, Rule, StickinessPolicy, View } from "./view.ts";
 
 /** What a look found, besides what the store adds by itself. */
-export type Found = Omit<View, "clusterIds" | "endedJobs" | "vms">;
+export type Found = Omit<View, "clusterIds" | "endedJobs" | "recordSigner" | "vms">;
 
 /** What a look was about. */
 export interface LookScope {
@@ -78,6 +79,7 @@ export class LookStore {
   #isValid = false;
   #clusterIds = NO_IDS;
   #vms = NO_VMS;
+  #recordSigner = new RecordSigner();
   #endedJobs: ReadonlySet<string> = new Set();
   #view: View | undefined;
 
@@ -106,6 +108,18 @@ export class LookStore {
   /** Sets the IDs of the cluster for views from now on. */
   setClusterIds(ids: View["clusterIds"]): void {
     this.#clusterIds = ids;
+    this.#view = undefined;
+  }
+
+  /** Signs records. Until {@linkcode setSigningKey} is called, nothing that another process wrote counts as signed. */
+  get recordSigner(): RecordSigner {
+    return this.#recordSigner;
+  }
+
+  /** Sets the key that signs records from now on, also those of views. */
+  setSigningKey(key: Uint8Array): void {
+    if (this.#recordSigner.has(key)) return;
+    this.#recordSigner = new RecordSigner(key);
     this.#view = undefined;
   }
 
@@ -256,6 +270,7 @@ export class LookStore {
       clusterIds: this.#clusterIds,
       vms: this.#vms,
       endedJobs: this.#endedJobs,
+      recordSigner: this.#recordSigner,
       addresses: tables.addresses.share(),
       rules: tables.rules.share(),
       firewallRules: tables.firewallRules.share(),

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Version } from "../session/facts.ts";
+import type { RecordSigner } from "./record_signer.ts";
 
 /** A public IP address of the account or project. */
 export interface PublicAddress {
@@ -178,6 +179,8 @@ export interface View {
    * Jobs that this process knows to be over, by ID: a record may still name them. Absent: it knows none.
    */
   readonly endedJobs?: ReadonlySet<string>;
+  /** Says which records Landfall wrote. */
+  readonly recordSigner: RecordSigner;
   /** In addition to all of these. Usually empty. */
   readonly unreadable: readonly Unreadable[];
 }

@@ -27,6 +27,7 @@ import {
 import { PageReader } from "./pages.ts";
 import { type Body, readBody, toObject } from "./reply.ts";
 import { type Command, type Destination, sendCommand } from "./request.ts";
+import { deriveKey } from "./signature.ts";
 
 /** A change. Without `key` the schema reads the whole answer: `{ "success": true }`. */
 export interface Change<T> extends Command {
@@ -209,6 +210,11 @@ export class CloudStackSession {
   /** Whether requests are signed with the secret of this key now. */
   async isOwnKey(apiKey: string): Promise<boolean> {
     return (await this.#route.keys.read()).apiKey === apiKey;
+  }
+
+  /** A key for another purpose, which tells nothing about the secret that signs requests now. */
+  async deriveKey(purpose: string): Promise<Uint8Array> {
+    return deriveKey((await this.#route.keys.read()).secretKey, purpose);
   }
 
   /** Sends a command until it has an answer: with other keys after a 401, after the wait that a 429 asks for. */

@@ -32,6 +32,11 @@ export function sign(params: Params, secretKey: string): string {
   return createHmac("sha1", secretKey).update(signed).digest("base64");
 }
 
+/** A key that only those can compute who have the secret key, and that does not lead back to it. 32 bytes. */
+export function deriveKey(secretKey: string, purpose: string): Uint8Array {
+  return createHmac("sha256", secretKey).update(purpose).digest();
+}
+
 /** What is sent. */
 export interface SignedQuery {
   /** A query, or the body of a form, with the signature as its last field. */

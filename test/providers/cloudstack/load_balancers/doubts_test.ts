@@ -10,7 +10,7 @@ import {
 } from "../../../../lib/providers/cloudstack/load_balancers/doubts.ts";
 import type { View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { toClaim } from "./look_rig.ts";
-import { byId, toAddress, toFound, toRule } from "./objects.ts";
+import { byId, SIGNER, toAddress, toFound, toRule } from "./objects.ts";
 
 const UID = "01234567-89ab-cdef-0123-456789abcdef";
 const LB_NAME = "a0123456789abcdef0123456789abcde";
@@ -38,7 +38,8 @@ describe("findDoubt()", () => {
   const ingress = [{ ip: "192.0.2.1" }];
 
   function find(over: Partial<View>, claim: Partial<LoadBalancerClaim> = {}) {
-    const view: View = { ...toFound(), clusterIds: ["one"], vms: new Map(), ...over };
+    const own = { clusterIds: ["one"] as const, vms: new Map(), recordSigner: SIGNER };
+    const view: View = { ...toFound(), ...own, ...over };
     return findDoubt(view, toClaim(UID, claim));
   }
 

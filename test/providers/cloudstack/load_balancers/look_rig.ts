@@ -23,6 +23,7 @@ import {
 } from "../../../../lib/simulator/cloudstack/mod.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
+import { SIGNING_KEY } from "./objects.ts";
 
 const signal = new AbortController().signal;
 
@@ -106,7 +107,9 @@ async function startRig(world: World, more: object): Promise<LookRig> {
     rig.askedTakers.push(asked);
     return Promise.resolve(new Map([...asked.keys()].map((id) => [id, "us"])));
   };
-  const look = new Look({ api, source: generation, readTakers, store, clock, signal });
+  const readSigningKey = (): Promise<Uint8Array> => Promise.resolve(SIGNING_KEY);
+  const source = generation;
+  const look = new Look({ api, source, readTakers, readSigningKey, store, clock, signal });
   const rig: LookRig = {
     askedTakers: [],
     clock,

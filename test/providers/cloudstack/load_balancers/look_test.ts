@@ -8,7 +8,7 @@ import type { View } from "../../../../lib/providers/cloudstack/load_balancers/v
 import { createDemoWorld } from "../../../../lib/simulator/cloudstack/mod.ts";
 import { settle } from "../../../support/manual_clock.ts";
 import { toClaim, useLook } from "./look_rig.ts";
-import { toAddress } from "./objects.ts";
+import { SIGNER, toAddress } from "./objects.ts";
 
 const signal = new AbortController().signal;
 const UID = "01234567-89ab-cdef-0123-456789abcdef";
@@ -207,7 +207,7 @@ describe("Look", () => {
     const { addresses } = await observe();
     const address = addresses.values().find(({ tags }) => tags.size === 0);
     const named = { id: address?.id ?? "", place: { networkId: LB_NETWORK }, wasFree: true };
-    const record = formatRecord({ address: { ...named, atMs: 0 } }, UID) ?? "";
+    const record = formatRecord({ address: { ...named, atMs: 0 } }, UID, SIGNER) ?? "";
     rig.claims = [toClaim(UID, { record })];
     takeRequests();
     const { takers } = await observe(60_000);
@@ -223,7 +223,7 @@ describe("Look", () => {
     const taken = toAddress("0a1b2c3d-0000-4000-8000-00000000000a");
     rig.store.putAddress(taken);
     const named = { id: taken.id, place: { networkId: LB_NETWORK }, wasFree: true };
-    const record = formatRecord({ address: { ...named, atMs: 0 } }, UID) ?? "";
+    const record = formatRecord({ address: { ...named, atMs: 0 } }, UID, SIGNER) ?? "";
     rig.claims = [toClaim(UID, { record })];
     expect((await observe(60_000)).addresses.get(taken.id)).toEqual(taken);
     expect(takeRequests()).toEqual({});

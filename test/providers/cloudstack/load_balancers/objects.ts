@@ -2,6 +2,7 @@
  * Objects of a look, as tests need them: everything has a value, and a test says what matters to it.
  * @module
  */
+import { RecordSigner } from "../../../../lib/providers/cloudstack/load_balancers/record_signer.ts";
 import type { Found } from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
 import type {
   AclItem,
@@ -11,6 +12,12 @@ import type {
   Rule,
   StickinessPolicy,
 } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+
+/** The key that signs records. */
+export const SIGNING_KEY: Uint8Array = new TextEncoder().encode("key of these tests");
+
+/** Signs records with it. */
+export const SIGNER: RecordSigner = new RecordSigner(SIGNING_KEY);
 
 /** A public address of the network `net`. */
 export function toAddress(id: string, over: Partial<PublicAddress> = {}): PublicAddress {

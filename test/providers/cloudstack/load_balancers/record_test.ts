@@ -4,12 +4,15 @@
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { RecordSigner } from "../../../../lib/providers/cloudstack/load_balancers/record_signer.ts";
 import {
+  findUnsigned,
   formatRecord,
   type KeptRecord,
   parseRecord,
   withoutJobs,
 } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
+import { SIGNER } from "./objects.ts";
 
 const UID = "11111111-2222-4333-8444-555555555555";
 const ID = "aaaaaaaa-2222-4333-8444-555555555555";
@@ -27,59 +30,106 @@ const JOB = { id: ID, command: "createLoadBalancerRule", objectId: UID } as cons
 const FROZEN: readonly [string, KeptRecord][] = [
   [
     `{"v":1,"uid":"${UID}","address":{"id":"${ID}","ip":"192.0.2.10","network":"${ID}",` +
-      `"at":"2026-01-02T03:04:05Z","free":true}}`,
+      `"at":"2026-01-02T03:04:05Z","free":true},` +
+      `"signature":"mPR85wfHUxYMaZ9cnrDQsQbvZDNRQsacQW_9qxc7Sd0"}`,
     { address: ADDRESS },
   ],
   [
-    `{"v":1,"uid":"${UID}","address":{"vpc":"${ID}","at":"2026-01-02T03:04:05Z","free":false}}`,
+    `{"v":1,"uid":"${UID}","address":{"vpc":"${ID}","at":"2026-01-02T03:04:05Z","free":false},` +
+      `"signature":"bVjlmuGE2qdoldO5wh0h-zr7W32bNkLVb4zbOPRY97k"}`,
     { address: { place: { vpcId: ID }, atMs: AT_MS, wasFree: false } },
   ],
   [
-    `{"v":1,"uid":"${UID}","job":{"id":"${ID}","command":"createLoadBalancerRule","object":"${UID}"}}`,
+    `{"v":1,"uid":"${UID}","job":{"id":"${ID}","command":"createLoadBalancerRule","object":"${UID}"},` +
+      `"signature":"LCGD7Q8t3kncCj_8aUGiTRAEYiyPkpes_Wln44YUIiE"}`,
     { job: JOB },
   ],
   [
-    `{"v":1,"uid":"${UID}","job":{"id":"${ID}","command":"deleteFirewallRule"}}`,
+    `{"v":1,"uid":"${UID}","job":{"id":"${ID}","command":"deleteFirewallRule"},` +
+      `"signature":"kLFwUdkvxCsOkxV4z_iO_lhgbq-in26FYOnvWhtpKfs"}`,
     { job: { id: ID, command: "deleteFirewallRule" } },
   ],
 ];
 
 /** A record with one field replaced. */
 function change(part: "address" | "job" | "", key: string, value: unknown): string {
-  const record = JSON.parse(formatRecord({ address: ADDRESS, job: JOB }, UID) ?? "");
+  const record = JSON.parse(formatRecord({ address: ADDRESS, job: JOB }, UID, SIGNER) ?? "");
   const object = part === "" ? record : record[part];
   if (value === undefined) delete object[key];
   else object[key] = value;
   return JSON.stringify(record);
 }
 
+/** What a text says, also if Landfall did not write it. */
+function read(text: string): unknown {
+  return parseRecord(text, UID, SIGNER) ?? findUnsigned(text, UID, SIGNER);
+}
+
 describe("the record", () => {
   test.each(FROZEN)("is written and read as %s", (text, record) => {
-    expect(formatRecord(record, UID)).toBe(text);
-    expect(parseRecord(text, UID)).toEqual(record);
+    expect(formatRecord(record, UID, SIGNER)).toBe(text);
+    expect(parseRecord(text, UID, SIGNER)).toEqual(record);
   });
 
   test("with nothing to keep is no text, and no text is no record", () => {
-    expect(formatRecord({}, UID)).toBeUndefined();
-    expect(parseRecord(undefined, UID)).toBeUndefined();
-    expect(parseRecord(`{"v":1,"uid":"${UID}"}`, UID)).toBeUndefined();
+    expect(formatRecord({}, UID, SIGNER)).toBeUndefined();
+    expect(parseRecord(undefined, UID, SIGNER)).toBeUndefined();
+    expect(parseRecord(`{"v":1,"uid":"${UID}"}`, UID, SIGNER)).toBeUndefined();
   });
 
   test("the largest one that Landfall writes is read again", () => {
     const ip = "2001:db8:1111:2222:3333:4444:5555:6666";
     const address = { ...ADDRESS, ip, place: { vpcId: ID } };
     const record = { address, job: { ...JOB, command: "c".repeat(64) } };
-    const text = formatRecord(record, UID) ?? "";
+    const text = formatRecord(record, UID, SIGNER) ?? "";
     expect(text.length).toBeLessThan(600);
-    expect(parseRecord(text, UID)).toEqual(record);
+    expect(parseRecord(text, UID, SIGNER)).toEqual(record);
   });
 
   test("a copy on another Service says nothing", () => {
-    expect(parseRecord(formatRecord({ address: ADDRESS }, UID), ID)).toBeUndefined();
+    expect(
+      parseRecord(formatRecord({ address: ADDRESS }, UID, SIGNER), ID, SIGNER),
+    ).toBeUndefined();
+  });
+
+  test.each<["address" | "job", string, unknown]>([
+    ["address", "id", UID],
+    ["address", "ip", "192.0.2.11"],
+    ["address", "network", UID],
+    ["address", "at", "2026-01-02T03:04:06Z"],
+    ["address", "free", false],
+    ["job", "id", UID],
+    ["job", "command", "stopVirtualMachine"],
+    ["job", "object", ID],
+    ["job", "object", undefined],
+  ])("with another %p.%s says nothing", (part, key, value) => {
+    const text = change(part, key, value);
+    expect(parseRecord(text, UID, SIGNER)).toBeUndefined();
+    expect(findUnsigned(text, UID, SIGNER)?.place).toBeDefined();
+  });
+
+  test.each([undefined, null, "", 7, "AAAA", "\u0000", "x".repeat(43)])(
+    "with the signature %p says nothing",
+    (signature) => {
+      const text = change("", "signature", signature);
+      expect(parseRecord(text, UID, SIGNER)).toBeUndefined();
+      expect(findUnsigned(text, UID, SIGNER)).toEqual(ADDRESS);
+    },
+  );
+
+  test("that other keys signed says nothing", () => {
+    const record = { address: ADDRESS };
+    const text = formatRecord(record, UID, new RecordSigner()) ?? "";
+    expect(parseRecord(text, UID, SIGNER)).toBeUndefined();
+    expect(findUnsigned(text, UID, SIGNER)).toEqual(ADDRESS);
+    expect(findUnsigned(formatRecord(record, UID, SIGNER), UID, SIGNER)).toBeUndefined();
   });
 
   test("a field that is not known changes nothing", () => {
-    expect(parseRecord(change("", "later", 1), UID)).toEqual({ address: ADDRESS, job: JOB });
+    expect(parseRecord(change("", "later", 1), UID, SIGNER)).toEqual({
+      address: ADDRESS,
+      job: JOB,
+    });
   });
 
   test.each<["address" | "job" | "", string, unknown]>([
@@ -111,27 +161,27 @@ describe("the record", () => {
     ["job", "command", undefined],
     ["job", "object", "x"],
   ])("with %p.%s = %p is none", (part, key, value) => {
-    expect(parseRecord(change(part, key, value), UID)).toBeUndefined();
+    expect(read(change(part, key, value))).toBeUndefined();
   });
 
   test.each(["", "{", "[]", "null", "1", `"${UID}"`, "{}", `${" ".repeat(1_025)}{}`])(
     "the text %p is none",
     (text) => {
-      expect(parseRecord(text, UID)).toBeUndefined();
+      expect(read(text)).toBeUndefined();
     },
   );
 
   test("a long text is none, whatever it says", () => {
     const text = change("", "later", "x".repeat(1_024));
-    expect(parseRecord(text, UID)).toBeUndefined();
+    expect(read(text)).toBeUndefined();
   });
 
   test("no text makes it throw", () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (text) => {
-        parseRecord(text, UID);
-        parseRecord(`{"v":1,"uid":"${UID}","address":${text}}`, UID);
-        parseRecord(`{"v":1,"uid":"${UID}","job":${text}}`, UID);
+        read(text);
+        read(`{"v":1,"uid":"${UID}","address":${text}}`);
+        read(`{"v":1,"uid":"${UID}","job":${text}}`);
       }),
     );
   });

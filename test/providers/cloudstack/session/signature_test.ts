@@ -5,6 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  deriveKey,
   encodeValue,
   type Params,
   sign,
@@ -135,5 +136,15 @@ describe("toSignedQuery()", () => {
 
   test("never holds the secret", () => {
     expect(toSignedQuery({ apikey: "KEY" }, "geheim").query).not.toContain("geheim");
+  });
+});
+
+describe("deriveKey()", () => {
+  test("is HMAC-SHA256 of the purpose with the secret", () => {
+    // printf %s landfall.dev/load-balancer | openssl dgst -sha256 -hmac secret
+    const expected = "d4573d3be7c84a6328bdae9d2c1f910d9ebb6e0ec5d8b1d4463291e74598a0c8";
+    const key = deriveKey("secret", "landfall.dev/load-balancer");
+    expect(Buffer.from(key).toString("hex")).toBe(expected);
+    expect(Buffer.from(deriveKey("secret", "else")).toString("hex")).not.toBe(expected);
   });
 });

@@ -51,7 +51,7 @@ export class Applier {
    */
   async apply(step: Step, context: ApplyContext, signal: AbortSignal): Promise<void> {
     const { store } = context;
-    const record = new RecordKeeper(context.record, step, signal);
+    const record = new RecordKeeper(context.record, step, store.recordSigner, signal);
     const acting = { ...this.#options, ...context, record, owner: step.owner, signal };
     const key = `${step.owner.uid} ${step.summary}`;
     try {

@@ -4,6 +4,7 @@
  */
 import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
 import { formatRecord, type KeptRecord, type OpenJob } from "../record.ts";
+import type { RecordSigner } from "../record_signer.ts";
 import type { Step } from "../steps.ts";
 
 /**
@@ -13,7 +14,7 @@ import type { Step } from "../steps.ts";
  */
 export class RecordKeeper {
   readonly #record: LoadBalancerRecord;
-  readonly #uid: string;
+  readonly #format: (kept: KeptRecord) => string | undefined;
   readonly #signal: AbortSignal;
   #kept: KeptRecord;
   #saved: string | undefined;
@@ -23,13 +24,14 @@ export class RecordKeeper {
   constructor(
     record: LoadBalancerRecord,
     step: Pick<Step, "owner" | "record">,
+    signer: RecordSigner,
     signal: AbortSignal,
   ) {
     this.#record = record;
-    this.#uid = step.owner.uid;
+    this.#format = (kept) => formatRecord(kept, step.owner.uid, signer);
     this.#signal = signal;
     this.#kept = step.record ?? {};
-    this.#saved = formatRecord(this.#kept, this.#uid);
+    this.#saved = this.#format(this.#kept);
   }
 
   get kept(): KeptRecord {
@@ -43,7 +45,7 @@ export class RecordKeeper {
    */
   async keep(kept: KeptRecord): Promise<void> {
     this.#kept = kept;
-    const save = (): Promise<void> => this.#save(formatRecord(kept, this.#uid));
+    const save = (): Promise<void> => this.#save(this.#format(kept));
     // A save that failed was its own caller's problem.
     this.#last = this.#last.then(save, save);
     await this.#last;

@@ -7,6 +7,7 @@
  */
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../../core/text/printable.ts";
+import type { AskedAddress } from "../record.ts";
 import { isAssociatedBy1x } from "../wanted/annotations.ts";
 import { listFirewallRulesOf, listOrphans } from "../clients/firewall.ts";
 import { toNotice, toWaiting } from "../wanted/problems.ts";
@@ -55,14 +56,14 @@ export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean 
 }
 
 /** What the record says about an address. */
-export function findAsked(
-  { record }: Scene,
-  { id, ip }: PublicAddress,
-): NonNullable<Scene["record"]>["address"] {
+export function findAsked({ record }: Scene, address: PublicAddress): AskedAddress | undefined {
   const asked = record?.address;
-  if (asked === undefined || (asked.id === undefined && asked.ip === undefined)) return undefined;
-  const isIt = (asked.id ?? id) === id && (asked.ip ?? ip) === ip;
-  return isIt ? asked : undefined;
+  return asked !== undefined && isNamedBy(asked, address) ? asked : undefined;
+}
+
+function isNamedBy(asked: AskedAddress, { id, ip }: PublicAddress): boolean {
+  if (asked.id === undefined && asked.ip === undefined) return false;
+  return (asked.id ?? id) === id && (asked.ip ?? ip) === ip;
 }
 
 /**
@@ -153,6 +154,21 @@ export function toDoubt({ ip }: PublicAddress): LoadBalancerProblem {
   const why = "Landfall may have taken it for this Service, and cannot prove it";
   const advice = "release it by hand if nothing needs it";
   return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}; ${advice}`);
+}
+
+/**
+ * Says that an address stays that a record names which Landfall did not sign. No advice to release it: anyone who may
+ * edit the Service can write any address there.
+ */
+export function checkUnsigned(scene: Scene): readonly LoadBalancerProblem[] {
+  const { unsigned } = scene;
+  if (unsigned === undefined) return [];
+  return [...scene.view.addresses.values()]
+    .filter((one) => isNamedBy(unsigned, one) && !isOwn(scene, one))
+    .map(({ ip }) => {
+      const why = `the record on the Service names it, but is not signed with the keys in use`;
+      return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}`);
+    });
 }
 
 /**

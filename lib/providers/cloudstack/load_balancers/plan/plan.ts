@@ -15,6 +15,7 @@ import { hasRuleLists } from "../clients/versions.ts";
 import {
   checkAsked,
   checkPending,
+  checkUnsigned,
   findDoubtful,
   isOwnOrProven,
   mayTag,
@@ -90,6 +91,7 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Plan {
     ...findDoubtful(scene)
       .filter(({ id }) => id !== address.id)
       .map(toDoubt),
+    ...checkUnsigned(scene),
     ...checkBackends(scene.view, network, backends),
     ...ports.flatMap((one) => one.problems),
   ];

@@ -12,6 +12,7 @@ import {
   checkAsked,
   checkClusters,
   checkPending,
+  checkUnsigned,
   findDoubtful,
   findLost,
   hasRulesOf1x,
@@ -46,6 +47,7 @@ export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerP
   const problems = [
     ...plans.flatMap((one) => one.problems),
     ...[...findDoubtful(scene), ...findLost(scene)].map(toDoubt),
+    ...checkUnsigned(scene),
     ...checkClusters(scene),
     ...checkPending(scene),
     ...checkAsked(scene),

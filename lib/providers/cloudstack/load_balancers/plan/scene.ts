@@ -6,8 +6,13 @@ import type {
   LoadBalancerClaim,
   LoadBalancerOwner,
 } from "../../../../cloud/capabilities/load_balancers.ts";
-import type { KeptRecord } from "../record.ts";
-import { parseRecord, withoutJobs } from "../record.ts";
+import {
+  type AskedAddress,
+  findUnsigned,
+  type KeptRecord,
+  parseRecord,
+  withoutJobs,
+} from "../record.ts";
 import { parseRuleName, toLbName } from "../rule_names.ts";
 import type { Change, Step } from "../steps.ts";
 import { listRulesOn } from "../reading/on_addresses.ts";
@@ -21,6 +26,8 @@ export interface Scene {
   readonly lbName: string;
   /** What the record says of what is open, which is only a hint. */
   readonly record?: KeptRecord;
+  /** An address that a record names which Landfall did not sign: it counts for nothing. */
+  readonly unsigned?: AskedAddress;
   /** Rules of the Service, on any address, by port and ID. */
   readonly rules: readonly Rule[];
 }
@@ -30,12 +37,20 @@ const NO_JOBS: ReadonlySet<string> = new Set();
 /** Finds what a look shows of a Service. */
 export function toScene(view: View, claim: LoadBalancerClaim): Scene {
   const lbName = toLbName(claim.owner.uid);
-  const said = parseRecord(claim.record, claim.owner.uid);
-  const record = withoutJobs(said, view.endedJobs ?? NO_JOBS);
+  const written = [claim.record, claim.owner.uid, view.recordSigner] as const;
+  const record = withoutJobs(parseRecord(...written), view.endedJobs ?? NO_JOBS);
+  const unsigned = findUnsigned(...written);
   const rules = [...view.rules.values()]
     .filter((one) => isNameOf(lbName, one.name))
     .toSorted((a, b) => a.publicPort - b.publicPort || (a.id < b.id ? -1 : 1));
-  return { view, claim, lbName, ...(record && { record }), rules };
+  return {
+    view,
+    claim,
+    lbName,
+    ...(record && { record }),
+    ...(unsigned && { unsigned }),
+    rules,
+  };
 }
 
 /** Whether a rule belongs to a load balancer, by its name. */

@@ -10,6 +10,7 @@ import { listAsked } from "./asked_addresses.ts";
 import { isAboutOne, readMemberships } from "./memberships.ts";
 import type { Networks } from "./networks.ts";
 import { readPolicies } from "./policies.ts";
+import type { RecordSigner } from "../record_signer.ts";
 import { parseRuleName } from "../rule_names.ts";
 import type { Found } from "../store.ts";
 import type { AclItem, BackendVm, Network, Rule, StickinessPolicy, Unreadable } from "../view.ts";
@@ -23,6 +24,7 @@ export interface LookOptions {
   readonly readVersion: () => Promise<Version | undefined>;
   /** Every Service, by the name of its load balancer. */
   readonly claims: ReadonlyMap<string, LoadBalancerClaim>;
+  readonly recordSigner: RecordSigner;
   readonly vms: ReadonlyMap<string, BackendVm>;
   /** Whether `vms` are all that this user may see. */
   readonly isEveryVm: boolean;
@@ -66,7 +68,7 @@ export async function takeLook(
   const wanted = new Set([...nodeNetworkIds, ...ours.map(({ networkId }) => networkId)]);
   const networks = await options.networks.read({ wanted, projectId }, signal);
   const limited = { ...options, limiter: new Limiter(CONCURRENCY_MAX) };
-  const asked = listAsked(claims.values(), toMap(addresses));
+  const asked = listAsked(claims.values(), toMap(addresses), options.recordSigner);
   const [takers, members, policies, aclItems] = await Promise.all([
     asked.size === 0 ? undefined : options.readTakers(asked),
     readMembers(ours, rules, limited, signal),

@@ -14,13 +14,14 @@ import {
 import { RecordKeeper } from "../../../../../lib/providers/cloudstack/load_balancers/apply/record_keeper.ts";
 import { ApiError } from "../../../../../lib/providers/cloudstack/session/errors.ts";
 import { OWNER, useApply } from "./apply_rig.ts";
+import { SIGNER } from "../objects.ts";
 
 const rig = useApply();
 const { signal } = new AbortController();
 
 function toActing(projectId?: string): Acting {
   const { session, store, clock, random } = rig;
-  const record = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+  const record = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
   return { session, store, clock, projectId, random, record, owner: OWNER, signal };
 }
 
@@ -71,20 +72,20 @@ describe("RecordKeeper", () => {
   const job = { id: OWNER.uid, command: "x" };
 
   test("saves in the order of the calls, and nothing that Kubernetes has", async () => {
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
     rig.record.onSave = () => Bun.sleep(1);
     await Promise.all([keeper.keep({ address }), keeper.keepJob(job), keeper.keep({ address })]);
     await keeper.keep({ address });
     const saved = rig.record.saved.map((text) => Object.keys(JSON.parse(text ?? "{}")));
     expect(saved).toEqual([
-      ["v", "uid", "address"],
-      ["v", "uid", "address", "job"],
-      ["v", "uid", "address"],
+      ["v", "uid", "address", "signature"],
+      ["v", "uid", "address", "job", "signature"],
+      ["v", "uid", "address", "signature"],
     ]);
   });
 
   test("a save that failed is tried again by the next one", async () => {
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
     rig.record.onSave = () => Promise.reject(new Error("no"));
     expect(await keeper.keep({ job }).catch(String)).toBe("Error: no");
     rig.record.onSave = () => {};
@@ -93,7 +94,7 @@ describe("RecordKeeper", () => {
   });
 
   test("begins with what the step knows of the record", async () => {
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER, record: { job } }, signal);
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER, record: { job } }, SIGNER, signal);
     await keeper.keep({ job });
     expect(rig.record.saved).toEqual([]);
     await keeper.keep({});
@@ -101,7 +102,7 @@ describe("RecordKeeper", () => {
   });
 
   test("clears a record that nothing was known of", async () => {
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
     await keeper.clear();
     expect(rig.record.saved).toEqual([undefined]);
   });

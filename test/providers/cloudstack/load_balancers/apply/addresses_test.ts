@@ -13,13 +13,14 @@ import {
 import { RecordKeeper } from "../../../../../lib/providers/cloudstack/load_balancers/apply/record_keeper.ts";
 import type { PublicAddress } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { OWNER, useApply } from "./apply_rig.ts";
+import { SIGNER } from "../objects.ts";
 
 const rig = useApply();
 const { signal } = new AbortController();
 
 function toActing(): Acting {
   const { session, store, clock, projectId, random } = rig;
-  const record = new RecordKeeper(rig.record, { owner: OWNER }, signal);
+  const record = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
   return { session, store, clock, projectId, random, record, owner: OWNER, signal };
 }
 

@@ -15,6 +15,7 @@ import type { PublicIp } from "../../../../../lib/simulator/cloudstack/world/rec
 import { networkOf } from "../../../../support/cloud/cloudstack_networks.ts";
 import { type CloudStackRig, useCloudStack } from "../../../../support/cloud/cloudstack_rig.ts";
 import { toDeps, toSettings } from "../../fake_server.ts";
+import { SIGNER, SIGNING_KEY } from "../objects.ts";
 
 /** The Service of these tests. */
 export const OWNER = {
@@ -92,6 +93,7 @@ export function useApply(): ApplyRig {
     const random = (): number => state.random();
     const store = new LookStore();
     store.setClusterIds([CLUSTER_ID]);
+    store.setSigningKey(SIGNING_KEY);
     return { session, applier: new Applier({ session, clock: rig.clock, random }), store, stop };
   };
   beforeEach(() => {
@@ -150,7 +152,7 @@ export function useApply(): ApplyRig {
     look: (scope) => finish(look(life, { projectId: state.projectId, ...scope })),
     apply: async (change) => {
       const { applier, store } = life;
-      const kept = parseRecord(record.text, OWNER.uid);
+      const kept = parseRecord(record.text, OWNER.uid, SIGNER);
       const step = { summary: change.kind, change, owner: OWNER, ...(kept && { record: kept }) };
       const context = { store, projectId: state.projectId, record };
       const applied = applier.apply(step, context, life.stop.signal);

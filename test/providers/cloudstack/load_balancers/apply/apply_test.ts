@@ -6,6 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { parseRecord } from "../../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import type { ChangeOf } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import { OWNER, useApply } from "./apply_rig.ts";
+import { SIGNER } from "../objects.ts";
 
 const rig = useApply();
 
@@ -33,7 +34,7 @@ async function restartDuring(change: ChangeOf<"createFirewallRule">): Promise<vo
 }
 
 function toWait(): ChangeOf<"awaitJob"> {
-  const job = parseRecord(rig.record.text, OWNER.uid)?.job;
+  const job = parseRecord(rig.record.text, OWNER.uid, SIGNER)?.job;
   return { kind: "awaitJob", jobId: job?.id ?? "", command: job?.command ?? "" };
 }
 
@@ -42,7 +43,7 @@ describe("a job that takes long", () => {
     const opening = await toOpening();
     rig.simulator.settings.jobMs = 3_000;
     expect(await rig.apply(opening)).toBeUndefined();
-    const [kept, ...more] = rig.record.saved.map((text) => parseRecord(text, OWNER.uid));
+    const [kept, ...more] = rig.record.saved.map((text) => parseRecord(text, OWNER.uid, SIGNER));
     const [rule] = [...rig.simulator.state.firewallRules.values()];
     expect(kept).toEqual({
       job: { id: expect.any(String), command: "createFirewallRule", objectId: rule?.id ?? "" },

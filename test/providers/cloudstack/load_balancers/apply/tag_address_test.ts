@@ -5,6 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { formatRecord } from "../../../../../lib/providers/cloudstack/load_balancers/record.ts";
 import { OWNER, useApply } from "./apply_rig.ts";
+import { SIGNER } from "../objects.ts";
 
 const rig = useApply();
 
@@ -43,7 +44,7 @@ describe("tagAddress", () => {
       [addressId, false],
     ] as const) {
       const address = { id, place, atMs: 0, wasFree: true };
-      rig.record.text = formatRecord({ address }, OWNER.uid);
+      rig.record.text = formatRecord({ address }, OWNER.uid, SIGNER);
       await rig.apply({ kind: "tagAddress", addressId, tags });
       expect(rig.record.text !== undefined).toBe(isKept);
       await rig.change("deleteTags", { resourceids: addressId, resourcetype: "PublicIpAddress" });

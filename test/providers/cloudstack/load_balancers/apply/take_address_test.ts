@@ -13,7 +13,7 @@ import type {
   Change,
   ChangeOf,
 } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
-import { readTakers } from "../../../../../lib/providers/cloudstack/load_balancers/takers.ts";
+import { readTakers } from "../../../../../lib/providers/cloudstack/load_balancers/reading/takers.ts";
 import type { View } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import {
   isTaggedFor,
@@ -22,6 +22,7 @@ import {
 import { toUser } from "../../../../../lib/simulator/cloudstack/access/accounts.ts";
 import { addTier } from "../../../../support/cloud/cloudstack_networks.ts";
 import { CLUSTER_ID, OWNER, useApply } from "./apply_rig.ts";
+import { SIGNER } from "../objects.ts";
 
 const rig = useApply();
 
@@ -67,7 +68,7 @@ function plan(view: View, record: KeptRecord | undefined): Change | undefined {
 /** Looks, plans and applies until there is nothing to do. Returns the number of steps. */
 async function converge(): Promise<number> {
   for (let steps = 0; steps < 10; steps += 1) {
-    const change = plan(await rig.look(), parseRecord(rig.record.text, OWNER.uid));
+    const change = plan(await rig.look(), parseRecord(rig.record.text, OWNER.uid, SIGNER));
     if (change === undefined) return steps;
     await rig.apply(change);
   }
@@ -85,7 +86,7 @@ describe("takeAddress", () => {
     expect(rig.tagsOf(id)).toEqual(TAGS);
     expect(asked.slice(0, 2)).toEqual([0, 0]);
     const [first] = rig.record.saved;
-    expect(parseRecord(first, OWNER.uid)).toEqual({
+    expect(parseRecord(first, OWNER.uid, SIGNER)).toEqual({
       address: {
         id,
         ip: "192.0.2.12",
@@ -94,7 +95,7 @@ describe("takeAddress", () => {
         wasFree: true,
       },
     });
-    const atMs = parseRecord(first, OWNER.uid)?.address?.atMs ?? 0;
+    const atMs = parseRecord(first, OWNER.uid, SIGNER)?.address?.atMs ?? 0;
     expect(Math.abs(rig.clock.now() - atMs)).toBeLessThan(60_000);
     expect(rig.record.saved.slice(1)).toEqual([undefined]);
     expect(rig.commands()).toEqual([
@@ -181,7 +182,7 @@ describe("takeAddress", () => {
       }
       expect(await rig.apply(toTake())).toBeUndefined();
       const id = rig.ipId("192.0.2.12");
-      const records = rig.record.saved.map((text) => parseRecord(text, OWNER.uid)?.address);
+      const records = rig.record.saved.map((text) => parseRecord(text, OWNER.uid, SIGNER)?.address);
       expect(records.map((one) => [one?.id, one?.wasFree])).toEqual([
         [undefined, false],
         [id, false],
@@ -201,7 +202,9 @@ describe("takeAddress", () => {
     );
     expect(await rig.apply(toTake())).toBeUndefined();
     const id = rig.ipId("192.0.2.14");
-    const [asked, given] = rig.record.saved.map((text) => parseRecord(text, OWNER.uid)?.address);
+    const [asked, given] = rig.record.saved.map(
+      (text) => parseRecord(text, OWNER.uid, SIGNER)?.address,
+    );
     expect([asked?.ip, given]).toEqual([
       "192.0.2.12",
       { id, place: { networkId: rig.networkId }, atMs: expect.any(Number), wasFree: false },
@@ -214,7 +217,7 @@ describe("takeAddress", () => {
     await rig.look();
     rig.simulator.settings.publicIpsMax = 2;
     expect(String(await rig.apply(toTake()))).toContain("has reached a limit");
-    expect(parseRecord(rig.record.text, OWNER.uid)?.address?.ip).toBe("192.0.2.16");
+    expect(parseRecord(rig.record.text, OWNER.uid, SIGNER)?.address?.ip).toBe("192.0.2.16");
   });
 
   test("an address for a project belongs to the project", async () => {
@@ -234,7 +237,7 @@ describe("takeAddress", () => {
     await rig.look();
     expect(await rig.apply({ kind: "takeAddress", place: { vpcId } })).toBeUndefined();
     const [first] = rig.record.saved;
-    expect(parseRecord(first, OWNER.uid)?.address?.place).toEqual({ vpcId });
+    expect(parseRecord(first, OWNER.uid, SIGNER)?.address?.place).toEqual({ vpcId });
     expect(rig.ip("192.0.2.12")).toMatchObject({ vpcId });
     expect(rig.tagsOf(rig.ipId("192.0.2.12"))).toEqual(TAGS);
     expect(rig.store.isValid).toBe(true);
@@ -326,7 +329,7 @@ describe("takeAddress", () => {
 function toRecord(ip: string, atMs = rig.clock.now()): string | undefined {
   const place = { networkId: rig.networkId };
   const address = { id: rig.ipId(ip), ip, place, atMs, wasFree: true };
-  return formatRecord({ address }, OWNER.uid);
+  return formatRecord({ address }, OWNER.uid, SIGNER);
 }
 
 function moveElsewhere(address: string): void {

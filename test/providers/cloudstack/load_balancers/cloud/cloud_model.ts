@@ -17,6 +17,7 @@ import type {
 } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import type { Version } from "../../../../../lib/providers/cloudstack/session/facts.ts";
+import { SIGNER } from "../objects.ts";
 
 export const CLUSTER = "11111111-1111-4111-8111-111111111111";
 
@@ -56,6 +57,7 @@ export class CloudModel {
       isOurCloud: true,
       ...(this.version && { version: this.version }),
       clusterIds: [CLUSTER],
+      recordSigner: SIGNER,
       addresses: new Map(this.addresses),
       rules: new Map(this.rules),
       firewallRules: new Map(this.firewallRules),

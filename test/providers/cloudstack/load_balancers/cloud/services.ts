@@ -18,6 +18,7 @@ import type {
   Network,
   StickinessMethod,
 } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import { SIGNER } from "../objects.ts";
 import { CloudModel } from "./cloud_model.ts";
 
 export const UID = "01234567-89ab-4cde-8f01-23456789abcd";
@@ -145,6 +146,12 @@ export interface Outcome {
   /** What was done, in order. */
   readonly done: readonly string[];
   readonly ingress: readonly LoadBalancerIngress[];
+}
+
+/** The annotation as Landfall writes it. @param parts As in the annotation, in the order of its fields */
+export function toRecord(parts: object, uid: string = UID): string {
+  const content = { v: 1, uid, ...parts };
+  return JSON.stringify({ ...content, signature: SIGNER.sign(JSON.stringify(content)) });
 }
 
 const STEPS_MAX = 100;

@@ -12,6 +12,7 @@ import {
   placeOf,
   toBackend,
   toNetwork,
+  toRecord,
   toSpec,
 } from "../cloud/services.ts";
 
@@ -271,7 +272,7 @@ test("no address is taken while CloudStack is still taking the one that the reco
   cloud.addAddress({ ip: "192.0.2.11", state: "Allocating" });
   const network = "01234567-89ab-4cde-8f01-23456789abcd";
   const asked = { ip: "192.0.2.11", network, at: "2026-01-01T00:00:00Z", free: true };
-  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address: asked });
+  const record = toRecord({ address: asked });
   expect(choose(cloud, { record })).toMatch(/^AddressNotUsable: .*is being taken/);
   expect(choose(cloud, { record, address: "192.0.2.12" })).toMatch(
     /^AddressNotUsable: .*is being taken/,

@@ -17,6 +17,7 @@ import {
   REASON,
   toBackend,
   toNetwork,
+  toRecord,
   toSpec,
 } from "../cloud/services.ts";
 
@@ -301,7 +302,7 @@ test("an address that was taken before a crash is tagged and used", () => {
   }
   cloud.addAddress({ ip: "192.0.2.11", networkId });
   const address = { ip: "192.0.2.11", network: networkId, at: "2026-01-01T00:00:00Z", free: true };
-  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const record = toRecord({ address });
   const { done, ingress } = converge(cloud, toSpec({ record }));
   expect(done[0]).toBe("tag address 192.0.2.11");
   expect(ingress).toMatchObject([{ ip: "192.0.2.11" }]);
@@ -390,7 +391,7 @@ function moveWhileAsked(isGiven: boolean): { cloud: CloudModel; spec: LoadBalanc
   if (isGiven) cloud.addAddress({ ip: "192.0.2.10", networkId: NETWORK });
   const at = "2026-01-01T00:00:00Z";
   const address = { ip: "192.0.2.10", network: NETWORK, at, free: true };
-  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const record = toRecord({ address });
   return { cloud, spec: toSpec({ address: "192.0.2.11", record }) };
 }
 

@@ -22,16 +22,13 @@ import {
   OWNER,
   REASON,
   release,
+  toRecord,
   toSpec,
 } from "../cloud/services.ts";
 
 const OURS = toTags(CLUSTER, OWNER);
 const JOB = "01234567-89ab-4cde-8f01-000000000001";
-const JOB_RECORD = JSON.stringify({
-  v: 1,
-  uid: OWNER.uid,
-  job: { id: JOB, command: "associateIpAddress" },
-});
+const JOB_RECORD = toRecord({ job: { id: JOB, command: "associateIpAddress" } });
 
 for (const [kind] of Object.entries(KINDS)) {
   test(`a release leaves nothing of a Service in a network of kind ${kind}`, () => {
@@ -146,12 +143,33 @@ test("a release after a crash finds the address that was just taken", () => {
   const network = "01234567-89ab-4cde-8f01-23456789abcd";
   cloud.addAddress({ ip: "192.0.2.10", networkId: network });
   const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
-  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const record = toRecord({ address });
   expect(release(cloud, toSpec({ record })).done).toEqual([
     "tag address 192.0.2.10",
     "release address 192.0.2.10",
   ]);
   expect(cloud.addresses.size).toBe(0);
+});
+
+test("a release keeps an address of a record that Landfall did not sign, and says so without advice", () => {
+  const cloud = createCloud();
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  cloud.addAddress({ ip: "192.0.2.10", networkId: network });
+  const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
+  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const { plan, done } = release(cloud, toSpec({ record }));
+  expect({ done, problems: plan.problems, ingress: plan.ingress }).toEqual({
+    done: [],
+    problems: [
+      {
+        reason: "AddressNotOurs",
+        message:
+          "public IP 192.0.2.10 stays: the record on the Service names it, but is not signed with the keys in use",
+        isWaiting: false,
+      },
+    ],
+    ingress: [],
+  });
 });
 
 test("a release keeps an address that the record names and nothing proves, and says so", () => {
@@ -160,7 +178,7 @@ test("a release keeps an address that the record names and nothing proves, and s
   const { id } = cloud.addAddress({ ip: "192.0.2.10", networkId: network });
   cloud.takers = new Map([[id, "others"]]);
   const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
-  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const record = toRecord({ address });
   const { plan } = release(cloud, toSpec({ record }));
   expect(plan).toMatchObject({
     steps: [],
@@ -245,7 +263,7 @@ test("a release waits for an address that CloudStack is still taking", () => {
   cloud.addAddress({ ip: "192.0.2.10", state: "Allocating" });
   const network = "01234567-89ab-4cde-8f01-23456789abcd";
   const address = { ip: "192.0.2.10", network, at: "2026-01-01T00:00:00Z", free: true };
-  const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+  const record = toRecord({ address });
   const { steps, problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
   expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
   expect(problems).toMatchObject([{ reason: "AddressNotUsable", isWaiting: true }]);
@@ -267,7 +285,7 @@ for (const [what, afterMs, fields, waits] of WAITS) {
     cloud.nowMs = Date.parse(ASKED_AT) + afterMs;
     const network = "01234567-89ab-4cde-8f01-23456789abcd";
     const address = { ...fields, network, at: ASKED_AT, free: true };
-    const record = JSON.stringify({ v: 1, uid: OWNER.uid, address });
+    const record = toRecord({ address });
     const { problems, ingress } = planRelease(cloud.view(), toSpec({ record }));
     expect(problems.map(({ reason }) => reason)).toEqual(waits ? ["NotKnown"] : []);
     expect(ingress).toEqual(waits ? undefined : []);

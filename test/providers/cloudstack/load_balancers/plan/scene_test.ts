@@ -13,7 +13,7 @@ import {
 } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
 import { TAG_KEYS, toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { CLUSTER } from "../cloud/cloud_model.ts";
-import { createCloud, LB_NAME, OWNER, toSpec } from "../cloud/services.ts";
+import { createCloud, LB_NAME, OWNER, toRecord, toSpec } from "../cloud/services.ts";
 
 test("a rule is of a Service if its name is exactly one of ours, whatever it contains", () => {
   const names: readonly [string, boolean][] = [
@@ -70,12 +70,13 @@ test("an address is of a Service if its tags name this cluster and the Service",
 test("a copy of another Service's record says nothing", () => {
   const address = { ip: "192.0.2.1", network: "01234567-89ab-4cde-8f01-23456789abcd" };
   const asked = { ...address, at: "2026-01-01T00:00:00Z", free: true };
-  const toRecord = (uid: string): string => JSON.stringify({ v: 1, uid, address: asked });
   const view = createCloud().view();
-  expect(toScene(view, toSpec({ record: toRecord(OWNER.uid) })).record?.address?.ip).toBe(
+  expect(toScene(view, toSpec({ record: toRecord({ address: asked }) })).record?.address?.ip).toBe(
     "192.0.2.1",
   );
-  expect(toScene(view, toSpec({ record: toRecord("another") })).record).toBeUndefined();
+  expect(
+    toScene(view, toSpec({ record: toRecord({ address: asked }, "another") })).record,
+  ).toBeUndefined();
 });
 
 test("states, protocols and steps", () => {

@@ -3,11 +3,11 @@
  * @module
  */
 import * as v from "valibot";
-import { CloudError } from "../../../cloud/errors.ts";
-import { ApiError } from "../session/errors.ts";
-import type { Query } from "../session/lists.ts";
-import type { CloudStackSession } from "../session/session.ts";
-import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../wire/fields.ts";
+import { CloudError } from "../../../../cloud/errors.ts";
+import { ApiError } from "../../session/errors.ts";
+import type { Query } from "../../session/lists.ts";
+import type { CloudStackSession } from "../../session/session.ts";
+import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../../wire/fields.ts";
 
 /** What {@linkcode readTakers} needs. */
 export interface TakersOptions {

@@ -3,9 +3,9 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readTakers } from "../../../../lib/providers/cloudstack/load_balancers/takers.ts";
-import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
-import { FakeCloudStack, KEYS, refuse, reply, toDeps, toSettings } from "../fake_server.ts";
+import { readTakers } from "../../../../../lib/providers/cloudstack/load_balancers/reading/takers.ts";
+import { CloudStackSession } from "../../../../../lib/providers/cloudstack/session/session.ts";
+import { FakeCloudStack, KEYS, refuse, reply, toDeps, toSettings } from "../../fake_server.ts";
 
 const signal = new AbortController().signal;
 const ADDRESS = "aaaaaaaa-2222-4333-8444-555555555555";
