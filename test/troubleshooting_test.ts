@@ -67,6 +67,9 @@ const CLOUDSTACK_QUOTES: readonly Quote[] = [
     "too many requests",
     "the management server shuts down or starts",
     "an internal error",
+    "there is not enough capacity, such as free IP addresses",
+    "the account or project has reached a limit",
+    "something it needs, such as a router, does not answer",
   ),
   ...["ahead of", "behind"].map((word): Quote => [
     `its clock is … ${word} this machine's`,

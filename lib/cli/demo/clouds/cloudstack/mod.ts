@@ -24,7 +24,8 @@ import { toServiceSteps } from "./services.ts";
 const LIST_VMS = "listVirtualMachines";
 /** One page of one inventory, which is all of it here. */
 const PAGE = `${LIST_VMS} (a page of all)`;
-const FREE_IPS = ["198.51.100.10", "198.51.100.11", "198.51.100.12", "198.51.100.13"];
+/** More than anyone takes who tries the commands of the demo. */
+const FREE_IPS = Array.from({ length: 100 }, (_, index) => `198.51.100.${index + 10}`);
 
 /** Starts the server. */
 export async function startCloudStack(clock: Clock): Promise<Setting> {
