@@ -55,8 +55,8 @@ export class MachineClaims {
   }
 
   /**
-   * Updates the index for a Node that is new, changed or gone. Kubelets report every few seconds, and what a Node claims
-   * almost never changes with that.
+   * Updates the index for a Node that is new, changed or gone. Kubelets report every few seconds, and what a Node
+   * claims almost never changes with that.
    *
    * @param node Absent if it is gone
    * @param noted The Node as it was noted before. @default {not known}
