@@ -193,8 +193,11 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   }
 
   #listOutdated(): Key[] {
+    const managed = [...this.#managed.entries()];
+    // Without load balancers, a change of a Node costs no look at all Nodes.
+    if (managed.length === 0) return [];
     const { current } = this.#backends;
-    return Array.from(this.#managed.entries())
+    return managed
       .filter(([, { ensured, state }]) =>
         // Others take the Nodes as they are at their next attempt.
         ensured === undefined ? state === "waiting" : ensured.backends !== current,

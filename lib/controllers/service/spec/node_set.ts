@@ -2,7 +2,6 @@
  * Decides which Nodes may get traffic of load balancers. Pure.
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
 import type { LoadBalancerBackend } from "../../../cloud/capabilities/load_balancers.ts";
 import type { Presence } from "../../../cloud/provider.ts";
 import { parseBool } from "../../../core/text/bool.ts";
@@ -30,7 +29,7 @@ export function isExcluded({ metadata }: Node): boolean {
  */
 export function changesBackends(before: Node | undefined, after: Node | undefined): boolean {
   if (before === undefined || after === undefined) return before !== after;
-  return !isDeepStrictEqual(listInputs(before), listInputs(after));
+  return toInputs(before) !== toInputs(after);
 }
 
 /** What a backend needs to know about instances. */
@@ -62,8 +61,9 @@ export function toBackends(
   return backends.sort((a, b) => (a.nodeName < b.nodeName ? -1 : 1));
 }
 
-function listInputs(node: Node): readonly unknown[] {
-  return [isExcluded(node), node.spec?.providerID ?? "", listInternalIps(node)];
+/** A text, because each report of a kubelet makes it twice. No part holds a space. */
+function toInputs(node: Node): string {
+  return [isExcluded(node), node.spec?.providerID ?? "", ...listInternalIps(node)].join(" ");
 }
 
 function listInternalIps({ status }: Node): readonly string[] {
