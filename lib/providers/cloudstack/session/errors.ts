@@ -53,6 +53,19 @@ export class OutcomeUnknownError extends CloudError {
 }
 
 /**
+ * The job of an earlier try of the same change was over before anyone asked about it. What is asked for now may be a
+ * later change, because something undid the first one: look which of both it is before you send it again.
+ */
+export class JobOverError extends CloudError {
+  constructor(command: string) {
+    super(
+      "unreachable",
+      `an earlier ${command} ended without a caller; Landfall looks what it did`,
+    );
+  }
+}
+
+/**
  * What the failure of a change means: a refusal did nothing; without an answer of CloudStack the
  * outcome is unknown.
  */

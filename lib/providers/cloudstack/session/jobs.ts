@@ -8,7 +8,7 @@ import { toBackoffMs } from "../../../core/backoff.ts";
 import { type Clock, startDeadline } from "../../../core/clock.ts";
 import { remember } from "../../../core/remember.ts";
 import { Sleeper } from "../../../core/sleeper.ts";
-import { ApiError } from "./errors.ts";
+import { ApiError, JobOverError } from "./errors.ts";
 
 /** What the server says about a job: `undefined` while it runs. */
 export type JobOutcome =
@@ -51,6 +51,11 @@ export interface Work {
   readonly hooks?: JobHooks | undefined;
   /** How long to wait for the job, in milliseconds. */
   readonly timeoutMs: number;
+  /**
+   * Whether this is certainly another try of a change whose outcome nobody learned. Then the outcome of its job counts,
+   * whenever the job ended. @default {false: see JobOverError}
+   */
+  readonly isRetry?: boolean | undefined;
 }
 
 interface Done {
@@ -60,6 +65,8 @@ interface Done {
 interface Waiter {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly command: string;
+  readonly isRetry: boolean;
   onSlow: (() => void) | undefined;
 }
 
@@ -69,6 +76,8 @@ interface OpenJob {
   readonly key: string;
   readonly objectId: string | undefined;
   readonly waiters: Set<Waiter>;
+  /** Whether its callers left, and the server was not heard since: it may have been over for long. */
+  isLeft: boolean;
   /** How often the server was asked. */
   asked: number;
   /** When to ask again, in monotonic milliseconds. */
@@ -90,7 +99,8 @@ const SLOW_ASKED = 2;
  * Runs changes that the server carries out as jobs.
  *
  * Guarantees: a change whose job is not over is never started again, also when its callers stopped waiting: the next
- * caller waits for the same job. No requests while there is no caller.
+ * caller waits for the same job. A job that was over before that caller asked about it is no outcome of the caller's
+ * change, which may be a later one. No requests while there is no caller.
  */
 export class Jobs {
   readonly #options: JobsOptions;
@@ -113,6 +123,7 @@ export class Jobs {
    * @param signal Ends only this wait: what was started goes on
    * @returns The result of the job, or what the server answered at once
    * @throws {CloudError} when it failed, or is not over in time: the next call with the same key waits on
+   * @throws {JobOverError} when the job of an earlier call is over already: the next call starts it
    */
   async run(work: Work, signal: AbortSignal): Promise<unknown> {
     const { clock } = this.#options;
@@ -120,11 +131,7 @@ export class Jobs {
     try {
       const started = await abortable(this.#start(work), deadline.signal);
       if ("result" in started) return started.result;
-      const { onObject, onSlow } = work.hooks ?? {};
-      if (started.objectId !== undefined && onObject !== undefined) {
-        await abortable(Promise.resolve(onObject(started.objectId)), deadline.signal);
-      }
-      return await this.#wait(started, onSlow, deadline.signal);
+      return await this.#follow(started, work, deadline.signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!deadline.signal.aborted) throw error;
@@ -150,7 +157,7 @@ export class Jobs {
   ): Promise<unknown> {
     const key = this.#keys.get(jobId) ?? `job ${jobId}`;
     const start = (): Promise<StartedJob> => Promise.resolve({ jobId });
-    return await this.run({ key, command, start, timeoutMs }, signal);
+    return await this.run({ key, command, start, timeoutMs, isRetry: true }, signal);
   }
 
   #start(work: Work): Promise<OpenJob | Done> {
@@ -179,13 +186,31 @@ export class Jobs {
     const dueMs = clock.monotonic() + FIRST_MS;
     const { jobId, objectId } = started;
     remember(this.#keys, jobId, key, OPEN_MAX);
-    return { id: jobId, key, objectId, waiters: new Set(), asked: 0, dueMs };
+    return { id: jobId, key, objectId, waiters: new Set(), isLeft: false, asked: 0, dueMs };
   }
 
-  async #wait(job: OpenJob, onSlow: JobHooks["onSlow"], signal: AbortSignal): Promise<unknown> {
+  async #follow(job: OpenJob, work: Work, signal: AbortSignal): Promise<unknown> {
+    const { objectId } = job;
+    const { onObject } = work.hooks ?? {};
+    try {
+      if (objectId !== undefined && onObject !== undefined) {
+        await abortable(Promise.resolve(onObject(objectId)), signal);
+      }
+      return await this.#wait(job, work, signal);
+    } finally {
+      if (job.waiters.size === 0) job.isLeft = true;
+    }
+  }
+
+  async #wait(
+    job: OpenJob,
+    { command, hooks, isRetry = false }: Work,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    const { onSlow } = hooks ?? {};
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const tell = onSlow && ((): void => void onSlow(toStarted(job)).catch(reject));
-    const waiter: Waiter = { resolve, reject, onSlow: tell };
+    const waiter: Waiter = { resolve, reject, command, isRetry, onSlow: tell };
     job.waiters.add(waiter);
     this.#waitedFor.add(job);
     this.#sleeper.wake();
@@ -229,7 +254,10 @@ export class Jobs {
     try {
       const outcome = await ask(job.id, signal);
       if (outcome !== undefined) this.#end(job, outcome);
-      else if (job.asked >= SLOW_ASKED) tellSlow(job);
+      else {
+        job.isLeft = false;
+        if (job.asked >= SLOW_ASKED) tellSlow(job);
+      }
     } catch (error) {
       if (error instanceof ApiError && error.code === UNKNOWN_JOB) {
         this.#end(job, { failure: error });
@@ -245,8 +273,9 @@ export class Jobs {
     this.#open.delete(job.key);
     this.#keys.delete(job.id);
     this.#waitedFor.delete(job);
-    for (const { resolve, reject } of job.waiters) {
-      if ("failure" in outcome) reject(outcome.failure);
+    for (const { resolve, reject, command, isRetry } of job.waiters) {
+      if (job.isLeft && !isRetry) reject(new JobOverError(command));
+      else if ("failure" in outcome) reject(outcome.failure);
       else resolve(outcome.result);
     }
   }

@@ -37,6 +37,8 @@ export interface Change<T> extends Command {
   readonly timeoutMs?: number;
   /** For whom it is, if the same command and parameters for another one are another change. */
   readonly owner?: string;
+  /** Whether it is another try of a change whose outcome nobody learned, as in `Work`. @default {false} */
+  readonly isRetry?: boolean;
   /** So that a caller can find the object or the job again if the job fails or this process ends. */
   readonly hooks?: JobHooks;
 }
@@ -168,10 +170,12 @@ export class CloudStackSession {
    * @throws {ApiError} when CloudStack refuses, or the job failed
    * @throws {OutcomeUnknownError} when there is no answer that says whether the change was made, or its job started
    * @throws {CloudError} when the job is not over in time, or its state cannot be read
+   * @throws {JobOverError} when the job of an earlier call was over already, and this is not another try
    * @throws {LeadershipLostError} when this process does not lead
    */
   async call<T>(change: Change<T>, signal: AbortSignal): Promise<T> {
-    const { command, params = {}, owner = "", timeoutMs = JOB_TIMEOUT_MS, hooks } = change;
+    const { command, params = {}, owner = "", timeoutMs = JOB_TIMEOUT_MS } = change;
+    const { hooks, isRetry } = change;
     const route = this.#route;
     this.#deps.fence.check();
     const result = await route.jobs.run(
@@ -180,6 +184,7 @@ export class CloudStackSession {
         command,
         timeoutMs,
         hooks,
+        isRetry,
         start: async (both) => {
           const sent = { command, params, isWrite: true, timeoutMs: TIMEOUT_MS };
           const { body } = await this.#send(route, sent, both).catch((error: unknown) => {

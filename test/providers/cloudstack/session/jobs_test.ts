@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
-import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
+import { ApiError, JobOverError } from "../../../../lib/providers/cloudstack/session/errors.ts";
 import {
   type JobOutcome,
   Jobs,
@@ -133,8 +133,34 @@ describe("Jobs", () => {
     await clock.advance(60_000);
     expect(asked).toHaveLength(count);
     states.set("job-a", { result: 1 });
-    expect(await run(toWork("a"))).toBe(1);
+    expect(await run(toWork("a", { isRetry: true }))).toBe(1);
     expect([started, asked.length]).toEqual([["a"], count + 1]);
+  });
+
+  test("the outcome of a job that ended without a caller is not that of a later change", async () => {
+    const late = run(toWork("a", { timeoutMs: 5_000 }));
+    await clock.advance(5_000);
+    await late;
+    await clock.advance(60_000);
+    states.set("job-a", { result: 1 });
+    expect(await run(toWork("a"))).toBeInstanceOf(JobOverError);
+    expect(started).toEqual(["a"]);
+    states.set("job-a", { result: 2 });
+    const next = run(toWork("a"));
+    await clock.advance(300);
+    expect([await next, started]).toEqual([2, ["a", "a"]]);
+  });
+
+  test("a job that still runs when a caller comes back is that caller's", async () => {
+    const late = run(toWork("a", { timeoutMs: 5_000 }));
+    await clock.advance(5_000);
+    await late;
+    await clock.advance(60_000);
+    const next = run(toWork("a"));
+    await clock.advance(1_000);
+    states.set("job-a", { result: 1 });
+    await clock.advance(5_000);
+    expect([await next, started]).toEqual([1, ["a"]]);
   });
 
   test("a caller's signal ends its wait only", async () => {
@@ -195,7 +221,7 @@ describe("Jobs", () => {
     await clock.advance(300);
     expect(await outcome).toBe(denied);
     states.set("job-a", { result: 1 });
-    const next = run(toWork("a"));
+    const next = run(toWork("a", { isRetry: true }));
     await clock.advance(1_000);
     expect([await next, started]).toEqual([1, ["a"]]);
   });
@@ -246,7 +272,7 @@ describe("Jobs", () => {
       expect(await outcome).toBe(lost);
       expect(clock.pending).toBe(0);
       states.set("job-a", { result: 1 });
-      const next = run(toWork("a", { start }));
+      const next = run(toWork("a", { start, isRetry: true }));
       await clock.advance(5_000);
       expect(await next).toBe(1);
     },

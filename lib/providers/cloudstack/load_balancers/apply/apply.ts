@@ -5,7 +5,7 @@
 import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import { remember } from "../../../../core/remember.ts";
-import { ApiError } from "../../session/errors.ts";
+import { ApiError, JobOverError } from "../../session/errors.ts";
 import type { Change, ChangeOf, Step } from "../steps.ts";
 import { createAclItem, deleteAclItem, updateAclItem } from "./acl_items.ts";
 import type { Acting, ActingOptions } from "./acting.ts";
@@ -133,6 +133,7 @@ function isWithoutEffect(error: unknown): boolean {
 }
 
 function isOutdated({ kind }: Change, error: unknown): boolean {
+  if (error instanceof JobOverError) return true;
   if (!(error instanceof ApiError)) return false;
   return DIFFERS.has(error.code) || (kind === "tagAddress" && error.code === TAG_EXISTS);
 }

@@ -113,7 +113,10 @@ async function findAskedBefore(
  */
 async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress | ApiError> {
   const { record } = acting;
-  const isNew = record.kept.address?.id !== asked.id || asked.id === undefined;
+  const { address: before } = record.kept;
+  const isNew = before?.id !== asked.id || asked.id === undefined;
+  // Without a choice, nothing else may say which address an earlier try got.
+  const isRetry = before !== undefined && before.id === undefined && asked.id === undefined;
   let hasStarted = false;
   const onObject = async (id: string): Promise<void> => {
     hasStarted = true;
@@ -131,6 +134,7 @@ async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress |
       key: "ipaddress",
       schema: LB_SCHEMAS.address,
       owner: acting.owner.uid,
+      isRetry,
       hooks: { onObject },
     });
   } catch (error) {

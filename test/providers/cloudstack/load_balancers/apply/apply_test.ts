@@ -112,6 +112,24 @@ describe("a job that takes long", () => {
   });
 });
 
+test("what a job did that nobody waited for is no outcome of the same change later on", async () => {
+  const opening = await toOpening();
+  rig.record.onSave = () => Promise.reject(new Error("no API server"));
+  rig.simulator.settings.jobMs = 3_000;
+  expect(String(await rig.apply(opening))).toContain("no API server");
+  rig.record.onSave = () => undefined;
+  await rig.clock.advance(60_000);
+  const [first] = (await rig.look()).firewallRules.values();
+  await rig.change("deleteFirewallRule", { id: first?.id ?? "" });
+  expect((await rig.look()).firewallRules.size).toBe(0);
+  // The look may have been right, or the job was not over yet: so it looks once more.
+  expect(await rig.apply(opening)).toBeUndefined();
+  expect([rig.store.isValid, rig.store.view?.firewallRules.size]).toEqual([false, 0]);
+  expect(await rig.apply(opening)).toBeUndefined();
+  const [rule, ...more] = rig.simulator.state.firewallRules.values();
+  expect([rule?.startPort, more]).toEqual([80, []]);
+});
+
 /** Whether this process knows that the job in the record is over. */
 function isWaitOver(): boolean {
   return rig.store.view?.endedJobs?.has(toWait().jobId) ?? false;
