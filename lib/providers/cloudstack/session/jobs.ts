@@ -52,7 +52,7 @@ export interface Work {
   /** How long to wait for the job, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * Whether this is certainly another try of a change whose outcome nobody learned. Then the outcome of its job counts,
+   * Whether this is certainly another try of a change whose outcome is not known. Then the outcome of its job counts,
    * whenever the job ended. @default {false: see JobOverError}
    */
   readonly isRetry?: boolean | undefined;

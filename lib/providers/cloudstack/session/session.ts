@@ -37,7 +37,7 @@ export interface Change<T> extends Command {
   readonly timeoutMs?: number;
   /** For whom it is, if the same command and parameters for another one are another change. */
   readonly owner?: string;
-  /** Whether it is another try of a change whose outcome nobody learned, as in `Work`. @default {false} */
+  /** Whether it is another try of a change whose outcome is not known, as in `Work`. @default {false} */
   readonly isRetry?: boolean;
   /** So that a caller can find the object or the job again if the job fails or this process ends. */
   readonly hooks?: JobHooks;

@@ -112,7 +112,7 @@ describe("a job that takes long", () => {
   });
 });
 
-test("what a job did that nobody waited for is no outcome of the same change later on", async () => {
+test("what a job did after its caller left is no outcome of the same change later on", async () => {
   const opening = await toOpening();
   rig.record.onSave = () => Promise.reject(new Error("no API server"));
   rig.simulator.settings.jobMs = 3_000;
