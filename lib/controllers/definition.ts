@@ -2,6 +2,7 @@
  * The definition of a controller: its name, its words, what it needs, and how to load it.
  * @module
  */
+import type { LoadBalancerLeftover } from "../cloud/capabilities/load_balancers.ts";
 import type { Capability } from "../cloud/capabilities/mod.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
@@ -48,6 +49,8 @@ export interface RunningController<S = unknown> {
    * Reads only memory. For a Node, the page combines the results of all controllers.
    */
   describe?(object: KubeObject): object | undefined;
+  /** Lists what the cloud has for objects of its kind that do not exist, for the debug pages. Reads only memory. */
+  listLeftovers?(): readonly LoadBalancerLeftover[];
 }
 
 /** The result of {@linkcode ControllerDefinition.load}. */

@@ -64,10 +64,25 @@ export interface LoadBalancerView {
   readonly lastReconcile: ReconcileView | null;
 }
 
+/** A public address in the cloud that was taken for a Service of this cluster which does not exist any more. */
+export interface LeftoverView {
+  readonly ip: string;
+  /** The cloud's ID of the address. */
+  readonly id: string;
+  /** `namespace/name` of the Service, as the tags of the address say. */
+  readonly service?: string;
+  /** UID of the Service, as the tags of the address say. */
+  readonly serviceUid: string;
+  /** How many rules of load balancers are on it. */
+  readonly rules: number;
+}
+
 /** The load balancers of a process. Reads only memory. */
 export interface LoadBalancerSource {
   /** In order of namespace and name. Each is described when it is read. */
   list(): Iterable<LoadBalancerView>;
   /** The load balancer of a Service, by `namespace/name`. */
   find(key: string): LoadBalancerView | undefined;
+  /** By the last look at the cloud. Empty if this process did not look. */
+  listLeftovers(): readonly LeftoverView[];
 }

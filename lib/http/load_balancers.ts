@@ -3,7 +3,7 @@
  * @module
  */
 import { Hono } from "hono";
-import type { LoadBalancerSource, LoadBalancerView } from "./load_balancer_views.ts";
+import type { LeftoverView, LoadBalancerSource, LoadBalancerView } from "./load_balancer_views.ts";
 import { inPieces } from "./pieces.ts";
 import { type Pieces, showList, showView } from "./replies.ts";
 import { formatSpan, toMs } from "./span.ts";
@@ -32,13 +32,18 @@ const TITLES = [
   "REASON",
 ];
 
+const LEFTOVER_TITLES = ["LEFTOVER", "ADDRESS-ID", "SERVICE", "SERVICE-UID", "RULES"];
+
 /** Routes of the list and of each load balancer. Like those of Nodes, they check no access. */
 export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPagesOptions): Hono {
   const routes = new Hono();
   routes.get(LOAD_BALANCERS_PATH, (context) => {
     const pieces = inPieces(loadBalancers.list());
-    const toText = (): Promise<string> => formatList(pieces, now());
-    return showList(context, { name: "loadBalancers", pieces, toText });
+    const leftovers = loadBalancers.listLeftovers();
+    const more = leftovers.length > 0 ? { leftovers } : {};
+    const toText = async (): Promise<string> =>
+      [await formatList(pieces, now()), ...formatLeftovers(leftovers)].join("\n");
+    return showList(context, { name: "loadBalancers", pieces, more, toText });
   });
   routes.get(`${LOAD_BALANCERS_PATH}/:namespace/:name`, async (context) => {
     const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
@@ -60,6 +65,19 @@ async function formatList(pieces: Pieces<LoadBalancerView>, nowMs: number): Prom
   const rows: string[][] = [];
   for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, nowMs)));
   return formatTable(TITLES, rows);
+}
+
+/** A table, if there are any. */
+function formatLeftovers(leftovers: readonly LeftoverView[]): string[] {
+  if (leftovers.length === 0) return [];
+  const rows = leftovers.map(({ ip, id, service = "", serviceUid, rules }) => [
+    ip,
+    id,
+    service,
+    serviceUid,
+    String(rules),
+  ]);
+  return [formatTable(LEFTOVER_TITLES, rows)];
 }
 
 function toRow(view: LoadBalancerView, nowMs: number): string[] {

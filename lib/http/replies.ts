@@ -20,16 +20,21 @@ export function showView(context: Context, view: object, toText: ToText): Promis
   return show(context, { toJson, toText });
 }
 
+/** A long list, and what is shown after it. */
+export interface ListToShow<T extends object> {
+  readonly name: string;
+  readonly pieces: Pieces<T>;
+  /** Short lists that follow it, by their names. @default {none} */
+  readonly more?: Readonly<Record<string, readonly object[]>>;
+  readonly toText: ToText;
+}
+
 /** Replies with a list under its name. `?format=text` gives the text instead. */
 export function showList<T extends object>(
   context: Context,
-  {
-    name,
-    pieces,
-    toText,
-  }: { readonly name: string; readonly pieces: Pieces<T>; readonly toText: ToText },
+  { toText, ...list }: ListToShow<T>,
 ): Promise<Response> {
-  const toJson = (): Response => context.body(toStream(toListJson(name, pieces)), 200, JSON_TYPE);
+  const toJson = (): Response => context.body(toStream(toListJson(list)), 200, JSON_TYPE);
   return show(context, { toJson, toText });
 }
 
@@ -49,10 +54,11 @@ function formatJson(view: object): string {
 }
 
 /** `{"nodes": […]}` in pieces: for a large fleet it has many megabytes. */
-async function* toListJson<T extends object>(
-  name: string,
-  pieces: Pieces<T>,
-): AsyncGenerator<string, void> {
+async function* toListJson<T extends object>({
+  name,
+  pieces,
+  more = {},
+}: Omit<ListToShow<T>, "toText">): AsyncGenerator<string, void> {
   const blanks = " ".repeat(2 * JSON_INDENT);
   let before = "";
   yield `{\n  ${JSON.stringify(name)}: [`;
@@ -64,7 +70,11 @@ async function* toListJson<T extends object>(
     }
     yield text;
   }
-  yield before === "" ? "]\n}\n" : "\n  ]\n}\n";
+  yield before === "" ? "]" : "\n  ]";
+  for (const [key, list] of Object.entries(more)) {
+    yield `,\n  ${JSON.stringify(key)}: ${formatJson(list).replaceAll("\n", "\n  ")}`;
+  }
+  yield "\n}\n";
 }
 
 function toStream(texts: AsyncGenerator<string, void>): ReadableStream {

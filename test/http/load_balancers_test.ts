@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLoadBalancerRoutes, describeWait } from "../../lib/http/load_balancers.ts";
 import {
+  LEFTOVER,
   toLoadBalancerSource,
   toLoadBalancerView,
   WAITING,
@@ -31,6 +32,21 @@ test("createLoadBalancerRoutes() lists them as a table, with the reason why one 
     "",
   ];
   expect(lines.map((line) => line.replaceAll(/ {2,}/g, "|"))).toEqual(rows);
+});
+
+test("createLoadBalancerRoutes() adds addresses without a Service to the list, if there are any", async () => {
+  const source = toLoadBalancerSource([READY], [LEFTOVER]);
+  const more = createLoadBalancerRoutes({ loadBalancers: source, now: () => PAGE_NOW });
+  const response = await more.request("/debug/load-balancers");
+  expect(await response.json()).toEqual({ loadBalancers: [READY], leftovers: [LEFTOVER] });
+  const text = await (await more.request("/debug/load-balancers?format=text")).text();
+  const lines = text.split("\n").map((line) => line.replaceAll(/ {2,}/g, "|"));
+  expect(lines.slice(2)).toEqual([
+    "",
+    "LEFTOVER|ADDRESS-ID|SERVICE|SERVICE-UID|RULES",
+    `192.0.2.99|${LEFTOVER.id}|store/old-shop|${LEFTOVER.serviceUid}|2`,
+    "",
+  ]);
 });
 
 test("createLoadBalancerRoutes() shows one by namespace and name, as JSON and as text", async () => {

@@ -10,6 +10,10 @@ routes.get("/list", (context) => {
   const pieces = inPieces([{ a: 1 }, { a: 2 }]);
   return showList(context, { name: "things", pieces, toText });
 });
+routes.get("/more", (context) => {
+  const more = { others: [{ b: "\u202e" }], none: [] };
+  return showList(context, { name: "things", pieces: inPieces([{ a: 1 }]), more, toText });
+});
 routes.get("/empty", (context) =>
   showList(context, { name: "things", pieces: inPieces([]), toText }),
 );
@@ -17,6 +21,10 @@ routes.get("/empty", (context) =>
 test.each([
   ["/view", '{\n  "a": "\\u202e"\n}\n'],
   ["/list", `${JSON.stringify({ things: [{ a: 1 }, { a: 2 }] }, undefined, 2)}\n`],
+  [
+    "/more",
+    `${JSON.stringify({ things: [{ a: 1 }], others: [{ b: "%" }], none: [] }, undefined, 2).replace("%", "\\u202e")}\n`,
+  ],
   ["/empty", `${JSON.stringify({ things: [] }, undefined, 2)}\n`],
 ])("showView() and showList() reply with indented JSON at %s", async (path, expected) => {
   const response = await routes.request(path);

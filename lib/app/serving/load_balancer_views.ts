@@ -32,6 +32,7 @@ export function toLoadBalancerSource(chosen: Parts["controllers"]): LoadBalancer
   };
   return {
     find,
+    listLeftovers: () => controller.listLeftovers?.() ?? [],
     *list() {
       for (const key of [...objects.keys()].sort()) {
         const view = find(key);

@@ -140,8 +140,8 @@ async function inspect(
             signal,
           )
         : { ...toSkipped(NO_CLOUD), nodes: [] };
-    const { served } = cluster;
-    const search = { provider, sections, fitting, served, nodes: nodes.nodes };
+    const { served, client } = cluster;
+    const search = { provider, sections, fitting, served, nodes: nodes.nodes, client };
     return toReport(VERSION, {
       settings: step,
       cloud: await addLoadBalancers(countNodes(cloud.step, nodes), search, signal),

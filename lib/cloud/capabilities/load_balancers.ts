@@ -161,12 +161,35 @@ export interface LoadBalancerRecord {
   save(text: string | undefined, signal: AbortSignal): Promise<void>;
 }
 
+/** A public address that was taken for a Service of this cluster which does not exist any more. */
+export interface LoadBalancerLeftover {
+  readonly ip: string;
+  /** The cloud's ID of the address. */
+  readonly id: string;
+  /** `namespace/name` of the Service, as the address says. Not checked: only for people. */
+  readonly service?: string;
+  /** UID of the Service, as the address says. */
+  readonly serviceUid: string;
+  /** How many rules of load balancers are on it. */
+  readonly rules: number;
+}
+
+/** What Kubernetes shows about this cluster at one time. */
+export interface ClusterFacts {
+  /** See {@linkcode LoadBalancers.setClusterIds}. */
+  readonly ids: readonly [string, ...string[]];
+  /** UIDs of all Services, of every type and class. */
+  readonly serviceUids: ReadonlySet<string>;
+}
+
 /** What `landfall check` knows about Nodes and Services. */
 export interface LoadBalancerInspection {
   /** Every Service that Landfall serves. */
   readonly claims: readonly LoadBalancerClaim[];
   /** The cloud's IDs of the instances of Nodes. */
   readonly instanceIds: ReadonlySet<string>;
+  /** Asks Kubernetes now; `undefined` if it does not answer. @default {it is not known} */
+  readonly readCluster?: (signal: AbortSignal) => Promise<ClusterFacts | undefined>;
 }
 
 /**
@@ -203,6 +226,13 @@ export interface LoadBalancers<
    * @throws {CloudError} when the cloud cannot answer
    */
   observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<V>;
+  /**
+   * Lists the addresses in a look that belong to Services of this cluster which do not exist. Pure. Only for people: a
+   * restored or copied cluster lacks Services, too, so nothing may be released because of it. Absent: there are none.
+   *
+   * @param serviceUids Of all Services that exist, of every type and class, and of those that are being released
+   */
+  listLeftovers?(view: V, serviceUids: ReadonlySet<string>): readonly LoadBalancerLeftover[];
   /** Plans what to do for a Service. Pure. */
   plan(view: V, spec: LoadBalancerSpec): LoadBalancerPlan<S>;
   /**

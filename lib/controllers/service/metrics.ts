@@ -20,6 +20,8 @@ export interface ServiceMetrics {
     listStates(): Iterable<ServiceState>;
     /** How long the load balancer that has waited the longest has not been ready, in milliseconds. */
     readOldestPendingMs(): number;
+    /** How many addresses in the cloud belong to Services that do not exist. */
+    countLeftovers(): number;
   }): void;
 }
 
@@ -54,6 +56,10 @@ export function createServiceMetrics(registry: MetricsRegistry): ServiceMetrics 
     name: "landfall_load_balancer_pending_seconds",
     help: "Seconds since the load balancer that has waited the longest was last ready; 0 if all are.",
   });
+  const leftovers = registry.gauge({
+    name: "landfall_load_balancer_leftovers",
+    help: "Public addresses with the tags of this cluster and of a Service that does not exist, by the last look.",
+  });
   return {
     countSync: () => syncs.inc(),
     countNodeFailure: () => nodeFailures.inc(),
@@ -65,6 +71,7 @@ export function createServiceMetrics(registry: MetricsRegistry): ServiceMetrics 
         for (const state of source.listStates()) counts.set(state, (counts.get(state) ?? 0) + 1);
         for (const [state, count] of counts) states.set(count, { state });
         pending.set(source.readOldestPendingMs() / 1_000);
+        leftovers.set(source.countLeftovers());
       }),
   };
 }

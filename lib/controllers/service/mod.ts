@@ -2,7 +2,11 @@
  * The controller of Services: makes the load balancers of the cloud, and removes them.
  * @module
  */
-import type { LoadBalancerClaim, LoadBalancers } from "../../cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerClaim,
+  LoadBalancerLeftover,
+  LoadBalancers,
+} from "../../cloud/capabilities/load_balancers.ts";
 import { AddressPools } from "../../cloud/pools/address_pools.ts";
 import type { LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import { type DetachedRun, DetachedWork } from "../../engine/detached_work.ts";
@@ -19,6 +23,7 @@ import { describeService, type ServiceReport } from "./describe.ts";
 import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
 import { runFullPasses } from "./passes/full_pass.ts";
 import { isDrift, listInputs } from "./spec/inputs.ts";
+import { Leftovers } from "./passes/leftovers.ts";
 import { Looks } from "./passes/looks.ts";
 import { ManagedServices } from "./state/managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
@@ -55,6 +60,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
   readonly #managed: ManagedServices;
   readonly #tasks: ServiceTasks;
   readonly #looks: Looks;
+  readonly #leftovers: Leftovers;
   readonly #writer: ServiceWriter;
   readonly #reconciler: ServiceReconciler;
   readonly #backends: Backends;
@@ -83,6 +89,8 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const instanceIds = (): ReadonlySet<string> => this.#backends.instanceIds;
     const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
     this.#looks = new Looks({ clock, loadBalancers, claims, instanceIds, periodMs });
+    const shown = { log: context.log, loadBalancers, looks: this.#looks, claims };
+    this.#leftovers = new Leftovers({ ...shown, services: this.objects });
     this.#writer = new ServiceWriter({ client, services, inputs });
     this.#backends = new Backends(cloud);
     this.#reconciler = new ServiceReconciler({
@@ -123,7 +131,11 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       backoffMs: BACKOFF_MS,
       graceMs: GRACE_MS,
     });
-    metrics.readFrom(managed);
+    metrics.readFrom({
+      listStates: () => managed.listStates(),
+      readOldestPendingMs: () => managed.readOldestPendingMs(),
+      countLeftovers: () => this.#leftovers.list().length,
+    });
   }
 
   /** Runs until the signal aborts and all work has ended. */
@@ -164,11 +176,19 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     });
   }
 
+  /** Lists addresses in the cloud without a Service, for the debug pages. */
+  listLeftovers(): readonly LoadBalancerLeftover[] {
+    return this.#leftovers.list();
+  }
+
   async #runFullPasses(signal: AbortSignal): Promise<void> {
     const { clock, log, flags } = this.#context;
     await this.#readiness.untilSynced(signal).catch(() => undefined);
     const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
-    const look = (stop: AbortSignal): Promise<unknown> => this.#looks.look(0, stop);
+    const look = async (stop: AbortSignal): Promise<void> => {
+      await this.#looks.look(0, stop);
+      this.#leftovers.log();
+    };
     const isNeeded = (): boolean => [...this.#tasks.listKeys()].length > 0;
     const enqueueAll = (): void => {
       for (const key of this.#tasks.listKeys()) this.#loop.enqueueUnlessWaiting(key);

@@ -29,6 +29,7 @@ test("toLoadBalancerSource() lists the Services that the controller describes, i
     { namespace: "y", name: "a", state: "ready", ports: ["a"], parts: [], lastReconcile: null },
     { namespace: "z", name: "b", state: "ready", ports: ["b"] },
   ]);
+  expect(source?.listLeftovers()).toEqual([]);
   expect(source?.find("z/b")).toMatchObject({ name: "b" });
   expect([source?.find("y/none"), source?.find("y/other")]).toEqual([undefined, undefined]);
 });

@@ -12,6 +12,7 @@ test("createServiceMetrics() has the metrics of the Go controller, and the state
   metrics.readFrom({
     listStates: () => ["ready", "ready", "failing"],
     readOldestPendingMs: () => 9_000,
+    countLeftovers: () => 4,
   });
   const page = registry.render();
   for (const line of [
@@ -24,6 +25,7 @@ test("createServiceMetrics() has the metrics of the Go controller, and the state
     'landfall_load_balancers{state="working"} 0',
     'landfall_load_balancers{state="failing"} 1',
     "landfall_load_balancer_pending_seconds 9",
+    "landfall_load_balancer_leftovers 4",
   ]) {
     expect(page).toContain(line);
   }

@@ -219,6 +219,20 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ],
   },
   {
+    alert: "LandfallLoadBalancerLeftovers",
+    minutes: 90,
+    count: 1,
+    fires: {
+      [`landfall_load_balancer_leftovers{${A}}`]: "0x5 2x90",
+      [`landfall_load_balancer_leftovers{${B}}`]: "0x95",
+    },
+    quiet: [
+      { [`landfall_load_balancer_leftovers{${A}}`]: "0x95" },
+      // Released within the hour.
+      { [`landfall_load_balancer_leftovers{${A}}`]: "2x50 0x45" },
+    ],
+  },
+  {
     alert: "LandfallEventsDropped",
     minutes: 30,
     fires: { [`landfall_events_total{result="dropped",${A}}`]: "0x10 1+1x60" },

@@ -3,6 +3,7 @@
  * @module
  */
 import type {
+  LeftoverView,
   LoadBalancerSource,
   LoadBalancerView,
 } from "../../../lib/http/load_balancer_views.ts";
@@ -51,9 +52,22 @@ export const WAITING: LoadBalancerView = toLoadBalancerView("shop", {
   lastReconcile: { at: "2026-01-01T00:09:50Z", outcome: "waiting" },
 });
 
+/** An address of a Service that does not exist any more. */
+export const LEFTOVER: LeftoverView = {
+  ip: "192.0.2.99",
+  id: "0f3f6d3a-7c2b-4c56-9d5e-1b2a3c4d5e6f",
+  service: "store/old-shop",
+  serviceUid: "5b1f0c9e-1111-4222-8333-444455556666",
+  rules: 2,
+};
+
 /** Load balancers for the pages, in order of their names. */
-export function toLoadBalancerSource(views: readonly LoadBalancerView[]): LoadBalancerSource {
+export function toLoadBalancerSource(
+  views: readonly LoadBalancerView[],
+  leftovers: readonly LeftoverView[] = [],
+): LoadBalancerSource {
   return {
+    listLeftovers: () => leftovers,
     list: () => views,
     find: (key) => views.find(({ namespace, name }) => `${namespace}/${name}` === key),
   };

@@ -22,8 +22,8 @@ export interface ClusterIdOptions {
 
 /** No cluster deletes it. */
 const NAMESPACE = "kube-system";
-/** The API server makes it, and makes it again after a deletion. */
-const SERVICE = "default/kubernetes";
+/** Key of a Service that the API server makes, and makes again after a deletion. */
+export const CLUSTER_SERVICE = "default/kubernetes";
 const RETRY = { baseMs: 1_000, capMs: 60_000, jitter: 0.2 } as const;
 
 /**
@@ -39,16 +39,16 @@ export async function findClusterIds(
   const { client, clock, log, services } = options;
   for (let failures = 1; ; failures += 1) {
     try {
-      const namespaceUid = await readNamespaceUid(client, signal);
-      const serviceUid = services.get(SERVICE)?.metadata.uid;
-      const [first, ...others] = [namespaceUid, serviceUid].filter((uid) => uid !== undefined);
-      if (first !== undefined) {
-        const from = namespaceUid === undefined ? `Service ${SERVICE}` : `namespace ${NAMESPACE}`;
-        log.info("Cluster ID", { id: first, from });
-        return [first, ...others];
+      const ids = await readClusterIds(client, services.get(CLUSTER_SERVICE), signal);
+      if (ids !== undefined) {
+        const [id] = ids;
+        const isOfService = id === services.get(CLUSTER_SERVICE)?.metadata.uid;
+        const from = isOfService ? `Service ${CLUSTER_SERVICE}` : `namespace ${NAMESPACE}`;
+        log.info("Cluster ID", { id, from });
+        return ids;
       }
       log.warn("Cannot find the ID of this cluster; nothing is done for Services", {
-        why: `namespace ${NAMESPACE} may not be read, and Service ${SERVICE} is missing`,
+        why: `namespace ${NAMESPACE} may not be read, and Service ${CLUSTER_SERVICE} is missing`,
       });
     } catch (error) {
       signal.throwIfAborted();
@@ -56,6 +56,24 @@ export async function findClusterIds(
     }
     await clock.sleep(toBackoffMs(failures, RETRY), signal);
   }
+}
+
+/**
+ * Reads the UID of namespace `kube-system`, and adds that of Service `default/kubernetes`.
+ *
+ * @param service Service `default/kubernetes`, if there is one
+ * @returns `undefined` if neither is known
+ * @throws {KubeError} if the next try may find the namespace
+ */
+export async function readClusterIds(
+  client: Pick<KubeClient, "read">,
+  service: Service | undefined,
+  signal: AbortSignal,
+): Promise<readonly [string, ...string[]] | undefined> {
+  const namespaceUid = await readNamespaceUid(client, signal);
+  const uids = [namespaceUid, service?.metadata.uid].filter((uid) => uid !== undefined);
+  const [first, ...others] = uids;
+  return first === undefined ? undefined : [first, ...others];
 }
 
 /** @returns `undefined` if the API server refuses for good */

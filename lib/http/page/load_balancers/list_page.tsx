@@ -4,12 +4,17 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { LoadBalancerState, LoadBalancerView } from "../../load_balancer_views.ts";
+import type {
+  LeftoverView,
+  LoadBalancerState,
+  LoadBalancerView,
+} from "../../load_balancer_views.ts";
 import { describeWait } from "../../load_balancers.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import type { ElectionView } from "../../views.ts";
 import { renderDocument } from "../layout.tsx";
 import { Bar, formatCount } from "../marks.tsx";
+import { Leftovers } from "./leftovers.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
 import { LOAD_BALANCER_STATE_NAMES, LOAD_BALANCER_STATES } from "./state.ts";
 
@@ -28,6 +33,8 @@ export interface LoadBalancerRow extends Pick<
 /** What the page shows. */
 export interface LoadBalancerListOptions {
   readonly rows: readonly LoadBalancerRow[];
+  /** Addresses without a Service. @default {none} */
+  readonly leftovers?: readonly LeftoverView[];
   readonly election?: ElectionView;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
@@ -117,6 +124,7 @@ function Main(props: LoadBalancerListOptions & { readonly troubled: number }): J
       ) : (
         <Table {...props} rows={found} />
       )}
+      <Leftovers leftovers={props.leftovers ?? []} />
     </main>
   );
 }

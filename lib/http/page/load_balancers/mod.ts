@@ -65,6 +65,7 @@ async function renderList(context: Context, options: LoadBalancerPageRoutes): Pr
   }
   return await renderLoadBalancerList({
     rows,
+    leftovers: loadBalancers.listLeftovers(),
     nowMs: now(),
     base: "",
     ...(election && { election }),

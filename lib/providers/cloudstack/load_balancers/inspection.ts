@@ -14,12 +14,15 @@ import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { isSince } from "./clients/versions.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
 import type { LookSource } from "./look.ts";
+import { listLeftovers, toLeftoverFindings } from "./reading/leftovers.ts";
+import { toMap } from "./reading/take_look.ts";
 import type { Network } from "./view.ts";
+import { isTagged } from "./words.ts";
 
 /** What {@linkcode inspectLoadBalancing} looks with. */
 export interface InspectionOptions extends LoadBalancerInspection {
   readonly session: Pick<CloudStackSession, "read">;
-  readonly api: Pick<LoadBalancingApi, "listNetworks">;
+  readonly api: Pick<LoadBalancingApi, "listAddresses" | "listNetworks" | "listRules">;
   readonly source: Pick<LookSource, "facts" | "readBackends">;
 }
 
@@ -28,7 +31,7 @@ const ADVICE = "allow them in the role; docs/guides/permissions-cloudstack.md ha
 const NOT_FOUND = 530;
 
 /**
- * Says which commands the role lacks, and what the networks of the Nodes offer.
+ * Says which commands the role lacks, what the networks of the Nodes offer, and which addresses have no Service.
  *
  * @throws {CloudError} when CloudStack cannot answer
  */
@@ -38,11 +41,12 @@ export async function inspectLoadBalancing(
 ): Promise<readonly Finding[]> {
   // Without a Service, what is missing may never be needed.
   const missing: FindingLevel = options.claims.length > 0 ? "failure" : "warning";
-  const [role, networks] = await Promise.all([
+  const found = await Promise.all([
     inspectRole(options.session, missing, signal),
     inspectNetworks(options, missing, signal),
+    inspectAddresses(options, signal),
   ]);
-  return [...role, ...networks];
+  return found.flat();
 }
 
 async function inspectRole(
@@ -127,6 +131,34 @@ async function inspectNetworks(
     if (!(error instanceof CloudError)) throw error;
     return [{ level: missing, code, message: error.message }];
   }
+}
+
+/** Names the addresses without a Service. */
+async function inspectAddresses(
+  { api, source, readCluster }: InspectionOptions,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  if (readCluster === undefined) return [];
+  try {
+    return await source.facts.inProject(async (projectId) => {
+      const addresses = await api.listAddresses(projectId, signal);
+      if (!addresses.objects.some(({ tags }) => isTagged(tags))) return [];
+      const rules = await api.listRules(projectId, signal);
+      // After the addresses: that of a Service which was made meanwhile must not look left over.
+      const cluster = await readCluster(signal);
+      if (cluster === undefined) return [toUnknown("Kubernetes does not show all Services")];
+      const view = { addresses: toMap(addresses), rules: toMap(rules), clusterIds: cluster.ids };
+      return toLeftoverFindings(listLeftovers(view, cluster.serviceUids));
+    }, signal);
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error;
+    return [toUnknown(error.message)];
+  }
+}
+
+function toUnknown(why: string): Finding {
+  const message = `it is not known whether public IPs of this cluster have no Service: ${why}`;
+  return { level: "warning", code: "loadBalancerLeftover", message };
 }
 
 /** What a network offers. Pure. */

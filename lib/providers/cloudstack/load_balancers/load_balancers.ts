@@ -5,6 +5,7 @@
 import type {
   LoadBalancerClaim,
   LoadBalancerInspection,
+  LoadBalancerLeftover,
   LoadBalancerPlan,
   LoadBalancerQuestion,
   LoadBalancerRecord,
@@ -24,6 +25,7 @@ import { inspectLoadBalancing } from "./inspection.ts";
 import { Look, type LookSource } from "./look.ts";
 import { plan } from "./plan/plan.ts";
 import { planRelease } from "./plan/release.ts";
+import { listLeftovers } from "./reading/leftovers.ts";
 import { readTakers } from "./reading/takers.ts";
 import { SIGNING_PURPOSE } from "./record_signer.ts";
 import type { Step } from "./steps.ts";
@@ -108,6 +110,10 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
     );
     this.#origins.set(answer, by.store);
     return answer;
+  }
+
+  listLeftovers(view: View, serviceUids: ReadonlySet<string>): readonly LoadBalancerLeftover[] {
+    return listLeftovers(view, serviceUids);
   }
 
   plan(view: View, spec: LoadBalancerSpec): LoadBalancerPlan<Step> {

@@ -27,6 +27,16 @@ const OWNERSHIP: readonly Break[] = [
     tests: [RELEASE_TESTS],
   },
   {
+    id: "leftover-of-another-cluster",
+    invariant: "an address of another cluster is no leftover",
+    edits: edit(
+      `${FOLDER}/reading/leftovers.ts`,
+      "      if (!isOfCluster(tags, view.clusterIds)) return [];\n",
+      "",
+    ),
+    tests: [`${TESTS}/reading/leftovers_test.ts`],
+  },
+  {
     id: "plan-release-of-used-address",
     invariant: "an address that others use is never released",
     edits: edit(`${PLAN}/release.ts`, "if (uses.length > 0) {", "if (uses.length > 1_000) {"),

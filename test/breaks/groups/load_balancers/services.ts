@@ -33,6 +33,27 @@ export const SERVICE_BREAKS: readonly Break[] = [
     tests: [STORY],
   },
   {
+    id: "leftover-of-a-live-service",
+    invariant:
+      "an address of a Service that exists is no leftover, also if another process serves it",
+    edits: edit(
+      `${FOLDER}/passes/leftovers.ts`,
+      "if (metadata.uid) uids.add(metadata.uid);",
+      "void metadata;",
+    ),
+    tests: [`${TESTS}/passes/leftovers_test.ts`],
+  },
+  {
+    id: "leftover-while-leaving",
+    invariant: "an address that is being released is no leftover",
+    edits: edit(
+      `${FOLDER}/passes/leftovers.ts`,
+      "new Set(Array.from(claims(), ({ owner }) => owner.uid));",
+      'new Set(Array.from(claims(), () => ""));',
+    ),
+    tests: [`${TESTS}/passes/leftovers_test.ts`],
+  },
+  {
     id: "forget-the-vanished",
     invariant: "what was made for a Service that vanished without its finalizer is removed",
     edits: edit(`${FOLDER}/mod.ts`, "findGone: (key) => this.#managed.get(key)?.service,", ""),

@@ -4,8 +4,11 @@ import type { LoadBalancerInspection } from "../../../../lib/cloud/capabilities/
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import type { Finding } from "../../../../lib/cloud/inspection.ts";
 import { LOAD_BALANCERS } from "../../../../lib/cloud/pools/settings.ts";
+import { KubeError } from "../../../../lib/kube/api/errors.ts";
 import { FakeProvider } from "../../../support/cloud/instances.ts";
 import { LoadBalancersDouble } from "../../../support/cloud/load_balancers_double.ts";
+import { ScriptedKubeClient } from "../../../support/kube/scripted_kube_client.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
 
 const { signal } = new AbortController();
 const STEP = { status: "skipped", skipped: "no reason", findings: [] } as const;
@@ -19,6 +22,7 @@ const SERVING = {
   served: [SERVICE],
   nodes: [],
   sections: undefined,
+  client: undefined,
 };
 
 class Inspected extends FakeProvider {
@@ -42,6 +46,30 @@ describe("addLoadBalancers()", () => {
     const step = await addLoadBalancers(STEP, { ...SERVING, provider }, signal);
     expect(step).toMatchObject({ status: "warning", findings: [{ message: "look" }] });
     expect(provider.asked[0]?.claims.map(({ owner }) => owner.name)).toEqual(["web"]);
+  });
+
+  test.each<[string, (name: string) => object, object | undefined]>([
+    [
+      "IDs and Services",
+      (name) => ({ metadata: { name, uid: "of-namespace" } }),
+      { ids: ["of-namespace", "of-service"], serviceUids: new Set(["u", "of-service"]) },
+    ],
+    [
+      "nothing if Kubernetes does not answer",
+      () => {
+        throw new KubeError("unavailable", "no answer");
+      },
+      undefined,
+    ],
+  ])("lets the cloud ask for what Kubernetes has now: %s", async (_what, answerRead, expected) => {
+    const provider = new Inspected(() => []);
+    const own = { metadata: { name: "kubernetes", namespace: "default", uid: "of-service" } };
+    const page = { items: [SERVICE, own], resourceVersion: "1" };
+    const client = new ScriptedKubeClient(new ManualClock(), [{ page }]);
+    client.answerRead = ({ name }) => answerRead(name ?? "");
+    await addLoadBalancers(STEP, { ...SERVING, provider, client }, signal);
+    expect(client.requests).toEqual([]);
+    expect(await provider.asked[0]?.readCluster?.(signal)).toEqual(expected as never);
   });
 
   test("fails if the cloud cannot answer", async () => {

@@ -3,6 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { ClusterFacts } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import { LB_COMMANDS } from "../../../../lib/providers/cloudstack/load_balancers/commands.ts";
 import { toNetworkFinding } from "../../../../lib/providers/cloudstack/load_balancers/inspection.ts";
@@ -13,6 +14,7 @@ import {
   startCloudStackSimulator,
 } from "../../../../lib/simulator/cloudstack/mod.ts";
 import { createNetworkKinds } from "../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { TAG_KEYS } from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { toDeps } from "../fake_server.ts";
 import { toClaim } from "./look_rig.ts";
 
@@ -33,7 +35,12 @@ async function inspect(
   {
     network = "isolated",
     claims = [CLAIM],
-  }: { network?: keyof typeof vms; claims?: [] | [typeof CLAIM] } = {},
+    readCluster,
+  }: {
+    network?: keyof typeof vms;
+    claims?: [] | [typeof CLAIM];
+    readCluster?: () => Promise<ClusterFacts | undefined>;
+  } = {},
 ): Promise<readonly string[]> {
   simulator.user.role = { name: "landfall", commands };
   const { url: apiUrl, apiKey, secretKey } = simulator;
@@ -41,7 +48,8 @@ async function inspect(
   if (settings === undefined) throw new Error("the settings cannot be used");
   const { loadBalancers } = cloudStack.create(settings, { ...toDeps(), clock: systemClock });
   const instanceIds = new Set(vms[network].map(({ id }) => id));
-  const found = (await loadBalancers?.inspect?.({ claims, instanceIds }, signal)) ?? [];
+  const known = { claims, instanceIds, ...(readCluster && { readCluster }) };
+  const found = (await loadBalancers?.inspect?.(known, signal)) ?? [];
   return found.map(({ level, code, message }) => `${level} ${code}: ${message}`);
 }
 
@@ -87,6 +95,55 @@ describe("inspectLoadBalancing()", () => {
     expect(shared).toContain("offers no load balancing");
     const found = await inspect(ALL.filter((one) => one !== "listNetworks"));
     expect(found.at(-1)).toMatch(/^failure loadBalancerNetwork: .*listNetworks/);
+  });
+});
+
+describe("inspectLoadBalancing() of addresses", () => {
+  const CLUSTER: ClusterFacts = { ids: ["us"], serviceUids: new Set(["live"]) };
+
+  /** Tags an address for each Service, as a process before did. @returns Their IPs */
+  function tagFor(...uids: readonly string[]): readonly string[] {
+    const { publicIps, tags } = simulator.state;
+    const taken = [...publicIps.values()].filter(({ state }) => state === "Allocated");
+    return uids.map((uid, at) => {
+      const { id: resourceId = "", address = "", accountId = "" } = taken[at] ?? {};
+      const tag = { resourceType: "PublicIpAddress", resourceId, accountId };
+      tags.add({ ...tag, key: TAG_KEYS.cluster, value: "us" });
+      tags.add({ ...tag, key: TAG_KEYS.serviceUid, value: uid });
+      return address;
+    });
+  }
+
+  const listCommands = (): (string | undefined)[] =>
+    simulator.requests.entries.map(({ command }) => command);
+
+  test("warns of those without a Service, by the Services that there are after the list", async () => {
+    const [ip] = tagFor("gone", "live");
+    const sent: (string | undefined)[] = [];
+    const readCluster = async (): Promise<ClusterFacts> => {
+      sent.push(...listCommands());
+      return CLUSTER;
+    };
+    const [, , leftover, ...more] = await inspect(ALL, { readCluster });
+    expect(leftover).toStartWith(`warning loadBalancerLeftover: public IP ${ip} (`);
+    expect(more).toEqual([]);
+    expect(sent).toContain("listPublicIpAddresses");
+  });
+
+  test("asks neither Kubernetes nor for rules if no address has a tag", async () => {
+    const readCluster = (): Promise<never> => Promise.reject(new Error("asked"));
+    expect(await inspect(ALL, { readCluster })).toHaveLength(2);
+    expect(listCommands()).not.toContain("listLoadBalancerRules");
+  });
+
+  test("says that it does not know without the Services, or without the command", async () => {
+    tagFor("gone");
+    const unknown = "warning loadBalancerLeftover: it is not known";
+    const without = await inspect(ALL, { readCluster: async () => undefined });
+    expect(without.at(-1)).toStartWith(unknown);
+    const few = ALL.filter((one) => one !== "listPublicIpAddresses");
+    const refused = await inspect(few, { readCluster: async () => CLUSTER });
+    expect(refused.at(-1)).toStartWith(unknown);
   });
 });
 

@@ -120,6 +120,21 @@ describe("CloudStackLoadBalancers", () => {
     expect((await converge()).steps).toBe(0);
   });
 
+  test("lists its address as left over when the Service is gone, and not before", async () => {
+    await converge();
+    const view = await observe();
+    const [rule] = simulator.state.loadBalancerRules.values();
+    expect(balancers().listLeftovers(view, new Set([UID]))).toEqual([]);
+    const [leftover, ...more] = balancers().listLeftovers(view, new Set(["other"]));
+    expect(leftover).toMatchObject({
+      id: rule?.ipId,
+      service: "shop/web",
+      serviceUid: UID,
+      rules: 1,
+    });
+    expect(more).toEqual([]);
+  });
+
   test.each<[NetworkKind, "an account" | "a project"]>([
     ["isolated", "an account"],
     ["isolated", "a project"],

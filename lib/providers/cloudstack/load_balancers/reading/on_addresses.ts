@@ -23,7 +23,11 @@ const RULES = new WeakMap<View["rules"], Index<Rule>>();
 const FIREWALL_RULES = new WeakMap<View["firewallRules"], Index<FirewallRule>>();
 
 /** The load-balancer rules on an address, of all Services and of others, by ID. @param port Only those of this port */
-export function listRulesOn({ rules }: View, addressId: string, port?: number): readonly Rule[] {
+export function listRulesOn(
+  { rules }: Pick<View, "rules">,
+  addressId: string,
+  port?: number,
+): readonly Rule[] {
   let index = RULES.get(rules);
   if (index === undefined) RULES.set(rules, (index = toIndex(rules, (one) => one.publicPort)));
   const found = index.get(addressId);

@@ -171,6 +171,9 @@ function toListIds(
   return new Set(listIds);
 }
 
-function toMap<T extends { readonly id: string }>({ objects }: WholeList<T>): Map<string, T> {
+/** What can be read of a list, by ID. */
+export function toMap<T extends { readonly id: string }>({
+  objects,
+}: WholeList<T>): Map<string, T> {
   return new Map(objects.map((one) => [one.id, one]));
 }

@@ -1,0 +1,71 @@
+/**
+ * Shows operators the addresses in the cloud that belong to Services which do not exist any more.
+ *
+ * A user removed the finalizer of such a Service by hand, or restored the cluster. Landfall releases none of them: a
+ * Service that is missing after a restore is no proof that nothing needs its address.
+ * @module
+ */
+import type {
+  LoadBalancerClaim,
+  LoadBalancerLeftover,
+  LoadBalancers,
+} from "../../../cloud/capabilities/load_balancers.ts";
+import type { Logger } from "../../../core/log.ts";
+import type { StoreReader } from "../../../kube/cache/store.ts";
+import type { Service } from "../../../kube/kinds/service.ts";
+import type { Looks } from "./looks.ts";
+
+/** What {@linkcode Leftovers} need. */
+export interface LeftoversOptions {
+  readonly log: Logger;
+  readonly loadBalancers: Pick<LoadBalancers, "listLeftovers">;
+  readonly looks: Pick<Looks, "last">;
+  /** All Services of the cluster. Synced before the first look. */
+  readonly services: Pick<StoreReader<Service>, "values">;
+  /** Everything that may have a load balancer of this process, also what Kubernetes does not have any more. */
+  readonly claims: () => Iterable<LoadBalancerClaim>;
+}
+
+/** More leftovers than these are counted in the log, and not named. */
+const LOGGED_MAX = 20;
+
+/** The leftovers by the last look at the cloud. Costs the cloud nothing. */
+export class Leftovers {
+  readonly #options: LeftoversOptions;
+  /** The IDs of those that were logged. */
+  #logged = "";
+
+  constructor(options: LeftoversOptions) {
+    this.#options = options;
+  }
+
+  /** Lists them. Empty before the first look, and without Services: then nothing is looked at, and looks grow old. */
+  list(): readonly LoadBalancerLeftover[] {
+    const { loadBalancers, looks, services, claims } = this.#options;
+    if (looks.last === undefined || loadBalancers.listLeftovers === undefined) return [];
+    const uids = new Set(Array.from(claims(), ({ owner }) => owner.uid));
+    if (uids.size === 0) return [];
+    // A Service of another class or type may be served by another process, or be served again.
+    for (const { metadata } of services.values()) if (metadata.uid) uids.add(metadata.uid);
+    return loadBalancers.listLeftovers(looks.last, uids);
+  }
+
+  /** Writes them to the log if they are others than the last time. */
+  log(): void {
+    const leftovers = this.list();
+    const ids = leftovers.map(({ id }) => id).join(" ");
+    if (ids === this.#logged) return;
+    this.#logged = ids;
+    if (leftovers.length === 0) return;
+    this.#options.log.warn(
+      "Public addresses of this cluster have no Service; nothing is released",
+      {
+        count: leftovers.length,
+        addresses: leftovers
+          .slice(0, LOGGED_MAX)
+          .map(({ ip, service }) => (service === undefined ? ip : `${ip} (${service})`))
+          .join(", "),
+      },
+    );
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * The list of addresses without a Service.
+ * @module
+ */
+/** @jsxImportSource hono/jsx */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import type { LeftoverView } from "../../load_balancer_views.ts";
+
+/** More rows are not useful. */
+const ROWS_MAX = 100;
+const TITLES = ["Address", "Address ID", "Service in its tags", "UID of the Service", "Rules"];
+
+/** What the page says about them; nothing if there are none. */
+export function Leftovers({
+  leftovers,
+}: {
+  readonly leftovers: readonly LeftoverView[];
+}): JSX.Element | null {
+  if (leftovers.length === 0) return null;
+  return (
+    <section aria-labelledby="leftovers">
+      <h2 id="leftovers">Leftovers: addresses of this cluster without a Service</h2>
+      <p class="soft">
+        Their tags name this cluster, and a Service that does not exist. Landfall does not release
+        them: the Service may only be missing after a restore, or this cluster may be a copy.{" "}
+        <code>landfall check</code> says how to release each.
+      </p>
+      <div class="card">
+        <table class="nodes leftovers">
+          <thead>
+            <tr>
+              {TITLES.map((title) => (
+                <th scope="col">{title}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {leftovers.slice(0, ROWS_MAX).map(({ ip, id, service = "", serviceUid, rules }) => (
+              <tr>
+                <th scope="row">{ip}</th>
+                <td data-label={TITLES[1]}>{id}</td>
+                <td data-label={TITLES[2]}>{service}</td>
+                <td data-label={TITLES[3]}>{serviceUid}</td>
+                <td data-label={TITLES[4]}>{rules.toLocaleString("en")}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {leftovers.length > ROWS_MAX ? (
+        <p class="soft">{`These are the first ${ROWS_MAX} of ${leftovers.length}.`}</p>
+      ) : null}
+    </section>
+  );
+}

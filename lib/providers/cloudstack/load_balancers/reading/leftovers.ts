@@ -1,0 +1,59 @@
+/**
+ * Lists the public IP addresses that were taken for Services of this cluster which do not exist any more. Pure.
+ *
+ * Only tags count: another cluster of the same account may have rules whose names look the same. And nothing may be
+ * released because of this list. Kubernetes may have been restored from an old backup, or be a copy of the cluster.
+ * @module
+ */
+import type { LoadBalancerLeftover } from "../../../../cloud/capabilities/load_balancers.ts";
+import type { Finding } from "../../../../cloud/inspection.ts";
+import { quote } from "../../../../core/text/printable.ts";
+import { listRulesOn } from "./on_addresses.ts";
+import type { View } from "../view.ts";
+import { isOfCluster, TAG_KEYS } from "../words.ts";
+
+/** More leftovers than these are counted, and not named. */
+const NAMED_MAX = 20;
+
+/**
+ * The addresses whose tags name this cluster and the UID of a Service that does not exist, in order of their IPs.
+ *
+ * @param serviceUids Of all Services that exist, of every type and class, and of those whose address is being released
+ */
+export function listLeftovers(
+  view: Pick<View, "addresses" | "rules" | "clusterIds">,
+  serviceUids: ReadonlySet<string>,
+): readonly LoadBalancerLeftover[] {
+  return [...view.addresses.values()]
+    .flatMap(({ id, ip, tags }): LoadBalancerLeftover[] => {
+      const serviceUid = tags.get(TAG_KEYS.serviceUid);
+      if (serviceUid === undefined || serviceUids.has(serviceUid)) return [];
+      if (!isOfCluster(tags, view.clusterIds)) return [];
+      const service = tags.get(TAG_KEYS.service);
+      const rules = listRulesOn(view, id).length;
+      return [{ ip, id, ...(service !== undefined && { service }), serviceUid, rules }];
+    })
+    .toSorted((a, b) => compare(a.ip, b.ip) || compare(a.id, b.id));
+}
+
+/** What `landfall check` says about them. */
+export function toLeftoverFindings(leftovers: readonly LoadBalancerLeftover[]): Finding[] {
+  const code = "loadBalancerLeftover";
+  const found = leftovers.slice(0, NAMED_MAX).map((leftover): Finding => {
+    const { ip, id, service, serviceUid, rules } = leftover;
+    const who = service === undefined ? "a Service" : `Service ${quote(service)}`;
+    const on = rules === 1 ? "1 load-balancer rule is" : `${rules} load-balancer rules are`;
+    const tags = `its tags name this cluster and ${who} with UID ${quote(serviceUid)}`;
+    const message = `public IP ${ip} (${id}) has no Service: ${tags}, which does not exist; ${on} on it`;
+    const command = `cmk disassociate ipaddress id=${id}`;
+    const advice = `if nothing needs it, also no copy of this cluster, release it with its rules: ${command}`;
+    return { level: "warning", code, message, advice };
+  });
+  if (leftovers.length <= NAMED_MAX) return found;
+  const message = `${leftovers.length - NAMED_MAX} more public IPs of this cluster have no Service`;
+  return [...found, { level: "warning", code, message }];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
