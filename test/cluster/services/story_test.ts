@@ -1,64 +1,41 @@
 /**
- * The life of a Service of type LoadBalancer on a real API server, with the real program and a simulated CloudStack.
+ * The life of a Service of type LoadBalancer on a real API server, as its owner sees it through kubectl, with the real
+ * program and a simulated CloudStack.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listRights, needAll } from "../../../lib/app/rights.ts";
-import { systemClock } from "../../../lib/core/clock.ts";
-import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
-import {
-  type CloudStackSimulator,
-  createDemoWorld,
-  startCloudStackSimulator,
-} from "../../../lib/simulator/cloudstack/mod.ts";
+import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";
 import { type Ledger, toLedger } from "../../../lib/simulator/cloudstack/world/ledger.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { requireTool, withFile } from "../../support/deploy/deploy_tools.ts";
+import { findKubectl } from "../../support/kube/kubectl.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
-import {
-  ClusterRig,
-  type Controller,
-  READY,
-  waitUntil,
-} from "../../support/process/cluster_rig.ts";
+import { type Controller, READY, waitUntil } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
+import { ServiceCluster } from "../../support/services/service_cluster.ts";
 
-const [program] = listPrograms();
-const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
-const SERVICES = "/api/v1/namespaces/default/services";
+const program = listPrograms().at(-1);
+const kubectl = skipsCluster() ? undefined : await findKubectl();
 const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 const RECORD = "landfall.dev/load-balancer";
 const NAMES = ["worker-1", "worker-2"] as const;
+const HTTP = { name: "http", port: 80 };
+const HTTPS = { name: "https", port: 443 };
 
-describe.skipIf(skipsCluster())("a Service of type LoadBalancer on CloudStack", () => {
+describe.skipIf(kubectl === undefined)("a Service of type LoadBalancer on CloudStack", () => {
   const demo = createDemoWorld();
-  const controllers: Controller[] = [];
-  let started: { readonly rig: ClusterRig; readonly cloud: CloudStackSimulator } | undefined;
-  const use = (): NonNullable<typeof started> => {
+  let started: ServiceCluster | undefined;
+  const use = (): ServiceCluster => {
     if (started === undefined) throw new Error("Cannot test: the cluster is not up");
     return started;
   };
 
   beforeAll(async () => {
-    const cloud = await startCloudStackSimulator({ clock: systemClock, world: demo.world });
-    const rig = await ClusterRig.start();
-    started = { rig, cloud };
-    const needs = needAll(LEASE);
-    const chosen = new Set([...needs.controllers, "service"]);
-    await rig.allow(listRights({ ...needs, controllers: chosen }));
+    started = await ServiceCluster.start(demo.world);
     for (const name of NAMES) await register(name);
-    const { url, apiKey, secretKey } = cloud;
-    const lines = ["[Global]", `api-url = ${url}`, `api-key = ${apiKey}`];
-    const config = [...lines, `secret-key = ${secretKey}`, "refresh-interval = 1s", ""].join("\n");
-    await writeFile(join(rig.cluster.folder, "cloud-config"), config);
   }, 120_000);
-  afterAll(async () => {
-    for (const { landfall } of controllers) await landfall.stop();
-    await started?.cloud.stop();
-    await started?.rig.stop();
-  });
+  afterAll(() => started?.stop());
 
   const register = async (name: string): Promise<void> => {
     const vmId = demo.machines.get(name)?.vmId ?? "";
@@ -72,116 +49,120 @@ describe.skipIf(skipsCluster())("a Service of type LoadBalancer on CloudStack", 
   };
   const start = async (...args: readonly string[]): Promise<Controller> => {
     if (program === undefined) throw new Error("Cannot find a program");
-    const { rig } = use();
-    const controller = await rig.startController(program, {
-      args: [
-        "--cloud-provider=external-cloudstack",
-        `--cloud-config=${rig.cluster.folder}/cloud-config`,
-        "--controllers=*,service",
-        `--leader-elect-resource-name=${LEASE.name}`,
-        ...args,
-      ],
-    });
-    controllers.push(controller);
-    return controller;
+    return await use().startController(program, ...args);
   };
-  const create = async (name: string, spec: object = {}): Promise<void> => {
-    await use().rig.cluster.create(SERVICES, {
+  /** Runs kubectl as an administrator. */
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { adminKubeconfigPath, folder } = use().rig.cluster;
+    const flags = [
+      `--kubeconfig=${adminKubeconfigPath}`,
+      `--cache-dir=${join(folder, "kubectl-cache")}`,
+    ];
+    return await requireTool(kubectl ?? "", [...flags, ...args]);
+  };
+  const apply = async (name: string, spec: object = {}): Promise<void> => {
+    const manifest = {
+      apiVersion: "v1",
+      kind: "Service",
       metadata: { name },
-      spec: {
-        type: "LoadBalancer",
-        selector: { app: name },
-        ports: [{ name: "http", port: 80 }],
-        ...spec,
-      },
-    });
+      spec: { type: "LoadBalancer", selector: { app: name }, ports: [HTTP], ...spec },
+    };
+    await withFile(JSON.stringify(manifest), (file) => run("apply", `--filename=${file}`));
   };
-  const change = async (name: string, patch: object): Promise<void> => {
-    const response = await use().rig.cluster.adminFetch(`${SERVICES}/${name}`, {
-      method: "PATCH",
-      headers: { "content-type": "application/merge-patch+json" },
-      body: JSON.stringify(patch),
-    });
-    if (!response.ok) throw new Error(`Cannot patch ${name}: ${await response.text()}`);
+  const read = async (name: string): Promise<Service> => {
+    const service: Service = JSON.parse(await run("get", "service", name, "--output=json"));
+    return service;
   };
-  const remove = async (name: string): Promise<void> => {
-    await use().rig.cluster.adminFetch(`${SERVICES}/${name}`, { method: "DELETE" });
-  };
-  const read = async (name: string): Promise<Service | undefined> => {
-    const response = await use().rig.cluster.adminFetch(`${SERVICES}/${name}`);
-    return response.status === 404 ? undefined : await readJson<Service>(response);
-  };
-  const listReasons = async (name: string): Promise<(string | undefined)[]> => {
-    const selector = new URLSearchParams({ fieldSelector: `involvedObject.name=${name}` });
-    const path = `/api/v1/namespaces/default/events?${selector.toString()}`;
-    const { items } = await readJson<{ readonly items: readonly KubeEvent[] }>(
-      await use().rig.cluster.adminFetch(path),
-    );
-    return items.map(({ reason }) => reason);
-  };
-  const showLogs = (): string => controllers.map(({ landfall }) => landfall.log).join("\n");
   const untilAddress = (name: string): Promise<string> =>
     waitUntil(
-      () => `an address of ${name}:\n${showLogs()}`,
-      async () => (await read(name))?.status?.loadBalancer?.ingress?.[0]?.ip,
+      () => `an address of ${name}:\n${use().logs}`,
+      async () => {
+        const path = "{.status.loadBalancer.ingress[0].ip}";
+        const address = await run("get", "service", name, `--output=jsonpath=${path}`);
+        return address === "" ? undefined : address;
+      },
     );
-  const untilTrue = (what: string, holds: () => boolean | Promise<boolean>): Promise<true> =>
+  const untilTrue = (what: string, holds: () => boolean | Promise<boolean>): Promise<void> =>
+    use().untilTrue(what, holds);
+  /** Waits until `kubectl describe` shows an Event. Returns all that it shows. */
+  const untilDescribed = (name: string, reason: string): Promise<string> =>
     waitUntil(
-      () => `${what}:\n${showLogs()}`,
-      async () => ((await holds()) ? true : undefined),
+      () => `the Event ${reason} of ${name}:\n${use().logs}`,
+      async () => {
+        const text = await run("describe", "service", name);
+        return text.includes(` ${reason} `) ? text : undefined;
+      },
     );
   const ledger = (): Ledger => toLedger(use().cloud.state);
-  /** What is on an address, as `80 → 10.10.0.21 10.10.0.22`. */
+  /** What the router runs for an address, as `80 tcp → 10.10.0.21 10.10.0.22`. */
   const listRules = (address: string): string[] => {
     const { state } = use().cloud;
     const ip = [...state.publicIps.values()].find((one) => one.address === address);
     return [...state.loadBalancerRules.values()]
       .filter(({ ipId }) => ipId === ip?.id)
-      .map(({ publicPort, members }) => `${publicPort} → ${members.map((one) => one.ip).join(" ")}`)
+      .map(({ publicPort, applied }) => {
+        const backends = applied?.backends.toSorted().join(" ");
+        return `${publicPort} ${applied?.protocol} → ${backends}`;
+      })
       .toSorted();
   };
-  const listSources = (address: string): string[] =>
-    ledger()
-      .addresses.filter((one) => one.address === address)
-      .flatMap(({ firewallRules }) => firewallRules.map((rule) => JSON.stringify(rule)));
+  /** Who may connect to an address, as `80-80 tcp: 10.0.0.0/8`. */
+  const listSources = (address: string): string[] => {
+    const { state } = use().cloud;
+    const ip = [...state.publicIps.values()].find((one) => one.address === address);
+    return [...state.firewallRules.values()]
+      .filter(({ ipId }) => ipId === ip?.id)
+      .map(({ startPort, endPort, protocol, cidrs }) => {
+        return `${startPort}-${endPort} ${protocol}: ${cidrs.join(" ")}`;
+      })
+      .toSorted();
+  };
 
-  test("gets an address with rules, and Events and status say so", async () => {
+  test("gets an address with rules, and kubectl describe shows both and the Events", async () => {
     await start();
-    await create("web");
+    await apply("web");
     const address = await untilAddress("web");
-    expect((await read("web"))?.metadata.finalizers).toEqual([FINALIZER]);
-    expect(listRules(address)).toEqual(["80 → 10.10.0.21 10.10.0.22"]);
-    await untilTrue("the Events", async () => (await listReasons("web")).length === 2);
-    expect(await listReasons("web")).toEqual(["EnsuringLoadBalancer", "EnsuredLoadBalancer"]);
+    expect((await read("web")).metadata.finalizers).toEqual([FINALIZER]);
+    expect(listRules(address)).toEqual(["80 tcp → 10.10.0.21 10.10.0.22"]);
+    expect(listSources(address)).toEqual(["80-80 tcp: 0.0.0.0/0"]);
+    const text = await untilDescribed("web", "EnsuredLoadBalancer");
+    expect(text).toMatch(new RegExp(`^LoadBalancer Ingress: +${RegExp.escape(address)}\\b`, "m"));
+    expect(text).toMatch(/Normal +EnsuringLoadBalancer .* Ensuring load balancer$/m);
+    expect(text).toMatch(/Normal +EnsuredLoadBalancer .* Ensured load balancer$/m);
   }, 60_000);
 
   test("gets another port, and lets only those in that it names", async () => {
     const address = await untilAddress("web");
-    const ports = [
-      { name: "http", port: 80 },
-      { name: "https", port: 443 },
-    ];
-    await change("web", { spec: { ports, loadBalancerSourceRanges: ["10.0.0.0/8"] } });
-    await untilTrue("the second rule", () => listRules(address).length === 2);
-    await untilTrue("the sources", () => {
-      const sources = listSources(address);
-      return sources.length === 2 && sources.every((rule) => rule.includes("10.0.0.0/8"));
+    await apply("web", { ports: [HTTP, HTTPS], loadBalancerSourceRanges: ["10.0.0.0/8"] });
+    await untilTrue("the second rule and the sources", () => {
+      const both = ["443-443 tcp: 10.0.0.0/8", "80-80 tcp: 10.0.0.0/8"];
+      return listRules(address).length === 2 && Bun.deepEquals(listSources(address), both);
     });
     expect(await untilAddress("web")).toBe(address);
-    await untilTrue("rest", () => showLogs().split("Ensured load balancer").length === 3);
+    await untilTrue("rest", () => use().logs.split("Ensured load balancer").length === 3);
+  }, 60_000);
+
+  test("loses a port, gets another protocol and other clients, and keeps its address", async () => {
+    const address = await untilAddress("web");
+    // Kubernetes 1.20 takes only one protocol.
+    await apply("web", {
+      ports: [{ ...HTTPS, protocol: "UDP" }],
+      loadBalancerSourceRanges: ["192.168.0.0/16"],
+    });
+    await untilTrue("rest", () => use().logs.split("Ensured load balancer").length === 4);
+    expect(listRules(address)).toEqual(["443 udp → 10.10.0.21 10.10.0.22"]);
+    expect(listSources(address)).toEqual(["443-443 udp: 192.168.0.0/16"]);
+    expect(await untilAddress("web")).toBe(address);
   }, 60_000);
 
   test("follows Nodes that come and go", async () => {
-    const { rig } = use();
     const address = await untilAddress("web");
     await register("cp-1");
     await untilTrue("the new backend", () =>
       listRules(address).every((rule) => rule.includes("10.10.0.11")),
     );
-    await untilTrue("the Event", async () =>
-      (await listReasons("web")).includes("UpdatedLoadBalancer"),
-    );
-    await rig.cluster.adminFetch("/api/v1/nodes/cp-1", { method: "DELETE" });
+    await untilDescribed("web", "UpdatedLoadBalancer");
+    await run("delete", "node", "cp-1");
     await untilTrue("its end", () =>
       listRules(address).every((rule) => !rule.includes("10.10.0.11")),
     );
@@ -189,29 +170,32 @@ describe.skipIf(skipsCluster())("a Service of type LoadBalancer on CloudStack", 
 
   test("loses everything when its type changes, and Kubernetes shows nothing of it", async () => {
     const address = await untilAddress("web");
-    await change("web", { spec: { type: "ClusterIP", loadBalancerSourceRanges: null } });
+    await apply("web", { type: "ClusterIP" });
     await untilTrue("the finalizer to go", async () => {
-      const { metadata } = (await read("web")) ?? {};
-      return (metadata?.finalizers ?? []).length === 0;
+      const { metadata } = await read("web");
+      return (metadata.finalizers ?? []).length === 0;
     });
     const service = await read("web");
-    expect(service?.status?.loadBalancer).toEqual({});
-    expect(service?.metadata.annotations?.[RECORD]).toBeUndefined();
+    expect(service.status?.loadBalancer).toEqual({});
+    expect(service.metadata.annotations?.[RECORD]).toBeUndefined();
     expect(ledger().addresses.map((one) => one.address)).not.toContain(address);
   }, 60_000);
 
   test("is gone after its deletion, with all that was made for it", async () => {
     const before = ledger();
-    await create("api");
+    await apply("api");
     await untilAddress("api");
     expect(ledger()).not.toEqual(before);
-    await remove("api");
-    await untilTrue("its end", async () => (await read("api")) === undefined);
+    // It waits until the finalizer is gone.
+    await run("delete", "service", "api", "--timeout=30s");
     expect(ledger()).toEqual(before);
-    await untilTrue("the Events", async () =>
-      (await listReasons("api")).includes("DeletedLoadBalancer"),
-    );
-    for (const { landfall } of controllers.splice(0)) await landfall.stop();
+    await untilTrue("the Events", async () => {
+      const path = "{.items[*].reason}";
+      const selector = "--field-selector=involvedObject.name=api";
+      const reasons = await run("get", "events", selector, `--output=jsonpath=${path}`);
+      return reasons.split(" ").includes("DeletedLoadBalancer");
+    });
+    await use().stopControllers();
   }, 60_000);
 
   test("gets one address although the leader dies while it is taken", async () => {
@@ -230,14 +214,13 @@ describe.skipIf(skipsCluster())("a Service of type LoadBalancer on CloudStack", 
     await start(...election);
     cloud.settings.jobMs = 3_000;
     const asked = cloud.requests.count("associateIpAddress");
-    await create("late");
+    await apply("late");
     await untilTrue("the request", () => cloud.requests.count("associateIpAddress") > asked);
     first.landfall.signal("SIGKILL");
     cloud.settings.jobMs = 200;
     await untilAddress("late");
     await untilTrue("all rules", () => ledger().addresses.length === before.addresses.length + 1);
-    await remove("late");
-    await untilTrue("its end", async () => (await read("late")) === undefined);
+    await run("delete", "service", "late", "--timeout=30s");
     expect(ledger()).toEqual(before);
   }, 120_000);
 });
