@@ -7,6 +7,7 @@ import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { toLedger } from "../../lib/simulator/cloudstack/world/ledger.ts";
 import type { Service } from "../../lib/kube/kinds/service.ts";
 import type { JsonObject } from "../../lib/simulator/kubernetes/mod.ts";
+import { withoutIds } from "../support/services/without_ids.ts";
 import { createSite, FREE_IPS_PREFIX } from "./site.ts";
 import { Stage } from "./stage.ts";
 import type { Story } from "./stories.ts";
@@ -111,14 +112,6 @@ function describe({ cloud, objects }: Stage, { namesAddress = false }: Story): o
     isChosen: (ip, tags) => isChosen(ip.address) && "landfall.dev/service-uid" in tags,
   });
   return withoutIds({ ledger, service: service && describeService(service, isChosen) });
-}
-
-/** Every run has other IDs, and names of rules that are made of them. */
-function withoutIds(value: object): object {
-  const text = JSON.stringify(value)
-    .replaceAll(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, "UUID")
-    .replaceAll(/\ba[\da-f]{31}\b/g, "NAME");
-  return JSON.parse(text) as object;
 }
 
 function describeService(
