@@ -1,6 +1,6 @@
 /**
- * Services that version 1.x of the Apache provider for CloudStack served, on a real API server: Landfall takes them over
- * without a break of their traffic, and removes later what is theirs.
+ * Services that version 1.x of the Apache provider for CloudStack served, on a real API server: Landfall takes them
+ * over without a break of their traffic, and removes later what is theirs.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
