@@ -44,12 +44,14 @@ export interface LoadBalancerView {
   readonly state: LoadBalancerState;
   /** Whether the Service needs it no longer, and Landfall removes it. @default {false} */
   readonly isLeaving?: boolean;
-  /** IP addresses and host names that the status of the Service shows. */
+  /** IP addresses and host names that the status of the Service shows; after a host name the IP it must lead to. */
   readonly addresses: readonly string[];
   /** `tcp 443`, in the order of the Service. */
   readonly ports: readonly string[];
-  /** Names of the Nodes that get traffic. */
+  /** Names of the Nodes that can get traffic. */
   readonly backends: readonly string[];
+  /** How many of them get traffic from each port; the fewest if they differ. Absent: not known. */
+  readonly serving?: number;
   /** Empty until this process has looked at the cloud. */
   readonly parts: readonly LoadBalancerPartView[];
   readonly problems: readonly LoadBalancerProblemView[];

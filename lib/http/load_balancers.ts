@@ -81,14 +81,14 @@ function formatLeftovers(leftovers: readonly LeftoverView[]): string[] {
 }
 
 function toRow(view: LoadBalancerView, nowMs: number): string[] {
-  const { namespace, name, state, addresses, ports, backends, lastReconcile } = view;
+  const { namespace, name, state, addresses, ports, backends, serving, lastReconcile } = view;
   return [
     namespace,
     name,
     view.isLeaving === true ? `${state}, leaving` : state,
     addresses.join(","),
     ports.join(","),
-    String(backends.length),
+    serving === undefined ? String(backends.length) : `${serving}/${backends.length}`,
     formatSpan(nowMs - toMs(view.notReadySince)),
     lastReconcile?.outcome ?? "",
     formatSpan(nowMs - toMs(lastReconcile?.at)),

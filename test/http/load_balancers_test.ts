@@ -49,6 +49,15 @@ test("createLoadBalancerRoutes() adds addresses without a Service to the list, i
   ]);
 });
 
+test("createLoadBalancerRoutes() counts the backends that get traffic, if that is known", async () => {
+  const some = toLoadBalancerView("api", { serving: 1 });
+  const options = { loadBalancers: toLoadBalancerSource([some]), now: () => PAGE_NOW };
+  const answer = await createLoadBalancerRoutes(options).request(
+    "/debug/load-balancers?format=text",
+  );
+  expect(await answer.text()).toContain("  1/2  ");
+});
+
 test("createLoadBalancerRoutes() shows one by namespace and name, as JSON and as text", async () => {
   const response = await routes.request("/debug/load-balancers/store/shop");
   expect(await response.json()).toEqual(WAITING);

@@ -103,6 +103,16 @@ export interface LoadBalancerPart {
   readonly actual?: string;
 }
 
+/** A load balancer in short, for the debug pages. */
+export interface LoadBalancerOverview {
+  /** Where clients reach it, also while the status shows a hostname. Absent: it has no address. */
+  readonly address?: string;
+  /** Names of the Nodes that can get traffic from it. */
+  readonly backends: readonly string[];
+  /** How many of them get traffic from each of its ports; the fewest if they differ. Absent: not known. */
+  readonly serving?: number;
+}
+
 /** One change of the cloud. Plain data that only the cloud itself understands. */
 export interface LoadBalancerStep {
   /** What it does, for logs and the debug page: `create rule tcp 443 on 192.0.2.10`. */
@@ -129,6 +139,8 @@ export interface LoadBalancerPlan<S extends LoadBalancerStep = LoadBalancerStep>
    */
   readonly record?: string;
   readonly parts: readonly LoadBalancerPart[];
+  /** Absent: the cloud sends no traffic itself, or what it would do is not known. */
+  readonly overview?: LoadBalancerOverview;
 }
 
 /** What the caller asks to look at. */
@@ -244,6 +256,7 @@ export interface LoadBalancers<
    * Carries out one step. Safe to repeat. The next look shows what it did. If the cloud refuses because it differs from
    * the look, the next look is a new one.
    *
+   * @throws {RefusedStepError} when the cloud refuses it for a reason that a user can end
    * @throws {CloudError} when it failed, or is not over in time
    * @throws {LeadershipLostError} when this process does not lead
    */

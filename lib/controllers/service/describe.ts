@@ -15,12 +15,14 @@ import { toClaim } from "./spec/spec.ts";
 /** What the debug pages show about a Service with a load balancer. Times are ISO 8601. */
 export interface ServiceReport {
   readonly state: ServiceState;
-  /** What the status shows: IPs and hostnames. */
+  /** What the status shows: IPs and hostnames; after a hostname the IP that it must lead to. */
   readonly addresses: readonly string[];
   /** `tcp 80`, `udp 53`. */
   readonly ports: readonly string[];
-  /** Names of the Nodes that may get traffic. */
+  /** Names of the Nodes that can get traffic. */
   readonly backends: readonly string[];
+  /** How many of them get traffic from each port; the fewest if they differ. Absent: not known. */
+  readonly serving?: number;
   readonly parts: readonly LoadBalancerPart[];
   readonly problems: readonly LoadBalancerProblem[];
   /** What is left to do by the last look at the cloud. */
@@ -47,6 +49,7 @@ export interface ServiceFacts {
   readonly failed: ReconcileOutcome | undefined;
   /** By the last look at the cloud. */
   readonly plan: LoadBalancerPlan | undefined;
+  /** Names of the Nodes that may get traffic from any load balancer. */
   readonly backends: readonly string[];
   readonly isLeaving: boolean;
   /** Now, in monotonic milliseconds, and in milliseconds since the epoch. */
@@ -56,14 +59,16 @@ export interface ServiceFacts {
 /** Describes a Service. */
 export function describeService(service: Service, facts: ServiceFacts): ServiceReport {
   const { managed, plan, backends, isLeaving, now } = facts;
-  const { ingress, ports = [] } = toClaim(service);
+  const { ports = [] } = toClaim(service);
+  const { overview } = plan ?? {};
   const { state, waitsFor, failure } = managed;
   const readyAt = now.ms - (now.monotonicMs - managed.readyAtMs);
   return {
     state,
-    addresses: ingress.map((one) => ("ip" in one ? one.ip : one.hostname)),
+    addresses: listAddresses(service, overview?.address),
     ports: ports.map(({ protocol, port }) => `${protocol.toLowerCase()} ${port}`),
-    backends: isLeaving ? [] : backends,
+    backends: isLeaving ? [] : (overview?.backends ?? backends),
+    ...(overview?.serving !== undefined && { serving: overview.serving }),
     parts: plan?.parts ?? [],
     problems: plan?.problems ?? [],
     steps: plan?.steps.map(({ summary }) => summary) ?? [],
@@ -73,6 +78,13 @@ export function describeService(service: Service, facts: ServiceFacts): ServiceR
     ...(isLeaving && { isLeaving }),
     lastReconcile: toLastReconcile(facts),
   };
+}
+
+function listAddresses(service: Service, address: string | undefined): readonly string[] {
+  const { ingress } = toClaim(service);
+  const shown = ingress.map((one) => ("ip" in one ? one.ip : one.hostname));
+  const hidesAddress = ingress.some((one) => "hostname" in one) && address !== undefined;
+  return hidesAddress && !shown.includes(address) ? [...shown, address] : shown;
 }
 
 function toLastReconcile({ managed, failed }: ServiceFacts): ServiceReport["lastReconcile"] {

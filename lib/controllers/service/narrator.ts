@@ -3,6 +3,7 @@
  * @module
  */
 import type { LoadBalancerProblem } from "../../cloud/capabilities/load_balancers.ts";
+import { RefusedStepError } from "../../cloud/capabilities/refused_step_error.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
@@ -49,11 +50,12 @@ export class ServiceNarrator {
     } else this.#record(service, EVENT_WORDS.deleted, "Deleted load balancer");
   }
 
-  /** Reports that an attempt failed; the same failure at most once in five minutes. */
+  /** Reports that an attempt failed; the same failure at most once in five minutes. A refused step names its problem. */
   reportFailure(
     service: Service,
     { purpose, error, hosts }: { purpose: Purpose; error: unknown; hosts: readonly string[] },
   ): void {
+    if (error instanceof RefusedStepError) return this.reportProblems(service, [error.problem]);
     const why = describeError(error);
     switch (purpose) {
       case "update":

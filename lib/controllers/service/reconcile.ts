@@ -10,11 +10,13 @@ import type {
   LoadBalancers,
   LoadBalancerStep,
 } from "../../cloud/capabilities/load_balancers.ts";
+import { RefusedStepError } from "../../cloud/capabilities/refused_step_error.ts";
 import { type Clock, startDeadline } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import { LeadershipLostError } from "../../core/fence.ts";
 import type { DetachedRun } from "../../engine/detached_work.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
+import { isKubeError } from "../../kube/api/errors.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { Service } from "../../kube/kinds/service.ts";
 import { Attempt } from "./attempt.ts";
@@ -204,9 +206,10 @@ export class ServiceReconciler {
     { task, step }: { readonly task: Task; readonly step: LoadBalancerStep },
     attempt: Attempt,
   ): Promise<void> {
-    const { loadBalancers, clock, narrator, metrics } = this.#options;
+    const { loadBalancers, clock, narrator, metrics, managed } = this.#options;
     attempt.progress.check(step);
     if (!attempt.isStarted) {
+      Object.assign(managed.get(key) ?? {}, { isStarted: true });
       if (!loadBalancers.leavesNothingBehind) {
         narrator.reportStart(task.service, attempt.purpose ?? "ensure");
       }
@@ -236,7 +239,9 @@ export class ServiceReconciler {
       return { requeueAfterMs: toPauseMs(managed.findWaitedMs(key)) };
     }
     if (task.kind === "release") {
-      const isUnremarkable = task.isGone && loadBalancers.leavesNothingBehind === true;
+      const { isStarted = false, ensured } = managed.get(key) ?? {};
+      const hadNone = !isStarted && ensured === undefined;
+      const isUnremarkable = task.isGone && (hadNone || loadBalancers.leavesNothingBehind === true);
       if (!task.isGone) await writer.release(service, plan.annotations, attempt.run.signal);
       managed.forget(key);
       loadBalancers.forget?.(service.metadata.uid ?? "");
@@ -261,9 +266,20 @@ export class ServiceReconciler {
     attempt.confirm(looks.toConclusionAgeMs(kind, managed.findWaitedMs(key)));
   }
 
+  /** Whether a write came too late: another program or a user changed what the plan depends on. */
+  #isOutdated({ service }: Task, error: unknown): boolean {
+    if (!isKubeError(error, "conflict")) return false;
+    const { services, inputs } = this.#options;
+    const newest = services.get(toKey(service));
+    return newest === undefined || !isDeepStrictEqual(inputs(newest), inputs(service));
+  }
+
   #fail(key: Key, { task, purpose }: Attempt, error: unknown): void {
     const { managed, narrator, findBackends } = this.#options;
-    managed.setState(key, "failing", { failure: describeError(error) });
+    // The Service is gone or changed, and the watch shows it soon: then what was made for it goes or changes, too.
+    if (isKubeError(error, "notFound") || (task && this.#isOutdated(task, error))) return;
+    const failure = error instanceof RefusedStepError ? error.message : describeError(error);
+    managed.setState(key, "failing", { failure });
     if (task === undefined) return;
     const gone = task.kind === "release" && task.isGone;
     const own = task.kind === "ensure" ? "ensure" : gone ? "purge" : "release";

@@ -31,6 +31,16 @@ test("describeService() of one that is ready", () => {
   });
 });
 
+test("describeService() counts what can get traffic, and shows the address behind a hostname", () => {
+  const overview = { address: "192.0.2.9", backends: ["n2", "n3"], serving: 1 };
+  const plan = { steps: [], problems: [], parts: [], overview };
+  const report = describeService(SERVICE, { ...FACTS, plan });
+  expect(report).toMatchObject({ backends: ["n2", "n3"], serving: 1 });
+  expect(report.addresses).toEqual(["192.0.2.1", "a.example", "192.0.2.9"]);
+  const shown = { ...SERVICE, status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } } };
+  expect(describeService(shown, { ...FACTS, plan }).addresses).toEqual(["192.0.2.1"]);
+});
+
 test("describeService() of one that fails, and of one that goes", () => {
   const managed = { ...FACTS.managed, state: "failing", failure: "no", waitsFor: "x" } as const;
   const failed = { at: NOW.ms + 1, outcome: "error", error: "no" } as const;

@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { RefusedStepError } from "../../../lib/cloud/capabilities/refused_step_error.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import {
@@ -286,6 +287,59 @@ describe("failures", () => {
     rig.server.remove(KEY);
     await rig.clock.advance(0);
     expect(rig.listReasons(KEY).at(-1)).toBe("DeletedLoadBalancer");
+  });
+
+  test("a Service that is deleted before it has the finalizer leaves no Event and no warning", async () => {
+    await using rig = await startServices();
+    rig.server.beforeWrite = () => {
+      rig.server.isWatchHeld = true;
+      rig.server.beforeWrite = () => undefined;
+      rig.server.remove(KEY);
+    };
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.server.releaseWatch();
+    await rig.clock.advance(1_000);
+    expect(rig.server.find(KEY)).toBeUndefined();
+    expect([rig.listReasons(KEY), rig.lines.filter((one) => one.includes("warn"))]).toEqual([
+      [],
+      [],
+    ]);
+  });
+
+  test("a Service that is deleted while its load balancer is made is no failure", async () => {
+    await using rig = await startServices();
+    rig.server.beforeWrite = ({ body }) => {
+      if (!("status" in body)) return;
+      rig.server.isWatchHeld = true;
+      rig.server.beforeWrite = () => undefined;
+      rig.server.remove(KEY);
+    };
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer"]);
+    rig.server.releaseWatch();
+    await rig.clock.advance(10_000);
+    expect(rig.server.find(KEY)).toBeUndefined();
+    expect(rig.cloud.addresses.size).toBe(0);
+    expect(rig.listReasons(KEY).slice(1)).toEqual(["DeletingLoadBalancer", "DeletedLoadBalancer"]);
+  });
+
+  test("a step that the cloud refuses for a reason with a name has its Event", async () => {
+    await using rig = await startServices();
+    const problem = { reason: "AddressNotUsable", message: "name another address" };
+    rig.cloud.onStep = () => {
+      throw new RefusedStepError(problem, new CloudError("unreachable", "no such address"));
+    };
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    expect(rig.events.at(-1)).toEqual({ key: KEY, type: "Warning", ...problem });
+    expect(rig.listReasons(KEY)).not.toContain("SyncLoadBalancerFailed");
+    const service = rig.server.find(KEY);
+    expect(service && rig.controller.describe(service)).toMatchObject({
+      state: "failing",
+      failure: "name another address",
+    });
   });
 
   test("S-06 an error with a time is tried again after that time, and is not counted", async () => {

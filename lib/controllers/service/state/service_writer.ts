@@ -149,7 +149,9 @@ export class ServiceWriter {
           SERVICES,
           await client.read(SERVICES, { namespace, name }, signal),
         );
-        if (fresh.metadata.uid !== uid || !isSame(fresh)) throw error;
+        if (fresh.metadata.uid !== uid) throw error;
+        services.note(current, fresh);
+        if (!isSame(fresh)) throw error;
         current = fresh;
       }
     }

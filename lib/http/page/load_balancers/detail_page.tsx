@@ -117,7 +117,11 @@ function Work({ view, nowMs }: LoadBalancerPageOptions): JSX.Element {
   );
 }
 
-function Asked({ view: { addresses, ports, backends } }: { readonly view: LoadBalancerView }) {
+function Asked({
+  view: { addresses, ports, backends, serving },
+}: {
+  readonly view: LoadBalancerView;
+}): JSX.Element {
   const shown = backends.slice(0, BACKENDS_MAX).join(", ");
   const more = backends.length > BACKENDS_MAX ? ", …" : "";
   return (
@@ -129,6 +133,7 @@ function Asked({ view: { addresses, ports, backends } }: { readonly view: LoadBa
         <dd>{ports.join(", ")}</dd>
         <dt>Backends</dt>
         <dd>
+          {serving === undefined ? null : `${serving.toLocaleString("en")} of `}
           {formatCount(backends.length, "Node")}
           {shown === "" ? null : <p class="soft">{shown + more}</p>}
         </dd>

@@ -21,7 +21,7 @@ import { LOAD_BALANCER_STATE_NAMES, LOAD_BALANCER_STATES } from "./state.ts";
 /** One load balancer as the list shows it: without its parts, which may be many. */
 export interface LoadBalancerRow extends Pick<
   LoadBalancerView,
-  "namespace" | "name" | "state" | "isLeaving" | "addresses" | "ports" | "notReadySince"
+  "namespace" | "name" | "state" | "isLeaving" | "addresses" | "ports" | "serving" | "notReadySince"
 > {
   readonly backends: number;
   /** Why it is not ready; empty if nothing is known. */
@@ -63,6 +63,7 @@ export function toLoadBalancerRow(view: LoadBalancerView): LoadBalancerRow {
     ...(view.isLeaving === true && { isLeaving: true }),
     ...(view.notReadySince !== undefined && { notReadySince: view.notReadySince }),
     backends: view.backends.length,
+    ...(view.serving !== undefined && { serving: view.serving }),
     why: describeWait(view),
     at: view.lastReconcile?.at ?? "",
   };
@@ -199,7 +200,8 @@ function Row({
   readonly base: string;
   readonly nowMs: number;
 }): JSX.Element {
-  const { namespace, name, state, addresses, ports, backends, why, at } = row;
+  const { namespace, name, state, addresses, ports, backends, serving, why, at } = row;
+  const count = backends.toLocaleString("en");
   const ago = formatSpan(nowMs - toMs(at));
   const since = formatSpan(nowMs - toMs(row.notReadySince));
   return (
@@ -214,7 +216,9 @@ function Row({
       </td>
       <td data-label="Address">{addresses.join(", ")}</td>
       <td data-label="Ports">{ports.join(", ")}</td>
-      <td data-label="Backends">{backends.toLocaleString("en")}</td>
+      <td data-label="Backends">
+        {serving === undefined ? count : `${serving.toLocaleString("en")} of ${count}`}
+      </td>
       <td data-label="Last reconcile">{ago && `${ago} ago`}</td>
     </tr>
   );

@@ -32,6 +32,11 @@ test("renderLoadBalancerPage() shows problems, the next steps and what it waits 
   expect(html).toContain("<dd>not for 7m</dd>");
 });
 
+test("renderLoadBalancerPage() counts the backends that get traffic, if that is known", async () => {
+  expect(await render(toLoadBalancerView("api", { serving: 1 }))).toContain("<dd>1 of 2 Nodes<");
+  expect(await render(toLoadBalancerView("api"))).toContain("<dd>2 Nodes<");
+});
+
 test("renderLoadBalancerPage() of one that is ready has no problems and no steps", async () => {
   const html = await render(toLoadBalancerView("api"));
   expect(html).not.toContain('id="problems"');

@@ -36,6 +36,12 @@ test("renderLoadBalancerList() shows first what needs attention, and why", async
   expect(html).toContain("<title>(1) Load balancers · Landfall</title>");
 });
 
+test("renderLoadBalancerList() counts the backends that get traffic, if that is known", async () => {
+  const html = await render([toLoadBalancerView("api", { serving: 1 }), WAITING]);
+  expect(html).toContain('<td data-label="Backends">1 of 2</td>');
+  expect(html).toContain('<td data-label="Backends">2</td>');
+});
+
 test("renderLoadBalancerList() of a standby says that only the leader knows the states", async () => {
   const election = { identity: "b", holder: "a", isLeading: false };
   expect(await render([READY], { election })).toContain("This process is a standby.");

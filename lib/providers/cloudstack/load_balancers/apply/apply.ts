@@ -3,6 +3,7 @@
  * @module
  */
 import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
+import { RefusedStepError } from "../../../../cloud/capabilities/refused_step_error.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import { remember } from "../../../../core/remember.ts";
 import { ApiError, JobOverError } from "../../session/errors.ts";
@@ -45,6 +46,7 @@ export class Applier {
    * Carries out one step, and puts what it did into the store. A step that CloudStack refuses because the look is out
    * of date ends without an error, once: the next look says what is to do.
    *
+   * @throws {RefusedStepError} when CloudStack refuses it for a reason that a user can end
    * @throws {CloudError} when it failed, or is not over in time
    * @throws {KubeError} when the record cannot be kept
    * @throws {LeadershipLostError} when this process does not lead
@@ -58,7 +60,7 @@ export class Applier {
       await carryOut(step.change, acting);
     } catch (error) {
       if (!isWithoutEffect(error)) store.invalidate();
-      if (error instanceof ApiError) endJob(acting);
+      if (error instanceof ApiError || error instanceof RefusedStepError) endJob(acting);
       if (!isOutdated(step.change, error) || this.#refused.delete(key)) throw error;
       remember(this.#refused, key, true, REFUSED_MAX);
       return;

@@ -2,13 +2,20 @@
  * Changes of load-balancer rules and their backends.
  * @module
  */
+import { RefusedStepError } from "../../../../cloud/capabilities/refused_step_error.ts";
 import { assert } from "../../../../core/assert.ts";
+import { ApiError } from "../../session/errors.ts";
+import { INVALID } from "../../session/refusal.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { ChangeOf } from "../steps.ts";
+import { toWaiting } from "../wanted/problems.ts";
 import { type Acting, compare, send, sendPlain, sendRemoval, toSorted } from "./acting.ts";
 
 /** The result of a job that made or changed a rule. */
 const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
+
+/** What the server says of a rule that the load balancer of the network does not take, whatever the address. */
+const NOT_SUPPORTED = /LB service provider cannot support this rule/i;
 
 /** Makes a rule without backends. It opens no firewall: that is another step. */
 export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): Promise<void> {
@@ -25,7 +32,11 @@ export async function createRule(rule: ChangeOf<"createRule">, acting: Acting): 
     openfirewall: "false",
     ...toCidrParam(cidrs),
   };
-  const made = await send(acting, { command: "createLoadBalancerRule", params, ...RULE });
+  const made = await send(acting, { command: "createLoadBalancerRule", params, ...RULE }).catch(
+    (error: unknown) => {
+      throw toUnsupported(rule, error) ?? error;
+    },
+  );
   acting.store.putRule(made);
   compare(acting, made, { ...fields, ...(cidrs && { cidrs: toSorted(cidrs) }) });
 }
@@ -64,6 +75,26 @@ export async function removeBackends(
 ): Promise<void> {
   await sendPlain(acting, "removeFromLoadBalancerRule", toMembers(ruleId, vmIds));
   acting.store.removeMembers(ruleId, vmIds);
+}
+
+/**
+ * The network does not say beforehand what its load balancer refuses: which port is its own is a setting of the server,
+ * and the network lists UDP even where HAProxy does not take it.
+ */
+function toUnsupported(
+  { protocol, publicPort }: ChangeOf<"createRule">,
+  error: unknown,
+): RefusedStepError | undefined {
+  if (!(error instanceof ApiError && error.code === INVALID)) return undefined;
+  if (!NOT_SUPPORTED.test(error.message)) return undefined;
+  const why =
+    protocol === "udp"
+      ? "HAProxy on a virtual router takes no UDP"
+      : "a virtual router keeps one port for itself, by default 8081";
+  const what = `port ${publicPort}: the load balancer of the network does not take ${protocol} on it`;
+  const advice = "remove the port from the Service, or use a network with another load balancer";
+  const problem = toWaiting("UnsupportedService", `${what} (error ${INVALID}; ${why}): ${advice}`);
+  return new RefusedStepError(problem, error);
 }
 
 function toMembers(id: string, vmIds: readonly string[]): Readonly<Record<string, string>> {

@@ -6,12 +6,13 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { CloudError } from "../../../../cloud/errors.ts";
+import { RefusedStepError } from "../../../../cloud/capabilities/refused_step_error.ts";
 import { ApiError } from "../../session/errors.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { AskedAddress, Place } from "../record.ts";
 import type { ChangeOf } from "../steps.ts";
 import type { PublicAddress } from "../view.ts";
+import { toWaiting } from "../wanted/problems.ts";
 import { toTags } from "../words.ts";
 import { type Acting, send, toProject } from "./acting.ts";
 import { isFree, isIn, listFree, readAddress } from "./addresses.ts";
@@ -21,8 +22,10 @@ type Wanted = ChangeOf<"takeAddress">;
 
 /** How many addresses are asked for in one step. Another account may take each of them first. */
 const TRIES_MAX = 4;
+/** What the server says if no free address fits what was asked for. */
+const NO_CAPACITY = 533;
 /** A parameter is not valid, no capacity, in use, a conflict: what the server says of an address that is not free. */
-const TAKEN: ReadonlySet<number> = new Set([431, 533, 536, 537]);
+const TAKEN: ReadonlySet<number> = new Set([431, NO_CAPACITY, 536, 537]);
 
 /**
  * Takes an address and tags it.
@@ -67,13 +70,13 @@ async function take(wanted: Wanted, acting: Acting): Promise<PublicAddress | "lo
 }
 
 /** Says which address it is about: the server only says that there is none. */
-function toNotTaken(ip: string, refusal: ApiError): CloudError {
-  const { kind, message, status, retryAfterMs } = refusal;
-  return new CloudError(kind, `spec.loadBalancerIP: public IP ${ip} cannot be taken: ${message}`, {
-    cause: refusal,
-    ...(status !== undefined && { status }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+function toNotTaken(ip: string, refusal: ApiError): RefusedStepError {
+  const advice = "name an address that the account has or that is free, or remove the field";
+  const message =
+    refusal.code === NO_CAPACITY
+      ? `spec.loadBalancerIP: CloudStack has no free public IP ${ip} for this account (error ${NO_CAPACITY}): ${advice}`
+      : `spec.loadBalancerIP: public IP ${ip} cannot be taken: ${refusal.message}`;
+  return new RefusedStepError(toWaiting("AddressNotUsable", message), refusal);
 }
 
 /** Some of the addresses, in a random order. */

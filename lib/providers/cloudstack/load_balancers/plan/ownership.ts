@@ -27,6 +27,13 @@ export function isOwnOrProven(scene: Scene, address: PublicAddress): boolean {
   return isOwn(scene, address) || mayTag(scene, address);
 }
 
+/** The addresses that are of the Service, or have rules of it, by IP. */
+export function listAddresses(scene: Scene): readonly PublicAddress[] {
+  return [...scene.view.addresses.values()]
+    .filter((one) => isOwnOrProven(scene, one) || listOwnRules(scene, one.id).length > 0)
+    .toSorted((a, b) => (a.ip < b.ip ? -1 : 1));
+}
+
 /** Whether an address without tags may be tagged: the record or version 1.x prove that it was taken for the Service. */
 export function mayTag(scene: Scene, address: PublicAddress): boolean {
   return isProvenByRecord(scene, address) || isLeftBy1x(scene, address);

@@ -9,7 +9,7 @@ import type {
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { isAllowing, isExactly } from "../clients/acl.ts";
 import { type AddressChoice, chooseAddress } from "./addresses.ts";
-import { checkBackends, listBackends } from "./backends.ts";
+import { checkBackends } from "./backends.ts";
 import { findGate, type Gate, isGate, toNoRuleLists } from "../clients/gate.ts";
 import { hasRuleLists } from "../clients/versions.ts";
 import {
@@ -18,16 +18,17 @@ import {
   checkUnsigned,
   findDoubtful,
   isOwnOrProven,
+  listAddresses,
   mayTag,
   tagProven,
   toDoubt,
   toTagging,
 } from "./ownership.ts";
 import { planKeeping } from "./keeping.ts";
-import { listActual, listParts } from "./parts.ts";
+import { describeParts, type PartsSite } from "./parts.ts";
 import { planPort, type PortPlan, type Site } from "./ports.ts";
 import { isWaiting, toWaiting } from "../wanted/problems.ts";
-import { listAddresses, planAddressRemoval, toAwaiting, withItems } from "./release.ts";
+import { planAddressRemoval, toAwaiting, withItems } from "./release.ts";
 import { planClosing as planClosingOf } from "./removal.ts";
 import { toDeletion } from "./rules.ts";
 import { isOwn, listOwnRules, type Scene, toGatePort, toScene, toStep } from "./scene.ts";
@@ -49,24 +50,26 @@ type Plan = LoadBalancerPlan<Step>;
  */
 export function plan(view: View, spec: LoadBalancerSpec): Plan {
   const scene = toScene(view, spec);
+  const { asked, wanted, clients, problems: ownProblems } = toWanted(spec);
+  const shown: PartsSite = { scene, spec, asked, clients };
   const waiting = toAwaiting(scene);
-  if (waiting !== undefined) return { steps: [waiting], problems: [], parts: [] };
-  const { wanted, clients, problems: ownProblems } = toWanted(spec);
+  if (waiting !== undefined) return { steps: [waiting], problems: [], ...describeParts(shown) };
   const unreadable = findUnreadable(scene, new Set(listAddresses(scene).map(({ id }) => id)));
   if (wanted === undefined || unreadable.length > 0) {
     const who = unreadable.length > 0 ? undefined : clients;
-    return keepServing(scene, spec, [...ownProblems, ...unreadable], who);
+    return keepServing(shown, [...ownProblems, ...unreadable], who);
   }
   const choice = chooseAddress(scene, spec);
   const place = checkPlace(scene, wanted, choice);
   const problems = [...ownProblems, ...choice.problems, ...place.problems];
   const { address, network, take } = choice;
+  const chosen = { ...shown, address, network };
   if (network === undefined || place.gate === undefined)
-    return keepServing(scene, spec, problems, wanted);
+    return keepServing(chosen, problems, wanted);
   if (address === undefined) {
-    const { steps, parts } = keepServing(scene, spec, problems, wanted);
-    if (take === undefined) return { steps, problems, parts };
-    return { steps: [...steps, ...tagProven(scene), take], problems, parts };
+    const kept = keepServing(chosen, problems, wanted);
+    if (take === undefined) return kept;
+    return { ...kept, steps: [...kept.steps, ...tagProven(scene), take] };
   }
   const sticky = checkStickiness(wanted, network);
   const site: Site = {
@@ -79,10 +82,10 @@ export function plan(view: View, spec: LoadBalancerSpec): Plan {
     isOwn: isOwnOrProven(scene, address),
     isNeeded: toNeed(wanted, place.gate),
   };
-  return planSite(site, [...problems, ...sticky]);
+  return { ...planSite(site, [...problems, ...sticky]), ...describeParts(chosen) };
 }
 
-function planSite(site: Site, own: readonly LoadBalancerProblem[]): Plan {
+function planSite(site: Site, own: readonly LoadBalancerProblem[]): Omit<Plan, "parts"> {
   const { scene, wanted, address, network, backends } = site;
   const ports = wanted.ports.map((port) => planPort(site, port));
   const keeping = [...ports.flatMap((one) => one.keeping), ...planClosing(site)];
@@ -110,10 +113,6 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Plan {
     ],
     problems: [...problems, ...rest.problems],
     ...(works && { ingress: toIngress(wanted, address.ip) }),
-    parts: listParts(
-      { ...site, backendCount: listBackends(scene.view, network.id, backends).length },
-      listAddresses(scene).filter(({ id }) => id !== address.id),
-    ),
   };
 }
 
@@ -208,14 +207,11 @@ function toNeed({ ports }: Wanted, gate: Gate): (item: AclItem) => boolean {
 
 /** Leaves the rules that are there as they are, except for what {@linkcode planKeeping} does. */
 function keepServing(
-  scene: Scene,
-  { backends }: LoadBalancerSpec,
+  shown: PartsSite,
   problems: readonly LoadBalancerProblem[],
   who?: Pick<Wanted, "sources">,
 ): Plan {
-  return {
-    steps: planKeeping(scene, scene.rules, backends, who),
-    problems,
-    parts: listActual(scene, listAddresses(scene)),
-  };
+  const { scene, spec } = shown;
+  const steps = planKeeping(scene, scene.rules, spec.backends, who);
+  return { steps, problems, ...describeParts(shown) };
 }

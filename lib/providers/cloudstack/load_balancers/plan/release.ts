@@ -17,6 +17,7 @@ import {
   findLost,
   hasRulesOf1x,
   isOwnOrProven,
+  listAddresses,
   listUses,
   mayTag,
   toDoubt,
@@ -56,13 +57,6 @@ export function planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerP
   ];
   const isDone = steps.length === 0 && !isWaiting(problems);
   return { steps, problems, ...(isDone && { ingress: [] }), parts: listActual(scene, addresses) };
-}
-
-/** The addresses that are of the Service, or have rules of it, by IP. */
-export function listAddresses(scene: Scene): readonly PublicAddress[] {
-  return [...scene.view.addresses.values()]
-    .filter((one) => isOwnOrProven(scene, one) || listOwnRules(scene, one.id).length > 0)
-    .toSorted((a, b) => (a.ip < b.ip ? -1 : 1));
 }
 
 /**

@@ -42,10 +42,11 @@ export interface Wanted {
 /**
  * Reads a Service.
  *
- * @returns Without `wanted`, nothing may be made: a part of what it asks for is not possible. With `clients`, it is
- * known who may connect
+ * @returns Without `wanted`, nothing may be made: a part of what it asks for is not possible. `asked` is then for people
+ * only. With `clients`, it is known who may connect
  */
 export function toWanted(spec: LoadBalancerSpec): {
+  readonly asked: Wanted;
   readonly wanted?: Wanted;
   readonly clients?: Pick<Wanted, "sources">;
   readonly problems: readonly LoadBalancerProblem[];
@@ -55,10 +56,8 @@ export function toWanted(spec: LoadBalancerSpec): {
   const own = [...checkPorts(spec.ports), ...checkFamilies(spec), ...sources.problems];
   const problems = [...own, ...annotationProblems];
   const clients = { ...(sources.list && { sources: sources.list }) };
-  if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { problems };
-  if (isWaiting(own)) return { clients, problems };
   const { hostname, stickiness } = wishes;
-  const wanted: Wanted = {
+  const asked: Wanted = {
     ports: spec.ports.flatMap((port) => toWantedPort(spec, port, wishes.isProxy) ?? []),
     description: describeRule(spec.owner),
     algorithm: spec.clientIpAffinity === undefined ? "roundrobin" : "source",
@@ -67,7 +66,8 @@ export function toWanted(spec: LoadBalancerSpec): {
     ...(hostname !== undefined && { hostname }),
     ...(stickiness !== undefined && { stickiness }),
   };
-  return { wanted, clients, problems };
+  if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { asked, problems };
+  return { asked, clients, problems, ...(!isWaiting(own) && { wanted: asked }) };
 }
 
 function toWantedPort(

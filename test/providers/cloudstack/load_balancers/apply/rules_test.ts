@@ -174,3 +174,31 @@ describe("a step whose look is out of date", () => {
     expect(await rig.apply(toRule(ip))).toBeUndefined();
   });
 });
+
+test.each([
+  [8_081, "tcp", "keeps one port for itself, by default 8081"],
+  [53, "udp", "takes no UDP"],
+] as const)(
+  "a rule for port %d by %s that the load balancer of the network refuses is one problem, said at once",
+  async (publicPort, protocol, why) => {
+    const network = rig.simulator.state.networks.get(rig.networkId);
+    Object.assign(network ?? {}, { balancer: "HAProxy" });
+    const addressId = await takeIp();
+    const error = await rig.apply(toRule(addressId, { publicPort, protocol }));
+    expect(error).toMatchObject({ status: 431, problem: { reason: "UnsupportedService" } });
+    expect(String(error)).toContain(`port ${publicPort}: `);
+    expect(String(error)).toContain(why);
+    expect(rig.simulator.requests.count("createLoadBalancerRule")).toBe(1);
+  },
+);
+
+test("another refusal of a rule is not taken for that one", async () => {
+  const addressId = await takeIp();
+  const refusal = {
+    kind: "error",
+    code: 530,
+    text: "LB service provider cannot support this rule",
+  } as const;
+  rig.simulator.faults.set(refusal, { command: "createLoadBalancerRule" });
+  expect(await rig.apply(toRule(addressId))).not.toHaveProperty("problem");
+});

@@ -153,12 +153,22 @@ describe("takeAddress", () => {
     expect(listTaken()).toEqual(BEFORE);
   });
 
-  test("names the field and the address if the Service names one that cannot be taken", async () => {
+  test("says what to do if CloudStack has no such address, or does not give it", async () => {
     await rig.look();
     const error = await rig.apply(toTake("0.0.0.0"));
-    expect(error).toMatchObject({ name: "CloudError", status: 533 });
-    expect(String(error)).toContain("spec.loadBalancerIP: public IP 0.0.0.0 cannot be taken: ");
+    const message =
+      "spec.loadBalancerIP: CloudStack has no free public IP 0.0.0.0 for this account (error 533): " +
+      "name an address that the account has or that is free, or remove the field";
+    const problem = { reason: "AddressNotUsable", message, isWaiting: true };
+    expect(error).toMatchObject({ name: "CloudError", status: 533, message, problem });
     expect(rig.record.text).toBeUndefined();
+    const refusal = { kind: "error", code: 431, text: "not here" } as const;
+    rig.simulator.faults.set(refusal, { command: "associateIpAddress" });
+    const other = await rig.apply(toTake("192.0.2.15"));
+    expect(other).toMatchObject({ problem: { reason: "AddressNotUsable" } });
+    expect(String(other)).toContain(
+      "public IP 192.0.2.15 cannot be taken: CloudStack answered 431",
+    );
     expect(listTaken()).toEqual(BEFORE);
   });
 
@@ -309,7 +319,7 @@ describe("takeAddress", () => {
   test("a refused address that the Service names is not recorded any more", async () => {
     giveAway("192.0.2.15");
     await rig.look();
-    expect(String(await rig.apply(toTake("192.0.2.15")))).toContain("Insufficient");
+    expect(String(await rig.apply(toTake("192.0.2.15")))).toContain("no free public IP 192.0.2.15");
     expect(rig.record.text).toBeUndefined();
   });
 

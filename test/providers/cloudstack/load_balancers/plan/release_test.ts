@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import type { LoadBalancerClaim } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import {
-  listAddresses,
   planAddressRemoval,
   planRelease,
   toAwaiting,
   withItems,
 } from "../../../../../lib/providers/cloudstack/load_balancers/plan/release.ts";
+import { listAddresses } from "../../../../../lib/providers/cloudstack/load_balancers/plan/ownership.ts";
 import { plan } from "../../../../../lib/providers/cloudstack/load_balancers/plan/plan.ts";
 import { toScene } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
 import { toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
