@@ -50,7 +50,7 @@ export class ServiceNarrator {
     } else this.#record(service, EVENT_WORDS.deleted, "Deleted load balancer");
   }
 
-  /** Reports that an attempt failed; the same failure at most once in five minutes. A refused step names its problem. */
+  /** Reports that an attempt failed, for a refused step by its problem; the same at most once in five minutes. */
   reportFailure(
     service: Service,
     { purpose, error, hosts }: { purpose: Purpose; error: unknown; hosts: readonly string[] },

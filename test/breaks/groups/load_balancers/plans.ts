@@ -172,8 +172,8 @@ const CLIENT_BREAKS: readonly Break[] = [
     invariant: "sources that cannot be read never let everyone in",
     edits: edit(
       `${WANTED}/wanted.ts`,
-      `if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { problems };`,
-      `if (isWaiting(sources.problems)) return { problems };`,
+      `if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { asked, problems };`,
+      `if (isWaiting(sources.problems)) return { asked, problems };`,
     ),
     tests: [`${TESTS}/wanted/wanted_test.ts`, PLAN_TESTS],
   },
@@ -450,8 +450,8 @@ const RULE_BREAKS: readonly Break[] = [
     invariant: "a Service that asks for something impossible keeps its backends up to date",
     edits: edit(
       `${PLAN}/plan.ts`,
-      "steps: planKeeping(scene, scene.rules, backends, who),",
-      "steps: planKeeping(scene, [], backends, who),",
+      "const steps = planKeeping(scene, scene.rules, spec.backends, who);",
+      "const steps = planKeeping(scene, [], spec.backends, who);",
     ),
     tests: [PLAN_TESTS],
   },

@@ -14,7 +14,7 @@ import { type Acting, compare, send, sendPlain, sendRemoval, toSorted } from "./
 /** The result of a job that made or changed a rule. */
 const RULE = { key: "loadbalancer", schema: LB_SCHEMAS.rule } as const;
 
-/** What the server says of a rule that the load balancer of the network does not take, whatever the address. */
+/** What the server says of a rule that the load balancer of the network does not take on any address. */
 const NOT_SUPPORTED = /LB service provider cannot support this rule/i;
 
 /** Makes a rule without backends. It opens no firewall: that is another step. */

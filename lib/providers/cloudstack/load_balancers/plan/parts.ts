@@ -102,7 +102,7 @@ function toAddressPart(
     return { kind: "address", name: address.ip, wanted: address.ip, actual: address.ip };
   }
   return named === ""
-    ? { kind: "address", name: "new", wanted: "any free one" }
+    ? { kind: "address", name: "new", wanted: "a free one" }
     : { kind: "address", name: named, wanted: named };
 }
 

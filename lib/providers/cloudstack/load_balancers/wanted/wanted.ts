@@ -42,8 +42,8 @@ export interface Wanted {
 /**
  * Reads a Service.
  *
- * @returns Without `wanted`, nothing may be made: a part of what it asks for is not possible. `asked` is then for people
- * only. With `clients`, it is known who may connect
+ * @returns Without `wanted`, nothing may be made: a part of what it asks for is not possible, and `asked` is only to be
+ * shown. With `clients`, it is known who may connect
  */
 export function toWanted(spec: LoadBalancerSpec): {
   readonly asked: Wanted;

@@ -113,7 +113,7 @@ test("the debug page shows what is wanted before there is anything, also where n
   const cloud = createCloud("tierAllow");
   const waiting = toSpec({ ports: [{ ...HTTP, protocol: "SCTP" }, HTTPS], backends: [] });
   expect(list(cloud, waiting)).toEqual([
-    "address new: any free one / -",
+    "address new: a free one / -",
     "rule tcp 443: tcp to node port 30443, roundrobin / -",
     "clients tcp 443: 0.0.0.0/0 / -",
     "backends tcp 443: 0 / -",
