@@ -16,18 +16,21 @@ import { applyMergePatch } from "./patches/merge_patch.ts";
 import type { Registry } from "./registry.ts";
 import { checkPrecondition, requireObject, subjectOf, type WriteOptions } from "./writes.ts";
 import type { RequestLog } from "./requests/log.ts";
+import { PROTOBUF_TYPE } from "./requests/protobuf.ts";
 import {
   mediaTypeOf,
   parseApiPath,
   readBody,
   tableOptionsOf,
   verbOf,
+  YAML_TYPE,
 } from "./requests/requests.ts";
 import type { ApiPath } from "./requests/requests.ts";
 import { applyStrategicPatch } from "./patches/strategic_patch.ts";
 import type { Watches } from "./watches.ts";
 
 const BODY_TYPES = ["application/json"];
+const OBJECT_TYPES = [...BODY_TYPES, YAML_TYPE, PROTOBUF_TYPE];
 const PATCH_TYPES = [
   "application/json-patch+json",
   "application/merge-patch+json",
@@ -194,7 +197,7 @@ async function update(context: HandlerContext, call: Call): Promise<Response> {
 
 /** A whole object. It must name its kind if the server has no type for it. */
 async function readWhole({ path, request }: Call): Promise<JsonObject> {
-  const body = requireObject(await readBody(request, BODY_TYPES));
+  const body = requireObject(await readBody(request, OBJECT_TYPES));
   return path.kind.isCustom ? requireTyped(path, body) : body;
 }
 

@@ -106,6 +106,26 @@ describe.skipIf(KUBECTL === undefined)("kubectl works on startKubernetesSimulato
     expect(simulator.objects.get("configmaps", { name: "m" })).toBeUndefined();
   });
 
+  test("the life of a Service of type LoadBalancer, created by flags", async () => {
+    await kubectl("create", "namespace", "shop");
+    await kubectl("create", "service", "loadbalancer", "web", "--tcp=80:8080", "-n", "shop");
+    const web = { namespace: "shop", name: "web" };
+    expect(simulator.objects.get("services", web)).toMatchObject({
+      spec: { type: "LoadBalancer", ports: [{ port: 80, targetPort: 8080 }] },
+    });
+    const status = JSON.stringify({ status: { loadBalancer: { ingress: [{ ip: "192.0.2.1" }] } } });
+    await kubectl("patch", "service", "web", "-n", "shop", "--subresource=status", "-p", status);
+    await kubectl("annotate", "service", "web", "-n", "shop", "a=b");
+    expect(await kubectl("get", "services", "-A")).toMatch(
+      /shop +web +LoadBalancer .* 192\.0\.2\.1 /,
+    );
+    const text = await kubectl("describe", "service", "web", "-n", "shop");
+    expect(text).toMatch(/Annotations: +a: b/);
+    expect(text).toMatch(/LoadBalancer Ingress: +192\.0\.2\.1/);
+    await kubectl("delete", "service", "web", "-n", "shop");
+    expect(simulator.objects.get("services", web)).toBeUndefined();
+  });
+
   test("get nodes -w shows changes as they happen", async () => {
     const watches = simulator.openWatches;
     const child = spawn(KUBECTL ?? "", [...flags(), "get", "nodes", "-w", "-L", ZONE]);

@@ -6,6 +6,7 @@ import { ApiError, badRequest } from "../api_error.ts";
 import { findKind, type Kind } from "../schema/kinds.ts";
 import type { Json } from "../patches/json.ts";
 import type { TableOptions } from "../tables.ts";
+import { PROTOBUF_TYPE, readProtobuf } from "./protobuf.ts";
 
 /** What a path names. */
 export interface ApiPath {
@@ -80,11 +81,14 @@ export function mediaTypeOf(request: Request): string {
   return (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
+/** Media type of objects in YAML. */
+export const YAML_TYPE = "application/yaml";
+
 /**
- * Reads a JSON body.
+ * Reads a body.
  *
  * @param allowed Media types that are accepted; a body without a type counts as JSON where JSON is accepted
- * @throws ApiError 415 for another type, 400 for invalid JSON
+ * @throws ApiError 415 for another type, 400 for a body that cannot be read
  */
 export async function readBody(request: Request, allowed: readonly string[]): Promise<Json> {
   const type = mediaTypeOf(request);
@@ -97,12 +101,22 @@ export async function readBody(request: Request, allowed: readonly string[]): Pr
         allowed.join(", "),
     );
   }
+  if (type === PROTOBUF_TYPE) return readProtobuf(await request.bytes());
   const text = await request.text();
   try {
-    return JSON.parse(text);
+    return isYaml(type, text) ? toJson(Bun.YAML.parse(text)) : JSON.parse(text);
   } catch (error) {
     throw badRequest(`couldn't get version/kind; json parse error: ${String(error)}`);
   }
+}
+
+/** kubectl and Landfall send JSON, which is also YAML, as patches for server-side apply. */
+function isYaml(type: string, text: string): boolean {
+  return type.endsWith("yaml") && !text.startsWith("{");
+}
+
+function toJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value) ?? "null");
 }
 
 /**

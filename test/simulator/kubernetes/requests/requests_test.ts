@@ -91,7 +91,17 @@ describe("readBody()", () => {
     expect(body).toEqual({ a: [1] });
   });
 
+  test.each([
+    ["application/yaml", "a:\n  - 1\nb: x # words\n"],
+    ["application/apply-patch+yaml", "a: [1]\nb: x"],
+    ["application/apply-patch+yaml", '{"a":[1],"b":"x"}'],
+  ])("reads a body of type %s: %p", async (type, text) => {
+    const body = await readBody(withHeaders({ "content-type": type }, text), [type]);
+    expect(body).toEqual({ a: [1], b: "x" });
+  });
+
   test.each<[Record<string, string>, string, string, number]>([
+    [{ "content-type": "application/yaml" }, "a: [", "application/yaml", 400],
     [{ "content-type": "text/plain" }, "{}", "application/json", 415],
     [{}, "{}", "application/merge-patch+json", 415],
     [{ "content-type": "application/json" }, "{", "application/json", 400],
