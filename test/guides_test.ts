@@ -36,7 +36,7 @@ const FOREIGN_FLAGS = {
     "cascade certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
     "field-manager field-selector for force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
     "namespace non-resource-url patch replicas resource selector server server-side serviceaccount " +
-    "show-managed-fields timeout type user verb watch",
+    "overwrite show-managed-fields tcp timeout type user verb watch",
   cosign:
     "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
   gpg: "armor detach-sign verify",
@@ -70,6 +70,7 @@ const OTHER_WORDS = new Set([
 /** Words in the form of settings that are fields of Kubernetes or values of the chart. */
 const OTHER_KEYS = new Set([
   "allocateLoadBalancerNodePorts",
+  "apiGroup",
   "apiVersion",
   "appProtocol",
   "cloudProvider",
@@ -91,10 +92,13 @@ const OTHER_KEYS = new Set([
   "matchExpressions",
   "nodeRegistration",
   "replicaCount",
+  "resourceNames",
+  "roleRef",
   "serviceLoadBalancerIPs",
   "secretName",
   "sessionAffinity",
   "targetPort",
+  "timeoutSeconds",
   "useHostNetwork",
 ]);
 /** Every reason for an unknown machine: the compiler refuses one too many and one too few. */

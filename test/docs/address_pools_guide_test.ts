@@ -5,8 +5,10 @@
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
+import { ADDRESS_POOLS } from "../../lib/cli/demo/clouds/xenorchestra/address_pools.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import { POOL_ANNOTATIONS } from "../../lib/cloud/pools/words.ts";
+import { RIGHTS } from "../../lib/controllers/service/rights.ts";
 import { listCodeBlocks } from "../support/markdown_links.ts";
 import { PooledServices, toSpec } from "../support/pools/services.ts";
 import { readSource } from "../support/sources.ts";
@@ -43,6 +45,20 @@ const SERVICES = DOCUMENTS.filter(
     typeof one === "object" && one !== null && "kind" in one && one.kind === "Service",
 );
 
+/** The fields of a role that the guide may use. */
+interface GuideRole {
+  readonly kind: string;
+  readonly rules: readonly {
+    readonly resources: readonly string[];
+    readonly resourceNames?: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+}
+
+function isRole(one: unknown): one is GuideRole {
+  return typeof one === "object" && one !== null && "kind" in one && one.kind === "ClusterRole";
+}
+
 async function serve(): Promise<Map<string, string[]>> {
   const services = new PooledServices(settings);
   const shown = new Map<string, string[]>();
@@ -62,6 +78,10 @@ describe("docs/guides/address-pools.md", () => {
     expect(settings.pools.length).toBeGreaterThan(2);
   });
 
+  test("has the settings of the demo, so that its Services can be tried there", () => {
+    expect(ADDRESS_POOLS).toEqual(settings);
+  });
+
   test("has Services that get what the guide says", async () => {
     const shown = await serve();
     expect([...shown.keys()]).toEqual(["shop", "gateway", "dns-tcp", "dns-udp"]);
@@ -78,6 +98,22 @@ describe("docs/guides/address-pools.md", () => {
 
   test("has every annotation", () => {
     for (const { name } of POOL_ANNOTATIONS) expect(PAGE).toContain(`\`${name}\``);
+  });
+
+  test("has the rights that the controller needs", () => {
+    const roles = DOCUMENTS.filter((one) => isRole(one)).flatMap(({ rules }) => rules);
+    const granted = roles.flatMap(({ resources, resourceNames = [""], verbs }) =>
+      resources.flatMap((resource) =>
+        resourceNames.flatMap((name) => verbs.map((verb) => `${verb} ${resource} ${name}`)),
+      ),
+    );
+    const needed = RIGHTS.map(({ access: { verb, resource, subresource, name = "" } }) => {
+      const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+      return `${verb} ${what} ${name}`;
+    });
+    // What it watches.
+    needed.push("list services ", "watch services ");
+    expect(granted.toSorted()).toEqual(needed.toSorted());
   });
 
   test("says of every Event what to do", () => {

@@ -2,6 +2,7 @@
  * A simulated cloud, as the parts of the demo that fit every cloud use it.
  * @module
  */
+import type { LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDeps } from "../../cloud/provider_definition.ts";
 import type { Node } from "../../kube/kinds/node.ts";
@@ -19,6 +20,8 @@ export interface DemoCloud {
   /** A machine that registers before the cloud lists it. */
   readonly late: DemoMachine;
   readonly clients: CloudClients;
+  /** Addresses for Services of type LoadBalancer. Absent: the cloud has load balancers of its own. */
+  readonly addressPools?: LoadBalancerSettings;
   readonly figures: InventoryFigures;
   readonly loss: Loss;
   /** A provider that takes an inventory as often as `refreshInterval` says. */

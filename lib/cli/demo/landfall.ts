@@ -5,6 +5,7 @@
 import { runApp } from "../../app/app.ts";
 import { OUT_OF_SERVICE as OUT_OF_SERVICE_SECTION } from "../../cloud/deletion/out_of_service_settings.ts";
 import { DELETION as DELETION_SECTION } from "../../cloud/deletion/settings.ts";
+import { LOAD_BALANCERS as LOAD_BALANCERS_SECTION } from "../../cloud/pools/settings.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
 import { loadControllers } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
@@ -37,7 +38,7 @@ import {
 export interface LandfallOptions {
   /** Path of a kubeconfig of the simulated cluster. */
   readonly kubeconfig: string;
-  readonly cloud: Pick<DemoCloud, "createProvider">;
+  readonly cloud: Pick<DemoCloud, "addressPools" | "createProvider">;
   readonly flags: Pick<DemoFlags, "debugAddress" | "verbose">;
   readonly clock: Clock;
   /** Takes lines of the log. */
@@ -73,7 +74,12 @@ export async function startLandfall(
   const client = createKubeClient({ credentials, clock, metrics, version: VERSION });
   const fence = new Fence();
   const provider = cloud.createProvider(REFRESH_INTERVAL, { clock, log, metrics, signal, fence });
-  const { fitting } = fitControllers(CONTROLLERS, { provider, named: new Set() });
+  const sections = new Map<string, unknown>([
+    [DELETION_SECTION.key, DELETION],
+    [OUT_OF_SERVICE_SECTION.key, OUT_OF_SERVICE],
+    [LOAD_BALANCERS_SECTION.key, cloud.addressPools ?? LOAD_BALANCERS_SECTION.standard],
+  ]);
+  const { fitting } = fitControllers(CONTROLLERS, { provider, named: new Set(), sections });
   const listening = Promise.withResolvers<ListenAddress>();
   const controller = runApp(
     {
@@ -91,10 +97,7 @@ export async function startLandfall(
         "node-out-of-service-sync-period": NODE_MONITOR_PERIOD_MS,
         "service-sync-period": SERVICE_SYNC_PERIOD_MS,
       },
-      sections: new Map<string, unknown>([
-        [DELETION_SECTION.key, DELETION],
-        [OUT_OF_SERVICE_SECTION.key, OUT_OF_SERVICE],
-      ]),
+      sections,
       debugAddress: flags.debugAddress,
       onDebugListening: listening.resolve,
     },

@@ -71,9 +71,11 @@ test.concurrent(
   "demo() --once plays the story on Xen Orchestra, ends with 0 and tells every step",
   async () => {
     const played = await playOnce("xenorchestra", 6);
-    expectTold(played, 14);
+    expectTold(played, 16);
     expect(played.out).toContain("worker-uefi is xenorchestra://");
     expect(played.out).toContain("worker-1: NodeZoneChanged");
+    expect(played.out).toMatch(/^ {2}~ {2}web has the address 192\.0\.2\.\d+$/m);
+    expect(played.out).toContain("shop: AddressNotAvailable: ");
     expect(played.report).toMatchObject({
       settings: { status: "ok" },
       cloud: { counts: { pools: 2 } },

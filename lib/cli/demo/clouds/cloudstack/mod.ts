@@ -136,8 +136,7 @@ function toClients(server: Record<"url" | "apiKey" | "secretKey", string>): Clou
     commands: [
       "kubectl describe node worker-fqdn.k8s.example",
       "kubectl describe node worker-3",
-      // kubectl create would send Protocol Buffers, which the simulated API server does not read.
-      "kubectl create service loadbalancer hello --tcp=80:8080 --dry-run=client -o yaml | kubectl apply -f -",
+      "kubectl create service loadbalancer hello --tcp=80:8080",
       "kubectl describe service hello",
       "cloudstack listLoadBalancerRules listall=true   # from Debian's package cs",
     ],

@@ -15,6 +15,7 @@ import { describe, describePlace, isOnHost } from "./places.ts";
 import type { XenOrchestraSite } from "./site.ts";
 import { JOIN_STEPS } from "./join.ts";
 import { toLiveSteps } from "./live.ts";
+import { ADDRESS_POOLS, POOL_STEPS } from "./address_pools.ts";
 import { toVolumeSteps } from "./volumes.ts";
 
 /** Starts the server. */
@@ -28,7 +29,7 @@ export async function startXenOrchestra(clock: Clock): Promise<Setting> {
       join: JOIN_STEPS,
       live: toLiveSteps(site),
       volumes: toVolumeSteps(site),
-      services: [],
+      services: POOL_STEPS,
     },
   };
 }
@@ -46,8 +47,14 @@ function toCloud(site: XenOrchestraSite): DemoCloud {
     late: world.late.machine,
     clients: {
       env: { XOA_URL: url, XOA_TOKEN: token },
-      commands: ["kubectl describe node worker-uefi", "kubectl describe node worker-3"],
+      commands: [
+        "kubectl describe node worker-uefi",
+        "kubectl describe node worker-3",
+        "kubectl create service loadbalancer hello --tcp=80:8080",
+        "kubectl get service hello",
+      ],
     },
+    addressPools: ADDRESS_POOLS,
     figures: {
       // The lists of one inventory.
       lists: new Set(["GET /vms", "GET /hosts", "GET /pools"]),
