@@ -186,12 +186,18 @@ export interface LoadBalancerLeftover {
   readonly rules: number;
 }
 
+/** The Services that exist, of every type and class. */
+export interface LiveServices {
+  readonly uids: ReadonlySet<string>;
+  /** IPs in canonical form that those of type LoadBalancer ask for, or show in their status. */
+  readonly addresses: ReadonlySet<string>;
+}
+
 /** What Kubernetes shows about this cluster at one time. */
 export interface ClusterFacts {
   /** See {@linkcode LoadBalancers.setClusterIds}. */
   readonly ids: readonly [string, ...string[]];
-  /** UIDs of all Services, of every type and class. */
-  readonly serviceUids: ReadonlySet<string>;
+  readonly services: LiveServices;
 }
 
 /** What `landfall check` knows about Nodes and Services. */
@@ -239,12 +245,13 @@ export interface LoadBalancers<
    */
   observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<V>;
   /**
-   * Lists the addresses in a look that belong to Services of this cluster which do not exist. Pure. Only for people: a
-   * restored or copied cluster lacks Services, too, so nothing may be released because of it. Absent: there are none.
+   * Lists the addresses in a look that belong to Services of this cluster which do not exist, and that no other Service
+   * uses. Pure. Only for people: a restored or copied cluster lacks Services, too, so nothing may be released because
+   * of it. Absent: there are none.
    *
-   * @param serviceUids Of all Services that exist, of every type and class, and of those that are being released
+   * @param services Besides those that exist, with the UIDs of those that are being released
    */
-  listLeftovers?(view: V, serviceUids: ReadonlySet<string>): readonly LoadBalancerLeftover[];
+  listLeftovers?(view: V, services: LiveServices): readonly LoadBalancerLeftover[];
   /** Plans what to do for a Service. Pure. */
   plan(view: V, spec: LoadBalancerSpec): LoadBalancerPlan<S>;
   /**

@@ -12,6 +12,7 @@ import { findSettings, type SectionValues } from "../../../cloud/settings/sectio
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import { toClaim } from "../../../controllers/service/spec/spec.ts";
 import { NAME } from "../../../controllers/service/words.ts";
+import { toLiveServices } from "../../../controllers/service/spec/live.ts";
 import { CLUSTER_SERVICE, readClusterIds } from "../../../controllers/service/start/cluster_ids.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
@@ -87,8 +88,7 @@ async function findCluster(
     const { items } = await listAll(client, SERVICES, { limit: SERVICES_PER_PAGE }, signal);
     const service = items.find((one) => toKey(one) === CLUSTER_SERVICE);
     const ids = await readClusterIds(client, service, signal);
-    const serviceUids = new Set(items.flatMap(({ metadata }) => metadata.uid ?? []));
-    return ids && { ids, serviceUids };
+    return ids && { ids, services: toLiveServices(items) };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof KubeError) return undefined;

@@ -13,6 +13,7 @@ import type {
 import type { Logger } from "../../../core/log.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
+import { toLiveServices } from "../spec/live.ts";
 import type { Looks } from "./looks.ts";
 
 /** What {@linkcode Leftovers} need. */
@@ -43,11 +44,10 @@ export class Leftovers {
   list(): readonly LoadBalancerLeftover[] {
     const { loadBalancers, looks, services, claims } = this.#options;
     if (looks.last === undefined || loadBalancers.listLeftovers === undefined) return [];
-    const uids = new Set(Array.from(claims(), ({ owner }) => owner.uid));
-    if (uids.size === 0) return [];
-    // A Service of another class or type may be served by another process, or be served again.
-    for (const { metadata } of services.values()) if (metadata.uid) uids.add(metadata.uid);
-    return loadBalancers.listLeftovers(looks.last, uids);
+    const claimed = new Set(Array.from(claims(), ({ owner }) => owner.uid));
+    if (claimed.size === 0) return [];
+    const live = toLiveServices(services.values());
+    return loadBalancers.listLeftovers(looks.last, { ...live, uids: live.uids.union(claimed) });
   }
 
   /** Writes them to the log if they are others than the last time. */

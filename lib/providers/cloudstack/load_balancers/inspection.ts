@@ -148,7 +148,7 @@ async function inspectAddresses(
       const cluster = await readCluster(signal);
       if (cluster === undefined) return [toUnknown("Kubernetes does not show all Services")];
       const view = { addresses: toMap(addresses), rules: toMap(rules), clusterIds: cluster.ids };
-      return toLeftoverFindings(listLeftovers(view, cluster.serviceUids));
+      return toLeftoverFindings(listLeftovers(view, cluster.services));
     }, signal);
   } catch (error) {
     if (!(error instanceof CloudError)) throw error;

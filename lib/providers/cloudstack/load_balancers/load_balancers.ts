@@ -3,6 +3,7 @@
  * @module
  */
 import type {
+  LiveServices,
   LoadBalancerClaim,
   LoadBalancerInspection,
   LoadBalancerLeftover,
@@ -112,8 +113,8 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
     return answer;
   }
 
-  listLeftovers(view: View, serviceUids: ReadonlySet<string>): readonly LoadBalancerLeftover[] {
-    return listLeftovers(view, serviceUids);
+  listLeftovers(view: View, services: LiveServices): readonly LoadBalancerLeftover[] {
+    return listLeftovers(view, services);
   }
 
   plan(view: View, spec: LoadBalancerSpec): LoadBalancerPlan<Step> {

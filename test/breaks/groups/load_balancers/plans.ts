@@ -29,10 +29,16 @@ const OWNERSHIP: readonly Break[] = [
   {
     id: "leftover-of-another-cluster",
     invariant: "an address of another cluster is no leftover",
+    edits: edit(`${FOLDER}/reading/leftovers.ts`, "!isOfCluster(tags, view.clusterIds) || ", ""),
+    tests: [`${TESTS}/reading/leftovers_test.ts`],
+  },
+  {
+    id: "leftover-in-use",
+    invariant: "an address that another Service has rules on is no leftover",
     edits: edit(
       `${FOLDER}/reading/leftovers.ts`,
-      "      if (!isOfCluster(tags, view.clusterIds)) return [];\n",
-      "",
+      'lbNames.has(parseRuleName(name)?.lbName ?? "")',
+      "lbNames.has(name)",
     ),
     tests: [`${TESTS}/reading/leftovers_test.ts`],
   },

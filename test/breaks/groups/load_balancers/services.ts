@@ -37,20 +37,16 @@ export const SERVICE_BREAKS: readonly Break[] = [
     invariant:
       "an address of a Service that exists is no leftover, also if another process serves it",
     edits: edit(
-      `${FOLDER}/passes/leftovers.ts`,
-      "if (metadata.uid) uids.add(metadata.uid);",
+      `${FOLDER}/spec/live.ts`,
+      "if (metadata.uid !== undefined) uids.add(metadata.uid);",
       "void metadata;",
     ),
-    tests: [`${TESTS}/passes/leftovers_test.ts`],
+    tests: [`${TESTS}/passes/leftovers_test.ts`, `${TESTS}/spec/live_test.ts`],
   },
   {
     id: "leftover-while-leaving",
     invariant: "an address that is being released is no leftover",
-    edits: edit(
-      `${FOLDER}/passes/leftovers.ts`,
-      "new Set(Array.from(claims(), ({ owner }) => owner.uid));",
-      'new Set(Array.from(claims(), () => ""));',
-    ),
+    edits: edit(`${FOLDER}/passes/leftovers.ts`, "live.uids.union(claimed)", "live.uids"),
     tests: [`${TESTS}/passes/leftovers_test.ts`],
   },
   {

@@ -52,7 +52,10 @@ describe("addLoadBalancers()", () => {
     [
       "IDs and Services",
       (name) => ({ metadata: { name, uid: "of-namespace" } }),
-      { ids: ["of-namespace", "of-service"], serviceUids: new Set(["u", "of-service"]) },
+      {
+        ids: ["of-namespace", "of-service"],
+        services: { uids: new Set(["u", "of-service"]), addresses: new Set(["192.0.2.1"]) },
+      },
     ],
     [
       "nothing if Kubernetes does not answer",

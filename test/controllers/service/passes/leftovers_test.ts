@@ -1,12 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import type { LoadBalancerLeftover } from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import type {
+  LiveServices,
+  LoadBalancerLeftover,
+} from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { LoadBalancersDouble } from "../../../support/cloud/load_balancers_double.ts";
 import { type ServiceRig, startServices } from "../../../support/services/service_rig.ts";
 
 /** Shows an address of each Service; those without one in Kubernetes are leftovers. */
 class Tagged extends LoadBalancersDouble {
   readonly tagged = new Map([["uid-gone", "192.0.2.99"]]);
-  listLeftovers(_view: object, uids: ReadonlySet<string>): readonly LoadBalancerLeftover[] {
+  listLeftovers(_view: object, { uids }: LiveServices): readonly LoadBalancerLeftover[] {
     const all = [...this.addresses, ...this.tagged];
     return all
       .filter(([uid]) => !uids.has(uid))

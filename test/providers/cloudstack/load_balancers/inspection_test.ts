@@ -99,7 +99,10 @@ describe("inspectLoadBalancing()", () => {
 });
 
 describe("inspectLoadBalancing() of addresses", () => {
-  const CLUSTER: ClusterFacts = { ids: ["us"], serviceUids: new Set(["live"]) };
+  const CLUSTER: ClusterFacts = {
+    ids: ["us"],
+    services: { uids: new Set(["live"]), addresses: new Set() },
+  };
 
   /** Tags an address for each Service, as a process before did. @returns Their IPs */
   function tagFor(...uids: readonly string[]): readonly string[] {

@@ -3,7 +3,10 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { LoadBalancerSpec } from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import type {
+  LiveServices,
+  LoadBalancerSpec,
+} from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import type { Provider } from "../../../../lib/cloud/provider.ts";
 import { CloudStackLoadBalancers } from "../../../../lib/providers/cloudstack/load_balancers/load_balancers.ts";
 import type { View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
@@ -89,6 +92,11 @@ function toSpec(record?: string): LoadBalancerSpec {
   };
 }
 
+/** A cluster with this one Service. */
+function toLive(uid: string): LiveServices {
+  return { uids: new Set([uid]), addresses: new Set() };
+}
+
 /** Works as the controller does, until a plan has no steps. */
 async function converge(): Promise<{ steps: number; record: string | undefined }> {
   let record: string | undefined;
@@ -124,8 +132,8 @@ describe("CloudStackLoadBalancers", () => {
     await converge();
     const view = await observe();
     const [rule] = simulator.state.loadBalancerRules.values();
-    expect(balancers().listLeftovers(view, new Set([UID]))).toEqual([]);
-    const [leftover, ...more] = balancers().listLeftovers(view, new Set(["other"]));
+    expect(balancers().listLeftovers(view, toLive(UID))).toEqual([]);
+    const [leftover, ...more] = balancers().listLeftovers(view, toLive("other"));
     expect(leftover).toMatchObject({
       id: rule?.ipId,
       service: "shop/web",

@@ -5,9 +5,13 @@
  * released because of this list. Kubernetes may have been restored from an old backup, or be a copy of the cluster.
  * @module
  */
-import type { LoadBalancerLeftover } from "../../../../cloud/capabilities/load_balancers.ts";
+import type {
+  LiveServices,
+  LoadBalancerLeftover,
+} from "../../../../cloud/capabilities/load_balancers.ts";
 import type { Finding } from "../../../../cloud/inspection.ts";
 import { quote } from "../../../../core/text/printable.ts";
+import { parseRuleName, toLbName } from "../rule_names.ts";
 import { listRulesOn } from "./on_addresses.ts";
 import type { View } from "../view.ts";
 import { isOfCluster, TAG_KEYS } from "../words.ts";
@@ -16,23 +20,30 @@ import { isOfCluster, TAG_KEYS } from "../words.ts";
 const NAMED_MAX = 20;
 
 /**
- * The addresses whose tags name this cluster and the UID of a Service that does not exist, in order of their IPs.
+ * The addresses whose tags name this cluster and the UID of a Service that does not exist, in order of their IPs; but
+ * none that another Service uses: that has a rule on it, names it or shows it.
  *
- * @param serviceUids Of all Services that exist, of every type and class, and of those whose address is being released
+ * @param services Besides those that exist, with the UIDs of those that are being released
  */
 export function listLeftovers(
   view: Pick<View, "addresses" | "rules" | "clusterIds">,
-  serviceUids: ReadonlySet<string>,
+  services: LiveServices,
 ): readonly LoadBalancerLeftover[] {
-  return [...view.addresses.values()]
-    .flatMap(({ id, ip, tags }): LoadBalancerLeftover[] => {
-      const serviceUid = tags.get(TAG_KEYS.serviceUid);
-      if (serviceUid === undefined || serviceUids.has(serviceUid)) return [];
-      if (!isOfCluster(tags, view.clusterIds)) return [];
-      const service = tags.get(TAG_KEYS.service);
-      const rules = listRulesOn(view, id).length;
-      return [{ ip, id, ...(service !== undefined && { service }), serviceUid, rules }];
-    })
+  const unclaimed = [...view.addresses.values()].flatMap(({ id, ip, tags }) => {
+    const serviceUid = tags.get(TAG_KEYS.serviceUid);
+    if (serviceUid === undefined || services.uids.has(serviceUid)) return [];
+    if (!isOfCluster(tags, view.clusterIds) || services.addresses.has(ip)) return [];
+    return [{ ip, id, service: tags.get(TAG_KEYS.service), serviceUid, on: listRulesOn(view, id) }];
+  });
+  if (unclaimed.length === 0) return [];
+  const lbNames = new Set(Array.from(services.uids, toLbName));
+  return unclaimed
+    .filter(({ on }) => !on.some(({ name }) => lbNames.has(parseRuleName(name)?.lbName ?? "")))
+    .map(({ service, on, ...one }) => ({
+      ...one,
+      ...(service !== undefined && { service }),
+      rules: on.length,
+    }))
     .toSorted((a, b) => compare(a.ip, b.ip) || compare(a.id, b.id));
 }
 

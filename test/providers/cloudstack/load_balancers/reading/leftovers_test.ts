@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { LiveServices } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import {
   listLeftovers,
   toLeftoverFindings,
@@ -32,6 +33,10 @@ function toView(
   };
 }
 
+function toLive(uid = "live-uid", ...addresses: readonly string[]): LiveServices {
+  return { uids: new Set([uid]), addresses: new Set(addresses) };
+}
+
 describe("listLeftovers()", () => {
   test.each<[string, Map<string, string>, number]>([
     ["names an address of this cluster whose Service is gone", toTags(), 1],
@@ -42,24 +47,33 @@ describe("listLeftovers()", () => {
     ["leaves out one of no cluster", new Map([[TAG_KEYS.serviceUid, GONE]]), 0],
     ["leaves out one of no Service", new Map([[TAG_KEYS.cluster, "us"]]), 0],
   ])("%s", (_what, tags, count) => {
-    expect(listLeftovers(toView(tags), new Set(["live-uid"]))).toHaveLength(count);
+    expect(listLeftovers(toView(tags), toLive("live-uid"))).toHaveLength(count);
   });
 
   test("says what an operator needs to find it, with the number of its rules", () => {
-    const [leftover] = listLeftovers(toView(toTags()), new Set());
+    const [leftover] = listLeftovers(toView(toTags()), toLive());
     const service = { service: "shop/web", serviceUid: GONE };
     expect(leftover).toEqual({ ip: "192.0.2.1", id: "ip", ...service, rules: 2 });
   });
 
+  test("leaves out one that another Service uses: names or shows it, or has a rule on it", () => {
+    const view = toView(toTags());
+    expect(listLeftovers(view, toLive("live-uid", "192.0.2.1"))).toEqual([]);
+    const rule = toRule("r9", { name: "aliveuid-tcp-443", publicPort: 443 });
+    const shared = { ...view, rules: new Map([...view.rules, [rule.id, rule]]) };
+    expect(listLeftovers(shared, toLive())).toEqual([]);
+    expect(listLeftovers(shared, toLive("another-uid"))).toMatchObject([{ rules: 3 }]);
+  });
+
   test("attributes no rule by its name alone", () => {
     const view = { ...toView(new Map()), rules: byId(toRule("a", { name: "agoneuid-tcp-80" })) };
-    expect(listLeftovers(view, new Set())).toEqual([]);
+    expect(listLeftovers(view, toLive())).toEqual([]);
   });
 });
 
 describe("toLeftoverFindings()", () => {
   test("names each with the command that releases it", () => {
-    const [finding] = toLeftoverFindings(listLeftovers(toView(toTags()), new Set()));
+    const [finding] = toLeftoverFindings(listLeftovers(toView(toTags()), toLive()));
     expect(finding).toEqual({
       level: "warning",
       code: "loadBalancerLeftover",
