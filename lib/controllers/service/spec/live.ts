@@ -13,10 +13,11 @@ export function toLiveServices(services: Iterable<Service>): LiveServices {
   for (const { metadata, spec, status } of services) {
     if (metadata.uid !== undefined) uids.add(metadata.uid);
     if (spec?.type !== "LoadBalancer") continue;
+    const asked = spec.loadBalancerIP ? parseIp(spec.loadBalancerIP)?.text : undefined;
+    // What a status shows, a controller wrote in this form.
     const shown = status?.loadBalancer?.ingress ?? [];
-    for (const text of [spec.loadBalancerIP, ...shown.map(({ ip }) => ip)]) {
-      const ip = parseIp(text ?? "");
-      if (ip !== undefined) addresses.add(ip.text);
+    for (const ip of [asked, ...shown.map((one) => one.ip)]) {
+      if (ip !== undefined) addresses.add(ip);
     }
   }
   return { uids, addresses };

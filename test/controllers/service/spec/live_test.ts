@@ -12,7 +12,7 @@ test("toLiveServices() knows every Service, and the addresses of those of type L
   };
   const live = toLiveServices([
     toService("a", { spec: { type: "LoadBalancer" }, status: shown }),
-    toService("b", { spec: { type: "LoadBalancer", loadBalancerIP: "192.0.2.2" } }),
+    toService("b", { spec: { type: "LoadBalancer", loadBalancerIP: " 192.0.2.2" } }),
     toService("c", {
       spec: { type: "LoadBalancer", loadBalancerIP: "typo", loadBalancerClass: "x" },
     }),
