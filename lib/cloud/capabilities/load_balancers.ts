@@ -119,6 +119,11 @@ export interface LoadBalancerStep {
   readonly summary: string;
   /** Steps with the same turn run one at a time, because the cloud does no two of them at once. @default {any time} */
   readonly turn?: string;
+  /**
+   * Which part of the load balancer it is for: `port 443`. If the cloud refuses it, the steps of other parts go on; see
+   * {@linkcode LoadBalancers.mayGoOn}. @default {all steps after it need it}
+   */
+  readonly part?: string;
 }
 
 /** What is to do for one Service. */
@@ -268,6 +273,11 @@ export interface LoadBalancers<
    * @throws {LeadershipLostError} when this process does not lead
    */
   apply(step: S, record: LoadBalancerRecord, signal: AbortSignal): Promise<void>;
+  /**
+   * Whether steps of other parts may succeed after a step failed with this error: the cloud answers, and refuses only
+   * this one. Absent: none may.
+   */
+  mayGoOn?(error: unknown): boolean;
   /**
    * Nothing is left of a Service's load balancer: its status is empty, or Kubernetes does not have it any more. Absent:
    * the next look is soon enough.

@@ -169,7 +169,7 @@ export class ServiceReconciler {
     if (task.kind === "ensure" && (await this.#writeStatus(task.service, plan, attempt))) {
       return undefined;
     }
-    const [step] = plan.steps;
+    const step = attempt.pick(plan.steps);
     if (step === undefined) return await this.#finish(key, planned, attempt);
     if (step.turn !== undefined && !attempt.hasTurn(step.turn)) {
       managed.setState(key, "working", { waitsFor: `turn ${step.turn}` });
@@ -218,7 +218,13 @@ export class ServiceReconciler {
     attempt.isStarted = true;
     const record = createRecord(key, task.service.metadata.uid, this.#options);
     using deadline = startDeadline(attempt.run.signal, STEP_TIMEOUT_MS, clock);
-    await loadBalancers.apply(step, record, deadline.signal);
+    try {
+      await loadBalancers.apply(step, record, deadline.signal);
+    } catch (error) {
+      if (loadBalancers.mayGoOn?.(error) !== true) throw error;
+      attempt.leaveOut(step, error);
+    }
+    attempt.noteStep();
   }
 
   async #finish(

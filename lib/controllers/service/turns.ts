@@ -13,6 +13,11 @@ export class Turns {
     return this.#waiting.has(turn);
   }
 
+  /** Whether a caller waits for this turn. */
+  isAwaited(turn: string): boolean {
+    return (this.#waiting.get(turn)?.size ?? 0) > 0;
+  }
+
   /**
    * Waits for a turn. The caller gives it back by disposing of it, exactly once.
    *

@@ -400,6 +400,45 @@ describe("failures", () => {
     expect([...(rig.cloud.rules.get("uid-2")?.keys() ?? [])]).toEqual(["TCP 443"]);
   });
 
+  test("what the cloud refuses for one port holds up no other one, and is the failure of the attempt", async () => {
+    await using rig = await startServices();
+    rig.cloud.mayGoOn = (error) => error instanceof CloudError && error.kind === "denied";
+    rig.cloud.onStep = ({ part }) => {
+      if (part === "TCP 80") throw new CloudError("denied", "not port 80");
+    };
+    const ports = [80, 81, 82].map((port) => ({ port, nodePort: 30_000 + port }));
+    rig.server.add("shop", { spec: { ports } });
+    await rig.clock.advance(0);
+    expect(rig.cloud.steps).toEqual(["take an address", "set TCP 80", "set TCP 81", "set TCP 82"]);
+    expect(rig.readAddress(KEY)).toBeUndefined();
+    expect(rig.events.at(-1)).toMatchObject({ reason: "SyncLoadBalancerFailed" });
+    expect(rig.events.at(-1)?.message).toContain("not port 80");
+    rig.cloud.onStep = () => undefined;
+    await rig.clock.advance(10_000);
+    expect(rig.readAddress(KEY)).toBe("192.0.2.1");
+  });
+
+  test("what a step fails with that all steps need, or in many parts, ends the attempt", async () => {
+    await using rig = await startServices();
+    rig.cloud.mayGoOn = () => true;
+    rig.cloud.onStep = ({ part }) => {
+      if (part !== undefined) throw new CloudError("denied", `not ${part}`);
+    };
+    const ports = [80, 81, 82, 83, 84].map((port) => ({ port, nodePort: 30_000 + port }));
+    rig.server.add("shop", { spec: { ports } });
+    await rig.clock.advance(0);
+    const tried = [80, 81, 82, 83].map((port) => `set TCP ${port}`);
+    expect(rig.cloud.steps).toEqual(["take an address", ...tried]);
+    rig.cloud.steps.length = 0;
+    rig.cloud.onStep = ({ change }) => {
+      if (change.kind === "address") throw new CloudError("denied", "no address");
+    };
+    rig.server.remove(KEY);
+    await rig.clock.advance(0);
+    expect(rig.cloud.steps).toEqual(["release 192.0.2.1"]);
+    expect(rig.server.find(KEY)).toBeDefined();
+  });
+
   test("S-08 a step that changes nothing is a failure, not an endless loop", async () => {
     await using rig = await startServices();
     rig.cloud.isStuck = true;

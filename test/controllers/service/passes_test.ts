@@ -258,6 +258,23 @@ describe("turns", () => {
     expect([rig.readAddress("web/a"), rig.readAddress("web/b")]).toEqual(["192.0.2.1", undefined]);
   });
 
+  test("are given on after 20 steps: a Service with many ports does not hold up a small one", async () => {
+    await using rig = await startServices();
+    rig.cloud.onStep = (_step, signal) => rig.clock.sleep(1_000, signal);
+    const ports = Array.from({ length: 300 }, (_, at) => ({ port: 1 + at, nodePort: 30_000 + at }));
+    rig.server.add("large", { ...inNetwork("net"), spec: { ports } });
+    await rig.clock.advance(10_000);
+    rig.server.add("small", inNetwork("net"));
+    await rig.clock.advance(20_000);
+    expect([rig.readAddress("web/large"), rig.readAddress("web/small")]).toEqual([
+      undefined,
+      "192.0.2.2",
+    ]);
+    await rig.clock.advance(300_000);
+    expect(rig.readAddress("web/large")).toBe("192.0.2.1");
+    expect([...rig.cloud.running.values()].map(({ most }) => most)).toEqual([1]);
+  });
+
   test("are given on after a failure", async () => {
     await using rig = await startServices();
     rig.cloud.onStep = async ({ uid }, signal) => {

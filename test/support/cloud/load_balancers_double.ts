@@ -32,6 +32,7 @@ export interface DoubleView {
 export interface DoubleStep {
   readonly summary: string;
   readonly turn?: string;
+  readonly part?: string;
   readonly uid: string;
   readonly change:
     | { readonly kind: "address"; readonly isWanted: boolean; readonly asked?: string }
@@ -68,6 +69,8 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     signal: AbortSignal,
     record: LoadBalancerRecord,
   ) => Promise<void> | void = () => undefined;
+  /** Whether steps of other ports go on after this error. @default {none do} */
+  mayGoOn: (error: unknown) => boolean = () => false;
   /** Whether steps change nothing. */
   isStuck = false;
   #next = 0;
@@ -107,12 +110,12 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     }
     for (const name of [...actual.keys()].filter((one) => !wanted.has(one))) {
       const change = { kind: "rule", name } as const;
-      steps.push({ summary: `delete ${name}`, uid, ...toTurn(spec), change });
+      steps.push({ summary: `delete ${name}`, part: name, uid, ...toTurn(spec), change });
     }
     for (const [name, rule] of wanted) {
       if (isDeepStrictEqual(actual.get(name), rule)) continue;
       const change = { kind: "rule", name, rule } as const;
-      steps.push({ summary: `set ${name}`, uid, ...toTurn(spec), change });
+      steps.push({ summary: `set ${name}`, part: name, uid, ...toTurn(spec), change });
     }
     const problems = this.problems.get(uid) ?? [];
     const isShown = address !== undefined && steps.length === 0;
@@ -132,7 +135,7 @@ export class LoadBalancersDouble implements LoadBalancers<DoubleView, DoubleStep
     const steps: DoubleStep[] = [];
     for (const name of view.rules.get(uid)?.keys() ?? []) {
       const change = { kind: "rule", name } as const;
-      steps.push({ summary: `delete ${name}`, uid, ...toTurn(claim), change });
+      steps.push({ summary: `delete ${name}`, part: name, uid, ...toTurn(claim), change });
     }
     const address = view.addresses.get(uid);
     if (address !== undefined) {

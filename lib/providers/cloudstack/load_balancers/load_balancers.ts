@@ -17,6 +17,7 @@ import type { Finding } from "../../../cloud/inspection.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { Generations } from "../../../cloud_http/generations.ts";
 import type { Clock } from "../../../core/clock.ts";
+import { ApiError } from "../session/errors.ts";
 import type { CloudStackSession } from "../session/session.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 import { LoadBalancingApi } from "../wire/load_balancing_api.ts";
@@ -123,6 +124,10 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
 
   planRelease(view: View, claim: LoadBalancerClaim): LoadBalancerPlan<Step> {
     return this.#planKnown(view, claim, () => planRelease(view, claim));
+  }
+
+  mayGoOn(error: unknown): boolean {
+    return error instanceof ApiError && error.kind !== "throttled";
   }
 
   async apply(step: Step, record: LoadBalancerRecord, signal: AbortSignal): Promise<void> {

@@ -8,7 +8,7 @@ import type {
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../../core/text/printable.ts";
 import { toNotice, toWaiting } from "../wanted/problems.ts";
-import { type Scene, toStep } from "./scene.ts";
+import { inPart, type Scene, toPart, toStep } from "./scene.ts";
 import type { Step } from "../steps.ts";
 import type { BackendVm, Network, Rule, View } from "../view.ts";
 
@@ -36,10 +36,11 @@ export function planBackends(
     .filter((id) => isWhole || view.vms.get(id)?.isGone === true)
     .toSorted();
   const ruleId = rule.id;
-  return [
+  // A part of its own: whatever CloudStack refuses about the clients of a rule, its backends follow the Nodes.
+  return inPart(`backends of ${toPart(rule)}`, [
     ...toSteps(scene, rule, added, "add", { kind: "addBackends", ruleId, vmIds: added }),
     ...toSteps(scene, rule, removed, "remove", { kind: "removeBackends", ruleId, vmIds: removed }),
-  ];
+  ]);
 }
 
 /** A Node that can be behind a rule. */

@@ -7,7 +7,7 @@ import { planBackends } from "./backends.ts";
 import type { GateSite } from "../clients/firewall.ts";
 import { findGate, isGate, planGate } from "../clients/gate.ts";
 import { isOwnOrProven } from "./ownership.ts";
-import { type Scene, toGatePort } from "./scene.ts";
+import { inPart, type Scene, toGatePort, toPart } from "./scene.ts";
 import type { Step } from "../steps.ts";
 import type { Rule } from "../view.ts";
 
@@ -49,5 +49,5 @@ function planClients(
     isOwn: isOwnOrProven(scene, address),
   };
   const { before, after } = planGate(gate, site);
-  return [...before, ...after];
+  return inPart(toPart(rule), [...before, ...after]);
 }

@@ -31,7 +31,16 @@ import { isWaiting, toWaiting } from "../wanted/problems.ts";
 import { planAddressRemoval, toAwaiting, withItems } from "./release.ts";
 import { planClosing as planClosingOf } from "./removal.ts";
 import { toDeletion } from "./rules.ts";
-import { isOwn, listOwnRules, type Scene, toGatePort, toScene, toStep } from "./scene.ts";
+import {
+  inPart,
+  isOwn,
+  listOwnRules,
+  type Scene,
+  toGatePort,
+  toPart,
+  toScene,
+  toStep,
+} from "./scene.ts";
 import { toIngress } from "./status.ts";
 import type { Step } from "../steps.ts";
 import { checkStickiness } from "./stickiness.ts";
@@ -122,7 +131,7 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Omit<Plan, "
  */
 function planRest(site: Site, works: boolean): PortPlan & { readonly isHeld: boolean } {
   const { scene, wanted, address, backends, isNeeded } = site;
-  const steps = listObsolete(site).map((one) => toDeletion(scene, one));
+  const steps = listObsolete(site).flatMap((one) => inPart(toPart(one), [toDeletion(scene, one)]));
   const others = listAddresses(scene).filter(({ id }) => id !== address.id);
   const isHeld = others.length > 0 && (!works || others.some((one) => isShown(scene, one)));
   if (isHeld) {
@@ -150,7 +159,9 @@ function listObsolete({ scene, wanted, address }: Site): readonly Rule[] {
 
 /** Keeps all clients out of those ports. The rules themselves go last. */
 function planClosing(site: Site): readonly Step[] {
-  return listObsolete(site).flatMap((one) => planClosingOf(site.scene, one, site.isNeeded));
+  return listObsolete(site).flatMap((one) =>
+    inPart(toPart(one), planClosingOf(site.scene, one, site.isNeeded)),
+  );
 }
 
 function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {

@@ -14,7 +14,7 @@ import { isWaiting, toWaiting } from "../wanted/problems.ts";
 import { listRulesOn } from "../reading/on_addresses.ts";
 import { planRemoval } from "./removal.ts";
 import { mustReplace, planUpdate, type RuleSite, toCreation } from "./rules.ts";
-import { isNameOf, type Scene } from "./scene.ts";
+import { inPart, isNameOf, type Scene, toPart } from "./scene.ts";
 import type { PartPlan } from "./stickiness.ts";
 import type { Step } from "../steps.ts";
 import { planStickiness } from "./stickiness.ts";
@@ -80,18 +80,20 @@ function planRule(site: Site, port: WantedPort, rule: Rule | undefined): PortPla
   const cidrs = needsList ? wanted.sources : canHaveList ? wanted.ruleCidrs : undefined;
   const ruleSite: RuleSite = { scene, address, networkId: network.id, port, wanted, cidrs };
   const { before, after, problems } = planGate(gate, gateSite);
+  const part = toPart({ addressId: address.id, publicPort: port.publicPort });
   if (rule === undefined) {
     const steps = isWaiting(problems) ? [] : [...before, toCreation(ruleSite)];
-    return { keeping: [], steps, problems };
+    return { keeping: [], steps: inPart(part, steps), problems };
   }
   if (mustReplace(ruleSite, rule)) {
     const removal = planRemoval(scene, rule, site.isNeeded);
-    return { keeping: [], steps: [...before, ...removal, toCreation(ruleSite)], problems };
+    const steps = inPart(part, [...before, ...removal, toCreation(ruleSite)]);
+    return { keeping: [], steps, problems };
   }
   const stickiness = planStickiness(scene, rule, port, wanted.stickiness);
   return {
-    keeping: [...before, ...after, ...planBackends(scene, rule, backends)],
-    steps: [...planUpdate(ruleSite, rule), ...stickiness.steps],
+    keeping: [...inPart(part, [...before, ...after]), ...planBackends(scene, rule, backends)],
+    steps: inPart(part, [...planUpdate(ruleSite, rule), ...stickiness.steps]),
     problems: [...problems, ...checkMembers(scene, rule), ...stickiness.problems],
   };
 }

@@ -27,7 +27,16 @@ import {
 import { isWaiting, toNotice } from "../wanted/problems.ts";
 import { listActual } from "./parts.ts";
 import { planRemoval } from "./removal.ts";
-import { isGoing, isOwn, listOwnRules, type Scene, toScene, toStep } from "./scene.ts";
+import {
+  inPart,
+  isGoing,
+  isOwn,
+  listOwnRules,
+  type Scene,
+  toPart,
+  toScene,
+  toStep,
+} from "./scene.ts";
 import type { PartPlan } from "./stickiness.ts";
 import type { Step } from "../steps.ts";
 import { findUnreadable, findUnreadableAddresses } from "./unreadable.ts";
@@ -71,7 +80,7 @@ export function planAddressRemoval(
   const tagging =
     !isOwn(scene, address) && mayTag(scene, address) ? [toTagging(scene, address)] : [];
   const removal = listOwnRules(scene, address.id).flatMap((one) =>
-    planRemoval(scene, one, isNeeded),
+    inPart(toPart(one), planRemoval(scene, one, isNeeded)),
   );
   const orphans = isOwn(scene, address) ? planOrphanRemoval(scene, address) : [];
   const steps = [...tagging, ...orphans, ...removal];

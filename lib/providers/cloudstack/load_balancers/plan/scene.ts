@@ -93,6 +93,16 @@ export function isGoing({ state }: { readonly state: string }): boolean {
   return /^(Revoke|Deleting|Releasing)$/i.test(state);
 }
 
+/** Steps for one part of the load balancer: if one fails, other parts go on. */
+export function inPart(part: string, steps: readonly Step[]): readonly Step[] {
+  return steps.map((one) => ({ ...one, part }));
+}
+
+/** The part of a load balancer that a rule is, see {@linkcode inPart}. */
+export function toPart({ publicPort, addressId }: Pick<Rule, "addressId" | "publicPort">): string {
+  return `port ${publicPort} of ${addressId}`;
+}
+
 /** Writes a step of the Service. @param turn The network in which CloudStack does one change at a time */
 export function toStep(scene: Scene, summary: string, change: Change, turn?: string): Step {
   const { claim, record } = scene;
