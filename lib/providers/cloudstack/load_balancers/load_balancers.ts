@@ -13,6 +13,7 @@ import type {
   LoadBalancers,
   LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
+import { RefusedStepError } from "../../../cloud/capabilities/refused_step_error.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { Generations } from "../../../cloud_http/generations.ts";
@@ -127,7 +128,8 @@ export class CloudStackLoadBalancers implements LoadBalancers<View, Step> {
   }
 
   mayGoOn(error: unknown): boolean {
-    return error instanceof ApiError && error.kind !== "throttled";
+    const isRefusal = error instanceof ApiError || error instanceof RefusedStepError;
+    return isRefusal && error.kind !== "throttled";
   }
 
   async apply(step: Step, record: LoadBalancerRecord, signal: AbortSignal): Promise<void> {

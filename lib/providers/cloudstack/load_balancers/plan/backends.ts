@@ -36,7 +36,7 @@ export function planBackends(
     .filter((id) => isWhole || view.vms.get(id)?.isGone === true)
     .toSorted();
   const ruleId = rule.id;
-  // A part of its own: whatever CloudStack refuses about the clients of a rule, its backends follow the Nodes.
+  // A part of its own: if CloudStack refuses to change the clients of a rule, its backends still follow the Nodes.
   return inPart(`backends of ${toPart(rule)}`, [
     ...toSteps(scene, rule, added, "add", { kind: "addBackends", ruleId, vmIds: added }),
     ...toSteps(scene, rule, removed, "remove", { kind: "removeBackends", ruleId, vmIds: removed }),
