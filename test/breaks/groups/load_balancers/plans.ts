@@ -188,8 +188,10 @@ const CLIENT_BREAKS: readonly Break[] = [
     invariant: "a rule loses its own list only after the firewall and the ACL keep clients out",
     edits: edit(
       `${PLAN}/ports.ts`,
-      "keeping: [...inPart(part, [...before, ...after]), ...planBackends(scene, rule, backends)], steps: inPart(part, [...planUpdate(ruleSite, rule),",
-      "keeping: [...planUpdate(ruleSite, rule)], steps: inPart(part, [...before, ...after, ...planBackends(scene, rule, backends),",
+      "keeping: [...inPart(part, [...before, ...after]), ...planBackends(scene, rule, backends)], " +
+        "steps: inPart(part, [...planUpdate(ruleSite, rule),",
+      "keeping: [...planUpdate(ruleSite, rule), ...planBackends(scene, rule, backends)], " +
+        "steps: inPart(part, [...before, ...after,",
     ),
     tests: [`${TESTS}/plan/ports_test.ts`],
   },
