@@ -144,8 +144,8 @@ export interface LoadBalancerPlan<S extends LoadBalancerStep = LoadBalancerStep>
    */
   readonly record?: string;
   readonly parts: readonly LoadBalancerPart[];
-  /** Absent: the cloud sends no traffic itself, or what it would do is not known. */
-  readonly overview?: LoadBalancerOverview;
+  /** Counts only when it is called. Absent: the cloud sends no traffic itself, or what it would do is not known. */
+  readonly overview?: () => LoadBalancerOverview;
 }
 
 /** What the caller asks to look at. */

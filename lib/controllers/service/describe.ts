@@ -60,7 +60,7 @@ export interface ServiceFacts {
 export function describeService(service: Service, facts: ServiceFacts): ServiceReport {
   const { managed, plan, backends, isLeaving, now } = facts;
   const { ports = [] } = toClaim(service);
-  const { overview } = plan ?? {};
+  const overview = plan?.overview?.();
   const { state, waitsFor, failure } = managed;
   const readyAt = now.ms - (now.monotonicMs - managed.readyAtMs);
   return {

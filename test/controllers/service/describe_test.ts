@@ -33,7 +33,7 @@ test("describeService() of one that is ready", () => {
 
 test("describeService() counts what can get traffic, and shows the address behind a hostname", () => {
   const overview = { address: "192.0.2.9", backends: ["n2", "n3"], serving: 1 };
-  const plan = { steps: [], problems: [], parts: [], overview };
+  const plan = { steps: [], problems: [], parts: [], overview: () => overview };
   const report = describeService(SERVICE, { ...FACTS, plan });
   expect(report).toMatchObject({ backends: ["n2", "n3"], serving: 1 });
   expect(report.addresses).toEqual(["192.0.2.1", "a.example", "192.0.2.9"]);

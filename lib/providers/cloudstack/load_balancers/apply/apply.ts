@@ -3,7 +3,6 @@
  * @module
  */
 import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
-import { RefusedStepError } from "../../../../cloud/capabilities/refused_step_error.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import { remember } from "../../../../core/remember.ts";
 import { ApiError, JobOverError } from "../../session/errors.ts";
@@ -60,7 +59,7 @@ export class Applier {
       await carryOut(step.change, acting);
     } catch (error) {
       if (!isWithoutEffect(error)) store.invalidate();
-      if (error instanceof ApiError || error instanceof RefusedStepError) endJob(acting);
+      if (error instanceof ApiError) endJob(acting);
       if (!isOutdated(step.change, error) || this.#refused.delete(key)) throw error;
       remember(this.#refused, key, true, REFUSED_MAX);
       return;

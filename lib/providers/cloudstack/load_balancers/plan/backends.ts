@@ -43,24 +43,16 @@ export function planBackends(
   ]);
 }
 
-/** A Node that can be behind a rule. */
-export interface RuleBackend {
-  readonly nodeName: string;
-  /** Of its VM. */
-  readonly id: string;
-}
-
-/** The Nodes that can be behind a rule in a network. */
+/** The VMs that may be behind a rule in a network. */
 export function listBackends(
   view: View,
   networkId: string,
   backends: readonly LoadBalancerBackend[],
-): readonly RuleBackend[] {
+): readonly BackendVm[] {
   return backends.flatMap((backend) => {
     const vm = findVm(view, backend);
     // Any interface in the network works. Rules of version 1.x may be in a network without the Node's InternalIP.
-    const can = vm !== undefined && !vm.isGone && hasNic(vm, networkId);
-    return can ? [{ nodeName: backend.nodeName, id: vm.id }] : [];
+    return vm !== undefined && !vm.isGone && hasNic(vm, networkId) ? [vm] : [];
   });
 }
 

@@ -17,7 +17,11 @@ import type { Step } from "../steps.ts";
 import type { PublicAddress } from "../view.ts";
 import { isOf1x, TAG_KEYS, toTags } from "../words.ts";
 
-/** How long CloudStack may carry out a request: as long as its signature is valid, and its clock may be behind. */
+/**
+ * How long CloudStack may carry out a request: as long as its signature is valid, and its clock may be behind. With a
+ * shorter validity it would be no less: a request that was accepted may wait for a lock of the database, for which the
+ * installation guide of CloudStack sets ten minutes.
+ */
 const ANSWER_MS = 11 * 60_000;
 /** How far the clock of the process that wrote a record may be ahead of ours. */
 const AHEAD_MS = 3_600_000;

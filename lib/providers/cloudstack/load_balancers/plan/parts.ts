@@ -52,7 +52,7 @@ export function describeParts(
   const rules = address === undefined ? [] : listOwnRules(scene, address.id);
   const networkId =
     site.network?.id ?? rules[0]?.networkId ?? chooseNetwork(scene.view, spec.backends) ?? "";
-  const backends = listBackends(scene.view, networkId, spec.backends);
+  const vms = listBackends(scene.view, networkId, spec.backends);
   const ports = asked.ports.map((port): PortParts => {
     const isFirst = asked.ports.find(({ publicPort }) => publicPort === port.publicPort) === port;
     const rule = rules.find(({ publicPort }) => isFirst && publicPort === port.publicPort);
@@ -63,15 +63,17 @@ export function describeParts(
   return {
     parts: [
       toAddressPart(spec, address),
-      ...ports.flatMap((one) => listPortParts(site, one, backends.length)),
+      ...ports.flatMap((one) => listPortParts(site, one, vms.length)),
       ...rules.filter((rule) => !used.has(rule)).map(toRulePart),
       ...listActual(scene, others),
     ],
-    overview: {
+    overview: () => ({
       ...(address && { address: address.ip }),
-      backends: backends.map(({ nodeName }) => nodeName),
-      ...countServing(scene, ports, new Set(backends.map(({ id }) => id))),
-    },
+      backends: spec.backends
+        .filter((one) => listBackends(scene.view, networkId, [one]).length > 0)
+        .map(({ nodeName }) => nodeName),
+      ...countServing(scene, ports, new Set(vms.map(({ id }) => id))),
+    }),
   };
 }
 

@@ -141,19 +141,22 @@ test("the debug page shows stickiness, wanted beside actual", () => {
 test("the overview counts the Nodes that can get traffic, and those that do, and has the address", () => {
   const cloud = createCloud();
   const backends = [1, 2, 3, 4].map((number) => toBackend(number));
-  const before = plan(cloud.view(), toSpec({ backends })).overview;
+  const before = plan(cloud.view(), toSpec({ backends })).overview?.();
   expect(before).toEqual({ backends: ["node-1", "node-2", "node-3"], serving: 0 });
   const annotations = annotate({ hostname: "web.example.com" });
   const { ingress } = converge(cloud, toSpec({ backends: backends.slice(0, 2), annotations }));
   const spec = toSpec({ ingress, backends, annotations });
-  expect(plan(cloud.view(), spec).overview).toEqual({
+  expect(plan(cloud.view(), spec).overview?.()).toEqual({
     address: "192.0.2.10",
     backends: ["node-1", "node-2", "node-3"],
     serving: 2,
   });
-  expect(plan(cloud.view(), { ...spec, ports: [HTTP, HTTPS] }).overview?.serving).toBe(0);
+  expect(plan(cloud.view(), { ...spec, ports: [HTTP, HTTPS] }).overview?.().serving).toBe(0);
+  // The VM of another Node is still behind the rule.
+  const others = { ...spec, backends: [toBackend(1), toBackend(3)] };
+  expect(plan(cloud.view(), others).overview?.().serving).toBe(1);
   const unknown = { ...cloud.view(), members: new Map() };
-  expect(plan(unknown, spec).overview).not.toHaveProperty("serving");
+  expect(plan(unknown, spec).overview?.()).not.toHaveProperty("serving");
 });
 
 test("describeParts() and listActual() name the address that goes, too", () => {
