@@ -24,9 +24,10 @@ interface Place {
  */
 export function applyEdit(code: string, { file, from, to, given }: Edit): string {
   const text = unwrapReturns(code);
-  const { start, end, names } = findPlace(text, from, { file, known: new Map() });
+  const tokens = readTokens(text);
+  const { start, end, names } = findPlace(tokens, from, { file, known: new Map() });
   let known = names;
-  for (const piece of given) known = findPlace(text, piece, { file, known }).names;
+  for (const piece of given) known = findPlace(tokens, piece, { file, known }).names;
   return renameTokens(text.slice(0, start) + to + text.slice(end), (token) => {
     if (token.start < start || token.start >= start + to.length) return token.text;
     const name = known.get(toKey(token));
@@ -38,11 +39,10 @@ export function applyEdit(code: string, { file, from, to, given }: Edit): string
 }
 
 function findPlace(
-  text: string,
+  tokens: readonly Token[],
   piece: string,
   { file, known }: { readonly file: string; readonly known: Names },
 ): Place {
-  const tokens = readTokens(text);
   const places = new Map<number, Place>();
   for (const within of ["{", "("] as const) {
     const wanted = readTokens(piece, within);
@@ -64,15 +64,12 @@ function compare(
   first: number,
   { wanted, known }: { readonly wanted: readonly Token[]; readonly known: Names },
 ): Place | undefined {
+  if (!hasShape(tokens, first, wanted)) return undefined;
   const names = new Map(known);
   const taken = new Set(Array.from(known.values(), toKey));
   for (const [at, token] of wanted.entries()) {
     const found = tokens[first + at];
-    if (found === undefined || found.role !== token.role) return undefined;
-    if (token.role === undefined) {
-      if (found.text !== token.text) return undefined;
-      continue;
-    }
+    if (found === undefined || token.role === undefined) continue;
     const name = names.get(toKey(token));
     if (name === undefined ? taken.has(toKey(found)) : name.text !== found.text) return undefined;
     names.set(toKey(token), found);
@@ -80,6 +77,14 @@ function compare(
   }
   const start = tokens[first]?.start ?? 0;
   return { start, end: tokens[first + wanted.length - 1]?.end ?? start, names };
+}
+
+/** Whether there are the same tokens, whatever the names. This rules out nearly every place, and makes no objects. */
+function hasShape(tokens: readonly Token[], first: number, wanted: readonly Token[]): boolean {
+  return wanted.every(({ role, text }, at) => {
+    const found = tokens[first + at];
+    return found?.role === role && (role !== undefined || found?.text === text);
+  });
 }
 
 /** Whether a name means the same whatever the file is like, so that what takes the place of a piece may bring it. */

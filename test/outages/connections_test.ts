@@ -12,6 +12,7 @@ describeOutages("when connections", [
       await cloud.refuse();
       return () => cloud.accept();
     },
+    isVariant: true,
   },
   toFault("are reset", { kind: "reset" }),
   toFault("hang without an answer", { kind: "hang" }),

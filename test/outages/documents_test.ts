@@ -16,7 +16,7 @@ function toGateway(body: object): Fault {
 
 describeOutages("when the answer is", [
   toFault("200 with HTML", { kind: "html", status: 200 }),
-  toFault("200 with {}", { kind: "json", body: {} }),
+  { ...toFault("200 with {}", { kind: "json", body: {} }), isVariant: true },
   toFault("a redirect to another server", { kind: "redirect", location: "http://127.0.0.1:1/" }),
   toFault("200 with []", { kind: "json", body: [] }),
   {
@@ -32,11 +32,15 @@ describeOutages("when the answer is", [
     ),
     lists: BOTH,
   },
-  toFault("HTML 404", NO_PAGE),
+  { ...toFault("HTML 404", NO_PAGE), isVariant: true },
   { ...toFault("HTML 404, for single VMs", NO_PAGE, SINGLE), lists: BOTH },
-  { ...toFault("HTML 404, for single pools", NO_PAGE, { route: "/pools/{id}" }), lists: BOTH },
-  toFault("HTML 404, for the list of VMs", NO_PAGE, { route: "/vms" }),
-  toFault("a gateway's JSON 404", toGateway({ error: "not found" })),
+  {
+    ...toFault("HTML 404, for single pools", NO_PAGE, { route: "/pools/{id}" }),
+    lists: BOTH,
+    isVariant: true,
+  },
+  { ...toFault("HTML 404, for the list of VMs", NO_PAGE, { route: "/vms" }), isVariant: true },
+  { ...toFault("a gateway's JSON 404", toGateway({ error: "not found" })), isVariant: true },
   {
     ...toFault(
       "a gateway's JSON 404, for single VMs",
@@ -60,9 +64,9 @@ function toNoVms(title: string, fault: Fault): Outage {
 }
 
 describeOutages("when the answers are", [
-  toNoVms("HTML 404", NO_PAGE),
+  { ...toNoVms("HTML 404", NO_PAGE), isVariant: true },
   toNoVms("a gateway's JSON 404", toGateway({ error: "not found" })),
-  toNoVms("500", { kind: "status", status: 500 }),
+  { ...toNoVms("500", { kind: "status", status: 500 }), isVariant: true },
 ]);
 
 describeOutages("when rights are lost:", [
@@ -106,5 +110,6 @@ describeOutages("when machines cannot be read:", [
   {
     ...toUndecodable("a whole pool", ["alpha-1", "alpha-2", "alpha-3", "alpha-4", "alpha-5"]),
     lists: ["beta"],
+    isVariant: true,
   },
 ]);

@@ -19,7 +19,7 @@ function toLoss(mode: EventMode): Outage {
 
 describeOutages("when events mislead:", [
   toLoss("right"),
-  toLoss("doubled"),
+  { ...toLoss("doubled"), isVariant: true },
   toLoss("lossy"),
   toLoss("silent"),
   {

@@ -2,16 +2,17 @@ import { describe, expect, test } from "bun:test";
 import { runStory } from "./story.ts";
 
 describe("runStory", () => {
-  test.each([1, 2, 3])(
-    "runStory() tells the same story each time: seed %d",
-    async (seed) => {
+  test("runStory() tells the same story each time, and another one for another seed", async () => {
+    const hashes = new Set<string>();
+    for (const seed of [1, 2, 3]) {
       const [first, second] = [await runStory(seed), await runStory(seed)];
 
       expect(second.trace).toEqual(first.trace);
       expect(second.hash).toBe(first.hash);
-    },
-    60_000,
-  );
+      hashes.add(first.hash);
+    }
+    expect(hashes.size).toBe(3);
+  }, 60_000);
 
   test("runStory() tells the same story whatever was told before it", async () => {
     const { hash } = await runStory(277);
@@ -19,12 +20,6 @@ describe("runStory", () => {
 
     expect((await runStory(277)).hash).toBe(hash);
   }, 60_000);
-
-  test("runStory() tells another story for another seed", async () => {
-    const endings = [await runStory(1), await runStory(2)];
-
-    expect(new Set(endings.map(({ hash }) => hash)).size).toBe(2);
-  });
 
   test("runStory() gives back what it takes from the machine", async () => {
     const before = [globalThis.fetch, Math.random];

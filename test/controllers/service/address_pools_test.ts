@@ -3,6 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
+import { readExtent } from "../../support/extent.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import { toSettings } from "../../support/pools/services.ts";
 import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
@@ -117,10 +118,13 @@ describe("the controller of Services with address pools", () => {
   });
 });
 
-test("5,000 Services get their addresses within 10 s of processor time", async () => {
+/** How many Services ask for addresses at once. */
+const MANY = readExtent() === "all" ? 5_000 : 1_000;
+
+test(`${MANY} Services get their addresses within 2 ms of processor time each`, async () => {
   const pools = toSettings({ name: "a", addresses: ["10.0.0.0/18"] });
   await using rig = await startServices({ pools, isStandby: true });
-  const names = Array.from({ length: 5_000 }, (_, at) => `s${at}`);
+  const names = Array.from({ length: MANY }, (_, at) => `s${at}`);
   for (const name of names) rig.server.add(name);
   const listAddresses = (): (string | undefined)[] =>
     names.map((name) => rig.readAddress(`web/${name}`));
@@ -128,6 +132,6 @@ test("5,000 Services get their addresses within 10 s of processor time", async (
     await rig.lead();
     while (listAddresses().includes(undefined)) await rig.clock.advance(100);
   });
-  expect(cpuMs).toBeLessThan(10_000);
+  expect(cpuMs).toBeLessThan(2 * MANY);
   expect(new Set(listAddresses()).size).toBe(names.length);
 }, 60_000);

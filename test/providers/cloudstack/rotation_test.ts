@@ -39,13 +39,16 @@ interface Outcome {
   readonly error?: CloudError;
 }
 
-/** Inventories, reads by ID and reads by name, without a pause, until it is told to stop. */
+/** Inventories, reads by ID and reads by name, one after the other, until it is told to stop. */
 class Load {
   readonly outcomes: Outcome[] = [];
   readonly #running: Promise<unknown>;
+  readonly #pauseMs: number;
   #isOver = false;
 
-  constructor(provider: Provider, nodes: readonly NodeIdentity[]) {
+  /** @param pauseMs Between two requests of a kind; longer where the test waits for seconds */
+  constructor(provider: Provider, nodes: readonly NodeIdentity[], pauseMs: number = 1) {
+    this.#pauseMs = pauseMs;
     const signal = new AbortController().signal;
     const [first = { name: "" }] = nodes;
     const read = async (node: NodeIdentity): Promise<void> => {
@@ -86,7 +89,7 @@ class Load {
       if (error !== undefined && !(error instanceof CloudError)) throw error;
       const endedMs = systemClock.monotonic();
       this.outcomes.push({ startedMs, endedMs, ...(error && { error }) });
-      await Bun.sleep(1);
+      await Bun.sleep(this.#pauseMs);
     }
   }
 }
@@ -202,7 +205,7 @@ describe("rotation of keys under load", () => {
     const { apiKey, secretKey } = toKeys(0);
     write(apiKeyFile, apiKey);
     write(secretKeyFile, secretKey);
-    const load = new Load(create({ apiKeyFile, secretKeyFile }), listNodes());
+    const load = new Load(create({ apiKeyFile, secretKeyFile }), listNodes(), 20);
     for (const wrong of ["", apiKey.slice(0, 5), "\u0000"]) {
       write(apiKeyFile, wrong);
       // Longer than the files are trusted without another look.
