@@ -9,20 +9,28 @@ import type { JsonObject } from "../../lib/simulator/kubernetes/mod.ts";
 import { FREE_IP, PINNED_IP, USED_IP } from "./site.ts";
 import type { Stage } from "./stage.ts";
 
+/** What people do. */
+type Act = (stage: Stage) => void;
+
 /** A story: a Service that is at rest, and a change. */
 export interface Story {
   readonly name: string;
   readonly network: NetworkKind;
-  /** Whether the address is not one that Landfall chose. @default {false} */
+  /** Whether addresses are not those that Landfall chose. @default {false} */
   readonly namesAddress?: boolean;
-  /** The Service before the change, brought to rest without any crash. Absent: there is none. */
-  readonly before?: (stage: Stage) => void;
+  /** The Services before the change, brought to rest one after another without any crash. @default {none} */
+  readonly before?: Act | readonly Act[];
+  /** An address that must be nobody's in the end. */
+  readonly frees?: string;
+  /** Whether only CI tells it. @default {false} */
+  readonly isOfCi?: boolean;
   /** The change. From here on every request may be the last one. */
-  readonly act: (stage: Stage) => void;
+  readonly act: Act;
 }
 
 const PREFIX = "service.beta.kubernetes.io/cloudstack-load-balancer-";
 const WEB = { name: "web", namespace: "default" } as const;
+const SHOP = { name: "shop", namespace: "default" } as const;
 
 interface Port {
   readonly name: string;
@@ -40,12 +48,14 @@ interface Wishes {
   readonly ports?: readonly Port[];
   readonly spec?: JsonObject;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** @default {WEB} */
+  readonly service?: typeof WEB | typeof SHOP;
 }
 
-function create({ ports = [HTTP], spec = {}, annotations = {} }: Wishes = {}) {
+function create({ ports = [HTTP], spec = {}, annotations = {}, service = WEB }: Wishes = {}) {
   return ({ objects }: Stage): void => {
     objects.create("services", {
-      metadata: { ...WEB, annotations },
+      metadata: { ...service, annotations },
       spec: { type: "LoadBalancer", selector: { app: "web" }, ports: toPorts(ports), ...spec },
     });
   };
@@ -63,6 +73,16 @@ function change({ ports, spec = {}, annotations }: Wishes) {
 function remove({ objects }: Stage): void {
   objects.delete("services", WEB);
 }
+
+function removeShop({ objects }: Stage): void {
+  objects.delete("services", SHOP);
+}
+
+/** Landfall takes the address for the Service `shop`; then `web` names it, too. */
+const SHARED = [
+  create({ service: SHOP, spec: { loadBalancerIP: FREE_IP } }),
+  create({ ports: [HTTPS], spec: { loadBalancerIP: FREE_IP } }),
+] as const;
 
 function toPorts(ports: readonly Port[]): JsonObject[] {
   return ports.map((port) => ({ protocol: "TCP", ...port, targetPort: 8080 }));
@@ -89,8 +109,48 @@ function createWithLeftover(wishes: Wishes, ip: string) {
   };
 }
 
+const SHARING: readonly Story[] = [
+  {
+    name: "the Service that an address was taken for is deleted, while another one uses it",
+    isOfCi: true,
+    network: "isolated",
+    namesAddress: true,
+    before: SHARED,
+    act: removeShop,
+  },
+  {
+    name: "the last Service on an address of one that is gone is deleted",
+    isOfCi: true,
+    frees: FREE_IP,
+    network: "isolated",
+    namesAddress: true,
+    before: [...SHARED, removeShop],
+    act: remove,
+  },
+  {
+    name: "the last Service on an address of one that is gone moves",
+    frees: FREE_IP,
+    network: "isolated",
+    namesAddress: true,
+    before: [...SHARED, removeShop],
+    act: change({ spec: { loadBalancerIP: PINNED_IP } }),
+  },
+  {
+    name: "both Services on an address are deleted at once",
+    frees: FREE_IP,
+    network: "isolated",
+    namesAddress: true,
+    before: SHARED,
+    act: (stage) => {
+      removeShop(stage);
+      remove(stage);
+    },
+  },
+];
+
 /** Every story. */
 export const STORIES: readonly Story[] = [
+  ...SHARING,
   { name: "a Service is created", network: "isolated", act: create() },
   {
     name: "a Service with three ports is created",

@@ -15,7 +15,7 @@ import type { Counted, Cut, Wire } from "./wire.ts";
 
 /** How a story ended. */
 export interface Ending {
-  /** Whether the Service has what it asks for: an address, or nothing any more. */
+  /** Whether each Service has what it asks for: an address, or nothing any more. */
   readonly isDone: boolean;
   /** What is left in the cloud, and of the Service. */
   readonly left: object;
@@ -28,7 +28,7 @@ export interface Ending {
 const CONTROLLERS_IN_USE = await loadControllers(
   CONTROLLERS.filter(({ name }) => name === "service"),
 );
-const WEB = { name: "web", namespace: "default" } as const;
+const NAMES = ["shop", "web"] as const;
 const STEP_MS = 5_000;
 /** Without a question for so long, all is at rest, unless something is wrong. */
 const QUIET_MS = 20_000;
@@ -53,8 +53,8 @@ export async function tell(story: Story, { jobMs, cut, expected }: Telling): Pro
     settings: { jobMs },
   });
   const first = stage.start();
-  if (story.before) {
-    story.before(stage);
+  for (const prepare of [story.before ?? []].flat()) {
+    prepare(stage);
     first.startCounting();
     await untilQuiet(stage, first);
   }
@@ -70,7 +70,12 @@ export async function tell(story: Story, { jobMs, cut, expected }: Telling): Pro
     await untilAs(expected, () => describe(stage, story), stage);
     requests.push(...second.counted);
   }
-  return { isDone: isDone(stage), left: describe(stage, story), requests, isCut: first.isCut };
+  return {
+    isDone: isDone(stage, story),
+    left: describe(stage, story),
+    requests,
+    isCut: first.isCut,
+  };
 }
 
 /** Lets time pass until all is left as expected, or for so long that it will never be. */
@@ -86,12 +91,18 @@ async function untilAs(
   }
 }
 
-function isDone({ objects }: Stage): boolean {
-  const service = objects.get("services", WEB);
-  if (service === undefined) return true;
-  const { spec, status } = service as unknown as Service;
-  const hasAddress = (status?.loadBalancer?.ingress ?? []).length > 0;
-  return hasAddress === (spec?.type === "LoadBalancer");
+function isDone(stage: Stage, { frees }: Story): boolean {
+  const addresses = [...stage.cloud.state.publicIps.values()];
+  if (addresses.some(({ address, state }) => address === frees && state !== "Free")) return false;
+  return listServices(stage).every((service) => {
+    const { spec, status } = service as unknown as Service;
+    const hasAddress = (status?.loadBalancer?.ingress ?? []).length > 0;
+    return hasAddress === (spec?.type === "LoadBalancer");
+  });
+}
+
+function listServices({ objects }: Stage) {
+  return NAMES.flatMap((name) => objects.get("services", { name, namespace: "default" }) ?? []);
 }
 
 /** Lets time pass until the process asked nothing for a while, or is dead. */
@@ -104,14 +115,14 @@ async function untilQuiet({ clock }: Stage, wire: Wire): Promise<void> {
   }
 }
 
-function describe({ cloud, objects }: Stage, { namesAddress = false }: Story): object {
-  const service = objects.get("services", WEB);
+function describe(stage: Stage, { namesAddress = false }: Story): object {
   const isChosen = (address: string): boolean =>
     !namesAddress && address.startsWith(FREE_IPS_PREFIX);
-  const ledger = toLedger(cloud.state, {
+  const ledger = toLedger(stage.cloud.state, {
     isChosen: (ip, tags) => isChosen(ip.address) && "landfall.dev/service-uid" in tags,
   });
-  return withoutIds({ ledger, service: service && describeService(service, isChosen) });
+  const services = listServices(stage).map((service) => describeService(service, isChosen));
+  return withoutIds({ ledger, services });
 }
 
 function describeService(

@@ -7,6 +7,7 @@
  * @module
  */
 import type { Finding } from "../inspection.ts";
+import type { FindHolder } from "./load_balancer_holders.ts";
 
 /** The Service that a load balancer is for. */
 export interface LoadBalancerOwner {
@@ -160,6 +161,8 @@ export interface LoadBalancerQuestion {
    * them a cloud is recognized. Only an answer in memory; the same object while nothing changes. @default {none}
    */
   readonly instanceIds?: () => ReadonlySet<string>;
+  /** The same function in every question. @default {not known: every Service may have a load balancer} */
+  readonly findHolder?: FindHolder;
   /**
    * How old a look may be, in milliseconds. What this process changed itself is in every look. 0: look now; callers
    * that ask at the same time share one look.

@@ -2,6 +2,7 @@
  * The controller of Services: makes the load balancers of the cloud, and removes them.
  * @module
  */
+import type { FindHolder } from "../../cloud/capabilities/load_balancer_holders.ts";
 import type {
   LoadBalancerClaim,
   LoadBalancerLeftover,
@@ -87,8 +88,9 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     this.#tasks = new ServiceTasks({ services, managed, ownClass, leavesNothingBehind });
     const claims = (): Iterable<LoadBalancerClaim> => this.#tasks.listClaims();
     const instanceIds = (): ReadonlySet<string> => this.#backends.instanceIds;
+    const findHolder: FindHolder = (isIt) => this.#tasks.findHolder(isIt);
     const periodMs = readFlag(flags, SYNC_PERIOD_FLAG);
-    this.#looks = new Looks({ clock, loadBalancers, claims, instanceIds, periodMs });
+    this.#looks = new Looks({ clock, loadBalancers, claims, instanceIds, findHolder, periodMs });
     const shown = { log: context.log, loadBalancers, looks: this.#looks, claims };
     this.#leftovers = new Leftovers({ ...shown, services: this.objects });
     this.#writer = new ServiceWriter({ client, services, inputs });

@@ -15,11 +15,7 @@ export const LOAD_BALANCER_STEP_BREAKS: readonly Break[] = [
   {
     id: "ask-before-recording",
     invariant: "an address is recorded before CloudStack is asked for it",
-    edits: edit(
-      `${APPLY}/take_address.ts`,
-      "await record.keep({ address: asked });",
-      "void asked;",
-    ),
+    edits: edit(`${APPLY}/take_address.ts`, "await record.keepAddress(asked);", "void asked;"),
     tests: [TAKE_TESTS],
   },
   {
@@ -47,8 +43,8 @@ export const LOAD_BALANCER_STEP_BREAKS: readonly Break[] = [
     invariant: "an address that CloudStack chose is recorded as soon as its ID is known",
     edits: edit(
       `${APPLY}/take_address.ts`,
-      "if (id !== asked.id) await record.keep({ address: toChosenByServer(id, asked) });",
-      "if (id === asked.id) await record.keep({ address: toChosenByServer(id, asked) });",
+      "if (id !== asked.id) await record.keepAddress(toChosenByServer(id, asked));",
+      "if (id === asked.id) await record.keepAddress(toChosenByServer(id, asked));",
     ),
     tests: [TAKE_TESTS],
   },
@@ -57,8 +53,8 @@ export const LOAD_BALANCER_STEP_BREAKS: readonly Break[] = [
     invariant: "an address that CloudStack refused is not recorded any more",
     edits: edit(
       `${APPLY}/take_address.ts`,
-      'if (isNew && error.kind === "denied") await record.keep({});',
-      'if (isNew && error.kind === "denied") void record.keep;',
+      'if (isNew && error.kind === "denied") await record.keepAddress();',
+      'if (isNew && error.kind === "denied") void record.keepAddress;',
     ),
     tests: [TAKE_TESTS],
   },
@@ -77,8 +73,19 @@ export const LOAD_BALANCER_STEP_BREAKS: readonly Break[] = [
     invariant: "an address without the tags of its Service is never released",
     edits: edit(
       `${APPLY}/release_address.ts`,
-      "if (address === undefined || !isTaggedFor(address.tags, clusterIds, owner.uid)) {",
-      "if (address === undefined || (false && !isTaggedFor(address.tags, clusterIds, owner.uid))) {",
+      "return isTaggedFor(tags, view.clusterIds, owner.uid) || ",
+      "return isTaggedFor(tags, view.clusterIds, owner.uid) || tags.size >= 0 || ",
+    ),
+    tests: [RELEASE_TESTS],
+  },
+  {
+    id: "release-without-asking-again",
+    invariant:
+      "an address is not released for another Service if its own gets a load balancer again",
+    edits: edit(
+      `${APPLY}/release_address.ts`,
+      "if (!isOurs(address, acting)) return store.invalidate();",
+      "if (!isOurs(address, acting)) void store.invalidate;",
     ),
     tests: [RELEASE_TESTS],
   },

@@ -2,6 +2,7 @@
  * Looks at the cloud for all Services.
  * @module
  */
+import type { FindHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
 import type {
   LoadBalancerClaim,
   LoadBalancers,
@@ -18,6 +19,7 @@ export class Looks {
   readonly #loadBalancers: Pick<LoadBalancers, "observe">;
   readonly #claims: () => Iterable<LoadBalancerClaim>;
   readonly #instanceIds: () => ReadonlySet<string>;
+  readonly #findHolder: FindHolder;
   readonly #periodMs: number;
   #last: object | undefined;
   /** When the first one began, in monotonic milliseconds. */
@@ -31,11 +33,13 @@ export class Looks {
     readonly claims: () => Iterable<LoadBalancerClaim>;
     /** Of the instances of Nodes. */
     readonly instanceIds: () => ReadonlySet<string>;
+    readonly findHolder: FindHolder;
   }) {
     this.#clock = options.clock;
     this.#loadBalancers = options.loadBalancers;
     this.#claims = options.claims;
     this.#instanceIds = options.instanceIds;
+    this.#findHolder = options.findHolder;
     this.#periodMs = options.periodMs;
   }
 
@@ -63,7 +67,12 @@ export class Looks {
    */
   async look(maxAgeMs: number = this.#periodMs, signal: AbortSignal): Promise<object> {
     using deadline = startDeadline(signal, TIMEOUT_MS, this.#clock);
-    const question = { claims: this.#claims, instanceIds: this.#instanceIds, maxAgeMs };
+    const question = {
+      claims: this.#claims,
+      instanceIds: this.#instanceIds,
+      findHolder: this.#findHolder,
+      maxAgeMs,
+    };
     this.#firstMs ??= this.#clock.monotonic();
     this.#last = await this.#loadBalancers.observe(question, deadline.signal);
     return this.#last;

@@ -52,6 +52,14 @@ export function findNeed(service: Service, options: NeedOptions): ServiceNeed {
   return isLoadBalancer(service) ? "conflict" : "release";
 }
 
+/**
+ * Whether a Service may have a load balancer although Landfall has nothing to do for it: another controller may, or
+ * Landfall with another class.
+ */
+export function mayHold(service: Service): boolean {
+  return hasCloudLoadBalancer(service) || (isLoadBalancer(service) && !isBeingDeleted(service));
+}
+
 function isBeingDeleted({ metadata }: Service): boolean {
   return metadata.deletionTimestamp !== undefined;
 }

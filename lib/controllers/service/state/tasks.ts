@@ -2,13 +2,14 @@
  * Finds out what is to do for each Service, and lists everything that may have a load balancer.
  * @module
  */
+import type { LoadBalancerHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
 import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { hasCloudLoadBalancer, type Service } from "../../../kube/kinds/service.ts";
 import type { ManagedServices } from "./managed.ts";
 import type { NewestServices } from "./newest_services.ts";
 import { toClaim } from "../spec/spec.ts";
-import { findNeed, type ServiceNeed } from "../spec/which.ts";
+import { findNeed, mayHold, type ServiceNeed } from "../spec/which.ts";
 
 /** What to do for one Service now. `isGone`: Kubernetes does not have it any more, or has another one of its name. */
 export type Task =
@@ -74,6 +75,25 @@ export class ServiceTasks {
   /** Everything that may have a load balancer of this process, with its newest state. */
   *listClaims(): Iterable<LoadBalancerClaim> {
     for (const service of this.#listServices()) yield this.#toClaim(service);
+  }
+
+  /**
+   * Finds the Service with a UID that a test accepts, as it is now, if it may have a load balancer: of this process, or
+   * of a class that Landfall does not serve.
+   */
+  findHolder(isIt: (uid: string) => boolean): LoadBalancerHolder | undefined {
+    const { services } = this.#options;
+    const isFound = ({ metadata }: Service): boolean => isIt(metadata.uid ?? "");
+    for (const service of services.values()) {
+      if (!isFound(service)) continue;
+      const need = this.findNeed(service);
+      if (need === "nothing" && !mayHold(service)) return undefined;
+      return { owner: this.#toClaim(service).owner, isLeaving: need === "release" };
+    }
+    for (const service of this.#listGone()) {
+      if (isFound(service)) return { owner: this.#toClaim(service).owner, isLeaving: true };
+    }
+    return undefined;
   }
 
   *#listServices(): Iterable<Service> {

@@ -99,8 +99,9 @@ export class Look {
    * @throws {CloudError} when CloudStack does not answer, or not in full
    */
   async observe(question: LoadBalancerQuestion, signal: AbortSignal): Promise<View> {
-    const { maxAgeMs, claims, instanceIds } = question;
+    const { maxAgeMs, claims, instanceIds, findHolder } = question;
     signal.throwIfAborted();
+    this.#options.store.setFindHolder(findHolder);
     this.#claims = claims;
     this.#instanceIds = instanceIds ?? this.#instanceIds;
     const sinceMs = this.#options.clock.monotonic() - maxAgeMs;

@@ -38,6 +38,11 @@ export interface OpenJob {
 export interface KeptRecord {
   readonly address?: AskedAddress;
   readonly job?: OpenJob;
+  /**
+   * The IP of an address whose tags name another Service, and that this one uses or used without naming it. Nothing
+   * else would say so when its rules are gone.
+   */
+  readonly shared?: string;
 }
 
 const VERSION = 1;
@@ -55,7 +60,7 @@ export function formatRecord(
   uid: string,
   signer: RecordSigner,
 ): string | undefined {
-  if (record.address === undefined && record.job === undefined) return undefined;
+  if (Object.keys(record).length === 0) return undefined;
   const content = toContent(record, uid);
   return JSON.stringify({ ...content, signature: signer.sign(JSON.stringify(content)) });
 }
@@ -94,7 +99,8 @@ export function withoutJobs(
   endedJobs: ReadonlySet<string>,
 ): KeptRecord | undefined {
   if (record?.job === undefined || !endedJobs.has(record.job.id)) return record;
-  return record.address && { address: record.address };
+  const { job: _ended, ...others } = record;
+  return Object.keys(others).length === 0 ? undefined : others;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -116,8 +122,9 @@ function readRecord(
   if (fields?.["v"] !== VERSION || fields["uid"] !== uid) return undefined;
   const address = fields["address"] === undefined ? NONE : parseAddress(fields["address"]);
   const job = fields["job"] === undefined ? NONE : parseJob(fields["job"]);
-  if (address === undefined || job === undefined) return undefined;
-  const record = { ...address, ...job };
+  const shared = parseOptional(fields["shared"], (one) => parseIp(one)?.text);
+  if (address === undefined || job === undefined || shared === NOT_READABLE) return undefined;
+  const record = { ...address, ...job, ...(shared !== undefined && { shared }) };
   if (Object.keys(record).length === 0) return undefined;
   const signature = fields["signature"];
   const content = JSON.stringify(toContent(record, uid));
@@ -128,12 +135,13 @@ function readRecord(
 }
 
 /** What is signed. The order of its fields counts. */
-function toContent({ address, job }: KeptRecord, uid: string): object {
+function toContent({ address, job, shared }: KeptRecord, uid: string): object {
   return {
     v: VERSION,
     uid,
     ...(address && { address: formatAddress(address) }),
     ...(job && { job: { id: job.id, command: job.command, object: job.objectId } }),
+    ...(shared !== undefined && { shared }),
   };
 }
 

@@ -80,6 +80,8 @@ export type Change =
       readonly params: ReadonlyMap<string, string>;
     }
   | { readonly kind: "deletePolicy"; readonly policyId: string; readonly ruleId: string }
+  /** Names an address in the record that the Service uses together with others. */
+  | { readonly kind: "keepShared"; readonly ip: string }
   /** Waits for a job that is in the record, such as one that an earlier process started. */
   | { readonly kind: "awaitJob"; readonly jobId: string; readonly command: string }
   /** Removes a record that says nothing that is still open. */

@@ -2,6 +2,7 @@
  * Keeps the last look at CloudStack, with the changes that this process made since.
  * @module
  */
+import type { FindHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
 import { RecordSigner } from "./record_signer.ts";
 import {
   changeMembers,
@@ -15,7 +16,7 @@ import {
 import type { AclItem, FirewallRule, PublicAddress, Rule, StickinessPolicy, View } from "./view.ts";
 
 /** What a look found, besides what the store adds by itself. */
-export type Found = Omit<View, "clusterIds" | "endedJobs" | "recordSigner" | "vms">;
+export type Found = Omit<View, "clusterIds" | "endedJobs" | "findHolder" | "recordSigner" | "vms">;
 
 /** What a look was about. */
 export interface LookScope {
@@ -81,6 +82,7 @@ export class LookStore {
   #vms = NO_VMS;
   #recordSigner = new RecordSigner();
   #endedJobs: ReadonlySet<string> = new Set();
+  #findHolder: FindHolder | undefined;
   #view: View | undefined;
 
   /** The last look, with all changes since; `undefined` before the first. */
@@ -109,6 +111,12 @@ export class LookStore {
   setClusterIds(ids: View["clusterIds"]): void {
     this.#clusterIds = ids;
     this.#view = undefined;
+  }
+
+  /** Sets what says which Services may have a load balancer, for views from now on. */
+  setFindHolder(findHolder: FindHolder | undefined): void {
+    if (findHolder !== this.#findHolder) this.#view = undefined;
+    this.#findHolder = findHolder;
   }
 
   /** Signs records. Until {@linkcode setSigningKey} is called, nothing that another process wrote counts as signed. */
@@ -270,6 +278,7 @@ export class LookStore {
       clusterIds: this.#clusterIds,
       vms: this.#vms,
       endedJobs: this.#endedJobs,
+      ...(this.#findHolder && { findHolder: this.#findHolder }),
       recordSigner: this.#recordSigner,
       addresses: tables.addresses.share(),
       rules: tables.rules.share(),

@@ -2,6 +2,7 @@
  * What CloudStack shows at one time of everything that load balancers are made of.
  * @module
  */
+import type { FindHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
 import type { Version } from "../session/facts.ts";
 import type { RecordSigner } from "./record_signer.ts";
 
@@ -179,6 +180,11 @@ export interface View {
    * Jobs that this process knows to be over, by ID: a record may still name them. Absent: it knows none.
    */
   readonly endedJobs?: ReadonlySet<string>;
+  /**
+   * Says which Services may have a load balancer at the time of the call, not at that of the look: one that is newer
+   * than the look may have an address already. Absent: not known.
+   */
+  readonly findHolder?: FindHolder;
   /** Says which records Landfall wrote. */
   readonly recordSigner: RecordSigner;
   /** In addition to all of these. Usually empty. */

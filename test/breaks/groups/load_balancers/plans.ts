@@ -45,7 +45,11 @@ const OWNERSHIP: readonly Break[] = [
   {
     id: "plan-release-of-used-address",
     invariant: "an address that others use is never released",
-    edits: edit(`${PLAN}/release.ts`, "if (uses.length > 0) {", "if (uses.length > 1_000) {"),
+    edits: edit(
+      `${PLAN}/release.ts`,
+      "if (uses.length > 0) return",
+      "if (uses.length > 1_000) return",
+    ),
     tests: [RELEASE_TESTS],
   },
   {
@@ -111,12 +115,42 @@ const OWNERSHIP: readonly Break[] = [
     tests: [RELEASE_TESTS],
   },
   {
+    id: "inherit-from-the-living",
+    invariant: "an address of a Service that has its load balancer is never released for another",
+    edits: edit(
+      `${FOLDER}/reading/inheritance.ts`,
+      "return view.findHolder((one) => one === owner)?.isLeaving ?? true;",
+      "return view.findHolder((one) => one === owner)?.isLeaving !== undefined || true;",
+    ),
+    tests: [`${TESTS}/reading/inheritance_test.ts`, RELEASE_TESTS],
+  },
+  {
+    id: "leave-inherited-address",
+    invariant: "an address of a Service that is gone goes with the last Service that uses it",
+    edits: edit(
+      `${PLAN}/scene.ts`,
+      "return isOwn(scene, address) || scene.inherited.has(address.id);",
+      "return isOwn(scene, address);",
+    ),
+    tests: [RELEASE_TESTS, OWNER_TESTS],
+  },
+  {
+    id: "forget-shared-address",
+    invariant: "a Service that leaves an address of another one is known to have used it",
+    edits: edit(
+      `${PLAN}/release.ts`,
+      "[...tagging, ...planNaming(scene, address), ...orphans, ...removal]",
+      "[...tagging, ...orphans, ...removal]",
+    ),
+    tests: [RELEASE_TESTS],
+  },
+  {
     id: "untag-after-rules",
     invariant: "an address of 1.x is tagged before the rules go that prove whose it is",
     edits: edit(
       `${PLAN}/release.ts`,
-      "[...tagging, ...orphans, ...removal]",
-      "[...orphans, ...removal, ...tagging]",
+      "[...tagging, ...planNaming(scene, address), ...orphans, ...removal]",
+      "[...planNaming(scene, address), ...orphans, ...removal, ...tagging]",
     ),
     tests: [RELEASE_TESTS],
   },

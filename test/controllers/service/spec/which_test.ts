@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   findNeed,
   isWanted,
+  mayHold,
   needsCleanup,
   type ServiceNeed,
 } from "../../../../lib/controllers/service/spec/which.ts";
@@ -39,6 +40,15 @@ test.each<[string, Parameters<typeof toService>[0], boolean]>([
   ["of another class", { metadata: { finalizers }, spec: { loadBalancerClass } }, false],
 ])("S-01 needsCleanup() of a Service %s", (_what, input, needed) => {
   expect(needsCleanup(toService(input))).toBe(needed);
+});
+
+test.each<[string, Parameters<typeof toService>[0], boolean]>([
+  ["with the finalizer", { metadata: { finalizers }, spec: { loadBalancerClass } }, true],
+  ["of another class", { spec: { loadBalancerClass } }, true],
+  ["of another class that is deleted", { metadata: { deletionTimestamp } }, false],
+  ["of another type", { spec: ClusterIP }, false],
+])("mayHold() of a Service %s", (_what, input, may) => {
+  expect(mayHold(toService(input))).toBe(may);
 });
 
 describe("findNeed()", () => {

@@ -49,6 +49,11 @@ const FROZEN: readonly [string, KeptRecord][] = [
       `"signature":"kLFwUdkvxCsOkxV4z_iO_lhgbq-in26FYOnvWhtpKfs"}`,
     { job: { id: ID, command: "deleteFirewallRule" } },
   ],
+  [
+    `{"v":1,"uid":"${UID}","shared":"192.0.2.10",` +
+      `"signature":"heGo7blYC0l3N7Hvz39dILHY7l_nPTpLmGEMVK9d2Cc"}`,
+    { shared: "192.0.2.10" },
+  ],
 ];
 
 /** A record with one field replaced. */
@@ -191,6 +196,8 @@ describe("the record", () => {
     expect(withoutJobs(record, new Set([UID]))).toBe(record);
     expect(withoutJobs(record, new Set([JOB.id]))).toEqual({ address: ADDRESS });
     expect(withoutJobs({ job: JOB }, new Set([JOB.id]))).toBeUndefined();
+    const shared = "192.0.2.10";
+    expect(withoutJobs({ job: JOB, shared }, new Set([JOB.id]))).toEqual({ shared });
     expect(withoutJobs(undefined, new Set([JOB.id]))).toBeUndefined();
   });
 });

@@ -110,6 +110,8 @@ async function carryOut(change: Change, acting: Acting): Promise<void> {
       return await createPolicy(change, acting);
     case "deletePolicy":
       return await deletePolicy(change, acting);
+    case "keepShared":
+      return await acting.record.keepShared(change.ip);
     case "awaitJob":
       return await awaitJob(change, acting);
     case "forgetRecord":

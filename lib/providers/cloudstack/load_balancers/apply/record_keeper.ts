@@ -3,9 +3,10 @@
  * @module
  */
 import type { LoadBalancerRecord } from "../../../../cloud/capabilities/load_balancers.ts";
-import { formatRecord, type KeptRecord, type OpenJob } from "../record.ts";
+import { type AskedAddress, formatRecord, type KeptRecord, type OpenJob } from "../record.ts";
 import type { RecordSigner } from "../record_signer.ts";
 import type { Step } from "../steps.ts";
+import type { PublicAddress } from "../view.ts";
 
 /**
  * The record of one Service while a step is carried out.
@@ -51,10 +52,36 @@ export class RecordKeeper {
     await this.#last;
   }
 
-  /** Keeps the job that is waited for. The address stays. @throws as `keep()` */
+  /**
+   * Keeps which address is asked for. A job that was waited for is over.
+   *
+   * @param address Absent: none any more
+   * @throws as `keep()`
+   */
+  async keepAddress(address?: AskedAddress): Promise<void> {
+    const { shared } = this.#kept;
+    await this.keep({ ...(address && { address }), ...(shared !== undefined && { shared }) });
+  }
+
+  /** Keeps the job that is waited for. The rest stays. @throws as `keep()` */
   async keepJob(job: OpenJob): Promise<void> {
+    await this.keep({ ...this.#kept, job });
+  }
+
+  /** Keeps that the Service uses an address together with others. @throws as `keep()` */
+  async keepShared(ip: string): Promise<void> {
     const { address } = this.#kept;
-    await this.keep({ ...(address && { address }), job });
+    await this.keep({ ...(address && { address }), shared: ip });
+  }
+
+  /** Keeps nothing any more that names an address. @throws as `keep()` */
+  async forgetAddress({ id, ip }: Pick<PublicAddress, "id" | "ip">): Promise<void> {
+    const { address, shared } = this.#kept;
+    if (address?.id !== id && shared !== ip) return;
+    await this.keep({
+      ...(address && address.id !== id && { address }),
+      ...(shared !== undefined && shared !== ip && { shared }),
+    });
   }
 
   /** Removes the record, also one that cannot be read. @throws as `keep()` */

@@ -3,6 +3,7 @@
  * @module
  */
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
+import { isLeftBehind } from "../reading/inheritance.ts";
 import type { ChangeOf } from "../steps.ts";
 import type { PublicAddress } from "../view.ts";
 import { isTaggedFor } from "../words.ts";
@@ -10,26 +11,31 @@ import { type Acting, sendRemoval, toProject } from "./acting.ts";
 import { readAddress } from "./addresses.ts";
 
 /**
- * Releases an address if it is ours and nothing is on it. If not, it releases nothing, and the next look or the store
- * shows why.
+ * Releases an address if it is ours, or was left behind by a Service that is gone, and nothing is on it. If not, it
+ * releases nothing, and the next look or the store shows why.
  */
 export async function releaseAddress(
   { addressId }: ChangeOf<"releaseAddress">,
   acting: Acting,
 ): Promise<void> {
-  const { store, owner, record } = acting;
+  const { store, record } = acting;
   const address = await readAddress(addressId, acting);
-  const clusterIds = store.view?.clusterIds ?? [];
-  if (address === undefined || !isTaggedFor(address.tags, clusterIds, owner.uid)) {
-    return store.invalidate();
-  }
+  if (address === undefined || !isOurs(address, acting)) return store.invalidate();
   if (address.isSourceNat || address.isStaticNat) return store.putAddress(address);
   const use = await findUse(address, acting);
   if (use === "visible") return store.invalidate();
   if (use !== undefined) return store.putAddress({ ...address, usedBy: use });
+  // A Service that was losing its load balancer may be getting one again.
+  if (!isOurs(address, acting)) return store.invalidate();
   await sendRemoval(acting, "disassociateIpAddress", addressId);
   store.dropAddress(addressId);
-  if (record.kept.address?.id === addressId) await record.keep({});
+  await record.forgetAddress(address);
+}
+
+function isOurs({ tags }: PublicAddress, { store, owner }: Acting): boolean {
+  const { view } = store;
+  if (view === undefined) return false;
+  return isTaggedFor(tags, view.clusterIds, owner.uid) || isLeftBehind(view, tags, owner.uid);
 }
 
 /** What is on an address: `visible` if a look shows it, otherwise in words; `undefined` if nothing is. */

@@ -13,7 +13,7 @@ export async function tagAddress(
 ): Promise<void> {
   await tag(addressId, tags, acting);
   const { record } = acting;
-  if (record.kept.address?.id === addressId) await record.keep({});
+  if (record.kept.address?.id === addressId) await record.keepAddress();
 }
 
 /** Adds tags to an address. CloudStack adds none of them if it has one of the keys already. */

@@ -42,7 +42,7 @@ export async function takeAddress(wanted: Wanted, acting: Acting): Promise<void>
   const [clusterId] = store.view?.clusterIds ?? [];
   if (clusterId === undefined) return store.invalidate();
   await tag(taken.id, toTags(clusterId, owner), acting);
-  await record.keep({});
+  await record.keepAddress();
 }
 
 async function take(wanted: Wanted, acting: Acting): Promise<PublicAddress | "lookAgain"> {
@@ -65,7 +65,7 @@ async function take(wanted: Wanted, acting: Acting): Promise<PublicAddress | "lo
   }
   if (!(answer instanceof ApiError)) return answer;
   // None of them is ours, and another account may get the last one later.
-  await acting.record.keep({});
+  await acting.record.keepAddress();
   throw wanted.ip === undefined ? answer : toNotTaken(wanted.ip, answer);
 }
 
@@ -123,9 +123,9 @@ async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress |
   let hasStarted = false;
   const onObject = async (id: string): Promise<void> => {
     hasStarted = true;
-    if (id !== asked.id) await record.keep({ address: toChosenByServer(id, asked) });
+    if (id !== asked.id) await record.keepAddress(toChosenByServer(id, asked));
   };
-  await record.keep({ address: asked });
+  await record.keepAddress(asked);
   try {
     return await send(acting, {
       command: "associateIpAddress",
@@ -144,7 +144,7 @@ async function ask(asked: AskedAddress, acting: Acting): Promise<PublicAddress |
     if (hasStarted || !(error instanceof ApiError)) throw error;
     if (TAKEN.has(error.code)) return error;
     // A user may take the address later: it must not count as the Service's then.
-    if (isNew && error.kind === "denied") await record.keep({});
+    if (isNew && error.kind === "denied") await record.keepAddress();
     throw error;
   }
 }

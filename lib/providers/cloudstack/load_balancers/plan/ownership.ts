@@ -1,18 +1,29 @@
 /**
  * Decides which public IP addresses are of a Service, and which of them may be released. Pure.
  *
- * An address is of a Service if its tags say so. The record and what version 1.x left can only prove that it may be
- * tagged.
+ * An address is of a Service if its tags say so, or if they name a Service that is gone and this one uses the address.
+ * The record and what version 1.x left can only prove that it may be tagged.
  * @module
  */
-import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerOwner,
+  LoadBalancerProblem,
+} from "../../../../cloud/capabilities/load_balancers.ts";
 import { quote } from "../../../../core/text/printable.ts";
+import { findOwner, isNamed, isOfSibling } from "../reading/inheritance.ts";
 import type { AskedAddress } from "../record.ts";
 import { isAssociatedBy1x } from "../wanted/annotations.ts";
 import { listFirewallRulesOf, listOrphans } from "../clients/firewall.ts";
 import { toNotice, toWaiting } from "../wanted/problems.ts";
 import { listFirewallRulesOn } from "../reading/on_addresses.ts";
-import { isOwn, listForeignRules, listOwnRules, type Scene, toStep } from "./scene.ts";
+import {
+  isOwn,
+  isOwnOrInherited,
+  listForeignRules,
+  listOwnRules,
+  type Scene,
+  toStep,
+} from "./scene.ts";
 import type { Step } from "../steps.ts";
 import type { PublicAddress } from "../view.ts";
 import { isOf1x, TAG_KEYS, toTags } from "../words.ts";
@@ -28,14 +39,18 @@ const AHEAD_MS = 3_600_000;
 
 /** Whether an address is of the Service, or proven to become so. */
 export function isOwnOrProven(scene: Scene, address: PublicAddress): boolean {
-  return isOwn(scene, address) || mayTag(scene, address);
+  return isOwnOrInherited(scene, address) || mayTag(scene, address);
 }
 
-/** The addresses that are of the Service, or have rules of it, by IP. */
+/**
+ * The addresses that are of the Service, or have rules of it, by IP. The one that the record names comes first: the
+ * record has no room for the next one before that one is done.
+ */
 export function listAddresses(scene: Scene): readonly PublicAddress[] {
+  const rank = ({ ip }: PublicAddress): number => (ip === scene.record?.shared ? 0 : 1);
   return [...scene.view.addresses.values()]
     .filter((one) => isOwnOrProven(scene, one) || listOwnRules(scene, one.id).length > 0)
-    .toSorted((a, b) => (a.ip < b.ip ? -1 : 1));
+    .toSorted((a, b) => rank(a) - rank(b) || (a.ip < b.ip ? -1 : 1));
 }
 
 /** Whether an address without tags may be tagged: the record or version 1.x prove that it was taken for the Service. */
@@ -102,7 +117,7 @@ export function findDoubtful(scene: Scene): readonly PublicAddress[] {
   return [...scene.view.addresses.values()].filter(
     (one) =>
       findAsked(scene, one) &&
-      !isOwn(scene, one) &&
+      !isOwnOrInherited(scene, one) &&
       !isProvenByRecord(scene, one) &&
       !isPending(scene, one),
   );
@@ -175,7 +190,7 @@ export function checkUnsigned(scene: Scene): readonly LoadBalancerProblem[] {
   const { unsigned } = scene;
   if (unsigned === undefined) return [];
   return [...scene.view.addresses.values()]
-    .filter((one) => isNamedBy(unsigned, one) && !isOwn(scene, one))
+    .filter((one) => isNamedBy(unsigned, one) && !isOwnOrInherited(scene, one))
     .map(({ ip }) => {
       const why = `the record on the Service names it, but is not signed with the keys in use`;
       return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}`);
@@ -203,7 +218,7 @@ export function listUses(scene: Scene, address: PublicAddress): readonly string[
   const own = new Set(
     [
       ...listOwnRules(scene, address.id).flatMap((rule) => listFirewallRulesOf(scene, rule)),
-      ...(isOwn(scene, address) ? listOrphans(scene, address) : []),
+      ...(isOwnOrInherited(scene, address) ? listOrphans(scene, address) : []),
     ].map(({ id }) => id),
   );
   const firewall = listFirewallRulesOn(scene.view, address.id).filter(({ id }) => !own.has(id));
@@ -216,6 +231,25 @@ export function listUses(scene: Scene, address: PublicAddress): readonly string[
     ...(address.isStaticNat ? ["static NAT"] : []),
     ...(address.usedBy === undefined ? [] : [address.usedBy]),
   ];
+}
+
+/** The Services that use an address besides this one; `undefined` if something else uses it, too. */
+export function listUsers(
+  scene: Scene,
+  address: PublicAddress,
+): readonly LoadBalancerOwner[] | undefined {
+  const rules = listForeignRules(scene, address.id);
+  const firewall = new Set(
+    rules.flatMap((rule) => listFirewallRulesOf(scene, rule)).map(({ id }) => id),
+  );
+  if (listUses(scene, address).length !== rules.length + firewall.size) return undefined;
+  const users = new Map<string, LoadBalancerOwner>();
+  for (const rule of rules) {
+    const owner = findOwner(scene.view, rule);
+    if (owner === undefined) return undefined;
+    users.set(owner.uid, owner);
+  }
+  return [...users.values()];
 }
 
 /** Plans to tag what was taken for the Service: the record that proves it is about to name another address. */
@@ -231,6 +265,19 @@ export function toTagging(scene: Scene, address: PublicAddress): Step {
   const tags = toTags(view.clusterIds[0], claim.owner);
   const change = { kind: "tagAddress" as const, addressId: address.id, tags };
   return toStep(scene, `tag address ${address.ip}`, change, toTurn(address));
+}
+
+/**
+ * Plans to name an address in the record that has the tags of another Service of this cluster, unless the Service names
+ * it itself. Otherwise nothing would say that the Service used it when its rules are gone.
+ */
+export function planNaming(scene: Scene, address: PublicAddress): readonly Step[] {
+  const { view, claim, record } = scene;
+  const { id, ip, tags } = address;
+  if (!isOfSibling(view, tags, claim.owner.uid) || isNamed(claim, address)) return [];
+  if (record?.shared === ip || listOwnRules(scene, id).length === 0) return [];
+  const change = { kind: "keepShared" as const, ip };
+  return [toStep(scene, `name address ${ip} in the record`, change)];
 }
 
 /** The network in which CloudStack does one change of an address at a time. */

@@ -12,6 +12,7 @@ import { type AddressChoice, chooseAddress } from "./addresses.ts";
 import { checkBackends } from "./backends.ts";
 import { findGate, type Gate, isGate, toNoRuleLists } from "../clients/gate.ts";
 import { hasRuleLists } from "../clients/versions.ts";
+import { isNamed } from "../reading/inheritance.ts";
 import {
   checkAsked,
   checkPending,
@@ -20,6 +21,7 @@ import {
   isOwnOrProven,
   listAddresses,
   mayTag,
+  planNaming,
   tagProven,
   toDoubt,
   toTagging,
@@ -109,7 +111,9 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Omit<Plan, "
   ];
   const tagging =
     !isOwn(scene, address) && mayTag(scene, address) ? [toTagging(scene, address)] : [];
-  const making = [...tagging, ...ports.flatMap((one) => one.steps)];
+  // What the record names already goes first.
+  const naming = scene.record?.shared === undefined ? planNaming(scene, address) : [];
+  const making = [...tagging, ...naming, ...ports.flatMap((one) => one.steps)];
   const works = keeping.length + making.length === 0 && !isWaiting(problems);
   const rest = planRest(site, works);
   return {
@@ -172,6 +176,7 @@ function isShown({ claim }: Scene, { ip }: PublicAddress): boolean {
 function planRecord({ scene, address }: Site): readonly Step[] {
   if (scene.claim.record === undefined) return [];
   if (scene.record?.address !== undefined && !isOwn(scene, address)) return [];
+  if (scene.record?.shared === address.ip && !isNamed(scene.claim, address)) return [];
   if (checkPending(scene).length + checkAsked(scene).length > 0) return [];
   return [toStep(scene, "remove the record", { kind: "forgetRecord" })];
 }

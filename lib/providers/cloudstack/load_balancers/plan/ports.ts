@@ -10,6 +10,7 @@ import { planBackends } from "./backends.ts";
 import type { GateSite } from "../clients/firewall.ts";
 import { type Gate, needsRuleList, planGate, toNoRuleLists } from "../clients/gate.ts";
 import { hasRuleLists } from "../clients/versions.ts";
+import { describeOwner, findOwner } from "../reading/inheritance.ts";
 import { isWaiting, toWaiting } from "../wanted/problems.ts";
 import { listRulesOn } from "../reading/on_addresses.ts";
 import { planRemoval } from "./removal.ts";
@@ -54,7 +55,7 @@ export function planPort(site: Site, port: WantedPort): PortPlan {
   const rule = rules.find(({ name }) => isNameOf(scene.lbName, name));
   const foreign = rules.find(({ name }) => !isNameOf(scene.lbName, name));
   if (rule === undefined && foreign !== undefined) {
-    return { keeping: [], steps: [], problems: [toPortInUse(address, port, foreign)] };
+    return { keeping: [], steps: [], problems: [toPortInUse(scene, port, foreign)] };
   }
   return planRule(site, port, rule);
 }
@@ -105,10 +106,17 @@ function checkMembers({ view }: Scene, rule: Rule): readonly LoadBalancerProblem
 }
 
 function toPortInUse(
-  { ip }: PublicAddress,
+  { view }: Scene,
   { ipProtocol, publicPort }: WantedPort,
-  { name, id }: Rule,
+  rule: Rule,
 ): LoadBalancerProblem {
+  const { name, id, ip } = rule;
+  const owner = findOwner(view, rule);
+  if (owner !== undefined) {
+    const use = `${describeOwner(owner)} uses port ${publicPort} of ${ip}`;
+    const other = `another port than ${ipProtocol} ${publicPort}, or another address`;
+    return toWaiting("PortInUse", `${use}: use ${other}`);
+  }
   const what = `port ${publicPort} of ${ip} has the load-balancer rule ${name} (${id})`;
   const advice = `which is not of this Service: delete it, or use another port than ${ipProtocol} ${publicPort}`;
   return toWaiting("PortInUse", `${what}, ${advice}`);

@@ -5,9 +5,11 @@
 import type {
   LoadBalancerClaim,
   LoadBalancerPlan,
+  LoadBalancerProblem,
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { listOwnItems, toDeletion as toItemDeletion } from "../clients/acl.ts";
 import { planOrphanRemoval } from "../clients/firewall.ts";
+import { describeOwner } from "../reading/inheritance.ts";
 import {
   checkAsked,
   checkClusters,
@@ -18,8 +20,10 @@ import {
   hasRulesOf1x,
   isOwnOrProven,
   listAddresses,
+  listUsers,
   listUses,
   mayTag,
+  planNaming,
   toDoubt,
   toTagging,
   toTurn,
@@ -31,6 +35,7 @@ import {
   inPart,
   isGoing,
   isOwn,
+  isOwnOrInherited,
   listOwnRules,
   type Scene,
   toPart,
@@ -82,24 +87,40 @@ export function planAddressRemoval(
   const removal = listOwnRules(scene, address.id).flatMap((one) =>
     inPart(toPart(one), planRemoval(scene, one, isNeeded)),
   );
-  const orphans = isOwn(scene, address) ? planOrphanRemoval(scene, address) : [];
-  const steps = [...tagging, ...orphans, ...removal];
+  const orphans = isOwnOrInherited(scene, address) ? planOrphanRemoval(scene, address) : [];
+  const steps = [...tagging, ...planNaming(scene, address), ...orphans, ...removal];
   if (!isOwnOrProven(scene, address)) {
     const isDoubtful =
       !isGoing(address) && hasRulesOf1x(scene, address) && scene.claim.address !== address.ip;
     return { steps, problems: isDoubtful ? [toDoubt(address)] : [] };
   }
   const uses = listUses(scene, address);
-  if (uses.length > 0) {
-    const message =
-      `public IP ${address.ip} was taken for this Service and stays, because something else uses it: ` +
-      `${uses.join(", ")}; release it by hand when nothing needs it any more`;
-    return { steps, problems: [toNotice("AddressKept", message)] };
-  }
+  if (uses.length > 0) return { steps, problems: [toKept(scene, address, uses)] };
   // Also one that is going: a release that fails at its end leaves it so, until it is released again.
   const change = { kind: "releaseAddress" as const, addressId: address.id };
   const release = toStep(scene, `release address ${address.ip}`, change, toTurn(address));
   return { steps: [...steps, release], problems: [] };
+}
+
+/** Says why an address stays, and who releases it. */
+function toKept(
+  scene: Scene,
+  address: PublicAddress,
+  uses: readonly string[],
+): LoadBalancerProblem {
+  const what = `public IP ${address.ip}`;
+  const users = listUsers(scene, address);
+  if (users !== undefined) {
+    const names = users.map(describeOwner).join(", ");
+    const use = users.length === 1 ? "uses" : "use";
+    const then = "Landfall releases it with the last Service that uses it";
+    return toNotice("AddressKept", `${what} stays, because ${names} ${use} it; ${then}`);
+  }
+  const whose = isOwn(scene, address) ? "this Service" : "a Service that is gone";
+  const message =
+    `${what} was taken for ${whose} and stays, because something else uses it: ` +
+    `${uses.join(", ")}; release it by hand when nothing needs it any more`;
+  return toNotice("AddressKept", message);
 }
 
 /** Adds the deletion of the ACL items of the Service that no rule needs, unless it is planned already. */

@@ -6,6 +6,7 @@ import type {
   LoadBalancerClaim,
   LoadBalancerOwner,
 } from "../../../../cloud/capabilities/load_balancers.ts";
+import { listInherited } from "../reading/inheritance.ts";
 import {
   type AskedAddress,
   findUnsigned,
@@ -30,6 +31,8 @@ export interface Scene {
   readonly unsigned?: AskedAddress;
   /** Rules of the Service, on any address, by port and ID. */
   readonly rules: readonly Rule[];
+  /** IDs of the addresses that were taken for another Service, which is gone, and that this one uses. */
+  readonly inherited: ReadonlySet<string>;
 }
 
 const NO_JOBS: ReadonlySet<string> = new Set();
@@ -50,6 +53,7 @@ export function toScene(view: View, claim: LoadBalancerClaim): Scene {
     ...(record && { record }),
     ...(unsigned && { unsigned }),
     rules,
+    inherited: listInherited({ view, claim, rules, ...(record && { record }) }),
   };
 }
 
@@ -61,6 +65,11 @@ export function isNameOf(lbName: string, ruleName: string): boolean {
 /** Whether an address is proven to be of the Service: its tags say so. */
 export function isOwn({ view, claim }: Scene, { tags }: PublicAddress): boolean {
   return isTaggedFor(tags, view.clusterIds, claim.owner.uid);
+}
+
+/** Whether an address is the Service's own, or became so because the Service that it was taken for is gone. */
+export function isOwnOrInherited(scene: Scene, address: PublicAddress): boolean {
+  return isOwn(scene, address) || scene.inherited.has(address.id);
 }
 
 /** Whether an address is of another Service, of this or another cluster. */

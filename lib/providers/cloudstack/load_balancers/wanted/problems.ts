@@ -28,8 +28,8 @@ export const PROBLEM_REASONS: Readonly<Record<ProblemReason, string>> = {
   AddressNotUsable: "The public IP address that the Service names, or has, cannot be used.",
   AddressNotOurs:
     "Landfall leaves a public IP address alone, because it may belong to another user or Service.",
-  AddressKept: "A public IP address stays, because something that is not of this Service uses it.",
-  PortInUse: "Something that is not of this Service uses a port that it needs.",
+  AddressKept: "A public IP address stays, because another Service or something else uses it.",
+  PortInUse: "Another Service, or something else, uses a port that it needs.",
   SourceRangesNotPossible: "Clients cannot be restricted as the Service asks.",
   StickinessNotPossible: "Stickiness cannot be set as the Service asks.",
   UnreadableObject:

@@ -84,6 +84,24 @@ describe("RecordKeeper", () => {
     ]);
   });
 
+  test("keeps what each call is not about", async () => {
+    const shared = "192.0.2.7";
+    const record = { address: { ...address, id: OWNER.uid }, shared };
+    const keeper = new RecordKeeper(rig.record, { owner: OWNER, record }, SIGNER, signal);
+    await keeper.keepJob(job);
+    expect(keeper.kept).toEqual({ ...record, job });
+    await keeper.keepAddress(address);
+    expect(keeper.kept).toEqual({ address, shared });
+    await keeper.keepShared("192.0.2.8");
+    expect(keeper.kept).toEqual({ address, shared: "192.0.2.8" });
+    await keeper.forgetAddress({ id: "other", ip: shared });
+    expect(keeper.kept).toEqual({ address, shared: "192.0.2.8" });
+    await keeper.forgetAddress({ id: "other", ip: "192.0.2.8" });
+    expect(keeper.kept).toEqual({ address });
+    await keeper.keepAddress();
+    expect(rig.record.text).toBeUndefined();
+  });
+
   test("a save that failed is tried again by the next one", async () => {
     const keeper = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
     rig.record.onSave = () => Promise.reject(new Error("no"));

@@ -101,6 +101,43 @@ describe("releaseAddress", () => {
     },
   );
 
+  const SIBLINGS: readonly [string, (boolean | undefined)[], boolean][] = [
+    ["is gone", [undefined, undefined], true],
+    ["is losing its load balancer", [true, true], true],
+    ["keeps its load balancer", [false], false],
+    ["gets a load balancer again at the last moment", [true, false], false],
+    ["is there again at the last moment", [undefined, false], false],
+  ];
+  test.each(SIBLINGS)(
+    "an address of another Service, which %s",
+    async (_what, states, isReleased) => {
+      const addressId = await takeOurs();
+      const uid = CLUSTER_ID;
+      const { tags } = rig.simulator.state;
+      const tag = tags.of(addressId).find(({ key }) => key === "landfall.dev/service-uid");
+      tags.remove(addressId, "landfall.dev/service-uid");
+      if (tag) tags.add({ ...tag, value: uid });
+      const answers = [...states];
+      rig.store.setFindHolder((isIt) => {
+        expect([isIt(uid), isIt(OWNER.uid)]).toEqual([true, false]);
+        const isLeaving = answers.shift();
+        return isLeaving === undefined ? undefined : { owner: { ...OWNER, uid }, isLeaving };
+      });
+      expect(await rig.apply({ kind: "releaseAddress", addressId })).toBeUndefined();
+      expect(isTaken()).toBe(!isReleased);
+      expect(answers).toEqual([]);
+      expect(rig.store.isValid).toBe(isReleased);
+    },
+  );
+
+  test("forgets a record that names the address", async () => {
+    const addressId = await takeOurs();
+    await rig.apply({ kind: "keepShared", ip: "192.0.2.12" });
+    expect(JSON.parse(rig.record.text ?? "{}")).toMatchObject({ shared: "192.0.2.12" });
+    expect(await rig.apply({ kind: "releaseAddress", addressId })).toBeUndefined();
+    expect(rig.record.text).toBeUndefined();
+  });
+
   test.each([1, 2])(
     "leaves an address with %d port forwardings, and says so in the store",
     async (count) => {

@@ -52,6 +52,9 @@ export function drawCloud(random: Random): Drawn {
   const others = cloud.addAddress({ ip: "192.0.2.60", ...place, tags: toTags(CLUSTER, OTHER) });
   const name = "a9999999989ab4cde8f0123456789abc-tcp-8443";
   cloud.addRule({ name, addressId: others.id, networkId: "net-1", publicPort: 8_443 });
+  const isLeaving = random.chance(0.5);
+  // A rule of one that is gone is somebody's all the same.
+  if (random.chance(0.8)) cloud.holders = random.chance(0.5) ? [{ owner: OTHER, isLeaving }] : [];
   if (random.chance(0.4)) drawForeign(random, cloud, user);
   if (kind === "tier") drawAcl(random, cloud);
   const foreign = new Set([

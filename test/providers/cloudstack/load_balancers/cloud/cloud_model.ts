@@ -3,6 +3,7 @@
  * server refuses.
  * @module
  */
+import type { LoadBalancerHolder } from "../../../../../lib/cloud/capabilities/load_balancer_holders.ts";
 import { isInCidr, parseCidr } from "../../../../../lib/core/net/ip.ts";
 import type { Change, Step } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import type {
@@ -41,6 +42,8 @@ export class CloudModel {
   /** The wall clock. */
   nowMs = 0;
   takers: Map<string, "us" | "others"> | undefined;
+  /** The Services that Kubernetes has. Absent: not known. */
+  holders: LoadBalancerHolder[] | undefined;
   /** IPs that nobody has. */
   readonly free: string[] = [];
   #lastId = 0;
@@ -58,6 +61,9 @@ export class CloudModel {
       ...(this.version && { version: this.version }),
       clusterIds: [CLUSTER],
       recordSigner: SIGNER,
+      ...(this.holders && {
+        findHolder: (isIt) => this.holders?.find(({ owner }) => isIt(owner.uid)),
+      }),
       addresses: new Map(this.addresses),
       rules: new Map(this.rules),
       firewallRules: new Map(this.firewallRules),

@@ -146,6 +146,8 @@ export interface Outcome {
   /** What was done, in order. */
   readonly done: readonly string[];
   readonly ingress: readonly LoadBalancerIngress[];
+  /** The annotation. */
+  readonly record: string | undefined;
 }
 
 /** The annotation as Landfall writes it. @param parts As in the annotation, in the order of its fields */
@@ -193,12 +195,13 @@ function run(
     const isShown = planned.ingress === undefined || Bun.deepEquals(planned.ingress, ingress);
     ingress = planned.ingress ?? ingress;
     const [step] = planned.steps;
-    if (step === undefined && isShown) return { plan: planned, done, ingress };
+    if (step === undefined && isShown) return { plan: planned, done, ingress, record };
     if (step === undefined || !isShown) continue;
     done.push(step.summary);
     cloud.apply(step);
     if (step.change.kind === "tagAddress" || step.change.kind === "forgetRecord")
       record = undefined;
+    if (step.change.kind === "keepShared") record = toRecord({ shared: step.change.ip });
     check(step);
   }
   throw new Error(`No rest after ${STEPS_MAX} steps: ${done.slice(-6).join("; ")}`);

@@ -8,7 +8,7 @@ import { isTaggedFor } from "../../../../../lib/providers/cloudstack/load_balanc
 import { Random } from "../../../../support/random.ts";
 import { type Drawn, drawCloud, drawSpec, editByHand } from "../cloud/chance.ts";
 import { CLUSTER, type CloudModel } from "../cloud/cloud_model.ts";
-import { converge, LB_NAME, release, UID } from "../cloud/services.ts";
+import { converge, LB_NAME, type Outcome, release, UID } from "../cloud/services.ts";
 
 const SEEDS = 80;
 const CLIENTS = ["10.1.1.1", "10.200.1.1", "192.168.1.1", "203.0.113.9", "8.8.8.8"];
@@ -52,9 +52,10 @@ function listOwn(cloud: CloudModel): string[] {
 function checkRest(
   { cloud }: Drawn,
   spec: LoadBalancerSpec,
-  ingress: LoadBalancerSpec["ingress"],
+  { ingress, record }: Pick<Outcome, "ingress" | "record">,
 ): void {
-  const last = plan(cloud.view(), { ...spec, ingress });
+  const kept = record === undefined ? {} : { record };
+  const last = plan(cloud.view(), { ...spec, ingress, ...kept });
   expect(last.steps).toEqual([]);
   if (isWaiting(last.problems)) return;
   const { wanted } = toWanted(spec);
@@ -101,8 +102,10 @@ function live(seed: number): void {
       expect(snapshot(drawn)).toEqual(foreign);
     });
     ingress = outcome.ingress;
-    checkRest(drawn, spec, ingress);
-    spec = random.chance(0.7) ? drawSpec(random, ingress) : { ...spec, ingress };
+    checkRest(drawn, spec, outcome);
+    const { record } = outcome;
+    const next = random.chance(0.7) ? drawSpec(random, ingress) : { ...spec, ingress };
+    spec = { ...next, ...(record !== undefined && { record }) };
     if (random.chance(0.5)) editByHand(random, drawn);
   }
   release(cloud, { ...spec, ingress }, () => expect(snapshot(drawn)).toEqual(foreign));

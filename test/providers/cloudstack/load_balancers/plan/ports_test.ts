@@ -125,6 +125,19 @@ test("a port that a rule of somebody else has is left alone, and the rule is nam
   expect(problems[0]?.message).toContain("theirs (rule-002)");
 });
 
+test("a port that another Service of the cluster has is left alone, and the Service is named", () => {
+  const { steps, problems } = planOne((cloud, id) => {
+    const owner = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+    cloud.holders = [{ owner, isLeaving: false }];
+    addRule(cloud, id, { name: "a9999999989ab4cde8f0123456789abc-tcp-80" });
+  });
+  expect(steps).toEqual([]);
+  expect(problems).toMatchObject([{ reason: "PortInUse", isWaiting: true }]);
+  expect(problems[0]?.message).toBe(
+    "Service shop/other uses port 80 of 192.0.2.1: use another port than tcp 80, or another address",
+  );
+});
+
 test("nothing is made for a port whose firewall rule on the user's address is the user's", () => {
   const { steps, problems } = planOne(
     (cloud, addressId) => void cloud.addFirewallRule({ addressId }),

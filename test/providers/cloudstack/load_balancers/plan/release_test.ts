@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import type { LoadBalancerClaim } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerClaim,
+  LoadBalancerSpec,
+} from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import {
   planAddressRemoval,
   planRelease,
@@ -101,6 +104,108 @@ for (const [what, use, message] of KEPT) {
     expect(cloud.addresses.size).toBe(1);
   });
 }
+
+const OTHER = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+const OTHER_RULE = "a9999999989ab4cde8f0123456789abc-tcp-8443";
+const SHARED = "192.0.2.10";
+
+/** The Service on an address of another one. */
+function share(claim: Partial<LoadBalancerSpec> = {}): CloudModel {
+  const cloud = createCloud();
+  cloud.holders = [{ owner: OTHER, isLeaving: false }];
+  const tags = toTags(CLUSTER, OTHER);
+  cloud.free.shift();
+  const { id: addressId } = cloud.addAddress({ ip: SHARED, networkId: "net-1", tags });
+  cloud.addRule({ name: OTHER_RULE, addressId, networkId: "net-1", publicPort: 8_443 });
+  cloud.addFirewallRule({ addressId, startPort: 8_443, endPort: 8_443 });
+  converge(cloud, toSpec({ address: SHARED, ...claim }));
+  return cloud;
+}
+
+/** Deletes the other Service. @param isGone Whether Kubernetes does not have it any more */
+function dropOther(cloud: CloudModel, isGone = true): void {
+  for (const { id, name } of cloud.rules.values()) if (name === OTHER_RULE) cloud.removeRule(id);
+  for (const { id, startPort } of cloud.firewallRules.values()) {
+    if (startPort === 8_443) cloud.firewallRules.delete(id);
+  }
+  cloud.holders = isGone ? [] : [{ owner: OTHER, isLeaving: true }];
+}
+
+const SHARING: readonly [string, Partial<LoadBalancerSpec>][] = [
+  ["that it names", { address: SHARED }],
+  ["that it named", {}],
+  ["that it named, with a hostname", { annotations: annotate({ hostname: "web.example.com" }) }],
+];
+for (const [what, claim] of SHARING) {
+  test(`a shared address ${what} goes with the last Service`, () => {
+    for (const isGone of [true, false]) {
+      const cloud = share();
+      dropOther(cloud, isGone);
+      const { ingress, record } = converge(cloud, toSpec(claim));
+      const kept = record === undefined ? {} : { record };
+      const { plan } = release(cloud, toSpec({ ...claim, ingress, ...kept }));
+      expect(plan).toMatchObject({ ingress: [], problems: [] });
+      expect([cloud.addresses.size, cloud.rules.size]).toEqual([0, 0]);
+    }
+  });
+
+  test(`a shared address ${what} stays with the other Service`, () => {
+    const cloud = share();
+    const { ingress } = converge(cloud, toSpec(claim));
+    const { plan } = release(cloud, toSpec({ ...claim, ingress }));
+    expect(plan).toMatchObject({ ingress: [], problems: [] });
+    expect([...cloud.rules.values()].map(({ name }) => name)).toEqual([OTHER_RULE]);
+  });
+}
+
+test("of two Services that go at the same time, the last one releases their address", () => {
+  const cloud = share();
+  cloud.holders = [{ owner: OTHER, isLeaving: true }];
+  const claim = toSpec({ address: SHARED });
+  const { plan } = release(cloud, claim);
+  expect(plan.problems.map(({ message }) => message)).toEqual([
+    "public IP 192.0.2.10 stays, because Service shop/other uses it; " +
+      "Landfall releases it with the last Service that uses it",
+  ]);
+  dropOther(cloud, false);
+  release(cloud, claim);
+  expect(cloud.addresses.size).toBe(0);
+});
+
+test("a Service that leaves a shared address releases it if it is the last one", () => {
+  for (const isLast of [true, false]) {
+    const cloud = share();
+    if (isLast) dropOther(cloud);
+    const { done } = converge(
+      cloud,
+      toSpec({ address: "192.0.2.11", ingress: [{ ip: SHARED, ipMode: "VIP" }] }),
+    );
+    expect([...cloud.addresses.values()].map(({ ip }) => ip)).toEqual(
+      isLast ? ["192.0.2.11"] : [SHARED, "192.0.2.11"],
+    );
+    // What proves that it used the address must outlive its rules.
+    const [named, deleted] = [
+      `name address ${SHARED} in the record`,
+      `delete rule tcp 80 on ${SHARED}`,
+    ];
+    expect(done.indexOf(named)).toBeLessThan(done.indexOf(deleted));
+    expect(done.includes(named)).toBe(true);
+  }
+});
+
+test("an inherited address on which somebody has a rule stays, and people release it", () => {
+  const cloud = share();
+  dropOther(cloud);
+  for (const { id: addressId } of cloud.addresses.values()) {
+    cloud.addRule({ name: "theirs", addressId, networkId: "net-1", publicPort: 22 });
+  }
+  const { plan } = release(cloud, toSpec({ address: SHARED }));
+  expect(plan.problems).toMatchObject([{ reason: "AddressKept", isWaiting: false }]);
+  expect(plan.problems[0]?.message).toMatch(
+    /^public IP 192\.0\.2\.10 was taken for a Service that is gone and stays, .*; release it by hand/,
+  );
+  expect(cloud.addresses.size).toBe(1);
+});
 
 test("an address whose rules somebody deleted is released, with the firewall rules that are left", () => {
   const cloud = createCloud();
