@@ -56,8 +56,9 @@ export function toLeftoverFindings(leftovers: readonly LoadBalancerLeftover[]): 
     const on = rules === 1 ? "1 load-balancer rule is" : `${rules} load-balancer rules are`;
     const tags = `its tags name this cluster and ${who} with UID ${quote(serviceUid)}`;
     const message = `public IP ${ip} (${id}) has no Service: ${tags}, which does not exist; ${on} on it`;
-    const command = `cmk disassociate ipaddress id=${id}`;
-    const advice = `if nothing needs it, also no copy of this cluster, release it with its rules: ${command}`;
+    const advice =
+      "if nothing needs it, also no copy of this cluster, release it with its rules: " +
+      `cmk disassociate ipaddress id=${id}; or name it in spec.loadBalancerIP of a Service, which inherits it`;
     return { level: "warning", code, message, advice };
   });
   if (leftovers.length <= NAMED_MAX) return found;
