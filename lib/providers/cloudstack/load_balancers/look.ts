@@ -203,6 +203,7 @@ export class Look {
             isEveryVm: isWhole,
             nodeNetworkIds: networkIds,
             knownPolicies: store.view?.policies ?? new Map(),
+            knownItems: store.view?.aclItems ?? new Map(),
             takenAtMs,
             takenAtWallMs,
           },

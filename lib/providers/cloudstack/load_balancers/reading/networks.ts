@@ -26,10 +26,12 @@ export interface WantedNetworks {
 }
 
 const AGE_MS_MAX = 3_600_000;
+/** A user may give a tier another ACL list at any time, which lets no client in. Less than the time of a full pass. */
+const TIER_AGE_MS_MAX = 540_000;
 
 /**
- * Lists all networks, and again after an hour, while one that is wanted is not shown, or after
- * {@linkcode Networks.forget}.
+ * Lists all networks, and again after an hour, or nine minutes if one that is wanted is a tier of a VPC; while one that is
+ * wanted is not shown; or after {@linkcode Networks.forget}.
  */
 export class Networks {
   readonly #api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">;
@@ -48,7 +50,9 @@ export class Networks {
    */
   async read({ wanted, projectId }: WantedNetworks, signal: AbortSignal): Promise<KnownNetworks> {
     const kept = this.#kept;
-    const isFresh = kept && this.#clock.monotonic() - kept.readAtMs < AGE_MS_MAX;
+    const hasTiers = [...wanted].some((id) => kept?.networks.get(id)?.vpcId !== undefined);
+    const ageMsMax = hasTiers ? TIER_AGE_MS_MAX : AGE_MS_MAX;
+    const isFresh = kept && this.#clock.monotonic() - kept.readAtMs < ageMsMax;
     if (isFresh && [...wanted].every((id) => isKnown(kept, id))) return kept;
     const readAtMs = this.#clock.monotonic();
     const { objects, unreadable } = await this.#api.listNetworks(projectId, signal);

@@ -13,8 +13,16 @@ import { readPolicies } from "./policies.ts";
 import type { RecordSigner } from "../record_signer.ts";
 import { parseRuleName } from "../rule_names.ts";
 import type { Found } from "../store.ts";
-import type { AclItem, BackendVm, Network, Rule, StickinessPolicy, Unreadable } from "../view.ts";
-import { ANNOTATIONS } from "../words.ts";
+import type {
+  AclItem,
+  BackendVm,
+  Network,
+  Rule,
+  StickinessPolicy,
+  Unreadable,
+  View,
+} from "../view.ts";
+import { ANNOTATIONS, isAclReason } from "../words.ts";
 
 /** What a look needs. */
 export interface LookOptions {
@@ -32,6 +40,8 @@ export interface LookOptions {
   readonly nodeNetworkIds: ReadonlySet<string>;
   /** Of the look before. */
   readonly knownPolicies: ReadonlyMap<string, readonly StickinessPolicy[]>;
+  /** Of the look before. */
+  readonly knownItems: View["aclItems"];
   /** Asks whose API user took addresses, see `readTakers`. */
   readonly readTakers: (
     asked: ReadonlyMap<string, number>,
@@ -73,7 +83,11 @@ export async function takeLook(
     asked.size === 0 ? undefined : options.readTakers(asked),
     readMembers(ours, rules, limited, signal),
     readPoliciesOf(ours, { ...limited, networks: networks.networks }, signal),
-    readAclItems(toListIds(wanted, networks.networks), limited, signal),
+    readAclItems(
+      toListIds(wanted, networks.networks).union(findLeftLists(options)),
+      limited,
+      signal,
+    ),
   ]);
   return {
     takenAtMs,
@@ -169,6 +183,14 @@ function toListIds(
     return aclListId === undefined || FIXED_LISTS.has(aclListName) ? [] : [aclListId];
   });
   return new Set(listIds);
+}
+
+/** Lists that had items of Services: a tier may have another list since, and the items are still to be removed. */
+function findLeftLists({ knownItems, claims }: LookOptions): ReadonlySet<string> {
+  const isOfService = ({ reason = "" }: AclItem): boolean =>
+    isAclReason(reason) && claims.has(reason.slice(reason.lastIndexOf(" ") + 1));
+  const left = [...knownItems].filter(([, items]) => items.some((one) => isOfService(one)));
+  return new Set(left.map(([listId]) => listId));
 }
 
 /** What can be read of a list, by ID. */

@@ -85,4 +85,15 @@ describe("Networks", () => {
     await read("plain");
     expect(asked).toHaveLength(3);
   });
+
+  test("lists them again after nine minutes for a tier: its ACL list may be another one", async () => {
+    const count = (): number => asked.filter((one) => one === "networks").length;
+    await read("tier");
+    await clock.advance(539_999);
+    await read("tier");
+    expect(count()).toBe(1);
+    await clock.advance(1);
+    await read("tier");
+    expect(count()).toBe(2);
+  });
 });

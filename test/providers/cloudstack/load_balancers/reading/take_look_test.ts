@@ -7,6 +7,7 @@ import {
   createNetworkKinds,
   type NetworkKind,
 } from "../../../../../lib/simulator/cloudstack/network_kinds.ts";
+import { DEFAULT_ALLOW, toAclItem } from "../../../../../lib/simulator/cloudstack/world/vpcs.ts";
 import { toStickinessPolicy } from "../../../../../lib/simulator/cloudstack/world/stickiness.ts";
 import { toClaim, useLook } from "../look_rig.ts";
 
@@ -89,6 +90,25 @@ describe("takeLook()", () => {
     rig.claims = [toClaim(UID)];
     addRule("tier");
     expect([...(await observe()).aclItems.keys()]).toEqual([aclList.id]);
+  });
+
+  test("goes on to show the items of a list that the tier had, while an item of a Service is in it", async () => {
+    rig.claims = [toClaim(UID)];
+    await addNodes("tier");
+    const { state } = rig.simulator;
+    const reason = `Managed by Landfall for ${LB_NAME}`;
+    const item = toAclItem({ list: aclList, number: 7, startPort: 80, reason });
+    state.aclItems.set(item.id, item);
+    await observe();
+    const tier = state.networks.get(networks.tier.id);
+    if (tier === undefined) throw new Error("There is no tier");
+    state.networks.set(tier.id, { ...tier, aclId: DEFAULT_ALLOW.id });
+    await rig.clock.advance(600_000);
+    expect([...(await observe()).aclItems.keys()]).toEqual([aclList.id]);
+    state.aclItems.delete(item.id);
+    await observe();
+    expect((await observe()).aclItems.size).toBe(0);
+    state.networks.set(tier.id, tier);
   });
 
   test("asks for no items of the lists that nobody can change", async () => {
