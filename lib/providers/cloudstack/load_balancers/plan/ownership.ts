@@ -36,6 +36,8 @@ import { isOf1x, TAG_KEYS, toTags } from "../words.ts";
 const ANSWER_MS = 11 * 60_000;
 /** How far the clock of the process that wrote a record may be ahead of ours. */
 const AHEAD_MS = 3_600_000;
+/** How long a record proves by itself that an address is ours. Users may write an old one again, backups bring it. */
+const PROOF_MS = 86_400_000;
 
 /** Whether an address is of the Service, or proven to become so. */
 export function isOwnOrProven(scene: Scene, address: PublicAddress): boolean {
@@ -60,13 +62,14 @@ export function mayTag(scene: Scene, address: PublicAddress): boolean {
 
 /**
  * Whether the record names an address: free when it was chosen, now in the place that it was taken for, used by
- * nothing, without tags. Where CloudStack says who took it, that must be us.
+ * nothing, without tags. Where CloudStack says who took it, that must be us; otherwise, the record must be of the last
+ * day.
  */
 export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean {
   const { view } = scene;
   const asked = findAsked(scene, address);
   if (asked === undefined) return false;
-  const { place, wasFree } = asked;
+  const { place, wasFree, atMs } = asked;
   const isInPlace =
     "vpcId" in place ? address.vpcId === place.vpcId : address.networkId === place.networkId;
   const taker = view.takers?.get(address.id);
@@ -77,7 +80,7 @@ export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean 
     address.hasRules !== true &&
     listUses(scene, address).length === 0 &&
     listOwnRules(scene, address.id).length === 0 &&
-    (taker === "us" || (taker === undefined && wasFree))
+    (taker === "us" || (taker === undefined && wasFree && view.takenAtWallMs <= atMs + PROOF_MS))
   );
 }
 

@@ -30,8 +30,8 @@ const AGE_MS_MAX = 3_600_000;
 const TIER_AGE_MS_MAX = 540_000;
 
 /**
- * Lists all networks, and again after an hour, or nine minutes if one that is wanted is a tier of a VPC; while one that is
- * wanted is not shown; or after {@linkcode Networks.forget}.
+ * Lists all networks, and again after an hour, or nine minutes if one that is wanted is a tier of a VPC; while one is
+ * wanted that is not shown; or after {@linkcode Networks.forget}.
  */
 export class Networks {
   readonly #api: Pick<LoadBalancingApi, "listNetworks" | "readAclListName">;

@@ -75,6 +75,21 @@ test("the record does not prove an address that has rules", () => {
   expect(isProvenByRecord(withRecord(other.cloud), other.address)).toBe(false);
 });
 
+test("a record of the day before proves nothing, unless CloudStack says who took the address", () => {
+  for (const [ageMs, taker, isProven] of [
+    [86_400_000, undefined, true],
+    [86_400_001, undefined, false],
+    [86_400_001, "us", true],
+  ] as const) {
+    const { cloud, address } = setUp();
+    cloud.nowMs = ageMs;
+    if (taker !== undefined) cloud.takers = new Map([[address.id, taker]]);
+    const scene = withRecord(cloud);
+    expect(isProvenByRecord(scene, address)).toBe(isProven);
+    expect(findDoubtful(scene)).toHaveLength(isProven ? 0 : 1);
+  }
+});
+
 test("who took an address decides, where CloudStack says it", () => {
   for (const [taker, wasFree, isProven] of [
     ["us", true, true],
