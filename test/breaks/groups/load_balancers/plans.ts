@@ -58,8 +58,18 @@ const OWNERSHIP: readonly Break[] = [
       "an address that another user took is not of the Service, although the record names it",
     edits: edit(
       `${PLAN}/ownership.ts`,
-      `(taker === "us" || (taker === undefined && wasFree))`,
-      `(taker === "us" || wasFree)`,
+      `(taker === "us" || (taker === undefined && isProof))`,
+      `(taker === "us" || isProof)`,
+    ),
+    tests: [OWNER_TESTS],
+  },
+  {
+    id: "trust-old-record",
+    invariant: "a record that a user may have kept for long proves nothing by itself",
+    edits: edit(
+      `${PLAN}/ownership.ts`,
+      "const isProof = wasFree && view.takenAtWallMs <= atMs + PROOF_MS;",
+      "const isProof = wasFree && view.takenAtWallMs <= atMs + 2 * PROOF_MS;",
     ),
     tests: [OWNER_TESTS],
   },

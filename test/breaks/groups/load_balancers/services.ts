@@ -96,6 +96,37 @@ export const SERVICE_BREAKS: readonly Break[] = [
     tests: [STORY, `${TESTS}/spec/which_test.ts`],
   },
   {
+    id: "take-old-outcome",
+    invariant:
+      "what a job did before its caller came back is no outcome of the same change later on",
+    edits: edit(
+      "lib/providers/cloudstack/session/jobs.ts",
+      "if (job.isLeft && !isRetry) reject(new JobOverError(command));",
+      "if (job.isLeft && !isRetry && command.length === 0) reject(new JobOverError(command));",
+    ),
+    tests: ["test/providers/cloudstack/session/jobs_test.ts"],
+  },
+  {
+    id: "stop-at-refused-port",
+    invariant: "what the cloud refuses for one port holds up no other one",
+    edits: edit(
+      RECONCILE,
+      "if (loadBalancers.mayGoOn?.(error) !== true) throw error;",
+      "if (loadBalancers.mayGoOn?.(error) !== false) throw error;",
+    ),
+    tests: ["test/controllers/service/mod_test.ts"],
+  },
+  {
+    id: "hold-turn-for-all-steps",
+    invariant: "a Service with many ports gives its turn on while others wait",
+    edits: edit(
+      `${FOLDER}/attempt.ts`,
+      "if (steps >= TURN_STEPS_MAX && this.#turns.isAwaited(name)) this[Symbol.dispose]();",
+      "",
+    ),
+    tests: [PASSES],
+  },
+  {
     id: "plan-before-turn",
     invariant: "a step is planned again after the wait for its turn",
     edits: edit(

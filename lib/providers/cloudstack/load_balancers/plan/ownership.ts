@@ -72,6 +72,7 @@ export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean 
   const { place, wasFree, atMs } = asked;
   const isInPlace =
     "vpcId" in place ? address.vpcId === place.vpcId : address.networkId === place.networkId;
+  const isProof = wasFree && view.takenAtWallMs <= atMs + PROOF_MS;
   const taker = view.takers?.get(address.id);
   return (
     isInPlace &&
@@ -80,7 +81,7 @@ export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean 
     address.hasRules !== true &&
     listUses(scene, address).length === 0 &&
     listOwnRules(scene, address.id).length === 0 &&
-    (taker === "us" || (taker === undefined && wasFree && view.takenAtWallMs <= atMs + PROOF_MS))
+    (taker === "us" || (taker === undefined && isProof))
   );
 }
 
