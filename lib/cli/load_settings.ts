@@ -3,8 +3,10 @@
  * @module
  */
 import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
+import type { SettingSyntax } from "../cloud/settings/syntax.ts";
 import { readConfigText } from "../config/config_text.ts";
 import {
+  chooseSyntax,
   listKeys,
   loadProviderConfig,
   type ProviderConfig,
@@ -46,10 +48,18 @@ async function findOtherCloud({
 }: CloudSettingsOptions): Promise<ConfigIssue | undefined> {
   const text = await readOrNothing(path);
   if (text === undefined) return undefined;
-  let most = await countKnown(text, definition);
+  // Most clouds share a syntax, and a large file that is wrong takes long to read.
+  const read = new Map<SettingSyntax, readonly string[]>();
+  const count = async (one: ProviderDefinition): Promise<number> => {
+    const syntax = chooseSyntax(text, one);
+    const keys = read.get(syntax) ?? (await listKeys(text, one));
+    read.set(syntax, keys);
+    return countKnown(keys, one);
+  };
+  let most = await count(definition);
   let meant: ProviderDefinition | undefined;
   for (const other of await loadProviders(registry)) {
-    const known = await countKnown(text, other);
+    const known = await count(other);
     if (known > most) [most, meant] = [known, other];
   }
   if (meant === undefined) return undefined;
@@ -60,9 +70,8 @@ async function findOtherCloud({
 }
 
 /** How many of the keys at the top of a file are settings of a cloud. */
-async function countKnown(text: string, definition: ProviderDefinition): Promise<number> {
-  const known = new Set(definition.settings.map(({ path }) => path.split(".")[0]));
-  const keys = await listKeys(text, definition);
+function countKnown(keys: readonly string[], { settings }: ProviderDefinition): number {
+  const known = new Set(settings.map(({ path }) => path.split(".")[0]));
   return keys.filter((key) => known.has(key)).length;
 }
 
