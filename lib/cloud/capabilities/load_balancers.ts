@@ -73,6 +73,11 @@ export interface LoadBalancerSpec extends LoadBalancerClaim {
   readonly ipFamilyPolicy: "SingleStack" | "PreferDualStack" | "RequireDualStack";
   /** Empty: no Node may get traffic. */
   readonly backends: readonly LoadBalancerBackend[];
+  /**
+   * The cloud's IDs of the instances of Nodes that must get no traffic: they go also while the instance of another Node
+   * is not known. @default {none}
+   */
+  readonly excludedInstanceIds?: ReadonlySet<string>;
 }
 
 /** One entry of `status.loadBalancer.ingress`: an IP with its mode, or a hostname. */

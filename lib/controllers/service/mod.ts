@@ -107,6 +107,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       narrator: new ServiceNarrator(context),
       metrics,
       findBackends: () => this.#backends.current,
+      findExcluded: () => this.#backends.excludedIds,
       inputs,
       enqueue,
     });

@@ -48,6 +48,8 @@ export interface ServiceReconcilerOptions {
   readonly metrics: Pick<ServiceMetrics, "countSync">;
   /** The Nodes that may get traffic now. The same array as long as they are the same. */
   readonly findBackends: () => readonly LoadBalancerBackend[];
+  /** The IDs of the instances of Nodes that must get no traffic. */
+  readonly findExcluded: () => ReadonlySet<string>;
   /** The fields of a Service that decide about its load balancer. */
   readonly inputs: (service: Service) => readonly unknown[];
   /** Has a Service reconciled. */
@@ -94,11 +96,11 @@ export class ServiceReconciler {
 
   /** The plan of a Service from the last look; `undefined` if there is none. Reads only memory. */
   preview(service: Service): LoadBalancerPlan | undefined {
-    const { loadBalancers, looks, tasks, findBackends } = this.#options;
+    const { loadBalancers, looks, tasks, findBackends, findExcluded } = this.#options;
     const need = tasks.findNeed(service);
     if (looks.last === undefined || need === "nothing") return undefined;
     if (need !== "ensure") return loadBalancers.planRelease(looks.last, toClaim(service));
-    const reading = toSpec(service, findBackends());
+    const reading = toSpec(service, findBackends(), findExcluded());
     return "spec" in reading ? loadBalancers.plan(looks.last, reading.spec) : undefined;
   }
 
@@ -132,14 +134,14 @@ export class ServiceReconciler {
 
   /** @returns `undefined` if a field of the Service cannot be used */
   #plan(task: Task, view: object): Planned | undefined {
-    const { loadBalancers, managed, narrator, findBackends } = this.#options;
+    const { loadBalancers, managed, narrator, findBackends, findExcluded } = this.#options;
     const { service } = task;
     if (task.kind === "release") {
       const plan = loadBalancers.planRelease(view, toClaim(service));
       return { task, plan, purpose: task.isGone ? "purge" : "release" };
     }
     const backends = findBackends();
-    const reading = toSpec(service, backends);
+    const reading = toSpec(service, backends, findExcluded());
     if ("problem" in reading) {
       narrator.reportUnreadable(service, reading.problem);
       managed.setState(toKey(service), "waiting", { failure: reading.problem });

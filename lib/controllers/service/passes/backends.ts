@@ -5,13 +5,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type { LoadBalancerBackend } from "../../../cloud/capabilities/load_balancers.ts";
 import type { NodeCloud } from "../../context.ts";
-import { changesBackends, isBackendNode, toBackends } from "../spec/node_set.ts";
+import { changesBackends, isBackendNode, listExcluded, toBackends } from "../spec/node_set.ts";
 
 /** The backends of all load balancers. Computes them only after a change. */
 export class Backends {
   readonly #cloud: NodeCloud;
   #isStale = true;
   #current: readonly LoadBalancerBackend[] = [];
+  #excludedIds: ReadonlySet<string> = new Set();
   #instanceIds: { readonly of: readonly LoadBalancerBackend[]; readonly ids: ReadonlySet<string> } =
     { of: this.#current, ids: new Set() };
 
@@ -24,14 +25,22 @@ export class Backends {
     if (this.#isStale) {
       const { nodes, provider, presences } = this.#cloud;
       const { toInstanceId } = provider;
+      const toId = toInstanceId?.bind(provider);
+      this.#excludedIds = listExcluded(nodes.values(), toId);
       const next = toBackends(nodes.values(), {
-        toInstanceId: toInstanceId?.bind(provider),
+        toInstanceId: toId,
         findPresence: (node) => presences.find(node),
       });
       if (!isDeepStrictEqual(next, this.#current)) this.#current = next;
       this.#isStale = false;
     }
     return this.#current;
+  }
+
+  /** The IDs of the instances of Nodes that must get no traffic. */
+  get excludedIds(): ReadonlySet<string> {
+    void this.current;
+    return this.#excludedIds;
   }
 
   /** The IDs of their instances, as far as they are known. The same set as long as nothing of them changes. */

@@ -71,3 +71,17 @@ function listInternalIps({ status }: Node): readonly string[] {
     .filter(({ type }) => type === "InternalIP")
     .map(({ address }) => address);
 }
+
+/** Lists the IDs of the instances of Nodes that must get no traffic, by their provider IDs. */
+export function listExcluded(
+  nodes: Iterable<Node>,
+  toInstanceId: InstanceLookup["toInstanceId"],
+): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const node of nodes) {
+    const { providerID } = node.spec ?? {};
+    const id = providerID && !isBackendNode(node) ? toInstanceId?.(providerID) : undefined;
+    if (id !== undefined) ids.add(id);
+  }
+  return ids;
+}

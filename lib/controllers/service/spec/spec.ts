@@ -43,7 +43,11 @@ export function toClaim({ metadata, spec, status }: Service): LoadBalancerClaim 
 }
 
 /** Reads what a Service asks for. */
-export function toSpec(service: Service, backends: readonly LoadBalancerBackend[]): SpecReading {
+export function toSpec(
+  service: Service,
+  backends: readonly LoadBalancerBackend[],
+  excludedInstanceIds?: ReadonlySet<string>,
+): SpecReading {
   const { spec = {} } = service;
   const ports = readPorts(spec.ports ?? []);
   if ("problem" in ports) return ports;
@@ -65,6 +69,7 @@ export function toSpec(service: Service, backends: readonly LoadBalancerBackend[
       ipFamilies: ipFamilies.families,
       ipFamilyPolicy: FAMILY_POLICIES.find((one) => one === spec.ipFamilyPolicy) ?? "SingleStack",
       backends,
+      ...(excludedInstanceIds && { excludedInstanceIds }),
     },
   };
 }

@@ -3,6 +3,7 @@ import {
   changesBackends,
   isBackendNode,
   isExcluded,
+  listExcluded,
   toBackends,
 } from "../../../../lib/controllers/service/spec/node_set.ts";
 import type { Presence } from "../../../../lib/cloud/provider.ts";
@@ -130,4 +131,18 @@ describe("toBackends()", () => {
       { nodeName: "b", internalIps: [] },
     ]);
   });
+});
+
+test("listExcluded() finds the instances of Nodes that must get no traffic", () => {
+  const toId = (id: string): string | undefined =>
+    id.startsWith("test://") ? id.slice(7) : undefined;
+  const excluded = { labels: { [EXCLUDE]: "" } };
+  const nodes = [
+    toNode({}, { spec: { providerID: "test://plain" } }),
+    toNode(excluded, { spec: { providerID: "test://excluded" } }),
+    toNode(excluded, { spec: { providerID: "other://foreign" } }),
+    toNode(excluded),
+  ];
+  expect(listExcluded(nodes, toId)).toEqual(new Set(["excluded"]));
+  expect(listExcluded(nodes, undefined)).toEqual(new Set());
 });

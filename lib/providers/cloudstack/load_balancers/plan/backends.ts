@@ -17,15 +17,15 @@ const NAMES_MAX = 5;
 /**
  * Plans the VMs of one rule. Adds before it removes.
  *
- * A VM that should no longer be there is removed only if it is gone, or if the VM of every Node is known: otherwise it
- * may be that of a Node which is not known now.
+ * A VM that should no longer be there is removed only if it is gone, if it is that of a Node which must get no traffic,
+ * or if the VM of every Node is known: otherwise it may be that of a Node which is not known now.
  */
 export function planBackends(
   scene: Scene,
   rule: Rule,
   backends: readonly LoadBalancerBackend[],
 ): readonly Step[] {
-  const { view } = scene;
+  const { view, excludedIds } = scene;
   const members = view.members.get(rule.id);
   // Not known: a VM that is there already must not be added again.
   if (members === undefined) return [];
@@ -33,7 +33,7 @@ export function planBackends(
   const isWhole = backends.every((one) => findVm(view, one) !== undefined);
   const added = [...wanted.difference(members)].toSorted();
   const removed = [...members.difference(wanted)]
-    .filter((id) => isWhole || view.vms.get(id)?.isGone === true)
+    .filter((id) => isWhole || view.vms.get(id)?.isGone === true || excludedIds?.has(id) === true)
     .toSorted();
   const ruleId = rule.id;
   // A part of its own: if CloudStack refuses to change the clients of a rule, its backends still follow the Nodes.

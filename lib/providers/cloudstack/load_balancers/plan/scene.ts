@@ -5,6 +5,7 @@
 import type {
   LoadBalancerClaim,
   LoadBalancerOwner,
+  LoadBalancerSpec,
 } from "../../../../cloud/capabilities/load_balancers.ts";
 import { listInherited } from "../reading/inheritance.ts";
 import {
@@ -29,6 +30,8 @@ export interface Scene {
   readonly record?: KeptRecord;
   /** An address that a record names which Landfall did not sign: it counts for nothing. */
   readonly unsigned?: AskedAddress;
+  /** IDs of the VMs of Nodes that must get no traffic. */
+  readonly excludedIds?: ReadonlySet<string>;
   /** Rules of the Service, on any address, by port and ID. */
   readonly rules: readonly Rule[];
   /** IDs of the addresses that were taken for another Service, which is gone, and that this one uses. */
@@ -38,7 +41,10 @@ export interface Scene {
 const NO_JOBS: ReadonlySet<string> = new Set();
 
 /** Finds what a look shows of a Service. */
-export function toScene(view: View, claim: LoadBalancerClaim): Scene {
+export function toScene(
+  view: View,
+  claim: LoadBalancerClaim & Pick<LoadBalancerSpec, "excludedInstanceIds">,
+): Scene {
   const lbName = toLbName(claim.owner.uid);
   const written = [claim.record, claim.owner.uid, view.recordSigner] as const;
   const record = withoutJobs(parseRecord(...written), view.endedJobs ?? NO_JOBS);
@@ -46,10 +52,12 @@ export function toScene(view: View, claim: LoadBalancerClaim): Scene {
   const rules = [...view.rules.values()]
     .filter((one) => isNameOf(lbName, one.name))
     .toSorted((a, b) => a.publicPort - b.publicPort || (a.id < b.id ? -1 : 1));
+  const { excludedInstanceIds } = claim;
   return {
     view,
     claim,
     lbName,
+    ...(excludedInstanceIds && { excludedIds: excludedInstanceIds }),
     ...(record && { record }),
     ...(unsigned && { unsigned }),
     rules,

@@ -89,3 +89,16 @@ test("checkBackends() tells Nodes outside the network, and waits if all are", ()
   const all = checkBackends(view, network, [toBackend(4, 2), UNKNOWN]);
   expect(all).toMatchObject([{ reason: "NodesInOtherNetworks", isWaiting: true }]);
 });
+
+test("planBackends() removes the VM of an excluded Node, also while another Node's instance is not known", () => {
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+  cloud.members.set(rule.id, new Set(["vm-1", "vm-2", "vm-3"]));
+  const backends = [toBackend(2), UNKNOWN];
+  const spec = { ...toSpec(), backends, excludedInstanceIds: new Set(["vm-1", "vm-2"]) };
+  const steps = planBackends(toScene(cloud.view(), spec), rule, backends);
+  expect(steps.map(({ change }) => change)).toEqual([
+    { kind: "removeBackends", ruleId: rule.id, vmIds: ["vm-1"] },
+  ]);
+});
