@@ -124,8 +124,9 @@ export class DetachedWork {
       if (failure) entry.failure = failure;
       signal.removeEventListener("abort", obey);
       slice.abort();
-      if (!isDetached) this.#entries.delete(key);
-      else if (!this.#stop.aborted) enqueue(key);
+      // Only a failure waits to be reported. The key may be gone for good, so nothing would remove it later.
+      if (!isDetached || failure === undefined) this.#entries.delete(key);
+      if (isDetached && !this.#stop.aborted) enqueue(key);
     };
     const ended = done.then(
       () => end(),

@@ -1,3 +1,4 @@
+import { heapStats } from "bun:jsc";
 import { describe, expect, test } from "bun:test";
 import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { type DetachedRun, DetachedWork } from "../../lib/engine/detached_work.ts";
@@ -55,6 +56,22 @@ describe("DetachedWork", () => {
     expect([queued, work.isRunning("a")]).toEqual([["a"], false]);
     const next = work.run("a", toJob(clock, 0), signal);
     expect(await next).toEqual({ requeueAfterMs: 7 });
+  });
+
+  test("keeps nothing of work that ended well, also if its key never comes back", async () => {
+    const { clock, work, queued } = toStage();
+    const count = (): number => {
+      Bun.gc(true);
+      return heapStats().objectTypeCounts["AbortController"] ?? 0;
+    };
+    const before = count();
+    for (let at = 0; at < 200; at += 1) {
+      void work.run(`a${at}`, toJob(clock, 11_000), signal);
+    }
+    await clock.advance(11_000);
+    expect(queued).toHaveLength(200);
+    expect(count() - before).toBeLessThan(50);
+    expect(work.isRunning("a0")).toBe(false);
   });
 
   test("frees the worker at once when the work is about to wait for others", async () => {
