@@ -91,6 +91,8 @@ function toAdvice(
   return { advice: advice.join("; ") };
 }
 
+const RECONCILE = "--dry-run=client -o yaml | kubectl auth reconcile -f -";
+
 function adviseManifest(
   missing: readonly PermissionAnswer[],
   { manifest, user }: Granting,
@@ -109,18 +111,33 @@ function adviseManifest(
   return isNamed ? `${grant}; or name the Lease that it may use with ${flag}` : grant;
 }
 
-/** A ClusterRole for each resource that no manifest grants, and its binding. */
+/**
+ * A ClusterRole for each resource that no manifest grants, and its binding. `kubectl auth reconcile` also adds rights and
+ * users to those that exist, and takes none away.
+ */
 function adviseCommands(missing: readonly PermissionAnswer[], { user }: Granting): string {
-  const groups = Map.groupBy(missing, formatResource);
-  const commands = [...groups].map(([full, rights]) => {
-    const name = `landfall-${full.replace(/[./].*$/, "")}`;
-    const verbs = rights.map(({ verb }) => verb).join(",");
-    return (
-      `kubectl create clusterrole ${name} --verb=${verbs} --resource=${full}, then ` +
-      `kubectl create clusterrolebinding ${name} --clusterrole=${name} --user=${user ?? "NAME"}`
-    );
+  const groups = Map.groupBy(missing, (one) => `${formatResource(one)} ${one.name ?? ""}`);
+  const commands = [...groups.values()].flatMap((rights) => {
+    const [first] = rights;
+    return first === undefined ? [] : toCommands(first, { rights, user });
   });
   const whose = user === undefined ? " (NAME is the name of this user)" : "";
-  const what = [...groups.keys()].join(", ");
+  const what = [...new Set(missing.map(formatResource))].join(", ");
   return `no manifest grants rights on ${what}: run ${commands.join(", then ")}${whose}`;
+}
+
+function toCommands(
+  first: PermissionAnswer,
+  { rights, user = "NAME" }: Pick<Granting, "user"> & { readonly rights: readonly Access[] },
+): string[] {
+  const { resource, subresource, name } = first;
+  const role =
+    subresource === undefined ? `landfall-${resource}` : `landfall-${resource}-${subresource}`;
+  const verbs = rights.map(({ verb }) => verb).join(",");
+  const only = name === undefined ? "" : ` --resource-name=${name}`;
+  const rule = `--verb=${verbs} --resource=${formatResource(first)}${only}`;
+  return [
+    `kubectl create clusterrole ${role} ${rule} ${RECONCILE}`,
+    `kubectl create clusterrolebinding ${role} --clusterrole=${role} --user=${user} ${RECONCILE}`,
+  ];
 }

@@ -31,6 +31,13 @@ function check(
   );
 }
 
+/** The commands that the advice prints. */
+function listCommands(advice = ""): string[] {
+  return [...advice.matchAll(/kubectl create .*? \| kubectl auth reconcile -f -/g)].map(
+    ([one]) => one,
+  );
+}
+
 describe("checkPermissions()", () => {
   test("is well when all is allowed, and then gives no advice", async () => {
     const step = await check([]);
@@ -88,6 +95,27 @@ describe("checkPermissions()", () => {
       expect(advice).toContain("kubectl apply -f m/rbac-user.yaml");
       expect(advice).toContain(role);
     });
+  });
+
+  test("gives each role that no manifest grants its own name, and adds to those that exist", async () => {
+    const services = [
+      ...["list", "watch", "get"].map((verb) => `${verb} services`),
+      "patch services/status",
+      "get namespaces",
+    ];
+    const controllers = new Set([...ALL.controllers, "service"]);
+    const { advice } = await check(services, { ...ALL, controllers, user: "landfall" });
+    const add = "--dry-run=client -o yaml | kubectl auth reconcile -f -";
+    const bind = (name: string): string =>
+      `kubectl create clusterrolebinding ${name} --clusterrole=${name} --user=landfall ${add}`;
+    expect(listCommands(advice)).toEqual([
+      `kubectl create clusterrole landfall-services --verb=list,watch,get --resource=services ${add}`,
+      bind("landfall-services"),
+      `kubectl create clusterrole landfall-services-status --verb=patch --resource=services/status ${add}`,
+      bind("landfall-services-status"),
+      `kubectl create clusterrole landfall-namespaces --verb=get --resource=namespaces --resource-name=kube-system ${add}`,
+      bind("landfall-namespaces"),
+    ]);
   });
 
   test("without a Lease, names its namespace and the flag for another one", async () => {

@@ -7,6 +7,8 @@ import { execFile } from "node:child_process";
 import { mkdir, readdir, stat, symlink, writeFile } from "node:fs/promises";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { formatResource } from "../../../lib/cli/check/permissions.ts";
+import type { CheckReport } from "../../../lib/cli/check/report.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import {
   createDemoWorld,
@@ -89,6 +91,45 @@ describe.skipIf(kubectl === undefined)("commands of docs/guides", () => {
     await writeFile(join(folder, "landfall.yaml"), `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
     const { code, stdout, stderr } = await runLandfall(program, files);
     expect(code, stdout + stderr).toBe(0);
+  }, 60_000);
+
+  test("the commands that check prints grant the rights on Services, also where some exist", async () => {
+    const { cloud, cluster } = useRig();
+    const [program] = listPrograms();
+    if (program === undefined) throw new Error("Cannot find a program");
+    const pools = "loadBalancers: { pools: [{ name: a, addresses: [192.0.2.1] }] }";
+    await writeFile(
+      join(folder, "pools.yaml"),
+      `url: ${cloud.url}\ntoken: ${cloud.token}\n${pools}\n`,
+    );
+    const args = [
+      `--cloud-config=${folder}/pools.yaml`,
+      `--kubeconfig=${cluster.adminKubeconfigPath}`,
+      "--as=newcomer",
+      "--output=json",
+    ];
+    const check = async (): Promise<{
+      missing: readonly string[];
+      commands: readonly string[];
+    }> => {
+      const { stdout } = await runLandfall(program, ["check", ...args]);
+      const { permissions }: CheckReport = JSON.parse(stdout);
+      const missing = permissions.permissions.filter(({ allowed }) => allowed !== "yes");
+      const { advice = "" } = permissions;
+      return {
+        missing: missing.map((one) => `${one.verb} ${formatResource(one)}`),
+        commands: advice.match(/kubectl create .*? \| kubectl auth reconcile -f -/g) ?? [],
+      };
+    };
+    // Left by a version that needed less.
+    await runScript("kubectl create clusterrole landfall-services --verb=list --resource=services");
+    const before = await check();
+    expect(before.missing).toContain("patch services/status");
+    expect(before.commands).toHaveLength(6);
+    for (let round = 0; round < 2; round++) await runScript(before.commands.join("\n"));
+    const after = await check();
+    expect(after.commands).toEqual([]);
+    expect(after.missing.filter((right) => /services|namespaces/.test(right))).toEqual([]);
   }, 60_000);
 
   test("README.md makes the files that its first commands need, for this user alone", async () => {
