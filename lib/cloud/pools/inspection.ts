@@ -7,12 +7,14 @@ import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Finding } from "../inspection.ts";
 import { Ledger, listShown } from "./ledger.ts";
 import { type AddressPool, countAddresses, type Family, type PoolMap } from "./pool.ts";
-import { nameRivals } from "./problems.ts";
+import { nameRivals, nameService } from "./problems.ts";
 import { listRivals } from "./sharing.ts";
 
 const FAMILIES: readonly Family[] = [4, 6];
 /** More conflicts than these are counted, and not named. */
 const NAMED_MAX = 10;
+/** Of more Services than these, only the first ones are named. */
+const SERVICES_MAX = 5;
 /** A larger number is not written out. */
 const COUNTED_MAX = 1_000_000n;
 
@@ -38,14 +40,19 @@ function toSizeFindings(ledger: Ledger, pool: AddressPool): Finding[] {
   });
 }
 
+/** Says each conflict once, at the Service that comes first. */
 function listConflicts(ledger: Ledger, claims: readonly LoadBalancerClaim[]): Finding[] {
+  const said = new Set<string>();
   const found = claims.flatMap((claim) =>
     listShown(claim).flatMap((address): Finding[] => {
       const rivals = listRivals(ledger, address, claim).filter(({ hold }) => hold === "shown");
       if (rivals.length === 0) return [];
-      const { namespace, name } = claim.owner;
+      const all = [claim, ...rivals.map((rival) => rival.claim)];
+      const holds = all.map(({ owner }) => `${address} ${owner.uid}`);
+      if (holds.every((hold) => said.has(hold))) return [];
+      for (const hold of holds) said.add(hold);
       const others = nameRivals(rivals);
-      const message = `Service ${namespace}/${name} shows ${address}, which is also the address of ${others}`;
+      const message = `Service ${nameService(claim)} shows ${address}, which is also the address of ${others}`;
       const advice = "let one of them ask for another address";
       return [{ level: "warning", code: "addressConflict", message, advice }];
     }),
@@ -59,12 +66,15 @@ function listOutside(ledger: Ledger, claims: readonly LoadBalancerClaim[]): Find
   const outside = claims.filter((claim) =>
     listShown(claim).some((address) => ledger.pools.find(address) === undefined),
   );
-  const [first] = outside;
-  if (first === undefined) return [];
-  const { namespace, name } = first.owner;
-  const who =
-    outside.length === 1 ? `Service ${namespace}/${name} shows` : `${outside.length} Services show`;
-  const message = `${who} an address outside the address pools`;
+  if (outside.length === 0) return [];
+  const who = outside.length === 1 ? "1 Service shows" : `${outside.length} Services show`;
+  const message = `${who} an address outside the address pools: ${nameFirst(outside)}`;
   const advice = "they keep it; add it to a pool if it should be managed";
   return [{ level: "warning", code: "addressOutsidePools", message, advice }];
+}
+
+/** The names of the first ones. */
+function nameFirst(claims: readonly LoadBalancerClaim[]): string {
+  const names = claims.slice(0, SERVICES_MAX).map(nameService).join(", ");
+  return claims.length > SERVICES_MAX ? `${names}, …` : names;
 }

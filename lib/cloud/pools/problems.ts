@@ -43,6 +43,7 @@ export function nameRivals(rivals: readonly Rival[]): string {
   return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(" and ");
 }
 
-function nameService({ owner }: LoadBalancerClaim): string {
+/** `web/shop`. */
+export function nameService({ owner }: LoadBalancerClaim): string {
   return `${owner.namespace}/${owner.name}`;
 }

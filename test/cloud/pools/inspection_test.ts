@@ -26,13 +26,27 @@ test("inspectPools() warns about a pool that is full, and about addresses that a
     "warning addressPoolFull: address pool small: 2 of 2 IPv4 addresses are in use",
     "ok addressPool: address pool huge: 0 of more than a million IPv6 addresses are in use",
     "warning addressConflict: Service web/s1 shows 192.0.2.11, which is also the address of web/s2",
-    "warning addressConflict: Service web/s2 shows 192.0.2.11, which is also the address of web/s1",
-    "warning addressOutsidePools: Service web/s3 shows an address outside the address pools",
+    "warning addressOutsidePools: 1 Service shows an address outside the address pools: web/s3",
+  ]);
+});
+
+test("inspectPools() names all Services at an address", () => {
+  const conflicts = inspect("192.0.2.10", "192.0.2.10", "192.0.2.10").slice(2);
+  expect(conflicts).toEqual([
+    "warning addressConflict: Service web/s0 shows 192.0.2.10, which is also the address of web/s1 and web/s2",
   ]);
 });
 
 test("inspectPools() names a few of many conflicts", () => {
-  const found = inspect(...Array.from({ length: 30 }, () => "192.0.2.10"));
+  const shown = Array.from({ length: 30 }, (_, at) => `2001:db8::${at + 1}`);
+  const found = inspect(...shown, ...shown);
   expect(found.filter((line) => line.includes("addressConflict"))).toHaveLength(11);
   expect(found.at(-1)).toBe("warning addressConflict: 20 more Services show addresses of others");
+});
+
+test("inspectPools() names a few of many Services outside", () => {
+  const found = inspect(...Array.from({ length: 7 }, (_, at) => `198.51.100.${at + 1}`));
+  expect(found.at(-1)).toEndWith(
+    "7 Services show an address outside the address pools: web/s0, web/s1, web/s2, web/s3, web/s4, …",
+  );
 });
