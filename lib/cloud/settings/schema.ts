@@ -141,7 +141,7 @@ export function labels(): SettingSchema<Record<string, string>> {
       v.pipe(v.string(needText), v.check(isLabelValue, need(LABEL_VALUE_FORM))),
       problem,
     ),
-    v.check((found) => Object.keys(found).length > 0, problem),
+    v.check((found) => Object.keys(found).length > 0, "must not be empty"),
   );
 }
 

@@ -137,7 +137,7 @@ describe("labels()", () => {
     ],
     [{ "-": "b" }, "must be a label key that Kubernetes accepts"],
     [{ a: 1 }, "must be text, but is a number; write it in quotes"],
-    [{}, "must be labels (key: value), but is a block (key: value)"],
+    [{}, "must not be empty"],
     ["a=b", "must be labels (key: value)"],
   ])("judges %j: %j", (value, result) => {
     expect(judge(labels(), value)).toEqual(result);
