@@ -195,7 +195,7 @@ function requireFitting(
   if (refusals.length > 0) {
     throw new ConfigError(refusals.map((message) => ({ source: "--controllers", message })));
   }
-  for (const why of leftOut) log.info("A controller does not run", { why });
+  for (const one of leftOut) log.info("A controller does not run", { ...one });
   for (const idle of listIdleSettings(known, sections ?? new Map(), fitting)) {
     log.warn("Cloud settings", { warning: formatConfigIssue(idle) });
   }

@@ -12,12 +12,20 @@ export interface FittedControllers {
   /** Those that can run. */
   readonly fitting: readonly ControllerDefinition[];
   /**
-   * One line for each controller that cannot run, and that `--controllers` does not name, or that may be left out. The
-   * process starts without them.
+   * Each controller that cannot run, and that `--controllers` does not name, or that may be left out. The process starts
+   * without them.
    */
-  readonly leftOut: readonly string[];
+  readonly leftOut: readonly LeftOut[];
   /** One line for each controller that cannot run, although `--controllers` names it. The process must not start. */
   readonly refusals: readonly string[];
+}
+
+/** A controller that does not run. */
+export interface LeftOut {
+  /** What the cloud lacks; no full stop. */
+  readonly why: string;
+  /** How it can run, if settings are enough. */
+  readonly advice?: string;
 }
 
 /** The cloud and the settings that controllers must fit. */
@@ -35,7 +43,7 @@ export function fitControllers(
   { provider, named, sections }: Fitting,
 ): FittedControllers {
   const fitting: ControllerDefinition[] = [];
-  const leftOut: string[] = [];
+  const leftOut: LeftOut[] = [];
   const refusals: string[] = [];
   for (const one of chosen) {
     const standIns = one.standIn?.list(findSettings(one.section, sections)) ?? [];
@@ -46,10 +54,13 @@ export function fitControllers(
       continue;
     }
     const what = lacking.map((capability) => CAPABILITIES[capability]).join(" and ");
-    const why = `controller ${one.name} needs a cloud that can ${what}; the cloud ${provider.name} cannot`;
-    const advice = one.standIn ? `; ${one.standIn.advice}` : "";
-    const isRefused = named.has(one.name) && one.mayBeLeftOut !== true;
-    (isRefused ? refusals : leftOut).push(`${why}${advice}`);
+    const lack = `the cloud ${provider.name} cannot ${what}`;
+    if (named.has(one.name) && one.mayBeLeftOut !== true) {
+      refusals.push(`controller ${one.name} cannot run: ${lack}`);
+    } else {
+      const why = `controller ${one.name} does not run: ${lack}`;
+      leftOut.push({ why, ...(one.standIn && { advice: one.standIn.advice }) });
+    }
   }
   return { fitting, leftOut, refusals };
 }

@@ -7,8 +7,8 @@ import { FakeProvider, HintingProvider } from "../support/cloud/instances.ts";
 const [plain] = CONTROLLERS;
 if (plain === undefined) throw new Error("no controller");
 const listener = { ...plain, name: "listener", needs: ["changes"] } as const;
-const WHY =
-  "controller listener needs a cloud that can report changes as they happen; the cloud test cannot";
+const LACK = "the cloud test cannot report changes as they happen";
+const WHY = `controller listener does not run: ${LACK}`;
 
 test.each<[string, FakeProvider, readonly string[], object]>([
   [
@@ -17,12 +17,17 @@ test.each<[string, FakeProvider, readonly string[], object]>([
     ["listener"],
     { fitting: [plain, listener] },
   ],
-  ["leaves out one that * chose", new FakeProvider(), [], { fitting: [plain], leftOut: [WHY] }],
+  [
+    "leaves out one that * chose",
+    new FakeProvider(),
+    [],
+    { fitting: [plain], leftOut: [{ why: WHY }] },
+  ],
   [
     "refuses one that was named",
     new FakeProvider(),
     ["listener"],
-    { fitting: [plain], refusals: [WHY] },
+    { fitting: [plain], refusals: [`controller listener cannot run: ${LACK}`] },
   ],
 ])("fitControllers() %s", (_, provider, named, wanted) => {
   const fitted = fitControllers([plain, listener], { provider, named: new Set(named) });
@@ -33,7 +38,7 @@ test("fitControllers() leaves out one that was named and may be left out", () =>
   const optional = { ...listener, mayBeLeftOut: true };
   const options = { provider: new FakeProvider(), named: new Set(["listener"]) };
   const fitted = fitControllers([plain, optional], options);
-  expect(fitted).toEqual({ fitting: [plain], leftOut: [WHY], refusals: [] });
+  expect(fitted).toEqual({ fitting: [plain], leftOut: [{ why: WHY }], refusals: [] });
 });
 
 test("fitControllers() runs one whose settings stand in for what the cloud lacks", () => {
@@ -50,5 +55,9 @@ test("fitControllers() runs one whose settings stand in for what the cloud lacks
     return fitControllers([standing], { provider: new FakeProvider(), named: new Set(), sections });
   };
   expect(fit(true)).toEqual({ fitting: [standing], leftOut: [], refusals: [] });
-  expect(fit(false)).toEqual({ fitting: [], leftOut: [`${WHY}; set mine`], refusals: [] });
+  expect(fit(false)).toEqual({
+    fitting: [],
+    leftOut: [{ why: WHY, advice: "set mine" }],
+    refusals: [],
+  });
 });

@@ -19,7 +19,7 @@ export const serviceController: ControllerDefinition<LoadBalancerSettings> = {
   needs: ["loadBalancers"],
   standIn: {
     list: ({ pools }) => (pools.length > 0 ? ["loadBalancers"] : []),
-    advice: "or set address pools, in loadBalancers.pools of the settings file",
+    advice: "to let it run, set address pools: loadBalancers.pools in the settings file",
   },
   section: LOAD_BALANCERS,
   mayBeLeftOut: true,

@@ -25,12 +25,15 @@ export function fit(
   const { step, provider, named, sections, known } = options;
   if (provider === undefined) return { fitting: chosen, step };
   const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named, sections });
-  const toFinding = (level: CheckFinding["level"], message: string): CheckFinding => {
-    return { level, code: "capability", message, source: "--controllers" };
-  };
+  const place = { code: "capability", source: "--controllers" };
   const findings = [
-    ...refusals.map((why) => toFinding("failure", why)),
-    ...leftOut.map((why) => toFinding("ok", `${why}, so it does not run`)),
+    ...refusals.map((message): CheckFinding => ({ level: "failure", ...place, message })),
+    ...leftOut.map(({ why, ...more }): CheckFinding => ({
+      level: "ok",
+      ...place,
+      message: why,
+      ...more,
+    })),
     ...listIdleSettings(known, sections ?? new Map(), fitting).map((idle): CheckFinding => ({
       level: "warning",
       code: "settings",
