@@ -144,8 +144,13 @@ The rights of Landfall for the user "${USER.name}", for example of a client cert
 For a static pod, or for a process outside the cluster.`;
   return toYamlFile(
     head,
-    createRbac(USER, `${NAME}-user`, cloud).map((one) => toYaml(one)),
+    createRbac(USER, toUserRole(cloud), cloud).map((one) => toYaml(one)),
   );
+}
+
+/** Each cloud has its own: with two in one cluster, the second one must not replace the rights of the first. */
+function toUserRole({ folder }: Cloud): string {
+  return folder === undefined ? `${NAME}-user` : `${NAME}-user-${folder}`;
 }
 
 function renderSecretExample(cloud: Cloud): string {
@@ -159,6 +164,7 @@ ${wrapText(about, 115).join("\n")}`;
 }
 
 function renderStaticPod(cloud: Cloud): string {
+  const folder = cloud.folder === undefined ? "" : `${cloud.folder}/`;
   const head = `${WRITTEN}
 
 Landfall as a static pod. Copy this file to /etc/kubernetes/manifests on each control plane.
@@ -167,7 +173,7 @@ Put the kubeconfig and ${cloud.file} into ${HOST_FOLDER}, readable by group 6553
   install -d -m 0750 -g 65532 ${HOST_FOLDER}
   install -m 0640 -g 65532 kubeconfig ${cloud.file} ${HOST_FOLDER}/
 
-The user of the kubeconfig needs the rights of manifests/rbac-user.yaml.`;
+The user of the kubeconfig needs the rights of manifests/${folder}rbac-user.yaml.`;
   return toYamlFile(head, [toYaml(createStaticPod(cloud), toStaticPodComments(cloud))]);
 }
 
