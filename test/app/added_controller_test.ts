@@ -297,7 +297,9 @@ test("a run leaves out one that * chose and the cloud is not enough for, and say
   const asked = kubernetes.requests.entries.map(({ resource }) => resource);
   expect(asked).not.toContain("galleries");
   expect((await landfall.stop()).code).toBe(0);
-  expect(landfall.log).toContain(`controller ${LISTENER_NAME} does not run: the cloud example cannot`);
+  expect(landfall.log).toContain(
+    `controller ${LISTENER_NAME} does not run: the cloud example cannot`,
+  );
   await stop();
 }, 30_000);
 
