@@ -12,8 +12,8 @@ export interface FittedControllers {
   /** Those that can run. */
   readonly fitting: readonly ControllerDefinition[];
   /**
-   * Each controller that cannot run, and that `--controllers` does not name, or that may be left out. The process starts
-   * without them.
+   * Each controller that cannot run, and that `--controllers` does not name, or that may be left out. The process
+   * starts without them.
    */
   readonly leftOut: readonly LeftOut[];
   /** One line for each controller that cannot run, although `--controllers` names it. The process must not start. */

@@ -112,8 +112,8 @@ function adviseManifest(
 }
 
 /**
- * A ClusterRole for each resource that no manifest grants, and its binding. `kubectl auth reconcile` also adds rights and
- * users to those that exist, and takes none away.
+ * A ClusterRole for each resource that no manifest grants, and its binding. `kubectl auth reconcile` also adds rights
+ * and users to those that exist, and takes none away.
  */
 function adviseCommands(missing: readonly PermissionAnswer[], { user }: Granting): string {
   const groups = Map.groupBy(missing, (one) => `${formatResource(one)} ${one.name ?? ""}`);

@@ -106,14 +106,17 @@ describe("checkPermissions()", () => {
     const controllers = new Set([...ALL.controllers, "service"]);
     const { advice } = await check(services, { ...ALL, controllers, user: "landfall" });
     const add = "--dry-run=client -o yaml | kubectl auth reconcile -f -";
+    const role = (name: string, rule: string): string =>
+      `kubectl create clusterrole ${name} ${rule} ${add}`;
     const bind = (name: string): string =>
       `kubectl create clusterrolebinding ${name} --clusterrole=${name} --user=landfall ${add}`;
+    const ofOne = "--verb=get --resource=namespaces --resource-name=kube-system";
     expect(listCommands(advice)).toEqual([
-      `kubectl create clusterrole landfall-services --verb=list,watch,get --resource=services ${add}`,
+      role("landfall-services", "--verb=list,watch,get --resource=services"),
       bind("landfall-services"),
-      `kubectl create clusterrole landfall-services-status --verb=patch --resource=services/status ${add}`,
+      role("landfall-services-status", "--verb=patch --resource=services/status"),
       bind("landfall-services-status"),
-      `kubectl create clusterrole landfall-namespaces --verb=get --resource=namespaces --resource-name=kube-system ${add}`,
+      role("landfall-namespaces", ofOne),
       bind("landfall-namespaces"),
     ]);
   });
