@@ -502,10 +502,20 @@ const RULE_BREAKS: readonly Break[] = [
     invariant: "a Service that asks for something impossible keeps its backends up to date",
     edits: edit(
       `${PLAN}/plan.ts`,
-      "const steps = planKeeping(scene, scene.rules, spec.backends, who);",
-      "const steps = planKeeping(scene, [], spec.backends, who);",
+      "const steps = planKeeping(scene, scene.rules, spec, who);",
+      "const steps = planKeeping(scene, [], spec, who);",
     ),
     tests: [PLAN_TESTS],
+  },
+  {
+    id: "open-what-is-not-asked-for",
+    invariant: "no client gets in at a port that the Service does not ask for any more",
+    edits: edit(
+      `${PLAN}/keeping.ts`,
+      "if (!isAsked) return inPart(part, planClosing(scene, rule, isNeeded));",
+      "if (isAsked && !isAsked) return inPart(part, planClosing(scene, rule, isNeeded));",
+    ),
+    tests: [`${TESTS}/plan/keeping_test.ts`],
   },
   {
     id: "create-beside-unreadable",

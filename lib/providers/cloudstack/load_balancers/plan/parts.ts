@@ -22,7 +22,7 @@ import type { Network, PublicAddress, Rule } from "../view.ts";
 /** What a Service asks for, and where it gets it. */
 export interface PartsSite {
   readonly scene: Scene;
-  readonly spec: Pick<LoadBalancerSpec, "address" | "backends">;
+  readonly spec: Pick<LoadBalancerSpec, "address" | "backends" | "ports">;
   /** Also of a Service that asks for something that is not possible. */
   readonly asked: Wanted;
   /** Who may connect. Absent: not known. */

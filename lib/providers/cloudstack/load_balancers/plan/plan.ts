@@ -93,10 +93,14 @@ export function plan(view: View, spec: LoadBalancerSpec): Plan {
     isOwn: isOwnOrProven(scene, address),
     isNeeded: toNeed(wanted, place.gate),
   };
-  return { ...planSite(site, [...problems, ...sticky]), ...describeParts(chosen) };
+  return { ...planSite(site, spec, [...problems, ...sticky]), ...describeParts(chosen) };
 }
 
-function planSite(site: Site, own: readonly LoadBalancerProblem[]): Omit<Plan, "parts"> {
+function planSite(
+  site: Site,
+  spec: LoadBalancerSpec,
+  own: readonly LoadBalancerProblem[],
+): Omit<Plan, "parts"> {
   const { scene, wanted, address, network, backends } = site;
   const ports = wanted.ports.map((port) => planPort(site, port));
   const keeping = [...ports.flatMap((one) => one.keeping), ...planClosing(site)];
@@ -115,7 +119,7 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Omit<Plan, "
   const naming = scene.record?.shared === undefined ? planNaming(scene, address) : [];
   const making = [...tagging, ...naming, ...ports.flatMap((one) => one.steps)];
   const works = keeping.length + making.length === 0 && !isWaiting(problems);
-  const rest = planRest(site, works);
+  const rest = planRest(site, spec, works);
   return {
     steps: [
       ...keeping,
@@ -133,14 +137,18 @@ function planSite(site: Site, own: readonly LoadBalancerProblem[]): Omit<Plan, "
  * Plans to remove what the Service does not need any more. Another address goes only when the new one works, and when
  * the status does not show it any more.
  */
-function planRest(site: Site, works: boolean): PortPlan & { readonly isHeld: boolean } {
-  const { scene, wanted, address, backends, isNeeded } = site;
+function planRest(
+  site: Site,
+  spec: LoadBalancerSpec,
+  works: boolean,
+): PortPlan & { readonly isHeld: boolean } {
+  const { scene, wanted, address, isNeeded } = site;
   const steps = listObsolete(site).flatMap((one) => inPart(toPart(one), [toDeletion(scene, one)]));
   const others = listAddresses(scene).filter(({ id }) => id !== address.id);
   const isHeld = others.length > 0 && (!works || others.some((one) => isShown(scene, one)));
   if (isHeld) {
     const rules = others.flatMap(({ id }) => listOwnRules(scene, id));
-    const kept = planKeeping(scene, rules, backends, wanted);
+    const kept = planKeeping(scene, rules, spec, wanted);
     const isUsed = (item: AclItem): boolean =>
       rules.some((rule) => isExactly(item, toGatePort(rule)));
     const all = withItems(scene, steps, (item) => isNeeded(item) || isUsed(item));
@@ -228,6 +236,6 @@ function keepServing(
   who?: Pick<Wanted, "sources">,
 ): Plan {
   const { scene, spec } = shown;
-  const steps = planKeeping(scene, scene.rules, spec.backends, who);
+  const steps = planKeeping(scene, scene.rules, spec, who);
   return { steps, problems, ...describeParts(shown) };
 }
