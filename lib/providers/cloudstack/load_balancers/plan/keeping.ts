@@ -25,10 +25,10 @@ export function planKeeping(
   { ports, backends }: Pick<LoadBalancerSpec, "backends" | "ports">,
   who?: { readonly sources?: readonly string[] },
 ): readonly Step[] {
-  const asked = ports.map(({ protocol, port }) => `${protocol} ${port}`.toLowerCase());
+  const asked = new Set(ports.map(({ protocol, port }) => `${protocol} ${port}`.toLowerCase()));
   return rules.flatMap((rule) => {
     const { ipProtocol, publicPort } = toGatePort(rule);
-    const isAsked = asked.includes(`${ipProtocol} ${publicPort}`);
+    const isAsked = asked.has(`${ipProtocol} ${publicPort}`);
     return [
       ...(who === undefined ? [] : planClients(scene, rule, { ...who, isAsked })),
       ...planBackends(scene, rule, backends),
