@@ -4,6 +4,7 @@
  */
 import type { LoadBalancerLeftover } from "../cloud/capabilities/load_balancers.ts";
 import type { Capability } from "../cloud/capabilities/mod.ts";
+import type { PoolUsage } from "../cloud/pools/usage.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";
@@ -49,8 +50,13 @@ export interface RunningController<S = unknown> {
    * Reads only memory. For a Node, the page combines the results of all controllers.
    */
   describe?(object: KubeObject): object | undefined;
-  /** Lists what the cloud has for objects of its kind that do not exist, for the debug pages. Reads only memory. */
-  listLeftovers?(): readonly LoadBalancerLeftover[];
+  /**
+   * Lists what the cloud has for objects of its kind that do not exist, for the debug pages, each with the time since
+   * which it is known. Reads only memory.
+   */
+  listLeftovers?(): readonly (LoadBalancerLeftover & { readonly asOf: string })[];
+  /** Lists how full address pools are, for the debug pages. Reads only memory. */
+  listPools?(): readonly PoolUsage[];
 }
 
 /** The result of {@linkcode ControllerDefinition.load}. */

@@ -24,6 +24,8 @@ export interface LoadBalancerPartView {
   readonly wanted?: string;
   /** Absent if it does not exist. */
   readonly actual?: string;
+  /** Whether it is not known yet what should exist; then {@linkcode wanted} is absent. @default {false} */
+  readonly isUndecided?: boolean;
 }
 
 /** Why a load balancer is not as its Service asks. */
@@ -48,8 +50,8 @@ export interface LoadBalancerView {
   readonly addresses: readonly string[];
   /** `tcp 443`, in the order of the Service. */
   readonly ports: readonly string[];
-  /** Names of the Nodes that can get traffic. */
-  readonly backends: readonly string[];
+  /** Names of the Nodes that can get traffic. Absent: it has no backends, because it sends no traffic itself. */
+  readonly backends?: readonly string[];
   /** How many of them get traffic from each port; the fewest if they differ. Absent: not known. */
   readonly serving?: number;
   /** Empty until this process has looked at the cloud. */
@@ -77,6 +79,18 @@ export interface LeftoverView {
   readonly serviceUid: string;
   /** How many rules of load balancers are on it. */
   readonly rules: number;
+  /** Not before this time the cloud showed it; ISO 8601. Without Services, Landfall does not look again. */
+  readonly asOf: string;
+}
+
+/** How full an address pool is. */
+export interface PoolUsageView {
+  readonly pool: string;
+  /** `IPv4` or `IPv6`. */
+  readonly family: string;
+  readonly used: number;
+  /** All addresses of the family. */
+  readonly total: number;
 }
 
 /** The load balancers of a process. Reads only memory. */
@@ -87,4 +101,6 @@ export interface LoadBalancerSource {
   find(key: string): LoadBalancerView | undefined;
   /** By the last look at the cloud. Empty if this process did not look. */
   listLeftovers(): readonly LeftoverView[];
+  /** Address pools in the order of the settings. Empty if this process does not give addresses from pools. */
+  listPools(): readonly PoolUsageView[];
 }

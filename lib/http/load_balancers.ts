@@ -3,7 +3,12 @@
  * @module
  */
 import { Hono } from "hono";
-import type { LeftoverView, LoadBalancerSource, LoadBalancerView } from "./load_balancer_views.ts";
+import type {
+  LeftoverView,
+  LoadBalancerSource,
+  LoadBalancerView,
+  PoolUsageView,
+} from "./load_balancer_views.ts";
 import { inPieces } from "./pieces.ts";
 import { type Pieces, showList, showView } from "./replies.ts";
 import { formatSpan, toMs } from "./span.ts";
@@ -32,7 +37,9 @@ const TITLES = [
   "REASON",
 ];
 
-const LEFTOVER_TITLES = ["LEFTOVER", "ADDRESS-ID", "SERVICE", "SERVICE-UID", "RULES"];
+const LEFTOVER_TITLES = ["LEFTOVER", "ADDRESS-ID", "SERVICE", "SERVICE-UID", "RULES", "AS-OF"];
+
+const POOL_TITLES = ["POOL", "FAMILY", "USED", "TOTAL"];
 
 /** Routes of the list and of each load balancer. Like those of Nodes, they check no access. */
 export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPagesOptions): Hono {
@@ -40,9 +47,15 @@ export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPag
   routes.get(LOAD_BALANCERS_PATH, (context) => {
     const pieces = inPieces(loadBalancers.list());
     const leftovers = loadBalancers.listLeftovers();
-    const more = leftovers.length > 0 ? { leftovers } : {};
+    const pools = loadBalancers.listPools();
+    const more = {
+      ...(leftovers.length > 0 && { leftovers }),
+      ...(pools.length > 0 && { pools }),
+    };
     const toText = async (): Promise<string> =>
-      [await formatList(pieces, now()), ...formatLeftovers(leftovers)].join("\n");
+      [await formatList(pieces, now()), ...formatLeftovers(leftovers), ...formatPools(pools)].join(
+        "\n",
+      );
     return showList(context, { name: "loadBalancers", pieces, more, toText });
   });
   routes.get(`${LOAD_BALANCERS_PATH}/:namespace/:name`, async (context) => {
@@ -61,6 +74,12 @@ export function describeWait(view: LoadBalancerView): string {
   return failure || waiting || waitsFor;
 }
 
+/** Why a load balancer is not ready, else what is worth knowing about it; in one line. Empty if there is nothing. */
+export function describeReason(view: LoadBalancerView): string {
+  const [notice] = view.problems;
+  return describeWait(view) || (notice === undefined ? "" : `${notice.reason}: ${notice.message}`);
+}
+
 async function formatList(pieces: Pieces<LoadBalancerView>, nowMs: number): Promise<string> {
   const rows: string[][] = [];
   for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, nowMs)));
@@ -70,38 +89,56 @@ async function formatList(pieces: Pieces<LoadBalancerView>, nowMs: number): Prom
 /** A table, if there are any. */
 function formatLeftovers(leftovers: readonly LeftoverView[]): string[] {
   if (leftovers.length === 0) return [];
-  const rows = leftovers.map(({ ip, id, service = "", serviceUid, rules }) => [
+  const rows = leftovers.map(({ ip, id, service = "", serviceUid, rules, asOf }) => [
     ip,
     id,
     service,
     serviceUid,
     String(rules),
+    asOf,
   ]);
   return [formatTable(LEFTOVER_TITLES, rows)];
 }
 
+/** A table, if there are any. */
+function formatPools(pools: readonly PoolUsageView[]): string[] {
+  if (pools.length === 0) return [];
+  const rows = pools.map(({ pool, family, used, total }) => [
+    pool,
+    family,
+    String(used),
+    String(total),
+  ]);
+  return [formatTable(POOL_TITLES, rows)];
+}
+
 function toRow(view: LoadBalancerView, nowMs: number): string[] {
-  const { namespace, name, state, addresses, ports, backends, serving, lastReconcile } = view;
+  const { namespace, name, state, addresses, ports, lastReconcile } = view;
   return [
     namespace,
     name,
     view.isLeaving === true ? `${state}, leaving` : state,
     addresses.join(","),
     ports.join(","),
-    serving === undefined ? String(backends.length) : `${serving}/${backends.length}`,
+    toBackends(view),
     formatSpan(nowMs - toMs(view.notReadySince)),
     lastReconcile?.outcome ?? "",
     formatSpan(nowMs - toMs(lastReconcile?.at)),
-    describeWait(view),
+    describeReason(view),
   ];
+}
+
+function toBackends({ backends, serving }: LoadBalancerView): string {
+  if (backends === undefined) return "";
+  return serving === undefined ? String(backends.length) : `${serving}/${backends.length}`;
 }
 
 function formatOne(view: LoadBalancerView, nowMs: number): string {
   const tables = [formatTable(TITLES, [toRow(view, nowMs)])];
-  const parts = view.parts.map(({ kind, name, wanted = "", actual = "" }) => [
+  const parts = view.parts.map(({ kind, name, wanted = "", actual = "", isUndecided }) => [
     kind,
     name,
-    wanted,
+    isUndecided === true ? "unknown" : wanted,
     actual,
   ]);
   if (parts.length > 0) tables.push(formatTable(["KIND", "NAME", "WANTED", "ACTUAL"], parts));
@@ -109,13 +146,7 @@ function formatOne(view: LoadBalancerView, nowMs: number): string {
   if (problems.length > 0) tables.push(formatTable(["PROBLEM", "MESSAGE"], problems));
   const steps = view.steps.map((step, at) => [String(at + 1), step]);
   if (steps.length > 0) tables.push(formatTable(["STEP", "WHAT"], steps));
-  if (view.backends.length > 0) {
-    tables.push(
-      formatTable(
-        ["BACKEND"],
-        view.backends.map((name) => [name]),
-      ),
-    );
-  }
+  const backends = (view.backends ?? []).map((name) => [name]);
+  if (backends.length > 0) tables.push(formatTable(["BACKEND"], backends));
   return tables.join("\n");
 }

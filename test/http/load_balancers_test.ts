@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { createLoadBalancerRoutes, describeWait } from "../../lib/http/load_balancers.ts";
 import {
   LEFTOVER,
+  POOL,
   toLoadBalancerSource,
   toLoadBalancerView,
   WAITING,
@@ -43,10 +44,32 @@ test("createLoadBalancerRoutes() adds addresses without a Service to the list, i
   const lines = text.split("\n").map((line) => line.replaceAll(/ {2,}/g, "|"));
   expect(lines.slice(2)).toEqual([
     "",
-    "LEFTOVER|ADDRESS-ID|SERVICE|SERVICE-UID|RULES",
-    `192.0.2.99|${LEFTOVER.id}|store/old-shop|${LEFTOVER.serviceUid}|2`,
+    "LEFTOVER|ADDRESS-ID|SERVICE|SERVICE-UID|RULES|AS-OF",
+    `192.0.2.99|${LEFTOVER.id}|store/old-shop|${LEFTOVER.serviceUid}|2|2026-01-01T00:05:00.000Z`,
     "",
   ]);
+});
+
+test("createLoadBalancerRoutes() adds address pools, and has no backends for what has none", async () => {
+  const { backends: _none, ...view } = toLoadBalancerView("api", {
+    problems: [{ reason: "AddressOutsidePools", message: "in no pool", isWaiting: false }],
+    parts: [{ kind: "address", name: "IPv4", actual: "192.0.2.10", isUndecided: true }],
+  });
+  const source = toLoadBalancerSource([view], [], [POOL]);
+  const more = createLoadBalancerRoutes({ loadBalancers: source, now: () => PAGE_NOW });
+  const response = await more.request("/debug/load-balancers");
+  expect(await response.json()).toEqual({ loadBalancers: [view], pools: [POOL] });
+  const text = await (await more.request("/debug/load-balancers?format=text")).text();
+  const lines = text.split("\n").map((line) => line.replaceAll(/ {2,}/g, "|"));
+  expect(lines.slice(1)).toEqual([
+    "default|api|ready|192.0.2.10|tcp 80,tcp 443|-|-|unchanged|45s|AddressOutsidePools: in no pool",
+    "",
+    "POOL|FAMILY|USED|TOTAL",
+    "edge|IPv4|15|16",
+    "",
+  ]);
+  const one = await (await more.request("/debug/load-balancers/default/api?format=text")).text();
+  expect(one).toMatch(/^address +IPv4 +unknown +192\.0\.2\.10$/m);
 });
 
 test("createLoadBalancerRoutes() counts the backends that get traffic, if that is known", async () => {

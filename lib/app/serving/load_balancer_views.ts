@@ -22,7 +22,6 @@ export function toLoadBalancerSource(chosen: Parts["controllers"]): LoadBalancer
       state: "working",
       addresses: [],
       ports: [],
-      backends: [],
       parts: [],
       problems: [],
       steps: [],
@@ -33,6 +32,7 @@ export function toLoadBalancerSource(chosen: Parts["controllers"]): LoadBalancer
   return {
     find,
     listLeftovers: () => controller.listLeftovers?.() ?? [],
+    listPools: () => controller.listPools?.() ?? [],
     *list() {
       for (const key of [...objects.keys()].sort()) {
         const view = find(key);

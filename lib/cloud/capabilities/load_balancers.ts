@@ -107,6 +107,8 @@ export interface LoadBalancerPart {
   readonly wanted?: string;
   /** Absent if it does not exist. */
   readonly actual?: string;
+  /** Whether it is not known yet what should exist; then {@linkcode wanted} is absent. @default {false} */
+  readonly isUndecided?: boolean;
 }
 
 /** A load balancer in short, for the debug pages. */

@@ -16,6 +16,7 @@ import { planAddresses, planRelease, type PoolStep, type PoolView } from "./plan
 import { PoolMap } from "./pool.ts";
 import type { LoadBalancerSettings } from "./settings.ts";
 import { listRivals } from "./sharing.ts";
+import { listUsage, type PoolUsage } from "./usage.ts";
 
 /** What {@linkcode AddressPools} needs. */
 export interface AddressPoolsOptions {
@@ -90,6 +91,11 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
     );
     if (!isTaken) ledger.reserve(uid, addresses);
     return Promise.resolve();
+  }
+
+  /** How full each pool is, from the index. Empty before the first look: then nothing is known of Services. */
+  listUsage(): readonly PoolUsage[] {
+    return this.#lookedAtMs === Number.NEGATIVE_INFINITY ? [] : listUsage(this.#ledger);
   }
 
   forget(uid: string): void {

@@ -6,11 +6,10 @@
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Finding } from "../inspection.ts";
 import { Ledger, listShown } from "./ledger.ts";
-import { type AddressPool, countAddresses, type Family, type PoolMap } from "./pool.ts";
+import { type AddressPool, countAddresses, FAMILIES, type PoolMap } from "./pool.ts";
 import { nameRivals, nameService } from "./problems.ts";
 import { listRivals } from "./sharing.ts";
 
-const FAMILIES: readonly Family[] = [4, 6];
 /** More conflicts than these are counted, and not named. */
 const NAMED_MAX = 10;
 /** Of more Services than these, only the first ones are named. */

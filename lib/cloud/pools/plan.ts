@@ -12,7 +12,7 @@ import type {
 } from "../capabilities/load_balancers.ts";
 import { type Choice, chooseAddress } from "./choice.ts";
 import { type LedgerReader, listShown } from "./ledger.ts";
-import { type Family, toFamily } from "./pool.ts";
+import { FAMILIES, type Family, toFamily } from "./pool.ts";
 import { toNotice, toWaiting } from "./problems.ts";
 import { formatRecord } from "./record.ts";
 import type { Announcer } from "./settings.ts";
@@ -46,12 +46,15 @@ export function planAddresses(
   const invalid = wishes.problem ?? findStrayWish(wishes, families);
   if (invalid !== undefined) {
     const problems = [toWaiting("AddressWishInvalid", invalid)];
-    return { steps: [], problems, parts: listParts(spec, []) };
+    return { steps: [], problems, parts: listParts({ ledger, claim: spec, wanted: "unknown" }) };
   }
   const choices = families.map((family) => chooseAddress({ ledger, spec, wishes, family }));
   const problems = listProblems(spec, choices);
   const addresses = choices.flatMap(({ address }) => address ?? []);
-  const parts = listParts(spec, addresses);
+  const wanted = new Map(
+    families.map((family, at) => [family, choices[at]?.address ?? wishes.addresses.get(family)]),
+  );
+  const parts = listParts({ ledger, claim: spec, wanted });
   if (problems.some(({ isWaiting = true }) => isWaiting)) return { steps: [], problems, parts };
   if (!isReserved(ledger, spec, addresses)) {
     const summary = `reserve ${addresses.join(" and ")}`;
@@ -80,11 +83,11 @@ function isReserved(
 
 /** Plans for a Service that needs no addresses any more: what its status and its record hold is free without them. */
 export function planRelease(
-  { announce }: PoolView,
+  { ledger, announce }: PoolView,
   claim: LoadBalancerClaim,
 ): LoadBalancerPlan<PoolStep> {
   const annotations = announce === "kubeVip" ? { [KUBE_VIP_IPS]: undefined } : undefined;
-  const parts = listParts(claim, []);
+  const parts = listParts({ ledger, claim, wanted: new Map() });
   return { steps: [], problems: [], ingress: [], parts, ...(annotations && { annotations }) };
 }
 
@@ -121,20 +124,34 @@ function listProblems(
   });
 }
 
-function listParts(claim: LoadBalancerClaim, wanted: readonly string[]): LoadBalancerPart[] {
+/**
+ * The address of each family, and its pool.
+ *
+ * @param options.wanted By family. `undefined`: it is not known what the Service can get; absent: nothing
+ */
+function listParts({
+  ledger,
+  claim,
+  wanted,
+}: {
+  readonly ledger: LedgerReader;
+  readonly claim: LoadBalancerClaim;
+  readonly wanted: ReadonlyMap<Family, string | undefined> | "unknown";
+}): LoadBalancerPart[] {
   const shown = listShown(claim);
-  const families: readonly Family[] = [4, 6];
-  return families.flatMap((family) => {
-    const want = wanted.find((one) => toFamily(one) === family);
-    const actual = shown.filter((one) => toFamily(one) === family).join(", ");
-    if (want === undefined && actual === "") return [];
-    return [
-      {
-        kind: "address",
-        name: `IPv${family}`,
-        ...(want !== undefined && { wanted: want }),
-        ...(actual !== "" && { actual }),
-      },
-    ];
+  const toPool = (address: string): string => ledger.pools.find(address)?.name ?? "none";
+  return FAMILIES.flatMap((family): LoadBalancerPart[] => {
+    const want = wanted === "unknown" ? undefined : wanted.get(family);
+    const isUndecided = want === undefined && (wanted === "unknown" || wanted.has(family));
+    const have = shown.filter((one) => toFamily(one) === family);
+    if (want === undefined && have.length === 0) return [];
+    const toPart = (kind: string, toText: (address: string) => string): LoadBalancerPart => ({
+      kind,
+      name: `IPv${family}`,
+      ...(want !== undefined && { wanted: toText(want) }),
+      ...(have.length > 0 && { actual: have.map(toText).join(", ") }),
+      ...(isUndecided && { isUndecided }),
+    });
+    return [toPart("address", (one) => one), toPart("pool", toPool)];
   });
 }

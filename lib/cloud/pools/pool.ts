@@ -24,6 +24,9 @@ export interface AddressPool {
 /** The IP family as a number. */
 export type Family = Cidr["family"];
 
+/** Both families, in the order in which they are shown. */
+export const FAMILIES: readonly Family[] = [4, 6];
+
 /** Whether a pool is for a Service. */
 export function accepts(
   { namespaces, selector = {} }: AddressPool,

@@ -19,8 +19,8 @@ export interface ServiceReport {
   readonly addresses: readonly string[];
   /** `tcp 80`, `udp 53`. */
   readonly ports: readonly string[];
-  /** Names of the Nodes that can get traffic. */
-  readonly backends: readonly string[];
+  /** Names of the Nodes that can get traffic. Absent: it has no backends, because it sends no traffic itself. */
+  readonly backends?: readonly string[];
   /** How many of them get traffic from each port; the fewest if they differ. Absent: not known. */
   readonly serving?: number;
   readonly parts: readonly LoadBalancerPart[];
@@ -49,8 +49,8 @@ export interface ServiceFacts {
   readonly failed: ReconcileOutcome | undefined;
   /** By the last look at the cloud. */
   readonly plan: LoadBalancerPlan | undefined;
-  /** Names of the Nodes that may get traffic from any load balancer. */
-  readonly backends: readonly string[];
+  /** Names of the Nodes that may get traffic from any load balancer. Absent: load balancers have no backends. */
+  readonly backends: readonly string[] | undefined;
   readonly isLeaving: boolean;
   /** Now, in monotonic milliseconds, and in milliseconds since the epoch. */
   readonly now: { readonly monotonicMs: number; readonly ms: number };
@@ -67,7 +67,9 @@ export function describeService(service: Service, facts: ServiceFacts): ServiceR
     state,
     addresses: listAddresses(service, overview?.address),
     ports: ports.map(({ protocol, port }) => `${protocol.toLowerCase()} ${port}`),
-    backends: isLeaving ? [] : (overview?.backends ?? backends),
+    ...(backends !== undefined && {
+      backends: isLeaving ? [] : (overview?.backends ?? backends),
+    }),
     ...(overview?.serving !== undefined && { serving: overview.serving }),
     parts: plan?.parts ?? [],
     problems: plan?.problems ?? [],
@@ -88,12 +90,13 @@ function listAddresses(service: Service, address: string | undefined): readonly 
 }
 
 function toLastReconcile({ managed, failed }: ServiceFacts): ServiceReport["lastReconcile"] {
-  const { succeededAt } = managed;
+  const { succeededAt, state } = managed;
   if (failed !== undefined && failed.at >= (succeededAt ?? 0)) {
     const { at, outcome, error } = failed;
     return { at: toTime(at), outcome, ...(error !== undefined && { error }) };
   }
-  return succeededAt === undefined ? null : { at: toTime(succeededAt), outcome: "ok" };
+  if (succeededAt === undefined) return null;
+  return { at: toTime(succeededAt), outcome: state === "waiting" ? "waiting" : "ok" };
 }
 
 function toTime(ms: number): string {

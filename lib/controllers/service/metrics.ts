@@ -2,6 +2,7 @@
  * Metrics of the controller of Services. The first four are those of the Go controller.
  * @module
  */
+import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import type { MetricsRegistry } from "../../core/metrics.ts";
 import type { ServiceState } from "./state/managed.ts";
 
@@ -22,6 +23,8 @@ export interface ServiceMetrics {
     readOldestPendingMs(): number;
     /** How many addresses in the cloud belong to Services that do not exist. */
     countLeftovers(): number;
+    /** How full each address pool is. */
+    listPools(): Iterable<PoolUsage>;
   }): void;
 }
 
@@ -60,6 +63,14 @@ export function createServiceMetrics(registry: MetricsRegistry): ServiceMetrics 
     name: "landfall_load_balancer_leftovers",
     help: "Public addresses with the tags of this cluster and of a Service that does not exist, by the last look.",
   });
+  const addresses = registry.gauge({
+    name: "landfall_address_pool_addresses",
+    help: "Addresses of an address pool, by pool and family: IPv4, IPv6. Only the leader knows them.",
+  });
+  const used = registry.gauge({
+    name: "landfall_address_pool_addresses_used",
+    help: "Addresses of an address pool that some Service has or gets, by pool and family. Only the leader knows them.",
+  });
   return {
     countSync: () => syncs.inc(),
     countNodeFailure: () => nodeFailures.inc(),
@@ -72,6 +83,12 @@ export function createServiceMetrics(registry: MetricsRegistry): ServiceMetrics 
         for (const [state, count] of counts) states.set(count, { state });
         pending.set(source.readOldestPendingMs() / 1_000);
         leftovers.set(source.countLeftovers());
+        addresses.clear();
+        used.clear();
+        for (const { pool, family, ...counts } of source.listPools()) {
+          addresses.set(counts.total, { pool, family });
+          used.set(counts.used, { pool, family });
+        }
       }),
   };
 }

@@ -3,13 +3,10 @@
  * @module
  */
 import type { FindHolder } from "../../cloud/capabilities/load_balancer_holders.ts";
-import type {
-  LoadBalancerClaim,
-  LoadBalancerLeftover,
-  LoadBalancers,
-} from "../../cloud/capabilities/load_balancers.ts";
+import type { LoadBalancerClaim, LoadBalancers } from "../../cloud/capabilities/load_balancers.ts";
 import { AddressPools } from "../../cloud/pools/address_pools.ts";
 import type { LoadBalancerSettings } from "../../cloud/pools/settings.ts";
+import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { type DetachedRun, DetachedWork } from "../../engine/detached_work.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
@@ -24,7 +21,7 @@ import { describeService, type ServiceReport } from "./describe.ts";
 import { CLASS_FLAG, SYNC_PERIOD_FLAG, SYNCS_FLAG } from "./flags.ts";
 import { runFullPasses } from "./passes/full_pass.ts";
 import { isDrift, listInputs } from "./spec/inputs.ts";
-import { Leftovers } from "./passes/leftovers.ts";
+import { type KnownLeftover, Leftovers } from "./passes/leftovers.ts";
 import { Looks } from "./passes/looks.ts";
 import { ManagedServices } from "./state/managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
@@ -57,7 +54,8 @@ const BACKOFF_MS = 5_000;
 export class ServiceController implements RunningController<LoadBalancerSettings> {
   readonly objects: StoreReader<Service>;
   readonly #context: ControllerContext<LoadBalancerSettings>;
-  readonly #loadBalancers: LoadBalancers;
+  /** Absent: the cloud has load balancers. */
+  readonly #pools: AddressPools | undefined;
   readonly #managed: ManagedServices;
   readonly #tasks: ServiceTasks;
   readonly #looks: Looks;
@@ -78,7 +76,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     const inputs = (service: Service): readonly unknown[] => listInputs(service, ownClass);
     const written = new WrittenVersions();
     this.#context = context;
-    this.#loadBalancers = loadBalancers;
+    this.#pools = loadBalancers instanceof AddressPools ? loadBalancers : undefined;
     this.objects = caches.reader(SERVICES);
     const services = new NewestServices(this.objects, written);
     const managed = new ManagedServices(clock);
@@ -138,6 +136,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       listStates: () => managed.listStates(),
       readOldestPendingMs: () => managed.readOldestPendingMs(),
       countLeftovers: () => this.#leftovers.list().length,
+      listPools: () => this.listPools(),
     });
   }
 
@@ -157,9 +156,13 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     }
   }
 
-  /** Uses other address pools from now on. */
-  reconfigure(settings: LoadBalancerSettings): void {
-    if (this.#loadBalancers instanceof AddressPools) this.#loadBalancers.reconfigure(settings);
+  /** Uses other address pools from now on, or another cloud. */
+  reconfigure(
+    settings: LoadBalancerSettings,
+    { isOtherCloud = false }: { readonly isOtherCloud?: boolean } = {},
+  ): void {
+    this.#pools?.reconfigure(settings);
+    if (isOtherCloud) this.#looks.forget();
     for (const key of this.#tasks.listKeys()) this.#loop.enqueue(key);
   }
 
@@ -173,15 +176,20 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       managed,
       failed: this.#loop.outcomes.get(key),
       plan: this.#reconciler.preview(service),
-      backends: this.#backends.current.map(({ nodeName }) => nodeName),
+      backends: this.#pools ? undefined : this.#backends.current.map(({ nodeName }) => nodeName),
       isLeaving: this.#tasks.findNeed(service) === "release",
       now: { monotonicMs: clock.monotonic(), ms: clock.now() },
     });
   }
 
   /** Lists addresses in the cloud without a Service, for the debug pages. */
-  listLeftovers(): readonly LoadBalancerLeftover[] {
+  listLeftovers(): readonly KnownLeftover[] {
     return this.#leftovers.list();
+  }
+
+  /** Lists how full address pools are; nothing before the first look, as on a standby. */
+  listPools(): readonly PoolUsage[] {
+    return this.#pools?.listUsage() ?? [];
   }
 
   async #runFullPasses(signal: AbortSignal): Promise<void> {
@@ -192,7 +200,9 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       await this.#looks.look(0, stop);
       this.#leftovers.log();
     };
-    const isNeeded = (): boolean => [...this.#tasks.listKeys()].length > 0;
+    // A look at address pools costs the cloud nothing, and shows how full they are also without Services.
+    const isNeeded = (): boolean =>
+      this.#pools !== undefined || [...this.#tasks.listKeys()].length > 0;
     const enqueueAll = (): void => {
       for (const key of this.#tasks.listKeys()) this.#loop.enqueueUnlessWaiting(key);
     };

@@ -150,7 +150,7 @@ th code{display:inline-block;min-width:8rem;font-weight:400}
 .nodes.balancers th:nth-child(2){width:34%}.nodes.balancers th:nth-child(n+3):nth-child(-n+4){width:auto}
 .nodes.balancers th:nth-child(5){width:7rem}
 .nodes.leftovers th:nth-child(n){width:auto}.nodes.leftovers th:first-child{width:11.5rem}
-.nodes.leftovers th:last-child{width:5rem}}
+.nodes.leftovers th:nth-child(5){width:5rem}.nodes.pools th:nth-child(n){width:auto}}
 .card+.card,.soft+.card{margin-top:.8rem}
 .card>dl{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;padding:.4rem 0}
 .card>dl>*{padding:.3rem 1rem}

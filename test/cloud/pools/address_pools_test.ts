@@ -29,7 +29,10 @@ describe("AddressPools", () => {
       problems: [],
       ingress: [{ ip: address, ipMode: "VIP" }],
       record: `{"v":1,"addresses":["${address}"]}`,
-      parts: [{ kind: "address", name: "IPv4", wanted: address }],
+      parts: [
+        { kind: "address", name: "IPv4", wanted: address },
+        { kind: "pool", name: "IPv4", wanted: "a" },
+      ],
     });
     expect(services.get(spec).record).toBe(`{"v":1,"addresses":["${address}"]}`);
     expect(await services.settle(spec)).toMatchObject({ steps: [], problems: [] });
@@ -140,7 +143,10 @@ describe("AddressPools", () => {
       steps: [],
       problems: [],
       ingress: [],
-      parts: [{ kind: "address", name: "IPv4", actual: address }],
+      parts: [
+        { kind: "address", name: "IPv4", actual: address },
+        { kind: "pool", name: "IPv4", actual: "a" },
+      ],
     });
   });
 });

@@ -36,7 +36,24 @@ describe("planAddresses()", () => {
     const { parts } = planAddresses(createView(), { ...spec, address: "192.0.2.10" });
     expect(parts).toEqual([
       { kind: "address", name: "IPv4", wanted: "192.0.2.10", actual: "198.51.100.1, 192.0.2.10" },
+      { kind: "pool", name: "IPv4", wanted: "a", actual: "none, a" },
       { kind: "address", name: "IPv6", wanted: "2001:db8::10" },
+      { kind: "pool", name: "IPv6", wanted: "a" },
+    ]);
+  });
+
+  test("shows an address that it cannot have as wanted, and does not guess an invalid wish", () => {
+    const spec = toSpec("shop", { ...DUAL, ingress: [{ ip: "192.0.2.10" }] });
+    const asked = planAddresses(createView(), { ...spec, address: "203.0.113.9" });
+    expect(asked.parts.slice(0, 2)).toEqual([
+      { kind: "address", name: "IPv4", wanted: "203.0.113.9", actual: "192.0.2.10" },
+      { kind: "pool", name: "IPv4", wanted: "none", actual: "a" },
+    ]);
+    const invalid = planAddresses(createView(), { ...spec, address: "no address" });
+    expect(invalid.problems).toHaveLength(1);
+    expect(invalid.parts).toEqual([
+      { kind: "address", name: "IPv4", actual: "192.0.2.10", isUndecided: true },
+      { kind: "pool", name: "IPv4", actual: "a", isUndecided: true },
     ]);
   });
 });
@@ -47,7 +64,10 @@ test("planRelease() wants an empty status, and no annotation for kube-vip", () =
     steps: [],
     problems: [],
     ingress: [],
-    parts: [{ kind: "address", name: "IPv4", actual: "192.0.2.10" }],
+    parts: [
+      { kind: "address", name: "IPv4", actual: "192.0.2.10" },
+      { kind: "pool", name: "IPv4", actual: "a" },
+    ],
   });
   expect(planRelease(createView("kubeVip"), claim).annotations).toEqual({
     "kube-vip.io/loadbalancerIPs": undefined,

@@ -45,6 +45,75 @@ describe("the controller of Services with address pools", () => {
     expect(rig.readAddress("web/late")).toBe("192.0.2.10");
   });
 
+  test("writes no Event and no warning when a waiting Service is deleted", async () => {
+    await using rig = await startServices({ pools: SMALL });
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.server.add("late");
+    await rig.clock.advance(0);
+    const [reasons, lines] = [rig.listReasons("web/late").length, rig.lines.length];
+    rig.server.beforeWrite = () => {
+      rig.server.isWatchHeld = true;
+      rig.server.beforeWrite = () => undefined;
+      rig.server.remove("web/late");
+    };
+    rig.server.remove(KEY);
+    await rig.clock.advance(1_000);
+    expect(rig.server.find("web/late")).toBeUndefined();
+    rig.server.releaseWatch();
+    await rig.clock.advance(60_000);
+    expect(rig.listReasons("web/late").slice(reasons)).toEqual([]);
+    expect(rig.lines.slice(lines).filter((one) => one.includes('"warn"'))).toEqual([]);
+  });
+
+  test("shows how full each pool is while it leads, also without Services", async () => {
+    await using rig = await startServices({ pools: SMALL, isStandby: true });
+    const readUsed = (): number[] => rig.controller.listPools().map(({ used }) => used);
+    expect(rig.metrics.render()).not.toContain('pool="a"');
+    await rig.lead();
+    expect(rig.controller.listPools()).toEqual([{ pool: "a", family: "IPv4", used: 0, total: 1 }]);
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    expect(readUsed()).toEqual([1]);
+    const series = 'landfall_address_pool_addresses_used{family="IPv4",pool="a"}';
+    expect(rig.metrics.render()).toContain(`${series} 1`);
+    rig.server.remove(KEY);
+    await rig.clock.advance(0);
+    expect(readUsed()).toEqual([0]);
+    rig.controller.reconfigure(toSettings({ name: "b", addresses: ["198.51.100.0/30"] }));
+    expect(rig.controller.listPools()).toEqual([{ pool: "b", family: "IPv4", used: 0, total: 2 }]);
+    expect(rig.metrics.render()).not.toContain('pool="a"');
+  });
+
+  test("describes a Service with its pool and without backends; what is not decided is not undesired", async () => {
+    await using rig = await startServices({ pools: SMALL });
+    const read = () => {
+      const service = rig.server.find(KEY);
+      return service && rig.controller.describe(service);
+    };
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    const parts = [
+      { kind: "address", name: "IPv4", wanted: "192.0.2.10", actual: "192.0.2.10" },
+      { kind: "pool", name: "IPv4", wanted: "a", actual: "a" },
+    ];
+    expect(read()).toMatchObject({ state: "ready", parts });
+    expect(read()).not.toHaveProperty("backends");
+    const annotations = { "landfall.dev/address-pool": "none-such" };
+    rig.server.change(KEY, { metadata: { annotations } });
+    await rig.clock.advance(10_000);
+    expect(rig.readAddress(KEY)).toBe("192.0.2.10");
+    expect(read()).toMatchObject({
+      state: "waiting",
+      parts: [
+        { actual: "192.0.2.10", isUndecided: true },
+        { actual: "a", isUndecided: true },
+      ],
+      lastReconcile: { outcome: "waiting" },
+    });
+    expect(read()?.parts.map(({ wanted }) => wanted)).toEqual([undefined, undefined]);
+  });
+
   test("gives a Service that is deleted and made again the same address", async () => {
     const pools = toSettings({ name: "a", addresses: ["10.0.0.0/16"] });
     await using rig = await startServices({ pools });

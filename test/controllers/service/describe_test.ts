@@ -60,3 +60,10 @@ test("describeService() of one that fails, and of one that goes", () => {
   const unknown = describeService(SERVICE, { ...unplanned, plan: undefined, managed: fresh });
   expect(unknown).toMatchObject({ parts: [], steps: [], lastReconcile: null });
 });
+
+test("describeService() of one that waits has that outcome, and no backends if load balancers have none", () => {
+  const managed = { ...FACTS.managed, state: "waiting", failure: "no" } as const;
+  const report = describeService(SERVICE, { ...FACTS, managed, backends: undefined });
+  expect(report.lastReconcile).toEqual({ at: "2026-01-01T00:00:00.000Z", outcome: "waiting" });
+  expect(report).not.toHaveProperty("backends");
+});

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { PoolUsage } from "../../../lib/cloud/pools/usage.ts";
 import { createServiceMetrics } from "../../../lib/controllers/service/metrics.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 
@@ -9,10 +10,15 @@ test("createServiceMetrics() has the metrics of the Go controller, and the state
   metrics.countNodeFailure();
   metrics.noteHostUpdate(3_000);
   metrics.noteNodePass(4_000);
+  let pools: readonly PoolUsage[] = [
+    { pool: "a", family: "IPv4", used: 3, total: 4 },
+    { pool: "a", family: "IPv6", used: 0, total: 2 ** 64 },
+  ];
   metrics.readFrom({
     listStates: () => ["ready", "ready", "failing"],
     readOldestPendingMs: () => 9_000,
     countLeftovers: () => 4,
+    listPools: () => pools,
   });
   const page = registry.render();
   for (const line of [
@@ -26,7 +32,13 @@ test("createServiceMetrics() has the metrics of the Go controller, and the state
     'landfall_load_balancers{state="failing"} 1',
     "landfall_load_balancer_pending_seconds 9",
     "landfall_load_balancer_leftovers 4",
+    'landfall_address_pool_addresses{family="IPv4",pool="a"} 4',
+    'landfall_address_pool_addresses_used{family="IPv4",pool="a"} 3',
+    'landfall_address_pool_addresses{family="IPv6",pool="a"} 18446744073709552000',
+    'landfall_address_pool_addresses_used{family="IPv6",pool="a"} 0',
   ]) {
     expect(page).toContain(line);
   }
+  pools = [];
+  expect(registry.render()).not.toContain('pool="a"');
 });

@@ -233,6 +233,31 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ],
   },
   {
+    alert: "LandfallAddressPoolNearlyFull",
+    minutes: 30,
+    count: 1,
+    fires: {
+      [`landfall_address_pool_addresses{pool="a",family="IPv4",${A}}`]: "16x40",
+      [`landfall_address_pool_addresses_used{pool="a",family="IPv4",${A}}`]: "14x5 15x35",
+      // Another family and another pool do not count for it.
+      [`landfall_address_pool_addresses{pool="a",family="IPv6",${A}}`]: "18446744073709552000x40",
+      [`landfall_address_pool_addresses_used{pool="a",family="IPv6",${A}}`]: "15x40",
+      [`landfall_address_pool_addresses{pool="b",family="IPv4",${A}}`]: "256x40",
+      [`landfall_address_pool_addresses_used{pool="b",family="IPv4",${A}}`]: "15x40",
+    },
+    quiet: [
+      {
+        [`landfall_address_pool_addresses{pool="a",family="IPv4",${A}}`]: "10x40",
+        [`landfall_address_pool_addresses_used{pool="a",family="IPv4",${A}}`]: "9x40",
+      },
+      // Soon there is room again.
+      {
+        [`landfall_address_pool_addresses{pool="a",family="IPv4",${A}}`]: "10x40",
+        [`landfall_address_pool_addresses_used{pool="a",family="IPv4",${A}}`]: "10x12 8x28",
+      },
+    ],
+  },
+  {
     alert: "LandfallEventsDropped",
     minutes: 30,
     fires: { [`landfall_events_total{result="dropped",${A}}`]: "0x10 1+1x60" },

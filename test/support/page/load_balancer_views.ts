@@ -6,6 +6,7 @@ import type {
   LeftoverView,
   LoadBalancerSource,
   LoadBalancerView,
+  PoolUsageView,
 } from "../../../lib/http/load_balancer_views.ts";
 
 /** A load balancer of `default` that is ready. */
@@ -59,15 +60,21 @@ export const LEFTOVER: LeftoverView = {
   service: "store/old-shop",
   serviceUid: "5b1f0c9e-1111-4222-8333-444455556666",
   rules: 2,
+  asOf: "2026-01-01T00:05:00.000Z",
 };
+
+/** An address pool with few addresses left. */
+export const POOL: PoolUsageView = { pool: "edge", family: "IPv4", used: 15, total: 16 };
 
 /** Load balancers for the pages, in order of their names. */
 export function toLoadBalancerSource(
   views: readonly LoadBalancerView[],
   leftovers: readonly LeftoverView[] = [],
+  pools: readonly PoolUsageView[] = [],
 ): LoadBalancerSource {
   return {
     listLeftovers: () => leftovers,
+    listPools: () => pools,
     list: () => views,
     find: (key) => views.find(({ namespace, name }) => `${namespace}/${name}` === key),
   };

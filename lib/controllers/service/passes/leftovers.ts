@@ -20,11 +20,17 @@ import type { Looks } from "./looks.ts";
 export interface LeftoversOptions {
   readonly log: Logger;
   readonly loadBalancers: Pick<LoadBalancers, "listLeftovers">;
-  readonly looks: Pick<Looks, "last">;
+  readonly looks: Pick<Looks, "last" | "lastAt">;
   /** All Services of the cluster. Synced before the first look. */
   readonly services: Pick<StoreReader<Service>, "values">;
   /** Everything that may have a load balancer of this process, also what Kubernetes does not have any more. */
   readonly claims: () => Iterable<LoadBalancerClaim>;
+}
+
+/** An address without a Service, and when the cloud was last asked about it. */
+export interface KnownLeftover extends LoadBalancerLeftover {
+  /** Not before this time the cloud showed it; ISO 8601. */
+  readonly asOf: string;
 }
 
 /** More leftovers than these are counted in the log, and not named. */
@@ -40,14 +46,20 @@ export class Leftovers {
     this.#options = options;
   }
 
-  /** Lists them. Empty before the first look, and without Services: then nothing is looked at, and looks grow old. */
-  list(): readonly LoadBalancerLeftover[] {
+  /**
+   * Lists them. Empty before the first look. Without Services nothing is looked at, so the list of the last look stays:
+   * an alert must not end only because the last Service goes.
+   */
+  list(): readonly KnownLeftover[] {
     const { loadBalancers, looks, services, claims } = this.#options;
     if (looks.last === undefined || loadBalancers.listLeftovers === undefined) return [];
     const claimed = new Set(Array.from(claims(), ({ owner }) => owner.uid));
-    if (claimed.size === 0) return [];
     const live = toLiveServices(services.values());
-    return loadBalancers.listLeftovers(looks.last, { ...live, uids: live.uids.union(claimed) });
+    const uids = live.uids.union(claimed);
+    const found = loadBalancers.listLeftovers(looks.last, { ...live, uids });
+    if (found.length === 0) return [];
+    const asOf = new Date(looks.lastAt).toISOString();
+    return found.map((one) => ({ ...one, asOf }));
   }
 
   /** Writes them to the log if they are others than the last time. */

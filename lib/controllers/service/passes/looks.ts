@@ -22,6 +22,7 @@ export class Looks {
   readonly #findHolder: FindHolder;
   readonly #periodMs: number;
   #last: object | undefined;
+  #lastMs = -Infinity;
   /** When the first one began, in monotonic milliseconds. */
   #firstMs: number | undefined;
 
@@ -46,6 +47,17 @@ export class Looks {
   /** The last look, however old. Absent before the first. */
   get last(): object | undefined {
     return this.#last;
+  }
+
+  /** The last look is at least this new, in milliseconds since the epoch. */
+  get lastAt(): number {
+    return this.#clock.now() - (this.#clock.monotonic() - this.#lastMs);
+  }
+
+  /** Forgets the last look: it is of another cloud. */
+  forget(): void {
+    this.#last = undefined;
+    this.#lastMs = -Infinity;
   }
 
   /**
@@ -73,8 +85,10 @@ export class Looks {
       findHolder: this.#findHolder,
       maxAgeMs,
     };
-    this.#firstMs ??= this.#clock.monotonic();
+    const nowMs = this.#clock.monotonic();
+    this.#firstMs ??= nowMs;
     this.#last = await this.#loadBalancers.observe(question, deadline.signal);
+    this.#lastMs = Math.max(this.#lastMs, nowMs - maxAgeMs);
     return this.#last;
   }
 }

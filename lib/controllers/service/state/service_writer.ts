@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { LoadBalancerIngress } from "../../../cloud/capabilities/load_balancers.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
-import { isKubeError } from "../../../kube/api/errors.ts";
+import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
 import {
   hasCloudLoadBalancer,
   LOAD_BALANCER_CLEANUP,
@@ -57,7 +57,8 @@ export class ServiceWriter {
   /**
    * Adds the finalizer.
    *
-   * @throws {KubeError} as every write here; `conflict` if the Service changed in what matters
+   * @throws {KubeError} as every write here; `conflict` if the Service changed in what matters, `notFound` if it is
+   * gone, also if another one has its name
    */
   async addFinalizer(service: Service, signal: AbortSignal): Promise<void> {
     const toBody: ToBody = ({ metadata: { finalizers = [] } }) => ({
@@ -149,7 +150,10 @@ export class ServiceWriter {
           SERVICES,
           await client.read(SERVICES, { namespace, name }, signal),
         );
-        if (fresh.metadata.uid !== uid) throw error;
+        // Another one has its name: for the old one this is the same as an answer 404.
+        if (fresh.metadata.uid !== uid) {
+          throw new KubeError("notFound", error.message, { cause: error });
+        }
         services.note(current, fresh);
         if (!isSame(fresh)) throw error;
         current = fresh;

@@ -91,25 +91,33 @@ export function renderNoLoadBalancerPage(key: string, base: string): Promise<str
 }
 
 function Work({ view, nowMs }: LoadBalancerPageOptions): JSX.Element {
-  const { lastReconcile: last, failure, waitsFor, notReadySince } = view;
+  const { lastReconcile: last, failure, waitsFor, notReadySince, problems } = view;
   const since = formatSpan(nowMs - toMs(notReadySince));
+  const error = failure ?? last?.error;
+  // A problem is said above and in its own section.
+  const isSaid = error === undefined || problems.some(({ message }) => message === error);
+  const isFree = view.state === "ready" || view.state === "working";
   return (
     <div class="card">
       <dl>
         <dt>Ready</dt>
         <dd>{since === "" ? "yes" : `not for ${since}`}</dd>
-        <dt>Waits for</dt>
-        <dd>{waitsFor ?? (describeWait(view) || "nothing")}</dd>
+        {waitsFor === undefined && !isFree ? null : (
+          <>
+            <dt>Waits for</dt>
+            <dd>{waitsFor ?? "nothing"}</dd>
+          </>
+        )}
         <dt>Last reconcile</dt>
         <dd>
           {last === null
             ? "not yet"
             : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
         </dd>
-        {failure === undefined && last?.error === undefined ? null : (
+        {isSaid ? null : (
           <>
             <dt>Error</dt>
-            <dd>{failure ?? last?.error}</dd>
+            <dd>{error}</dd>
           </>
         )}
       </dl>
@@ -122,8 +130,8 @@ function Asked({
 }: {
   readonly view: LoadBalancerView;
 }): JSX.Element {
-  const shown = backends.slice(0, BACKENDS_MAX).join(", ");
-  const more = backends.length > BACKENDS_MAX ? ", …" : "";
+  const shown = backends?.slice(0, BACKENDS_MAX).join(", ") ?? "";
+  const more = shown !== "" && (backends?.length ?? 0) > BACKENDS_MAX ? ", …" : "";
   return (
     <div class="card">
       <dl>
@@ -131,12 +139,16 @@ function Asked({
         <dd>{addresses.join(", ") || "none yet"}</dd>
         <dt>Ports</dt>
         <dd>{ports.join(", ")}</dd>
-        <dt>Backends</dt>
-        <dd>
-          {serving === undefined ? null : `${serving.toLocaleString("en")} of `}
-          {formatCount(backends.length, "Node")}
-          {shown === "" ? null : <p class="soft">{shown + more}</p>}
-        </dd>
+        {backends === undefined ? null : (
+          <>
+            <dt>Backends</dt>
+            <dd>
+              {serving === undefined ? null : `${serving.toLocaleString("en")} of `}
+              {formatCount(backends.length, "Node")}
+              {shown === "" ? null : <p class="soft">{shown + more}</p>}
+            </dd>
+          </>
+        )}
       </dl>
     </div>
   );
@@ -183,12 +195,13 @@ function capitalize(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-function toLine({ name, wanted, actual }: LoadBalancerPartView): Line {
+function toLine({ name, wanted, actual, isUndecided }: LoadBalancerPartView): Line {
   const pair = {
     name,
     ...(wanted !== undefined && { wanted }),
     ...(actual !== undefined && { actual }),
   };
+  if (isUndecided === true) return { ...pair, state: "unknown" };
   if (wanted === undefined) return { ...pair, state: "extra" };
   if (actual === undefined) return { ...pair, state: "missing" };
   return { ...pair, state: wanted === actual ? "same" : "differs" };

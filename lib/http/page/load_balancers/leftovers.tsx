@@ -8,7 +8,14 @@ import type { LeftoverView } from "../../load_balancer_views.ts";
 
 /** More rows are not useful. */
 const ROWS_MAX = 100;
-const TITLES = ["Address", "Address ID", "Service in its tags", "UID of the Service", "Rules"];
+const TITLES = [
+  "Address",
+  "Address ID",
+  "Service in its tags",
+  "UID of the Service",
+  "Rules",
+  "Last seen",
+];
 
 /** What the page says about them; nothing if there are none. */
 export function Leftovers({
@@ -35,15 +42,18 @@ export function Leftovers({
             </tr>
           </thead>
           <tbody>
-            {leftovers.slice(0, ROWS_MAX).map(({ ip, id, service = "", serviceUid, rules }) => (
-              <tr>
-                <th scope="row">{ip}</th>
-                <td data-label={TITLES[1]}>{id}</td>
-                <td data-label={TITLES[2]}>{service}</td>
-                <td data-label={TITLES[3]}>{serviceUid}</td>
-                <td data-label={TITLES[4]}>{rules.toLocaleString("en")}</td>
-              </tr>
-            ))}
+            {leftovers
+              .slice(0, ROWS_MAX)
+              .map(({ ip, id, service = "", serviceUid, rules, asOf }) => (
+                <tr>
+                  <th scope="row">{ip}</th>
+                  <td data-label={TITLES[1]}>{id}</td>
+                  <td data-label={TITLES[2]}>{service}</td>
+                  <td data-label={TITLES[3]}>{serviceUid}</td>
+                  <td data-label={TITLES[4]}>{rules.toLocaleString("en")}</td>
+                  <td data-label={TITLES[5]}>{formatTime(asOf)}</td>
+                </tr>
+              ))}
           </tbody>
         </table>
       </div>
@@ -52,4 +62,9 @@ export function Leftovers({
       ) : null}
     </section>
   );
+}
+
+/** `2026-01-01 00:09 UTC` */
+function formatTime(time: string): string {
+  return `${time.slice(0, 16).replace("T", " ")} UTC`;
 }

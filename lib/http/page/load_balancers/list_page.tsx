@@ -8,14 +8,16 @@ import type {
   LeftoverView,
   LoadBalancerState,
   LoadBalancerView,
+  PoolUsageView,
 } from "../../load_balancer_views.ts";
-import { describeWait } from "../../load_balancers.ts";
+import { describeReason } from "../../load_balancers.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import type { ElectionView } from "../../views.ts";
 import { renderDocument } from "../layout.tsx";
 import { Bar, formatCount } from "../marks.tsx";
 import { Leftovers } from "./leftovers.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
+import { Pools } from "./pools.tsx";
 import { LOAD_BALANCER_STATE_NAMES, LOAD_BALANCER_STATES } from "./state.ts";
 
 /** One load balancer as the list shows it: without its parts, which may be many. */
@@ -23,8 +25,9 @@ export interface LoadBalancerRow extends Pick<
   LoadBalancerView,
   "namespace" | "name" | "state" | "isLeaving" | "addresses" | "ports" | "serving" | "notReadySince"
 > {
-  readonly backends: number;
-  /** Why it is not ready; empty if nothing is known. */
+  /** How many there are. Absent: it has none of its own. */
+  readonly backends?: number;
+  /** Why it is not ready, else what is worth knowing; empty if there is nothing. */
   readonly why: string;
   /** When it was last reconciled; ISO 8601. */
   readonly at: string;
@@ -35,6 +38,8 @@ export interface LoadBalancerListOptions {
   readonly rows: readonly LoadBalancerRow[];
   /** Addresses without a Service. @default {none} */
   readonly leftovers?: readonly LeftoverView[];
+  /** How full the address pools are. @default {none} */
+  readonly pools?: readonly PoolUsageView[];
   readonly election?: ElectionView;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
@@ -62,9 +67,9 @@ export function toLoadBalancerRow(view: LoadBalancerView): LoadBalancerRow {
     ports,
     ...(view.isLeaving === true && { isLeaving: true }),
     ...(view.notReadySince !== undefined && { notReadySince: view.notReadySince }),
-    backends: view.backends.length,
+    ...(view.backends !== undefined && { backends: view.backends.length }),
     ...(view.serving !== undefined && { serving: view.serving }),
-    why: describeWait(view),
+    why: describeReason(view),
     at: view.lastReconcile?.at ?? "",
   };
 }
@@ -85,7 +90,7 @@ export function renderLoadBalancerList(options: LoadBalancerListOptions): Promis
 }
 
 function Main(props: LoadBalancerListOptions & { readonly troubled: number }): JSX.Element {
-  const { rows, base, nowMs, election, state, query = "" } = props;
+  const { rows, base, nowMs, election, state, query = "", leftovers = [] } = props;
   const counts = LOAD_BALANCER_STATE_NAMES.map(
     (name) => [name, rows.filter((row) => row.state === name).length] as const,
   ).filter(([, count]) => count > 0);
@@ -100,7 +105,7 @@ function Main(props: LoadBalancerListOptions & { readonly troubled: number }): J
       ) : null}
       <div class="lead">
         <div>
-          <h1>{toHeading(rows.length, props.troubled)}</h1>
+          <h1>{toHeading(rows.length, props.troubled) + toLeftoverHeading(leftovers.length)}</h1>
           <p>as of {new Date(nowMs).toISOString().slice(11, 19)} UTC</p>
         </div>
         <form role="search" action={`${base}load-balancers`}>
@@ -125,7 +130,8 @@ function Main(props: LoadBalancerListOptions & { readonly troubled: number }): J
       ) : (
         <Table {...props} rows={found} />
       )}
-      <Leftovers leftovers={props.leftovers ?? []} />
+      <Leftovers leftovers={leftovers} />
+      <Pools pools={props.pools ?? []} />
     </main>
   );
 }
@@ -201,7 +207,7 @@ function Row({
   readonly nowMs: number;
 }): JSX.Element {
   const { namespace, name, state, addresses, ports, backends, serving, why, at } = row;
-  const count = backends.toLocaleString("en");
+  const count = backends?.toLocaleString("en") ?? "";
   const ago = formatSpan(nowMs - toMs(at));
   const since = formatSpan(nowMs - toMs(row.notReadySince));
   return (
@@ -231,6 +237,10 @@ function toHeading(total: number, troubled: number): string {
     return `${troubled.toLocaleString("en")} of ${all} ${troubled === 1 ? "needs" : "need"} attention`;
   }
   return total === 1 ? "The only load balancer is well" : `All ${all} are well`;
+}
+
+function toLeftoverHeading(count: number): string {
+  return count === 0 ? "" : `, ${formatCount(count, "leftover")}`;
 }
 
 function isTroubled({ state }: LoadBalancerRow): boolean {

@@ -66,6 +66,7 @@ async function renderList(context: Context, options: LoadBalancerPageRoutes): Pr
   return await renderLoadBalancerList({
     rows,
     leftovers: loadBalancers.listLeftovers(),
+    pools: loadBalancers.listPools(),
     nowMs: now(),
     base: "",
     ...(election && { election }),

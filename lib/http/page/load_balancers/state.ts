@@ -20,13 +20,14 @@ export interface LoadBalancerWords {
 export const LOAD_BALANCER_STATES: Readonly<Record<LoadBalancerState, LoadBalancerWords>> = {
   failing: {
     word: "failing",
-    meaning: "The last attempt failed. Landfall tries again.",
+    meaning: "The last attempt failed. Landfall tries again, at least every five minutes.",
     looksLike: "failing",
     isTrouble: true,
   },
   waiting: {
     word: "waiting",
-    meaning: "Something prevents it. Landfall tries again when it changes, and every minute.",
+    meaning:
+      "Something prevents it. Landfall tries again when it changes, and at least every minute.",
     looksLike: "notReady",
     isTrouble: true,
   },

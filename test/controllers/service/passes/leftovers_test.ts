@@ -3,6 +3,7 @@ import type {
   LiveServices,
   LoadBalancerLeftover,
 } from "../../../../lib/cloud/capabilities/load_balancers.ts";
+import { LOAD_BALANCERS } from "../../../../lib/cloud/pools/settings.ts";
 import { LoadBalancersDouble } from "../../../support/cloud/load_balancers_double.ts";
 import { type ServiceRig, startServices } from "../../../support/services/service_rig.ts";
 
@@ -63,7 +64,39 @@ describe("Leftovers", () => {
     expect(rig.controller.listLeftovers().map(({ ip }) => ip)).toEqual(["192.0.2.99"]);
   });
 
-  test("shows nothing without a Service: an old look says nothing about now", async () => {
+  test("stays when the last Service goes, with the time of the look, and costs no other look", async () => {
+    const { rig, cloud } = await start();
+    await using _ = rig;
+    rig.server.add("shop");
+    await rig.clock.advance(PERIOD_MS);
+    rig.server.remove("web/shop");
+    await rig.clock.advance(1_000);
+    expect(cloud.addresses.size).toBe(0);
+    const [looks, [before]] = [cloud.looks.length, rig.controller.listLeftovers()];
+    await rig.clock.advance(3 * PERIOD_MS);
+    expect(cloud.looks.length).toBe(looks);
+    expect(rig.controller.listLeftovers()).toEqual(before === undefined ? [] : [before]);
+    expect(rig.metrics.render()).toContain("landfall_load_balancer_leftovers 1");
+    const ageMs = rig.clock.now() - Date.parse(before?.asOf ?? "");
+    expect(ageMs).toBeGreaterThanOrEqual(3 * PERIOD_MS);
+    expect(ageMs).toBeLessThan(5 * PERIOD_MS);
+    // An address that a Service names again is none.
+    cloud.tagged.clear();
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    expect(rig.controller.listLeftovers()).toEqual([]);
+  });
+
+  test("forgets what another cloud showed", async () => {
+    const { rig } = await start();
+    await using _ = rig;
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.controller.reconfigure(LOAD_BALANCERS.standard, { isOtherCloud: true });
+    expect(rig.controller.listLeftovers()).toEqual([]);
+  });
+
+  test("shows nothing before the first Service: nothing was looked at", async () => {
     const { rig, cloud } = await start();
     await using _ = rig;
     await rig.clock.advance(PERIOD_MS);

@@ -56,3 +56,16 @@ describe("release()", () => {
     expect(await release((one) => one)).toBe(0);
   });
 });
+
+test("a write to a Service that was replaced by another one of its name fails like one that is gone", async () => {
+  const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
+  const server = new ServiceServer(new ManualClock(), store);
+  const services = new NewestServices(store, new WrittenVersions());
+  const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
+  const old = server.add("shop");
+  server.remove("web/shop");
+  const other = server.add("shop");
+  const failed = writer.setIngress(old, { ingress: [{ ip: "192.0.2.1" }] }, signal);
+  expect(await failed.catch((error: unknown) => error)).toMatchObject({ kind: "notFound" });
+  expect(server.find("web/shop")).toEqual(other);
+});

@@ -63,3 +63,20 @@ test("renderLoadBalancerPage() names some of thousands of Nodes", async () => {
 test("renderNoLoadBalancerPage() names what was asked for", async () => {
   expect(await renderNoLoadBalancerPage("a/b", "../../")).toContain("“a/b” has no load balancer");
 });
+
+test("renderLoadBalancerPage() of one that waits says why twice: at the top, and as a problem", async () => {
+  const why = "no pool is for it";
+  const view = toLoadBalancerView("api", {
+    state: "waiting",
+    failure: why,
+    problems: [{ reason: "NoAddressPool", message: why }],
+    parts: [{ kind: "address", name: "IPv4", actual: "192.0.2.10", isUndecided: true }],
+    lastReconcile: { at: "2026-01-01T00:09:50Z", outcome: "waiting" },
+  });
+  const { backends: _none, ...rest } = view;
+  const html = await render(rest);
+  expect(html.split(why).length - 1).toBe(2);
+  expect(html).toContain('<td class="verdict">unknown</td>');
+  expect(html).not.toContain("not desired");
+  expect(html).not.toContain("Backends");
+});

@@ -5,7 +5,12 @@ import {
   toLoadBalancerRow,
 } from "../../../../lib/http/page/load_balancers/list_page.tsx";
 import type { LoadBalancerView } from "../../../../lib/http/load_balancer_views.ts";
-import { toLoadBalancerView, WAITING } from "../../../support/page/load_balancer_views.ts";
+import {
+  LEFTOVER,
+  POOL,
+  toLoadBalancerView,
+  WAITING,
+} from "../../../support/page/load_balancer_views.ts";
 import { PAGE_NOW } from "../../../support/page/node_views.ts";
 
 const READY = toLoadBalancerView("api");
@@ -55,4 +60,22 @@ test("renderLoadBalancerList() of thousands shows some, and reloads less often",
   expect(html.match(/<tr>/g)).toHaveLength(501);
   expect(html).toContain("These are the first 500 of 600");
   expect(html).toContain('data-refresh="30"');
+});
+
+test("renderLoadBalancerList() says how many leftovers there are in the heading", async () => {
+  const html = await render([READY], { leftovers: [LEFTOVER, LEFTOVER] });
+  expect(html).toContain("<h1>The only load balancer is well, 2 leftovers</h1>");
+  expect(await render([], { leftovers: [LEFTOVER] })).toContain(
+    "<h1>No load balancers yet, 1 leftover</h1>",
+  );
+});
+
+test("renderLoadBalancerList() shows notices of one that is ready, and pools instead of backends", async () => {
+  const { backends: _none, ...view } = toLoadBalancerView("api", {
+    problems: [{ reason: "AddressOutsidePools", message: "in no pool", isWaiting: false }],
+  });
+  const html = await render([view], { pools: [POOL] });
+  expect(html).toContain("AddressOutsidePools: in no pool");
+  expect(html).toContain('<td data-label="Backends"></td>');
+  expect(html).toContain('<h2 id="pools">Address pools</h2>');
 });
