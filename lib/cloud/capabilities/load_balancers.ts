@@ -219,8 +219,8 @@ export interface ClusterFacts {
 export interface LoadBalancerInspection {
   /** Every Service that Landfall serves. */
   readonly claims: readonly LoadBalancerClaim[];
-  /** The cloud's IDs of the instances of Nodes. */
-  readonly instanceIds: ReadonlySet<string>;
+  /** The Nodes that may get traffic. */
+  readonly backends: readonly LoadBalancerBackend[];
   /** Asks Kubernetes now; `undefined` if it does not answer. @default {it is not known} */
   readonly readCluster?: (signal: AbortSignal) => Promise<ClusterFacts | undefined>;
 }

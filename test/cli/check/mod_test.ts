@@ -119,11 +119,11 @@ describe("check()", () => {
     for (const { path } of written) expect(path).toEndWith("/selfsubjectaccessreviews");
   });
 
-  test("asks of Services only if the cloud has load balancers, or had them with another program", async () => {
+  test("without load balancers, only looks whether Services have an address of pools that are gone", async () => {
     const { findings } = (await report(byToken())).kubernetes;
     expect(findings.map(({ code }) => code)).not.toContain("services");
     const asked = kubernetes.requests.entries.map(({ path }) => path);
-    expect(asked.filter((path) => path.includes("services"))).toEqual([]);
+    expect(asked.filter((path) => path.includes("services"))).toEqual(["/api/v1/services"]);
   });
 
   test.each<[string, string, readonly string[], readonly string[]]>([

@@ -2,7 +2,11 @@
  * What the cloud, or the address pools, offer for Services of type LoadBalancer, for `landfall check`.
  * @module
  */
-import type { ClusterFacts, LoadBalancers } from "../../../cloud/capabilities/load_balancers.ts";
+import type {
+  ClusterFacts,
+  LoadBalancerBackend,
+  LoadBalancers,
+} from "../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { inspectPools } from "../../../cloud/pools/inspection.ts";
 import { PoolMap } from "../../../cloud/pools/pool.ts";
@@ -11,6 +15,7 @@ import type { Provider } from "../../../cloud/provider.ts";
 import { findSettings, type SectionValues } from "../../../cloud/settings/section.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import { toClaim } from "../../../controllers/service/spec/spec.ts";
+import { isBackendNode, listInternalIps } from "../../../controllers/service/spec/node_set.ts";
 import { NAME } from "../../../controllers/service/words.ts";
 import { toLiveServices } from "../../../controllers/service/spec/live.ts";
 import { CLUSTER_SERVICE, readClusterIds } from "../../../controllers/service/start/cluster_ids.ts";
@@ -18,9 +23,12 @@ import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import { listAll } from "../../../kube/cache/list_all.ts";
 import { toKey } from "../../../kube/cache/store.ts";
+import { NODES } from "../../../kube/kinds/node.ts";
+import type { KubeObject, Resource } from "../../../kube/kinds/resource.ts";
 import { type Service, SERVICES } from "../../../kube/kinds/service.ts";
 import { inTime } from "../deadline.ts";
 import { addFindings, type CheckFinding, type CloudStep, type NodesStep } from "../report.ts";
+import { listWithoutPools } from "./without_pools.ts";
 
 /** What {@linkcode checkLoadBalancers} looks with. */
 export interface BalancerSearch {
@@ -34,7 +42,7 @@ export interface BalancerSearch {
   readonly client: Pick<KubeClient, "list" | "read"> | undefined;
 }
 
-const SERVICES_PER_PAGE = 500;
+const PER_PAGE = 500;
 
 /** Adds what {@linkcode checkLoadBalancers} finds to the step of the cloud. @throws the signal's reason */
 export async function addLoadBalancers(
@@ -47,8 +55,8 @@ export async function addLoadBalancers(
 }
 
 /**
- * Asks the cloud what it offers; without load balancers of its own, says how full the address pools are. Asks nothing
- * if the controller `service` does not run.
+ * Asks the cloud what it offers; without load balancers of its own, says how full the address pools are. Asks the cloud
+ * nothing if the controller `service` does not run.
  *
  * @throws the signal's reason
  */
@@ -56,26 +64,79 @@ async function checkLoadBalancers(
   { provider, sections, fitting, served, nodes, client }: BalancerSearch,
   signal: AbortSignal,
 ): Promise<readonly CheckFinding[]> {
-  if (provider === undefined || !fitting.some(({ name }) => name === NAME)) return [];
-  const claims = served.map(toClaim);
+  if (provider === undefined) return [];
+  const { pools } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
   const loadBalancers: LoadBalancers | undefined = provider.loadBalancers;
-  if (loadBalancers === undefined) {
-    const { pools } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
-    return inspectPools(new PoolMap(pools), claims);
-  }
-  const instanceIds = new Set(nodes.flatMap(({ instance }) => instance?.id ?? []));
+  if (loadBalancers === undefined && pools.length === 0) return await checkPoolless(client, signal);
+  if (!fitting.some(({ name }) => name === NAME)) return [];
+  const claims = served.map(toClaim);
+  if (loadBalancers === undefined) return inspectPools(new PoolMap(pools), claims);
   const readCluster = (deadline: AbortSignal): Promise<ClusterFacts | undefined> =>
     findCluster(client, deadline);
   const late = (finding: CheckFinding): readonly CheckFinding[] => [finding];
   return await inTime(signal, late, async (deadline) => {
     try {
-      return (await loadBalancers.inspect?.({ claims, instanceIds, readCluster }, deadline)) ?? [];
+      const backends = await listBackends(client, nodes, deadline);
+      return (await loadBalancers.inspect?.({ claims, backends, readCluster }, deadline)) ?? [];
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CloudError)) throw error;
       return [{ level: "failure", code: "loadBalancers", message: error.message }];
     }
   });
+}
+
+/** Looks for Services that have an address of pools that are gone. @throws the signal's reason */
+async function checkPoolless(
+  client: BalancerSearch["client"],
+  signal: AbortSignal,
+): Promise<readonly CheckFinding[]> {
+  return await inTime(
+    signal,
+    () => [],
+    // Without pools, Landfall needs no right on Services.
+    async (deadline) => listWithoutPools((await tryList(client, SERVICES, deadline)) ?? []),
+  );
+}
+
+/**
+ * The Nodes with an instance that may get traffic; without an answer of Kubernetes, all with an instance, and without
+ * their addresses.
+ *
+ * @throws the signal's reason
+ */
+async function listBackends(
+  client: BalancerSearch["client"],
+  plans: BalancerSearch["nodes"],
+  signal: AbortSignal,
+): Promise<readonly LoadBalancerBackend[]> {
+  if (!plans.some(({ instance }) => instance)) return [];
+  const listed = await tryList(client, NODES, signal);
+  const nodes = listed && new Map(listed.map((node) => [node.metadata.name, node]));
+  return plans.flatMap(({ name, instance }): LoadBalancerBackend[] => {
+    if (instance === undefined) return [];
+    const known = { nodeName: name, instanceId: instance.id };
+    if (nodes === undefined) return [{ ...known, internalIps: [] }];
+    const node = nodes.get(name);
+    if (node === undefined || !isBackendNode(node)) return [];
+    return [{ ...known, internalIps: listInternalIps(node) }];
+  });
+}
+
+/** All objects of a kind; `undefined` if Kubernetes does not show them. @throws the signal's reason */
+async function tryList<T extends KubeObject>(
+  client: BalancerSearch["client"],
+  kind: Resource<T>,
+  signal: AbortSignal,
+): Promise<readonly T[] | undefined> {
+  if (client === undefined) return undefined;
+  try {
+    return (await listAll(client, kind, { limit: PER_PAGE }, signal)).items;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof KubeError) return undefined;
+    throw error;
+  }
 }
 
 /** Reads what says which objects of the cloud are of this cluster. @throws the signal's reason */
@@ -85,7 +146,7 @@ async function findCluster(
 ): Promise<ClusterFacts | undefined> {
   if (client === undefined) return undefined;
   try {
-    const { items } = await listAll(client, SERVICES, { limit: SERVICES_PER_PAGE }, signal);
+    const { items } = await listAll(client, SERVICES, { limit: PER_PAGE }, signal);
     const service = items.find((one) => toKey(one) === CLUSTER_SERVICE);
     const ids = await readClusterIds(client, service, signal);
     return ids && { ids, services: toLiveServices(items) };

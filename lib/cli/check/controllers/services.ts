@@ -73,7 +73,7 @@ export async function checkServices(
 
 function listWaiting(served: readonly Service[]): CheckFinding[] {
   const code = "services";
-  const waiting = served.filter(({ status }) => (status?.loadBalancer?.ingress ?? []).length === 0);
+  const waiting = served.filter(isWaiting);
   const total = `${served.length} ${served.length === 1 ? "Service" : "Services"} of type LoadBalancer`;
   if (served.length === 0) {
     return [{ level: "ok", code, message: "no Service asks for a load balancer of Landfall" }];
@@ -81,7 +81,9 @@ function listWaiting(served: readonly Service[]): CheckFinding[] {
   if (waiting.length === 0)
     return [{ level: "ok", code, message: `${total}, each with an address` }];
   const message = `${waiting.length} of ${total} have no address yet: ${nameFirst(waiting)}`;
-  const advice = "once Landfall runs, kubectl describe service shows why one waits";
+  const advice =
+    "kubectl describe service shows why one waits; if it shows no Event of Landfall, none runs with the controller " +
+    "service: see its --controllers";
   return [{ level: "warning", code, message, advice }];
 }
 
@@ -133,7 +135,13 @@ async function findManager(
   }
 }
 
-function nameFirst(services: readonly Service[]): string {
+/** Whether a Service has no address yet. */
+export function isWaiting({ status }: Service): boolean {
+  return (status?.loadBalancer?.ingress ?? []).length === 0;
+}
+
+/** The names of a few: `web/a, web/b`. */
+export function nameFirst(services: readonly Service[]): string {
   const names = services
     .slice(0, NAMED_MAX)
     .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);

@@ -66,7 +66,8 @@ function toInputs(node: Node): string {
   return [isExcluded(node), node.spec?.providerID ?? "", ...listInternalIps(node)].join(" ");
 }
 
-function listInternalIps({ status }: Node): readonly string[] {
+/** The InternalIPs of a Node, in its order. */
+export function listInternalIps({ status }: Node): readonly string[] {
   return (status?.addresses ?? [])
     .filter(({ type }) => type === "InternalIP")
     .map(({ address }) => address);

@@ -12,6 +12,7 @@ import type { Version } from "../session/facts.ts";
 import type { CloudStackSession } from "../session/session.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";
 import { isSince } from "./clients/versions.ts";
+import { chooseNetwork } from "./plan/backends.ts";
 import { LB_COMMANDS, type NeededCommand, ROLE_COMMAND } from "./commands.ts";
 import type { LookSource } from "./look.ts";
 import { listLeftovers, toLeftoverFindings } from "./reading/leftovers.ts";
@@ -111,7 +112,7 @@ async function asks(
 }
 
 async function inspectNetworks(
-  { api, source, instanceIds }: InspectionOptions,
+  { api, source, backends }: InspectionOptions,
   missing: FindingLevel,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
@@ -119,14 +120,18 @@ async function inspectNetworks(
   try {
     const { vms } = await source.readBackends(-Infinity, signal);
     const ids = new Set(
-      [...instanceIds].flatMap((id) => vms.get(id)?.nics.map(({ networkId }) => networkId) ?? []),
+      backends.flatMap(({ instanceId = "" }) =>
+        (vms.get(instanceId)?.nics ?? []).map(({ networkId }) => networkId),
+      ),
     );
     const version = await source.facts.readVersion(signal);
     const list = (projectId: string | undefined) => api.listNetworks(projectId, signal);
     const { objects } = await source.facts.inProject(list, signal);
+    const chosenId = chooseNetwork({ vms }, backends);
+    const chosen = objects.find(({ id }) => id === chosenId);
     return objects
       .filter(({ id }) => ids.has(id))
-      .map((one) => toNetworkFinding(one, version, missing));
+      .map((one) => toNetworkFinding(one, { version, missing, chosen: chosen ?? one }));
   } catch (error) {
     if (!(error instanceof CloudError)) throw error;
     return [{ level: missing, code, message: error.message }];
@@ -161,15 +166,28 @@ function toUnknown(why: string): Finding {
   return { level: "warning", code: "loadBalancerLeftover", message };
 }
 
+/** What {@linkcode toNetworkFinding} needs to know besides the network. */
+interface NetworkFacts {
+  readonly version: Version | undefined;
+  /** The level of what keeps a Service waiting. */
+  readonly missing: FindingLevel;
+  /** The network of new load balancers. */
+  readonly chosen: Pick<Network, "id" | "name">;
+}
+
 /** What a network offers. Pure. */
 export function toNetworkFinding(
   network: Network,
-  version: Version | undefined,
-  missing: FindingLevel,
+  { version, missing, chosen }: NetworkFacts,
 ): Finding {
   const { name, id, hasLoadBalancers, hasFirewall, hasNetworkAcl, aclListName } = network;
   const code = "loadBalancerNetwork";
   const where = `network ${quote(name)} (${id})`;
+  const isChosen = id === chosen.id;
+  if (!hasLoadBalancers && !isChosen) {
+    const place = `new load balancers are in network ${quote(chosen.name)}`;
+    return { level: "ok", code, message: `${where} offers no load balancing: ${place}` };
+  }
   if (!hasLoadBalancers) {
     const message = `${where} of the Nodes offers no load balancing: a Service waits there`;
     const advice =
@@ -185,7 +203,7 @@ export function toNetworkFinding(
   const message = `${where} offers ${offers.join(", ")}`;
   if (!hasFirewall && hasNetworkAcl && aclListName === "default_deny") {
     const advice = "give the tier an ACL list of its own: default_deny lets no client in";
-    return { level: missing, code, message, advice };
+    return { level: isChosen ? missing : "warning", code, message, advice };
   }
   if (!hasFirewall && !hasNetworkAcl && !isSince(version, 4, 18)) {
     const what = "this version of CloudStack cannot restrict the clients of a Service there";

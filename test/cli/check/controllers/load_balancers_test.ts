@@ -1,13 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { addLoadBalancers } from "../../../../lib/cli/check/controllers/load_balancers.ts";
+import type { NodePlan } from "../../../../lib/cli/check/nodes.ts";
 import type { LoadBalancerInspection } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import type { Finding } from "../../../../lib/cloud/inspection.ts";
 import { LOAD_BALANCERS } from "../../../../lib/cloud/pools/settings.ts";
+import type { Node } from "../../../../lib/kube/kinds/node.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
 import { FakeProvider } from "../../../support/cloud/instances.ts";
 import { LoadBalancersDouble } from "../../../support/cloud/load_balancers_double.ts";
-import { ScriptedKubeClient } from "../../../support/kube/scripted_kube_client.ts";
+import { ScriptedKubeClient, type ScriptStep } from "../../../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 
 const { signal } = new AbortController();
@@ -24,6 +26,21 @@ const SERVING = {
   sections: undefined,
   client: undefined,
 };
+
+function toPlanOf(name: string): NodePlan {
+  const instance = { id: `id-of-${name}`, name, state: "running", providerId: "x" } as const;
+  return {
+    name,
+    level: "ok",
+    ready: true,
+    uninitialized: false,
+    presence: "present",
+    matchedBy: "name",
+    instance,
+    changes: [],
+    problems: [],
+  };
+}
 
 class Inspected extends FakeProvider {
   readonly asked: LoadBalancerInspection[] = [];
@@ -46,6 +63,27 @@ describe("addLoadBalancers()", () => {
     const step = await addLoadBalancers(STEP, { ...SERVING, provider }, signal);
     expect(step).toMatchObject({ status: "warning", findings: [{ message: "look" }] });
     expect(provider.asked[0]?.claims.map(({ owner }) => owner.name)).toEqual(["web"]);
+  });
+
+  test("tells the cloud which Nodes may get traffic, with their InternalIPs", async () => {
+    const provider = new Inspected(() => []);
+    const toNode = (name: string, labels: Record<string, string>): Node => ({
+      metadata: { name, labels },
+      status: { addresses: [{ type: "InternalIP", address: "10.0.0.7" }] },
+    });
+    const excluded = { "node.kubernetes.io/exclude-from-external-load-balancers": "" };
+    const items = [toNode("a", {}), toNode("b", excluded), toNode("c", {})];
+    const nodes = ["a", "b", "d"].map((name) => toPlanOf(name));
+    const search = { ...SERVING, provider, nodes };
+    const client = new ScriptedKubeClient(new ManualClock(), [
+      { page: { items, resourceVersion: "1" } },
+    ]);
+    await addLoadBalancers(STEP, { ...search, client }, signal);
+    expect(provider.asked[0]?.backends).toEqual([
+      { nodeName: "a", instanceId: "id-of-a", internalIps: ["10.0.0.7"] },
+    ]);
+    await addLoadBalancers(STEP, search, signal);
+    expect(provider.asked[1]?.backends.map(({ nodeName }) => nodeName)).toEqual(["a", "b", "d"]);
   });
 
   test.each<[string, (name: string) => object, object | undefined]>([
@@ -89,6 +127,19 @@ describe("addLoadBalancers()", () => {
     const provider = new FakeProvider();
     const step = await addLoadBalancers(STEP, { ...SERVING, sections, provider }, signal);
     expect(step.findings).toMatchObject([{ code: "addressPoolFull" }]);
+  });
+
+  test("warns of Services that pools served, after the last pool is gone", async () => {
+    const annotations = { "landfall.dev/load-balancer": "{}" };
+    const items = [{ ...SERVICE, metadata: { ...SERVICE.metadata, annotations } }];
+    const gone = { ...SERVING, provider: new FakeProvider(), fitting: [], served: [] };
+    const ask = (steps: readonly ScriptStep[]): ReturnType<typeof addLoadBalancers> => {
+      const client = new ScriptedKubeClient(new ManualClock(), [...steps]);
+      return addLoadBalancers(STEP, { ...gone, client }, signal);
+    };
+    const { findings } = await ask([{ page: { items, resourceVersion: "1" } }]);
+    expect(findings).toMatchObject([{ level: "warning", code: "noAddressPools" }]);
+    expect(await ask([{ fail: new KubeError("forbidden", "no") }])).toBe(STEP);
   });
 
   test.each([

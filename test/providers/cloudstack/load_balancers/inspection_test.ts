@@ -34,10 +34,12 @@ async function inspect(
   commands: readonly string[],
   {
     network = "isolated",
+    besides = [],
     claims = [CLAIM],
     readCluster,
   }: {
     network?: keyof typeof vms;
+    besides?: typeof vms.isolated;
     claims?: [] | [typeof CLAIM];
     readCluster?: () => Promise<ClusterFacts | undefined>;
   } = {},
@@ -47,8 +49,12 @@ async function inspect(
   const { settings } = cloudStack.parseConfig({ apiUrl, apiKey, secretKey }, {});
   if (settings === undefined) throw new Error("the settings cannot be used");
   const { loadBalancers } = cloudStack.create(settings, { ...toDeps(), clock: systemClock });
-  const instanceIds = new Set(vms[network].map(({ id }) => id));
-  const known = { claims, instanceIds, ...(readCluster && { readCluster }) };
+  const backends = [...vms[network], ...besides].map(({ id, name }) => ({
+    nodeName: name,
+    instanceId: id,
+    internalIps: [],
+  }));
+  const known = { claims, backends, ...(readCluster && { readCluster }) };
   const found = (await loadBalancers?.inspect?.(known, signal)) ?? [];
   return found.map(({ level, code, message }) => `${level} ${code}: ${message}`);
 }
@@ -87,6 +93,13 @@ describe("inspectLoadBalancing()", () => {
   test("says that it does not know the role without listApis", async () => {
     const [role] = await inspect(ALL.filter((one) => one !== "listApis"));
     expect(role).toStartWith("warning loadBalancerRole: the role has no listApis");
+  });
+
+  test("is content with a network without load balancing beside that of most Nodes, as the plan is", async () => {
+    const found = await inspect(ALL, { besides: vms.shared.slice(0, 1) });
+    const levels = found.map((line) => line.split(" ")[0]);
+    expect(levels).toEqual(["ok", "ok", "ok"]);
+    expect(found.join()).toContain("offers no load balancing: new load balancers are in network");
   });
 
   test("fails for a network without load balancing, and for networks that it may not see", async () => {
@@ -173,6 +186,25 @@ test.each<[string, Partial<Network>, typeof OLD, string, string]>([
   ],
   ["own ACL list", { hasNetworkAcl: true, aclListName: "k8s" }, OLD, "ok", "network ACL k8s"],
 ])("toNetworkFinding() of a network with %s", (_what, over, version, level, words) => {
-  const finding = toNetworkFinding({ ...NETWORK, ...over }, version, "failure");
+  const facts = { version, missing: "failure", chosen: NETWORK } as const;
+  const finding = toNetworkFinding({ ...NETWORK, ...over }, facts);
   expect(finding).toMatchObject({ level, message: expect.stringContaining(words) });
 });
+
+test.each<[string, Partial<Network>, string, string]>([
+  ["without load balancing", { hasLoadBalancers: false }, "ok", 'are in network "front"'],
+  [
+    "with the ACL list default_deny",
+    { hasNetworkAcl: true, aclListName: "default_deny" },
+    "warning",
+    "network ACL default_deny",
+  ],
+])(
+  "toNetworkFinding() is no failure for a network %s beside the chosen one",
+  (_what, over, level, words) => {
+    const chosen = { id: "other", name: "front" };
+    const facts = { version: NEW, missing: "failure", chosen } as const;
+    const finding = toNetworkFinding({ ...NETWORK, ...over }, facts);
+    expect(finding).toMatchObject({ level, message: expect.stringContaining(words) });
+  },
+);

@@ -63,7 +63,7 @@ export function listBackends(
  * @returns Its ID; `undefined` if no Node is in a network that is known
  */
 export function chooseNetwork(
-  view: View,
+  view: Pick<View, "vms">,
   backends: readonly LoadBalancerBackend[],
 ): string | undefined {
   const counts = new Map<string, number>();
@@ -102,7 +102,10 @@ export function checkBackends(
   return [toNotice("NodesInOtherNetworks", message)];
 }
 
-function findVm(view: View, { instanceId }: LoadBalancerBackend): BackendVm | undefined {
+function findVm(
+  view: Pick<View, "vms">,
+  { instanceId }: LoadBalancerBackend,
+): BackendVm | undefined {
   return instanceId === undefined ? undefined : view.vms.get(instanceId);
 }
 
