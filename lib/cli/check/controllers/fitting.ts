@@ -11,7 +11,10 @@ import type { CheckFlags } from "../flags.ts";
 import { addFindings, type CheckFinding, type SettingsStep } from "../report.ts";
 import type { CheckedSettings } from "../settings.ts";
 
-/** Leaves out controllers that need more of the cloud than it can do, and says so among the settings. */
+/**
+ * Leaves out controllers that need more of the cloud than it can do. Says among the settings which ones it left out,
+ * and which ones it takes to run.
+ */
 export function fit(
   chosen: readonly ControllerDefinition[],
   options: Pick<CheckFlags, "named"> &
@@ -27,6 +30,7 @@ export function fit(
   const { fitting, leftOut, refusals } = fitControllers(chosen, { provider, named, sections });
   const place = { code: "capability", source: "--controllers" };
   const findings = [
+    toAssumption(fitting, named),
     ...refusals.map((message): CheckFinding => ({ level: "failure", ...place, message })),
     ...leftOut.map(({ why, ...more }): CheckFinding => ({
       level: "ok",
@@ -41,4 +45,20 @@ export function fit(
     })),
   ];
   return { fitting, step: addFindings(step, findings) };
+}
+
+/** A check asks no running process: without the flag, it takes the default, which the chart and manifests change. */
+function toAssumption(
+  fitting: readonly ControllerDefinition[],
+  named: CheckFlags["named"],
+): CheckFinding {
+  const names = fitting.map(({ name }) => name).join(", ") || "no controllers";
+  const advice = "if the Landfall of the cluster runs others, give check its --controllers";
+  return {
+    level: "ok",
+    code: "controllers",
+    message: `this check is for ${names}`,
+    source: "--controllers",
+    ...(named.size === 0 && { advice }),
+  };
 }

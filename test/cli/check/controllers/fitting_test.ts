@@ -17,14 +17,21 @@ const [plain] = NODE_CONTROLLERS;
 if (plain === undefined) throw new Error("no controller");
 const listener = { ...plain, name: "listener", needs: ["changes"] } as const;
 
+const RUN = "ok controllers";
+
 test.each<[string, readonly string[], object, readonly string[]]>([
-  ["leaves out one that * chose", [], listener, ["ok settings", "ok capability"]],
-  ["fails for one that was named", ["listener"], listener, ["ok settings", "failure capability"]],
+  ["leaves out one that * chose", [], listener, ["ok settings", RUN, "ok capability"]],
+  [
+    "fails for one that was named",
+    ["listener"],
+    listener,
+    ["ok settings", RUN, "failure capability"],
+  ],
   [
     "leaves out one that was named and may be left out",
     ["listener"],
     { ...listener, mayBeLeftOut: true },
-    ["ok settings", "ok capability"],
+    ["ok settings", RUN, "ok capability"],
   ],
 ])("fit() %s", (_what, named, over, expected) => {
   const provider = new FakeProvider();
@@ -53,5 +60,15 @@ test("fit() warns about pools while the controller service does not run", () => 
     level: "warning",
     path: "loadBalancers.pools",
   });
-  expect(fit([...NODE_CONTROLLERS, serviceController], options).step).toEqual(STEP);
+  const { step } = fit([...NODE_CONTROLLERS, serviceController], options);
+  expect(step.findings.map(({ level }) => level)).toEqual(["ok", "ok"]);
+});
+
+test("fit() names the controllers, and says how to check others unless the flag names them", () => {
+  const options = { provider: new FakeProvider(), step: STEP, known: [] };
+  const find = (named: readonly string[]): unknown =>
+    fit([plain, listener], { ...options, named: new Set(named) }).step.findings[1];
+  const message = `this check is for ${plain.name}`;
+  expect(find([])).toMatchObject({ level: "ok", message, advice: expect.any(String) });
+  expect(find([plain.name])).not.toHaveProperty("advice");
 });
