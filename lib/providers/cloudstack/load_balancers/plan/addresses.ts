@@ -13,6 +13,7 @@ import { chooseNetwork, listBackends } from "./backends.ts";
 import {
   checkAsked,
   checkPending,
+  checkUnsigned,
   findDoubtful,
   findLost,
   isOwnOrProven,
@@ -48,8 +49,13 @@ export function chooseAddress(scene: Scene, spec: LoadBalancerSpec): AddressChoi
   const unreadable = findUnreadableAddresses(scene);
   const problems = [...checkNetwork(newNetwork), ...unreadable, ...checkPending(scene)];
   if (problems.length > 0) return { network: newNetwork, problems };
-  const lost = findLost(scene).filter((one) => isInNetwork(one, newNetwork));
-  const notices = [...findDoubtful(scene), ...lost].map(toDoubt);
+  // One that CloudStack is still giving shows no network yet.
+  const lost = findLost(scene).filter(
+    (one) => isInNetwork(one, newNetwork) || one.state === "Allocating",
+  );
+  const doubts = [...findDoubtful(scene), ...lost].map(toDoubt);
+  // The record is about to say something else.
+  const notices = [...doubts, ...checkUnsigned(scene)];
   return { network: newNetwork, take: toTaking(scene, newNetwork), problems: notices };
 }
 
@@ -122,7 +128,8 @@ function choosePinned(scene: Scene, spec: LoadBalancerSpec, text: string): Addre
       ...(scene.record?.address?.ip === ip.text ? [] : checkAsked(scene)),
     ];
     if (problems.length > 0) return { network: newNetwork, problems };
-    return { network: newNetwork, take: toTaking(scene, newNetwork, ip.text), problems: [] };
+    const take = toTaking(scene, newNetwork, ip.text);
+    return { network: newNetwork, take, problems: checkUnsigned(scene) };
   }
   const own = view.networks.get(found.networkId ?? "");
   const hasNodes = own !== undefined && listBackends(view, own.id, spec.backends).length > 0;

@@ -66,21 +66,15 @@ export function mayTag(scene: Scene, address: PublicAddress): boolean {
  * day.
  */
 export function isProvenByRecord(scene: Scene, address: PublicAddress): boolean {
-  const { view } = scene;
   const asked = findAsked(scene, address);
   if (asked === undefined) return false;
-  const { place, wasFree, atMs } = asked;
-  const isInPlace =
-    "vpcId" in place ? address.vpcId === place.vpcId : address.networkId === place.networkId;
-  const isProof = wasFree && view.takenAtWallMs <= atMs + PROOF_MS;
-  const taker = view.takers?.get(address.id);
+  const isProof = asked.wasFree && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;
+  const taker = scene.view.takers?.get(address.id);
   return (
-    isInPlace &&
+    isIn(asked, address) &&
     address.state === "Allocated" &&
-    address.tags.size === 0 &&
     address.hasRules !== true &&
-    listUses(scene, address).length === 0 &&
-    listOwnRules(scene, address.id).length === 0 &&
+    isIdle(scene, address) &&
     (taker === "us" || (taker === undefined && isProof))
   );
 }
@@ -92,7 +86,7 @@ export function findAsked({ record }: Scene, address: PublicAddress): AskedAddre
 }
 
 function isNamedBy(asked: AskedAddress, { id, ip }: PublicAddress): boolean {
-  if (asked.id === undefined && asked.ip === undefined) return false;
+  if (isWithoutChoice(asked)) return false;
   return (asked.id ?? id) === id && (asked.ip ?? ip) === ip;
 }
 
@@ -170,13 +164,25 @@ export function checkAsked(scene: Scene): readonly LoadBalancerProblem[] {
  */
 export function findLost(scene: Scene): readonly PublicAddress[] {
   const asked = scene.record?.address;
-  if (asked === undefined || asked.ip !== undefined || asked.id !== undefined) return [];
-  return [...scene.view.addresses.values()].filter(
-    (one) =>
-      one.tags.size === 0 &&
-      listUses(scene, one).length === 0 &&
-      listOwnRules(scene, one.id).length === 0,
+  if (asked === undefined || !isWithoutChoice(asked)) return [];
+  return [...scene.view.addresses.values()].filter((one) => isIdle(scene, one));
+}
+
+function isWithoutChoice({ id, ip }: AskedAddress): boolean {
+  return id === undefined && ip === undefined;
+}
+
+/** Whether nothing says whose an address is, or uses it. */
+function isIdle(scene: Scene, address: PublicAddress): boolean {
+  return (
+    address.tags.size === 0 &&
+    listUses(scene, address).length === 0 &&
+    listOwnRules(scene, address.id).length === 0
   );
+}
+
+function isIn({ place }: AskedAddress, { vpcId, networkId }: PublicAddress): boolean {
+  return "vpcId" in place ? vpcId === place.vpcId : networkId === place.networkId;
 }
 
 /** Says that an address stays, although it may have been taken for the Service. */
@@ -187,18 +193,22 @@ export function toDoubt({ ip }: PublicAddress): LoadBalancerProblem {
 }
 
 /**
- * Says that an address stays that a record names which Landfall did not sign. No advice to release it: anyone who may
- * edit the Service can write any address there.
+ * Says that an address stays that a record which Landfall did not sign names, or may mean. No advice to release it:
+ * anyone who may edit the Service can write any address there.
  */
 export function checkUnsigned(scene: Scene): readonly LoadBalancerProblem[] {
   const { unsigned } = scene;
   if (unsigned === undefined) return [];
+  // One that CloudStack is still giving shows no network yet.
+  const mayBeMeant = (one: PublicAddress): boolean =>
+    isWithoutChoice(unsigned)
+      ? (isIn(unsigned, one) || one.state === "Allocating") && isIdle(scene, one)
+      : isNamedBy(unsigned, one) && !isOwnOrInherited(scene, one);
+  const what = isWithoutChoice(unsigned) ? "may mean it" : "names it";
+  const why = `the record on the Service ${what}, but is not signed with the keys in use`;
   return [...scene.view.addresses.values()]
-    .filter((one) => isNamedBy(unsigned, one) && !isOwnOrInherited(scene, one))
-    .map(({ ip }) => {
-      const why = `the record on the Service names it, but is not signed with the keys in use`;
-      return toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}`);
-    });
+    .filter((one) => mayBeMeant(one))
+    .map(({ ip }) => toNotice("AddressNotOurs", `public IP ${ip} stays: ${why}`));
 }
 
 /**

@@ -280,6 +280,26 @@ test("no address is taken while CloudStack is still taking the one that the reco
   expect(choose(cloud)).toBe("take any in net-1");
 });
 
+test("before another address is taken, the one that CloudStack may just be giving is told", () => {
+  const cloud = createCloud();
+  cloud.addAddress({ ip: "192.0.2.60", state: "Allocating" });
+  const network = "01234567-89ab-4cde-8f01-23456789abcd";
+  const asked = { network, at: "2026-01-01T00:00:00Z", free: false };
+  const record = toRecord({ address: asked });
+  const unsigned = JSON.stringify({ v: 1, uid: OWNER.uid, address: asked });
+  for (const [claim, why] of [
+    [{ record }, "may have taken it"],
+    [{ record: unsigned }, "may mean it"],
+    [{ record: unsigned, address: "192.0.2.10" }, "may mean it"],
+  ] as const) {
+    const spec = toSpec(claim);
+    const { take, problems } = chooseAddress(toScene(cloud.view(), spec), spec);
+    expect(take?.change.kind).toBe("takeAddress");
+    expect(problems).toMatchObject([{ reason: "AddressNotOurs", isWaiting: false }]);
+    expect(problems[0]?.message).toMatch(new RegExp(`^public IP 192\\.0\\.2\\.60 stays: .*${why}`));
+  }
+});
+
 test("rules keep their network, whatever happens to the Nodes", () => {
   const cloud = createCloud();
   const { id } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1", tags: OURS });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import type { LoadBalancerClaim } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import {
   checkPending,
+  checkUnsigned,
   findAsked,
   findDoubtful,
   findLost,
@@ -251,6 +252,22 @@ test("an address that may have been taken without a choice is told, and stays", 
   expect(findLost(scene).map(({ ip }) => ip)).toEqual([address.ip]);
   expect(findLost(withRecord(cloud))).toEqual([]);
   expect(toDoubt(address)).toMatchObject({ reason: "AddressNotOurs", isWaiting: false });
+});
+
+test("an address that a record of other keys may mean is told", () => {
+  const { cloud, address } = setUp();
+  cloud.addAddress({ ip: "192.0.2.2", networkId: "net-2" });
+  const { id: usedId } = cloud.addAddress({ ip: "192.0.2.3", networkId: "net-1" });
+  cloud.addFirewallRule({ addressId: usedId });
+  const coming = cloud.addAddress({ ip: "192.0.2.4", state: "Allocating" });
+  const { ip: _, ...blind } = ASKED;
+  const scene = { ...toScene(cloud.view(), toSpec()), unsigned: { ...blind, wasFree: false } };
+  expect(checkUnsigned(scene).map(({ message }) => message)).toEqual(
+    [address.ip, coming.ip].map(
+      (ip) =>
+        `public IP ${ip} stays: the record on the Service may mean it, but is not signed with the keys in use`,
+    ),
+  );
 });
 
 test("tags name this cluster by its first ID", () => {
