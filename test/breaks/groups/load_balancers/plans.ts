@@ -68,8 +68,8 @@ const OWNERSHIP: readonly Break[] = [
     invariant: "a record that a user may have kept for long proves nothing by itself",
     edits: edit(
       `${PLAN}/ownership.ts`,
-      "const isProof = wasFree && view.takenAtWallMs <= atMs + PROOF_MS;",
-      "const isProof = wasFree && view.takenAtWallMs <= atMs + 2 * PROOF_MS;",
+      "const isProof = asked.wasFree && scene.view.takenAtWallMs <= asked.atMs + PROOF_MS;",
+      "const isProof = asked.wasFree && scene.view.takenAtWallMs <= asked.atMs + 2 * PROOF_MS;",
     ),
     tests: [OWNER_TESTS],
   },
@@ -78,8 +78,8 @@ const OWNERSHIP: readonly Break[] = [
     invariant: "an address with tags of others is not of the Service, although the record names it",
     edits: edit(
       `${PLAN}/ownership.ts`,
-      "address.tags.size === 0 && address.hasRules",
-      "address.hasRules",
+      "address.tags.size === 0 && listUses(scene, address)",
+      "listUses(scene, address)",
     ),
     tests: [OWNER_TESTS],
   },
@@ -88,8 +88,8 @@ const OWNERSHIP: readonly Break[] = [
     invariant: "an address outside the place that it was asked for is not of the Service",
     edits: edit(
       `${PLAN}/ownership.ts`,
-      `"vpcId" in place ? address.vpcId === place.vpcId : address.networkId === place.networkId`,
-      `"vpcId" in place ? address.vpcId === place.vpcId : address.networkId !== place.vpcId`,
+      `"vpcId" in place ? vpcId === place.vpcId : networkId === place.networkId`,
+      `"vpcId" in place ? vpcId === place.vpcId : networkId !== place.vpcId`,
     ),
     tests: [OWNER_TESTS],
   },
