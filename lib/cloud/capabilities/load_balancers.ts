@@ -95,6 +95,8 @@ export interface LoadBalancerProblem {
    * this is only worth knowing. @default {true}
    */
   readonly isWaiting?: boolean;
+  /** Other Services that have the same problem with this one: they are planned again, too. @default {none} */
+  readonly others?: readonly LoadBalancerOwner[];
 }
 
 /** A part of a load balancer, for the debug pages. */
@@ -143,12 +145,12 @@ export interface LoadBalancerPlan<S extends LoadBalancerStep = LoadBalancerStep>
   readonly ingress?: readonly LoadBalancerIngress[];
   /**
    * Annotations that the Service must have now, for programs that work on the load balancer, too; `undefined` removes
-   * one. Written together with the status. @default {nothing changes}
+   * one. Written together with the status, and alone while the Service waits. @default {nothing changes}
    */
   readonly annotations?: Readonly<Record<string, string | undefined>>;
   /**
    * The record that the Service must have now, in place of the one it has; see {@linkcode LoadBalancerRecord}. Written
-   * together with the status, for a cloud that needs no record before that. @default {nothing changes}
+   * together with the annotations, for a cloud that needs no record before that. @default {nothing changes}
    */
   readonly record?: string;
   readonly parts: readonly LoadBalancerPart[];
@@ -269,6 +271,11 @@ export interface LoadBalancers<
   listLeftovers?(view: V, services: LiveServices): readonly LoadBalancerLeftover[];
   /** Plans what to do for a Service. Pure. */
   plan(view: V, spec: LoadBalancerSpec): LoadBalancerPlan<S>;
+  /**
+   * Says what annotations a Service must have while its fields cannot be read, and no plan can be made. Pure. Absent: they
+   * stay as they are.
+   */
+  planHeld?(view: V, claim: LoadBalancerClaim): Pick<LoadBalancerPlan, "annotations" | "record">;
   /**
    * Plans how to remove everything that Landfall made for a Service. Pure. Without steps and waiting problems, nothing
    * of it is left.

@@ -12,7 +12,7 @@ import type {
   LoadBalancerSpec,
 } from "../capabilities/load_balancers.ts";
 import { Ledger } from "./ledger.ts";
-import { planAddresses, planRelease, type PoolStep, type PoolView } from "./plan.ts";
+import { planAddresses, planHeld, planRelease, type PoolStep, type PoolView } from "./plan.ts";
 import { PoolMap } from "./pool.ts";
 import type { LoadBalancerSettings } from "./settings.ts";
 import { listRivals } from "./sharing.ts";
@@ -77,6 +77,13 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
     return planAddresses(view, spec);
   }
 
+  planHeld(
+    view: PoolView,
+    claim: LoadBalancerClaim,
+  ): Pick<LoadBalancerPlan, "annotations" | "record"> {
+    return planHeld(view, claim);
+  }
+
   planRelease(view: PoolView, claim: LoadBalancerClaim): LoadBalancerPlan<PoolStep> {
     return planRelease(view, claim);
   }
@@ -86,6 +93,7 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
     const { uid } = claim.owner;
     const ledger = this.#ledger;
     ledger.note(claim);
+    if (addresses.length === 0) return Promise.resolve();
     const isTaken = addresses.some(
       (one) => !ledger.has(uid, one) && listRivals(ledger, one, claim).length > 0,
     );

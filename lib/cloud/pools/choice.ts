@@ -4,7 +4,7 @@
  * @module
  */
 import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
-import { type Hold, type LedgerReader, listShown } from "./ledger.ts";
+import { type Hold, isShown, type LedgerReader, listShown } from "./ledger.ts";
 import {
   accepts,
   type AddressPool,
@@ -13,7 +13,7 @@ import {
   listPreferred,
   toFamily,
 } from "./pool.ts";
-import { nameRivals, toNotice, toWaiting } from "./problems.ts";
+import { listOwners, nameRivals, toNotice, toWaiting } from "./problems.ts";
 import { type PoolRecord, parseRecord } from "./record.ts";
 import { isBeforeRivals, listRivals } from "./sharing.ts";
 import type { Wishes } from "./wishes.ts";
@@ -39,8 +39,11 @@ export interface Choice {
 /** Chooses. Pure. */
 export function chooseAddress(question: Question): Choice {
   const { wishes, family } = question;
-  const kept = findKept(question);
+  const candidates = listCandidates(question).filter((one) => fits(question, one));
+  const kept = findKept(question, candidates);
   if (kept !== undefined) return { address: kept, problems: listNotices(question, kept) };
+  const disputed = candidates.find(({ hold }) => hold === "disputed");
+  if (disputed !== undefined) return { problems: [explainDispute(question, disputed)] };
   const refusal = refuseSharing(question);
   if (refusal !== undefined) return { problems: [refusal] };
   const asked = wishes.addresses.get(family);
@@ -59,9 +62,10 @@ interface Candidate {
  * The address that the Service goes on with. What was given comes first: a status that differs was written by hand. A
  * record comes last: backups and copies of manifests bring old ones.
  */
-function findKept(question: Question): string | undefined {
-  const { ledger, spec } = question;
-  const candidates = listCandidates(question).filter((one) => fits(question, one));
+function findKept(
+  { ledger, spec }: Question,
+  candidates: readonly Candidate[],
+): string | undefined {
   const clear = candidates.find(({ address, hold }) =>
     isBeforeRivals(spec, hold, listRivals(ledger, address, spec)),
   );
@@ -75,7 +79,9 @@ function listCandidates({ ledger, spec, family }: Question): Candidate[] {
   const recorded = parseRecord(spec.record).addresses;
   const all = new Set([...reserved, ...shown, ...recorded]);
   const toHold = (address: string): Hold => {
-    if (shown.includes(address)) return "shown";
+    if (shown.includes(address)) {
+      return ledger.isDisputed(spec.owner.uid, address) ? "disputed" : "shown";
+    }
     return reserved.includes(address) ? "reserved" : "recorded";
   };
   return [...all]
@@ -89,7 +95,7 @@ function fits(question: Question, { address, hold }: Candidate): boolean {
   const asked = wishes.addresses.get(family);
   if (asked !== undefined && asked !== address) return false;
   const pool = ledger.pools.find(address);
-  if (hold !== "shown") return pool !== undefined && isEligible(question, pool, asked);
+  if (!isShown(hold)) return pool !== undefined && isEligible(question, pool, asked);
   if (wishes.pool === undefined || wishes.pool === pool?.name) return true;
   // It got the address from the pool that it asks for: the pool changed, and not the wish.
   const record = parseRecord(spec.record);
@@ -112,16 +118,25 @@ function isEligible({ spec, wishes }: Question, pool: AddressPool, asked?: strin
   return pool.isAutoAssigned || asked !== undefined;
 }
 
+/** Its status shows an address that another Service was given before: it stays there, and is not announced for it. */
+function explainDispute({ ledger, spec }: Question, { address }: Candidate): LoadBalancerProblem {
+  const rivals = listRivals(ledger, address, spec);
+  const what = `the status shows ${address}, which is the address of ${nameRivals(rivals)}`;
+  const problem = toWaiting("AddressConflict", `${what}; ask for another address`);
+  return { ...problem, others: listOwners(rivals) };
+}
+
 /** What is odd about an address that the Service keeps. */
 function listNotices(question: Question, address: string): LoadBalancerProblem[] {
   const { ledger, spec, wishes } = question;
   const notices: LoadBalancerProblem[] = [];
   const pool = ledger.pools.find(address);
-  const rivals = listRivals(ledger, address, spec).filter(({ hold }) => hold === "shown");
+  const rivals = listRivals(ledger, address, spec).filter(({ hold }) => isShown(hold));
   if (rivals.length > 0) {
     const what = `${address} is also the address of ${nameRivals(rivals)}`;
     const advice = "both keep it until one of them is deleted or asks for another address";
-    notices.push(toNotice("AddressConflict", `${what}; ${advice}`));
+    const notice = toNotice("AddressConflict", `${what}; ${advice}`);
+    notices.push({ ...notice, others: listOwners(rivals) });
   }
   const outside = explainOutside(question, pool);
   if (outside !== undefined) {

@@ -5,7 +5,7 @@
  */
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Finding } from "../inspection.ts";
-import { Ledger, listShown } from "./ledger.ts";
+import { isShown, Ledger, listShown } from "./ledger.ts";
 import { type AddressPool, countAddresses, FAMILIES, type PoolMap } from "./pool.ts";
 import { nameRivals, nameService } from "./problems.ts";
 import { listRivals } from "./sharing.ts";
@@ -44,7 +44,7 @@ function listConflicts(ledger: Ledger, claims: readonly LoadBalancerClaim[]): Fi
   const said = new Set<string>();
   const found = claims.flatMap((claim) =>
     listShown(claim).flatMap((address): Finding[] => {
-      const rivals = listRivals(ledger, address, claim).filter(({ hold }) => hold === "shown");
+      const rivals = listRivals(ledger, address, claim).filter(({ hold }) => isShown(hold));
       if (rivals.length === 0) return [];
       const all = [claim, ...rivals.map((rival) => rival.claim)];
       const holds = all.map(({ owner }) => `${address} ${owner.uid}`);

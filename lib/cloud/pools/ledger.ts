@@ -10,9 +10,10 @@ import { findSharedKey } from "./wishes.ts";
 
 /**
  * How sure it is that a Service has an address, the surest last: its record names it, this process gave it, its status
- * shows it.
+ * shows it. `disputed`: its status shows it, but another Service was given it before. That proves nothing, and nobody
+ * else may get the address.
  */
-export type Hold = "recorded" | "reserved" | "shown";
+export type Hold = "disputed" | "recorded" | "reserved" | "shown";
 
 const HOLDS: readonly Hold[] = ["recorded", "reserved", "shown"];
 
@@ -26,7 +27,7 @@ export interface Holder {
 /** What can be asked of a {@linkcode Ledger}. */
 export type LedgerReader = Pick<
   Ledger,
-  "countUsed" | "has" | "listHolders" | "listPartners" | "listReserved" | "pools"
+  "countUsed" | "has" | "isDisputed" | "listHolders" | "listPartners" | "listReserved" | "pools"
 >;
 
 interface Entry extends Holder {
@@ -39,7 +40,7 @@ interface Entry extends Holder {
 
 /** Whether one hold is surer than another. */
 export function isSurer(one: Hold, other: Hold): boolean {
-  return HOLDS.indexOf(one) > HOLDS.indexOf(other);
+  return other !== "disputed" && HOLDS.indexOf(one) > HOLDS.indexOf(other);
 }
 
 /**
@@ -66,10 +67,15 @@ export class Ledger {
   /** Takes the newest state of all Services, and forgets those that are missing. */
   sync(claims: Iterable<LoadBalancerClaim>): void {
     const seen = new Set<string>();
+    // At the start, who was given an address comes before those that only show it.
+    const isFirst = this.#entries.size === 0;
+    const others: LoadBalancerClaim[] = [];
     for (const claim of claims) {
       seen.add(claim.owner.uid);
-      this.note(claim);
+      if (isFirst && listGiven(claim).length === 0) others.push(claim);
+      else this.#take(claim, isFirst);
     }
+    for (const claim of others) this.note(claim);
     for (const uid of this.#entries.keys()) if (!seen.has(uid)) this.forget(uid);
   }
 
@@ -84,6 +90,11 @@ export class Ledger {
 
   /** Takes the newest state of one Service. */
   note(claim: LoadBalancerClaim): void {
+    this.#take(claim, false);
+  }
+
+  /** @param isTrusted Whether a record and a status together prove an address, although another Service has it */
+  #take(claim: LoadBalancerClaim, isTrusted: boolean): void {
     const { uid } = claim.owner;
     const old = this.#entries.get(uid);
     if (old?.claim === claim) return;
@@ -91,16 +102,20 @@ export class Ledger {
     this.#entries.set(uid, entry);
     this.#regroup(entry, claim);
     entry.claim = claim;
-    if (entry.reserved.length === 0) entry.reserved = listGiven(claim);
+    if (entry.reserved.length === 0) {
+      const given = listGiven(claim);
+      if (isTrusted || !given.some((one) => this.isDisputed(uid, one))) entry.reserved = given;
+    }
     this.#index(entry);
   }
 
   /** Uses other pools from now on. What was reserved stays so. */
   setPools(pools: PoolMap): void {
     const entries = [...this.#entries.values()];
+    const before = entries.map(({ holds }) => holds);
     for (const entry of entries) this.#setHolds(entry, new Map());
     this.#pools = pools;
-    for (const entry of entries) this.#index(entry);
+    for (const [at, entry] of entries.entries()) this.#index(entry, before[at]);
   }
 
   /** Reserves addresses for a Service in the index, in place of those reserved before. */
@@ -121,6 +136,19 @@ export class Ledger {
     return this.#entries.get(uid)?.holds.has(address) ?? false;
   }
 
+  /**
+   * Whether a status that shows an address was written after another Service was given it: by hand, or by a program
+   * that found the address in a copied annotation.
+   */
+  isDisputed(uid: string, address: string): boolean {
+    const own = this.#entries.get(uid);
+    if (own?.holds.get(address) === "shown" || own?.reserved.includes(address)) return false;
+    for (const entry of this.#byAddress.get(address) ?? []) {
+      if (entry !== own && entry.reserved.includes(address)) return true;
+    }
+    return false;
+  }
+
   /** The Services that have an address. */
   listHolders(address: string): Iterable<Holder> {
     return this.#byAddress.get(address) ?? [];
@@ -136,7 +164,8 @@ export class Ledger {
     return this.#used.get(toCounter(pool, family)) ?? 0;
   }
 
-  #index(entry: Entry): void {
+  /** @param before What it had */
+  #index(entry: Entry, before: Holder["holds"] = entry.holds): void {
     const { claim, reserved } = entry;
     const holds = new Map<string, Hold>();
     // A record may be written by hand: it holds only what the Service could get.
@@ -145,7 +174,11 @@ export class Ledger {
       if (pool !== undefined && accepts(pool, claim)) holds.set(address, "recorded");
     }
     for (const address of reserved) holds.set(address, "reserved");
-    for (const address of listShown(claim)) holds.set(address, "shown");
+    for (const address of listShown(claim)) {
+      const isOwn = before.get(address) === "shown" || reserved.includes(address);
+      const isTaken = !isOwn && this.isDisputed(claim.owner.uid, address);
+      holds.set(address, isTaken ? "disputed" : "shown");
+    }
     this.#setHolds(entry, holds);
   }
 
@@ -199,6 +232,11 @@ export class Ledger {
     if (partners?.size === 0) this.#groups.delete(entry.group);
     entry.group = undefined;
   }
+}
+
+/** Whether the status of a Service shows the address that it has in this way. */
+export function isShown(hold: Hold): boolean {
+  return hold === "shown" || hold === "disputed";
 }
 
 /** The addresses that the status of a Service shows, in canonical form. What no host can have is none. */

@@ -2,6 +2,7 @@
  * Plans which addresses a Service has.
  * @module
  */
+import { isHostAddress, parseIp } from "../../core/net/ip.ts";
 import type {
   LoadBalancerClaim,
   LoadBalancerIngress,
@@ -14,7 +15,7 @@ import { type Choice, chooseAddress } from "./choice.ts";
 import { type LedgerReader, listShown } from "./ledger.ts";
 import { FAMILIES, type Family, toFamily } from "./pool.ts";
 import { toNotice, toWaiting } from "./problems.ts";
-import { formatRecord } from "./record.ts";
+import { formatRecord, parseRecord } from "./record.ts";
 import type { Announcer } from "./settings.ts";
 import { parseWishes, type Wishes } from "./wishes.ts";
 import { KUBE_VIP_IPS } from "./words.ts";
@@ -37,16 +38,15 @@ export interface PoolView {
  * It first reserves them in memory. The status and the record follow together, in one write. Before it, no program has
  * seen the addresses, and a crash gives them back.
  */
-export function planAddresses(
-  { ledger, announce }: PoolView,
-  spec: LoadBalancerSpec,
-): LoadBalancerPlan<PoolStep> {
+export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalancerPlan<PoolStep> {
+  const { ledger, announce } = view;
   const wishes = parseWishes(spec, announce === "kubeVip");
   const families = listFamilies(spec);
   const invalid = wishes.problem ?? findStrayWish(wishes, families);
   if (invalid !== undefined) {
     const problems = [toWaiting("AddressWishInvalid", invalid)];
-    return { steps: [], problems, parts: listParts({ ledger, claim: spec, wanted: "unknown" }) };
+    const parts = listParts({ ledger, claim: spec, wanted: "unknown" });
+    return { steps: [], problems, parts, ...planHeld(view, spec) };
   }
   const choices = families.map((family) => chooseAddress({ ledger, spec, wishes, family }));
   const problems = listProblems(spec, choices);
@@ -55,7 +55,9 @@ export function planAddresses(
     families.map((family, at) => [family, choices[at]?.address ?? wishes.addresses.get(family)]),
   );
   const parts = listParts({ ledger, claim: spec, wanted });
-  if (problems.some(({ isWaiting = true }) => isWaiting)) return { steps: [], problems, parts };
+  if (problems.some(({ isWaiting = true }) => isWaiting)) {
+    return { steps: listNotes(ledger, spec), problems, parts, ...planHeld(view, spec) };
+  }
   if (!isReserved(ledger, spec, addresses)) {
     const summary = `reserve ${addresses.join(" and ")}`;
     return { steps: [{ summary, claim: spec, addresses }], problems, parts };
@@ -67,6 +69,46 @@ export function planAddresses(
   const annotations = announce === "kubeVip" ? { [KUBE_VIP_IPS]: addresses.join(",") } : undefined;
   const ingress = addresses.map((ip): LoadBalancerIngress => ({ ip, ipMode: "VIP" }));
   return { steps: [], problems, ingress, record, parts, ...(annotations && { annotations }) };
+}
+
+/**
+ * Plans for a Service that must wait: it has no annotation and no record with an address of another Service. What it was
+ * given stays. Pure.
+ */
+export function planHeld(
+  { ledger, announce }: PoolView,
+  claim: LoadBalancerClaim,
+): Pick<LoadBalancerPlan, "annotations" | "record"> {
+  const { uid } = claim.owner;
+  const isOwn = (address: string): boolean => !ledger.isDisputed(uid, address);
+  const reserved = ledger.listReserved(uid);
+  const own = (reserved.length > 0 ? reserved : listShown(claim)).filter(isOwn);
+  const record = parseRecord(claim.record);
+  const kept = record.addresses.filter(isOwn);
+  const isAnnounced = announce === "kubeVip" && namesAddress(claim.annotations[KUBE_VIP_IPS]);
+  return {
+    ...(isAnnounced && { annotations: { [KUBE_VIP_IPS]: own.join(",") || undefined } }),
+    ...(kept.length < record.addresses.length && {
+      record: formatRecord({ ...record, addresses: kept }),
+    }),
+  };
+}
+
+/** Lets the index know a status that is newer than the look, so that the plans of other Services see it at once. */
+function listNotes(ledger: LedgerReader, claim: LoadBalancerClaim): PoolStep[] {
+  const { uid } = claim.owner;
+  const unknown = listShown(claim).filter((one) => !ledger.has(uid, one));
+  if (unknown.length === 0) return [];
+  const summary = `take note of ${unknown.join(" and ")}`;
+  return [{ summary, claim, addresses: ledger.listReserved(uid) }];
+}
+
+/** Whether there is an address in the text. `0.0.0.0` is none: with it, kube-vip asks a DHCP server. */
+function namesAddress(text = ""): boolean {
+  return text.split(",").some((part) => {
+    const address = parseIp(part)?.text;
+    return address !== undefined && isHostAddress(address);
+  });
 }
 
 /** Whether the index knows these addresses of a Service, and reserves no others for it. */

@@ -2,7 +2,11 @@
  * What may keep a Service from the addresses that it asks for, as Events say it.
  * @module
  */
-import type { LoadBalancerClaim, LoadBalancerProblem } from "../capabilities/load_balancers.ts";
+import type {
+  LoadBalancerClaim,
+  LoadBalancerOwner,
+  LoadBalancerProblem,
+} from "../capabilities/load_balancers.ts";
 import type { Rival } from "./sharing.ts";
 
 /** The reasons of the Events, with what each means. */
@@ -41,6 +45,14 @@ export function nameRivals(rivals: readonly Rival[]): string {
   const named = rivals.slice(0, NAMED_MAX).map(({ claim }) => nameService(claim));
   const more = rivals.length - named.length;
   return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(" and ");
+}
+
+/** More than these get to know of a conflict at the next full pass. */
+const OWNERS_MAX = 100;
+
+/** The Services of rivals. */
+export function listOwners(rivals: readonly Rival[]): LoadBalancerOwner[] {
+  return rivals.slice(0, OWNERS_MAX).map(({ claim }) => claim.owner);
 }
 
 /** `web/shop`. */

@@ -28,11 +28,10 @@ import type { Purpose, ServiceNarrator } from "./narrator.ts";
 import type { NewestServices } from "./state/newest_services.ts";
 import { createRecord } from "./state/record.ts";
 import type { ServiceWriter } from "./state/service_writer.ts";
+import { ShownWriter } from "./state/shown_writer.ts";
 import { toClaim, toSpec } from "./spec/spec.ts";
-import { showsAnnotations, showsIngress } from "./spec/status.ts";
 import type { ServiceTasks, Task } from "./state/tasks.ts";
 import type { Turns } from "./turns.ts";
-import { RECORD } from "./words.ts";
 
 /** What a {@linkcode ServiceReconciler} needs. */
 export interface ServiceReconcilerOptions {
@@ -69,9 +68,11 @@ interface Planned {
 /** Reconciles load balancers. */
 export class ServiceReconciler {
   readonly #options: ServiceReconcilerOptions;
+  readonly #shown: ShownWriter;
 
   constructor(options: ServiceReconcilerOptions) {
     this.#options = options;
+    this.#shown = new ShownWriter(options);
   }
 
   /**
@@ -106,7 +107,7 @@ export class ServiceReconciler {
 
   /** Makes one change. @returns The result, if there is nothing more to do */
   async #advance(key: Key, attempt: Attempt): Promise<ReconcileResult | undefined> {
-    const { tasks, looks, writer, narrator } = this.#options;
+    const { tasks, looks, writer, narrator, loadBalancers } = this.#options;
     const { signal } = attempt.run;
     signal.throwIfAborted();
     const first = tasks.find(key);
@@ -127,7 +128,11 @@ export class ServiceReconciler {
     if (task.kind === "ensure" && tasks.lacksFinalizer(task.service)) return undefined;
     attempt.task = task;
     const planned = this.#plan(task, view);
-    if (planned === undefined) return {};
+    if (planned === undefined) {
+      const held = loadBalancers.planHeld?.(view, toClaim(task.service)) ?? {};
+      await this.#shown.hold(task.service, held, attempt);
+      return {};
+    }
     attempt.purpose ??= planned.purpose;
     return await this.#follow(key, planned, attempt);
   }
@@ -168,7 +173,7 @@ export class ServiceReconciler {
     const { managed } = this.#options;
     const { task, plan } = planned;
     // A plan may depend on what the status shows: the old address goes when the new one is there.
-    if (task.kind === "ensure" && (await this.#writeStatus(task.service, plan, attempt))) {
+    if (task.kind === "ensure" && (await this.#shown.show(task.service, plan, attempt))) {
       return undefined;
     }
     const step = attempt.pick(plan.steps);
@@ -184,23 +189,6 @@ export class ServiceReconciler {
     this.#options.narrator.reportProblems(task.service, notices);
     await this.#apply(key, { task, step }, attempt);
     return undefined;
-  }
-
-  /** @returns Whether it wrote */
-  async #writeStatus(
-    service: Service,
-    { ingress, record, annotations: others = {} }: LoadBalancerPlan,
-    { progress, run }: Attempt,
-  ): Promise<boolean> {
-    const { writer, managed } = this.#options;
-    if (ingress === undefined) return false;
-    managed.note(service).ingress = ingress;
-    const annotations = { ...others, ...(record !== undefined && { [RECORD]: record }) };
-    const isShown = showsIngress(service, ingress, writer);
-    if (isShown && showsAnnotations(service, annotations)) return false;
-    progress.check({ summary: `show ${JSON.stringify(ingress)} in the status` });
-    await writer.setIngress(service, { ingress, annotations }, run.signal);
-    return true;
   }
 
   async #apply(
@@ -242,7 +230,9 @@ export class ServiceReconciler {
       return undefined;
     }
     narrator.reportProblems(service, plan.problems);
+    this.#tellOthers(key, plan.problems);
     if (waiting !== undefined) {
+      if (await this.#shown.hold(service, plan, attempt)) return undefined;
       managed.setState(key, "waiting", { failure: waiting.message });
       return { requeueAfterMs: toPauseMs(managed.findWaitedMs(key)) };
     }
@@ -266,6 +256,20 @@ export class ServiceReconciler {
     if (attempt.progress.steps > 0) narrator.reportEnd(service, attempt.purpose ?? "ensure");
     if (plan.problems.length === 0 && backends.length > 0) narrator.forget(service);
     return {};
+  }
+
+  /** Has the Services planned again that a problem is a problem of, too: once when it comes, and once when it ends. */
+  #tellOthers(key: Key, problems: LoadBalancerPlan["problems"]): void {
+    const managed = this.#options.managed.get(key);
+    if (managed === undefined) return;
+    const others = new Set(
+      problems
+        .flatMap((one) => one.others ?? [])
+        .map(({ namespace, name }) => `${namespace}/${name}`),
+    );
+    const known = managed.others ?? new Set();
+    managed.others = others;
+    for (const other of others.symmetricDifference(known)) this.#options.enqueue(other);
   }
 
   /** Plans once more, by a look that is new enough to conclude from. */

@@ -101,7 +101,10 @@ describe("a Service with hostile values and address pools", () => {
       const isIgnored = value.trim() === "" || (annotation === SHARED_ADDRESS && isKey(value));
       const shown = value.slice(0, 80);
       const refused = isRefused && !isIgnored;
-      expect({ shown, refused: rig.readAddress(KEY) === undefined }).toEqual({ shown, refused });
+      // Landfall takes an address of another Service out of this annotation, and gives one of its own.
+      const waits = refused && !(annotation === KUBE_VIP_IPS && value === first);
+      const isWaiting = rig.readAddress(KEY) === undefined;
+      expect({ shown, waits: isWaiting }).toEqual({ shown, waits });
       if (refused && told) expect(listSaid(rig)).toMatch(told);
       rig.server.change(KEY, { metadata: { annotations: { [annotation]: null } } });
       await rig.clock.advance(1_000);

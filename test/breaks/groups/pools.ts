@@ -138,6 +138,32 @@ export const POOL_BREAKS: readonly Break[] = [
     tests: [POOLS_TEST],
   },
   {
+    id: "announce-an-address-of-others",
+    invariant: "a Service that waits names no address of another Service for kube-vip",
+    edits: edit(
+      "lib/controllers/service/reconcile.ts",
+      "if (await this.#shown.hold(service, plan, attempt)) return undefined;",
+      "void this.#shown;",
+    ),
+    tests: ["test/controllers/service/address_pools_test.ts"],
+  },
+  {
+    id: "own-what-was-shown-later",
+    invariant: "a status that another program wrote does not take an address from its owner",
+    edits: edit(LEDGER, 'isTaken ? "disputed" : "shown"', 'isTaken ? "shown" : "shown"'),
+    tests: ["test/cloud/pools/ledger_test.ts", "test/controllers/service/address_pools_test.ts"],
+  },
+  {
+    id: "tell-one-of-two",
+    invariant: "a conflict is said to both Services",
+    edits: edit(
+      "lib/controllers/service/reconcile.ts",
+      "for (const other of others.symmetricDifference(known)) this.#options.enqueue(other);",
+      "void known;",
+    ),
+    tests: ["test/controllers/service/address_pools_test.ts"],
+  },
+  {
     id: "overlap-of-pools",
     invariant: "no two pools have the same address",
     edits: edit(

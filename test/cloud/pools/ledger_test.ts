@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { LoadBalancerClaim } from "../../../lib/cloud/capabilities/load_balancers.ts";
-import { isSurer, Ledger, listShown } from "../../../lib/cloud/pools/ledger.ts";
+import { isShown, isSurer, Ledger, listShown } from "../../../lib/cloud/pools/ledger.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
 
@@ -109,11 +109,54 @@ describe("Ledger", () => {
   });
 });
 
+describe("Ledger, of an address that two Services show,", () => {
+  const owner = toSpec("owner", {
+    ingress: [{ ip: "192.0.2.10" }],
+    record: '{"v":1,"addresses":["192.0.2.10"]}',
+  });
+  const late = toSpec("a-late", { ...owner, owner: toSpec("a-late").owner });
+  const { record: _none, ...bare } = late;
+  const [ONE, LATE] = [owner.owner.uid, late.owner.uid];
+
+  test.each([
+    ["with a record only of one, in one look", [[bare, owner]], true],
+    ["in a later look, also with a copied record", [[owner], [owner, late]], true],
+    ["with a record of both at the start", [[late, owner]], false],
+    ["without any record", [[SHOWN, bare]], false],
+  ])("%s", (_title, looks, isDisputed) => {
+    const ledger = createLedger();
+    for (const claims of looks) ledger.sync(claims);
+    expect(ledger.isDisputed(LATE, "192.0.2.10")).toBe(isDisputed);
+    expect(ledger.isDisputed(ONE, "192.0.2.10")).toBe(false);
+    expect(listNames(ledger, "192.0.2.10")).toContain(
+      `a-late ${isDisputed ? "disputed" : "shown"}`,
+    );
+    ledger.setPools(new PoolMap(pools));
+    expect(ledger.isDisputed(LATE, "192.0.2.10")).toBe(isDisputed);
+  });
+
+  test("keeps both for Services that showed it before one of them was given it", () => {
+    const ledger = createLedger(SHOWN, bare);
+    ledger.reserve(SHOWN.owner.uid, ["192.0.2.10"]);
+    ledger.note({ ...bare });
+    expect(ledger.isDisputed(LATE, "192.0.2.10")).toBe(false);
+  });
+});
+
 test("isSurer() orders what proves an address", () => {
   expect(isSurer("shown", "reserved")).toBe(true);
   expect(isSurer("reserved", "recorded")).toBe(true);
   expect(isSurer("recorded", "recorded")).toBe(false);
   expect(isSurer("recorded", "shown")).toBe(false);
+  expect(isSurer("disputed", "recorded")).toBe(false);
+  expect(isSurer("shown", "disputed")).toBe(false);
+});
+
+test("isShown() is true for what a status shows, in dispute or not", () => {
+  expect((["disputed", "recorded", "reserved", "shown"] as const).filter(isShown)).toEqual([
+    "disputed",
+    "shown",
+  ]);
 });
 
 test("listShown() gives the addresses that a host can have, each once", () => {

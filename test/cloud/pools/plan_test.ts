@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Ledger } from "../../../lib/cloud/pools/ledger.ts";
-import { planAddresses, planRelease } from "../../../lib/cloud/pools/plan.ts";
+import { planAddresses, planHeld, planRelease } from "../../../lib/cloud/pools/plan.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
 
@@ -55,6 +55,24 @@ describe("planAddresses()", () => {
       { kind: "address", name: "IPv4", actual: "192.0.2.10", isUndecided: true },
       { kind: "pool", name: "IPv4", actual: "a", isUndecided: true },
     ]);
+  });
+});
+
+describe("planHeld()", () => {
+  const KEY = "kube-vip.io/loadbalancerIPs";
+  test.each([
+    ["removes an address that it was not given", "192.0.2.10", {}, undefined],
+    ["puts back what it shows", "192.0.2.10", { ingress: [{ ip: "192.0.2.77" }] }, "192.0.2.77"],
+    ["reads a list", "x, 2001:db8::10", {}, undefined],
+  ])("%s", (_title, text, fields, expected) => {
+    const claim = toSpec("shop", { annotations: { [KEY]: text }, ...fields });
+    expect(planHeld(createView("kubeVip"), claim)).toEqual({ annotations: { [KEY]: expected } });
+    expect(planHeld(createView(), claim)).toEqual({});
+  });
+
+  test.each(["", "0.0.0.0", "x"])("leaves %j alone: it is no address", (text) => {
+    const claim = toSpec("shop", { annotations: { [KEY]: text } });
+    expect(planHeld(createView("kubeVip"), claim)).toEqual({});
   });
 });
 

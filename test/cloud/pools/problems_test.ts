@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import {
+  listOwners,
   nameRivals,
   POOL_PROBLEMS,
   toNotice,
@@ -20,6 +21,15 @@ test("nameRivals() names three Services at most", () => {
   expect(list(1)).toBe("web/s0");
   expect(list(3)).toBe("web/s0 and web/s1 and web/s2");
   expect(list(5)).toBe("web/s0, web/s1, web/s2 and 2 more");
+});
+
+test("listOwners() names a hundred Services at most", () => {
+  const rivals = Array.from({ length: 120 }, (_, at) => ({
+    claim: toSpec(`s${at}`),
+    hold: "shown" as const,
+  }));
+  expect(listOwners(rivals)).toHaveLength(100);
+  expect(listOwners(rivals)[0]).toEqual(toSpec("s0").owner);
 });
 
 test("every reason is a word for an Event, with its meaning", () => {

@@ -11,6 +11,7 @@ import { type ServiceRig, startServices } from "../../support/services/service_r
 const KEY = "web/shop";
 const SMALL = toSettings({ name: "a", addresses: ["192.0.2.10"] });
 const RECORD = "landfall.dev/load-balancer";
+const KUBE_VIP = "kube-vip.io/loadbalancerIPs";
 
 function readAnnotation(rig: ServiceRig, key: string, name: string): string | undefined {
   return rig.server.find(key)?.metadata.annotations?.[name];
@@ -147,6 +148,114 @@ describe("the controller of Services with address pools", () => {
     rig.server.change(KEY, { metadata: { annotations: { [name]: "192.0.2.99" } } });
     await rig.clock.advance(0);
     expect(readAnnotation(rig, KEY, name)).toBe("192.0.2.10");
+  });
+
+  test("a copied annotation of kube-vip goes in one write, as long as its address belongs to another Service", async () => {
+    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.server.add("copy", { metadata: { annotations: { [KUBE_VIP]: "192.0.2.10" } } });
+    const before = rig.server.writes.length;
+    await rig.clock.advance(0);
+    expect(readAnnotation(rig, "web/copy", KUBE_VIP)).toBeUndefined();
+    expect(rig.server.writes.length - before).toBe(1);
+    expect(rig.listReasons("web/copy")).toEqual(["AddressNotAvailable", "AddressPoolExhausted"]);
+  });
+
+  test("a status that kube-vip writes for a copied annotation makes no owner", async () => {
+    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.server.add("copy");
+    await rig.clock.advance(0);
+    const record = readAnnotation(rig, KEY, RECORD) ?? "";
+    rig.server.change("web/copy", {
+      metadata: { annotations: { [KUBE_VIP]: "192.0.2.10", [RECORD]: record } },
+      status: { loadBalancer: { ingress: [{ ip: "192.0.2.10" }] } },
+    });
+    await rig.clock.advance(0);
+    const find = (key: string): unknown => {
+      const service = rig.server.find(key);
+      return service && rig.controller.describe(service);
+    };
+    expect(find("web/copy")).toMatchObject({
+      state: "waiting",
+      failure:
+        "the status shows 192.0.2.10, which is the address of web/shop; ask for another address",
+    });
+    expect(rig.listReasons("web/copy")).toContain("AddressConflict");
+    expect(rig.readAddress("web/copy")).toBe("192.0.2.10");
+    expect(readAnnotation(rig, "web/copy", KUBE_VIP)).toBeUndefined();
+    expect(readAnnotation(rig, "web/copy", RECORD)).not.toContain("192.0.2.10");
+    // The owner hears of it without a change of its own.
+    expect(find(KEY)).toMatchObject({ state: "ready", problems: [{ reason: "AddressConflict" }] });
+    expect(rig.listReasons(KEY)).toContain("AddressConflict");
+    expect(readAnnotation(rig, KEY, KUBE_VIP)).toBe("192.0.2.10");
+    rig.server.remove(KEY);
+    await rig.clock.advance(0);
+    expect(find("web/copy")).toMatchObject({ state: "ready", problems: [] });
+    expect(readAnnotation(rig, "web/copy", KUBE_VIP)).toBe("192.0.2.10");
+  });
+
+  test("a new leader knows the owner of an address that two Services show", async () => {
+    const ingress = [{ ip: "192.0.2.10" }];
+    const metadata = { annotations: { [RECORD]: '{"v":1,"addresses":["192.0.2.10"]}' } };
+    await using rig = await startServices({
+      pools: { ...SMALL, announce: "kubeVip" },
+      prepare: (server) => {
+        server.add("a-copy", { status: { loadBalancer: { ingress } } });
+        server.add("shop", { metadata, status: { loadBalancer: { ingress } } });
+      },
+    });
+    await rig.clock.advance(0);
+    expect(readAnnotation(rig, KEY, KUBE_VIP)).toBe("192.0.2.10");
+    expect(readAnnotation(rig, "web/a-copy", KUBE_VIP)).toBeUndefined();
+    expect(readAnnotation(rig, "web/a-copy", RECORD)).toBeUndefined();
+  });
+
+  test("a Service that waits for another address keeps what it was given in the annotation of kube-vip", async () => {
+    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    const annotations = {
+      "landfall.dev/load-balancer-ips": "192.0.2.99",
+      [KUBE_VIP]: "192.0.2.99",
+    };
+    rig.server.change(KEY, { metadata: { annotations } });
+    await rig.clock.advance(0);
+    expect(rig.listReasons(KEY)).toContain("AddressNotAvailable");
+    expect(readAnnotation(rig, KEY, KUBE_VIP)).toBe("192.0.2.10");
+  });
+
+  test("a field that cannot be read keeps no foreign address for kube-vip", async () => {
+    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    rig.server.add("copy", {
+      metadata: { annotations: { [KUBE_VIP]: "192.0.2.10" } },
+      spec: { type: "LoadBalancer", ports: [] },
+    });
+    await rig.clock.advance(0);
+    expect(rig.listReasons("web/copy")).toEqual(["SyncLoadBalancerFailed"]);
+    expect(readAnnotation(rig, "web/copy", KUBE_VIP)).toBeUndefined();
+  });
+
+  test("writes at most five times in ten minutes against a program that writes the annotation again", async () => {
+    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
+    rig.server.add("shop");
+    rig.server.add("copy");
+    await rig.clock.advance(0);
+    const loser = rig.readAddress(KEY) === undefined ? KEY : "web/copy";
+    const annotations = {
+      [KUBE_VIP]: "192.0.2.10",
+      "landfall.dev/load-balancer-ips": "192.0.2.99",
+    };
+    const before = rig.server.writes.length;
+    for (let round = 0; round < 20; round += 1) {
+      rig.server.change(loser, { metadata: { annotations } });
+      await rig.clock.advance(1_000);
+    }
+    expect(rig.server.writes.length - before).toBe(5);
   });
 
   test("uses other pools at once, and takes nothing away", async () => {

@@ -46,6 +46,8 @@ export interface Managed {
   /** The status that the last plan asked for. Absent: it must not change. */
   ingress?: readonly LoadBalancerIngress[];
   ensured?: Ensured;
+  /** The Services that have a problem with this one. */
+  others?: ReadonlySet<Key>;
   /** Whether this process began to change it. */
   isStarted?: true;
   /** How often other programs changed its status since then, in monotonic milliseconds. */

@@ -84,6 +84,16 @@ export class ServiceWriter {
     }
   }
 
+  /** Sets annotations and leaves the status as it is; `undefined` removes one. */
+  async setAnnotations(
+    service: Service,
+    annotations: NonNullable<ShownState["annotations"]>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const toBody: ToBody = () => ({ metadata: { annotations: toAnnotationPatch(annotations) } });
+    await this.#patch(service, { toBody, isSame: this.#isSameInput(service) }, signal);
+  }
+
   /** Keeps or removes the record of the cloud, also if other fields change meanwhile. */
   async setRecord(service: Service, text: string | undefined, signal: AbortSignal): Promise<void> {
     const toBody: ToBody = () => ({ metadata: { annotations: { [RECORD]: text ?? null } } });
