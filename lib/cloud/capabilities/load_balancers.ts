@@ -243,6 +243,8 @@ export interface LoadBalancers<
    * @default {false}
    */
   readonly leavesNothingBehind?: boolean;
+  /** Whether it sends traffic to no Node, so that a Service needs none. @default {false} */
+  readonly usesNoNodes?: boolean;
   /**
    * The IDs that this cluster has, for tags. The first is for new tags; what has any of them belongs to this cluster.
    * Set before anything else is called.

@@ -4,9 +4,15 @@
  */
 import { type Cidr, hasOnlyHosts, parseCidr } from "../../core/net/ip.ts";
 
+/** Addresses of a pool that follow each other. */
+export interface AddressRange extends Cidr {
+  /** It was written as a CIDR, and the addresses of the subnet that are not for hosts are left out. */
+  readonly isSubnet?: boolean;
+}
+
 /** A range, or what is wrong with the text. */
 export type ParsedRange =
-  | { readonly range: Cidr; readonly problem?: undefined }
+  | { readonly range: AddressRange; readonly problem?: undefined }
   | { readonly range?: undefined; readonly problem: string };
 
 const FORMS =
@@ -29,6 +35,16 @@ export function parseAddressRange(text: string): ParsedRange {
   return { problem: NOT_HOSTS };
 }
 
+/** What an address is to a subnet that leaves it out; `undefined` if the range does not leave it out. */
+export function findLeftOut(
+  { family, first, last, isSubnet = false }: AddressRange,
+  address: Cidr,
+): "first" | "last" | undefined {
+  if (!isSubnet || address.family !== family) return undefined;
+  if (address.first === first - 1n) return "first";
+  return family === 4 && address.first === last + 1n ? "last" : undefined;
+}
+
 function parseSubnet(text: string): ParsedRange {
   const cidr = parseCidr(text);
   if (cidr === undefined) return { problem: FORMS };
@@ -40,7 +56,8 @@ function parseSubnet(text: string): ParsedRange {
   }
   const { family, first, last } = cidr;
   if (last - first + 1n < SUBNET_SIZE_MIN) return { range: cidr };
-  return { range: { family, first: first + 1n, last: family === 4 ? last - 1n : last } };
+  const hosts = { family, first: first + 1n, last: family === 4 ? last - 1n : last };
+  return { range: { ...hosts, isSubnet: true } };
 }
 
 function parseEnds(text: string): ParsedRange {

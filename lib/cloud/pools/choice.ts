@@ -9,11 +9,12 @@ import {
   accepts,
   type AddressPool,
   countAddresses,
+  describeLeftOut,
   type Family,
   listPreferred,
   toFamily,
 } from "./pool.ts";
-import { listOwners, nameRivals, toNotice, toWaiting } from "./problems.ts";
+import { describeUnknownPool, listOwners, nameRivals, toNotice, toWaiting } from "./problems.ts";
 import { type PoolRecord, parseRecord } from "./record.ts";
 import { isBeforeRivals, listRivals } from "./sharing.ts";
 import type { Wishes } from "./wishes.ts";
@@ -143,7 +144,7 @@ function listNotices(question: Question, address: string): LoadBalancerProblem[]
     const advice = "it keeps the address until it asks for another one or is deleted";
     notices.push(toNotice("AddressOutsidePools", `${address} ${outside}; ${advice}`));
   }
-  if (wishes.sharedKey !== undefined && pool?.isShareable === false) {
+  if (wishes.sharedKey !== undefined && pool?.isShareable === false && rivals.length > 0) {
     const message = `${address} cannot be shared: the pool ${pool.name} is not shareable`;
     notices.push(toNotice("AddressNotAvailable", message));
   }
@@ -181,7 +182,11 @@ function refuseAsked(question: Question, asked: string): LoadBalancerProblem | u
 
 function explainRefusal({ ledger, spec, wishes }: Question, asked: string): string | undefined {
   const pool = ledger.pools.find(asked);
-  if (pool === undefined) return "which is in no address pool";
+  if (pool === undefined) {
+    const leftOut = describeLeftOut(ledger.pools.pools, asked);
+    if (leftOut === undefined) return "which is in no address pool";
+    return `which is ${leftOut}; only a range first-last includes it`;
+  }
   if (wishes.pool !== undefined && wishes.pool !== pool.name) {
     return `which is in the pool ${pool.name}, but ${ADDRESS_POOL} asks for another one`;
   }
@@ -237,7 +242,7 @@ function explainNoPool({ ledger, spec, wishes, family }: Question): LoadBalancer
   }
   const pool = ledger.pools.pools.find(({ name }) => name === wishes.pool);
   const why = ((): string => {
-    if (pool === undefined) return "a pool that does not exist";
+    if (pool === undefined) return describeUnknownPool(wishes.pool, ledger.pools.pools);
     if (!accepts(pool, spec)) return `the pool ${pool.name}, which is not for this Service`;
     if (wishes.sharedKey !== undefined && !pool.isShareable) {
       return `the pool ${pool.name}, which is not shareable`;

@@ -5,12 +5,13 @@
 import { createHash } from "node:crypto";
 import { type Cidr, formatIp, parseCidr } from "../../core/net/ip.ts";
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
+import { type AddressRange, findLeftOut } from "./address_range.ts";
 
 /** Addresses that Landfall gives to Services. */
 export interface AddressPool {
   readonly name: string;
   /** None overlaps another one, of any pool. */
-  readonly ranges: readonly Cidr[];
+  readonly ranges: readonly AddressRange[];
   /** Namespaces of the Services that it is for. @default {all} */
   readonly namespaces?: readonly string[];
   /** Labels that those Services have. @default {any} */
@@ -121,6 +122,24 @@ export class PoolMap {
     }
     return undefined;
   }
+}
+
+/** The pool with a CIDR that leaves an address out, in words for a message; `undefined` if there is none. */
+export function describeLeftOut(
+  pools: readonly AddressPool[],
+  address: string,
+): string | undefined {
+  const value = parseCidr(address);
+  if (value === undefined) return undefined;
+  for (const { name, ranges } of pools) {
+    for (const range of ranges) {
+      const end = findLeftOut(range, value);
+      if (end === undefined) continue;
+      const kind = end === "last" ? "broadcast" : value.family === 4 ? "network" : "anycast";
+      return `the ${end} address of a CIDR of the pool ${name}, its ${kind} address`;
+    }
+  }
+  return undefined;
 }
 
 function compareRanges(one: Cidr, other: Cidr): number {

@@ -7,6 +7,9 @@ import type {
   LoadBalancerOwner,
   LoadBalancerProblem,
 } from "../capabilities/load_balancers.ts";
+import { findClosest } from "../../core/text/edit_distance.ts";
+import { quote } from "../../core/text/printable.ts";
+import type { AddressPool } from "./pool.ts";
 import type { Rival } from "./sharing.ts";
 
 /** The reasons of the Events, with what each means. */
@@ -45,6 +48,18 @@ export function nameRivals(rivals: readonly Rival[]): string {
   const named = rivals.slice(0, NAMED_MAX).map(({ claim }) => nameService(claim));
   const more = rivals.length - named.length;
   return more > 0 ? `${named.join(", ")} and ${more} more` : named.join(" and ");
+}
+
+const POOLS_NAMED_MAX = 10;
+
+/** A name of which there is no pool, with the pools that there are. */
+export function describeUnknownPool(written: string, pools: readonly AddressPool[]): string {
+  const names = pools.map(({ name }) => name);
+  const meant = findClosest(written, names);
+  const hint = meant === undefined ? "" : ` (did you mean ${meant}?)`;
+  const more = names.length > POOLS_NAMED_MAX ? ` and ${names.length - POOLS_NAMED_MAX} more` : "";
+  const known = names.slice(0, POOLS_NAMED_MAX).join(", ") + more;
+  return `${quote(written)}, which is no pool${hint}; ${known === "" ? "there is none" : `the pools are ${known}`}`;
 }
 
 /** More than these get to know of a conflict at the next full pass. */

@@ -18,7 +18,9 @@ export function listRivals(
   address: string,
   claim: LoadBalancerClaim,
 ): Rival[] {
-  const sharing = ledger.pools.find(address)?.isShareable ? findSharing(claim) : undefined;
+  // A pool that was changed takes nothing away from Services that share.
+  const isShareable = ledger.pools.find(address)?.isShareable ?? true;
+  const sharing = isShareable ? findSharing(claim) : undefined;
   const rivals: Rival[] = [];
   for (const { claim: other, holds } of ledger.listHolders(address)) {
     const hold = holds.get(address);

@@ -152,9 +152,13 @@ export class ServiceReconciler {
       managed.setState(toKey(service), "waiting", { failure: reading.problem });
       return undefined;
     }
-    if (backends.length === 0) narrator.reportNoNodes(service);
+    if (this.#lacksNodes(backends)) narrator.reportNoNodes(service);
     const plan = loadBalancers.plan(view, reading.spec);
     return { task, plan, purpose: this.#isUpdate(service, backends) ? "update" : "ensure" };
+  }
+
+  #lacksNodes(backends: readonly LoadBalancerBackend[]): boolean {
+    return backends.length === 0 && this.#options.loadBalancers.usesNoNodes !== true;
   }
 
   /** Whether only the Nodes differ from what the load balancer had when it was last ready. */
@@ -254,7 +258,7 @@ export class ServiceReconciler {
     managed.note(service).ensured = { inputs: inputs(service), backends };
     managed.setState(key, "ready");
     if (attempt.progress.steps > 0) narrator.reportEnd(service, attempt.purpose ?? "ensure");
-    if (plan.problems.length === 0 && backends.length > 0) narrator.forget(service);
+    if (plan.problems.length === 0 && !this.#lacksNodes(backends)) narrator.forget(service);
     return {};
   }
 

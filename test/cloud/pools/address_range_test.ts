@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { parseAddressRange } from "../../../lib/cloud/pools/address_range.ts";
-import { formatIp } from "../../../lib/core/net/ip.ts";
+import { findLeftOut, parseAddressRange } from "../../../lib/cloud/pools/address_range.ts";
+import { formatIp, parseCidr } from "../../../lib/core/net/ip.ts";
 
 const FORMS =
   "must be a CIDR, a range or an address, for example 192.0.2.0/28, 192.0.2.10-192.0.2.20 or 2001:db8::/64";
@@ -58,4 +58,20 @@ describe("parseAddressRange()", () => {
   test.each(bad)("refuses %j: %s", (text, problem) => {
     expect(toEnds(text)).toBe(problem);
   });
+});
+
+test.each([
+  ["192.0.2.0/28", "192.0.2.0", "first"],
+  ["192.0.2.0/28", "192.0.2.15", "last"],
+  ["192.0.2.0/28", "192.0.2.16", undefined],
+  ["192.0.2.1-192.0.2.14", "192.0.2.0", undefined],
+  ["192.0.2.0/31", "192.0.2.0", undefined],
+  ["2001:db8::/64", "2001:db8::", "first"],
+  ["2001:db8::/64", "2001:db8:0:1::", undefined],
+  ["::c000:200/124", "192.0.2.0", undefined],
+] as const)("findLeftOut(%s, %s) is %s", (text, address, end) => {
+  const { range } = parseAddressRange(text);
+  const value = parseCidr(address);
+  if (range === undefined || value === undefined) throw new Error("cannot be read");
+  expect(findLeftOut(range, value)).toBe(end);
 });

@@ -64,7 +64,16 @@ describe("a wish for a pool", () => {
   const refused: readonly [Fields, string][] = [
     [
       { annotations: { [POOL]: "none" } },
-      `NoAddressPool: ${POOL} names a pool that does not exist`,
+      `NoAddressPool: ${POOL} names "none", which is no pool; the pools are main, ops, gold, rare`,
+    ],
+    [
+      { annotations: { [POOL]: "mian" } },
+      `NoAddressPool: ${POOL} names "mian", which is no pool (did you mean main?); the pools are main, ops, gold, rare`,
+    ],
+    [
+      { namespace: "ops", annotations: { [IPS]: "198.51.100.15" } },
+      `AddressNotAvailable: ${IPS} asks for 198.51.100.15, which is the last address of a CIDR of the pool ops, its ` +
+        "broadcast address; only a range first-last includes it",
     ],
     [
       { annotations: { [POOL]: "ops" } },
@@ -467,6 +476,27 @@ describe("a shared address", () => {
     expect(said).toEqual([
       "NoAddressPool: no shareable address pool gives IPv4 addresses to this Service without being asked",
     ]);
+  });
+
+  test("of a pool that shrinks is kept, and no conflict", async () => {
+    const services = new PooledServices(POOLS);
+    const specs = [services.put(share("one", 80)), services.put(share("two", 443))];
+    for (const spec of specs) await services.settle(spec);
+    const before = specs.map((spec) => services.shown(spec));
+    services.pools.reconfigure(toSettings({ name: "other", addresses: ["203.0.113.1"] }));
+    for (const spec of specs) {
+      const { problems } = await services.settle(spec);
+      expect(problems.map(({ reason }) => reason)).toEqual(["AddressOutsidePools"]);
+    }
+    expect(specs.map((spec) => services.shown(spec))).toEqual(before);
+  });
+
+  test("of a pool that is not shareable any more is no matter for a Service that shares with none", async () => {
+    const services = new PooledServices(POOLS);
+    const spec = services.put(share("one", 80));
+    await services.settle(spec);
+    services.pools.reconfigure(toSettings({ name: "main", addresses: ["192.0.2.10-192.0.2.19"] }));
+    expect((await services.settle(spec)).problems).toEqual([]);
   });
 
   test("of a pool that is not shareable any more is kept, and the Services hear of it", async () => {

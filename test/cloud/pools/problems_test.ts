@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
 import {
+  describeUnknownPool,
   listOwners,
   nameRivals,
   POOL_PROBLEMS,
   toNotice,
   toWaiting,
 } from "../../../lib/cloud/pools/problems.ts";
-import { toSpec } from "../../support/pools/services.ts";
+import { toSettings, toSpec } from "../../support/pools/services.ts";
 
 test("a Service waits for one problem, and not for a notice", () => {
   expect(toWaiting("AddressConflict", "m")).toEqual({ reason: "AddressConflict", message: "m" });
@@ -21,6 +22,19 @@ test("nameRivals() names three Services at most", () => {
   expect(list(1)).toBe("web/s0");
   expect(list(3)).toBe("web/s0 and web/s1 and web/s2");
   expect(list(5)).toBe("web/s0, web/s1, web/s2 and 2 more");
+});
+
+test("describeUnknownPool() names ten pools at most, and shows any text in one line", () => {
+  const { pools } = toSettings(
+    ...Array.from({ length: 12 }, (_, at) => ({
+      name: `p${at}`,
+      addresses: [`192.0.2.${at + 1}`],
+    })),
+  );
+  const text = describeUnknownPool("x\n".repeat(500), pools);
+  expect(text).not.toContain("\n");
+  expect(text).toEndWith("p8, p9 and 2 more");
+  expect(describeUnknownPool("x", [])).toBe('"x", which is no pool; there is none');
 });
 
 test("listOwners() names a hundred Services at most", () => {

@@ -32,6 +32,14 @@ describe("the controller of Services with address pools", () => {
     expect(rig.server.writes.length - before).toBe(1);
   });
 
+  test("gives an address without any Node, and says nothing about Nodes", async () => {
+    await using rig = await startServices({ pools: SMALL, nodes: 0 });
+    rig.server.add("shop");
+    await rig.clock.advance(0);
+    expect(rig.readAddress(KEY)).toBe("192.0.2.10");
+    expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
+  });
+
   test("says that all addresses are in use, and gives one that becomes free", async () => {
     await using rig = await startServices({ pools: SMALL });
     rig.server.add("shop");
