@@ -131,8 +131,8 @@ export const POOL_BREAKS: readonly Break[] = [
       "a Service with RequireDualStack takes no address before there is one of each family",
     edits: edit(
       "lib/cloud/pools/plan.ts",
-      "if (problems.some(({ isWaiting = true }) => isWaiting)) return { steps: [], problems, parts };",
-      "if (addresses.length === 0) return { steps: [], problems, parts };",
+      "if (problems.some(({ isWaiting = true }) => isWaiting)) {",
+      "if (addresses.length === 0) {",
       "const addresses = choices.flatMap(({ address }) => address ?? []);",
     ),
     tests: [POOLS_TEST],
