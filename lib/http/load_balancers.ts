@@ -67,11 +67,11 @@ export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPag
   return routes;
 }
 
-/** Why a load balancer is not ready, in one line; of one that is, what should be looked at. Empty if there is nothing. */
+/** Why a load balancer is not ready, in one line; empty if nothing is known. */
 export function describeWait(view: LoadBalancerView): string {
   const { failure = "", waitsFor = "", problems } = view;
   const waiting = problems.find(({ isWaiting = true }) => isWaiting)?.message ?? "";
-  return failure || waiting || waitsFor || (problems[0]?.message ?? "");
+  return failure || waiting || waitsFor;
 }
 
 /** Why a load balancer is not ready, else what is worth knowing about it; in one line. Empty if there is nothing. */

@@ -106,11 +106,6 @@ test.each([
     "the address 192.0.2.77 belongs to another network",
   ],
   ["what it waits for", { waitsFor: "w", problems: WAITING.problems.slice(1) }, "w"],
-  [
-    "what should be looked at",
-    { problems: WAITING.problems.slice(1) },
-    WAITING.problems[1]?.message ?? "none",
-  ],
   ["nothing", {}, ""],
 ])("describeWait() says %s", (_title, over, expected) => {
   expect(describeWait(toLoadBalancerView("a", over))).toBe(expected);

@@ -237,14 +237,8 @@ export interface LoadBalancers<
   V extends object = object,
   S extends LoadBalancerStep = LoadBalancerStep,
 > {
-  /**
-   * Whether there is nothing to remove outside of Kubernetes when a Service goes. Its Services then need no finalizer.
-   *
-   * @default {false}
-   */
+  /** Whether nothing outside of Kubernetes goes with a Service, so that it needs no finalizer. @default {false} */
   readonly leavesNothingBehind?: boolean;
-  /** Whether it sends traffic to no Node, so that a Service needs none. @default {false} */
-  readonly usesNoNodes?: boolean;
   /**
    * The IDs that this cluster has, for tags. The first is for new tags; what has any of them belongs to this cluster.
    * Set before anything else is called.
@@ -273,10 +267,7 @@ export interface LoadBalancers<
   listLeftovers?(view: V, services: LiveServices): readonly LoadBalancerLeftover[];
   /** Plans what to do for a Service. Pure. */
   plan(view: V, spec: LoadBalancerSpec): LoadBalancerPlan<S>;
-  /**
-   * Says what annotations a Service must have while its fields cannot be read, and no plan can be made. Pure. Absent: they
-   * stay as they are.
-   */
+  /** Plans what a Service must have while its fields cannot be read. Pure. Absent: it keeps what it has. */
   planHeld?(view: V, claim: LoadBalancerClaim): Pick<LoadBalancerPlan, "annotations" | "record">;
   /**
    * Plans how to remove everything that Landfall made for a Service. Pure. Without steps and waiting problems, nothing

@@ -44,8 +44,6 @@ const LOOK_MS_MAX = 5_000;
 export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
   /** All that a Service has is in the Service itself. */
   readonly leavesNothingBehind = true;
-  /** Another program leads the traffic to Nodes. */
-  readonly usesNoNodes = true;
   readonly #clock: AddressPoolsOptions["clock"];
   readonly #ledger: Ledger;
   #settings: LoadBalancerSettings;

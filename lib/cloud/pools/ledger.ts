@@ -10,8 +10,8 @@ import { findSharedKey } from "./wishes.ts";
 
 /**
  * How sure it is that a Service has an address, the surest last: its record names it, this process gave it, its status
- * shows it. `disputed`: its status shows it, but another Service was given it before. That proves nothing, and nobody
- * else may get the address.
+ * shows it. `disputed`: its status shows it, but another Service was given it before. That proves nothing, but keeps
+ * the address from others.
  */
 export type Hold = "disputed" | "recorded" | "reserved" | "shown";
 

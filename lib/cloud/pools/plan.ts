@@ -72,7 +72,7 @@ export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalan
 }
 
 /**
- * Plans for a Service that must wait: it has no annotation and no record with an address of another Service. What it was
+ * Plans for a Service that must wait: its annotation and its record name no address of another Service. What it was
  * given stays. Pure.
  */
 export function planHeld(

@@ -102,7 +102,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       looks: this.#looks,
       writer: this.#writer,
       turns: new Turns(),
-      narrator: new ServiceNarrator(context),
+      narrator: new ServiceNarrator({ ...context, usesNodes: this.#pools === undefined }),
       metrics,
       findBackends: () => this.#backends.current,
       findExcluded: () => this.#backends.excludedIds,

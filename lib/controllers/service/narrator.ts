@@ -22,13 +22,24 @@ export type Purpose = "ensure" | "update" | "release" | "purge";
 const MESSAGE_CHARS_MAX = 1_000;
 const NODES_SHOWN_MAX = 20;
 
+/** What a {@linkcode ServiceNarrator} needs. */
+export interface ServiceNarratorOptions {
+  readonly events: EventRecorder;
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** Whether load balancers send traffic to Nodes. With address pools, another program does. */
+  readonly usesNodes: boolean;
+}
+
 /** Writes Events with the reasons and texts of the Go controller. */
 export class ServiceNarrator {
   readonly #events: EventRecorder;
   readonly #log: Logger;
   readonly #throttle: WarningThrottle;
+  readonly #usesNodes: boolean;
 
-  constructor({ events, log, clock }: { events: EventRecorder; log: Logger; clock: Clock }) {
+  constructor({ events, log, clock, usesNodes }: ServiceNarratorOptions) {
+    this.#usesNodes = usesNodes;
     this.#events = events;
     this.#log = log;
     this.#throttle = new WarningThrottle(clock);
@@ -91,8 +102,9 @@ export class ServiceNarrator {
     }
   }
 
-  /** Reports that no Node may get traffic. */
+  /** Reports that no Node may get traffic, if load balancers send traffic to Nodes. */
   reportNoNodes(service: Service): void {
+    if (!this.#usesNodes) return;
     const message = "There are no available nodes for LoadBalancer";
     this.#recordOnce(service, EVENT_WORDS.noNodes, message);
   }

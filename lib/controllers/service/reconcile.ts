@@ -152,13 +152,9 @@ export class ServiceReconciler {
       managed.setState(toKey(service), "waiting", { failure: reading.problem });
       return undefined;
     }
-    if (this.#lacksNodes(backends)) narrator.reportNoNodes(service);
+    if (backends.length === 0) narrator.reportNoNodes(service);
     const plan = loadBalancers.plan(view, reading.spec);
     return { task, plan, purpose: this.#isUpdate(service, backends) ? "update" : "ensure" };
-  }
-
-  #lacksNodes(backends: readonly LoadBalancerBackend[]): boolean {
-    return backends.length === 0 && this.#options.loadBalancers.usesNoNodes !== true;
   }
 
   /** Whether only the Nodes differ from what the load balancer had when it was last ready. */
@@ -258,22 +254,14 @@ export class ServiceReconciler {
     managed.note(service).ensured = { inputs: inputs(service), backends };
     managed.setState(key, "ready");
     if (attempt.progress.steps > 0) narrator.reportEnd(service, attempt.purpose ?? "ensure");
-    if (plan.problems.length === 0 && !this.#lacksNodes(backends)) narrator.forget(service);
+    if (plan.problems.length === 0 && backends.length > 0) narrator.forget(service);
     return {};
   }
 
   /** Has the Services planned again that a problem is a problem of, too: once when it comes, and once when it ends. */
   #tellOthers(key: Key, problems: LoadBalancerPlan["problems"]): void {
-    const managed = this.#options.managed.get(key);
-    if (managed === undefined) return;
-    const others = new Set(
-      problems
-        .flatMap((one) => one.others ?? [])
-        .map(({ namespace, name }) => `${namespace}/${name}`),
-    );
-    const known = managed.others ?? new Set();
-    managed.others = others;
-    for (const other of others.symmetricDifference(known)) this.#options.enqueue(other);
+    const { managed, enqueue } = this.#options;
+    for (const other of managed.setOthers(key, problems)) enqueue(other);
   }
 
   /** Plans once more, by a look that is new enough to conclude from. */

@@ -79,7 +79,7 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant: "a pool that shrinks takes no address away from a Service",
     edits: edit(
       CHOICE,
-      'if (hold !== "shown") return pool !== undefined && isEligible(question, pool, asked);',
+      "if (!isShown(hold)) return pool !== undefined && isEligible(question, pool, asked);",
       "if (pool === undefined) return false;",
     ),
     tests: [POOLS_TEST],
@@ -158,8 +158,8 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant: "a conflict is said to both Services",
     edits: edit(
       "lib/controllers/service/reconcile.ts",
-      "for (const other of others.symmetricDifference(known)) this.#options.enqueue(other);",
-      "void known;",
+      "for (const other of managed.setOthers(key, problems)) enqueue(other);",
+      "managed.setOthers(key, problems);",
     ),
     tests: ["test/controllers/service/address_pools_test.ts"],
   },

@@ -158,7 +158,7 @@ describe("the controller of Services with address pools", () => {
     expect(readAnnotation(rig, KEY, name)).toBe("192.0.2.10");
   });
 
-  test("a copied annotation of kube-vip goes in one write, as long as its address belongs to another Service", async () => {
+  test("a copied annotation of kube-vip goes in one write if its address belongs to another Service", async () => {
     await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
     rig.server.add("shop");
     await rig.clock.advance(0);

@@ -5,6 +5,7 @@
 import type {
   LoadBalancerBackend,
   LoadBalancerIngress,
+  LoadBalancerProblem,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
@@ -130,6 +131,21 @@ export class ManagedServices {
     if (state === "ready") managed.readyAtMs = this.#clock.monotonic();
     if (state !== "waiting") delete managed.waitsSinceMs;
     else managed.waitsSinceMs ??= this.#clock.monotonic();
+  }
+
+  /**
+   * Notes which Services have a problem with this one.
+   *
+   * @returns The keys of those that are new, and of those that have none any more
+   */
+  setOthers(key: Key, problems: readonly LoadBalancerProblem[]): Iterable<Key> {
+    const managed = this.#services.get(key);
+    if (managed === undefined) return [];
+    const others = problems.flatMap((one) => one.others ?? []);
+    const keys = new Set(others.map(({ namespace, name }): Key => `${namespace}/${name}`));
+    const before = managed.others ?? new Set();
+    managed.others = keys;
+    return keys.symmetricDifference(before);
   }
 
   /** Notes that a Service was reconciled without a failure. */

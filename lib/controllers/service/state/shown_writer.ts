@@ -55,8 +55,8 @@ export class ShownWriter {
   }
 
   /**
-   * Writes the annotations of a Service that waits, beside the status that it has. Another program that writes them, too,
-   * is corrected as often as one that writes the status.
+   * Writes the annotations of a Service that waits, and leaves its status. Another program that writes them, too, is
+   * corrected as often as one that writes the status.
    *
    * @returns Whether it wrote
    * @throws {KubeError} as every write of {@linkcode ServiceWriter}
