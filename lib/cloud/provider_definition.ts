@@ -72,7 +72,8 @@ export interface ConfigFile {
    * Reads settings from the content of the file.
    *
    * @param parser Checks them; a definition passes itself
-   * @throws {ConfigError} with everything that is wrong, each with its line
+   * @throws {ConfigError} with everything that is wrong, each with its line; but not if only a section for Services is
+   *   wrong, and the sections that matter for Nodes are as they were
    */
   parse<S>(bytes: Uint8Array, parser: ConfigParser<S>): Promise<S>;
 }

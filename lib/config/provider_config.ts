@@ -25,6 +25,8 @@ export interface ProviderConfigOptions<S> {
   readonly definition: ConfigParser<S>;
   /** The sections that the file may have besides the provider's settings. */
   readonly sections: readonly SettingsSection[];
+  /** Keys of sections whose problems do not count, for a caller that does not use them. @default {none} */
+  readonly ignored?: readonly string[];
 }
 
 /** Valid settings, and warnings about them. */
@@ -70,7 +72,13 @@ export async function loadProviderConfig<S>({
  */
 export async function parseProviderConfig<S>(
   text: string,
-  { path, env, definition, sections: all }: ProviderConfigOptions<S> & { readonly path: string },
+  {
+    path,
+    env,
+    definition,
+    sections: all,
+    ignored = [],
+  }: ProviderConfigOptions<S> & { readonly path: string },
 ): Promise<ProviderConfig<S>> {
   const syntax = chooseSyntax(text, definition);
   const known = [...definition.settings, ...all.flatMap(({ settings }) => settings)];
@@ -89,7 +97,10 @@ export async function parseProviderConfig<S>(
     notes.filter((one) => !one.isWarning),
     notes.filter((one) => one.isWarning),
   ];
-  const issues = [...errors, ...own, ...refused, ...common.issues, ...unknown];
+  const beside = [...common.issues, ...unknown].filter(
+    (one) => !ignored.some((key) => one.path === key || one.path?.startsWith(`${key}.`)),
+  );
+  const issues = [...errors, ...own, ...refused, ...beside];
   const warnings = [...odd, ...parsed.warnings, ...common.warnings];
   const find = issues.length + warnings.length > 0 ? await locate() : undefined;
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>

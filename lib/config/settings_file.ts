@@ -2,8 +2,14 @@
  * The settings file for a provider that reads it again, for example an inventory.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type { ConfigFile, ConfigParser, Environment } from "../cloud/provider_definition.ts";
-import type { SettingsSection } from "../cloud/settings/section.ts";
+import {
+  findSettings,
+  type SectionValues,
+  type SettingsSection,
+} from "../cloud/settings/section.ts";
+import { ConfigError } from "../core/errors.ts";
 import { readSmallFile } from "../core/small_file.ts";
 import { decodeConfigText } from "./config_text.ts";
 import { parseProviderConfig } from "./provider_config.ts";
@@ -17,6 +23,8 @@ export class SettingsFile implements ConfigFile {
   readonly #env: Environment;
   readonly #sections: readonly SettingsSection[];
   readonly #listeners = new Set<ReadListener>();
+  /** The settings that matter for Nodes, of the last content without a mistake. */
+  #ofNodes: readonly unknown[] | undefined;
 
   /** @param sections As {@linkcode parseProviderConfig} takes them */
   constructor(path: string, env: Environment, sections: readonly SettingsSection[]) {
@@ -32,14 +40,32 @@ export class SettingsFile implements ConfigFile {
   }
 
   async parse<S>(bytes: Uint8Array, definition: ConfigParser<S>): Promise<S> {
-    const where = { path: this.path, env: this.#env, sections: this.#sections };
     const text = decodeConfigText(bytes, this.path);
-    return (await parseProviderConfig(text, { ...where, definition })).settings;
+    const where = { path: this.path, env: this.#env, sections: this.#sections, definition };
+    try {
+      const { settings, sections } = await parseProviderConfig(text, where);
+      this.#ofNodes = this.#listOfNodes(sections);
+      return settings;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const ignored = this.#sections.filter((one) => one.isOnlyForServices).map(({ key }) => key);
+      const rest = await parseProviderConfig(text, { ...where, ignored }).catch(() => undefined);
+      // The old settings stay in use. New machines must not meet old settings for deletions.
+      const isSame = rest && isDeepStrictEqual(this.#listOfNodes(rest.sections), this.#ofNodes);
+      if (isSame === true) return rest.settings;
+      throw error;
+    }
   }
 
   /** Calls `listener` after each successful reading. Returns the function that ends this. */
   subscribe(listener: ReadListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  #listOfNodes(sections: SectionValues): readonly unknown[] {
+    return this.#sections
+      .filter((one) => one.isOnlyForServices !== true)
+      .map((one) => findSettings(one, sections));
   }
 }

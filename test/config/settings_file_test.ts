@@ -7,6 +7,7 @@ import { createReloadMetric, runReload } from "../../lib/app/reload.ts";
 import type { DeletionSettings } from "../../lib/cloud/deletion/guard.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
+import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import { readConfigText } from "../../lib/config/config_text.ts";
 import { loadProviderConfig } from "../../lib/config/provider_config.ts";
 import { SettingsFile } from "../../lib/config/settings_file.ts";
@@ -49,6 +50,25 @@ describe("SettingsFile", () => {
     await expect(refused).rejects.toThrow("FILE:1:22: instances.0.name: must be text");
     await expect(refused).rejects.toThrow("FILE:2:13: deletion.x: unknown key");
   });
+
+  test.each([
+    ["a wrong value", "loadBalancers: { pools: [{ name: a, addresses: [x] }] }"],
+    ["no block", "loadBalancers: 5"],
+    ["an unknown key", "loadBalancers: { poools: [] }"],
+  ])("parse() goes on without load balancers that have %s", async (_what, block) => {
+    const file = new SettingsFile("FILE", {}, [DELETION, LOAD_BALANCERS]);
+    const parse = (text: string) => file.parse(new TextEncoder().encode(text), staticProvider);
+    // What the settings in use say about Nodes is not known yet.
+    await expect(parse(toText("x", block))).rejects.toThrow("FILE:2");
+    await parse(toText("x", "deletion: { enabled: true }"));
+    const same = await parse(toText("y", `${block}\ndeletion: { enabled: true }`));
+    expect(same.instances).toMatchObject([{ name: "y" }]);
+    const changed = parse(toText("x", `${block}\ndeletion: { enabled: false }`));
+    await expect(changed).rejects.toThrow("FILE:2");
+    const both = parse(toText("x", `${block}\ndeletion: { x: 1 }`));
+    await expect(both).rejects.toThrow("FILE:3:13: deletion.x: unknown key");
+    await expect(parse(toText("x", "loadBalancer: {}"))).rejects.toThrow("loadBalancer: unknown");
+  });
 });
 
 /** An inventory file that is followed while the static provider refreshes, on a clock that a test moves. */
@@ -84,7 +104,7 @@ class Stage implements AsyncDisposable {
     const { clock } = this;
     const { signal } = this.#stop;
     const path = this.#mount.path("config.yaml");
-    const sections = [DELETION];
+    const sections = [DELETION, LOAD_BALANCERS];
     const definition = staticProvider;
     const common = { clock, log: silentLogger, metrics: new MetricsRegistry() };
     const file = new SettingsFile(path, {}, sections);
@@ -151,4 +171,21 @@ describe("an inventory file that is followed", () => {
       }
     },
   );
+
+  test("goes on with the machines while only its load balancers are wrong", async () => {
+    await using stage = await Stage.start(toText("one"));
+    await stage.clock.advance(60_000);
+    stage.write(toText("two", "loadBalancers: 5"));
+    await stage.clock.advance(60_000);
+    expect([stage.name, stage.source?.lastError]).toEqual(["two", undefined]);
+    stage.write(toText("three", "loadBalancers: 5\ndeletion: { enabled: false }"));
+    await stage.clock.advance(60_000);
+    expect([stage.name, stage.source?.lastError?.message]).toEqual([
+      "two",
+      expect.stringContaining("loadBalancers"),
+    ]);
+    stage.write(toText("three", "deletion: { enabled: false }"));
+    await stage.clock.advance(60_000);
+    expect([stage.name, stage.deletions]).toEqual(["three", [false]]);
+  });
 });

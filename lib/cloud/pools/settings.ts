@@ -83,6 +83,7 @@ const POOL = {
 /** The section of the controller `service`. */
 export const LOAD_BALANCERS: SettingsSection<LoadBalancerSettings> = createSection({
   key: "loadBalancers",
+  isOnlyForServices: true,
   docs: {
     title: "Addresses for Services of type LoadBalancer",
     text: [

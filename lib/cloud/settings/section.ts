@@ -21,6 +21,13 @@ export interface SettingsSection<S = unknown> {
   /** Every setting in it, in the order of the reference page; each path begins with the key. */
   readonly settings: readonly SettingDescription[];
   readonly docs: SectionDocs;
+  /**
+   * Whether nothing in it matters for Nodes. A cloud that reads its machines from the file goes on to do so while only
+   * such a section is wrong.
+   *
+   * @default {false}
+   */
+  readonly isOnlyForServices?: boolean;
   /** The settings if the file does not have this section. */
   readonly standard: S;
   /** Reads the value of the key; `undefined` if the file does not have it. Never throws, and never repeats a secret. */
@@ -61,7 +68,7 @@ export interface SectionWarning {
 /** What {@linkcode createSection} needs. */
 export interface SectionOptions<E extends Entries, S> extends Pick<
   SettingsSection,
-  "docs" | "key"
+  "docs" | "isOnlyForServices" | "key"
 > {
   /** Made with `setting()`. */
   readonly entries: E;
@@ -84,7 +91,7 @@ export interface SectionOptions<E extends Entries, S> extends Pick<
 export function createSection<const E extends Entries, S>(
   options: SectionOptions<E, S>,
 ): SettingsSection<S> {
-  const { key, docs, entries, toSettings, items = {} } = options;
+  const { key, docs, entries, toSettings, items = {}, isOnlyForServices = false } = options;
   const { listIssues = () => [], listWarnings = () => [], findIdle = () => undefined } = options;
   const schema = v.object(entries);
   const standard = toSettings(v.parse(schema, {}));
@@ -98,6 +105,7 @@ export function createSection<const E extends Entries, S>(
   return {
     key,
     docs,
+    isOnlyForServices,
     settings: [
       ...describeBlock(entries, `${key}.`),
       ...Object.entries(items).flatMap(([list, item]) => describeBlock(item, `${key}.${list}.`)),
