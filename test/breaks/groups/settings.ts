@@ -13,10 +13,16 @@ export const SETTINGS_BREAKS: readonly Break[] = [
     invariant: "a misspelt switch is an error, and not an unset switch",
     edits: edit(
       CONFIG,
-      "const issues = [...errors, ...own, ...refused, ...common.issues, ...unknown];",
-      "const issues = [...errors, ...own, ...refused, ...common.issues];",
+      "const beside = [...common.issues, ...unknown].filter(",
+      "const beside = common.issues.filter(",
     ),
     tests: ["test/config/provider_config_test.ts", "test/app/reload_test.ts"],
+  },
+  {
+    id: "mix-old-and-new-settings",
+    invariant: "machines of a file whose settings for deletions are refused are not used",
+    edits: edit("lib/config/settings_file.ts", "isSame === true", "isSame !== undefined"),
+    tests: ["test/config/settings_file_test.ts"],
   },
   {
     id: "ignore-nested-unknown-keys",
