@@ -14,30 +14,44 @@ export const SIGNING_PURPOSE = "landfall.dev/load-balancer";
  */
 export class RecordSigner {
   readonly #key: Uint8Array;
+  /** Keys that were in use before: what was signed with them is still valid. The newest first. */
+  readonly #earlier: readonly Uint8Array[];
 
-  /** @param key The same in each process of the cluster. @default {a random one: no known signature is valid} */
-  constructor(key: Uint8Array = randomBytes(32)) {
+  /**
+   * @param key The same in each process of the cluster. @default {a random one: no known signature is valid}
+   * @param earlier See {@linkcode withKey}. @default {none}
+   */
+  constructor(key: Uint8Array = randomBytes(32), earlier: readonly Uint8Array[] = []) {
     this.#key = key;
+    this.#earlier = earlier;
+  }
+
+  /** Signs with another key from now on. The keys of CloudStack may change while a record is open. */
+  withKey(key: Uint8Array): RecordSigner {
+    if (isSame(key, this.#key)) return this;
+    const earlier = [this.#key, ...this.#earlier].slice(0, EARLIER_MAX);
+    return new RecordSigner(key, earlier);
   }
 
   /** The signature of a text, in Base64 for URLs. */
   sign(text: string): string {
-    return this.#compute(text).toString("base64url");
+    return compute(this.#key, text).toString("base64url");
   }
 
-  /** Whether a signature was made from exactly this text, with this key. */
+  /** Whether a signature was made from exactly this text, with this key or an earlier one. */
   isValid(signature: string, text: string): boolean {
     const given = Buffer.from(signature, "base64url");
-    const computed = this.#compute(text);
-    return given.length === computed.length && timingSafeEqual(given, computed);
+    return [this.#key, ...this.#earlier].some((key) => isSame(given, compute(key, text)));
   }
+}
 
-  /** Whether this signs with a key. */
-  has(key: Uint8Array): boolean {
-    return key.length === this.#key.length && timingSafeEqual(key, this.#key);
-  }
+/** A record is open for minutes, and keys change rarely. */
+const EARLIER_MAX = 4;
 
-  #compute(text: string): Buffer {
-    return createHmac("sha256", this.#key).update(text).digest();
-  }
+function compute(key: Uint8Array, text: string): Buffer {
+  return createHmac("sha256", key).update(text).digest();
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -124,11 +124,11 @@ export class LookStore {
     return this.#recordSigner;
   }
 
-  /** Sets the key that signs records from now on, also those of views. */
+  /** Sets the key that signs records from now on, also those of views. What was signed before stays valid. */
   setSigningKey(key: Uint8Array): void {
-    if (this.#recordSigner.has(key)) return;
-    this.#recordSigner = new RecordSigner(key);
-    this.#view = undefined;
+    const signer = this.#recordSigner.withKey(key);
+    if (signer !== this.#recordSigner) this.#view = undefined;
+    this.#recordSigner = signer;
   }
 
   /** Sets the VMs for views from now on. */

@@ -12,7 +12,7 @@ import {
   parseRecord,
   withoutJobs,
 } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
-import { SIGNER } from "./objects.ts";
+import { SIGNER, SIGNING_KEY } from "./objects.ts";
 
 const UID = "11111111-2222-4333-8444-555555555555";
 const ID = "aaaaaaaa-2222-4333-8444-555555555555";
@@ -128,6 +128,20 @@ describe("the record", () => {
     expect(parseRecord(text, UID, SIGNER)).toBeUndefined();
     expect(findUnsigned(text, UID, SIGNER)).toEqual(ADDRESS);
     expect(findUnsigned(formatRecord(record, UID, SIGNER), UID, SIGNER)).toBeUndefined();
+  });
+
+  test("that was signed with an earlier key of the process is valid, until many came after it", () => {
+    const text = formatRecord({ address: ADDRESS }, UID, SIGNER);
+    const next = (signer: RecordSigner): RecordSigner =>
+      signer.withKey(crypto.getRandomValues(new Uint8Array(32)));
+    let signer = SIGNER;
+    for (let keys = 1; keys <= 4; keys += 1) {
+      signer = next(signer);
+      expect(formatRecord({ address: ADDRESS }, UID, signer)).not.toBe(text);
+      expect(parseRecord(text, UID, signer)).toEqual({ address: ADDRESS });
+    }
+    expect(parseRecord(text, UID, next(signer))).toBeUndefined();
+    expect(SIGNER.withKey(SIGNING_KEY)).toBe(SIGNER);
   });
 
   test("a field that is not known changes nothing", () => {
