@@ -23,9 +23,8 @@ export function listWithoutPools(services: readonly Service[]): CheckFinding[] {
     found.length === 1
       ? "1 Service has or waits for an address"
       : `${found.length} Services have or wait for an address`;
-  const message = `${who}, but there are no address pools: ${nameFirst(found)}`;
-  const advice =
-    "write the pools into the settings again, or ignore this if another program gives the addresses now";
+  const message = `${who}, but these settings have no address pools: ${nameFirst(found)}`;
+  const advice = "write the pools into them, unless another program gives the addresses now";
   return [{ level: "warning", code: "noAddressPools", message, advice }];
 }
 

@@ -23,12 +23,14 @@ test.each<[string, readonly Service[], readonly string[]]>([
   [
     "of a Service with an address",
     [toService("a", "192.0.2.1", RECORDED), toService("other", "192.0.2.9")],
-    ["1 Service has or waits for an address, but there are no address pools: web/a"],
+    ["1 Service has or waits for an address, but these settings have no address pools: web/a"],
   ],
   [
     "of those that wait beside it",
     [toService("a", "192.0.2.1", RECORDED), toService("b", undefined)],
-    ["2 Services have or wait for an address, but there are no address pools: web/a, web/b"],
+    [
+      "2 Services have or wait for an address, but these settings have no address pools: web/a, web/b",
+    ],
   ],
 ])("listWithoutPools() warns %s", (_what, services, expected) => {
   expect(listWithoutPools(services).map(({ message }) => message)).toEqual([...expected]);
