@@ -250,6 +250,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
         [`landfall_address_pool_addresses{pool="a",family="IPv4",${A}}`]: "10x40",
         [`landfall_address_pool_addresses_used{pool="a",family="IPv4",${A}}`]: "9x40",
       },
+      // A pool of one address is for one Service.
+      {
+        [`landfall_address_pool_addresses{pool="a",family="IPv4",${A}}`]: "1x40",
+        [`landfall_address_pool_addresses_used{pool="a",family="IPv4",${A}}`]: "1x40",
+      },
       // Soon there is room again.
       {
         [`landfall_address_pool_addresses{pool="a",family="IPv4",${A}}`]: "10x40",
