@@ -3,6 +3,7 @@
  * @module
  */
 import type { FindHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
+import { findOrphans } from "./reading/orphans.ts";
 import { RecordSigner } from "./record_signer.ts";
 import {
   changeMembers,
@@ -153,9 +154,10 @@ export class LookStore {
     for (const open of this.#open) {
       if (open !== look) continue;
       this.#open.delete(open);
+      const orphans = findOrphans(this.view, found);
       const tables = toTables(found);
       for (const change of open.changes) change(tables);
-      this.#kept = { found, scope, tables };
+      this.#kept = { found: { ...found, orphans }, scope, tables };
       this.#isValid = !open.isOutdated;
       this.#view = undefined;
     }

@@ -178,6 +178,11 @@ export interface View {
    */
   readonly takers?: ReadonlyMap<string, "us" | "others">;
   /**
+   * Firewall rules whose load-balancer rule went by itself while this process looked, by ID: the name of the load
+   * balancer that they belonged to. Absent: it saw none.
+   */
+  readonly orphans?: ReadonlyMap<string, string>;
+  /**
    * Jobs that this process knows to be over, by ID: a record may still name them. Absent: it knows none.
    */
   readonly endedJobs?: ReadonlySet<string>;

@@ -498,6 +498,16 @@ const RULE_BREAKS: readonly Break[] = [
     tests: [RELEASE_TESTS],
   },
   {
+    id: "forget-orphans",
+    invariant: "a release removes the firewall rule of a load-balancer rule that went by itself",
+    edits: edit(
+      `${CLIENTS}/firewall.ts`,
+      "return [...new Set([...asked, ...seen])];",
+      "return asked;",
+    ),
+    tests: [`${TESTS}/clients/firewall_test.ts`],
+  },
+  {
     id: "forget-serving",
     invariant: "a Service that asks for something impossible keeps its backends up to date",
     edits: edit(

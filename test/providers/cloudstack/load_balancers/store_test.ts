@@ -333,6 +333,22 @@ describe("LookStore", () => {
     expect(store.isValid).toBe(true);
   });
 
+  test("remembers whose firewall rules are whose load-balancer rules went by themselves", () => {
+    look(toFound({ addresses: byId(toAddress("ip")) }));
+    store.putRule(toRule("rule", { name: "a1-tcp-80" }));
+    store.putFirewallRule(toFirewallRule("fw"));
+    const left = toFound({
+      addresses: byId(toAddress("ip")),
+      firewallRules: byId(toFirewallRule("fw")),
+    });
+    look(left);
+    look(left);
+    expect(view().orphans).toEqual(new Map([["fw", "a1"]]));
+    store.dropFirewallRule("fw");
+    look(left);
+    expect(view().orphans).toEqual(new Map());
+  });
+
   test("a look that failed changes nothing", () => {
     look(FULL);
     const before = view();

@@ -5,7 +5,7 @@
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
 import { covers, EVERYONE, isSame, sharesBlock, toBlocks } from "../wanted/cidrs.ts";
 import { toWaiting } from "../wanted/problems.ts";
-import { listFirewallRulesFor, listRulesOn } from "../reading/on_addresses.ts";
+import { listFirewallRulesFor, listFirewallRulesOn, listRulesOn } from "../reading/on_addresses.ts";
 import { isGoing, type Scene, toIpProtocol, toStep } from "../plan/scene.ts";
 import type { Step } from "../steps.ts";
 import type { FirewallRule, PublicAddress, Rule } from "../view.ts";
@@ -92,19 +92,24 @@ export function listFirewallRulesOf(scene: Scene, rule: Rule): readonly Firewall
 }
 
 /**
- * Firewall rules on an address of the Service for exactly one of its ports, whose load-balancer rule was deleted by
- * hand. The address was taken for the Service alone, so they are its own.
+ * Firewall rules on an address of the Service whose load-balancer rule was deleted by hand: for exactly one of its
+ * ports, or seen beside a rule of the Service before. The address was taken for the Service alone, so they are its own.
  */
 export function listOrphans(scene: Scene, address: PublicAddress): readonly FirewallRule[] {
-  const { ports = [] } = scene.claim;
+  const { view, claim, lbName } = scene;
+  const { ports = [] } = claim;
   // A rule of another Service on the address has its own firewall rules.
-  const hasRule = (one: FirewallRule, port: number): boolean =>
-    listRulesOn(scene.view, address.id, port).some((rule) => toIpProtocol(rule) === one.protocol);
-  return ports.flatMap(({ protocol, port }) =>
-    listFirewallRulesFor(scene.view, address.id, port).exact.filter(
+  const hasRule = (one: FirewallRule, port: number | undefined): boolean =>
+    listRulesOn(view, address.id, port).some((rule) => toIpProtocol(rule) === one.protocol);
+  const asked = ports.flatMap(({ protocol, port }) =>
+    listFirewallRulesFor(view, address.id, port).exact.filter(
       (one) => one.protocol === protocol.toLowerCase() && !hasRule(one, port),
     ),
   );
+  const seen = listFirewallRulesOn(view, address.id).filter(
+    (one) => view.orphans?.get(one.id) === lbName && !hasRule(one, one.startPort),
+  );
+  return [...new Set([...asked, ...seen])];
 }
 
 /** Plans the deletion of firewall rules that no load-balancer rule belongs to. */

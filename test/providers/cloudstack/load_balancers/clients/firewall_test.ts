@@ -171,6 +171,22 @@ test("firewall rules for a port of the Service without a load-balancer rule are 
   expect(listOrphans(whole.scene, whole.address)).toEqual([]);
 });
 
+test("firewall rules seen beside a rule that is gone are orphans, also for another port", () => {
+  const ports = [443, 8_443, 22].map((port) => ({ startPort: port, endPort: port }));
+  const { cloud, site } = setUp(ports, { hasRule: false });
+  const [gone = "", ofAnother = ""] = cloud.firewallRules.keys();
+  const orphans = new Map([
+    [gone, LB_NAME],
+    [ofAnother, "a9999999989ab4cde8f0123456789abc"],
+  ]);
+  const list = (): readonly unknown[] =>
+    listOrphans(toScene({ ...cloud.view(), orphans }, toSpec()), site.address).map(({ id }) => id);
+  expect(list()).toEqual([gone]);
+  const place = { addressId: site.address.id, networkId: "net-1", publicPort: 443 };
+  cloud.addRule({ name: "theirs", ...place });
+  expect(list()).toEqual([]);
+});
+
 test("a rule that cannot get its clients because of a foreign one loses those that may no longer connect", () => {
   const { cloud, site } = setUp([{ cidrs: [ALL] }, { startPort: 1, endPort: 1_000, cidrs: [A] }], {
     sources: [A, B],
