@@ -11,7 +11,7 @@ import type {
   LoadBalancers,
   LoadBalancerSpec,
 } from "../capabilities/load_balancers.ts";
-import { Ledger } from "./ledger.ts";
+import { Ledger, type Occupied } from "./ledger.ts";
 import { planAddresses, planHeld, planRelease, type PoolStep, type PoolView } from "./plan.ts";
 import { PoolMap } from "./pool.ts";
 import type { LoadBalancerSettings } from "./settings.ts";
@@ -22,6 +22,8 @@ import { listUsage, type PoolUsage } from "./usage.ts";
 export interface AddressPoolsOptions {
   readonly settings: LoadBalancerSettings;
   readonly clock: Pick<Clock, "monotonic">;
+  /** Addresses that no Service may get, because Nodes have them; the same object while none changes. @default {none} */
+  readonly findOccupied?: () => Occupied;
 }
 
 /**
@@ -45,11 +47,13 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
   /** All that a Service has is in the Service itself. */
   readonly leavesNothingBehind = true;
   readonly #clock: AddressPoolsOptions["clock"];
+  readonly #findOccupied: AddressPoolsOptions["findOccupied"];
   readonly #ledger: Ledger;
   #settings: LoadBalancerSettings;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ settings, clock }: AddressPoolsOptions) {
+  constructor({ settings, clock, findOccupied }: AddressPoolsOptions) {
+    this.#findOccupied = findOccupied;
     this.#settings = settings;
     this.#clock = clock;
     this.#ledger = new Ledger(new PoolMap(settings.pools));
@@ -70,6 +74,8 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
       this.#ledger.sync(claims());
       this.#lookedAtMs = nowMs;
     }
+    const occupied = this.#findOccupied?.();
+    if (occupied !== undefined) this.#ledger.setOccupied(occupied);
     return Promise.resolve({ ledger: this.#ledger, announce: this.#settings.announce });
   }
 

@@ -4,7 +4,8 @@
  * @module
  */
 import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
-import { type Hold, isShown, type LedgerReader, listShown } from "./ledger.ts";
+import { type Hold, isShown } from "./hold.ts";
+import { type LedgerReader, listShown } from "./ledger.ts";
 import {
   accepts,
   type AddressPool,
@@ -191,6 +192,8 @@ function explainRefusal({ ledger, spec, wishes }: Question, asked: string): stri
     return `which is in the pool ${pool.name}, but ${ADDRESS_POOL} asks for another one`;
   }
   if (!accepts(pool, spec)) return `but its pool ${pool.name} is not for this Service`;
+  const occupant = ledger.findOccupant(asked);
+  if (occupant !== undefined) return `which is an address of ${occupant}`;
   if (wishes.sharedKey === undefined || pool.isShareable) return undefined;
   return `but ${SHARED_ADDRESS} needs a shareable pool, and ${pool.name} is not`;
 }
@@ -220,6 +223,7 @@ function findFree(question: Question): Choice {
   for (const pool of eligible) {
     if (BigInt(ledger.countUsed(pool, family)) >= countAddresses(pool, family)) continue;
     for (const address of listPreferred(pool, family, `${namespace}/${wishes.sharedKey ?? name}`)) {
+      if (ledger.findOccupant(address) !== undefined) continue;
       if (listRivals(ledger, address, spec).length === 0) return { address, problems: [] };
     }
   }

@@ -4,18 +4,10 @@
  */
 import { isHostAddress, parseIp } from "../../core/net/ip.ts";
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
+import type { Hold } from "./hold.ts";
 import { accepts, type AddressPool, type Family, type PoolMap, toFamily } from "./pool.ts";
 import { parseRecord } from "./record.ts";
 import { findSharedKey } from "./wishes.ts";
-
-/**
- * How sure it is that a Service has an address, the surest last: its record names it, this process gave it, its status
- * shows it. `disputed`: its status shows it, but another Service was given it before. That proves nothing, but keeps
- * the address from others.
- */
-export type Hold = "disputed" | "recorded" | "reserved" | "shown";
-
-const HOLDS: readonly Hold[] = ["recorded", "reserved", "shown"];
 
 /** A Service in the index. */
 export interface Holder {
@@ -27,7 +19,14 @@ export interface Holder {
 /** What can be asked of a {@linkcode Ledger}. */
 export type LedgerReader = Pick<
   Ledger,
-  "countUsed" | "has" | "isDisputed" | "listHolders" | "listPartners" | "listReserved" | "pools"
+  | "countUsed"
+  | "findOccupant"
+  | "has"
+  | "isDisputed"
+  | "listHolders"
+  | "listPartners"
+  | "listReserved"
+  | "pools"
 >;
 
 interface Entry extends Holder {
@@ -38,10 +37,8 @@ interface Entry extends Holder {
   group: string | undefined;
 }
 
-/** Whether one hold is surer than another. */
-export function isSurer(one: Hold, other: Hold): boolean {
-  return other !== "disputed" && HOLDS.indexOf(one) > HOLDS.indexOf(other);
-}
+/** Who has an address that is not of a Service, in words for a message: `the Node n1`. By address in canonical form. */
+export type Occupied = ReadonlyMap<string, string>;
 
 /**
  * The index. Its only state of its own is what was given: what this process reserved, or found both in a status and in
@@ -55,6 +52,9 @@ export class Ledger {
   readonly #byAddress = new Map<string, Set<Entry>>();
   readonly #groups = new Map<string, Set<Entry>>();
   readonly #used = new Map<string, number>();
+  /** What {@linkcode Ledger.setOccupied} was given, and what no Service may get of it. */
+  #given: Occupied = new Map();
+  #occupied: Occupied = new Map();
 
   constructor(pools: PoolMap) {
     this.#pools = pools;
@@ -114,8 +114,33 @@ export class Ledger {
     const entries = [...this.#entries.values()];
     const before = entries.map(({ holds }) => holds);
     for (const entry of entries) this.#setHolds(entry, new Map());
+    for (const address of this.#occupied.keys()) this.#count(address, -1);
     this.#pools = pools;
+    for (const address of this.#occupied.keys()) this.#count(address, 1);
     for (const [at, entry] of entries.entries()) this.#index(entry, before[at]);
+  }
+
+  /**
+   * Takes the addresses that no Service may get from now on. Does nothing if they are the same object as before. An
+   * address that a Service has when it is first seen on a Node is left out as long as it stays there: the program that
+   * announces it put it there.
+   */
+  setOccupied(occupied: Occupied): void {
+    if (this.#given === occupied) return;
+    const isAnnounced = (address: string): boolean =>
+      !this.#occupied.has(address) && (this.#given.has(address) || this.#byAddress.has(address));
+    const next = new Map([...occupied].filter(([address]) => !isAnnounced(address)));
+    for (const address of this.#occupied.keys())
+      if (!next.has(address)) this.#countFree(address, -1);
+    for (const address of next.keys())
+      if (!this.#occupied.has(address)) this.#countFree(address, 1);
+    this.#given = occupied;
+    this.#occupied = next;
+  }
+
+  /** Who has an address that no Service may get, for example `the Node n1`. */
+  findOccupant(address: string): string | undefined {
+    return this.#occupied.get(address);
   }
 
   /** Reserves addresses for a Service in the index, in place of those reserved before. */
@@ -159,7 +184,7 @@ export class Ledger {
     return this.#groups.get(toGroup(namespace, key)) ?? [];
   }
 
-  /** How many addresses of a family of a pool some Service has. */
+  /** How many addresses of a family of a pool some Service or Node has. */
   countUsed(pool: AddressPool, family: Family): number {
     return this.#used.get(toCounter(pool, family)) ?? 0;
   }
@@ -195,7 +220,7 @@ export class Ledger {
       return;
     }
     this.#byAddress.set(address, new Set([entry]));
-    this.#count(address, 1);
+    if (!this.#occupied.has(address)) this.#count(address, 1);
   }
 
   #drop(entry: Entry, address: string): void {
@@ -203,7 +228,11 @@ export class Ledger {
     holders?.delete(entry);
     if (holders?.size !== 0) return;
     this.#byAddress.delete(address);
-    this.#count(address, -1);
+    if (!this.#occupied.has(address)) this.#count(address, -1);
+  }
+
+  #countFree(address: string, by: number): void {
+    if (!this.#byAddress.has(address)) this.#count(address, by);
   }
 
   #count(address: string, by: number): void {
@@ -232,11 +261,6 @@ export class Ledger {
     if (partners?.size === 0) this.#groups.delete(entry.group);
     entry.group = undefined;
   }
-}
-
-/** Whether the status of a Service shows the address that it has in this way. */
-export function isShown(hold: Hold): boolean {
-  return hold === "shown" || hold === "disputed";
 }
 
 /** The addresses that the status of a Service shows, in canonical form. What no host can have is none. */

@@ -3,7 +3,8 @@
  * @module
  */
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
-import { type Hold, isSurer, type LedgerReader } from "./ledger.ts";
+import { type Hold, isSurer } from "./hold.ts";
+import type { LedgerReader } from "./ledger.ts";
 import { findSharedKey } from "./wishes.ts";
 
 /** Another Service that has an address and does not share it. */

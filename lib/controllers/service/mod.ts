@@ -27,6 +27,7 @@ import { ManagedServices } from "./state/managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
 import { ServiceNarrator } from "./narrator.ts";
 import { NewestServices } from "./state/newest_services.ts";
+import { NodeAddresses } from "./passes/node_addresses.ts";
 import { NodePass } from "./passes/node_pass.ts";
 import { Readiness } from "./start/readiness.ts";
 import { ServiceReconciler } from "./reconcile.ts";
@@ -39,8 +40,11 @@ import { NAME } from "./words.ts";
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext<LoadBalancerSettings>): ServiceController {
   const { clock, settings } = context;
-  const { loadBalancers } = requireCloud(context).provider;
-  return new ServiceController(context, loadBalancers ?? new AddressPools({ settings, clock }));
+  const { provider, nodes } = requireCloud(context);
+  if (provider.loadBalancers) return new ServiceController(context, provider.loadBalancers);
+  const addresses = new NodeAddresses(nodes);
+  const pools = new AddressPools({ settings, clock, findOccupied: () => addresses.current });
+  return new ServiceController(context, pools);
 }
 
 /** How long a Service may keep a worker; after that its work goes on without one. */

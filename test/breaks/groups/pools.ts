@@ -138,6 +138,16 @@ export const POOL_BREAKS: readonly Break[] = [
     tests: [POOLS_TEST],
   },
   {
+    id: "give-an-address-of-a-node",
+    invariant: "a Service gets no address of a Node",
+    edits: edit(
+      CHOICE,
+      "if (ledger.findOccupant(address) !== undefined) continue;",
+      "void ledger.findOccupant;",
+    ),
+    tests: ["test/controllers/service/address_pools_test.ts"],
+  },
+  {
     id: "announce-an-address-of-others",
     invariant: "a Service that waits names no address of another Service for kube-vip",
     edits: edit(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { LoadBalancerClaim } from "../../../lib/cloud/capabilities/load_balancers.ts";
-import { isShown, isSurer, Ledger, listShown } from "../../../lib/cloud/pools/ledger.ts";
+import { Ledger, listShown } from "../../../lib/cloud/pools/ledger.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
 
@@ -109,6 +109,41 @@ describe("Ledger", () => {
   });
 });
 
+describe("Ledger.setOccupied()", () => {
+  const NODE = new Map([
+    ["192.0.2.10", "the Node n1"],
+    ["192.0.2.12", "the Node n1"],
+  ]);
+
+  test("keeps addresses of Nodes from Services, and counts each once", () => {
+    const ledger = createLedger();
+    ledger.setOccupied(NODE);
+    expect(ledger.findOccupant("192.0.2.10")).toBe("the Node n1");
+    expect(countUsed(ledger)).toBe(2);
+    ledger.note(SHOWN);
+    expect(countUsed(ledger)).toBe(2);
+    ledger.setPools(new PoolMap(pools));
+    expect(countUsed(ledger)).toBe(2);
+    ledger.sync([]);
+    expect(countUsed(ledger)).toBe(2);
+    ledger.setOccupied(new Map());
+    expect(countUsed(ledger)).toBe(0);
+    expect(ledger.findOccupant("192.0.2.10")).toBeUndefined();
+  });
+
+  test("leaves out what a Service had before, as long as the Node shows it", () => {
+    const ledger = createLedger(SHOWN);
+    ledger.setOccupied(NODE);
+    ledger.sync([]);
+    ledger.setOccupied(new Map(NODE));
+    expect(ledger.findOccupant("192.0.2.10")).toBeUndefined();
+    expect(countUsed(ledger)).toBe(1);
+    ledger.setOccupied(new Map());
+    ledger.setOccupied(NODE);
+    expect(ledger.findOccupant("192.0.2.10")).toBe("the Node n1");
+  });
+});
+
 describe("Ledger, of an address that two Services show,", () => {
   const owner = toSpec("owner", {
     ingress: [{ ip: "192.0.2.10" }],
@@ -141,22 +176,6 @@ describe("Ledger, of an address that two Services show,", () => {
     ledger.note({ ...bare });
     expect(ledger.isDisputed(LATE, "192.0.2.10")).toBe(false);
   });
-});
-
-test("isSurer() orders what proves an address", () => {
-  expect(isSurer("shown", "reserved")).toBe(true);
-  expect(isSurer("reserved", "recorded")).toBe(true);
-  expect(isSurer("recorded", "recorded")).toBe(false);
-  expect(isSurer("recorded", "shown")).toBe(false);
-  expect(isSurer("disputed", "recorded")).toBe(false);
-  expect(isSurer("shown", "disputed")).toBe(false);
-});
-
-test("isShown() is true for what a status shows, in dispute or not", () => {
-  expect((["disputed", "recorded", "reserved", "shown"] as const).filter(isShown)).toEqual([
-    "disputed",
-    "shown",
-  ]);
 });
 
 test("listShown() gives the addresses that a host can have, each once", () => {

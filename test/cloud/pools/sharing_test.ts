@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Hold, Ledger } from "../../../lib/cloud/pools/ledger.ts";
+import type { Hold } from "../../../lib/cloud/pools/hold.ts";
+import { Ledger } from "../../../lib/cloud/pools/ledger.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
 import { isBeforeRivals, listRivals } from "../../../lib/cloud/pools/sharing.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";

@@ -1,0 +1,41 @@
+/**
+ * Keeps the addresses of all Nodes, so that no Service gets one of them from an address pool.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Occupied } from "../../../cloud/pools/ledger.ts";
+import { parseIp } from "../../../core/net/ip.ts";
+import type { StoreReader } from "../../../kube/cache/store.ts";
+import type { Node } from "../../../kube/kinds/node.ts";
+
+/** The addresses of the Nodes, by address; of two Nodes with the same one, the last. Pure. */
+export function toOccupied(nodes: Iterable<Node>): Occupied {
+  const occupied = new Map<string, string>();
+  for (const { metadata, status } of nodes) {
+    for (const { address } of status?.addresses ?? []) {
+      const ip = parseIp(address)?.text;
+      if (ip !== undefined) occupied.set(ip, `the Node ${metadata.name}`);
+    }
+  }
+  return occupied;
+}
+
+/** The addresses of the Nodes in a store. Reads them only after one of them changed. */
+export class NodeAddresses {
+  readonly #nodes: Pick<StoreReader<Node>, "subscribe" | "values">;
+  #occupied: Occupied | undefined;
+
+  constructor(nodes: Pick<StoreReader<Node>, "subscribe" | "values">) {
+    this.#nodes = nodes;
+    nodes.subscribe((_key, before, after) => {
+      const isSame = isDeepStrictEqual(before?.status?.addresses, after?.status?.addresses);
+      if (!isSame || before?.metadata.name !== after?.metadata.name) this.#occupied = undefined;
+    });
+  }
+
+  /** The same object while no address changes. */
+  get current(): Occupied {
+    this.#occupied ??= toOccupied(this.#nodes.values());
+    return this.#occupied;
+  }
+}
