@@ -41,16 +41,19 @@ describe("the controller of Services with address pools", () => {
   });
 
   test("gives no address of a Node, and says whose it is", async () => {
-    const pools = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.11"] });
+    const pools = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.13"] });
     await using rig = await startServices({ pools });
-    const addresses = [{ type: "InternalIP", address: "192.0.2.10" }] as const;
+    const addresses = ["192.0.2.10", "192.0.2.11", "192.0.2.13"].map((address) => ({
+      type: "InternalIP" as const,
+      address,
+    }));
     await rig.addNode("n3", (node) => ({ ...node, status: { ...node.status, addresses } }));
     rig.server.add("shop");
     await rig.clock.advance(0);
     rig.server.add("late");
     rig.server.add("asks", { spec: { loadBalancerIP: "192.0.2.10" } });
     await rig.clock.advance(0);
-    expect(rig.readAddress(KEY)).toBe("192.0.2.11");
+    expect(rig.readAddress(KEY)).toBe("192.0.2.12");
     expect(rig.listReasons("web/late")).toEqual(["AddressPoolExhausted"]);
     const said = rig.events.filter(({ key }) => key === "web/asks").map(({ message }) => message);
     expect(said).toEqual([
