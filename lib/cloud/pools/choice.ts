@@ -4,8 +4,7 @@
  * @module
  */
 import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
-import { type Hold, isShown } from "./hold.ts";
-import { type LedgerReader, listShown } from "./ledger.ts";
+import { type Hold, type LedgerReader, listShown } from "./ledger.ts";
 import {
   accepts,
   type AddressPool,
@@ -17,7 +16,7 @@ import {
 } from "./pool.ts";
 import { describeUnknownPool, listOwners, nameRivals, toNotice, toWaiting } from "./problems.ts";
 import { type PoolRecord, parseRecord } from "./record.ts";
-import { isBeforeRivals, listRivals } from "./sharing.ts";
+import { isBeforeRivals, isShown, listRivals } from "./sharing.ts";
 import type { Wishes } from "./wishes.ts";
 import { ADDRESS_POOL, SHARED_ADDRESS } from "./words.ts";
 

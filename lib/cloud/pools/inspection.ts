@@ -5,11 +5,10 @@
  */
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Finding } from "../inspection.ts";
-import { isShown } from "./hold.ts";
 import { Ledger, listShown } from "./ledger.ts";
 import { type AddressPool, countAddresses, FAMILIES, type PoolMap } from "./pool.ts";
 import { nameRivals, nameService } from "./problems.ts";
-import { listRivals } from "./sharing.ts";
+import { isShown, listRivals } from "./sharing.ts";
 
 /** More conflicts than these are counted, and not named. */
 const NAMED_MAX = 10;

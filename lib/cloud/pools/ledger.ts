@@ -4,10 +4,16 @@
  */
 import { isHostAddress, parseIp } from "../../core/net/ip.ts";
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
-import type { Hold } from "./hold.ts";
 import { accepts, type AddressPool, type Family, type PoolMap, toFamily } from "./pool.ts";
 import { parseRecord } from "./record.ts";
 import { findSharedKey } from "./wishes.ts";
+
+/**
+ * How sure it is that a Service has an address, the surest last: its record names it, this process gave it, its status
+ * shows it. `disputed`: its status shows it, but another Service was given it before. That proves nothing, but keeps
+ * the address from others.
+ */
+export type Hold = "disputed" | "recorded" | "reserved" | "shown";
 
 /** A Service in the index. */
 export interface Holder {

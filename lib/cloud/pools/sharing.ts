@@ -3,9 +3,20 @@
  * @module
  */
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
-import { type Hold, isSurer } from "./hold.ts";
-import type { LedgerReader } from "./ledger.ts";
+import type { Hold, LedgerReader } from "./ledger.ts";
 import { findSharedKey } from "./wishes.ts";
+
+const HOLDS: readonly Hold[] = ["recorded", "reserved", "shown"];
+
+/** Whether one hold is surer than another. */
+export function isSurer(one: Hold, other: Hold): boolean {
+  return other !== "disputed" && HOLDS.indexOf(one) > HOLDS.indexOf(other);
+}
+
+/** Whether the status of a Service shows the address that it has in this way. */
+export function isShown(hold: Hold): boolean {
+  return hold === "shown" || hold === "disputed";
+}
 
 /** Another Service that has an address and does not share it. */
 export interface Rival {

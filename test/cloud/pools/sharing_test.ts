@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Hold } from "../../../lib/cloud/pools/hold.ts";
-import { Ledger } from "../../../lib/cloud/pools/ledger.ts";
+import { type Hold, Ledger } from "../../../lib/cloud/pools/ledger.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
-import { isBeforeRivals, listRivals } from "../../../lib/cloud/pools/sharing.ts";
+import { isBeforeRivals, isShown, isSurer, listRivals } from "../../../lib/cloud/pools/sharing.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
 
 const SHARED = "landfall.dev/shared-address";
@@ -97,4 +96,20 @@ describe("isBeforeRivals()", () => {
   test.each(cases)("%s against %s, as %s: %p", (own, other, name, is) => {
     expect(isBeforeRivals(toSpec(name), own, [{ claim: WEB, hold: other }])).toBe(is);
   });
+});
+
+test("isSurer() orders what proves an address", () => {
+  expect(isSurer("shown", "reserved")).toBe(true);
+  expect(isSurer("reserved", "recorded")).toBe(true);
+  expect(isSurer("recorded", "recorded")).toBe(false);
+  expect(isSurer("recorded", "shown")).toBe(false);
+  expect(isSurer("disputed", "recorded")).toBe(false);
+  expect(isSurer("shown", "disputed")).toBe(false);
+});
+
+test("isShown() is true for what a status shows, in dispute or not", () => {
+  expect((["disputed", "recorded", "reserved", "shown"] as const).filter(isShown)).toEqual([
+    "disputed",
+    "shown",
+  ]);
 });
