@@ -44,7 +44,7 @@ export class NodeReconciler {
       const node = nodes.get(name);
       return node && resolver.explain(toIdentity(node), presences.find(node));
     });
-    nodes.subscribe((name, before, after) => this.#claims.note(name, after, before));
+    nodes.subscribe((name, _before, after) => this.#claims.note(name, after));
   }
 
   /** Forgets a Node. */

@@ -55,14 +55,11 @@ export class MachineClaims {
   }
 
   /**
-   * Updates the index for a Node that is new, changed or gone. Kubelets report every few seconds, and what a Node
-   * claims almost never changes with that.
+   * Updates the index for a Node that is new, changed or gone.
    *
    * @param node Absent if it is gone
-   * @param noted The Node as it was noted before. @default {not known}
    */
-  note(name: string, node: Node | undefined, noted?: Node): void {
-    if (node !== undefined && noted !== undefined && isSameClaimant(node, noted)) return;
+  note(name: string, node: Node | undefined): void {
     const before = this.#claims.get(name) ?? [];
     const after = node === undefined ? [] : this.#listClaims(node);
     if (before.length === after.length && before.every((claim, at) => claim === after[at])) return;
@@ -151,14 +148,6 @@ export class MachineClaims {
   #listClaimants(claim: string): readonly string[] {
     return this.#claimants.get(claim) ?? [];
   }
-}
-
-/** Whether two versions of one Node claim the same. */
-function isSameClaimant(one: Node, other: Node): boolean {
-  return (
-    one.spec?.providerID === other.spec?.providerID &&
-    one.status?.nodeInfo?.systemUUID === other.status?.nodeInfo?.systemUUID
-  );
 }
 
 function toRivalPresence({ name, providerId }: Instance, rival: Rival): Presence {

@@ -254,22 +254,6 @@ describe("MachineClaims.note()", () => {
     expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
   });
 
-  test.each<[string, NodeOptions]>([
-    ["provider ID", { providerId: "test://i", systemUuid: "b" }],
-    ["system UUID", { providerId: "test://x", systemUuid: "a" }],
-  ])("follows a change of only the %s, from the version that was noted before", (_what, after) => {
-    const node = toNode("n", { systemUuid: "a" });
-    const before = toNode("other", { providerId: "test://x", systemUuid: "b" });
-    const claims = MachineClaims.of([node, before], {}, () => undefined);
-    claims.note("other", before, before);
-    expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
-    const changed = toNode("other", after);
-    claims.note("other", changed, before);
-    expect(claims.findRival(node, toInstance("i"))?.name).toBe("other");
-    claims.note("other", undefined, changed);
-    expect(claims.findRival(node, toInstance("i"))).toBeUndefined();
-  });
-
   test("keeps the claims of the others when one of three is gone", () => {
     const three = [node, toNode("x", { systemUuid: "a" }), toNode("y", { systemUuid: "A" })];
     const claims = MachineClaims.of(three, {}, () => undefined);
