@@ -199,7 +199,7 @@ export class ServiceReconciler {
     const { loadBalancers, clock, narrator, metrics, managed } = this.#options;
     attempt.progress.check(step);
     if (!attempt.isStarted) {
-      Object.assign(managed.get(key) ?? {}, { isStarted: true });
+      managed.noteStart(key);
       if (!loadBalancers.leavesNothingBehind) {
         narrator.reportStart(task.service, attempt.purpose ?? "ensure");
       }

@@ -2,7 +2,6 @@
  * Keeps the addresses of all Nodes, so that no Service gets one of them from an address pool.
  * @module
  */
-import { isDeepStrictEqual } from "node:util";
 import type { Occupied } from "../../../cloud/pools/ledger.ts";
 import { parseIp } from "../../../core/net/ip.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
@@ -20,6 +19,11 @@ export function toOccupied(nodes: Iterable<Node>): Occupied {
   return occupied;
 }
 
+/** A text, because each report of a kubelet makes it twice; `undefined` for no Node. */
+function toAddressText(node: Node | undefined): string | undefined {
+  return node && (node.status?.addresses ?? []).map(({ address }) => address).join(" ");
+}
+
 /** The addresses of the Nodes in a store. Reads them only after one of them changed. */
 export class NodeAddresses {
   readonly #nodes: Pick<StoreReader<Node>, "subscribe" | "values">;
@@ -28,8 +32,7 @@ export class NodeAddresses {
   constructor(nodes: Pick<StoreReader<Node>, "subscribe" | "values">) {
     this.#nodes = nodes;
     nodes.subscribe((_key, before, after) => {
-      const isSame = isDeepStrictEqual(before?.status?.addresses, after?.status?.addresses);
-      if (!isSame || before?.metadata.name !== after?.metadata.name) this.#occupied = undefined;
+      if (toAddressText(before) !== toAddressText(after)) this.#occupied = undefined;
     });
   }
 

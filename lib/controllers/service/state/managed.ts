@@ -116,6 +116,12 @@ export class ManagedServices {
     return managed;
   }
 
+  /** Notes that this process begins to change the load balancer of a Service, if it is managed. */
+  noteStart(key: Key): void {
+    const managed = this.#services.get(key);
+    if (managed !== undefined) managed.isStarted = true;
+  }
+
   /** Sets the state of a Service, if it is managed. */
   setState(
     key: Key,
