@@ -5,6 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { Line, LineState } from "./differences.ts";
+import { TableHead } from "./table_head.tsx";
 
 const VERDICTS: Readonly<Record<LineState, string>> = {
   same: "in sync",
@@ -38,13 +39,7 @@ export function ComparisonTable({
     <div class="card">
       <table>
         <caption>{title}</caption>
-        <thead>
-          <tr>
-            {["Name", "Desired", "Actual", "Status"].map((heading) => (
-              <th scope="col">{heading}</th>
-            ))}
-          </tr>
-        </thead>
+        <TableHead titles={["Name", "Desired", "Actual", "Status"]} />
         <tbody>
           {shown.map(({ name, wanted, actual, state }) => (
             <tr class={`l-${state}`}>

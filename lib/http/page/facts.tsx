@@ -6,6 +6,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { InventoryView, StatusView } from "../views.ts";
 import { formatCount } from "./marks.tsx";
+import { TableHead } from "./table_head.tsx";
 
 /** A few figures in a row. */
 export function Facts({
@@ -69,13 +70,7 @@ export function CoverageTable({
       <h2 id="cloud">What the cloud answered</h2>
       <div class="card">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">Part</th>
-              <th scope="col">ID</th>
-              <th scope="col">Answer</th>
-            </tr>
-          </thead>
+          <TableHead titles={["Part", "ID", "Answer"]} />
           <tbody>
             {coverage.map(({ id, name, complete, reason = "" }) => (
               <tr>

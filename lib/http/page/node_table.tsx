@@ -8,6 +8,7 @@ import { formatSpan, toMs } from "../span.ts";
 import { Mark, toNodePath } from "./marks.tsx";
 import type { Card } from "./topology/mod.ts";
 import { formatPlaces } from "./trouble_list.tsx";
+import { TableHead } from "./table_head.tsx";
 
 /** More rows are not useful. */
 const ROWS_MAX = 500;
@@ -26,13 +27,7 @@ export function NodeTable({
     <>
       <div class="card">
         <table class="nodes">
-          <thead>
-            <tr>
-              {["Node", "State", "Machine", "Place", "Last reconcile"].map((title) => (
-                <th scope="col">{title}</th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead titles={["Node", "State", "Machine", "Place", "Last reconcile"]} />
           <tbody>
             {cards.slice(0, ROWS_MAX).map((card) => (
               <Row card={card} base={base} nowMs={nowMs} />

@@ -5,6 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { LeftoverView } from "../../load_balancer_views.ts";
+import { TableHead } from "../table_head.tsx";
 
 /** More rows are not useful. */
 const ROWS_MAX = 100;
@@ -34,13 +35,7 @@ export function Leftovers({
       </p>
       <div class="card">
         <table class="nodes leftovers">
-          <thead>
-            <tr>
-              {TITLES.map((title) => (
-                <th scope="col">{title}</th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead titles={TITLES} />
           <tbody>
             {leftovers
               .slice(0, ROWS_MAX)

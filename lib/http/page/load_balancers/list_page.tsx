@@ -19,6 +19,7 @@ import { Leftovers } from "./leftovers.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
 import { Pools } from "./pools.tsx";
 import { LOAD_BALANCER_STATE_NAMES, LOAD_BALANCER_STATES } from "./state.ts";
+import { TableHead } from "../table_head.tsx";
 
 /** One load balancer as the list shows it: without its parts, which may be many. */
 export interface LoadBalancerRow extends Pick<
@@ -174,15 +175,9 @@ function Table({ rows, base, nowMs }: LoadBalancerListOptions): JSX.Element {
       <h2>{formatCount(rows.length, "Service")}</h2>
       <div class="card">
         <table class="nodes balancers">
-          <thead>
-            <tr>
-              {["Service", "State", "Address", "Ports", "Backends", "Last reconcile"].map(
-                (title) => (
-                  <th scope="col">{title}</th>
-                ),
-              )}
-            </tr>
-          </thead>
+          <TableHead
+            titles={["Service", "State", "Address", "Ports", "Backends", "Last reconcile"]}
+          />
           <tbody>
             {sorted.slice(0, ROWS_MAX).map((row) => (
               <Row row={row} base={base} nowMs={nowMs} />

@@ -5,6 +5,7 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { PoolUsageView } from "../../load_balancer_views.ts";
+import { TableHead } from "../table_head.tsx";
 
 const TITLES = ["Pool", "Family", "In use", "Addresses"];
 /** A larger number is not written out. */
@@ -18,13 +19,7 @@ export function Pools({ pools }: { readonly pools: readonly PoolUsageView[] }): 
       <h2 id="pools">Address pools</h2>
       <div class="card">
         <table class="nodes pools">
-          <thead>
-            <tr>
-              {TITLES.map((title) => (
-                <th scope="col">{title}</th>
-              ))}
-            </tr>
-          </thead>
+          <TableHead titles={TITLES} />
           <tbody>
             {pools.map(({ pool, family, used, total }) => (
               <tr>
