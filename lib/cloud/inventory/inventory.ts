@@ -54,6 +54,21 @@ export function diffInventories(before: Inventory | undefined, after: Inventory)
 }
 
 /**
+ * Whether other parts of the cloud answered in full than before. An instance that is the same in both inventories may
+ * then give another result for its Node: a VM counts as moved only while the pool that it left is shown.
+ *
+ * @param before The older inventory; absent if there was none. Then nothing is different
+ */
+export function hasOtherCoverage(before: Inventory | undefined, after: Inventory): boolean {
+  if (before === undefined || before.coverage === after.coverage) return false;
+  if (before.coverage.size !== after.coverage.size) return true;
+  for (const [part, { complete }] of after.coverage) {
+    if (before.coverage.get(part)?.complete !== complete) return true;
+  }
+  return false;
+}
+
+/**
  * Puts instances that were read one by one into an older inventory. Its time, coverage and missing instances stay the
  * same.
  *

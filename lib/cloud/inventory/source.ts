@@ -11,7 +11,7 @@ import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import { Sleeper } from "../../core/sleeper.ts";
 import { ChangeHints } from "./change_hints.ts";
 import { CloudError } from "../errors.ts";
-import { diffInventories, type Inventory, mergeInstances } from "./inventory.ts";
+import { diffInventories, hasOtherCoverage, type Inventory, mergeInstances } from "./inventory.ts";
 import { exportInventory } from "./metrics.ts";
 import type { ChangeHint, NodeIdentity, Provider } from "../provider.ts";
 
@@ -31,7 +31,7 @@ export interface InventorySourceOptions {
  * Called after each refresh, and if instances that were read one by one differ.
  *
  * @param changed The cloud IDs that differ; none if the refresh failed; `everything` after the first refresh with new
- * settings, which may change the result for every Node
+ * settings, and when a part of the cloud is lost or answers again: either may change the result for every Node
  * @param hasRecovered Whether this refresh succeeded after one that failed
  */
 export type InventoryListener = (changed: ChangeHint, hasRecovered: boolean) => void;
@@ -99,8 +99,8 @@ export class InventorySource {
   }
 
   /**
-   * Increases if any instance may have changed: after a different list, or new settings. Reads of single instances do
-   * not change it.
+   * Increases if the result for any Node may have changed: after a different list, or new settings. Reads of single
+   * instances do not change it.
    */
   get revision(): number {
     return this.#revision;
@@ -195,8 +195,9 @@ export class InventorySource {
     this.#hasNewSettings = false;
     try {
       const next = await provider.listInventory(interest(), signal);
-      const changed = hadNewSettings ? "everything" : diffInventories(this.#current, next);
-      if (hadNewSettings || next.instances !== this.#current?.instances) this.#revision += 1;
+      const isOther = hadNewSettings || hasOtherCoverage(this.#current, next);
+      const changed = isOther ? "everything" : diffInventories(this.#current, next);
+      if (isOther || next.instances !== this.#current?.instances) this.#revision += 1;
       this.#current = next;
       this.#lastDurationMs = clock.monotonic() - startedMs;
       this.#lastAttemptMs = startedMs;

@@ -37,7 +37,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
         "const { inventory, changed } = mergeInstances(this.#current, shown); " +
         "const _left = [...inventory.instances].filter(([_id]) => !due.has(_id) || shown.has(_id)); " +
         "this.#current = { ...inventory, instances: new Map(_left) };",
-      "if (hadNewSettings || next.instances !== this.#current?.instances)",
+      "if (isOther || next.instances !== this.#current?.instances)",
     ),
     tests: ["test/cloud/inventory/hints_test.ts"],
   },
@@ -74,10 +74,20 @@ export const CLOUD_BREAKS: readonly Break[] = [
     invariant: "the first inventory with new settings makes every Node reconcile",
     edits: edit(
       SOURCE,
-      'const changed = hadNewSettings ? "everything" : diffInventories(this.#current, next);',
-      "const changed = diffInventories(this.#current, next);",
+      "const isOther = hadNewSettings || hasOtherCoverage(this.#current, next);",
+      "const isOther = hasOtherCoverage(this.#current, next);",
     ),
     tests: ["test/cloud/inventory/source_test.ts", "test/app/live_changes_test.ts"],
+  },
+  {
+    id: "look-at-instances-alone",
+    invariant: "a pool that is lost or answers again makes every Node reconcile",
+    edits: edit(
+      SOURCE,
+      "const isOther = hadNewSettings || hasOtherCoverage(this.#current, next);",
+      "const isOther = hadNewSettings;",
+    ),
+    tests: ["test/controllers/node_labels/xenorchestra_test.ts"],
   },
   {
     id: "hurry-cloud-in-trouble",

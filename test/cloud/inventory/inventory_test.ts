@@ -1,5 +1,11 @@
-import { expect, test } from "bun:test";
-import { diffInventories, mergeInstances } from "../../../lib/cloud/inventory/inventory.ts";
+import { describe, expect, test } from "bun:test";
+import {
+  type Coverage,
+  diffInventories,
+  hasOtherCoverage,
+  type Inventory,
+  mergeInstances,
+} from "../../../lib/cloud/inventory/inventory.ts";
 import { toInstance, toInventory } from "../../support/cloud/instances.ts";
 
 test("diffInventories() names what is new, changed and gone, and nothing else", () => {
@@ -52,4 +58,40 @@ test("mergeInstances() gives the very same inventory when nothing differs, or no
     expect(inventory).toBe(before);
     expect(changed.size).toBe(0);
   }
+});
+
+describe("hasOtherCoverage()", () => {
+  const shown = { complete: true, name: "paris" };
+  const lost = { complete: false, name: "paris", reason: "no connection" };
+  const cases: readonly (readonly [string, [string, Coverage][] | undefined, boolean])[] = [
+    ["there was no inventory", undefined, false],
+    ["the same parts answered", [["a", { ...shown, name: "renamed" }]], false],
+    ["a part was lost", [["a", lost]], true],
+    ["a part was not there", [], true],
+    [
+      "a part is gone",
+      [
+        ["a", shown],
+        ["b", shown],
+      ],
+      true,
+    ],
+    ["another part was there", [["b", shown]], true],
+  ];
+  test.each(cases)("%s", (_title, before, expected) => {
+    const toCovered = (parts: [string, Coverage][]): Inventory => ({
+      ...toInventory([toInstance("i")]),
+      coverage: new Map(parts),
+    });
+    const after = toCovered([["a", shown]]);
+    expect(hasOtherCoverage(before && toCovered(before), after)).toBe(expected);
+  });
+
+  test("a lost part with another reason is as lost as before", () => {
+    const toCovered = (reason: string): Inventory => ({
+      ...toInventory([]),
+      coverage: new Map([["a", { ...lost, reason }]]),
+    });
+    expect(hasOtherCoverage(toCovered("for 1s"), toCovered("for 2s"))).toBe(false);
+  });
 });

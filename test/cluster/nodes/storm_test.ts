@@ -193,7 +193,13 @@ describe.skipIf(isSkipped)(`${minutes} minutes, seed ${seed}, ${program?.name}`,
       unseen = untruths.length;
       console.log(`storm: all was true after ${tookMs} ms, ${unseen} Nodes of machines never seen`);
       const blocked = await leader?.readMetric(BLOCKED).catch(() => undefined);
-      const said = `${untruths.join("\n")}\nblocked: ${JSON.stringify([...(blocked ?? [])])}\n${leader?.tail}`;
+      const said = [
+        ...untruths,
+        `blocked: ${JSON.stringify([...(blocked ?? [])])}`,
+        // The Node of a machine that is gone is kept, for no reason that is counted, while its kubelet reports.
+        `reporting: ${(await storm.listReporting()).join(", ")}`,
+        leader?.tail,
+      ].join("\n");
       expect(tookMs, said).toBeLessThan(RECOVERY_MS);
       // Whoever leads counts what it has seen itself: of each of these it could see nothing.
       const seen = storm.world.members.filter(

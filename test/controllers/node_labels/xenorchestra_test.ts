@@ -169,6 +169,27 @@ describe("nothing is written when", () => {
   });
 });
 
+test("a machine that stops in another pool while its old pool is lost is followed once that pool is back", async () => {
+  await using stage = await LabelStage.start();
+  await stage.join("worker-1");
+  const { poolIds, hostIds } = stage.world;
+  const vmId = stage.vmId("worker-1");
+  const { state } = stage.cloud;
+  // Nothing but the coverage changes when the pool is back.
+  for (const { vmId: id } of stage.world.machines.values()) {
+    if (id !== vmId) state.migratePool(id, poolIds.lyon);
+  }
+  await stage.pass();
+  state.dropPool(poolIds.paris);
+  state.migratePool(vmId, poolIds.lyon, { hostId: hostIds["xcp-lyo-1"] });
+  state.setPower(vmId, "Halted");
+  await stage.pass();
+  expect(stage.countWrites("worker-1")).toEqual([0, 0]);
+  state.restorePool(poolIds.paris);
+  const tookMs = await stage.untilLabels("worker-1", { [`${PREFIX}pool_id`]: poolIds.lyon });
+  expect(tookMs).toBeLessThan(RIGHT_WITHIN_MS);
+});
+
 test("a machine that moves to a host that cannot be looked up keeps the old name until it can", async () => {
   await using stage = await LabelStage.start();
   await stage.join("worker-1");

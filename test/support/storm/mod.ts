@@ -5,6 +5,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toPolicy } from "../../../lib/app/rights.ts";
+import { isKubeletReporting } from "../../../lib/controllers/identity.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { type Cluster, startCluster } from "../process/cluster.ts";
 import { LEASE, RIGHTS } from "../process/cluster_rig.ts";
@@ -131,6 +133,16 @@ export class Storm {
     const nodes = await this.kubelets.listNodes().catch(() => undefined);
     if (nodes === undefined) return ["the API server does not answer"];
     return this.world.members.flatMap((member) => describeUntruth(member, nodes.get(member.name)));
+  }
+
+  /** Names of the Nodes whose machines do not run although their kubelets are said to report. */
+  async listReporting(): Promise<readonly string[]> {
+    const nodes = await this.kubelets.listNodes().catch(() => new Map<string, Node>());
+    const idle = this.world.members.filter(({ state }) => state !== "running");
+    return idle.flatMap(({ name }) => {
+      const node = nodes.get(name);
+      return node && isKubeletReporting(node) ? [name] : [];
+    });
   }
 
   /** The replica that leads now, by its own word. */
