@@ -1,0 +1,42 @@
+/**
+ * What the services of a cluster are made from, and what they are made of.
+ * @module
+ */
+import type { KubeObject, Resource } from "../../../kube/kinds/resource.ts";
+import type { Role, SipCluster } from "../resource/sip_cluster.ts";
+
+/** A host of the cluster, as its services see it. */
+export interface Machine {
+  readonly namespace: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly standby: boolean;
+  /** Static addresses without a prefix length, by the ID of the network. */
+  readonly addresses: ReadonlyMap<string, string>;
+}
+
+/** What services are planned from. */
+export interface ServiceInput {
+  readonly cluster: SipCluster;
+  /** In the order of their keys. */
+  readonly machines: readonly Machine[];
+}
+
+/** An object that Landfall applies and owns. */
+export interface OwnedObject {
+  readonly resource: Resource<KubeObject>;
+  /** Whole: `apiVersion`, `kind`, metadata with name, namespace, labels; without owner references. */
+  readonly body: KubeObject;
+}
+
+/** What one entry of `spec.services` becomes. */
+export interface ServicePlan {
+  /** `loadBalancerControlPlane`, `jumpHost[1]`. */
+  readonly service: string;
+  readonly objects: readonly OwnedObject[];
+  /** The Deployment that must be available. */
+  readonly deployment?: string;
+  readonly endpoints: readonly { readonly service: string; readonly nodePort: number }[];
+  /** Why it cannot be made as wanted, for the condition; nothing of it is changed then. */
+  readonly problem?: { readonly reason: string; readonly message: string };
+}
