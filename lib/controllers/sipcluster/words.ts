@@ -3,6 +3,8 @@
  * @module
  */
 
+import type { EventWord } from "../../kube/events/words.ts";
+
 /** Name in `--controllers`, logs and metrics. */
 export const NAME = "sipcluster";
 /** `source.component` of its Events, and the field manager of what it applies. */
@@ -19,3 +21,70 @@ export const STANDBY = "sip.airshipit.org/standby";
 export const FINALIZER = "sip.airship.airshipit.org/finalizer";
 /** Annotation `true` on a SIPCluster that is being deleted: also hosts with a consumer lose their labels. */
 export const FORCE_RELEASE = "sip.airshipit.org/force-release";
+
+/** The Lease of the process that works on SIPClusters. */
+export const LEASE = "landfall-sipcluster";
+
+type EventName =
+  | "hostTaken"
+  | "hostReleased"
+  | "hostLost"
+  | "unschedulable"
+  | "contractionBlocked"
+  | "invalidSpec"
+  | "serviceFailed"
+  | "ready"
+  | "releaseBlocked";
+
+/** The Events. */
+export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
+  hostTaken: {
+    reason: "HostTaken",
+    type: "Normal",
+    meaning: "A BareMetalHost got the labels of the SIPCluster, or its standby label changed.",
+  },
+  hostReleased: {
+    reason: "HostReleased",
+    type: "Normal",
+    meaning: "A BareMetalHost lost the labels of the SIPCluster. The message says why.",
+  },
+  hostLost: {
+    reason: "HostLost",
+    type: "Warning",
+    meaning:
+      "Another program gave a BareMetalHost to another cluster before Landfall could label it. Landfall chooses again.",
+  },
+  unschedulable: {
+    reason: "Unschedulable",
+    type: "Warning",
+    meaning:
+      "There are not enough BareMetalHosts. Landfall takes none until there are enough for every role.",
+  },
+  contractionBlocked: {
+    reason: "ContractionBlocked",
+    type: "Warning",
+    meaning:
+      "Landfall keeps BareMetalHosts that the SIPCluster does not want, because they are in use.",
+  },
+  invalidSpec: {
+    reason: "InvalidSpec",
+    type: "Warning",
+    meaning: "Landfall cannot use the spec. The message names each field. Nothing is changed.",
+  },
+  serviceFailed: {
+    reason: "InfraServiceFailure",
+    type: "Warning",
+    meaning: "A service could not be made as the spec asks. Landfall tries again.",
+  },
+  ready: {
+    reason: "ReconciliationSucceeded",
+    type: "Normal",
+    meaning: "The SIPCluster has all hosts, and all its services are available.",
+  },
+  releaseBlocked: {
+    reason: "UnableToDecommission",
+    type: "Warning",
+    meaning:
+      "The SIPCluster is being deleted, and BareMetalHosts are still in use. Landfall waits until nothing uses them.",
+  },
+};
