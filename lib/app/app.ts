@@ -10,7 +10,7 @@ import { announceFirstFailure } from "./first_check.ts";
 import { startListeners } from "./serving/listeners.ts";
 import { createRunningMetric, exportInstances } from "./metrics.ts";
 import type { AppOptions } from "./options.ts";
-import { createParts, type Parts } from "./parts.ts";
+import { createParts, type Parts, type ElectedGroup } from "./parts.ts";
 import { createReloadMetric, runReload } from "./reload.ts";
 import { supervise } from "./supervision.ts";
 
@@ -26,7 +26,7 @@ const HTTP_GRACE_MS = 1_000;
  */
 export async function runApp(options: AppOptions, signal: AbortSignal): Promise<void> {
   const parts = createParts(options);
-  const { cloud, controllers, elector } = parts;
+  const { cloud, controllers } = parts;
   const servers = await startListeners(options, parts, signal);
   // The watch, the inventory and Events stop last, because controllers need them to finish.
   const background = new AbortController();
@@ -35,12 +35,12 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
   if (cloud) exportInstances(options.metrics, cloud.nodes, (node) => cloud.presences.find(node));
   for (const { controller } of controllers) controller.standBy?.();
   const supervised = supervise(options, parts, AbortSignal.any([signal, background.signal]));
-  const work = (stop: AbortSignal): Promise<void> => {
+  const work = (group: ElectedGroup, stop: AbortSignal): Promise<void> => {
     supervised.notice();
-    return runControllers(controllers, running, stop);
+    return runControllers(group.controllers, running, stop);
   };
   try {
-    await Promise.race([runLeading(elector, work, signal), loops]);
+    await Promise.race([runGroups(parts.groups, work, signal), loops]);
   } finally {
     background.abort(signal.reason);
     const stopping = servers.map((server) => server.stop(HTTP_GRACE_MS));
@@ -78,6 +78,31 @@ async function followSettings(
   const { provider, source } = cloud ?? {};
   const shared = { provider, source, controllers, noteSections, announcer, clock, log, success };
   await runReload({ ...shared, configuration }, signal);
+}
+
+/**
+ * Runs the work of each group while this process holds its Lease. If one group loses its Lease or breaks, the others end
+ * in order, and give back their Leases.
+ */
+async function runGroups(
+  groups: readonly ElectedGroup[],
+  work: (group: ElectedGroup, signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const broken = new AbortController();
+  const stop = AbortSignal.any([signal, broken.signal]);
+  const failures: unknown[] = [];
+  const run = async (group: ElectedGroup): Promise<void> => {
+    try {
+      await runLeading(group.elector, (ended) => work(group, ended), stop);
+    } catch (error) {
+      failures.push(error);
+      // Not the error itself: another group still leads, and has time to finish.
+      broken.abort(new Error("the process ends", { cause: error }));
+    }
+  };
+  await Promise.all(groups.map(run));
+  if (failures.length > 0) throw failures[0];
 }
 
 async function runControllers(

@@ -1,7 +1,10 @@
 /**
- * Leader election of this process: the elector, and the work that waits for leadership.
+ * Leader election of this process: an election for each Lease that its controllers need, and the work that waits for
+ * it.
  * @module
  */
+import { assert } from "../core/assert.ts";
+import type { LoadedController } from "../controllers/load.ts";
 import type { ElectionView } from "../http/views.ts";
 import { createLeaderMetrics } from "../kube/election/narrator.ts";
 import type { EventSender } from "../kube/events/events.ts";
@@ -9,18 +12,54 @@ import { createIdentity, LeaderElector } from "../kube/election/leader.ts";
 import { LEADER_COMPONENT } from "../kube/election/words.ts";
 import type { Recovery } from "../kube/api/recovery.ts";
 import type { Check } from "../http/probes.ts";
-import type { AppOptions } from "./options.ts";
+import type { AppOptions, ElectionSettings } from "./options.ts";
 
-/** Creates the elector; `undefined` without election. */
-export function createElector(
+/** The chosen controllers that wait for the same Lease. */
+export interface LeaseGroup {
+  /** Name of the Lease; absent without election. */
+  readonly lease?: string;
+  /** Whether it is the Lease of the process, which a cloud waits for, too. So is the one group without election. */
+  readonly isMain: boolean;
+  readonly controllers: readonly LoadedController[];
+}
+
+/**
+ * Groups controllers by the Lease that they wait for. The Lease of the process comes first. If no controller waits for
+ * it, the process does not need it.
+ */
+export function groupByLease(
+  controllers: readonly LoadedController[],
+  election: Pick<ElectionSettings, "name"> | undefined,
+): LeaseGroup[] {
+  for (const { definition } of controllers) {
+    const { name, lease, needsCloud } = definition;
+    assert(lease === undefined || !needsCloud, `${name} has a Lease and needs a cloud`);
+  }
+  if (election === undefined) return [{ isMain: true, controllers }];
+  const main = election.name;
+  // A process without controllers waits for its own Lease.
+  const names = controllers.map(({ definition }) => definition.lease ?? main);
+  const leases = new Set(names.length === 0 || names.includes(main) ? [main, ...names] : names);
+  return [...leases].map((lease) => ({
+    lease,
+    isMain: lease === main,
+    controllers: controllers.filter((_, at) => names[at] === lease),
+  }));
+}
+
+/**
+ * Creates an elector for each Lease, by its name; none without election. In all Leases the process has the same
+ * identity.
+ */
+export function createElectors(
   { election, host, clock, log, metrics }: AppOptions,
+  names: readonly string[],
   { events, recovery }: { readonly events: EventSender; readonly recovery: Recovery },
-): LeaderElector | undefined {
-  if (election === undefined) return undefined;
-  const { client, namespace, name, ...times } = election;
-  return new LeaderElector({
+): ReadonlyMap<string, LeaderElector> {
+  if (election === undefined) return new Map();
+  const { client, namespace, name: _main, ...times } = election;
+  const shared = {
     client,
-    lease: { namespace, name },
     times,
     identity: createIdentity(host),
     events: events.speakAs(LEADER_COMPONENT),
@@ -28,7 +67,10 @@ export function createElector(
     clock,
     log,
     recovery,
-  });
+  };
+  return new Map(
+    names.map((name) => [name, new LeaderElector({ ...shared, lease: { namespace, name } })]),
+  );
 }
 
 /**
@@ -46,16 +88,23 @@ export async function runLeading(
 }
 
 /**
- * The check of `/livez` that fails when leader election is stuck, so that a supervisor restarts the process. None
- * without election.
+ * The checks of `/livez` that fail when leader election is stuck, so that a supervisor restarts the process. The first
+ * has the name that Kubernetes gives it; those of further Leases have the name of the Lease behind it. None without
+ * election.
  */
-export function toElectionChecks(elector: LeaderElector | undefined): Check[] {
-  if (elector === undefined) return [];
-  const isOk = (): boolean => elector.isHealthy();
-  return [{ name: "leaderElection", probes: ["healthz", "livez"], isOk }];
+export function toElectionChecks(electors: readonly LeaderElector[]): Check[] {
+  return electors.map((elector, at) => {
+    const name = at === 0 ? "leaderElection" : `leaderElection-${elector.lease.name}`;
+    return { name, probes: ["healthz", "livez"], isOk: () => elector.isHealthy() };
+  });
 }
 
 /** Describes who leads, as text for operators. */
-export function toElectionView({ identity, holder, isLeading }: LeaderElector): ElectionView {
-  return { identity, holder: holder ?? "", isLeading };
+export function toElectionView({
+  lease,
+  identity,
+  holder,
+  isLeading,
+}: LeaderElector): ElectionView {
+  return { lease: lease.name, identity, holder: holder ?? "", isLeading };
 }

@@ -11,17 +11,19 @@ import type { ControllerContext, NodeCloud } from "../controllers/context.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
 import { DeletionHolds } from "../controllers/deletion_holds.ts";
 import { toIdentity } from "../controllers/identity.ts";
+import type { LoadedController } from "../controllers/load.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
 import { createReconcileMetrics } from "../engine/workers.ts";
 import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import { WrittenVersions } from "../engine/written_versions.ts";
+import type { KubeClient } from "../kube/api/client.ts";
 import { Recovery } from "../kube/api/recovery.ts";
 import { Caches } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";
 import type { LeaderElector } from "../kube/election/leader.ts";
 import { createEventMetrics, createEventSender, type EventSender } from "../kube/events/events.ts";
 import { NODES } from "../kube/kinds/node.ts";
-import { createElector } from "./leadership.ts";
+import { createElectors, groupByLease } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
 import { OWN_NAME } from "./words.ts";
 
@@ -31,6 +33,13 @@ export interface ChosenController {
   readonly controller: RunningController;
 }
 
+/** Controllers that wait for the same Lease. */
+export interface ElectedGroup {
+  /** Absent without election: the controllers run immediately. */
+  readonly elector?: LeaderElector;
+  readonly controllers: readonly ChosenController[];
+}
+
 /** The long-lived parts of a process. Nothing runs yet. */
 export interface Parts {
   /** Absent without a cloud. */
@@ -38,8 +47,11 @@ export interface Parts {
   /** The caches that the controllers asked for, and that of Nodes if there is a cloud. */
   readonly caches: Caches;
   readonly events: EventSender;
-  /** Absent without election: the controllers run immediately. */
-  readonly elector?: LeaderElector;
+  /** All controllers by the Lease that they wait for; first those that wait for the Lease of the process. */
+  readonly groups: readonly ElectedGroup[];
+  /** The electors of the groups, in their order; none without election. */
+  readonly electors: readonly LeaderElector[];
+  /** The controllers of all groups. */
   readonly controllers: readonly ChosenController[];
   /** Takes changed settings of sections. Called before the controllers get them. */
   readonly noteSections: (sections: SectionValues) => void;
@@ -61,12 +73,12 @@ export function createParts(options: AppOptions): Parts {
     metrics: createEventMetrics(metrics),
   });
   options.announcer?.connect(events.speakAs(provider?.name ?? OWN_NAME));
-  const elector = createElector(options, { events, recovery });
-  fence.follow(elector ?? ALONE);
+  const planned = groupByLease(options.controllers, options.election);
+  const names = planned.flatMap(({ lease }) => lease ?? []);
+  const electors = createElectors(options, names, { events, recovery });
   let { sections } = options;
-  const shared: Omit<ControllerContext, "cloud" | "events" | "settings"> = {
+  const shared: Omit<ControllerContext, "client" | "cloud" | "events" | "settings"> = {
     findSettings: (section) => findSettings(section, sections) ?? section.standard,
-    client: client.fencedBy(fence),
     caches,
     flags,
     clock,
@@ -75,17 +87,30 @@ export function createParts(options: AppOptions): Parts {
     queueMetrics: createWorkQueueMetrics(metrics),
     reconcileMetrics: createReconcileMetrics(metrics),
   };
-  const controllers = options.controllers.map(({ definition, module }) => {
+  const createController = (
+    { definition, module }: LoadedController,
+    fenced: KubeClient,
+  ): ChosenController => {
     const settings = findSettings(definition.section, sections);
-    const own = { ...shared, settings, events: events.speakAs(definition.component) };
+    const speaker = events.speakAs(definition.component);
+    const own = { ...shared, client: fenced, settings, events: speaker };
     const context = cloud && definition.needsCloud ? { ...own, cloud } : own;
     return { definition, controller: module.create(context) };
+  };
+  const elected = planned.map(({ lease, isMain, controllers }): ElectedGroup => {
+    const elector = lease === undefined ? undefined : electors.get(lease);
+    const own = isMain ? fence : new Fence();
+    own.follow(elector ?? ALONE);
+    const fenced = client.fencedBy(own);
+    const created = controllers.map((one) => createController(one, fenced));
+    return { controllers: created, ...(elector && { elector }) };
   });
   const noteSections = (next: SectionValues): void => {
     sections = next;
   };
-  const all = { caches, events, controllers, noteSections };
-  return { ...all, ...(cloud && { cloud }), ...(elector && { elector }) };
+  const controllers = elected.flatMap((group) => group.controllers);
+  const all = { caches, events, groups: elected, electors: [...electors.values()], controllers };
+  return { ...all, noteSections, ...(cloud && { cloud }) };
 }
 
 function createNodeCloud(

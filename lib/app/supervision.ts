@@ -13,8 +13,8 @@ import type { Parts } from "./parts.ts";
 
 /** The state of the process; read from memory. */
 export interface ProcessState {
-  /** Absent without election: this process is the only one. */
-  readonly role?: "leading" | "standby";
+  /** Whether this process leads, for each Lease that it competes for. None without election. */
+  readonly elections: readonly { readonly lease: string; readonly isLeading: boolean }[];
   /** How many Nodes the store has; absent without a cloud. */
   readonly nodes?: number;
   /** Age of the inventory in use, in milliseconds; absent before the first. */
@@ -63,10 +63,10 @@ export function supervise(
   signal: AbortSignal,
 ): Supervised {
   if (notifier === undefined) return { ended: Promise.resolve(), notice: () => undefined };
-  const { cloud, elector } = parts;
+  const { cloud, electors } = parts;
   const source = cloud?.source;
   const readState = (): ProcessState => ({
-    ...(elector && { role: elector.isLeading ? "leading" : "standby" }),
+    elections: electors.map(({ lease: { name }, isLeading }) => ({ lease: name, isLeading })),
     ...(cloud && { nodes: cloud.nodes.size }),
     ...(source?.ageMs !== undefined && { inventoryAgeMs: source.ageMs }),
     isCloudFailing: source?.lastError !== undefined,
@@ -162,12 +162,12 @@ class Supervision {
 
   #readKind(): string {
     const { checks, readState } = this.#options;
-    const { role, isCloudFailing } = readState();
+    const { elections, isCloudFailing } = readState();
     if (!this.#isReady) {
       const awaited = checks.filter((check) => check.probes.includes("readyz") && !holds(check));
       return `starting, waiting for ${awaited.map(({ name }) => name).join(", ")}`;
     }
-    return `${role ?? "running"}${isCloudFailing ? ", but the cloud does not answer" : ""}`;
+    return `${toRole(elections)}${isCloudFailing ? ", but the cloud does not answer" : ""}`;
   }
 
   #isWatchdogDue(): boolean {
@@ -186,4 +186,15 @@ class Supervision {
   #noticeKind(): void {
     if (this.#readKind() !== this.#kind) this.#sleeper.wake();
   }
+}
+
+/** `leading`, or `leading for one Lease, standby for another`; `running` without election. */
+function toRole(elections: ProcessState["elections"]): string {
+  const [first, ...more] = elections.map(({ lease, isLeading }) => {
+    const role = isLeading ? "leading" : "standby";
+    return { role, text: `${role} for ${lease}` };
+  });
+  if (first === undefined) return "running";
+  if (more.every(({ role }) => role === first.role)) return first.role;
+  return [first, ...more].map(({ text }) => text).join(", ");
 }

@@ -83,6 +83,14 @@ export interface ControllerDefinition<S = unknown> {
   readonly kind: Resource<KubeObject>;
   /** Whether it needs a cloud. Then {@linkcode ControllerContext.cloud} is present, and Landfall watches Nodes. */
   readonly needsCloud: boolean;
+  /**
+   * Name of the Lease that a process must hold to run it, wherever the process runs: for a kind that only one process
+   * in the cluster may serve. Several controllers may name the same one. Their writes to a cloud would wait for the
+   * Lease of the process, so they must not need a cloud.
+   *
+   * Frozen: it must not change. @default {the Lease of the process, `--leader-elect-resource-name`}
+   */
+  readonly lease?: string;
   /** Capabilities that the cloud must have. Without them the controller cannot run. @default {nothing} */
   readonly needs?: readonly Capability[];
   /**

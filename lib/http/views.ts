@@ -123,6 +123,8 @@ export interface InventoryView {
 
 /** Which of several replicas leads. */
 export interface ElectionView {
+  /** Name of the Lease. */
+  readonly lease: string;
   /** This process. */
   readonly identity: string;
   /** The process that holds the Lease; empty if none does. */
@@ -136,6 +138,8 @@ export interface StatusView {
   readonly provider: string;
   /** Name of the machine that the process runs on. */
   readonly host: string;
-  /** Absent without leader election: the only process. */
+  /** The Lease that Nodes and load balancers wait for. Absent without leader election: the only process. */
   readonly election?: ElectionView;
+  /** Further Leases, which controllers of other kinds wait for. @default {none} */
+  readonly moreElections?: readonly ElectionView[];
 }

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { runApp } from "../../lib/app/app.ts";
 import {
-  createElector,
+  createElectors,
+  groupByLease,
   runLeading,
   toElectionChecks,
   toElectionView,
@@ -9,7 +10,7 @@ import {
 import type { AppOptions } from "../../lib/app/options.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { loadControllers } from "../../lib/controllers/load.ts";
+import { type LoadedController, loadControllers } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { systemClock } from "../../lib/core/clock.ts";
 import { Fence, LeadershipLostError } from "../../lib/core/fence.ts";
@@ -19,6 +20,7 @@ import type { ListenAddress } from "../../lib/http/sockets/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/election/leader.ts";
+import type { EventSender } from "../../lib/kube/events/events.ts";
 import { Recovery } from "../../lib/kube/api/recovery.ts";
 import { createRequestMetrics } from "../../lib/kube/api/request.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
@@ -170,7 +172,9 @@ describe("runApp() with an election", () => {
     kubernetes.objects.patch("leases", LEASE, { spec: { holderIdentity: "other" } });
     const error = await first.ended;
     expect(error).toBeInstanceOf(LeadershipLostError);
-    expect(error).toMatchObject({ message: "leaderelection lost: other holds it" });
+    expect(error).toMatchObject({
+      message: "leaderelection lost: Lease kube-system/ccm: other holds it",
+    });
     expect(holder()).toBe("other");
     const stopped = kubernetes.objects.list("events", LEASE.namespace);
     expect(JSON.stringify(stopped)).toContain("stopped leading");
@@ -231,33 +235,88 @@ test("runApp() watches again as soon as the Lease tells that the API server is b
   await ended;
 });
 
-describe("createElector() and what stands on it", () => {
+describe("createElectors() and what stands on them", () => {
+  const toEvents = (said: string[]): EventSender => ({
+    speakAs: (component) => (said.push(component), { record() {} }),
+    async run() {},
+  });
+
   test("there is none without an election: work runs at once", async () => {
-    const provider = new FakeProvider();
-    const { election: _none, ...options } = await toOptions("h", provider);
-    const events = { speakAs: () => ({ record() {} }), async run() {} };
-    const elector = createElector(options, { events, recovery: new Recovery() });
-    expect(elector).toBeUndefined();
-    expect(toElectionChecks(elector)).toEqual([]);
+    const { election: _none, ...options } = await toOptions("h", new FakeProvider());
+    const shared = { events: toEvents([]), recovery: new Recovery() };
+    expect(createElectors(options, ["l"], shared).size).toBe(0);
+    expect(toElectionChecks([])).toEqual([]);
     const { signal } = new AbortController();
     let given: AbortSignal | undefined;
-    await runLeading(elector, async (stop) => void (given = stop), signal);
+    await runLeading(undefined, async (stop) => void (given = stop), signal);
     expect(given).toBe(signal);
   });
 
-  test("an elector is named after its host", async () => {
+  test("electors have the name of their host, one for all Leases", async () => {
     const options = await toOptions("h", new FakeProvider());
     const said: string[] = [];
-    const events = {
-      speakAs: (component: string) => (said.push(component), { record() {} }),
-      async run() {},
-    };
-    const elector = createElector(options, { events, recovery: new Recovery() });
-    if (elector === undefined) throw new Error("no elector");
+    const shared = { events: toEvents(said), recovery: new Recovery() };
+    const electors = [...createElectors(options, ["ccm", "kind"], shared).values()];
     expect(said).toEqual(["cloud-controller-manager"]);
-    expect(elector.identity).toMatch(/^h_[0-9a-f-]{36}$/);
-    expect(toElectionChecks(elector).map(({ name }) => name)).toEqual(["leaderElection"]);
-    const { identity } = elector;
-    expect(toElectionView(elector)).toEqual({ identity, holder: "", isLeading: false });
+    const { identity = "" } = electors[0] ?? {};
+    expect(identity).toMatch(/^h_[0-9a-f-]{36}$/);
+    expect(electors.map(toElectionView)).toEqual([
+      { lease: "ccm", identity, holder: "", isLeading: false },
+      { lease: "kind", identity, holder: "", isLeading: false },
+    ]);
+    expect(electors.map(({ lease }) => lease.namespace)).toEqual(["kube-system", "kube-system"]);
+    expect(toElectionChecks(electors).map(({ name }) => name)).toEqual([
+      "leaderElection",
+      "leaderElection-kind",
+    ]);
+  });
+});
+
+describe("groupByLease()", () => {
+  const [sample] = CONTROLLERS;
+  if (sample === undefined) throw new Error("there is no controller");
+  const toLoaded = (name: string, lease?: string): LoadedController => {
+    const definition = { ...sample, name, needsCloud: false, ...(lease && { lease }) };
+    return { definition, module: { create: () => ({ run: async () => {} }) } };
+  };
+  const [node, service] = [toLoaded("node"), toLoaded("service")];
+  const [shop, till] = [toLoaded("shop", "shops"), toLoaded("till", "shops")];
+  const list = (controllers: readonly LoadedController[], name?: string): unknown =>
+    groupByLease(controllers, name === undefined ? undefined : { name }).map((group) => [
+      group.lease,
+      group.isMain,
+      ...group.controllers.map(({ definition }) => definition.name),
+    ]);
+
+  test.each([
+    ["one Lease as ever", [node, service], "ccm", [["ccm", true, "node", "service"]]],
+    [
+      "one Lease for each name, that of the process first",
+      [shop, node, till],
+      "ccm",
+      [
+        ["ccm", true, "node"],
+        ["shops", false, "shop", "till"],
+      ],
+    ],
+    ["no Lease that no controller waits for", [shop], "ccm", [["shops", false, "shop"]]],
+    [
+      "one Lease if a flag gives both one name",
+      [shop, node],
+      "shops",
+      [["shops", true, "shop", "node"]],
+    ],
+    ["the Lease of the process without controllers", [], "ccm", [["ccm", true]]],
+    ["none without an election", [shop, node], undefined, [[undefined, true, "shop", "node"]]],
+  ] as const)("takes %s", (_title, controllers, name, groups) => {
+    expect(list([...controllers], name)).toEqual(groups);
+  });
+
+  test("refuses a controller with a Lease that needs a cloud, whose writes wait for another Lease", () => {
+    const { definition, module } = shop;
+    const wrong = { definition: { ...definition, needsCloud: true }, module };
+    expect(() => groupByLease([wrong], { name: "ccm" })).toThrow(
+      "shop has a Lease and needs a cloud",
+    );
   });
 });

@@ -25,7 +25,9 @@ function startStage(watchdogMs?: number): Stage {
   const holds = { readyz: false, livez: true };
   const listeners = new Set<() => void>();
   const ending = new AbortController();
-  const stage: { state: ProcessState } = { state: { nodes: 0, isCloudFailing: false } };
+  const stage: { state: ProcessState } = {
+    state: { elections: [], nodes: 0, isCloudFailing: false },
+  };
   const done = runSupervision(
     {
       notifier: {
@@ -59,6 +61,9 @@ function startStage(watchdogMs?: number): Stage {
   });
 }
 
+const STANDBY = [{ lease: "a", isLeading: false }];
+const LEADING = [{ lease: "a", isLeading: true }];
+
 test("runSupervision() asks for more time while the start lasts, and is ready once readyz holds", async () => {
   const stage = startStage(60_000);
   await stage.clock.advance(60_000);
@@ -67,7 +72,7 @@ test("runSupervision() asks for more time while the start lasts, and is ready on
   for (const one of stage.told) {
     expect(one).toEqual({ EXTEND_TIMEOUT_USEC: "90000000", STATUS: first });
   }
-  stage.state = { role: "standby", nodes: 3, inventoryAgeMs: 0, isCloudFailing: false };
+  stage.state = { elections: STANDBY, nodes: 3, inventoryAgeMs: 0, isCloudFailing: false };
   stage.holds.readyz = true;
   await stage.clock.advance(200);
   expect(stage.told.at(-1)).toEqual({
@@ -101,19 +106,34 @@ test("runSupervision() tells the watchdog at half its time, only while livez hol
 test("runSupervision() tells a status of another kind at once, and one of the same kind in its time", async () => {
   const stage = startStage();
   stage.holds.readyz = true;
-  stage.state = { role: "standby", nodes: 1, isCloudFailing: false };
+  stage.state = { elections: STANDBY, nodes: 1, isCloudFailing: false };
   await stage.clock.advance(200);
   const count = stage.told.length;
-  stage.state = { role: "standby", nodes: 2, isCloudFailing: false };
+  stage.state = { elections: STANDBY, nodes: 2, isCloudFailing: false };
   stage.poke();
   await stage.clock.advance(1);
   expect(stage.told).toHaveLength(count);
-  stage.state = { role: "leading", nodes: 2, isCloudFailing: true };
+  stage.state = { elections: LEADING, nodes: 2, isCloudFailing: true };
   stage.poke();
   await stage.clock.advance(1);
   expect(stage.told).toHaveLength(count + 1);
   expect(stage.told.at(-1)?.["STATUS"]).toStartWith("leading, but the cloud does not answer; ");
   expect(stage.told.some(({ WATCHDOG }) => WATCHDOG !== undefined)).toBe(false);
+  await stage.stop();
+});
+
+test.each([
+  [[], "running"],
+  [LEADING, "leading"],
+  [[...LEADING, { lease: "b", isLeading: true }], "leading"],
+  [[...STANDBY, { lease: "b", isLeading: false }], "standby"],
+  [[...LEADING, { lease: "b", isLeading: false }], "leading for a, standby for b"],
+])("runSupervision() says for %j: %s", async (elections, role) => {
+  const stage = startStage();
+  stage.holds.readyz = true;
+  stage.state = { elections, isCloudFailing: false };
+  await stage.clock.advance(200);
+  expect(stage.told.at(-1)?.["STATUS"]).toBe(role);
   await stage.stop();
 });
 

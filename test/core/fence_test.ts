@@ -123,7 +123,9 @@ describe("a cloud behind a fence, of processes that stand for the Lease", () => 
     await clock.advance(20_000);
     await standby.cloud.create("second", never);
     const writing = leader.cloud.create("second", never);
-    await expect(writing).rejects.toThrow("leaderelection lost: the last successful renewal");
+    await expect(writing).rejects.toThrow(
+      "leaderelection lost: Lease kube-system/ccm: the last successful renewal",
+    );
     expect([leader.cloud.made, standby.cloud.made]).toEqual([["first"], ["second"]]);
     leader.resume();
     await clock.advance(0);
@@ -150,7 +152,7 @@ describe("a cloud behind a fence, of processes that stand for the Lease", () => 
     await clock.advance(2_500);
     expect(await results).toMatchObject([{ reason: leader.elector.signal.reason }]);
     expect(leader.elector.signal.reason).toMatchObject({
-      message: "leaderelection lost: other holds it",
+      message: "leaderelection lost: Lease kube-system/ccm: other holds it",
     });
   });
 });

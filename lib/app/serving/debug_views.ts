@@ -20,7 +20,7 @@ import { toLoadBalancerSource } from "./load_balancer_views.ts";
  */
 export function toDebugOptions(
   { clock, host }: AppOptions,
-  { cloud, controllers, elector }: Parts & Required<Pick<Parts, "cloud">>,
+  { cloud, controllers, electors }: Parts & Required<Pick<Parts, "cloud">>,
 ): DebugOptions {
   const { nodes, source, resolver, presences, provider } = cloud;
   const ofNodes = controllers.filter(({ definition }) => definition.kind === NODES);
@@ -45,11 +45,11 @@ export function toDebugOptions(
       return node && describe(node);
     },
     readInventory: () => toInventoryView(source, clock),
-    readStatus: () => ({
-      provider: provider.name,
-      host,
-      ...(elector && { election: toElectionView(elector) }),
-    }),
+    readStatus: () => {
+      // With a cloud the first Lease is that of the process.
+      const [election, ...moreElections] = electors.map(toElectionView);
+      return { provider: provider.name, host, ...(election && { election, moreElections }) };
+    },
     now: () => clock.now(),
   };
 }

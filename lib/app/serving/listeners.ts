@@ -51,7 +51,7 @@ export async function startListeners(
  * The process is ready once the memory has everything that a decision needs. Readiness does not depend on leadership,
  * or on whether the cloud answers at the moment.
  */
-export function toChecks({ caches, cloud, elector }: Parts): Check[] {
+export function toChecks({ caches, cloud, electors }: Parts): Check[] {
   const needed = (): readonly CacheState[] => caches.states.filter((one) => !one.isOptional);
   const kinds = new Set(needed().map(({ resource }) => resource));
   const checks = [...kinds].map((kind): Check => {
@@ -64,5 +64,5 @@ export function toChecks({ caches, cloud, elector }: Parts): Check[] {
     const isOk = (): boolean => cloud.source.current !== undefined;
     checks.push({ name: "inventory-taken", probes: ["readyz"], isOk });
   }
-  return [...checks, ...toElectionChecks(elector)];
+  return [...checks, ...toElectionChecks(electors)];
 }

@@ -4,7 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { InventoryView, StatusView } from "../views.ts";
+import type { ElectionView, InventoryView, StatusView } from "../views.ts";
 import { formatCount } from "./marks.tsx";
 import { TableHead } from "./table_head.tsx";
 
@@ -31,6 +31,9 @@ export function Facts({
         {...describeCoverage(inventory)}
       />
       {status === undefined ? null : <Role status={status} />}
+      {(status?.moreElections ?? []).map((one) => (
+        <LeaseFact name={`Lease ${one.lease}`} election={one} />
+      ))}
     </dl>
   );
 }
@@ -96,10 +99,20 @@ function Role({ status: { host, election } }: { readonly status: StatusView }): 
       <Fact name="This process" value="Only process" note={`on ${host}, without leader election`} />
     );
   }
-  const { identity, holder, isLeading } = election;
-  if (isLeading) return <Fact name="This process" value="Leader" note={identity} />;
+  return <LeaseFact name="This process" election={election} />;
+}
+
+/** Whether this process leads. */
+function LeaseFact({
+  name,
+  election: { identity, holder, isLeading },
+}: {
+  readonly name: string;
+  readonly election: ElectionView;
+}): JSX.Element {
+  if (isLeading) return <Fact name={name} value="Leader" note={identity} />;
   const note = holder === "" ? "there is no leader now" : `the leader is ${holder}`;
-  return <Fact name="This process" value="Standby" note={note} />;
+  return <Fact name={name} value="Standby" note={note} />;
 }
 
 function Fact({

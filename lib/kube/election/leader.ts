@@ -127,6 +127,11 @@ export class LeaderElector implements Leadership {
     return this.#options.identity;
   }
 
+  /** The Lease that it competes for. */
+  get lease(): LeaseName {
+    return this.#options.lease;
+  }
+
   /** The known holder of the Lease; absent if there is none. */
   get holder(): string | undefined {
     const { lease } = this.#lock;
@@ -252,7 +257,9 @@ export class LeaderElector implements Leadership {
   #lose(why: string): void {
     if (this.#state !== "leading") return;
     this.#state = "lost";
-    this.#lost.abort(new LeadershipLostError(`leaderelection lost: ${why}`));
+    const { namespace, name } = this.lease;
+    const message = `leaderelection lost: Lease ${namespace}/${name}: ${why}`;
+    this.#lost.abort(new LeadershipLostError(message));
     this.#narrator.tellStopped(this.#lock.lease, why);
   }
 

@@ -38,7 +38,7 @@ test("Facts() says of a cloud that never answered just that", () => {
 });
 
 test("Facts() tells who leads", () => {
-  const lease = { identity: "cp-1_a", holder: "cp-1_a", isLeading: true };
+  const lease = { lease: "l", identity: "cp-1_a", holder: "cp-1_a", isLeading: true };
   expect(render()).toContain("Only process");
   expect(render({}, lease)).toContain("<dd>Leader</dd>");
   const other = { ...lease, holder: "cp-2_b", isLeading: false };
@@ -56,4 +56,14 @@ test("CoverageTable() shows how each part answered, and nothing without parts", 
   expect(html).toContain(">complete<");
   expect(html).toContain(">not complete: lost<");
   expect(CoverageTable({ coverage: [] })).toBeNull();
+});
+
+test("Facts() tells who leads with each further Lease", () => {
+  const election = { lease: "ccm", identity: "cp-1_a", holder: "cp-1_a", isLeading: true };
+  const more = { ...election, lease: "shops", holder: "cp-2_b", isLeading: false };
+  const status = { provider: "xo", host: "cp-1", election, moreElections: [more] };
+  const html = String(Facts({ inventory: toInventoryView(), status, nodes: 1 }));
+  expect(html).toContain("<dt>This process</dt><dd>Leader</dd>");
+  expect(html).toContain("<dt>Lease shops</dt><dd>Standby</dd>");
+  expect(html).toContain("the leader is cp-2_b");
 });

@@ -52,7 +52,7 @@ describe("renderFleetPage()", () => {
   });
 
   test("renderFleetPage() says that it stands by while another leads", async () => {
-    const election = { identity: "a", holder: "b", isLeading: false };
+    const election = { lease: "l", identity: "a", holder: "b", isLeading: false };
     const status = { provider: "x", host: "h" };
     expect(await render({ status: { ...status, election } })).toContain(
       "This process is a standby.",

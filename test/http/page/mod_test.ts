@@ -104,7 +104,7 @@ describe("createPageRoutes()", () => {
       readStatus: () => ({
         provider: EVIL,
         host: EVIL,
-        election: { identity: EVIL, holder: EVIL, isLeading: false },
+        election: { lease: EVIL, identity: EVIL, holder: EVIL, isLeading: false },
       }),
     });
     const evil = createPageRoutes(options);

@@ -383,7 +383,9 @@ describe("LeaderElector that leads", () => {
   function expectLost(a: Replica, why: string): void {
     expect(a.elector.isHeld()).toBe(false);
     expect(a.elector.signal.reason).toBeInstanceOf(LeadershipLostError);
-    expect(a.elector.signal.reason).toMatchObject({ message: `leaderelection lost: ${why}` });
+    expect(a.elector.signal.reason).toMatchObject({
+      message: `leaderelection lost: Lease kube-system/ccm: ${why}`,
+    });
     expect(a.end?.error).toBe(a.elector.signal.reason);
     expect(a.events.at(-1)?.event.message).toBe("a stopped leading");
     expect(a.metrics.render()).toContain('leader_election_master_status{name="ccm"} 0');

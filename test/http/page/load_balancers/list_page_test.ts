@@ -48,7 +48,7 @@ test("renderLoadBalancerList() counts the backends that get traffic, if that is 
 });
 
 test("renderLoadBalancerList() of a standby says that only the leader knows the states", async () => {
-  const election = { identity: "b", holder: "a", isLeading: false };
+  const election = { lease: "l", identity: "b", holder: "a", isLeading: false };
   expect(await render([READY], { election })).toContain("This process is a standby.");
   const leading = { ...election, isLeading: true };
   expect(await render([READY], { election: leading })).not.toContain("standby");
