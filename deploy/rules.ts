@@ -3,7 +3,14 @@
  * or the cloud name them.
  * @module
  */
-import { listFurtherRights, listRights, needAll, toPolicy } from "../lib/app/rights.ts";
+import {
+  listFurtherRights,
+  listRights,
+  needAll,
+  type Policy,
+  type PolicyRule,
+  toPolicy,
+} from "../lib/app/rights.ts";
 import type { ControllerDefinition } from "../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { assert } from "../lib/core/assert.ts";
@@ -26,28 +33,30 @@ export function renderRules(
     );
   const further = registry
     .filter(({ name }) => !needs.controllers.has(name))
-    .map((one) => {
-      const policy = toPolicy(listFurtherRights(needs, one.name));
-      assert(policy.rules.size === 0, `the chart has no Role for the rights of ${one.name}`);
-      return policy.clusterRules.length === 0
-        ? ""
-        : renderFurther(one, toYaml(policy.clusterRules));
-    });
+    .map((one) => ({ one, policy: toPolicy(listFurtherRights(needs, one.name)) }));
+  const render = (pick: (policy: Policy) => readonly PolicyRule[]): string =>
+    further.map(({ one, policy }) => renderFurther(one, pick(policy))).join("");
+  const furtherLeases = render((policy) => {
+    const { [LEASE.namespace]: own = [], ...others } = Object.fromEntries(policy.rules);
+    assert(Object.keys(others).length === 0, `the chart has a Role only in ${LEASE.namespace}`);
+    return own;
+  });
   return `{{- /* ${head} */}}
 {{- define "landfall.clusterRules" -}}
-${toYaml(clusterRules)}${further.join("")}{{- end }}
+${toYaml(clusterRules)}${render((policy) => policy.clusterRules)}{{- end }}
 
 {{- define "landfall.leaseRules" -}}
-${toYaml(leaseRules)}{{- end }}
+${toYaml(leaseRules)}${furtherLeases}{{- end }}
 `;
 }
 
 /** The chart grants these rights only if the list of controllers has the controller. */
-function renderFurther(one: ControllerDefinition, rules: string): string {
+function renderFurther(one: ControllerDefinition, rules: readonly PolicyRule[]): string {
+  if (rules.length === 0) return "";
   const names = [one.name, ...one.aliases, ...(one.isOffByDefault === true ? [] : ["*"])];
   const list = '(splitList "," (include "landfall.controllers" .))';
   const named = names.map((name) => `(has "${name}" ${list})`);
   return `{{- if or ${named.join(" ")} }}
-${rules}{{- end }}
+${toYaml(rules)}{{- end }}
 `;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { assert } from "../core/assert.ts";
-import type { LoadedController } from "../controllers/load.ts";
+import { listLeases, type LoadedController } from "../controllers/load.ts";
 import type { ElectionView } from "../http/views.ts";
 import { createLeaderMetrics } from "../kube/election/narrator.ts";
 import type { EventSender } from "../kube/events/events.ts";
@@ -36,14 +36,12 @@ export function groupByLease(
     assert(lease === undefined || !needsCloud, `${name} has a Lease and needs a cloud`);
   }
   if (election === undefined) return [{ isMain: true, controllers }];
-  const main = election.name;
-  // A process without controllers waits for its own Lease.
-  const names = controllers.map(({ definition }) => definition.lease ?? main);
-  const leases = new Set(names.length === 0 || names.includes(main) ? [main, ...names] : names);
-  return [...leases].map((lease) => ({
+  const { name: own } = election;
+  const definitions = controllers.map(({ definition }) => definition);
+  return listLeases(definitions, own).map((lease) => ({
     lease,
-    isMain: lease === main,
-    controllers: controllers.filter((_, at) => names[at] === lease),
+    isMain: lease === own,
+    controllers: controllers.filter(({ definition }) => (definition.lease ?? own) === lease),
   }));
 }
 

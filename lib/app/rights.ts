@@ -6,7 +6,7 @@
 import type { ProviderInstall } from "../cloud/provider_definition.ts";
 import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
-import { listInstalled, needsCloud } from "../controllers/load.ts";
+import { listInstalled, listLeases, needsCloud } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
@@ -27,7 +27,7 @@ export interface Needs {
   readonly controllers: ReadonlySet<string>;
   /** The settings of sections. Absent: those that need the most rights. */
   readonly sections?: SectionValues;
-  /** Absent without leader election. */
+  /** The Lease of the process; those that controllers name are in the same namespace. Absent without leader election. */
   readonly lease?: LeaseName;
   /** Whether clients connect over the network, so that Landfall must check their tokens. */
   readonly hasSecurePort: boolean;
@@ -51,20 +51,20 @@ export function needAll(
 
 /** Lists the rights that a process needs, each once. */
 export function listRights(needs: Needs): NeededRight[] {
-  const ofControllers = needs.registry
-    .filter(({ name }) => needs.controllers.has(name))
-    .flatMap((one) =>
-      [...one.watches.flatMap(toWatchRights), ...listOwnRights(one, needs.sections)].map(
-        (right) => ({ ...right, controllers: [one.name] }),
-      ),
-    );
   const { lease, registry, controllers } = needs;
-  const hasCloud = needsCloud(registry.filter(({ name }) => controllers.has(name)));
+  const chosen = registry.filter(({ name }) => controllers.has(name));
+  const ofControllers = chosen.flatMap((one) =>
+    [...one.watches.flatMap(toWatchRights), ...listOwnRights(one, needs.sections)].map((right) => ({
+      ...right,
+      controllers: [one.name],
+    })),
+  );
+  const hasCloud = needsCloud(chosen);
   const all: readonly NeededRight[] = [
     ...(hasCloud ? toWatchRights(NODES) : []),
     ...ofControllers,
     ...EVENT_RIGHTS,
-    ...(lease === undefined ? [] : listElectionRights(lease)),
+    ...(lease === undefined ? [] : listLeaseRights(chosen, lease)),
     ...(needs.hasSecurePort ? REVIEW_RIGHTS : []),
   ];
   return mergeRights(all);
@@ -75,6 +75,19 @@ export function listFurtherRights(needs: Needs, name: string): NeededRight[] {
   const had = new Set(listRights(needs).map(({ access }) => toKey(access)));
   const controllers = new Set([...needs.controllers, name]);
   return listRights({ ...needs, controllers }).filter(({ access }) => !had.has(toKey(access)));
+}
+
+/** To hold the Lease of the process, and those that controllers name. */
+function listLeaseRights(
+  chosen: readonly ControllerDefinition[],
+  { namespace, name: own }: LeaseName,
+): NeededRight[] {
+  return listLeases(chosen, own).flatMap((name) => {
+    const rights = listElectionRights({ namespace, name });
+    if (name === own) return rights;
+    const controllers = chosen.filter(({ lease }) => lease === name).map((one) => one.name);
+    return rights.map((right) => ({ ...right, controllers }));
+  });
 }
 
 function listOwnRights(one: ControllerDefinition, sections?: SectionValues): readonly Right[] {
@@ -106,7 +119,7 @@ function mergeRights(rights: readonly NeededRight[]): NeededRight[] {
 function mergeTwo(one: NeededRight, other: NeededRight): NeededRight {
   return {
     access: one.access,
-    purpose: `${one.purpose}, ${other.purpose}`,
+    purpose: [...new Set([one.purpose, other.purpose])].join(", "),
     mandatory: one.mandatory || other.mandatory,
     ...(one.controllers &&
       other.controllers && { controllers: [...one.controllers, ...other.controllers] }),

@@ -14,11 +14,13 @@ import { adviseElection, isHeldNow } from "./check/leases/other_leaders.ts";
 /** What {@linkcode warnOfOtherLeader} needs. */
 export interface OtherLeaderOptions {
   readonly client: KubeClient;
-  /** The cloud: its installations may use another Lease. */
-  readonly definition: Pick<ProviderDefinition, "install">;
+  /** The cloud, whose installations may use another Lease. Absent: it does not matter which they use. */
+  readonly definition?: Pick<ProviderDefinition, "install">;
   /** The Lease of the flags. */
   readonly own: LeaseName;
-  /** Whether this process waits for that Lease: not with `--leader-elect=false`. */
+  /** Names of the Leases that controllers name. */
+  readonly kinds: readonly string[];
+  /** Whether this process waits for its Leases: not with `--leader-elect=false`. */
   readonly isElected: boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -29,12 +31,13 @@ export interface OtherLeaderOptions {
  * process holds one. It is a hint: without the right to read those Leases it says nothing.
  */
 export async function warnOfOtherLeader(
-  { client, definition, own, isElected, clock, log }: OtherLeaderOptions,
+  { client, definition, own, kinds, isElected, clock, log }: OtherLeaderOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { namespace } = own;
-  const names = new Set([definition.install?.lease ?? own.name, own.name]);
+  const names = new Set(definition && [definition.install?.lease ?? own.name, own.name]);
   if (isElected) names.delete(own.name);
+  else for (const name of kinds) names.add(name);
   for (const name of names) {
     try {
       const lease = await client.read(LEASES, { namespace, name }, signal);
@@ -43,7 +46,9 @@ export async function warnOfOtherLeader(
       const other = isElected
         ? "Another process leads with another Lease"
         : "Another process leads";
-      const advice = isElected ? adviseLease(name) : adviseElection(name, own.name);
+      // No flag names the Lease of a kind.
+      const flagged = kinds.includes(name) ? name : own.name;
+      const advice = isElected ? adviseLease(name) : adviseElection(name, flagged);
       log.warn(`${other}: this one would act beside it`, { ...held, advice });
     } catch (error) {
       if (signal.aborted) return;

@@ -15,7 +15,9 @@ import type { ControllerDefinition } from "../controllers/definition.ts";
 import { fitControllers } from "../controllers/fitting.ts";
 import {
   listIdleSettings,
+  listLeases,
   listSections,
+  type LoadedController,
   loadControllers,
   needsCloud,
   needsSections,
@@ -166,10 +168,7 @@ async function serve(
     ...(elected && { election: elected }),
   };
   const other = { own: lease, isElected, client, clock, log };
-  const looking =
-    file?.hasCloud && controllers.length > 0 && !(other.isElected && lease.isNamed)
-      ? lookForOther({ ...other, definition: file.definition }, ended.signal)
-      : undefined;
+  const looking = lookForOther(other, { file, controllers, isNamed: lease.isNamed }, ended.signal);
   try {
     await Promise.all([runApp(options, signal), looking]);
   } finally {
@@ -178,9 +177,27 @@ async function serve(
 }
 
 /** Only a process that was started by hand needs it: the manifests name the Lease and wait for it. */
-async function lookForOther(options: OtherLeaderOptions, signal: AbortSignal): Promise<void> {
+async function lookForOther(
+  options: Omit<OtherLeaderOptions, "definition" | "kinds">,
+  { file, controllers, isNamed }: OwnChoice,
+  signal: AbortSignal,
+): Promise<void> {
+  const { own, isElected } = options;
+  if (controllers.length === 0) return;
+  const definitions = controllers.map(({ definition }) => definition);
+  const kinds = listLeases(definitions, own.name).filter((name) => name !== own.name);
+  const isCloudKnown = file?.hasCloud === true && !(isElected && isNamed);
+  if (!isCloudKnown && (isElected || kinds.length === 0)) return;
   const { warnOfOtherLeader } = await import("./other_leader.ts");
-  await warnOfOtherLeader(options, signal);
+  const found = isCloudKnown && { definition: file.definition };
+  await warnOfOtherLeader({ ...options, kinds, ...found }, signal);
+}
+
+interface OwnChoice {
+  readonly file: FileReading | undefined;
+  readonly controllers: readonly LoadedController[];
+  /** Whether a flag names the Lease of the process. */
+  readonly isNamed: boolean;
 }
 
 /** The controllers that can run with this cloud. @throws {ConfigError} if a named one cannot */

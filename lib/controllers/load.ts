@@ -63,6 +63,21 @@ export function listIdleSettings(
     .flatMap((section) => section.findIdle?.(findSettings(section, values)) ?? []);
 }
 
+/**
+ * Lists the Leases that a process needs for these controllers, each once. Its own one comes first. It does not need
+ * that one if each controller names another; without controllers it does.
+ *
+ * @param own Name of the Lease of the process
+ */
+export function listLeases(
+  chosen: readonly Pick<ControllerDefinition, "lease">[],
+  own: string,
+): string[] {
+  const names = chosen.map(({ lease = own }) => lease);
+  const needsOwn = names.length === 0 || names.includes(own);
+  return [...new Set(needsOwn ? [own, ...names] : names)];
+}
+
 /** Whether one of these controllers has a section in the settings file. */
 export function needsSections(chosen: readonly ControllerDefinition[]): boolean {
   return chosen.some(({ section }) => section !== undefined);

@@ -29,7 +29,7 @@ import { EXAMPLE } from "../support/cloud/example_provider.ts";
 import { galleryController } from "../support/galleries/definition.ts";
 import { GALLERIES } from "../support/galleries/kinds.ts";
 import { describeGalleries, PROGRAM } from "../support/galleries/scenario.ts";
-import { LISTENER_NAME, TWIN_NAME, twinController } from "../support/galleries/twin.ts";
+import { LISTENER_NAME, TWIN_LEASE, TWIN_NAME, twinController } from "../support/galleries/twin.ts";
 import { NAME } from "../support/galleries/words.ts";
 import { toRegistration } from "../support/nodes/nodes.ts";
 import { until } from "../support/nodes/rig.ts";
@@ -321,7 +321,7 @@ test("what one that is off by default may do stands apart, and is granted where 
   expect(own).toContain("| `delete` | `galleries.example.org` ");
   expect(own).not.toContain("| `patch`");
   expect(more).toBeUndefined();
-  const [before = "", condition, after = ""] = renderRules("Some.", REGISTRY).split(
+  const [before = "", condition, after = "", ...leases] = renderRules("Some.", REGISTRY).split(
     /^(\{\{- if .*)\n/m,
   );
   const has = (name: string): string =>
@@ -330,6 +330,11 @@ test("what one that is off by default may do stands apart, and is granted where 
   expect(before).toContain("resources: [galleries]\n  verbs: [list, watch, patch]");
   expect(after.split("{{- end }}")[0]).toBe(
     "- apiGroups: [example.org]\n  resources: [galleries]\n  verbs: [delete]\n",
+  );
+  expect(leases[0]).toBe(condition);
+  expect(leases[1]?.split("{{- end }}")[0]).toBe(
+    "- apiGroups: [coordination.k8s.io]\n  resources: [leases]\n" +
+      `  resourceNames: [${TWIN_LEASE}]\n  verbs: [get, update]\n`,
   );
 });
 

@@ -10,6 +10,7 @@ import {
 } from "../../lib/app/rights.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { CONTROLLER_NAMES } from "../../lib/cli/flags/controllers.ts";
+import { TWIN_LEASE, TWIN_NAME, twinController } from "../support/galleries/twin.ts";
 import { NODE_CONTROLLERS } from "../support/nodes/node_controllers.ts";
 
 const LEASE = { namespace: "kube-system", name: "lease" } as const;
@@ -73,6 +74,26 @@ describe("listRights()", () => {
     ],
   ])("gives %s what it needs and nothing more", (_name, needs, wanted) => {
     expect(listVerbs(needs)).toEqual([...base, ...wanted, ...events, ...leases, ...reviews]);
+  });
+
+  const registry = [...NODE_CONTROLLERS, twinController];
+  const listLeaseRights = (controllers: readonly string[]): unknown[] =>
+    listRights({ ...ALL, registry, controllers: new Set(controllers) })
+      .filter(({ access }) => access.resource === "leases")
+      .map(({ access: { verb, namespace, name }, controllers: needing }) =>
+        [verb, namespace, name, needing].filter((one) => one !== undefined),
+      );
+  const ofMain = (verb: string): unknown[] => [verb, "kube-system", "lease"];
+  const ofTwin = (verb: string): unknown[] => [verb, "kube-system", TWIN_LEASE, [TWIN_NAME]];
+  test.each([
+    [["cloud-node"], [ofMain("get"), ["create", "kube-system"], ofMain("update")]],
+    [[TWIN_NAME], [ofTwin("get"), ["create", "kube-system", [TWIN_NAME]], ofTwin("update")]],
+    [
+      ["cloud-node", TWIN_NAME],
+      [ofMain("get"), ["create", "kube-system"], ofMain("update"), ofTwin("get"), ofTwin("update")],
+    ],
+  ])("gives %j the rights on the Leases that they wait for", (controllers, expected) => {
+    expect(listLeaseRights(controllers)).toEqual(expected);
   });
 
   test("leaves out leases without leader election and reviews without a secure port", () => {

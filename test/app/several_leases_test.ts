@@ -21,12 +21,13 @@ import {
   startKubernetesSimulator,
 } from "../../lib/simulator/kubernetes/mod.ts";
 import { galleryController } from "../support/galleries/definition.ts";
+import { TWIN_LEASE } from "../support/galleries/twin.ts";
 import { CONFIG_MAPS } from "../support/galleries/kinds.ts";
 import { until } from "../support/nodes/rig.ts";
 
 const NAMESPACE = "kube-system";
 const MAIN = "ccm";
-const KIND = "landfall-galleries";
+const KIND = TWIN_LEASE;
 /** A busy machine may keep a renewal waiting for seconds. */
 const TIMES = { leaseDurationMs: 30_000, renewDeadlineMs: 20_000, retryPeriodMs: 100 } as const;
 

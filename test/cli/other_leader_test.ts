@@ -20,12 +20,13 @@ interface Scene {
   readonly isElected?: boolean;
   readonly own?: string;
   readonly definition?: OtherLeaderOptions["definition"];
+  readonly kinds?: readonly string[];
 }
 
 /** What the log says if the Lease of an installation was renewed that long ago; `undefined`: it does not exist. */
 async function look(
   renewedMs?: number,
-  { isElected = true, own = OWN, definition = xenOrchestra }: Scene = {},
+  { isElected = true, own = OWN, definition = xenOrchestra, kinds = [] }: Scene = {},
 ): Promise<string> {
   const clock = new ManualClock();
   const client = new ScriptedKubeClient(clock, []);
@@ -41,7 +42,7 @@ async function look(
   const write = (line: string): void => void (text += line);
   const log = createLogger({ format: "text", level: "info", write, now: () => clock.now() });
   const lease = { namespace: "kube-system", name: own };
-  const options = { client, definition, own: lease, isElected, clock, log };
+  const options = { client, definition, own: lease, kinds, isElected, clock, log };
   await warnOfOtherLeader(options, new AbortController().signal);
   return text;
 }
@@ -86,7 +87,18 @@ test.each<[string, Scene, string[]]>([
     [OWN],
   ],
   ["both without election", { isElected: false }, [NAME, OWN]],
+  [
+    "those that controllers name, too, without election",
+    { isElected: false, kinds: ["shops"] },
+    [NAME, OWN, "shops"],
+  ],
+  ["none that controllers name, if it waits for them", { kinds: ["shops"] }, [NAME]],
 ])("warnOfOtherLeader() reads %s", async (_what, scene, expected) => {
   await look(2_000, scene);
   expect(reads).toEqual(expected);
+});
+
+test("warnOfOtherLeader() names no flag for the Lease that a controller names", async () => {
+  const text = await look(2_000, { isElected: false, definition: {}, kinds: [NAME] });
+  expect(text).toContain("remove --leader-elect=false, so that");
 });

@@ -5,6 +5,7 @@ import type { ControllerDefinition, ControllerModule } from "../../lib/controlle
 import {
   listIdleSettings,
   listInstalled,
+  listLeases,
   listOnByDefault,
   loadControllers,
   needsCloud,
@@ -70,4 +71,18 @@ test.each([
   [false, [false, false]],
 ])("needsCloud() is %j for controllers of which these need one: %j", (wanted, needs) => {
   expect(needsCloud(needs.map((one) => ({ needsCloud: one })))).toBe(wanted);
+});
+
+test.each<[string[], (string | undefined)[]]>([
+  [["own"], []],
+  [["own"], [undefined, undefined]],
+  [
+    ["own", "shops"],
+    ["shops", undefined, "shops"],
+  ],
+  [["shops"], ["shops"]],
+  [["own"], ["own"]],
+])("listLeases() is %j for controllers that name %j", (expected, names) => {
+  const chosen = names.map((lease) => (lease === undefined ? {} : { lease }));
+  expect(listLeases(chosen, "own")).toEqual(expected);
 });

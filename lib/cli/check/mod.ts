@@ -16,7 +16,6 @@ import { escapeInvisible } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { KubeError } from "../../kube/api/errors.ts";
-import type { LeaseName } from "../../kube/election/lease.ts";
 import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
@@ -28,7 +27,7 @@ import { type CheckFlags, parseCheckFlags } from "./flags.ts";
 import { listMissingKinds, listTooNew } from "./kinds.ts";
 import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { toInstalledLease } from "./leases/other_leaders.ts";
-import { checkLease, checkWithoutLease } from "./leases/own_lease.ts";
+import { checkLeases, type LeasesSearch } from "./leases/mod.ts";
 import { listNodePlans } from "./nodes.ts";
 import { toManifest } from "./manifests.ts";
 import { checkPermissions } from "./permissions.ts";
@@ -119,7 +118,7 @@ async function inspect(
         const needs = toNeeds(settings, { registry, controllers, ...(sections && { sections }) });
         const { ownLease, isLeaseNamed } = flags;
         const installed = toInstalledLease(definition ?? { name: settings.cloudProvider });
-        const lease = { own: ownLease, isNamed: isLeaseNamed, installed };
+        const lease = { own: ownLease, isNamed: isLeaseNamed, installed, chosen: fitting };
         const install = definition?.install;
         const manifest = toManifest(install, "rbac-user.yaml");
         const user = impersonation?.user;
@@ -193,12 +192,7 @@ async function checkKinds(
 
 interface WantedRights {
   readonly needs: Needs;
-  /** The Lease of the flags, and that of installations, which is looked for unless a flag names one. */
-  readonly lease: {
-    readonly own: LeaseName;
-    readonly isNamed: boolean;
-    readonly installed: string;
-  };
+  readonly lease: Pick<LeasesSearch, "chosen" | "installed" | "isNamed" | "own">;
   /** The manifest that grants the permissions. */
   readonly manifest: string;
   readonly install: ProviderDefinition["install"];
@@ -218,11 +212,9 @@ async function checkRights(
     permissions: [],
   });
   return await inTime(signal, late, async (deadline) => {
-    const { own, isNamed, installed } = lease;
-    const search = { client, reviewer, own, nowMs: systemClock.now() };
-    const { findings, ...found } = needs.lease
-      ? await checkLease({ ...search, installed: isNamed ? undefined : installed }, deadline)
-      : { findings: await checkWithoutLease({ ...search, installed }, deadline) };
+    const isElected = needs.lease !== undefined;
+    const search = { ...lease, isElected, client, reviewer, nowMs: systemClock.now() };
+    const { findings, ...found } = await checkLeases(search, deadline);
     const granting = { ...found, manifest, install, user };
     const step = await checkPermissions(reviewer, { ...needs, ...granting }, deadline);
     const status = toStatus([...step.permissions, ...findings]);

@@ -51,10 +51,15 @@ interface Installed {
   readonly install: ProviderDefinition["install"];
 }
 
-/** The resources of the manifests: those that the controllers need that they start. */
+/** The resources of the manifests, each with its name if it has one: those that the controllers need that they start. */
 function listInManifest(needs: Needs, install: Installed["install"]): ReadonlySet<string> {
   const controllers = new Set(listInstalled(needs.registry, install).map(({ name }) => name));
-  return new Set(listRights({ ...needs, controllers }).map(({ access }) => formatResource(access)));
+  return new Set(listRights({ ...needs, controllers }).map(({ access }) => formatNamed(access)));
+}
+
+/** A Role can grant a right on one object alone. */
+function formatNamed(access: Access): string {
+  return `${formatResource(access)} ${access.name ?? ""}`;
 }
 
 /** `nodes/status`, or `leases.coordination.k8s.io`. */
@@ -82,7 +87,7 @@ function toAdvice(
     return { advice: "allow your own user the verb impersonate, or leave out --as" };
   }
   const { granted = [], further = [] } = Object.groupBy(missing, (access) =>
-    inManifest.has(formatResource(access)) ? "granted" : "further",
+    inManifest.has(formatNamed(access)) ? "granted" : "further",
   );
   const advice = [
     ...(granted.length > 0 ? [adviseManifest(granted, granting)] : []),
@@ -112,11 +117,11 @@ function adviseManifest(
 }
 
 /**
- * A ClusterRole for each resource that no manifest grants, and its binding. `kubectl auth reconcile` also adds rights
+ * A ClusterRole for each resource that no manifest grants, or a Role in its namespace, and its binding. `kubectl auth reconcile` also adds rights
  * and users to those that exist, and takes none away.
  */
 function adviseCommands(missing: readonly PermissionAnswer[], { user }: Granting): string {
-  const groups = Map.groupBy(missing, (one) => `${formatResource(one)} ${one.name ?? ""}`);
+  const groups = Map.groupBy(missing, formatNamed);
   const commands = [...groups.values()].flatMap((rights) => {
     const [first] = rights;
     return first === undefined ? [] : toCommands(first, { rights, user });
@@ -130,14 +135,16 @@ function toCommands(
   first: PermissionAnswer,
   { rights, user = "NAME" }: Pick<Granting, "user"> & { readonly rights: readonly Access[] },
 ): string[] {
-  const { resource, subresource, name } = first;
+  const { resource, subresource, namespace, name } = first;
   const role =
     subresource === undefined ? `landfall-${resource}` : `landfall-${resource}-${subresource}`;
+  const kind = namespace === undefined ? "clusterrole" : "role";
+  const where = namespace === undefined ? "" : `--namespace=${namespace} `;
   const verbs = rights.map(({ verb }) => verb).join(",");
   const only = name === undefined ? "" : ` --resource-name=${name}`;
   const rule = `--verb=${verbs} --resource=${formatResource(first)}${only}`;
   return [
-    `kubectl create clusterrole ${role} ${rule} ${RECONCILE}`,
-    `kubectl create clusterrolebinding ${role} --clusterrole=${role} --user=${user} ${RECONCILE}`,
+    `kubectl create ${kind} ${role} ${rule} ${where}${RECONCILE}`,
+    `kubectl create ${kind}binding ${role} --${kind}=${role} --user=${user} ${where}${RECONCILE}`,
   ];
 }

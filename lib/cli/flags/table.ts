@@ -132,7 +132,7 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     name: "leader-elect-resource-namespace",
     type: "string",
     default: "kube-system",
-    help: "Namespace of the Lease",
+    help: "Namespace of the Lease, and of those that single controllers need",
     effect: "applies",
     group: "Leader election",
   },

@@ -4,6 +4,7 @@ import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { listRights, needAll, type Needs } from "../../../lib/app/rights.ts";
 import { checkPermissions, formatResource } from "../../../lib/cli/check/permissions.ts";
 import type { PermissionsStep } from "../../../lib/cli/check/report.ts";
+import { TWIN_LEASE, TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 
@@ -119,6 +120,28 @@ describe("checkPermissions()", () => {
       role("landfall-namespaces", ofOne),
       bind("landfall-namespaces"),
     ]);
+  });
+
+  test("grants the Lease that a controller names by a Role in its namespace", async () => {
+    const controllers = new Set([...ALL.controllers, TWIN_NAME]);
+    const registry = [...ALL.registry, twinController];
+    const client = new ScriptedKubeClient(new ManualClock());
+    client.onWrite = ({ body }) => {
+      const wanted = Object(body["spec"])["resourceAttributes"];
+      return { metadata: {}, status: { allowed: wanted.name !== TWIN_LEASE } };
+    };
+    const { advice } = await checkPermissions(
+      client,
+      { ...ALL, registry, controllers, manifest: "m", install: undefined, user: "landfall" },
+      new AbortController().signal,
+    );
+    const add = "--namespace=kube-system --dry-run=client -o yaml | kubectl auth reconcile -f -";
+    const rule = `--verb=get,update --resource=leases.coordination.k8s.io --resource-name=${TWIN_LEASE}`;
+    expect(listCommands(advice)).toEqual([
+      `kubectl create role landfall-leases ${rule} ${add}`,
+      `kubectl create rolebinding landfall-leases --role=landfall-leases --user=landfall ${add}`,
+    ]);
+    expect(advice).not.toContain("kubectl apply");
   });
 
   test("without a Lease, names its namespace and the flag for another one", async () => {

@@ -1,12 +1,14 @@
 /**
- * The example controller once more, off until `--controllers` names it, with one right more; and once for those clouds
- * alone that tell of changes.
+ * The example controller once more, off until `--controllers` names it, with one right more and a Lease of its own; and
+ * once for those clouds alone that tell of changes.
  * @module
  */
 import type { ControllerDefinition } from "../../../lib/controllers/definition.ts";
 import { galleryController } from "./definition.ts";
 import type { GallerySettings } from "./settings.ts";
 
+/** The Lease that the twin waits for. */
+export const TWIN_LEASE = "landfall-galleries";
 export const TWIN_NAME = "example-gallery-twin";
 export const LISTENER_NAME = "example-gallery-listener";
 
@@ -19,6 +21,7 @@ export const twinController: ControllerDefinition<GallerySettings> = {
   name: TWIN_NAME,
   aliases: ["example-gallery-twin-controller"],
   isOffByDefault: true,
+  lease: TWIN_LEASE,
   component: "example-gallery-twin-controller",
   rights: [
     ...shared.rights,

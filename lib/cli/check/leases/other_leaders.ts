@@ -52,6 +52,13 @@ export function adviseElection(name: string, own: string): string {
   return `stop one of the two, or remove --leader-elect=false${flag}, so that this one waits until the other one stops`;
 }
 
+/** Says who holds a Lease, and how old its claim is. */
+export function describeHolder(lease: Lease, nowMs: number): string {
+  const age = Math.max(0, nowMs - (readRenewMs(lease) ?? nowMs));
+  const ago = formatDuration(Math.round(age / 1_000) * 1_000);
+  return `${findHolder(lease)} renewed it ${ago} ago`;
+}
+
 /** What {@linkcode listOtherLeaders} needs. */
 export interface OtherLeaders {
   /** The Lease of the flags. */
@@ -74,9 +81,7 @@ export function listOtherLeaders(
   const held = others.filter((lease) => isHeldNow(lease, nowMs));
   return held.map((lease): CheckFinding => {
     const { name } = lease.metadata;
-    const age = Math.max(0, nowMs - (readRenewMs(lease) ?? nowMs));
-    const ago = formatDuration(Math.round(age / 1_000) * 1_000);
-    const holder = `${findHolder(lease)} renewed it ${ago} ago`;
+    const holder = describeHolder(lease, nowMs);
     const message = `another cloud controller manager holds Lease ${namespace}/${name}: ${holder}`;
     const share = isElected
       ? "with two Leases both act: stop the other one, or give both the same --leader-elect-resource-name"

@@ -6,10 +6,11 @@ import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import { reviewAccess } from "../../../kube/access/review.ts";
 import { listElectionRights } from "../../../kube/access/rights.ts";
-import { findHolder, type LeaseName } from "../../../kube/election/lease.ts";
+import type { LeaseName } from "../../../kube/election/lease.ts";
 import { type Lease, LEASES } from "../../../kube/kinds/lease.ts";
 import { listOtherLeaders, USUAL_NAME } from "./other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
+import { type Reading, readLease, toLeaseFinding } from "./reading.ts";
 
 const LISTED_MAX = 500;
 
@@ -32,16 +33,6 @@ export interface CheckedLease {
   readonly lease: LeaseName;
   readonly findings: readonly CheckFinding[];
 }
-
-/** What is said with `--leader-elect=false`. */
-const NO_LEASE: CheckFinding = {
-  level: "ok",
-  code: "lease",
-  message: "no Lease: with --leader-elect=false this process acts at once, so run only one",
-};
-
-/** `missing`: the API server has none. `unreadable`: it refuses to show it. */
-type Reading = Lease | "missing" | "unreadable";
 
 /**
  * Finds the Lease and its holder, and warns of other Leases of cloud controller managers that are held now.
@@ -83,7 +74,7 @@ export async function checkWithoutLease(
     others.map((name) => readLease(client, { namespace, name }, signal)),
   );
   const leases = [...usual, ...read.filter((one) => typeof one === "object")];
-  return [NO_LEASE, ...listOtherLeaders(leases, { own, isElected: false, nowMs })];
+  return listOtherLeaders(leases, { own, isElected: false, nowMs });
 }
 
 interface FoundLease {
@@ -121,8 +112,7 @@ function toFinding(
   reading: Reading,
   { own, installed }: LeaseSearch,
 ): CheckFinding {
-  const message = `Lease ${namespace}/${name}: ${describe(reading)}`;
-  const finding = { level: "ok", code: "lease", message } as const;
+  const finding = toLeaseFinding({ namespace, name }, reading);
   const flag = "--leader-elect-resource-name";
   if (name !== own.name) {
     return {
@@ -133,13 +123,6 @@ function toFinding(
   if (installed === undefined || installed === name || reading !== "missing") return finding;
   const advice = `run uses it without ${flag}; the chart and the manifests give this flag a value`;
   return { ...finding, advice };
-}
-
-function describe(reading: Reading): string {
-  if (reading === "missing") return "not created yet";
-  if (reading === "unreadable") return "no right to see who holds it";
-  const holder = findHolder(reading);
-  return holder === "" ? "held by no process" : `held by ${holder}`;
 }
 
 /** Those of the names that the user may update. */
@@ -155,20 +138,6 @@ async function listAllowed(
   );
   const answers = await reviewAccess(reviewer, updates, signal);
   return names.filter((_, at) => answers[at]?.allowed === "yes");
-}
-
-async function readLease(
-  client: KubeClient,
-  path: LeaseName,
-  signal: AbortSignal,
-): Promise<Reading> {
-  try {
-    return await client.read(LEASES, path, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof KubeError) return error.kind === "notFound" ? "missing" : "unreadable";
-    throw error;
-  }
 }
 
 /** The Leases of cloud controller managers; none if Leases may not be listed. */
