@@ -10,8 +10,9 @@ interface Rule {
 }
 
 const CLIENT_NODE = "@kubernetes/client-node";
-const PURE =
-  /\/(plan|addresses|fleet_member|identity|instance_labels|node_view|out_of_service|rivals|tag_labels|words)\.ts$/;
+const PURE_NAMES =
+  "plan|addresses|fleet_member|identity|instance_labels|names|node_view|out_of_service|rivals|tag_labels|words";
+const PURE = new RegExp(`/(${PURE_NAMES})[.]ts$`);
 
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },

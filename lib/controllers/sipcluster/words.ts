@@ -12,7 +12,9 @@ export const COMPONENT = "landfall-sipcluster";
 
 /** Labels of a BareMetalHost that belongs to a cluster. A host is taken if it has the name. */
 export const CLUSTER_NAMESPACE = "sip.airshipit.org/cluster-namespace";
+/** The name of the SIPCluster that has a host. */
 export const CLUSTER_NAME = "sip.airshipit.org/cluster-name";
+/** The role of a host. */
 export const NODE_TYPE = "sip.airshipit.org/node-type";
 /** Label of a standby host, `true`. The original operator did not tell standby hosts apart. */
 export const STANDBY = "sip.airshipit.org/standby";
@@ -21,6 +23,9 @@ export const STANDBY = "sip.airshipit.org/standby";
 export const FINALIZER = "sip.airship.airshipit.org/finalizer";
 /** Annotation `true` on a SIPCluster that is being deleted: also hosts with a consumer lose their labels. */
 export const FORCE_RELEASE = "sip.airshipit.org/force-release";
+
+/** Annotation of Pods: a hash of what they read once, at their start. They roll when it changes. */
+export const CONFIG_HASH = "landfall.dev/config-hash";
 
 /** The Lease of the process that works on SIPClusters. */
 export const LEASE = "landfall-sipcluster";

@@ -5,11 +5,13 @@
 import type { Kind } from "../../../kube/kinds/kind.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
 
+/** The name of a Secret; without a namespace, one beside the object that names it. */
 export interface SecretReference {
   readonly name?: string;
   readonly namespace?: string;
 }
 
+/** A host, as metal3 describes it. */
 export interface BareMetalHost extends KubeObject {
   readonly spec?: {
     readonly online?: boolean;
@@ -32,6 +34,7 @@ export interface BareMetalHost extends KubeObject {
   };
 }
 
+/** BareMetalHosts. */
 export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
   apiVersion: "metal3.io/v1alpha1",
   kind: "BareMetalHost",

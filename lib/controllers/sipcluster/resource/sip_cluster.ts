@@ -7,6 +7,7 @@ import type { KubeObject } from "../../../kube/kinds/resource.ts";
 
 /** The roles of hosts, as the labels and old tooling write them. */
 export const ROLES = ["ControlPlane", "Worker"] as const;
+/** What a host is for. */
 export type Role = (typeof ROLES)[number];
 
 /** Which objects have these labels, as in Kubernetes. Empty: every object. */
@@ -50,13 +51,16 @@ export interface ServiceFields {
   readonly clusterIP?: string;
 }
 
+/** A load balancer for the API servers of the cluster. */
 export interface LoadBalancerControlPlane extends ServiceFields {
   readonly nodePort: number;
 }
+/** A load balancer for node ports of the cluster. */
 export interface LoadBalancerWorker extends ServiceFields {
   /** Both ends included. */
   readonly nodePortRange: { readonly start: number; readonly end: number };
 }
+/** A host from which users reach the hosts of the cluster. */
 export interface JumpHost extends ServiceFields {
   readonly nodePort: number;
   /** Name of a Secret in the SIPCluster's namespace: each key is a file with a private key. */
@@ -64,6 +68,7 @@ export interface JumpHost extends ServiceFields {
   readonly sshAuthorizedKeys?: readonly string[];
   readonly bmc?: { readonly proxy?: boolean };
 }
+/** An OIDC provider for the cluster. */
 export interface Auth extends ServiceFields {
   readonly nodePort: number;
   readonly issuerURL?: string;
@@ -75,6 +80,7 @@ export interface Auth extends ServiceFields {
   readonly caSecret?: string;
 }
 
+/** The services of a cluster. */
 export interface SipServices {
   readonly loadBalancerControlPlane?: readonly LoadBalancerControlPlane[];
   readonly loadBalancerWorker?: readonly LoadBalancerWorker[];
@@ -82,12 +88,14 @@ export interface SipServices {
   readonly auth?: readonly Auth[];
 }
 
+/** What a cluster wants. */
 export interface SipClusterSpec {
   readonly nodes?: Readonly<Partial<Record<Role, NodeSet>>>;
   readonly services: SipServices;
   readonly scheduling?: Scheduling;
 }
 
+/** A condition, as in Kubernetes. */
 export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -97,6 +105,7 @@ export interface Condition {
   readonly observedGeneration?: number;
 }
 
+/** What a cluster has. */
 export interface SipClusterStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
@@ -114,11 +123,13 @@ export interface SipClusterStatus {
   readonly endpoints?: readonly { readonly service: string; readonly nodePort: number }[];
 }
 
+/** A SIPCluster. */
 export interface SipCluster extends KubeObject {
   readonly spec?: SipClusterSpec;
   readonly status?: SipClusterStatus;
 }
 
+/** SIPClusters. */
 export const SIP_CLUSTERS: Kind<SipCluster> = {
   apiVersion: "airship.airshipit.org/v1",
   kind: "SIPCluster",

@@ -13,7 +13,9 @@ export interface HostFacts {
   readonly labels: Readonly<Record<string, string>>;
   /** By its labels: the cluster that has it. */
   readonly claim?: { readonly cluster: Key; readonly role: Role; readonly standby: boolean };
-  /** Why it may not be taken, and if it has no consumer, not be kept: short, the same for all hosts with it (`paused`). */
+  /**
+   * Why it may not be taken, and if it has no consumer, not be kept: short, the same for all hosts with it (`paused`).
+   */
   readonly trouble?: string;
   /** Whether trouble may end by itself, so that a host that has it is kept: paused. */
   readonly isUntouchable?: boolean;
@@ -26,7 +28,7 @@ export interface ScheduleInput {
   readonly cluster: Key;
   readonly nodes: Readonly<Partial<Record<Role, NodeSet>>>;
   readonly scheduling?: Scheduling;
-  /** All hosts of the cluster and all that nobody has. */
+  /** All hosts of the cluster and all without a cluster. */
   readonly hosts: Iterable<HostFacts>;
 }
 

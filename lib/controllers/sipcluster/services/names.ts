@@ -1,0 +1,64 @@
+/**
+ * Names and labels of the objects that a cluster's services are made of.
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { LABEL_LENGTH_MAX } from "../../../core/text/label.ts";
+
+/** What the API server accepts as the name of a Service: the strictest of all names. */
+const SERVICE_NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+const NAME_LENGTH_MAX = 63;
+const HASH_LENGTH = 8;
+
+/** What the labels of an object say. */
+export interface LabelOptions {
+  /** `loadbalancer`, `jumphost`. */
+  readonly component: string;
+  /** The program: `haproxy`. */
+  readonly app: string;
+  /** The name of the service's objects, from {@linkcode toObjectName}. */
+  readonly instance: string;
+}
+
+/**
+ * The name of a service's objects: `jumphost-<cluster>`, for the second entry of a list `jumphost-<cluster>-2`. If that
+ * is no name of a Service, because it has dots or more than 63 characters, a hash of it stands at the end instead.
+ *
+ * @param prefix `loadbalancer-controlplane`
+ * @param index The position of the entry in its list, from 0
+ */
+export function toObjectName(prefix: string, cluster: string, index = 0): string {
+  const name = index === 0 ? `${prefix}-${cluster}` : `${prefix}-${cluster}-${index + 1}`;
+  if (name.length <= NAME_LENGTH_MAX && SERVICE_NAME.test(name)) return name;
+  return appendHash(name.replaceAll(/[^-a-z0-9]/g, "-"), name);
+}
+
+/** The labels of every object of a service, by which it finds its Pods: those that the original operator wrote. */
+export function toLabels({
+  component,
+  app,
+  instance,
+}: LabelOptions): Readonly<Record<string, string>> {
+  return {
+    "app.kubernetes.io/part-of": "sip",
+    "app.kubernetes.io/component": component,
+    "app.kubernetes.io/name": app,
+    "app.kubernetes.io/instance": instance,
+  };
+}
+
+/** The value of the label that names the cluster: its name, which may be longer than a label allows. */
+export function toClusterLabel(cluster: string): string {
+  return cluster.length <= LABEL_LENGTH_MAX ? cluster : appendHash(cluster, cluster);
+}
+
+/** A short text that differs if the content differs: for an annotation by which Pods roll. 16 hexadecimal digits. */
+export function hashContent(content: string): string {
+  return createHash("sha256").update(content).digest("hex").slice(0, 16);
+}
+
+/** A text of at most 63 characters that ends in a hash of the whole name. */
+function appendHash(text: string, name: string): string {
+  const start = text.slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1).replace(/[-.]+$/, "");
+  return `${start}-${hashContent(name).slice(0, HASH_LENGTH)}`;
+}
