@@ -14,6 +14,9 @@ const PURE_NAMES =
   "plan|addresses|fleet_member|identity|instance_labels|names|node_view|out_of_service|rivals|tag_labels|words";
 const PURE = new RegExp(`/(${PURE_NAMES})[.]ts$`);
 
+/** Files of controllers that check an object of a kind of ours, and describe it for a CRD. */
+const KIND_SCHEMAS = /^controllers\/sipcluster\/resource\/(schema\/\w+|check_spec|crd)\.ts$/;
+
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
   cloud: { parts: ["core", "cloud"], packages: [] },
@@ -59,7 +62,7 @@ function toRule(file: string): Rule | undefined {
       .filter((path) => /^controllers\/(?!mod\.ts)(fleet\/)?[^/]+\.ts$/.test(path));
     return {
       parts: ["core", "cloud", "kube", "engine", ...shared, `controllers/${second}`],
-      packages: [],
+      packages: KIND_SCHEMAS.test(file) ? ["valibot", "@valibot/to-json-schema"] : [],
       types: [CLIENT_NODE],
     };
   }
@@ -144,6 +147,13 @@ test("the rules refuse what they should", () => {
   expect(checkImport("controllers/node/x.ts", "lib/controllers/words.ts", false)).toBeUndefined();
   expect(checkImport("controllers/words.ts", "lib/controllers/node/mod.ts", true)).toBeDefined();
   expect(checkImport("controllers/node/plan.ts", "lib/kube/api/client.ts", false)).toBeDefined();
+  expect(
+    checkImport("controllers/sipcluster/resource/schema/x.ts", "valibot", false),
+  ).toBeUndefined();
+  expect(
+    checkImport("controllers/sipcluster/resource/sip_cluster.ts", "valibot", true),
+  ).toBeDefined();
+  expect(checkImport("controllers/sipcluster/reconcile.ts", "valibot", false)).toBeDefined();
   expect(checkImport("providers/static/x.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("providers/static/x.ts", "valibot", false)).toBeUndefined();
   expect(checkImport("providers/static/x.ts", "lib/cloud_http/http.ts", false)).toBeUndefined();

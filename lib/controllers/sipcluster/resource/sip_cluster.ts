@@ -1,5 +1,7 @@
 /**
  * SIPClusters: which hosts a tenant's cluster wants, and which services stand before it.
+ *
+ * The schemas in `schema/` are built from these types: the compiler refuses a field that only one side has.
  * @module
  */
 import type { Kind } from "../../../kube/kinds/kind.ts";
@@ -7,28 +9,38 @@ import type { KubeObject } from "../../../kube/kinds/resource.ts";
 
 /** The roles of hosts, as the labels and old tooling write them. */
 export const ROLES = ["ControlPlane", "Worker"] as const;
-/** What a host is for. */
 export type Role = (typeof ROLES)[number];
+
+/** One demand of a {@linkcode LabelSelector}. */
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+  readonly values?: readonly string[];
+}
 
 /** Which objects have these labels, as in Kubernetes. Empty: every object. */
 export interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
-    readonly values?: readonly string[];
-  }[];
+  readonly matchExpressions?: readonly LabelRequirement[];
+}
+
+/** How many hosts a role wants. Absent counts as 0. */
+export interface HostCount {
+  readonly active?: number;
+  readonly standby?: number;
 }
 
 /** The hosts that a role wants. */
 export interface NodeSet {
   readonly labelSelector?: LabelSelector;
-  /** A label of hosts. Two hosts of the role never have the same value of it. A host without the label has no limit. */
+  /**
+   * A label of hosts. Two hosts of the role never have the same value of it. A host without the label has no limit.
+   * Empty counts as absent.
+   */
   readonly topologyKey?: string;
   /** The same for several labels at once, in addition to `topologyKey`. @default {[]} */
   readonly topologyKeys?: readonly string[];
-  /** Absent counts as 0. */
-  readonly count?: { readonly active?: number; readonly standby?: number };
+  readonly count?: HostCount;
 }
 
 /** How hosts are chosen and given back. */
@@ -41,36 +53,44 @@ export interface Scheduling {
 
 /** What every service has. */
 export interface ServiceFields {
-  /** Container image. @default {depends on the service; required where old manifests required it} */
+  /** Container image. Empty counts as absent. @default {depends on the service; a jump host has none} */
   readonly image?: string;
   /** ID of the network in the hosts' network data from which their addresses are taken, such as `oam-ipv4`. */
   readonly nodeInterfaceId?: string;
   /** Labels of the Nodes on which the Pods run. @default {any Node} */
   readonly nodeLabels?: Readonly<Record<string, string>>;
-  /** `spec.clusterIP` of the Service. @default {Kubernetes chooses} */
+  /** `spec.clusterIP` of the Service. Empty counts as absent. @default {Kubernetes chooses} */
   readonly clusterIP?: string;
 }
 
-/** A load balancer for the API servers of the cluster. */
+/** The first and the last port, both included. */
+export interface PortRange {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface LoadBalancerControlPlane extends ServiceFields {
+  readonly nodeInterfaceId: string;
+  /** 0: Kubernetes chooses. So with every `nodePort`. */
   readonly nodePort: number;
 }
-/** A load balancer for node ports of the cluster. */
 export interface LoadBalancerWorker extends ServiceFields {
-  /** Both ends included. */
-  readonly nodePortRange: { readonly start: number; readonly end: number };
+  readonly nodeInterfaceId: string;
+  readonly nodePortRange: PortRange;
 }
-/** A host from which users reach the hosts of the cluster. */
 export interface JumpHost extends ServiceFields {
+  readonly image: string;
+  readonly nodeInterfaceId: string;
   readonly nodePort: number;
   /** Name of a Secret in the SIPCluster's namespace: each key is a file with a private key. */
   readonly nodeSSHPrivateKeys: string;
   readonly sshAuthorizedKeys?: readonly string[];
   readonly bmc?: { readonly proxy?: boolean };
 }
-/** An OIDC provider for the cluster. */
+/** An OIDC provider. It has `configSecret`, `issuerURL` and `tlsSecret`, or, in old manifests, `caSecret`. */
 export interface Auth extends ServiceFields {
   readonly nodePort: number;
+  /** Begins with `https://`. */
   readonly issuerURL?: string;
   /** Name of a Secret with Dex's configuration, key `config.yaml`. */
   readonly configSecret?: string;
@@ -80,7 +100,6 @@ export interface Auth extends ServiceFields {
   readonly caSecret?: string;
 }
 
-/** The services of a cluster. */
 export interface SipServices {
   readonly loadBalancerControlPlane?: readonly LoadBalancerControlPlane[];
   readonly loadBalancerWorker?: readonly LoadBalancerWorker[];
@@ -88,48 +107,66 @@ export interface SipServices {
   readonly auth?: readonly Auth[];
 }
 
-/** What a cluster wants. */
 export interface SipClusterSpec {
   readonly nodes?: Readonly<Partial<Record<Role, NodeSet>>>;
   readonly services: SipServices;
   readonly scheduling?: Scheduling;
 }
 
-/** A condition, as in Kubernetes. */
 export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
   readonly reason: string;
   readonly message: string;
+  /** RFC 3339, UTC. */
   readonly lastTransitionTime: string;
   readonly observedGeneration?: number;
 }
 
-/** What a cluster has. */
+/** How many hosts a role has. */
+export interface RoleCounts {
+  /** Active and standby hosts that the spec wants. */
+  readonly wanted: number;
+  /** Hosts with the labels of the cluster. */
+  readonly active: number;
+  readonly standby: number;
+  /** `have/want`, for `kubectl get`. */
+  readonly summary: string;
+}
+
+/** A host of the cluster. */
+export interface HostStatus {
+  readonly namespace: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly standby: boolean;
+  readonly addresses: readonly string[];
+}
+
+/** Where clients reach a service. */
+export interface Endpoint {
+  /** `loadBalancerControlPlane`, `jumpHost[1]`. */
+  readonly service: string;
+  readonly nodePort: number;
+}
+
 export interface SipClusterStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
-  /** By role. `ready`: labelled hosts; `wanted`: active + standby. */
-  readonly counts?: Readonly<
-    Partial<Record<Role, { wanted: number; active: number; standby: number; summary: string }>>
-  >;
-  readonly hosts?: readonly {
-    readonly namespace: string;
-    readonly name: string;
-    readonly role: Role;
-    readonly standby: boolean;
-    readonly addresses: readonly string[];
-  }[];
-  readonly endpoints?: readonly { readonly service: string; readonly nodePort: number }[];
+  readonly counts?: Readonly<Partial<Record<Role, RoleCounts>>>;
+  /** In the order of their keys, at most {@linkcode HOSTS_LISTED_MAX}. */
+  readonly hosts?: readonly HostStatus[];
+  readonly endpoints?: readonly Endpoint[];
 }
 
-/** A SIPCluster. */
+/** How many hosts a status lists: an object has a limited size. The counts have all. */
+export const HOSTS_LISTED_MAX = 1000;
+
 export interface SipCluster extends KubeObject {
   readonly spec?: SipClusterSpec;
   readonly status?: SipClusterStatus;
 }
 
-/** SIPClusters. */
 export const SIP_CLUSTERS: Kind<SipCluster> = {
   apiVersion: "airship.airshipit.org/v1",
   kind: "SIPCluster",

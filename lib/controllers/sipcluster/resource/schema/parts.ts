@@ -1,0 +1,163 @@
+/**
+ * What the schemas of SIPClusters are put together from. Each part carries what the CRD says about it: valibot's
+ * metadata becomes keys of the OpenAPI schema.
+ * @module
+ */
+import * as v from "valibot";
+import { isLabelKey } from "../../../../core/text/label.ts";
+import { mustBe } from "../../../../core/text/must_be.ts";
+
+/** A schema that accepts and returns a type. */
+export type Schema<T> = v.GenericSchema<T>;
+
+type Optional<T> = v.ExactOptionalSchema<Schema<T>, undefined>;
+
+/** One schema for each field of a type: with {@linkcode optional} for those that may be absent, and only for those. */
+type Fields<T> = {
+  readonly [Key in keyof T]-?: Record<never, never> extends Pick<T, Key>
+    ? Optional<Exclude<T[Key], undefined>>
+    : Schema<T[Key]>;
+};
+
+/** A rule that types cannot state. */
+export interface Rule<T> {
+  /** In CEL, for the CRD. Its estimated cost must be bounded: every list and map in it has a largest size. */
+  readonly cel: string;
+  /** What must be, for people; no full stop. */
+  readonly message: string;
+  /** The same as {@linkcode cel}. */
+  holds(value: T): boolean;
+}
+
+/** Creates the schema of an object with exactly the fields of a type. */
+export function object<T>(fields: Fields<T>): Schema<T>;
+export function object(fields: v.ObjectEntries): Schema<unknown> {
+  return v.object(fields);
+}
+
+/** A field that must be there. */
+export function required<T>(schema: Schema<T>, description: string): Schema<T> {
+  return v.pipe(schema, v.description(description));
+}
+
+/** A field that may be absent. @param fallback What the API server sets then. @default {nothing} */
+export function optional<T>(schema: Schema<T>, description: string, fallback?: T): Optional<T> {
+  const described = required(schema, description);
+  return v.exactOptional(
+    fallback === undefined ? described : v.pipe(described, v.metadata({ default: fallback })),
+  );
+}
+
+/** Adds rules. A schema has them from one call. */
+export function withRules<T>(schema: Schema<T>, rules: readonly Rule<T>[]): Schema<T> {
+  const written = rules.map(({ cel, message }) => ({ rule: cel, message }));
+  return v.pipe(
+    schema,
+    v.metadata<T, Record<string, unknown>>({ "x-kubernetes-validations": written }),
+    v.rawCheck<T>(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const broken = rules.filter(({ holds }) => !holds(dataset.value));
+      for (const { message } of broken) addIssue({ message });
+    }),
+  );
+}
+
+/** A whole number; both limits are allowed. */
+export function wholeNumber(min: number, max: number): Schema<number> {
+  const message = ({ input }: { readonly input: unknown }): string =>
+    mustBe(`a whole number from ${min} to ${max}`, JSON.stringify(input));
+  return v.pipe(
+    v.number(message),
+    v.integer(message),
+    v.minValue(min, message),
+    v.maxValue(max, message),
+    v.metadata({ format: "int32" }),
+  );
+}
+
+/** A switch. */
+export function trueOrFalse(): Schema<boolean> {
+  return v.boolean("must be true or false");
+}
+
+/** A text of at most so many characters. */
+export function text(maxLength: number): Schema<string> {
+  return v.pipe(
+    v.string("must be text"),
+    v.maxLength(maxLength, `must have at most ${maxLength} characters`),
+  );
+}
+
+/** A text of a form. @param what What it must be: `a label key` */
+export function form(pattern: RegExp, maxLength: number, what: string): Schema<string> {
+  return v.pipe(
+    text(maxLength),
+    v.regex(pattern, ({ input }) => mustBe(what, JSON.stringify(input.slice(0, 80)))),
+  );
+}
+
+/** One of these words. */
+export function oneOf<const Word extends string>(words: readonly Word[]): Schema<Word> {
+  return v.picklist(words, `must be one of ${words.join(", ")}`);
+}
+
+/** A list of at most so many items. */
+export function list<T>(item: Schema<T>, maxItems: number): Schema<readonly T[]> {
+  return v.pipe(
+    v.array(item, "must be a list"),
+    v.maxLength(maxItems, `must have at most ${maxItems} items`),
+  );
+}
+
+/** A list in which no text occurs twice. */
+export function textSet(item: Schema<string>, maxItems: number): Schema<readonly string[]> {
+  return v.pipe(
+    list(item, maxItems),
+    v.metadata({ "x-kubernetes-list-type": "set" }),
+    v.check((items) => new Set(items).size === items.length, "must not name anything twice"),
+  );
+}
+
+/** Values by key, at most so many. */
+export function mapOf<T>(value: Schema<T>, maxEntries: number): Schema<Record<string, T>> {
+  return v.pipe(
+    v.record(v.string(), value, "must be a map"),
+    v.maxEntries(maxEntries, `must have at most ${maxEntries} keys`),
+  );
+}
+
+const NAME = String.raw`[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?`;
+const PREFIX = String.raw`[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*`;
+const KEY = `(${PREFIX}/)?${NAME}`;
+const KEY_LENGTH_MAX = 253 + 1 + 63;
+
+/** The key of a label. */
+export function labelKey(): Schema<string> {
+  return form(new RegExp(`^${KEY}$`), KEY_LENGTH_MAX, "a label key");
+}
+
+/** The key of a label, or empty. */
+export function labelKeyOrEmpty(): Schema<string> {
+  return form(new RegExp(`^(${KEY})?$`), KEY_LENGTH_MAX, "a label key or empty");
+}
+
+/** The value of a label. */
+export function labelValue(): Schema<string> {
+  return form(new RegExp(`^(${NAME})?$`), 63, "a label value");
+}
+
+/**
+ * Labels. No rule in CEL checks their keys: the length of a map's keys has no limit there, so an API server would
+ * expect the check to be too expensive, and refuse the CRD.
+ */
+export function labels(): Schema<Record<string, string>> {
+  return v.pipe(
+    mapOf(labelValue(), 64),
+    v.check((map) => Object.keys(map).every(isLabelKey), "must have label keys as its keys"),
+  );
+}
+
+/** The name of an object in the SIPCluster's namespace. */
+export function objectName(): Schema<string> {
+  return form(new RegExp(`^${PREFIX}$`), 253, "the name of an object");
+}

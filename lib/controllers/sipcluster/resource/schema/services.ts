@@ -1,0 +1,182 @@
+/**
+ * The schema of the services of a SIPCluster.
+ * @module
+ */
+import * as v from "valibot";
+import { parseIp } from "../../../../core/net/ip.ts";
+import type {
+  Auth,
+  JumpHost,
+  LoadBalancerControlPlane,
+  LoadBalancerWorker,
+  PortRange,
+  SipServices,
+} from "../sip_cluster.ts";
+import {
+  form,
+  labels,
+  list,
+  object,
+  objectName,
+  optional,
+  required,
+  type Schema,
+  text,
+  trueOrFalse,
+  wholeNumber,
+  withRules,
+} from "./parts.ts";
+import { PORT_RULES } from "./ports.ts";
+
+/** Entries of one service. */
+const ENTRIES_MAX = 8;
+/** Each port is a listener of the load balancer and a port of its Service. */
+const RANGE_MAX = 256;
+const PORT_MAX = 65_535;
+
+const IMAGE = form(/^\S*$/, 1024, "the name of an image, without blanks");
+const ABOUT_IMAGE = "Image of the container.";
+const INTERFACE = form(/^\S+$/, 253, "the ID of a network, without blanks");
+const ABOUT_INTERFACE =
+  "ID of the network in the network data of the hosts from which their addresses are taken, such as oam-ipv4. " +
+  "Hosts need a static address there.";
+/** A cluster may have another range than the usual 30000 to 32767, so the API server has the last word. */
+const NODE_PORT = wholeNumber(0, PORT_MAX);
+const ABOUT_NODE_PORT =
+  "Port on the Nodes of this cluster, within the range of its API server, usually 30000 to 32767. " +
+  "0: Kubernetes chooses one.";
+
+/** What every service may have. */
+const COMMON = {
+  nodeLabels: optional(labels(), "Labels of the Nodes that the Pods run on. Empty: any Node."),
+  clusterIP: optional(clusterIp(), "Cluster IP of the Service. Empty: Kubernetes chooses one."),
+} as const;
+const OPTIONAL_IMAGE = optional(IMAGE, `${ABOUT_IMAGE} Empty: the image that the reference names.`);
+const REQUIRED_INTERFACE = required(INTERFACE, ABOUT_INTERFACE);
+const REQUIRED_NODE_PORT = required(NODE_PORT, ABOUT_NODE_PORT);
+
+const CONTROL_PLANE = object<LoadBalancerControlPlane>({
+  image: OPTIONAL_IMAGE,
+  nodeInterfaceId: REQUIRED_INTERFACE,
+  nodePort: REQUIRED_NODE_PORT,
+  ...COMMON,
+});
+
+const RANGE = withRules(
+  object<PortRange>({
+    start: required(wholeNumber(1, PORT_MAX), "The first port."),
+    end: required(wholeNumber(1, PORT_MAX), "The last port."),
+  }),
+  [
+    {
+      cel: "self.start <= self.end",
+      message: "start must not be greater than end",
+      holds: ({ start, end }) => start <= end,
+    },
+    {
+      cel: `self.end - self.start < ${RANGE_MAX}`,
+      message: `a range has at most ${RANGE_MAX} ports`,
+      holds: ({ start, end }) => end - start < RANGE_MAX,
+    },
+  ],
+);
+
+const WORKER = object<LoadBalancerWorker>({
+  image: OPTIONAL_IMAGE,
+  nodeInterfaceId: REQUIRED_INTERFACE,
+  nodePortRange: required(
+    RANGE,
+    "Ports on the Nodes of this cluster. Each leads to the same port of the worker hosts.",
+  ),
+  ...COMMON,
+});
+
+const JUMP_HOST = object<JumpHost>({
+  image: required(
+    form(/^\S+$/, 1024, "the name of an image, without blanks"),
+    `${ABOUT_IMAGE} It has sshd. There is no default.`,
+  ),
+  nodeInterfaceId: REQUIRED_INTERFACE,
+  nodePort: REQUIRED_NODE_PORT,
+  nodeSSHPrivateKeys: required(
+    objectName(),
+    "Name of a Secret in the same namespace. Each of its keys is a file with a private key for the hosts.",
+  ),
+  sshAuthorizedKeys: optional(
+    list(text(16_384), 256),
+    "Public keys of the people who may log in, as in authorized_keys.",
+  ),
+  bmc: optional(
+    object<NonNullable<JumpHost["bmc"]>>({
+      proxy: optional(
+        trueOrFalse(),
+        "Whether programs in the container use the proxy of its environment. Otherwise it has NO_PROXY=*.",
+        false,
+      ),
+    }),
+    "How the management controllers of hosts are reached.",
+  ),
+  ...COMMON,
+});
+
+const AUTH = withRules(
+  object<Auth>({
+    image: OPTIONAL_IMAGE,
+    nodeInterfaceId: optional(
+      text(253),
+      "Without a meaning here: an OIDC provider needs no address of a host. Old manifests have it.",
+    ),
+    nodePort: REQUIRED_NODE_PORT,
+    issuerURL: optional(
+      form(/^https:\/\/\S+$/, 2048, "a URL that begins with https://"),
+      "URL of the issuer, as clients reach it.",
+    ),
+    configSecret: optional(
+      objectName(),
+      "Name of a Secret in the same namespace with the configuration of Dex, key config.yaml.",
+    ),
+    tlsSecret: optional(
+      objectName(),
+      "Name of a Secret of type kubernetes.io/tls in the same namespace.",
+    ),
+    caSecret: optional(
+      objectName(),
+      "Name of a Secret in the same namespace with a CA. Old manifests have only this.",
+    ),
+    ...COMMON,
+  }),
+  [
+    {
+      cel: "has(self.caSecret) || has(self.configSecret) && has(self.issuerURL) && has(self.tlsSecret)",
+      message: "an OIDC provider needs configSecret, issuerURL and tlsSecret",
+      holds: ({ caSecret, configSecret, issuerURL, tlsSecret }) =>
+        [configSecret, issuerURL, tlsSecret].every((one) => one !== undefined) ||
+        caSecret !== undefined,
+    },
+  ],
+);
+
+/** The schema of `spec.services`. */
+export const SERVICES: Schema<SipServices> = withRules(
+  object<SipServices>({
+    loadBalancerControlPlane: optional(
+      list(CONTROL_PLANE, ENTRIES_MAX),
+      "Load balancers for the API servers of the cluster.",
+    ),
+    loadBalancerWorker: optional(
+      list(WORKER, ENTRIES_MAX),
+      "Load balancers for what the workers of the cluster serve.",
+    ),
+    jumpHost: optional(list(JUMP_HOST, ENTRIES_MAX), "Hosts for ssh to the hosts of the cluster."),
+    auth: optional(list(AUTH, ENTRIES_MAX), "OIDC providers for the cluster: Dex."),
+  }),
+  PORT_RULES,
+);
+
+function clusterIp(): Schema<string> {
+  return v.pipe(
+    text(45),
+    v.metadata({ anyOf: [{ format: "ipv4" }, { format: "ipv6" }, { maxLength: 0 }] }),
+    v.check((address) => address === "" || parseIp(address) !== undefined, "must be an IP address"),
+  );
+}
