@@ -9,6 +9,7 @@ import type { KubeObject } from "../../../kube/kinds/resource.ts";
 
 /** The roles of hosts, as the labels and old tooling write them. */
 export const ROLES = ["ControlPlane", "Worker"] as const;
+/** The role of a host. */
 export type Role = (typeof ROLES)[number];
 
 /** One demand of a {@linkcode LabelSelector}. */
@@ -69,15 +70,18 @@ export interface PortRange {
   readonly end: number;
 }
 
+/** A load balancer for the API servers of the cluster. */
 export interface LoadBalancerControlPlane extends ServiceFields {
   readonly nodeInterfaceId: string;
   /** 0: Kubernetes chooses. So with every `nodePort`. */
   readonly nodePort: number;
 }
+/** A load balancer for what the workers serve. */
 export interface LoadBalancerWorker extends ServiceFields {
   readonly nodeInterfaceId: string;
   readonly nodePortRange: PortRange;
 }
+/** A host for ssh to the hosts of the cluster. */
 export interface JumpHost extends ServiceFields {
   readonly image: string;
   readonly nodeInterfaceId: string;
@@ -100,6 +104,7 @@ export interface Auth extends ServiceFields {
   readonly caSecret?: string;
 }
 
+/** The services by kind. Each list may have several entries. */
 export interface SipServices {
   readonly loadBalancerControlPlane?: readonly LoadBalancerControlPlane[];
   readonly loadBalancerWorker?: readonly LoadBalancerWorker[];
@@ -107,12 +112,14 @@ export interface SipServices {
   readonly auth?: readonly Auth[];
 }
 
+/** What a cluster wants. */
 export interface SipClusterSpec {
   readonly nodes?: Readonly<Partial<Record<Role, NodeSet>>>;
   readonly services: SipServices;
   readonly scheduling?: Scheduling;
 }
 
+/** A condition, as `metav1.Condition`. */
 export interface Condition {
   readonly type: string;
   readonly status: "True" | "False" | "Unknown";
@@ -150,6 +157,7 @@ export interface Endpoint {
   readonly nodePort: number;
 }
 
+/** What a cluster has. */
 export interface SipClusterStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
@@ -162,11 +170,13 @@ export interface SipClusterStatus {
 /** How many hosts a status lists: an object has a limited size. The counts have all. */
 export const HOSTS_LISTED_MAX = 1000;
 
+/** A cluster of a tenant. */
 export interface SipCluster extends KubeObject {
   readonly spec?: SipClusterSpec;
   readonly status?: SipClusterStatus;
 }
 
+/** SIPClusters. The store keeps their finalizers, and their generation for conditions. */
 export const SIP_CLUSTERS: Kind<SipCluster> = {
   apiVersion: "airship.airshipit.org/v1",
   kind: "SIPCluster",

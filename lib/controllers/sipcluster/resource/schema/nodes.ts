@@ -44,7 +44,9 @@ const REQUIREMENT: Schema<LabelRequirement> = withRules(
   }),
   [
     {
-      cel: "self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 : !has(self.values) || size(self.values) == 0",
+      cel:
+        "self.operator in ['In', 'NotIn'] ? has(self.values) && size(self.values) > 0 " +
+        ": !has(self.values) || size(self.values) == 0",
       message: "In and NotIn need values, Exists and DoesNotExist have none",
       holds: ({ operator, values = [] }) =>
         (operator === "In" || operator === "NotIn") === values.length > 0,

@@ -31,6 +31,7 @@ export interface Rule<T> {
 
 /** Creates the schema of an object with exactly the fields of a type. */
 export function object<T>(fields: Fields<T>): Schema<T>;
+/** The same for the compiler, which cannot see that such fields give that type. */
 export function object(fields: v.ObjectEntries): Schema<unknown> {
   return v.object(fields);
 }

@@ -48,7 +48,7 @@ const ABOUT_NODE_PORT =
 
 /** What every service may have. */
 const COMMON = {
-  nodeLabels: optional(labels(), "Labels of the Nodes that the Pods run on. Empty: any Node."),
+  nodeLabels: optional(labels(), "Labels of the Nodes that the Pods run on. Empty: on every Node."),
   clusterIP: optional(clusterIp(), "Cluster IP of the Service. Empty: Kubernetes chooses one."),
 } as const;
 const OPTIONAL_IMAGE = optional(IMAGE, `${ABOUT_IMAGE} Empty: the image that the reference names.`);
