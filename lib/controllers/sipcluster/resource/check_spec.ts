@@ -3,16 +3,9 @@
  * @module
  */
 import * as v from "valibot";
+import type { SpecProblem } from "./problems.ts";
 import { SPEC } from "./schema/spec.ts";
 import type { SipClusterSpec } from "./sip_cluster.ts";
-
-/** What is wrong with a spec, and where. */
-export interface SpecProblem {
-  /** `spec.services.jumpHost[0].nodePort` */
-  readonly path: string;
-  /** What must be; no full stop. It may show a part of the value: a spec has no secrets. */
-  readonly message: string;
-}
 
 /** A spec, or what is wrong with it. */
 export type CheckedSpec =
@@ -28,11 +21,6 @@ export function checkSpec(spec: unknown): CheckedSpec {
     message: toMessage(issue),
   }));
   return { isValid: false, problems };
-}
-
-/** All problems in one text, for a condition. */
-export function describeProblems(problems: readonly SpecProblem[]): string {
-  return problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
 }
 
 function toPath(path: readonly { readonly key: unknown }[] = []): string {

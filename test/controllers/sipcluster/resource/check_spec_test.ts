@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  checkSpec,
-  describeProblems,
-} from "../../../../lib/controllers/sipcluster/resource/check_spec.ts";
+import { checkSpec } from "../../../../lib/controllers/sipcluster/resource/check_spec.ts";
+import { describeProblems } from "../../../../lib/controllers/sipcluster/resource/problems.ts";
 import { RIGHT_SPECS, WRONG_SPECS } from "../../../support/sipcluster/spec_cases.ts";
 
 describe("checkSpec() accepts", () => {

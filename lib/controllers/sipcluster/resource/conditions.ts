@@ -1,0 +1,189 @@
+/**
+ * The conditions of a SIPCluster, from what was decided and done.
+ * @module
+ */
+import type { Assignment, RoleReport, Schedule } from "../schedule/types.ts";
+import { describeProblems, type SpecProblem } from "./problems.ts";
+import { type Condition, type Role, ROLES } from "./sip_cluster.ts";
+import { CONDITION_WORDS, type ConditionType, type ReasonWord } from "./words.ts";
+
+/** What a service is like. */
+export interface ServiceState {
+  /** `loadBalancerControlPlane`, `jumpHost[1]`. */
+  readonly service: string;
+  /** Whether it serves, as the spec asks. */
+  readonly isReady: boolean;
+  /** One word. Absent or `Progressing`: it will be ready by itself. */
+  readonly reason?: string;
+  /** A sentence without a full stop. Also of a service that is ready, but not with all Pods. */
+  readonly message?: string;
+}
+
+/** A condition without its time. */
+export type Finding = Omit<Condition, "lastTransitionTime" | "observedGeneration"> & {
+  readonly type: ConditionType;
+};
+
+/** What conditions of a cluster are built from that is not being deleted, and has a right spec. */
+export interface ServedCluster {
+  readonly schedule: Schedule;
+  /** How many hosts have the labels of the cluster, by role. */
+  readonly have: ReadonlyMap<Role, number>;
+  readonly services: readonly ServiceState[];
+  /** Why labels could not be written. @default {they could} */
+  readonly labelFailure?: string;
+}
+
+const { Ready, Scheduled, ServicesReady, ContractionBlocked } = CONDITION_WORDS;
+/** How many hosts a message names. */
+const NAMED_MAX = 10;
+
+/** The conditions of a cluster that is served. */
+export function listFindings(cluster: ServedCluster): readonly Finding[] {
+  const scheduled = findScheduled(cluster);
+  const services = findServicesReady(cluster.services);
+  const blocked = findContractionBlocked(cluster.schedule.blocked);
+  return [findReady(scheduled, services), scheduled, services, blocked];
+}
+
+/** The conditions that change if the spec cannot be used; the others stay. */
+export function listInvalidFindings(problems: readonly SpecProblem[]): readonly Finding[] {
+  const message = describeProblems(problems);
+  return [
+    toFinding("Ready", Ready.invalid, message),
+    toFinding("Scheduled", Scheduled.invalid, message),
+  ];
+}
+
+/**
+ * The condition that changes while the cluster is being deleted; the others stay.
+ *
+ * @param obstacle Why it cannot go on by itself, in a sentence. @default {it goes on}
+ */
+export function listDeletingFindings(obstacle?: string): readonly Finding[] {
+  return [
+    obstacle === undefined
+      ? toFinding("Ready", Ready.waiting, "The cluster is being deleted")
+      : toFinding("Ready", Ready.inUse, obstacle),
+  ];
+}
+
+/**
+ * Conditions with their times. A condition whose status did not change keeps its time.
+ *
+ * @param previous Those that the cluster has. Those without a finding stay as they are
+ * @param now RFC 3339, UTC
+ */
+export function toConditions(
+  findings: readonly Finding[],
+  previous: readonly Condition[],
+  { now, generation }: { readonly now: string; readonly generation?: number | undefined },
+): Condition[] {
+  const found = findings.map((finding): Condition => {
+    const before = previous.find(({ type }) => type === finding.type);
+    return {
+      ...finding,
+      lastTransitionTime: before?.status === finding.status ? before.lastTransitionTime : now,
+      ...(generation !== undefined && { observedGeneration: generation }),
+    };
+  });
+  const others = previous.filter(({ type }) => found.every((one) => one.type !== type));
+  return [...found, ...others].toSorted((a, b) => toRank(a) - toRank(b));
+}
+
+/**
+ * What a role lacks, such as `Worker: want 3, have 1, eligible 1; rejected: 4 same vino.airshipit.org/rack, 1 no static
+ * address on network oam-ipv4`.
+ */
+export function describeShortfall(role: Role, report: RoleReport): string {
+  const { wanted, have, eligible, rejected } = report;
+  const reasons = [...rejected].map(([reason, count]) => `${count} ${reason}`).join(", ");
+  const refused = reasons === "" ? "" : `; rejected: ${reasons}`;
+  return `${role}: want ${wanted}, have ${have}, eligible ${eligible}${refused}`;
+}
+
+function findScheduled({ schedule, have, labelFailure }: ServedCluster): Finding {
+  if (labelFailure !== undefined) return toFinding("Scheduled", Scheduled.labels, labelFailure);
+  const reports = ROLES.flatMap((role) => {
+    const report = schedule.reports.get(role);
+    return report === undefined ? [] : [{ role, report }];
+  });
+  if (!schedule.isSatisfied) {
+    const short = reports.filter(({ report }) => report.have < report.wanted);
+    const message = short.map(({ role, report }) => describeShortfall(role, report)).join(". ");
+    return toFinding("Scheduled", Scheduled.unschedulable, message);
+  }
+  const counts = reports.map(({ role, report }) => {
+    return { role, wanted: report.wanted, have: have.get(role) ?? 0 };
+  });
+  const message = counts
+    .map(({ role, wanted, have }) => `${role}: want ${wanted}, have ${have}`)
+    .join(". ");
+  if (counts.some(({ wanted, have }) => have < wanted))
+    return toFinding("Scheduled", Scheduled.waiting, message);
+  const close = schedule.breaches.map(
+    ({ topologyKey, value, hosts }) => `${topologyKey}=${value} have ${nameSome(hosts)}`,
+  );
+  return close.length === 0
+    ? toFinding("Scheduled", Scheduled.done, message || "The spec wants no hosts")
+    : toFinding("Scheduled", Scheduled.tooClose, `${message}. The same ${nameSome(close)}`);
+}
+
+function findServicesReady(services: readonly ServiceState[]): Finding {
+  const isWaiting = ({ reason = ServicesReady.waiting.reason }: ServiceState): boolean =>
+    reason === ServicesReady.waiting.reason;
+  const late = services.filter(({ isReady }) => !isReady);
+  const message = services
+    .filter(({ message }) => message !== undefined)
+    .map(({ service, message }) => `${service}: ${message}`)
+    .join(". ");
+  if (late.length === 0) {
+    const fallback = services.length === 0 ? "The spec has no services" : "All are available";
+    return toFinding("ServicesReady", ServicesReady.done, message || fallback);
+  }
+  const failed = late.find((one) => !isWaiting(one));
+  return {
+    ...toFinding("ServicesReady", ServicesReady.waiting, message || "Pods start"),
+    ...(failed?.reason !== undefined && { reason: failed.reason }),
+  };
+}
+
+function findContractionBlocked(blocked: readonly Assignment[]): Finding {
+  if (blocked.length === 0) {
+    return toFinding(
+      "ContractionBlocked",
+      ContractionBlocked.free,
+      "No host waits to be given back",
+    );
+  }
+  const hosts = nameSome(blocked.map(({ host, role }) => `${host} (${role})`));
+  const message = `Not wanted any more, but in use: ${hosts}`;
+  return toFinding("ContractionBlocked", ContractionBlocked.inUse, message);
+}
+
+function findReady(scheduled: Finding, services: Finding): Finding {
+  if (scheduled.status !== "True") {
+    const word = Object.values(Ready).find(({ reason }) => reason === scheduled.reason);
+    return toFinding("Ready", word ?? Ready.waiting, scheduled.message);
+  }
+  if (services.status === "True")
+    return toFinding("Ready", Ready.done, "All hosts and services are there");
+  const isWaiting = services.reason === ServicesReady.waiting.reason;
+  return toFinding("Ready", isWaiting ? Ready.waiting : Ready.services, services.message);
+}
+
+function toFinding(type: ConditionType, { status, reason }: ReasonWord, message: string): Finding {
+  return { type, status, reason, message };
+}
+
+/** Conditions of other programs come last. */
+function toRank({ type }: Condition): number {
+  const at = Object.keys(CONDITION_WORDS).indexOf(type);
+  return at < 0 ? Number.MAX_SAFE_INTEGER : at;
+}
+
+function nameSome(names: readonly string[]): string {
+  const more = names.length - NAMED_MAX;
+  const shown = names.slice(0, NAMED_MAX).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}

@@ -1,0 +1,131 @@
+/**
+ * The next status of a SIPCluster.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { Schedule } from "../schedule/types.ts";
+import type { Machine } from "../services/types.ts";
+import {
+  listDeletingFindings,
+  listFindings,
+  listInvalidFindings,
+  type ServiceState,
+  toConditions,
+} from "./conditions.ts";
+import type { SpecProblem } from "./problems.ts";
+import {
+  type Condition,
+  type Endpoint,
+  HOSTS_LISTED_MAX,
+  type HostStatus,
+  type Role,
+  type RoleCounts,
+  ROLES,
+  type SipCluster,
+  type SipClusterStatus,
+} from "./sip_cluster.ts";
+
+/** What a reconcile came to. */
+export type Outcome =
+  | { readonly kind: "invalid"; readonly problems: readonly SpecProblem[] }
+  | {
+      readonly kind: "deleting";
+      /** Why it cannot go on by itself, in a sentence without a full stop: hosts in use. */
+      readonly obstacle?: string;
+    }
+  | ServedOutcome;
+
+/** The outcome for a cluster with a right spec. */
+export interface ServedOutcome {
+  readonly kind: "served";
+  readonly schedule: Schedule;
+  /** The hosts with the labels of the cluster, in the order of their keys. */
+  readonly machines: readonly Machine[];
+  readonly services: readonly ServiceState[];
+  /** With the ports that Kubernetes chose. A port that is 0 is not known yet, and left out. */
+  readonly endpoints: readonly Endpoint[];
+  /** Why labels could not be written. @default {they could} */
+  readonly labelFailure?: string;
+}
+
+/** The parts of a status beside its conditions. */
+type Facts = Pick<SipClusterStatus, "counts" | "endpoints" | "hosts">;
+
+/**
+ * Builds the next status.
+ *
+ * @param nowMs Wall-clock time. It counts only for conditions whose status changes
+ * @returns All of it, for a merge patch; `undefined` if it would be the same as now, so that nothing is to be written
+ */
+export function planStatus(
+  { metadata: { generation }, status = {} }: SipCluster,
+  outcome: Outcome,
+  nowMs: number,
+): SipClusterStatus | undefined {
+  const conditions = toConditions(toFindings(outcome), status.conditions ?? [], {
+    now: toSeconds(nowMs),
+    generation,
+  });
+  const next: SipClusterStatus = {
+    ...status,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    conditions,
+    ...(outcome.kind === "served" && toFacts(outcome)),
+  };
+  return isDeepStrictEqual(next, status) ? undefined : next;
+}
+
+/** Finds a condition of a status, for Events about a change. */
+export function findCondition(
+  status: SipClusterStatus | undefined,
+  type: string,
+): Condition | undefined {
+  return status?.conditions?.find((one) => one.type === type);
+}
+
+function toFindings(outcome: Outcome): ReturnType<typeof listFindings> {
+  switch (outcome.kind) {
+    case "invalid":
+      return listInvalidFindings(outcome.problems);
+    case "deleting":
+      return listDeletingFindings(outcome.obstacle);
+    case "served":
+      return listFindings({ ...outcome, have: countHosts(outcome.machines) });
+  }
+}
+
+function countHosts(machines: readonly Machine[]): ReadonlyMap<Role, number> {
+  return new Map(ROLES.map((role) => [role, machines.filter((one) => one.role === role).length]));
+}
+
+function toFacts({ schedule, machines, endpoints }: ServedOutcome): Facts {
+  const toWanted = (role: Role): number => schedule.reports.get(role)?.wanted ?? 0;
+  return {
+    // Always both, because a merge patch without a key does not remove it.
+    counts: {
+      ControlPlane: toCounts("ControlPlane", machines, toWanted("ControlPlane")),
+      Worker: toCounts("Worker", machines, toWanted("Worker")),
+    },
+    hosts: machines.slice(0, HOSTS_LISTED_MAX).map(toHost),
+    endpoints: endpoints.filter(({ nodePort }) => nodePort !== 0),
+  };
+}
+
+function toCounts(role: Role, machines: readonly Machine[], wanted: number): RoleCounts {
+  const ours = machines.filter((one) => one.role === role);
+  const standby = ours.filter((one) => one.standby).length;
+  const active = ours.length - standby;
+  return { wanted, active, standby, summary: `${ours.length}/${wanted}` };
+}
+
+/** Addresses in the order of their networks, each once. */
+function toHost({ namespace, name, role, standby, addresses }: Machine): HostStatus {
+  const sorted = [...addresses].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const distinct = new Set(sorted.map(([, address]) => address));
+  return { namespace, name, role, standby, addresses: [...distinct] };
+}
+
+/** As Kubernetes writes times: without fractions of a second. */
+function toSeconds(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}
