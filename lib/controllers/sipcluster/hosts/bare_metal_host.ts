@@ -2,37 +2,53 @@
  * BareMetalHosts of metal3, reduced to the fields that decide who gets a host.
  * @module
  */
-import type { Kind } from "../../../kube/kinds/kind.ts";
+import type { Fields, Kind } from "../../../kube/kinds/kind.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
+import { findWrong, isFields, isText, type Shapes } from "../../../kube/kinds/shape.ts";
+import { pick } from "../../../kube/kinds/trim.ts";
 
-/** The name of a Secret; without a namespace, one beside the object that names it. */
+/** Names a Secret. */
 export interface SecretReference {
   readonly name?: string;
   readonly namespace?: string;
 }
 
-/** A host, as metal3 describes it. */
+/** Names the object that uses a host, such as a Metal3Machine. */
+export interface ConsumerReference {
+  readonly kind?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** A BareMetalHost, reduced to the fields that Landfall reads. */
 export interface BareMetalHost extends KubeObject {
   readonly spec?: {
-    readonly online?: boolean;
-    readonly bmc?: { readonly address?: string };
     readonly networkData?: SecretReference;
+    /** Name of the Secret with the network data that holds until `networkData` is set. */
     readonly preprovisioningNetworkDataName?: string;
-    readonly consumerRef?: {
-      readonly kind?: string;
-      readonly name?: string;
-      readonly namespace?: string;
-    };
-    readonly externallyProvisioned?: boolean;
+    readonly consumerRef?: ConsumerReference;
   };
   readonly status?: {
     readonly provisioning?: { readonly state?: string };
+    /** `OK`, `discovered`, `error`, `delayed`, `detached`. */
     readonly operationalStatus?: string;
-    readonly errorType?: string;
+    /** Whether it is empty counts; the store keeps its beginning. */
     readonly errorMessage?: string;
-    readonly poweredOn?: boolean;
   };
 }
+
+/** Annotation: the operator of the host does nothing with it, for example while Cluster API moves it. */
+export const PAUSED = "baremetalhost.metal3.io/paused";
+/** Annotation: the operator does not manage the host. */
+export const DETACHED = "baremetalhost.metal3.io/detached";
+/** Annotations of Cluster API: a machine on the host failed. The second is the old form. */
+export const UNHEALTHY = ["capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy"] as const;
+/** Annotation: the operator restarts the host, and then removes this. */
+export const REBOOT = "reboot.metal3.io";
+
+const ANNOTATIONS: ReadonlySet<string> = new Set([PAUSED, DETACHED, ...UNHEALTHY, REBOOT]);
+/** An error of the hardware may quote a whole page of a management controller. */
+const ERROR_CHARS_MAX = 120;
 
 /** BareMetalHosts. */
 export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
@@ -40,4 +56,57 @@ export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
   kind: "BareMetalHost",
   plural: "baremetalhosts",
   namespaced: true,
+  metadata: ["generation"],
+  keepsAnnotation: (key) => ANNOTATIONS.has(key),
+  keep: ({ spec, status }) => ({
+    spec: keepSpec(spec ?? {}),
+    status: keepStatus(status ?? {}),
+  }),
+  findWrong: findWrongInHost,
 };
+
+function keepSpec(spec: NonNullable<BareMetalHost["spec"]>): BareMetalHost["spec"] & object {
+  const { networkData, preprovisioningNetworkDataName, consumerRef } = spec;
+  return {
+    // A field without a value may be null.
+    ...(networkData && { networkData: pick(networkData, ["name", "namespace"]) }),
+    ...(preprovisioningNetworkDataName && { preprovisioningNetworkDataName }),
+    ...(consumerRef && { consumerRef: pick(consumerRef, ["kind", "name", "namespace"]) }),
+  };
+}
+
+function keepStatus(
+  status: NonNullable<BareMetalHost["status"]>,
+): BareMetalHost["status"] & object {
+  const { provisioning, operationalStatus, errorMessage } = status;
+  return {
+    ...(provisioning?.state && { provisioning: { state: provisioning.state } }),
+    ...(operationalStatus && { operationalStatus }),
+    ...(errorMessage && { errorMessage: errorMessage.slice(0, ERROR_CHARS_MAX) }),
+  };
+}
+
+const REFERENCE_SHAPES: Shapes = { kind: isText, name: isText, namespace: isText };
+const isReference = (value: unknown): boolean =>
+  isFields(value) && findWrong(value, REFERENCE_SHAPES, "") === undefined;
+const isProvisioning = (value: unknown): boolean =>
+  isFields(value) && findWrong(value, { state: isText }, "") === undefined;
+
+const SPEC_SHAPES: Shapes = {
+  networkData: isReference,
+  preprovisioningNetworkDataName: isText,
+  consumerRef: isReference,
+};
+const STATUS_SHAPES: Shapes = {
+  provisioning: isProvisioning,
+  operationalStatus: isText,
+  errorMessage: isText,
+};
+
+function findWrongInHost({ spec, status }: Fields): string | undefined {
+  return (
+    findWrong({ spec, status }, { spec: isFields, status: isFields }, "") ??
+    (isFields(spec) ? findWrong(spec, SPEC_SHAPES, "spec.") : undefined) ??
+    (isFields(status) ? findWrong(status, STATUS_SHAPES, "status.") : undefined)
+  );
+}

@@ -1,0 +1,204 @@
+/**
+ * Writes the labels by which a cluster has a host. Each write is for the host as it was read, so that two programs
+ * never take the same host.
+ * @module
+ */
+import { assert } from "../../../core/assert.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { findDamage } from "../../../kube/kinds/shape.ts";
+import { trimObject } from "../../../kube/kinds/trim.ts";
+import type { Assignment } from "../schedule/types.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost, PAUSED } from "./bare_metal_host.ts";
+import { findOwner, hasConsumer, hasSameLabels, isTaken, toHostFacts } from "./facts.ts";
+
+/**
+ * How a write ended.
+ *
+ * - `done`: the host is as wanted, by this write or before it
+ * - `lost`: another program was quicker; `why` says what it did. Decide again
+ * - `kept`: the host must not be given back or changed now; `why` says what prevents it
+ * - `gone`: the host does not exist any more
+ */
+export type ClaimResult =
+  | { readonly kind: "done"; readonly host: BareMetalHost }
+  | { readonly kind: "lost"; readonly why: string }
+  | { readonly kind: "kept"; readonly why: string }
+  | { readonly kind: "gone" };
+
+/**
+ * Which hosts keep their labels.
+ *
+ * - `inUse`: with a consumer, or with an image on it
+ * - `consumed`: with a consumer
+ * - `none`: none, not even paused hosts
+ */
+export type Sparing = "inUse" | "consumed" | "none";
+
+/** What {@linkcode HostClaims} need. */
+export interface HostClaimsOptions {
+  readonly client: Pick<KubeClient, "read" | "patch">;
+  /** Called with each state of a host that is newer than `before`, and the cluster that the claims are for. */
+  readonly note: (before: BareMetalHost, after: BareMetalHost, by: Key) => void;
+}
+
+/** Labels to write; `null` removes one. */
+type ClaimLabels = Readonly<Record<string, string | null>>;
+/** What the state of a host calls for. */
+type Verdict = ClaimResult | { readonly kind: "write"; readonly labels: ClaimLabels };
+
+const NO_CLAIM: ClaimLabels = {
+  [CLUSTER_NAMESPACE]: null,
+  [CLUSTER_NAME]: null,
+  [NODE_TYPE]: null,
+  [STANDBY]: null,
+};
+
+/** The claims of one cluster. Every method throws {@linkcode KubeError} if Kubernetes refuses for another reason. */
+export class HostClaims {
+  readonly #options: HostClaimsOptions;
+  readonly #cluster: Key;
+
+  /** @param cluster `namespace/name` */
+  constructor(cluster: Key, options: HostClaimsOptions) {
+    this.#cluster = cluster;
+    this.#options = options;
+  }
+
+  /**
+   * Takes a host that no cluster has.
+   *
+   * @param host The host that the decision is for
+   */
+  take(
+    host: BareMetalHost,
+    { role, standby }: Pick<Assignment, "role" | "standby">,
+    signal: AbortSignal,
+  ): Promise<ClaimResult> {
+    const [namespace = "", name = ""] = this.#cluster.split("/");
+    const labels: ClaimLabels = {
+      [CLUSTER_NAMESPACE]: namespace,
+      [CLUSTER_NAME]: name,
+      [NODE_TYPE]: role,
+      // Also removes what is left of another cluster.
+      [STANDBY]: standby ? "true" : null,
+    };
+    const check = (seen: BareMetalHost): Verdict => {
+      if (hasLabels(seen, labels)) return { kind: "done", host: seen };
+      const { labels: now = {} } = seen.metadata;
+      if (isTaken(now)) return { kind: "lost", why: `taken by ${findOwner(now) ?? "another"}` };
+      const { trouble } = toHostFacts(seen);
+      if (trouble !== undefined) return { kind: "lost", why: trouble };
+      const isSame = hasSameLabels(now, host.metadata.labels ?? {});
+      return isSame ? { kind: "write", labels } : { kind: "lost", why: "its labels changed" };
+    };
+    return this.#write(host, check, signal);
+  }
+
+  /** Gives a host of the cluster back: removes all labels of the claim. Reads the host first. */
+  async giveBack(host: BareMetalHost, spares: Sparing, signal: AbortSignal): Promise<ClaimResult> {
+    const check = (seen: BareMetalHost): Verdict => {
+      if (findOwner(seen.metadata.labels) !== this.#cluster) return { kind: "done", host: seen };
+      const why = findKeeper(seen, spares);
+      return why === undefined ? { kind: "write", labels: NO_CLAIM } : { kind: "kept", why };
+    };
+    const fresh = await this.#read(host, signal);
+    return fresh === undefined ? { kind: "gone" } : this.#write(fresh, check, signal);
+  }
+
+  /** Makes a host of the cluster active or standby. */
+  setStandby(host: BareMetalHost, isStandby: boolean, signal: AbortSignal): Promise<ClaimResult> {
+    const labels: ClaimLabels = { [STANDBY]: isStandby ? "true" : null };
+    const check = (seen: BareMetalHost): Verdict => {
+      if (findOwner(seen.metadata.labels) !== this.#cluster) {
+        return { kind: "lost", why: "its labels changed" };
+      }
+      if (hasLabels(seen, labels)) return { kind: "done", host: seen };
+      return isPaused(seen) ? { kind: "kept", why: "paused" } : { kind: "write", labels };
+    };
+    return this.#write(host, check, signal);
+  }
+
+  /** Writes what `check` asks for; after a conflict once more, for the host as it is then. */
+  async #write(
+    host: BareMetalHost,
+    check: (seen: BareMetalHost) => Verdict,
+    signal: AbortSignal,
+  ): Promise<ClaimResult> {
+    let seen = host;
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+      const verdict = check(seen);
+      if (verdict.kind !== "write") return verdict;
+      try {
+        return { kind: "done", host: await this.#patch(seen, verdict.labels, signal) };
+      } catch (error) {
+        if (isKubeError(error, "notFound")) return { kind: "gone" };
+        if (!isKubeError(error, "conflict")) throw error;
+      }
+      const fresh = await this.#read(seen, signal);
+      if (fresh === undefined) return { kind: "gone" };
+      seen = fresh;
+    }
+    const verdict = check(seen);
+    return verdict.kind === "write" ? { kind: "lost", why: "changed by another program" } : verdict;
+  }
+
+  async #patch(
+    host: BareMetalHost,
+    labels: ClaimLabels,
+    signal: AbortSignal,
+  ): Promise<BareMetalHost> {
+    const { namespace = "", name, resourceVersion } = host.metadata;
+    assert(resourceVersion !== undefined, "a host is written only for a known version");
+    const body = { metadata: { resourceVersion, labels } };
+    const patch = { type: "merge", body } as const;
+    const path = { namespace, name };
+    const after = await this.#options.client.patch(BARE_METAL_HOSTS, path, patch, signal);
+    return this.#learn(host, after);
+  }
+
+  /** @returns `undefined` if the host is gone, or another one has its name */
+  async #read(before: BareMetalHost, signal: AbortSignal): Promise<BareMetalHost | undefined> {
+    const { namespace = "", name, uid } = before.metadata;
+    try {
+      const path = { namespace, name };
+      const host = await this.#options.client.read(BARE_METAL_HOSTS, path, signal);
+      return host.metadata.uid === uid ? this.#learn(before, host) : undefined;
+    } catch (error) {
+      if (isKubeError(error, "notFound")) return undefined;
+      throw error;
+    }
+  }
+
+  #learn(before: BareMetalHost, answer: BareMetalHost): BareMetalHost {
+    const damage = findDamage(BARE_METAL_HOSTS, answer);
+    if (damage !== undefined) {
+      throw new KubeError("unavailable", `Cannot use BareMetalHost "${toKey(before)}": ${damage}`);
+    }
+    const after = trimObject(BARE_METAL_HOSTS, answer);
+    this.#options.note(before, after, this.#cluster);
+    return after;
+  }
+}
+
+/** The first write, and one more after a conflict. */
+const TRIES_MAX = 2;
+
+/** Whether a host has these labels; `null` is the absence of one. */
+function hasLabels({ metadata }: BareMetalHost, labels: ClaimLabels): boolean {
+  const { labels: now = {} } = metadata;
+  return Object.entries(labels).every(([key, value]) => (now[key] ?? null) === value);
+}
+
+function findKeeper(host: BareMetalHost, spares: Sparing): string | undefined {
+  if (spares === "none") return undefined;
+  if (isPaused(host)) return "paused";
+  if (hasConsumer(host)) return "used by a consumer";
+  return spares === "inUse" && toHostFacts(host).isInUse ? "provisioned" : undefined;
+}
+
+function isPaused({ metadata }: BareMetalHost): boolean {
+  return PAUSED in (metadata.annotations ?? {});
+}

@@ -1,0 +1,145 @@
+/**
+ * What a BareMetalHost says about who may have it. Pure.
+ * @module
+ */
+import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { type Role, ROLES } from "../resource/sip_cluster.ts";
+import type { HostFacts } from "../schedule/types.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
+import { type BareMetalHost, DETACHED, PAUSED, UNHEALTHY } from "./bare_metal_host.ts";
+
+type Labels = HostFacts["labels"];
+
+const NO_LABELS: Labels = Object.freeze({});
+
+/** States in which an image is on the host, or is being written or removed. */
+const IN_USE: ReadonlySet<string> = new Set([
+  "provisioning",
+  "provisioned",
+  "externally provisioned",
+  "deprovisioning",
+]);
+
+/**
+ * States of a host that can be chosen. Without a state, no operator of metal3 has seen the host: an inventory of hosts
+ * needs none. `unmanaged` hosts have no management controller. Who installed an `externally provisioned` host offers it.
+ */
+const USABLE: ReadonlySet<string> = new Set([
+  "",
+  "available",
+  // The old name of `available`.
+  "ready",
+  "unmanaged",
+  "externally provisioned",
+]);
+
+/** States with a word of their own: what is left is not known. */
+const UNUSABLE: ReadonlyMap<string, string> = new Map([
+  ["registering", "registering"],
+  ["match profile", "being prepared"],
+  ["inspecting", "inspecting"],
+  ["preparing", "being prepared"],
+  ["provisioning", "provisioned"],
+  ["provisioned", "provisioned"],
+  ["deprovisioning", "being deprovisioned"],
+  ["powering off before delete", "being deleted"],
+  ["deleting", "being deleted"],
+]);
+
+/**
+ * The cluster that the labels name.
+ *
+ * @returns `undefined` if they name none, or not completely; see {@linkcode isTaken}
+ */
+export function findOwner(labels: Labels = NO_LABELS): Key | undefined {
+  const namespace = labels[CLUSTER_NAMESPACE] ?? "";
+  const name = labels[CLUSTER_NAME] ?? "";
+  return namespace === "" || name === "" ? undefined : `${namespace}/${name}`;
+}
+
+/** Whether any cluster has a host with these labels. */
+export function isTaken(labels: Labels = NO_LABELS): boolean {
+  return labels[CLUSTER_NAME] !== undefined;
+}
+
+/** Whether some object uses the host. A reference without fields counts, too. */
+export function hasConsumer({ spec }: BareMetalHost): boolean {
+  return spec?.consumerRef !== undefined && spec.consumerRef !== null;
+}
+
+/** Reads the facts of a host. */
+export function toHostFacts(host: BareMetalHost): HostFacts {
+  const { labels = NO_LABELS } = host.metadata;
+  const claim = toClaim(labels);
+  const trouble = findTrouble(host, labels, claim);
+  const isUntouchable = trouble === TROUBLES.paused || trouble === TROUBLES.labels;
+  return {
+    key: toKey(host),
+    labels,
+    ...(claim && { claim }),
+    ...(trouble && { trouble }),
+    ...(isUntouchable && { isUntouchable }),
+    isInUse: hasConsumer(host) || IN_USE.has(toState(host)),
+  };
+}
+
+/** Whether two states of a host have the same facts. */
+export function hasSameFacts(one: HostFacts, other: HostFacts): boolean {
+  return (
+    one.key === other.key &&
+    one.trouble === other.trouble &&
+    one.isUntouchable === other.isUntouchable &&
+    one.isInUse === other.isInUse &&
+    hasSameLabels(one.labels, other.labels)
+  );
+}
+
+/** Whether two maps have the same labels. */
+export function hasSameLabels(one: Labels, other: Labels): boolean {
+  if (one === other) return true;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
+}
+
+/** Why a host may not be taken, in the words of reports. */
+const TROUBLES = {
+  deleting: "being deleted",
+  paused: "paused",
+  detached: "detached",
+  unhealthy: "unhealthy",
+  error: "in error",
+  labels: "taken, but without a known cluster and role",
+  consumer: "used by another consumer",
+  unknown: "in an unknown state",
+} as const;
+
+function findTrouble(
+  host: BareMetalHost,
+  labels: Labels,
+  claim: HostFacts["claim"],
+): string | undefined {
+  const { deletionTimestamp, annotations = {} } = host.metadata;
+  const { operationalStatus, errorMessage = "" } = host.status ?? {};
+  if (deletionTimestamp !== undefined) return TROUBLES.deleting;
+  if (PAUSED in annotations) return TROUBLES.paused;
+  if (claim === undefined && isTaken(labels)) return TROUBLES.labels;
+  if (DETACHED in annotations || operationalStatus === "detached") return TROUBLES.detached;
+  if (UNHEALTHY.some((key) => key in annotations)) return TROUBLES.unhealthy;
+  if (operationalStatus === "error" || errorMessage !== "") return TROUBLES.error;
+  // A host of a cluster has the consumer and goes through the states that it was taken for.
+  if (claim !== undefined) return undefined;
+  if (hasConsumer(host)) return TROUBLES.consumer;
+  const state = toState(host);
+  return USABLE.has(state) ? undefined : (UNUSABLE.get(state) ?? TROUBLES.unknown);
+}
+
+function toClaim(labels: Labels): HostFacts["claim"] {
+  const cluster = findOwner(labels);
+  const role = ROLES.find((one): one is Role => one === labels[NODE_TYPE]);
+  if (cluster === undefined || role === undefined) return undefined;
+  return { cluster, role, standby: labels[STANDBY] === "true" };
+}
+
+function toState({ status }: BareMetalHost): string {
+  return status?.provisioning?.state ?? "";
+}

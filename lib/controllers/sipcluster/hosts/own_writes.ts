@@ -1,0 +1,76 @@
+/**
+ * Hosts as they are after our own writes and reads, until the watch shows them.
+ * @module
+ */
+import type { Clock } from "../../../core/clock.ts";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
+import type { BareMetalHost } from "./bare_metal_host.ts";
+
+/** A host that is newer than the one in the store. */
+interface Newer {
+  readonly host: BareMetalHost;
+  /** Versions that are known to be older. */
+  readonly older: Set<string | undefined>;
+  /** In monotonic milliseconds. */
+  readonly sinceMs: number;
+}
+
+/** The watch shows a write within milliseconds. It may skip ours if it lists again, which must not hide the truth. */
+const BELIEVED_MS = 10_000;
+const CLAIM_LABELS = [CLUSTER_NAMESPACE, CLUSTER_NAME, NODE_TYPE, STANDBY] as const;
+
+/**
+ * Remembers newer states of hosts. A decision that read the store right after a write would take another host instead
+ * of the one that it just took.
+ *
+ * Versions are opaque: they are only compared for equality. An unknown version is older than ours, or newer and has our
+ * labels. If it is newer and another program removed them, that counts after 10 s.
+ */
+export class OwnWrites {
+  readonly #clock: Clock;
+  readonly #newer = new Map<Key, Newer>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Notes that `after` came from the API server later than `before`. */
+  note(before: BareMetalHost, after: BareMetalHost): void {
+    const old = before.metadata.resourceVersion;
+    if (old === after.metadata.resourceVersion) return;
+    const key = toKey(after);
+    const older = this.#newer.get(key)?.older ?? new Set();
+    older.add(old);
+    this.#newer.set(key, { host: after, older, sinceMs: this.#clock.monotonic() });
+  }
+
+  /**
+   * The newest known state of a host.
+   *
+   * @param stored The host in the store; absent if it is gone
+   */
+  resolve(key: Key, stored: BareMetalHost | undefined): BareMetalHost | undefined {
+    const newer = this.#newer.get(key);
+    if (newer === undefined) return stored;
+    if (stored !== undefined && this.#isOlder(stored, newer)) return newer.host;
+    this.#newer.delete(key);
+    return stored;
+  }
+
+  /** The hosts of which the store has not shown the newest state yet. */
+  keys(): Iterable<Key> {
+    return this.#newer.keys();
+  }
+
+  #isOlder(stored: BareMetalHost, { host, older, sinceMs }: Newer): boolean {
+    const { uid, resourceVersion, labels = {} } = stored.metadata;
+    if (uid !== host.metadata.uid || resourceVersion === host.metadata.resourceVersion)
+      return false;
+    if (this.#clock.monotonic() - sinceMs >= BELIEVED_MS) return false;
+    const claimed = host.metadata.labels ?? {};
+    return (
+      older.has(resourceVersion) || CLAIM_LABELS.some((label) => labels[label] !== claimed[label])
+    );
+  }
+}

@@ -1,0 +1,295 @@
+/**
+ * Who gets a host, also when several programs want it at once.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import type { BareMetalHost } from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { HostClaims, type Sparing } from "../../../../lib/controllers/sipcluster/hosts/claims.ts";
+import type { KubeClient } from "../../../../lib/kube/api/client.ts";
+import { isKubeError } from "../../../../lib/kube/api/errors.ts";
+import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
+import {
+  type HostInput,
+  type HostServer,
+  startHostServer,
+  toClaimLabels,
+} from "../../../support/sipcluster/hosts.ts";
+
+const signal = AbortSignal.timeout(20_000);
+const RACK = { rack: "r1" };
+const WORKER = { role: "Worker", standby: false } as const;
+const CONSUMER = {
+  spec: { consumerRef: { kind: "Metal3Machine", name: "m", namespace: "metal3" } },
+};
+const PAUSE = { metadata: { annotations: { "baremetalhost.metal3.io/paused": "" } } };
+
+interface Stage extends AsyncDisposable {
+  readonly server: HostServer;
+  readonly claims: HostClaims;
+  /** What other programs do right before each patch of ours, in order. */
+  readonly intrusions: (() => void)[];
+  /** The versions that the claims reported as replaced. */
+  readonly noted: string[];
+}
+
+/** The claims of `tenant/a`. */
+async function start(): Promise<Stage> {
+  const server = await startHostServer();
+  const { client } = server;
+  const intrusions: (() => void)[] = [];
+  const noted: string[] = [];
+  const rushed: Pick<KubeClient, "read" | "patch"> = {
+    read: (...args) => client.read(...args),
+    patch: (...args) => {
+      intrusions.shift()?.();
+      return client.patch(...args);
+    },
+  };
+  const claims = new HostClaims("tenant/a", {
+    client: rushed,
+    note: (before, after, by) => {
+      noted.push([by, before.metadata.resourceVersion, after.metadata.resourceVersion].join(" "));
+    },
+  });
+  return {
+    server,
+    claims,
+    intrusions,
+    noted,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+describe("take()", () => {
+  test("labels a host, and removes nothing", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", { labels: RACK });
+    const result = await stage.claims.take(host, { role: "ControlPlane", standby: true }, signal);
+    expect(result.kind).toBe("done");
+    const labels = { ...RACK, ...toClaimLabels("a", { role: "ControlPlane", standby: true }) };
+    expect(stage.server.findLabels("h")).toEqual(labels);
+    expect(stage.server.takeRequests()).toEqual(["patch baremetalhosts h"]);
+  });
+
+  test("labels a host that has no labels at all", async () => {
+    await using stage = await start();
+    await stage.claims.take(stage.server.create("h"), WORKER, signal);
+    expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a"));
+  });
+
+  test("reports the host as it is then, and which version that replaced", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h");
+    const result = await stage.claims.take(host, WORKER, signal);
+    const now = stage.server.find("h");
+    expect(result).toEqual({ kind: "done", host: now as BareMetalHost });
+    const versions = [host, now].map((one) => one?.metadata.resourceVersion);
+    expect(stage.noted).toEqual([["tenant/a", ...versions].join(" ")]);
+  });
+
+  test("loses to a program that took the host between read and patch", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h");
+    stage.intrusions.push(
+      () => void stage.server.change("h", { metadata: { labels: toClaimLabels("b") } }),
+    );
+    const result = await stage.claims.take(host, WORKER, signal);
+    expect(result).toEqual({ kind: "lost", why: "taken by tenant/b" });
+    expect(stage.server.findLabels("h")).toEqual(toClaimLabels("b"));
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ["that Cluster API uses meanwhile", CONSUMER, "used by another consumer"],
+    ["that was paused meanwhile", PAUSE, "paused"],
+    ["whose other labels changed meanwhile", { metadata: { labels: RACK } }, "its labels changed"],
+    [
+      "with half of a claim",
+      { metadata: { labels: { "sip.airshipit.org/cluster-name": "b" } } },
+      "taken by another",
+    ],
+  ])("does not take a host %s", async (_what, patch, why) => {
+    await using stage = await start();
+    const host = stage.server.create("h");
+    stage.intrusions.push(() => void stage.server.change("h", patch));
+    expect(await stage.claims.take(host, WORKER, signal)).toEqual({ kind: "lost", why });
+    expect(stage.server.findLabels("h")).not.toHaveProperty("sip.airshipit.org/node-type");
+  });
+
+  test("tries once more if the change does not matter", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h");
+    stage.intrusions.push(() => void stage.server.change("h", { spec: { online: true } }));
+    expect((await stage.claims.take(host, WORKER, signal)).kind).toBe("done");
+    expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a"));
+    expect(stage.noted.length).toBe(2);
+  });
+
+  test("gives up when the host changes all the time", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h");
+    const spin = (): void => void stage.server.change("h", { spec: { n: Math.random() } });
+    stage.intrusions.push(spin, spin, spin);
+    const result = await stage.claims.take(host, WORKER, signal);
+    expect(result).toEqual({ kind: "lost", why: "changed by another program" });
+    expect(stage.server.findLabels("h")).toEqual({});
+  });
+
+  test("counts its own write whose answer was lost", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h");
+    stage.intrusions.push(
+      () => void stage.server.change("h", { metadata: { labels: toClaimLabels("a") } }),
+    );
+    expect((await stage.claims.take(host, WORKER, signal)).kind).toBe("done");
+  });
+
+  test("finds out that the host is gone, or that another one has its name", async () => {
+    await using stage = await start();
+    const { objects } = stage.server.kubernetes;
+    const [old, gone] = [stage.server.create("old"), stage.server.create("gone")];
+    const path = (name: string): { name: string; namespace: string } => ({
+      name,
+      namespace: "metal3",
+    });
+    objects.delete("baremetalhosts", path("gone"));
+    objects.delete("baremetalhosts", path("old"));
+    stage.server.create("old");
+    for (const host of [old, gone]) {
+      expect(await stage.claims.take(host, WORKER, signal)).toEqual({ kind: "gone" });
+    }
+    expect(stage.server.findLabels("old")).toEqual({});
+  });
+
+  test.each<[number, "forbidden" | "unavailable"]>([
+    [403, "forbidden"],
+    [500, "unavailable"],
+  ])("throws on status %d", async (status, kind) => {
+    await using stage = await start();
+    const host = stage.server.create("h");
+    stage.server.kubernetes.faults.refuse({ verb: "patch", resource: "baremetalhosts", status });
+    const failure = await stage.claims.take(host, WORKER, signal).catch((error: unknown) => error);
+    expect(isKubeError(failure, kind)).toBe(true);
+  });
+});
+
+describe("giveBack()", () => {
+  const OURS: HostInput = { labels: { ...RACK, ...toClaimLabels("a", { standby: true }) } };
+
+  test("removes all labels of the claim, and no other", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", OURS);
+    expect((await stage.claims.giveBack(host, "inUse", signal)).kind).toBe("done");
+    expect(stage.server.findLabels("h")).toEqual(RACK);
+  });
+
+  test.each<[string, HostInput, Sparing, string]>([
+    ["in use", { ...OURS, ...CONSUMER }, "inUse", "used by a consumer"],
+    [
+      "in use, even if it is consumed only",
+      { ...OURS, ...CONSUMER },
+      "consumed",
+      "used by a consumer",
+    ],
+    [
+      "with an image",
+      { ...OURS, status: { provisioning: { state: "provisioned" } } },
+      "inUse",
+      "provisioned",
+    ],
+    ["that is paused", { ...OURS, ...PAUSE.metadata }, "consumed", "paused"],
+  ])("keeps a host %s", async (_what, input, spares, why) => {
+    await using stage = await start();
+    const host = stage.server.create("h", input);
+    expect(await stage.claims.giveBack(host, spares, signal)).toEqual({ kind: "kept", why });
+    expect(stage.server.findLabels("h")).toEqual(OURS.labels ?? {});
+  });
+
+  test.each<[string, HostInput, Sparing]>([
+    ["consumed", { ...OURS, ...CONSUMER }, "none"],
+    ["paused", { ...OURS, ...PAUSE.metadata }, "none"],
+    ["provisioned", { ...OURS, status: { provisioning: { state: "provisioned" } } }, "consumed"],
+  ])("gives back a host that is %s if asked to", async (_what, input, spares) => {
+    await using stage = await start();
+    const host = stage.server.create("h", input);
+    expect((await stage.claims.giveBack(host, spares, signal)).kind).toBe("done");
+    expect(stage.server.findLabels("h")).toEqual(RACK);
+  });
+
+  test("keeps a host that Cluster API began to use after the decision", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", OURS);
+    stage.server.change("h", CONSUMER);
+    expect((await stage.claims.giveBack(host, "inUse", signal)).kind).toBe("kept");
+  });
+
+  test("keeps a host that Cluster API begins to use between its read and its patch", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", OURS);
+    stage.intrusions.push(() => void stage.server.change("h", CONSUMER));
+    expect((await stage.claims.giveBack(host, "inUse", signal)).kind).toBe("kept");
+    expect(stage.server.findLabels("h")).toEqual(OURS.labels ?? {});
+  });
+
+  test("leaves a host alone that another cluster has by now", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", OURS);
+    stage.server.change("h", { metadata: { labels: toClaimLabels("b") } });
+    stage.server.takeRequests();
+    expect((await stage.claims.giveBack(host, "none", signal)).kind).toBe("done");
+    expect(stage.server.takeRequests()).toEqual(["get baremetalhosts h"]);
+  });
+
+  test("finds out that the host is gone", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", OURS);
+    stage.server.kubernetes.objects.delete("baremetalhosts", { name: "h", namespace: "metal3" });
+    expect(await stage.claims.giveBack(host, "inUse", signal)).toEqual({ kind: "gone" });
+  });
+
+  test("writes nothing if the host cannot be read", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", OURS);
+    stage.server.kubernetes.faults.refuse({ verb: "get", resource: "baremetalhosts", status: 403 });
+    const failure = await stage.claims
+      .giveBack(host, "none", signal)
+      .catch((error: unknown) => error);
+    expect(isKubeError(failure, "forbidden")).toBe(true);
+    expect(stage.server.findLabels("h")).toEqual(OURS.labels ?? {});
+  });
+});
+
+describe("setStandby()", () => {
+  test("makes a host standby, and active again", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", { labels: toClaimLabels("a") });
+    const result = await stage.claims.setStandby(host, true, signal);
+    expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a", { standby: true }));
+    if (result.kind !== "done") throw new TypeError(result.kind);
+    await stage.claims.setStandby(result.host, false, signal);
+    expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a"));
+  });
+
+  test("writes nothing if the host is so already", async () => {
+    await using stage = await start();
+    const host = stage.server.create("h", { labels: toClaimLabels("a") });
+    expect(await stage.claims.setStandby(host, false, signal)).toEqual({ kind: "done", host });
+    expect(stage.server.takeRequests()).toEqual([]);
+  });
+
+  test.each<[string, JsonObject, string, string]>([
+    [
+      "another cluster took",
+      { metadata: { labels: toClaimLabels("b") } },
+      "lost",
+      "its labels changed",
+    ],
+    ["was paused", PAUSE, "kept", "paused"],
+  ])("does not touch a host that %s meanwhile", async (_what, patch, kind, why) => {
+    await using stage = await start();
+    const host = stage.server.create("h", { labels: toClaimLabels("a") });
+    stage.intrusions.push(() => void stage.server.change("h", patch));
+    const result: object = await stage.claims.setStandby(host, true, signal);
+    expect(result).toEqual({ kind, why });
+    expect(stage.server.findLabels("h")).not.toHaveProperty("sip.airshipit.org/standby");
+  });
+});

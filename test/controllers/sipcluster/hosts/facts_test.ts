@@ -1,0 +1,141 @@
+/**
+ * What hosts say about who may have them.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  findOwner,
+  hasSameFacts,
+  isTaken,
+  toHostFacts,
+} from "../../../../lib/controllers/sipcluster/hosts/facts.ts";
+import { type HostInput, toClaimLabels, toHost } from "../../../support/sipcluster/hosts.ts";
+
+const CONSUMER = { consumerRef: { kind: "Metal3Machine", name: "m", namespace: "metal3" } };
+const toStatus = (state: string): { provisioning: { state: string } } => ({
+  provisioning: { state },
+});
+const annotate = (key: string): HostInput => ({ annotations: { [key]: "" } });
+
+test("toHostFacts() gives a host nothing to say by its namespace, name and labels", () => {
+  const labels = { rack: "r1" };
+  expect(toHostFacts(toHost("h", { labels }))).toEqual({ key: "metal3/h", labels, isInUse: false });
+});
+
+test("toHostFacts() tells hosts of the same name in two namespaces apart", () => {
+  const keys = ["a", "b"].map((namespace) => toHostFacts(toHost("h", { namespace })).key);
+  expect(keys).toEqual(["a/h", "b/h"]);
+});
+
+test.each<[string, HostInput]>([
+  ["without a state: nothing of metal3 runs", {}],
+  [
+    "without a management controller",
+    { status: { ...toStatus("unmanaged"), operationalStatus: "discovered" } },
+  ],
+  ["that is available", { status: { ...toStatus("available"), operationalStatus: "OK" } }],
+  ["that is ready, as older versions say", { status: toStatus("ready") }],
+  ["that was installed otherwise", { status: toStatus("externally provisioned") }],
+  ["without an error", { status: { errorMessage: "" } }],
+])("toHostFacts() finds no trouble with a host %s", (_what, input) => {
+  expect(toHostFacts(toHost("h", input)).trouble).toBeUndefined();
+});
+
+test.each<[string, HostInput]>([
+  ["paused", annotate("baremetalhost.metal3.io/paused")],
+  ["detached", annotate("baremetalhost.metal3.io/detached")],
+  ["detached", { status: { operationalStatus: "detached" } }],
+  ["unhealthy", annotate("capm3.metal3.io/unhealthy")],
+  ["unhealthy", annotate("capi.metal3.io/unhealthy")],
+  ["in error", { status: { operationalStatus: "error" } }],
+  ["in error", { status: { ...toStatus("available"), errorMessage: "no power" } }],
+  ["used by another consumer", { spec: CONSUMER }],
+  ["used by another consumer", { spec: { consumerRef: {} } }],
+  ["registering", { status: toStatus("registering") }],
+  ["inspecting", { status: toStatus("inspecting") }],
+  ["being prepared", { status: toStatus("preparing") }],
+  ["provisioned", { status: toStatus("provisioning") }],
+  ["provisioned", { status: toStatus("provisioned") }],
+  ["being deprovisioned", { status: toStatus("deprovisioning") }],
+  ["being deleted", { status: toStatus("powering off before delete") }],
+  ["in an unknown state", { status: toStatus("constructor") }],
+  [
+    "taken, but without a known cluster and role",
+    { labels: { "sip.airshipit.org/cluster-name": "a" } },
+  ],
+  [
+    "taken, but without a known cluster and role",
+    { labels: toClaimLabels("a", { role: "Storage" }) },
+  ],
+])("toHostFacts() says why a host cannot be taken: %s", (trouble, input) => {
+  expect(toHostFacts(toHost("h", input)).trouble).toBe(trouble);
+});
+
+test("toHostFacts() says that a host is being deleted, paused or not", () => {
+  const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" };
+  const host = toHost("h", annotate("baremetalhost.metal3.io/paused"), deleted);
+  expect(toHostFacts(host)).toMatchObject({ trouble: "being deleted" });
+  expect(toHostFacts(host).isUntouchable).toBeUndefined();
+});
+
+describe("a host of a cluster", () => {
+  const labels = toClaimLabels("a", { role: "ControlPlane", standby: true });
+
+  test("is claimed by what its labels say", () => {
+    const claim = { cluster: "tenant/a", role: "ControlPlane" as const, standby: true };
+    expect(toHostFacts(toHost("h", { labels })).claim).toEqual(claim);
+  });
+
+  test("is active without the label of standby, as before it existed", () => {
+    expect(toHostFacts(toHost("h", { labels: toClaimLabels("a") })).claim?.standby).toBe(false);
+  });
+
+  test.each<[string, HostInput, boolean]>([
+    ["is being inspected again", { status: toStatus("inspecting") }, false],
+    ["is available", { status: toStatus("available") }, false],
+    ["has its consumer", { spec: CONSUMER }, true],
+    ["is being provisioned", { status: toStatus("provisioning") }, true],
+    ["is provisioned", { spec: CONSUMER, status: toStatus("provisioned") }, true],
+    ["is being deprovisioned", { status: toStatus("deprovisioning") }, true],
+    ["was installed otherwise", { status: toStatus("externally provisioned") }, true],
+  ])("has no trouble while it %s", (_what, input, isInUse) => {
+    const { trouble, isInUse: isUsed } = toHostFacts(toHost("h", { labels, ...input }));
+    expect([trouble, isUsed]).toEqual([undefined, isInUse]);
+  });
+
+  test.each<[string, HostInput, boolean | undefined]>([
+    ["paused", annotate("baremetalhost.metal3.io/paused"), true],
+    ["unhealthy", annotate("capm3.metal3.io/unhealthy"), undefined],
+    ["in error", { status: { operationalStatus: "error" } }, undefined],
+  ])("may be %s", (trouble, input, isUntouchable) => {
+    const facts = toHostFacts(toHost("h", { labels, ...input }));
+    expect([facts.trouble, facts.isUntouchable]).toEqual([trouble, isUntouchable]);
+  });
+});
+
+test.each<[string, Record<string, string> | undefined, string | undefined, boolean]>([
+  ["no labels", undefined, undefined, false],
+  ["other labels", { rack: "r1" }, undefined, false],
+  ["a claim", toClaimLabels("a"), "tenant/a", true],
+  ["only the name", { "sip.airshipit.org/cluster-name": "a" }, undefined, true],
+  ["only the namespace", { "sip.airshipit.org/cluster-namespace": "a" }, undefined, false],
+])("findOwner() and isTaken() with %s", (_what, labels, owner, taken) => {
+  expect([findOwner(labels), isTaken(labels)]).toEqual([owner, taken]);
+});
+
+test.each<[string, HostInput, boolean]>([
+  ["a report of the hardware", { status: { hardware: { cpu: 1 }, poweredOn: true } }, true],
+  ["an annotation of others", { annotations: { "example.org/x": "1" } }, true],
+  ["a step that does not matter", { status: toStatus("unmanaged") }, true],
+  ["another text of a label", { labels: { rack: "r2" } }, false],
+  ["one more label", { labels: { rack: "r1", row: "1" } }, false],
+  ["a consumer", { spec: CONSUMER }, false],
+  ["trouble", { status: { operationalStatus: "error" } }, false],
+])("hasSameFacts() after %s", (_what, change, expected) => {
+  const before = { labels: { rack: "r1" } };
+  const [one, other] = [before, { ...before, ...change }].map((input) =>
+    toHostFacts(toHost("h", input)),
+  );
+  if (one === undefined || other === undefined) throw new TypeError("two hosts");
+  expect(hasSameFacts(one, other)).toBe(expected);
+});
