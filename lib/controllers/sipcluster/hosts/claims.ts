@@ -151,7 +151,7 @@ export class HostClaims {
     signal: AbortSignal,
   ): Promise<BareMetalHost> {
     const { namespace = "", name, resourceVersion } = host.metadata;
-    assert(resourceVersion !== undefined, "a host is written only for a known version");
+    assert(resourceVersion !== undefined, "Cannot label a host: its version is not known");
     const body = { metadata: { resourceVersion, labels } };
     const patch = { type: "merge", body } as const;
     const path = { namespace, name };
@@ -173,7 +173,8 @@ export class HostClaims {
   }
 
   #learn(before: BareMetalHost, answer: BareMetalHost): BareMetalHost {
-    const damage = findDamage(BARE_METAL_HOSTS, answer);
+    const hasVersion = answer.metadata.resourceVersion !== undefined;
+    const damage = hasVersion ? findDamage(BARE_METAL_HOSTS, answer) : "it has no version";
     if (damage !== undefined) {
       throw new KubeError("unavailable", `Cannot use BareMetalHost "${toKey(before)}": ${damage}`);
     }

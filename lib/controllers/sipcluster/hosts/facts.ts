@@ -22,7 +22,8 @@ const IN_USE: ReadonlySet<string> = new Set([
 
 /**
  * States of a host that can be chosen. Without a state, no operator of metal3 has seen the host: an inventory of hosts
- * needs none. `unmanaged` hosts have no management controller. Who installed an `externally provisioned` host offers it.
+ * needs none. `unmanaged` hosts have no management controller, and `externally provisioned` ones were made by another
+ * program for this.
  */
 const USABLE: ReadonlySet<string> = new Set([
   "",
