@@ -10,7 +10,7 @@ import { encodeList, encodeObject, type Form } from "./requests/encoding.ts";
 import type { Faults } from "./faults.ts";
 import { applyJsonPatch } from "./patches/json_patch.ts";
 import { objectAt, stringAt, type ApiObject, type JsonObject } from "./patches/json.ts";
-import { apiVersionOf } from "./schema/kinds.ts";
+import { apiVersionOf } from "./schema/kind.ts";
 import { listObjects } from "./lists.ts";
 import { applyMergePatch } from "./patches/merge_patch.ts";
 import type { Registry } from "./registry.ts";

@@ -4,7 +4,7 @@
  */
 import { ApiError, badRequest, expired } from "./api_error.ts";
 import { isObject, stringAt, type Json } from "./patches/json.ts";
-import type { Kind } from "./schema/kinds.ts";
+import type { Kind } from "./schema/kind.ts";
 import type { Registry } from "./registry.ts";
 import { parseFieldSelector, parseLabelSelector, type Selector } from "./selectors.ts";
 import type { Stored } from "./store.ts";

@@ -8,14 +8,14 @@ import { handle } from "./handler.ts";
 import { ObjectAccess } from "./object_access.ts";
 import { Registry } from "./registry.ts";
 import { RequestLog } from "./requests/log.ts";
-import type { CustomKind } from "./schema/kinds.ts";
+import type { CustomKind } from "./schema/kind.ts";
 import type { ServiceRuleOptions } from "./services/mod.ts";
 import { Watches } from "./watches.ts";
 
 export type { Denial, FaultRule, Faults, GoneForm } from "./faults.ts";
 export type { ApiObject, Json, JsonObject, Metadata } from "./patches/json.ts";
 export type { ObjectAccess, ObjectInput, ObjectName } from "./object_access.ts";
-export type { CustomKind } from "./schema/kinds.ts";
+export type { CustomKind } from "./schema/kind.ts";
 export type { RequestFacts, RequestFilter, RequestLog } from "./requests/log.ts";
 
 /** Settings of a simulated API server. */

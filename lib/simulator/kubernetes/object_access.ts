@@ -31,6 +31,11 @@ export class ObjectAccess {
     this.#registry = registry;
   }
 
+  /** Plural names of all kinds that are served now. */
+  plurals(): readonly string[] {
+    return this.#registry.kinds.map(({ plural }) => plural);
+  }
+
   /** The object now, or `undefined`. */
   get(plural: string, name: ObjectName): ApiObject | undefined {
     const target = this.#toTarget(plural, name);

@@ -3,6 +3,8 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
+import { Completion } from "./completion.ts";
+import { FIRST_OBJECTS } from "./first_objects.ts";
 import { applyWish, listConflicts } from "./patches/apply_patch.ts";
 import {
   alreadyExists,
@@ -14,9 +16,10 @@ import {
 } from "./api_error.ts";
 import { isEqual, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, JsonObject } from "./patches/json.ts";
-import { type CustomKind, defineCustomKind, type Kind, listKinds } from "./schema/kinds.ts";
+import { type CustomKind, defineCustomKind, type Kind } from "./schema/kind.ts";
+import { listKinds } from "./schema/kinds.ts";
 import { NEWEST_MINOR } from "./services/features.ts";
-import { type Completed, ServiceRules, type ServiceRuleOptions } from "./services/mod.ts";
+import type { ServiceRuleOptions } from "./services/mod.ts";
 import { Collection, Stored, VersionCounter } from "./store.ts";
 import {
   carryOver,
@@ -35,25 +38,6 @@ import {
   type Target,
   type WriteOptions,
 } from "./writes.ts";
-import { validate } from "./schema/validation.ts";
-
-/** What every cluster has from its start. */
-const FIRST_OBJECTS = [
-  ...["default", "kube-system", "kube-public", "kube-node-lease"].map((name) => ({
-    kind: "Namespace",
-    metadata: { name, namespace: "" },
-    status: { phase: "Active" },
-  })),
-  {
-    kind: "Service",
-    metadata: {
-      name: "kubernetes",
-      namespace: "default",
-      labels: { component: "apiserver", provider: "kubernetes" },
-    },
-    spec: { ports: [{ name: "https", port: 443, targetPort: 6443 }] },
-  },
-];
 
 /** Options of a server-side apply. */
 export interface ApplyOptions {
@@ -70,7 +54,7 @@ export class Registry {
   /** What each manager applied last, by UID and manager. */
   readonly #applied = new Map<string, JsonObject>();
   readonly #collections = new Map<Kind, Collection>();
-  readonly #services: ServiceRules;
+  readonly #completion: Completion;
 
   /** The minor version of Kubernetes. */
   readonly minor: number;
@@ -83,10 +67,11 @@ export class Registry {
     this.#historyMax = historyMax;
     for (const kind of listKinds(minor))
       this.#collections.set(kind, new Collection(this.versions, historyMax));
-    this.#services = new ServiceRules(this.collection(this.#builtIn("Service")), options);
+    this.#completion = new Completion(this.collection(this.#builtIn("Service")), options);
     for (const object of FIRST_OBJECTS) {
-      const { name, namespace } = object.metadata;
-      const kind = this.#builtIn(object.kind);
+      const metadata = objectAt(object, "metadata");
+      const [name, namespace] = [stringAt(metadata, "name"), stringAt(metadata, "namespace")];
+      const kind = this.#builtIn(stringAt(object, "kind"));
       this.create({ kind, namespace, name, subresource: "" }, object);
     }
   }
@@ -146,10 +131,14 @@ export class Registry {
     const key = keyOf(named);
     if (collection.get(key) !== undefined) throw alreadyExists(subjectOf(named));
     this.#requireNamespace(named);
-    const whole = this.#complete(named, object, undefined);
+    const whole = this.#completion.complete(named, object, undefined);
     const uid = crypto.randomUUID();
     const creationTimestamp = toTime(this.#clock.now());
-    const own = { uid, creationTimestamp, ...(target.kind.isCustom && { generation: 1 }) };
+    const own = {
+      uid,
+      creationTimestamp,
+      ...(target.kind.generations !== undefined && { generation: 1 }),
+    };
     if (options.dryRun === true) return new Stored(withMetadata(whole, own));
     return collection.put(key, (resourceVersion) =>
       withMetadata(whole, { ...own, resourceVersion }),
@@ -170,7 +159,7 @@ export class Registry {
     const before = stored.object;
     const proposed = toKept(target, change(before), options);
     checkIdentity(target, before, objectAt(proposed, "metadata"));
-    const after = this.#complete(target, carryOver(target, before, proposed), before);
+    const after = this.#completion.complete(target, carryOver(target, before, proposed), before);
     if (isEqual(after, before)) return stored;
     if (options.dryRun === true) return new Stored(withMetadata(after, {}));
     const collection = this.collection(target.kind);
@@ -266,21 +255,6 @@ export class Registry {
     const message = "Required value: name or generateName is required";
     const problem = { field: "metadata.name", reason: "FieldValueRequired", message };
     throw invalid(subjectOf(subject), [problem]);
-  }
-
-  /** The object as it is stored: what the server adds to it is there. @throws ApiError 422 when it is wrong */
-  #complete(target: Target, object: JsonObject, before: JsonObject | undefined): JsonObject {
-    const { service, problems: more } = this.#completeService(target, object, before);
-    const problems = [...validate(target.kind, service, before), ...more];
-    if (problems.length > 0) throw invalid(subjectOf(target), problems);
-    return service;
-  }
-
-  #completeService(target: Target, service: JsonObject, before: JsonObject | undefined): Completed {
-    if (target.kind.kind !== "Service") return { service, problems: [] };
-    if (before === undefined) return this.#services.create(service);
-    if (target.subresource === "status") return this.#services.updateStatus(service);
-    return this.#services.update(before, service);
   }
 
   #builtIn(name: string): Kind {

@@ -4,7 +4,7 @@
  */
 import { badRequest } from "./api_error.ts";
 import { isObject, objectAt, stringAt, type ApiObject, type Json } from "./patches/json.ts";
-import type { Kind } from "./schema/kinds.ts";
+import type { Kind } from "./schema/kind.ts";
 
 /** Whether an object is selected. */
 export type Selector = (object: ApiObject) => boolean;

@@ -8,7 +8,7 @@ import { encodeBookmark, encodeEvent, encodeObject, type Form } from "./requests
 import type { Faults } from "./faults.ts";
 import { toSelector, toVersion, type Scope } from "./lists.ts";
 import type { Registry } from "./registry.ts";
-import type { Kind } from "./schema/kinds.ts";
+import type { Kind } from "./schema/kind.ts";
 import type { Selector } from "./selectors.ts";
 import type { Change, Collection, Stored } from "./store.ts";
 

@@ -5,7 +5,7 @@
 import { badRequest, conflict, invalid, type ErrorSubject } from "./api_error.ts";
 import { isArray, isEqual, isObject, objectAt, stringAt, without } from "./patches/json.ts";
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
-import { apiVersionOf, type Kind } from "./schema/kinds.ts";
+import { apiVersionOf, type Kind } from "./schema/kind.ts";
 import { normalize } from "./schema/schema.ts";
 import type { Stored } from "./store.ts";
 
@@ -116,7 +116,7 @@ export function carryOver(target: Target, before: ApiObject, proposed: JsonObjec
 }
 
 /**
- * The generation of an object of an installed kind after a write: one more if more than metadata and status changes.
+ * The generation of an object after a write: one more if what generations of its kind stand for changes.
  *
  * @param after Absent: it was marked as deleted, which counts
  */
@@ -126,11 +126,15 @@ export function toGeneration(
   after: JsonObject | undefined,
 ): { readonly generation?: number } {
   const { generation } = before.metadata;
-  if (!kind.isCustom || typeof generation !== "number") return {};
-  const toWanted = (object: JsonObject): JsonObject =>
-    without(without(object, "metadata"), "status");
-  const isSame = after !== undefined && isEqual(toWanted(before), toWanted(after));
+  if (kind.generations === undefined || typeof generation !== "number") return {};
+  const isSame = after !== undefined && isEqual(toWanted(kind, before), toWanted(kind, after));
   return { generation: isSame ? generation : generation + 1 };
+}
+
+function toWanted({ generations }: Kind, object: JsonObject): JsonObject {
+  const wanted = without(without(object, "metadata"), "status");
+  if (generations !== "specAndAnnotations") return wanted;
+  return { ...wanted, metadata: objectAt(objectAt(object, "metadata"), "annotations") };
 }
 
 /** The object with the metadata that the server sets. */

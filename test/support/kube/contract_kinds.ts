@@ -97,6 +97,12 @@ export function addKindCases(use: () => ContractContext): void {
       expect((await client.get(path)).status).toBe(404);
     });
 
+    test("begins without a status", async () => {
+      const { client } = use();
+      const body = { ...TYPE, metadata: { name: "begun" }, status: { open: true } };
+      expect((await client.send("POST", HERE, body)).body).not.toHaveProperty("status");
+    });
+
     test("takes no object that does not say of what kind it is", async () => {
       const body = { metadata: { name: "untyped" } };
       const answer = await use().client.send("POST", HERE, body);

@@ -10,6 +10,7 @@ import { addKindCases } from "./contract_kinds.ts";
 import { addListCases } from "./contract_lists.ts";
 import { addServiceCases } from "./contract_services.ts";
 import { addWatchCases } from "./contract_watches.ts";
+import { addWorkloadCases } from "./contract_workloads.ts";
 import { addWriteCases } from "./contract_writes.ts";
 
 /** An API server that serves more kinds when it is told to. */
@@ -35,6 +36,7 @@ const ALL = [
   addKindCases,
   addApplyCases,
   addServiceCases,
+  addWorkloadCases,
 ];
 
 /** Runs the contract, or only some groups of its cases, against the server that `start` gives. `skip` leaves it out. */

@@ -68,10 +68,36 @@ function toRemovals(
         (item) => !isArray(value) || !hasItem(value, item, field.mergeKey),
       );
       if (field.set) patch[`$deleteFromPrimitiveList/${key}`] = dropped;
-      else patch[key] = dropped.flatMap((item) => toDeletion(item, field.mergeKey ?? ""));
+      else patch[key] = toItemRemovals(field, { current, mine, value }, dropped);
     } else if (value === undefined && isEqual(current, mine)) patch[key] = null;
   }
   return patch;
+}
+
+/** Deletes items that are no longer applied, and removes fields from those that still are. */
+function toItemRemovals(
+  field: ListField,
+  lists: {
+    readonly current: Json | undefined;
+    readonly mine: Json;
+    readonly value: Json | undefined;
+  },
+  dropped: readonly Json[],
+): readonly JsonObject[] {
+  const { mergeKey = "" } = field;
+  const [current, mine, value] = [lists.current, lists.mine, lists.value].map((list) =>
+    isArray(list) ? list.filter(isObject) : [],
+  );
+  const kept = (mine ?? []).flatMap((last) => {
+    const isSame = (one: JsonObject): boolean => isEqual(one[mergeKey], last[mergeKey]);
+    const [before, wanted] = [current?.find(isSame), value?.find(isSame)];
+    if (before === undefined || wanted === undefined) return [];
+    const removals = toRemovals(field.items, before, { last, wanted });
+    return Object.keys(removals).length === 0
+      ? []
+      : [{ ...removals, [mergeKey]: wanted[mergeKey] ?? null }];
+  });
+  return [...dropped.flatMap((item) => toDeletion(item, mergeKey)), ...kept];
 }
 
 /** Whether items of a list have owners, each by itself. */

@@ -2,7 +2,7 @@
  * The form of objects, lists and events in answers: as JSON objects, or as Tables for `kubectl get`.
  * @module
  */
-import { apiVersionOf, type Kind } from "../schema/kinds.ts";
+import { apiVersionOf, type Kind } from "../schema/kind.ts";
 import type { List } from "../lists.ts";
 import type { Stored } from "../store.ts";
 import { toTable, type TableOptions } from "../tables.ts";

@@ -3,7 +3,8 @@
  * @module
  */
 import { ApiError, badRequest } from "../api_error.ts";
-import { findKind, type Kind } from "../schema/kinds.ts";
+import type { Kind } from "../schema/kind.ts";
+import { findKind } from "../schema/kinds.ts";
 import type { Json } from "../patches/json.ts";
 import type { TableOptions } from "../tables.ts";
 import { PROTOBUF_TYPE, readProtobuf } from "./protobuf.ts";

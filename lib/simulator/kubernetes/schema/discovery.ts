@@ -4,7 +4,8 @@
  */
 import { noSuchPath } from "../api_error.ts";
 import type { Json, JsonObject } from "../patches/json.ts";
-import { apiVersionOf, KINDS, type Kind } from "./kinds.ts";
+import { apiVersionOf, type Kind } from "./kind.ts";
+import { KINDS } from "./kinds.ts";
 import { NEWEST_MINOR } from "../services/features.ts";
 import { openApiAt } from "./openapi.ts";
 

@@ -4,77 +4,10 @@
  */
 import { NEWEST_MINOR, toServiceFeatures } from "../services/features.ts";
 import { NODE_FIELDS } from "./node_fields.ts";
+import { define, type Kind } from "./kind.ts";
 import { listOf, mapOf, mergedBy, record, type Field, type RecordField } from "./schema.ts";
+import { BUDGET_FIELDS, DEPLOYMENT_FIELDS } from "./workload_fields.ts";
 import { toServiceFields } from "./service_fields.ts";
-
-/** One kind and how it behaves. */
-export interface Kind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly singular: string;
-  readonly shortNames: readonly string[];
-  readonly namespaced: boolean;
-  /** It came from a CustomResourceDefinition: generations are counted, and strategic merge patches refused. */
-  readonly isCustom: boolean;
-  /** Whether only writes to `/status` change `status`. Besides it, they change only metadata. */
-  readonly hasStatus: boolean;
-  /** Whether a PUT of an absent object creates it. */
-  readonly createsOnUpdate: boolean;
-  /** Whether a PUT must carry a resourceVersion. */
-  readonly needsVersionOnUpdate: boolean;
-  readonly schema: RecordField;
-  /** Fields besides `metadata.name` and `metadata.namespace` that a field selector may name. */
-  readonly selectable: readonly string[];
-}
-
-const METADATA: RecordField = record({
-  name: "text",
-  generateName: "text",
-  namespace: "text",
-  selfLink: "text",
-  uid: "text",
-  resourceVersion: "text",
-  generation: "integer",
-  creationTimestamp: "time",
-  deletionTimestamp: "time",
-  deletionGracePeriodSeconds: "integer",
-  labels: mapOf("pointer"),
-  annotations: mapOf("pointer"),
-  ownerReferences: mergedBy("uid", "any"),
-  finalizers: { items: "pointer", set: true },
-  managedFields: listOf("any"),
-  clusterName: "text",
-});
-
-function define(
-  names: Pick<Kind, "kind" | "plural"> & { readonly apiVersion?: string },
-  options: Partial<Omit<Kind, "kind" | "plural" | "schema">> & {
-    readonly fields: Readonly<Record<string, Field>>;
-  },
-): Kind {
-  const { fields, ...rest } = options;
-  const [group, version] = (names.apiVersion ?? "v1").includes("/")
-    ? (names.apiVersion ?? "").split("/")
-    : ["", names.apiVersion ?? "v1"];
-  return {
-    group: group ?? "",
-    version: version ?? "v1",
-    kind: names.kind,
-    plural: names.plural,
-    singular: names.kind.toLowerCase(),
-    shortNames: [],
-    namespaced: true,
-    isCustom: false,
-    hasStatus: false,
-    createsOnUpdate: false,
-    needsVersionOnUpdate: false,
-    selectable: [],
-    ...rest,
-    schema: record({ kind: "text", apiVersion: "text", metadata: METADATA, ...fields }),
-  };
-}
 
 const REFERENCE: RecordField = record({
   kind: "text",
@@ -111,7 +44,7 @@ const LEASE_SPEC: RecordField = record({
   leaseTransitions: "integer",
 });
 
-/** All kinds except Services. Pods are there because `kubectl describe node` lists them. */
+/** Kinds that are the same in all versions. Pods are there because `kubectl describe node` lists them. */
 const OTHER_KINDS: readonly Kind[] = [
   define(
     { kind: "Node", plural: "nodes" },
@@ -204,7 +137,38 @@ const OTHER_KINDS: readonly Kind[] = [
   ),
 ];
 
-/** The kinds that Kubernetes 1.`minor` serves. */
+/** The last minor version that has PodDisruptionBudgets only in a beta version. */
+const LAST_BETA_BUDGETS = 20;
+const ROLE_API = "rbac.authorization.k8s.io/v1";
+
+/** Deployments, and rights within a namespace. */
+const WORKLOAD_KINDS: readonly Kind[] = [
+  define(
+    { kind: "Deployment", plural: "deployments", apiVersion: "apps/v1" },
+    {
+      shortNames: ["deploy"],
+      hasStatus: true,
+      generations: "specAndAnnotations",
+      fields: DEPLOYMENT_FIELDS,
+    },
+  ),
+  define(
+    { kind: "Role", plural: "roles", apiVersion: ROLE_API },
+    { createsOnUpdate: true, fields: { rules: listOf("any") } },
+  ),
+  define(
+    { kind: "RoleBinding", plural: "rolebindings", apiVersion: ROLE_API },
+    {
+      createsOnUpdate: true,
+      fields: {
+        subjects: listOf("any"),
+        roleRef: record({ apiGroup: "pointer", kind: "pointer", name: "pointer" }),
+      },
+    },
+  ),
+];
+
+/** The kinds that Kubernetes 1.`minor` serves, each in one version. */
 export function listKinds(minor: number): readonly Kind[] {
   const features = toServiceFeatures(minor);
   const names = { kind: "Service", plural: "services" };
@@ -216,31 +180,25 @@ export function listKinds(minor: number): readonly Kind[] {
     selectable: ["spec.clusterIP", "spec.type"],
     fields: toServiceFields(features),
   });
-  return [...OTHER_KINDS, services];
+  const budgets = define(
+    {
+      kind: "PodDisruptionBudget",
+      plural: "poddisruptionbudgets",
+      apiVersion: minor > LAST_BETA_BUDGETS ? "policy/v1" : "policy/v1beta1",
+    },
+    {
+      shortNames: ["pdb"],
+      hasStatus: true,
+      needsVersionOnUpdate: true,
+      generations: "spec",
+      fields: BUDGET_FIELDS,
+    },
+  );
+  return [...OTHER_KINDS, ...WORKLOAD_KINDS, budgets, services];
 }
 
 /** The kinds of the newest version. */
 export const KINDS: readonly Kind[] = listKinds(NEWEST_MINOR);
-
-/** A kind from a CustomResourceDefinition, with a status and without a schema. */
-export interface CustomKind {
-  /** `example.org/v1` */
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly plural: string;
-  readonly namespaced: boolean;
-}
-
-/** Builds the kind that the server serves for a {@linkcode CustomKind}. */
-export function defineCustomKind({ namespaced, ...names }: CustomKind): Kind {
-  const fields = { spec: "any", status: "any" } as const;
-  return define(names, { namespaced, isCustom: true, hasStatus: true, fields });
-}
-
-/** `v1` or `group/v1`. */
-export function apiVersionOf(kind: Kind): string {
-  return kind.group === "" ? kind.version : `${kind.group}/${kind.version}`;
-}
 
 /** Finds a kind by its place in a path, or `undefined`. */
 export function findKind(

@@ -3,7 +3,8 @@
  * @module
  */
 import type { JsonObject } from "../patches/json.ts";
-import { apiVersionOf, KINDS, type Kind } from "./kinds.ts";
+import { apiVersionOf, type Kind } from "./kind.ts";
+import { KINDS } from "./kinds.ts";
 
 /** The document at `/openapi/v3` or `/openapi/v3/<api path>`; `undefined` for any other path. */
 export function openApiAt(pathname: string, all: readonly Kind[] = KINDS): JsonObject | undefined {

@@ -12,7 +12,7 @@ import {
   type JsonObject,
 } from "../patches/json.ts";
 import { finalizersOf, isDeleting } from "../writes.ts";
-import type { Kind } from "./kinds.ts";
+import type { Kind } from "./kind.ts";
 
 const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL_NAME = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;

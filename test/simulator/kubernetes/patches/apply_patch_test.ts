@@ -49,6 +49,14 @@ const CASES: readonly Case[] = [
   ["drops from a set", { set: ["a", "b"] }, { set: ["a"] }, {}, { set: ["b"] }, []],
   ["keeps in a set", { set: ["a", "b"] }, { set: ["a"] }, { set: ["a"] }, { set: ["a", "b"] }, []],
   [
+    "takes back a field of an item",
+    { list: [{ k: "a", v: "1", w: "theirs" }, { k: "b" }] },
+    { list: [{ k: "a", v: "1" }] },
+    { list: [{ k: "a" }] },
+    { list: [{ k: "a", w: "theirs" }, { k: "b" }] },
+    [],
+  ],
+  [
     "drops an item",
     { list: [{ k: "a" }, { k: "b" }] },
     { list: [{ k: "a" }] },

@@ -4,6 +4,8 @@ import { discover } from "../../../../lib/simulator/kubernetes/schema/discovery.
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const LEASES = "coordination.k8s.io";
 const STORAGE = "storage.k8s.io";
+const ROLES = "rbac.authorization.k8s.io";
+const GROUPS = [LEASES, STORAGE, "apps", ROLES, "policy"];
 
 function ask(path: string, accept: string = "application/json"): Response {
   return discover(path, new Request(`http://127.0.0.1${path}`, { headers: { accept } }));
@@ -17,7 +19,7 @@ test.each(["/healthz", "/livez", "/readyz"])("discover() answers %s with ok", as
 test.each([
   ["/version", { major: "1", platform: "none" }],
   ["/api", { kind: "APIVersions", versions: ["v1"] }],
-  ["/apis", { kind: "APIGroupList", groups: [{ name: LEASES }, { name: STORAGE }] }],
+  ["/apis", { kind: "APIGroupList", groups: GROUPS.map((name) => ({ name })) }],
   [
     `/apis/${LEASES}`,
     {
@@ -62,6 +64,20 @@ test.each([
         metadata: { name: STORAGE },
         versions: [{ resources: [{ resource: "volumeattachments", scope: "Cluster" }] }],
       },
+      {
+        metadata: { name: "apps" },
+        versions: [
+          { resources: [{ resource: "deployments", subresources: [{ subresource: "status" }] }] },
+        ],
+      },
+      {
+        metadata: { name: ROLES },
+        versions: [{ resources: [{ resource: "roles" }, { resource: "rolebindings" }] }],
+      },
+      {
+        metadata: { name: "policy" },
+        versions: [{ version: "v1", resources: [{ resource: "poddisruptionbudgets" }] }],
+      },
     ],
   ],
 ])("discover() answers %s with all groups at once when asked to", async (path, items) => {
@@ -81,7 +97,7 @@ test("discover() says in the aggregated form that nodes have a status", async ()
   });
 });
 
-test.each(["/", "/metrics", "/api/v2", "/apis/apps", `/apis/${LEASES}/v2`, "/openapi/v2"])(
+test.each(["/", "/metrics", "/api/v2", "/apis/batch", `/apis/${LEASES}/v2`, "/openapi/v2"])(
   "discover() knows no %s",
   (path) => {
     expect(() => ask(path)).toThrow("could not find the requested resource");

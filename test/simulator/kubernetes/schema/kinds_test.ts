@@ -2,9 +2,8 @@ import { expect, test } from "bun:test";
 import {
   apiVersionOf,
   defineCustomKind,
-  findKind,
-  KINDS,
-} from "../../../../lib/simulator/kubernetes/schema/kinds.ts";
+} from "../../../../lib/simulator/kubernetes/schema/kind.ts";
+import { findKind, KINDS, listKinds } from "../../../../lib/simulator/kubernetes/schema/kinds.ts";
 import { kindOf } from "../../../support/kube/kinds/simulator_kinds.ts";
 
 test.each([
@@ -20,19 +19,15 @@ test.each([
 });
 
 test.each([
-  ["nodes", "v1"],
-  ["leases", "coordination.k8s.io/v1"],
-])("apiVersionOf() %s is %s", (plural, expected) => {
-  expect(apiVersionOf(kindOf(plural))).toBe(expected);
-});
-
-test.each([
   ["nodes", { namespaced: false, hasStatus: true, createsOnUpdate: false }],
   ["namespaces", { namespaced: false, hasStatus: true, createsOnUpdate: false }],
   ["pods", { namespaced: true, hasStatus: true, createsOnUpdate: false }],
   ["events", { namespaced: true, hasStatus: false, createsOnUpdate: true }],
   ["leases", { namespaced: true, createsOnUpdate: true, needsVersionOnUpdate: true }],
   ["secrets", { namespaced: true, hasStatus: false, createsOnUpdate: false }],
+  ["deployments", { namespaced: true, hasStatus: true, generations: "specAndAnnotations" }],
+  ["poddisruptionbudgets", { version: "v1", hasStatus: true, generations: "spec" }],
+  ["roles", { group: "rbac.authorization.k8s.io", hasStatus: false }],
 ])("KINDS says how %s behave: %p", (plural, expected) => {
   expect(kindOf(plural)).toMatchObject(expected);
 });
@@ -43,10 +38,10 @@ test("KINDS has no two kinds at one path, and all have metadata", () => {
   for (const kind of KINDS) expect(kind.schema.fields).toHaveProperty("metadata");
 });
 
-test("defineCustomKind() gives a kind with a status, which takes any spec", () => {
-  const names = { apiVersion: "example.org/v1", kind: "Gallery", plural: "galleries" };
-  const kind = defineCustomKind({ ...names, namespaced: false });
-  expect(kind).toMatchObject({ group: "example.org", version: "v1", singular: "gallery" });
-  expect([kind.namespaced, kind.hasStatus, kind.isCustom]).toEqual([false, true, true]);
-  expect(kind.schema.fields).toMatchObject({ spec: "any", status: "any" });
+test.each([
+  [20, "v1beta1"],
+  [21, "v1"],
+])("listKinds() of 1.%p has PodDisruptionBudgets in version %s only", (minor, version) => {
+  const budgets = listKinds(minor).filter(({ kind }) => kind === "PodDisruptionBudget");
+  expect(budgets.map((kind) => kind.version)).toEqual([version]);
 });

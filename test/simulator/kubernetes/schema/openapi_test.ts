@@ -2,14 +2,18 @@ import { expect, test } from "bun:test";
 import { openApiAt } from "../../../../lib/simulator/kubernetes/schema/openapi.ts";
 
 test("openApiAt() names a document for each group and version", () => {
+  const paths = [
+    "api/v1",
+    "apis/coordination.k8s.io/v1",
+    "apis/storage.k8s.io/v1",
+    "apis/apps/v1",
+    "apis/rbac.authorization.k8s.io/v1",
+    "apis/policy/v1",
+  ];
   expect(openApiAt("/openapi/v3")).toEqual({
-    paths: {
-      "api/v1": { serverRelativeURL: "/openapi/v3/api/v1" },
-      "apis/coordination.k8s.io/v1": {
-        serverRelativeURL: "/openapi/v3/apis/coordination.k8s.io/v1",
-      },
-      "apis/storage.k8s.io/v1": { serverRelativeURL: "/openapi/v3/apis/storage.k8s.io/v1" },
-    },
+    paths: Object.fromEntries(
+      paths.map((path) => [path, { serverRelativeURL: `/openapi/v3/${path}` }]),
+    ),
   });
 });
 
