@@ -1,5 +1,5 @@
 import { describeCaches } from "../support/kube/cache/story.ts";
-import { toContractServer } from "../support/kube/contract_cluster.ts";
+import { toContractServer } from "../support/kube/contract/cluster.ts";
 import { skipsCluster, startCluster } from "../support/process/cluster.ts";
 
 describeCaches(

@@ -34,7 +34,7 @@ import {
   withFile,
 } from "../../support/deploy/deploy_tools.ts";
 import { OtherHolder } from "../../support/kube/election/other_holder.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { createNetwork, skipsNetworks, type TestNetwork } from "../../support/net/network.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";

@@ -12,7 +12,7 @@ import { parseFlags } from "../../../lib/cli/flags/mod.ts";
 import { YAML_SYNTAX } from "../../../lib/config/yaml_syntax.ts";
 import type { Access } from "../../../lib/kube/access/review.ts";
 import { LEASE, RIGHTS } from "../../support/process/cluster_rig.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {
   adaptManifests,

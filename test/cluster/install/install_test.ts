@@ -14,7 +14,7 @@ import {
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import { LEASE, waitUntil } from "../../support/process/cluster_rig.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import {
   CHART,
   type Manifest,

@@ -13,7 +13,7 @@ import {
   RIGHTS,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import {
   type LogRecord,
   listPrograms,

@@ -17,7 +17,7 @@ import {
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { UNINITIALIZED, waitUntil } from "../../support/process/cluster_rig.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import {
   type LandfallProcess,
   listPrograms,

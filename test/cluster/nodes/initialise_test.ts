@@ -7,7 +7,7 @@ import type { NodeView } from "../../../lib/http/views.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { swapUuid } from "../../../lib/core/text/uuid.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,

@@ -17,7 +17,7 @@ import {
   createDemoWorld,
   startCloudStackSimulator,
 } from "../../../lib/simulator/cloudstack/mod.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import { OtherHolder } from "../../support/kube/election/other_holder.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { listCodeBlocks } from "../../support/markdown_links.ts";

@@ -13,7 +13,7 @@ import {
   UNINITIALIZED,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
 import { OtherHolder } from "../../support/kube/election/other_holder.ts";
 

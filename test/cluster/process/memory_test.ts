@@ -11,7 +11,7 @@ import { Simulators } from "../../../bench/processes.ts";
 import { readHoldings } from "../../../bench/meters/proc.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { isInitialised } from "../../support/process/cluster_rig.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import {
   type LandfallProcess,
   listPrograms,

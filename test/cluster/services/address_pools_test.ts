@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listRights, needAll } from "../../../lib/app/rights.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
-import { readJson } from "../../support/kube/contract_client.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,

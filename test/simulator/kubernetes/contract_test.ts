@@ -1,9 +1,9 @@
 import { describe } from "bun:test";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import { describeKubernetesContract } from "../../support/kube/contract_kubernetes.ts";
-import type { ContractServer } from "../../support/kube/contract_kubernetes.ts";
-import { addServiceCases } from "../../support/kube/contract_services.ts";
+import { describeKubernetesContract } from "../../support/kube/contract/kubernetes.ts";
+import type { ContractServer } from "../../support/kube/contract/kubernetes.ts";
+import { addServiceCases } from "../../support/kube/contract/services.ts";
 
 async function start(minor: number): Promise<ContractServer> {
   const simulator = startKubernetesSimulator({ clock: systemClock, minor });

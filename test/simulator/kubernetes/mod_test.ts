@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import type { KubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
-import { ContractClient, type WireEvent } from "../../support/kube/contract_client.ts";
+import { ContractClient, type WireEvent } from "../../support/kube/contract/client.ts";
 
 const NODES = "/api/v1/nodes";
 

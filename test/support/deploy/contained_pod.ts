@@ -8,7 +8,7 @@
 import { chmodSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readJson } from "../kube/contract_client.ts";
+import { readJson } from "../kube/contract/client.ts";
 import type { Cluster } from "../process/cluster.ts";
 import { type LandfallProcess, type Program, startLandfall } from "../process/landfall_process.ts";
 import { SecretMount } from "../process/secret_mount.ts";

@@ -10,7 +10,7 @@
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import type { Cluster } from "../process/cluster.ts";
-import { readJson } from "../kube/contract_client.ts";
+import { readJson } from "../kube/contract/client.ts";
 import {
   killAll,
   type LandfallProcess,

@@ -4,7 +4,7 @@
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { type ClusterRig, NOT_READY, UNINITIALIZED, waitUntil } from "../process/cluster_rig.ts";
-import { readJson } from "../kube/contract_client.ts";
+import { readJson } from "../kube/contract/client.ts";
 import { listNodeWrites } from "../kube/election/lease_history.ts";
 
 /** What somebody else put on a Node. */

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Policy, PolicyRule } from "../../../lib/app/rights.ts";
 import { createAuthority, createCertificate, type CertificateFiles } from "../net/certificates.ts";
-import { readJson } from "../kube/contract_client.ts";
+import { readJson } from "../kube/contract/client.ts";
 import { findFreePort, startProcess, waitUntilReady } from "./server_process.ts";
 import type { ServerProcess } from "./server_process.ts";
 

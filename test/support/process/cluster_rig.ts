@@ -18,7 +18,7 @@ import {
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
-import { readJson } from "../kube/contract_client.ts";
+import { readJson } from "../kube/contract/client.ts";
 import { type LandfallProcess, type Program, startLandfall } from "./landfall_process.ts";
 
 /** The taint of a Node that waits for its cloud, as a kubelet with `--cloud-provider=external` sets it. */

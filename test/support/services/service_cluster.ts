@@ -14,7 +14,7 @@ import {
   startCloudStackSimulator,
   type World,
 } from "../../../lib/simulator/cloudstack/mod.ts";
-import { readJson } from "../kube/contract_client.ts";
+import { readJson } from "../kube/contract/client.ts";
 import { ClusterRig, type Controller, waitUntil } from "../process/cluster_rig.ts";
 import { killAll, type Program } from "../process/landfall_process.ts";
 

@@ -6,7 +6,7 @@
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Cluster } from "../process/cluster.ts";
 import { toNodeObject } from "../process/cluster_rig.ts";
-import { readJson } from "../kube/contract_client.ts";
+import { readJson } from "../kube/contract/client.ts";
 
 const TRY_MS = 4_000;
 const PAUSE_MS = 250;

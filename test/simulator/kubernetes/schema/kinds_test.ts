@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  apiVersionOf,
-  defineCustomKind,
-} from "../../../../lib/simulator/kubernetes/schema/kind.ts";
+import { apiVersionOf } from "../../../../lib/simulator/kubernetes/schema/kind.ts";
 import { findKind, KINDS, listKinds } from "../../../../lib/simulator/kubernetes/schema/kinds.ts";
 import { kindOf } from "../../../support/kube/kinds/simulator_kinds.ts";
 

@@ -12,8 +12,8 @@ import type { StoreReader } from "../../../../lib/kube/cache/store.ts";
 import { type CredentialsSource, loadCredentials } from "../../../../lib/kube/credentials/mod.ts";
 import type { KubeObject, Resource } from "../../../../lib/kube/kinds/resource.ts";
 import { until } from "../../nodes/rig.ts";
-import { ContractClient } from "../contract_client.ts";
-import type { ContractServer } from "../contract_kubernetes.ts";
+import { ContractClient } from "../contract/client.ts";
+import type { ContractServer } from "../contract/kubernetes.ts";
 import { GALLERIES, type Gallery } from "../../galleries/kinds.ts";
 
 /** The API server of a story. */

@@ -4,7 +4,7 @@
  */
 import { toMicroTime } from "../../../../lib/kube/election/lease.ts";
 import type { Cluster } from "../../process/cluster.ts";
-import { readJson } from "../contract_client.ts";
+import { readJson } from "../contract/client.ts";
 
 const RENEW_MS = 400;
 

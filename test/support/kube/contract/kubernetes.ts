@@ -3,15 +3,15 @@
  * @module
  */
 import { afterAll, beforeAll, describe } from "bun:test";
-import type { CustomKind } from "../../../lib/simulator/kubernetes/mod.ts";
-import { ContractClient, type ContractTarget, readJson } from "./contract_client.ts";
-import { addApplyCases } from "./contract_apply.ts";
-import { addKindCases } from "./contract_kinds.ts";
-import { addListCases } from "./contract_lists.ts";
-import { addServiceCases } from "./contract_services.ts";
-import { addWatchCases } from "./contract_watches.ts";
-import { addWorkloadCases } from "./contract_workloads.ts";
-import { addWriteCases } from "./contract_writes.ts";
+import type { CustomKind } from "../../../../lib/simulator/kubernetes/mod.ts";
+import { ContractClient, type ContractTarget, readJson } from "./client.ts";
+import { addApplyCases } from "./apply.ts";
+import { addKindCases } from "./kinds.ts";
+import { addListCases } from "./lists.ts";
+import { addServiceCases } from "./services.ts";
+import { addWatchCases } from "./watches.ts";
+import { addWorkloadCases } from "./workloads.ts";
+import { addWriteCases } from "./writes.ts";
 
 /** An API server that serves more kinds when it is told to. */
 export interface ContractServer extends ContractTarget {

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { WireEvent } from "./contract_client.ts";
-import type { ContractContext } from "./contract_kubernetes.ts";
+import type { WireEvent } from "./client.ts";
+import type { ContractContext } from "./kubernetes.ts";
 
 const NODES = "/api/v1/nodes";
 

@@ -2,9 +2,9 @@
  * A real API server as the contract suite wants it.
  * @module
  */
-import type { Cluster } from "../process/cluster.ts";
-import type { ContractServer } from "./contract_kubernetes.ts";
-import { CRDS_PATH, toCrd, toCrdPath } from "./kinds/crd.ts";
+import type { Cluster } from "../../process/cluster.ts";
+import type { ContractServer } from "./kubernetes.ts";
+import { CRDS_PATH, toCrd, toCrdPath } from "../kinds/crd.ts";
 
 /** The cluster as an API server under contract; ending that ends the cluster. */
 export function toContractServer(cluster: Cluster): ContractServer {

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "./contract_client.ts";
-import type { ContractContext } from "./contract_kubernetes.ts";
+import type { Answer } from "./client.ts";
+import type { ContractContext } from "./kubernetes.ts";
 
 const NODES = "/api/v1/nodes";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "./contract_client.ts";
-import type { ContractContext } from "./contract_kubernetes.ts";
+import type { Answer } from "./client.ts";
+import type { ContractContext } from "./kubernetes.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const OWNER = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "u-1" };

@@ -3,8 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "./contract_client.ts";
-import type { ContractContext } from "./contract_kubernetes.ts";
+import type { Answer } from "./client.ts";
+import type { ContractContext } from "./kubernetes.ts";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const CLEANUP = "service.kubernetes.io/load-balancer-cleanup";

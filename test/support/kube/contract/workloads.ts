@@ -1,10 +1,10 @@
 /**
- * Contract of Deployments, PodDisruptionBudgets, Secrets, Roles and RoleBindings: defaults, generations, what is applied.
+ * Contract of Deployments, PodDisruptionBudgets, Secrets, Roles and RoleBindings, and of Services that are applied.
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Answer, WireObject } from "./contract_client.ts";
-import type { ContractContext } from "./contract_kubernetes.ts";
+import type { Answer, WireObject } from "./client.ts";
+import type { ContractContext } from "./kubernetes.ts";
 
 const NAMESPACE = "namespaces/default";
 const DEPLOYMENTS = `/apis/apps/v1/${NAMESPACE}/deployments`;

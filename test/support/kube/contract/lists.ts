@@ -3,8 +3,8 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { WireObject } from "./contract_client.ts";
-import type { ContractContext } from "./contract_kubernetes.ts";
+import type { WireObject } from "./client.ts";
+import type { ContractContext } from "./kubernetes.ts";
 
 const NODES = "/api/v1/nodes";
 const SELECTED = `${NODES}?labelSelector=page%3Dyes`;
