@@ -42,7 +42,7 @@ export function validate(
 ): readonly FieldProblem[] {
   const problems = [
     ...metadataProblems(objectAt(object, "metadata")),
-    ...finalizerProblems(object, before),
+    ...finalizerProblems(kind, object, before),
   ];
   if (kind.kind === "Node") problems.push(...nodeProblems(object, before));
   if (kind.kind === "Event") problems.push(...eventProblems(object));
@@ -90,15 +90,16 @@ function metadataProblems(metadata: JsonObject): readonly FieldProblem[] {
   return problems;
 }
 
-/** An object that is being deleted gets no more finalizers. */
+/** An object that is being deleted gets no more finalizers. Those of built-in kinds have a domain and a name. */
 function finalizerProblems(
+  { isCustom }: Kind,
   object: JsonObject,
   before: JsonObject | undefined,
 ): readonly FieldProblem[] {
   const [old, now] = [before ?? {}, object].map((one) => finalizersOf(one));
   const field = "metadata.finalizers";
   const problems = (now ?? []).flatMap((name, index) =>
-    typeof name === "string" && (STANDARD_FINALIZERS.has(name) || name.includes("/"))
+    typeof name === "string" && (isCustom || STANDARD_FINALIZERS.has(name) || name.includes("/"))
       ? []
       : [invalidValue(`${field}[${index}]`, name, FINALIZER_RULE)],
   );

@@ -103,6 +103,12 @@ export function addKindCases(use: () => ContractContext): void {
       expect((await client.send("POST", HERE, body)).body).not.toHaveProperty("status");
     });
 
+    test("has finalizers that are only a domain, as built-in kinds have not", async () => {
+      const { status } = await post("kept", { finalizers: ["museum.example.org"] });
+      expect(status).toBe(201);
+      await use().client.patch(`${HERE}/kept`, "merge", { metadata: { finalizers: null } });
+    });
+
     test("takes no object that does not say of what kind it is", async () => {
       const body = { metadata: { name: "untyped" } };
       const answer = await use().client.send("POST", HERE, body);

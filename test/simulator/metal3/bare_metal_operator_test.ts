@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import type { ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
+import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.ts";
+import { createHost } from "../../../lib/simulator/metal3/hosts.ts";
+import { stateOf } from "../../../lib/simulator/metal3/host_state.ts";
+import { createHosts, HOSTS } from "../../support/metal3/objects.ts";
+
+const PATH = { namespace: HOSTS, name: "r1-worker-1" };
+const IMAGE = { spec: { image: { url: "https://images.example.org/a" } } };
+
+function createOne(): ObjectAccess {
+  return createHosts([{ name: "r1", flavors: { worker: 1 } }]);
+}
+
+/** The states of the host after each step, until none changes it. */
+function listStates(objects: ObjectAccess): readonly string[] {
+  const states: string[] = [];
+  while (operateHosts(objects).moved.length > 0) {
+    const host = objects.get("baremetalhosts", PATH);
+    states.push(host === undefined ? "gone" : stateOf(host));
+  }
+  return states;
+}
+
+test("operateHosts() leaves an available host alone", () => {
+  const objects = createOne();
+  const before = objects.get("baremetalhosts", PATH);
+  expect(operateHosts(objects)).toEqual({ moved: [], rebooted: [] });
+  expect(objects.get("baremetalhosts", PATH)).toEqual(before);
+});
+
+test("operateHosts() registers and inspects a new host", () => {
+  const objects = createHosts([]);
+  createHost(objects, { ...PATH, labels: {}, networks: [] }, "registering");
+  expect(listStates(objects)).toEqual(["inspecting", "preparing", "available"]);
+});
+
+test("operateHosts() installs an image, and cleans the host when it is taken away", () => {
+  const objects = createOne();
+  objects.patch("baremetalhosts", PATH, IMAGE);
+  expect(listStates(objects)).toEqual(["provisioning", "provisioned"]);
+  objects.patch("baremetalhosts", PATH, { spec: { image: null } });
+  expect(listStates(objects)).toEqual(["deprovisioning", "available"]);
+});
+
+test("operateHosts() cleans a host that is deleted before it lets it go", () => {
+  const objects = createOne();
+  objects.patch("baremetalhosts", PATH, IMAGE);
+  listStates(objects);
+  objects.delete("baremetalhosts", PATH);
+  expect(listStates(objects)).toEqual(["deprovisioning", "deleting", "gone"]);
+});
+
+test("operateHosts() restarts a host once for the annotation", () => {
+  const objects = createOne();
+  const annotations = { "reboot.metal3.io": "", other: "stays" };
+  objects.patch("baremetalhosts", PATH, { metadata: { annotations } });
+  expect(operateHosts(objects).rebooted).toEqual([`${HOSTS}/r1-worker-1`]);
+  expect(operateHosts(objects).rebooted).toEqual([]);
+  expect(objects.get("baremetalhosts", PATH)?.metadata["annotations"]).toEqual({ other: "stays" });
+});
+
+test("operateHosts() leaves a paused host alone", () => {
+  const objects = createOne();
+  const annotations = { "baremetalhost.metal3.io/paused": "", "reboot.metal3.io": "" };
+  objects.patch("baremetalhosts", PATH, { ...IMAGE, metadata: { annotations } });
+  expect(operateHosts(objects)).toEqual({ moved: [], rebooted: [] });
+});
