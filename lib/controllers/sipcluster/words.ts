@@ -26,6 +26,8 @@ export const FORCE_RELEASE = "sip.airshipit.org/force-release";
 
 /** Annotation of Pods: a hash of what they read once, at their start. They roll when it changes. */
 export const CONFIG_HASH = "landfall.dev/config-hash";
+/** Label of everything that Landfall makes for a SIPCluster: its name. */
+export const SIP_CLUSTER_LABEL = "landfall.dev/sip-cluster";
 
 /** The Lease of the process that works on SIPClusters. */
 export const LEASE = "landfall-sipcluster";

@@ -1,0 +1,138 @@
+/**
+ * The kinds of objects that the services of a cluster are made of, and the objects as planners write them.
+ * @module
+ */
+import type {
+  V1ConfigMap,
+  V1DeploymentSpec,
+  V1DeploymentStatus,
+  V1PodDisruptionBudgetSpec,
+  V1PolicyRule,
+  V1RoleRef,
+  V1Secret,
+  V1ServiceAccount,
+  V1ServiceSpec,
+} from "@kubernetes/client-node";
+import type { Kind } from "../../../kube/kinds/kind.ts";
+import type { KubeObject, ObjectMeta, Raw, Resource } from "../../../kube/kinds/resource.ts";
+import { pick } from "../../../kube/kinds/trim.ts";
+import type { OwnedObject } from "./types.ts";
+
+/** What decides whether a Deployment is available. */
+const STATUS_FIELDS = [
+  "observedGeneration",
+  "replicas",
+  "updatedReplicas",
+  "availableReplicas",
+  "conditions",
+] as const;
+
+export interface Deployment extends KubeObject {
+  readonly spec?: Raw<V1DeploymentSpec>;
+  readonly status?: Pick<Raw<V1DeploymentStatus>, (typeof STATUS_FIELDS)[number]>;
+}
+/** A Service, with the node ports that Kubernetes chose. */
+export interface OwnedService extends KubeObject {
+  readonly spec?: Raw<V1ServiceSpec>;
+}
+export interface ConfigMap extends KubeObject {
+  readonly data?: Raw<V1ConfigMap>["data"];
+}
+/** A Secret: `data` in base64. `stringData` is not for server-side apply, which would never remove a key of it. */
+export interface Secret extends KubeObject {
+  readonly type?: Raw<V1Secret>["type"];
+  readonly data?: Raw<V1Secret>["data"];
+}
+export interface PodDisruptionBudget extends KubeObject {
+  readonly spec?: Raw<V1PodDisruptionBudgetSpec>;
+}
+export interface ServiceAccount extends KubeObject {
+  readonly automountServiceAccountToken?: Raw<V1ServiceAccount>["automountServiceAccountToken"];
+}
+export interface Role extends KubeObject {
+  readonly rules?: readonly Raw<V1PolicyRule>[];
+}
+export interface RoleBinding extends KubeObject {
+  readonly roleRef?: Raw<V1RoleRef>;
+  readonly subjects?: readonly {
+    readonly kind: string;
+    readonly name: string;
+    readonly namespace?: string;
+  }[];
+}
+
+/** Deployments, without what only other programs read of their status. */
+export const DEPLOYMENTS: Kind<Deployment> = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  plural: "deployments",
+  namespaced: true,
+  metadata: ["ownerReferences", "generation"],
+  keep: ({ status }) => ({ status: pick(status ?? {}, STATUS_FIELDS) }),
+};
+
+/** Services with their whole `spec`, which is compared with what is wanted. */
+export const OWNED_SERVICES: Kind<OwnedService> = {
+  apiVersion: "v1",
+  kind: "Service",
+  plural: "services",
+  namespaced: true,
+  metadata: ["ownerReferences"],
+};
+
+export const CONFIG_MAPS: Kind<ConfigMap> = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+  metadata: ["ownerReferences"],
+};
+
+/** Secrets are only read by name: a right to list them is a right to read them all. */
+export const SECRETS: Resource<Secret> = namespaced("v1", "Secret", "secrets");
+
+/** As planners write them. Servers before Kubernetes 1.21 take the same object as `policy/v1beta1`. */
+export const POD_DISRUPTION_BUDGETS: Resource<PodDisruptionBudget> = namespaced(
+  "policy/v1",
+  "PodDisruptionBudget",
+  "poddisruptionbudgets",
+);
+export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = namespaced(
+  "v1",
+  "ServiceAccount",
+  "serviceaccounts",
+);
+export const ROLES: Resource<Role> = namespaced("rbac.authorization.k8s.io/v1", "Role", "roles");
+export const ROLE_BINDINGS: Resource<RoleBinding> = namespaced(
+  "rbac.authorization.k8s.io/v1",
+  "RoleBinding",
+  "rolebindings",
+);
+
+/** Writes an object of a kind, with `apiVersion` and `kind` in front. */
+export function toOwned<T extends KubeObject>(
+  resource: Resource<T>,
+  metadata: ObjectMeta,
+  fields: Omit<T, keyof KubeObject>,
+): OwnedObject {
+  const { apiVersion, kind, plural } = resource;
+  const body: KubeObject = { apiVersion, kind, metadata, ...fields };
+  return { resource: { apiVersion, kind, plural, namespaced: resource.namespaced }, body };
+}
+
+/** The `data` of a Secret from texts, with keys in order. */
+export function toSecretData(texts: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(texts)
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+  );
+}
+
+function namespaced<T extends KubeObject>(
+  apiVersion: string,
+  kind: string,
+  plural: string,
+): Resource<T> {
+  return { apiVersion, kind, plural, namespaced: true };
+}

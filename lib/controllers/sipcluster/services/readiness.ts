@@ -1,0 +1,71 @@
+/**
+ * Whether a service serves, by the status of its Deployment.
+ * @module
+ */
+import type { Deployment } from "./owned_kinds.ts";
+import type { ServicePlan } from "./types.ts";
+
+/** The readiness of one service, for the condition `ServicesReady`. */
+export interface Readiness {
+  /** As in {@linkcode ServicePlan}. */
+  readonly service: string;
+  /** Whether a Pod serves, and all Pods are made from what was applied last. */
+  readonly isReady: boolean;
+  /** Absent if it is ready. */
+  readonly reason?: string;
+  /** One sentence without a full stop. Also present if it is ready with fewer Pods than wanted. */
+  readonly message?: string;
+}
+
+/** Reason while Kubernetes makes Pods; another one says why it does not. */
+const PROGRESSING = "Progressing";
+
+/**
+ * Judges the readiness of a service.
+ *
+ * @param deployment Its Deployment as it was last seen; `undefined` if it was not seen since it was applied
+ */
+export function judgeReadiness(
+  { service, deployment: name }: ServicePlan,
+  deployment: Deployment | undefined,
+): Readiness {
+  if (name === undefined) return { service, isReady: true };
+  const wait = (message: string, reason: string = PROGRESSING): Readiness => ({
+    service,
+    isReady: false,
+    reason,
+    message: `Deployment ${name} ${message}`,
+  });
+  if (deployment === undefined) return wait("is not there yet");
+  const { generation = 0, deletionTimestamp } = deployment.metadata;
+  if (deletionTimestamp !== undefined) return wait("is being deleted");
+  const { status = {} } = deployment;
+  if ((status.observedGeneration ?? 0) < generation) return wait("was not looked at by Kubernetes");
+  const failure = findFailure(status.conditions);
+  if (failure) return wait(`fails: ${failure.message ?? "no reason was given"}`, failure.reason);
+  const wanted = deployment.spec?.replicas ?? 1;
+  const { updatedReplicas = 0, availableReplicas = 0, replicas = 0 } = status;
+  if (updatedReplicas < wanted)
+    return wait(`has ${updatedReplicas} of ${wanted} Pods of the newest form`);
+  if (replicas > updatedReplicas)
+    return wait(`still has ${replicas - updatedReplicas} Pods of an older form`);
+  if (availableReplicas === 0) return wait(`has no available Pod of ${wanted}`);
+  if (availableReplicas >= wanted) return { service, isReady: true };
+  const message = `Deployment ${name} has ${availableReplicas} of ${wanted} Pods available`;
+  return { service, isReady: true, message };
+}
+
+type Conditions = NonNullable<Deployment["status"]>["conditions"];
+
+/** Why Kubernetes makes no progress: it cannot create Pods, or they do not become ready in time. */
+function findFailure(
+  conditions: Conditions,
+): { readonly reason?: string; readonly message?: string } | undefined {
+  return (
+    conditions?.find(({ type, status }) => type === "ReplicaFailure" && status === "True") ??
+    conditions?.find(
+      ({ type, status, reason }) =>
+        type === "Progressing" && status === "False" && reason === "ProgressDeadlineExceeded",
+    )
+  );
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import {
+  DEPLOYMENTS,
+  SECRETS,
+  toOwned,
+  toSecretData,
+} from "../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { trimObject } from "../../../../lib/kube/kinds/trim.ts";
+
+test("toOwned() writes apiVersion and kind before the fields of an object", () => {
+  const { resource, body } = toOwned(SECRETS, { name: "a", namespace: "t" }, { type: "Opaque" });
+  expect(JSON.stringify(body)).toBe(
+    '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","namespace":"t"},"type":"Opaque"}',
+  );
+  expect(resource).toMatchObject({ plural: "secrets", namespaced: true });
+});
+
+test("toSecretData() encodes texts, in the order of their keys", () => {
+  expect(JSON.stringify(toSecretData({ b: "1", a: "ä" }))).toBe('{"a":"w6Q=","b":"MQ=="}');
+});
+
+test("a cache keeps what a Deployment is made from, and of its status only what says whether it serves", () => {
+  const spec = { replicas: 2, selector: {}, template: { metadata: { labels: { a: "b" } } } };
+  const status = { observedGeneration: 1, availableReplicas: 2, collisionCount: 3 };
+  const metadata = { name: "a", namespace: "t", generation: 1, managedFields: [] };
+  expect(trimObject(DEPLOYMENTS, { metadata, spec, status })).toEqual({
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "a", namespace: "t", generation: 1 },
+    spec,
+    status: { observedGeneration: 1, availableReplicas: 2 },
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, test } from "bun:test";
+import type { Deployment } from "../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { judgeReadiness } from "../../../../lib/controllers/sipcluster/services/readiness.ts";
+import type { ServicePlan } from "../../../../lib/controllers/sipcluster/services/types.ts";
+
+const PLAN: ServicePlan = {
+  service: "jumpHost",
+  deployment: "jumphost-a",
+  objects: [],
+  endpoints: [],
+};
+const WELL = { observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+
+function toDeployment(
+  status: Deployment["status"],
+  { replicas = 2, deletionTimestamp }: { replicas?: number; deletionTimestamp?: string } = {},
+): Deployment {
+  const metadata = { name: "jumphost-a", namespace: "t", generation: 3 };
+  return {
+    metadata: { ...metadata, ...(deletionTimestamp !== undefined && { deletionTimestamp }) },
+    spec: { replicas, selector: {}, template: {} },
+    ...(status && { status }),
+  };
+}
+
+function toCondition(type: string, status: string, reason: string): object[] {
+  return [{ type, status, reason, message: `because of ${reason}` }];
+}
+
+type Case = readonly [what: string, deployment: Deployment | undefined, says: string];
+
+test.each<Case>([
+  ["without a Deployment", undefined, "Progressing: Deployment jumphost-a is not there yet"],
+  [
+    "that is being deleted",
+    toDeployment(WELL, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+    "Progressing: Deployment jumphost-a is being deleted",
+  ],
+  [
+    "whose Deployment has no status",
+    toDeployment(undefined),
+    "Progressing: Deployment jumphost-a was not looked at by Kubernetes",
+  ],
+  [
+    "whose status is of an earlier generation",
+    toDeployment({ ...WELL, observedGeneration: 2 }),
+    "Progressing: Deployment jumphost-a was not looked at by Kubernetes",
+  ],
+  [
+    "whose Pods do not get ready in time",
+    toDeployment({
+      ...WELL,
+      availableReplicas: 1,
+      conditions: toCondition("Progressing", "False", "ProgressDeadlineExceeded"),
+    } as Deployment["status"]),
+    "ProgressDeadlineExceeded: Deployment jumphost-a fails: because of ProgressDeadlineExceeded",
+  ],
+  [
+    "whose Pods cannot be created",
+    toDeployment({
+      ...WELL,
+      conditions: toCondition("ReplicaFailure", "True", "FailedCreate"),
+    } as Deployment["status"]),
+    "FailedCreate: Deployment jumphost-a fails: because of FailedCreate",
+  ],
+  [
+    "in the middle of a rollout",
+    toDeployment({ ...WELL, replicas: 3, updatedReplicas: 1 }),
+    "Progressing: Deployment jumphost-a has 1 of 2 Pods of the newest form",
+  ],
+  [
+    "at the end of a rollout",
+    toDeployment({ ...WELL, replicas: 3 }),
+    "Progressing: Deployment jumphost-a still has 1 Pods of an older form",
+  ],
+  [
+    "without an available Pod",
+    toDeployment({ ...WELL, availableReplicas: 0 }),
+    "Progressing: Deployment jumphost-a has no available Pod of 2",
+  ],
+])("judgeReadiness() says that a service %s is not ready", (_what, deployment, says) => {
+  const { isReady, reason, message } = judgeReadiness(PLAN, deployment);
+  expect([isReady, `${reason}: ${message}`]).toEqual([false, says]);
+});
+
+test("judgeReadiness() says that a service is ready whose Pods are all available", () => {
+  expect(judgeReadiness(PLAN, toDeployment(WELL))).toEqual({ service: "jumpHost", isReady: true });
+  const conditions = [{ type: "Progressing", status: "True" }];
+  const status = { ...WELL, conditions };
+  expect(judgeReadiness(PLAN, toDeployment(status))).toMatchObject({ isReady: true });
+});
+
+test("judgeReadiness() says that a service is ready with one Pod of two, and that one lacks", () => {
+  expect(judgeReadiness(PLAN, toDeployment({ ...WELL, availableReplicas: 1 }))).toEqual({
+    service: "jumpHost",
+    isReady: true,
+    message: "Deployment jumphost-a has 1 of 2 Pods available",
+  });
+});
+
+test("judgeReadiness() says that a service without a Deployment of its own is ready", () => {
+  const { deployment: _none, ...plan } = PLAN;
+  expect(judgeReadiness(plan, undefined)).toEqual({ service: "jumpHost", isReady: true });
+});
