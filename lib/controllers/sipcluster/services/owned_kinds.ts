@@ -27,6 +27,7 @@ const STATUS_FIELDS = [
   "conditions",
 ] as const;
 
+/** A Deployment: what it is made from, and what of its status says whether it serves. */
 export interface Deployment extends KubeObject {
   readonly spec?: Raw<V1DeploymentSpec>;
   readonly status?: Pick<Raw<V1DeploymentStatus>, (typeof STATUS_FIELDS)[number]>;
@@ -35,6 +36,7 @@ export interface Deployment extends KubeObject {
 export interface OwnedService extends KubeObject {
   readonly spec?: Raw<V1ServiceSpec>;
 }
+/** A ConfigMap. */
 export interface ConfigMap extends KubeObject {
   readonly data?: Raw<V1ConfigMap>["data"];
 }
@@ -43,15 +45,19 @@ export interface Secret extends KubeObject {
   readonly type?: Raw<V1Secret>["type"];
   readonly data?: Raw<V1Secret>["data"];
 }
+/** A PodDisruptionBudget. */
 export interface PodDisruptionBudget extends KubeObject {
   readonly spec?: Raw<V1PodDisruptionBudgetSpec>;
 }
+/** A ServiceAccount. */
 export interface ServiceAccount extends KubeObject {
   readonly automountServiceAccountToken?: Raw<V1ServiceAccount>["automountServiceAccountToken"];
 }
+/** A Role. */
 export interface Role extends KubeObject {
   readonly rules?: readonly Raw<V1PolicyRule>[];
 }
+/** A RoleBinding. */
 export interface RoleBinding extends KubeObject {
   readonly roleRef?: Raw<V1RoleRef>;
   readonly subjects?: readonly {
@@ -80,6 +86,7 @@ export const OWNED_SERVICES: Kind<OwnedService> = {
   metadata: ["ownerReferences"],
 };
 
+/** ConfigMaps. */
 export const CONFIG_MAPS: Kind<ConfigMap> = {
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -97,12 +104,15 @@ export const POD_DISRUPTION_BUDGETS: Resource<PodDisruptionBudget> = namespaced(
   "PodDisruptionBudget",
   "poddisruptionbudgets",
 );
+/** ServiceAccounts. */
 export const SERVICE_ACCOUNTS: Resource<ServiceAccount> = namespaced(
   "v1",
   "ServiceAccount",
   "serviceaccounts",
 );
+/** Roles. */
 export const ROLES: Resource<Role> = namespaced("rbac.authorization.k8s.io/v1", "Role", "roles");
+/** RoleBindings. */
 export const ROLE_BINDINGS: Resource<RoleBinding> = namespaced(
   "rbac.authorization.k8s.io/v1",
   "RoleBinding",
