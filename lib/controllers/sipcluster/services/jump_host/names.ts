@@ -1,0 +1,29 @@
+/**
+ * What the objects of a jump host are called.
+ * @module
+ */
+import type { SipCluster } from "../../resource/sip_cluster.ts";
+import { toLabels, toObjectName } from "../names.ts";
+
+/** Names of the objects of one jump host. */
+export interface JumpHostNames {
+  /** Of the Service, Deployment, ConfigMap, ServiceAccount, Role and RoleBinding. */
+  readonly name: string;
+  /** Of the Secret with its host key. */
+  readonly hostKeys: string;
+  /** Of the ConfigMap through which it asks for reboots. */
+  readonly requests: string;
+}
+
+const COMPONENT = "jumphost";
+
+/** @param index Position in `spec.services.jumpHost`, from 0 */
+export function toJumpHostNames({ metadata }: SipCluster, index: number): JumpHostNames {
+  const name = toObjectName(COMPONENT, metadata.name, index);
+  return { name, hostKeys: `${name}-host-keys`, requests: `${name}-requests` };
+}
+
+/** Labels of a jump host's objects, which select its Pod. @param name From {@linkcode toJumpHostNames} */
+export function toJumpHostLabels(name: string): Readonly<Record<string, string>> {
+  return toLabels({ component: COMPONENT, app: COMPONENT, instance: name });
+}
