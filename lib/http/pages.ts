@@ -11,12 +11,16 @@ import { createObjectRoutes, type ObjectPages } from "./object_pages.ts";
 import { createPageRoutes } from "./page/mod.ts";
 import { createProbeRoutes } from "./probes.ts";
 import type { ProbeOptions } from "./probes.ts";
+import { createProcessRoutes, PROCESS_PATH } from "./process_page.ts";
+import type { ProcessView } from "./views.ts";
 
 /** The pages of a listener. */
 export interface PagesOptions {
   readonly probes: ProbeOptions;
   /** Absent: probes and metrics only. */
   readonly debug?: DebugOptions;
+  /** What the process runs and waits for; absent: there is no such page. */
+  readonly readProcess?: () => ProcessView;
   /** Kinds of objects that have pages of their own. @default {none} */
   readonly objects?: readonly ObjectPages[];
   /** Flags and their values for `/configz`; absent: there is no such page. */
@@ -25,7 +29,8 @@ export interface PagesOptions {
 }
 
 /** All pages, with a list of them at `/`. A page that throws is logged, and answers 500 without the reason. */
-export function createPages({ probes, debug, objects = [], configz, log }: PagesOptions): Hono {
+export function createPages({ probes, log, ...more }: PagesOptions): Hono {
+  const { debug, readProcess, objects = [], configz } = more;
   const pages = new Hono();
   pages.route("/", createProbeRoutes(probes));
   if (debug !== undefined) {
@@ -38,6 +43,10 @@ export function createPages({ probes, debug, objects = [], configz, log }: Pages
   const paths = ["/healthz", "/livez", "/readyz", "/metrics"];
   if (debug !== undefined) paths.push("/debug/", "/debug/nodes", "/debug/inventory");
   if (debug?.loadBalancers) paths.push(LOAD_BALANCERS_PATH);
+  if (readProcess) {
+    paths.push(PROCESS_PATH);
+    pages.route("/", createProcessRoutes(readProcess));
+  }
   for (const kind of objects) {
     paths.push(`/debug/${kind.plural}`);
     pages.route("/", createObjectRoutes(kind));

@@ -16,6 +16,8 @@ export interface Check {
   readonly probes: readonly ProbeName[];
   /** Reads only memory: a probe must answer immediately, even if the cloud does not. */
   isOk(): boolean;
+  /** What is worth knowing although it passes; no full stop. Shown to all who may ask. @default {nothing} */
+  note?(): string | undefined;
 }
 
 /** What the probes read. */
@@ -31,7 +33,8 @@ const PROBES: readonly ProbeName[] = ["healthz", "livez", "readyz"];
  * Routes for the probes and the metrics.
  *
  * A probe answers 200 `ok` or 500. `?verbose` lists the checks, `?exclude=name` leaves one out, and `/readyz/name` runs
- * only one (https://kubernetes.io/docs/reference/using-api/health-checks). It never says why a check fails.
+ * only one (https://kubernetes.io/docs/reference/using-api/health-checks). It never says why a check fails. Behind one
+ * that passes there may be a note.
  */
 export function createProbeRoutes({ checks, renderMetrics }: ProbeOptions): Hono {
   const routes = new Hono();
@@ -62,8 +65,8 @@ function answerProbe(context: Context, probe: ProbeName, checks: readonly Check[
     const isGood = isExcluded || holds(check);
     isOk &&= isGood;
     if (isExcluded) lines.push(`[+]${check.name} excluded: ok\n`);
-    else
-      lines.push(isGood ? `[+]${check.name} ok\n` : `[-]${check.name} failed: reason withheld\n`);
+    else if (isGood) lines.push(`[+]${check.name} ok${formatNote(check)}\n`);
+    else lines.push(`[-]${check.name} failed: reason withheld\n`);
   }
   if (excluded.size > 0) {
     const names = [...excluded].map((name) => JSON.stringify(name)).join(", ");
@@ -79,6 +82,11 @@ function answer(context: Context, text: string, isOk: boolean): Response {
     "cache-control": "no-cache, private",
     "x-content-type-options": "nosniff",
   });
+}
+
+function formatNote(check: Check): string {
+  const note = check.note?.();
+  return note === undefined ? "" : `: ${note}`;
 }
 
 /** Whether a check passes. One that throws does not. */

@@ -132,6 +132,28 @@ export interface ElectionView {
   readonly isLeading: boolean;
 }
 
+/** What a process runs, and what it waits for. */
+export interface ProcessView {
+  /** Name of the machine that it runs on. */
+  readonly host: string;
+  /** A Lease for each election; none without leader election. */
+  readonly elections: readonly ElectionView[];
+  readonly controllers: readonly {
+    readonly name: string;
+    /** The Lease that it waits for; absent without leader election. */
+    readonly lease?: string;
+    /** Whether it may act here: this process holds its Lease. */
+    readonly isRunning: boolean;
+  }[];
+  /** The kinds of objects that its controllers read. */
+  readonly kinds: readonly {
+    /** With group and version: `galleries.example.org/v1`. */
+    readonly kind: string;
+    /** `missing`: the API server does not serve it. `waiting`: the first list is not there yet. */
+    readonly state: "synced" | "waiting" | "missing";
+  }[];
+}
+
 /** The process itself. */
 export interface StatusView {
   /** Name of the cloud's provider. */

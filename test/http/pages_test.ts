@@ -5,6 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { createLogger, silentLogger } from "../../lib/core/log.ts";
 import { createPages } from "../../lib/http/pages.ts";
+import type { ProcessView } from "../../lib/http/views.ts";
 
 const probes = { checks: [], renderMetrics: () => "" };
 const debug = {
@@ -25,9 +26,16 @@ describe("createPages()", () => {
   });
 
   test("createPages() lists every page it has", async () => {
-    const pages = createPages({ probes, debug, log: silentLogger });
+    const readProcess = (): ProcessView => ({
+      host: "h",
+      elections: [],
+      controllers: [],
+      kinds: [],
+    });
+    const pages = createPages({ probes, debug, readProcess, log: silentLogger });
     const paths = (await (await pages.request("/")).text()).trimEnd().split("\n");
     expect(paths).toContain("/debug/inventory");
+    expect(paths).toContain("/debug/process");
     for (const path of paths.filter((path) => path !== "/debug/nodes")) {
       expect((await pages.request(path)).status).toBe(200);
     }

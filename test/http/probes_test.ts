@@ -8,7 +8,7 @@ import type { Check } from "../../lib/http/probes.ts";
 
 const CHECKS: readonly Check[] = [
   { name: "inventory", probes: ["readyz"], isOk: () => false },
-  { name: "stores", probes: ["readyz"], isOk: () => true },
+  { name: "stores", probes: ["readyz"], isOk: () => true, note: () => undefined },
   { name: "loop", probes: ["livez", "healthz"], isOk: () => true },
 ];
 const THROWING: readonly Check[] = [
@@ -55,6 +55,19 @@ const cases: readonly [string, number, string][] = [
 ];
 
 describe("createProbeRoutes()", () => {
+  test("createProbeRoutes() shows what is worth knowing of a check that passes", async () => {
+    const state = { isOk: true };
+    const note = (): string => "it waits";
+    const check: Check = { name: "kind", probes: ["readyz"], isOk: () => state.isOk, note };
+    expect(await ask("/readyz?verbose", [check])).toEqual([
+      200,
+      "[+]ping ok\n[+]kind ok: it waits\nreadyz check passed\n",
+    ]);
+    expect(await ask("/readyz", [check])).toEqual([200, "ok"]);
+    state.isOk = false;
+    expect((await ask("/readyz?verbose", [check]))[1]).not.toContain("waits");
+  });
+
   test.each(cases)("createProbeRoutes() answers %s with %d", async (path, status, text) => {
     expect(await ask(path)).toEqual([status, text]);
   });

@@ -4,12 +4,14 @@
  */
 import { createPages } from "../../http/pages.ts";
 import type { Check } from "../../http/probes.ts";
+import type { ProcessView } from "../../http/views.ts";
 import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
 import { toElectionChecks } from "../leadership.ts";
 import type { AppOptions } from "../options.ts";
 import type { CacheState } from "../../kube/cache/caches.ts";
 import type { Parts } from "../parts.ts";
 import { listObjectPages, toDebugOptions } from "./debug_views.ts";
+import { formatDefinition, toProcessView } from "./process_view.ts";
 import { startSecureListener } from "./secure_listener.ts";
 
 /**
@@ -28,7 +30,9 @@ export async function startListeners(
   const { cloud } = parts;
   const debug = cloud && { debug: toDebugOptions(options, { ...parts, cloud }) };
   const objects = listObjectPages(parts.controllers);
-  const pages = createPages({ probes, log, objects, ...debug, ...(configz && { configz }) });
+  const readProcess = (): ProcessView => toProcessView(options, parts);
+  const shown = { objects, readProcess, ...debug, ...(configz && { configz }) };
+  const pages = createPages({ probes, log, ...shown });
   const servers: HttpServer[] = [];
   try {
     if (debugAddress) {
@@ -58,7 +62,11 @@ export function toChecks({ caches, cloud, electors }: Parts): Check[] {
     // If a kind is not installed, only its own controller waits for it.
     const isOk = (): boolean =>
       needed().every(({ resource, synced, missing }) => resource !== kind || synced || missing);
-    return { name: `${kind}-synced`, probes: ["readyz"], isOk };
+    const note = (): string | undefined => {
+      const missing = needed().find((one) => one.resource === kind && one.missing);
+      return missing && `waiting for CustomResourceDefinition ${formatDefinition(missing)}`;
+    };
+    return { name: `${kind}-synced`, probes: ["readyz"], isOk, note };
   });
   if (cloud) {
     const isOk = (): boolean => cloud.source.current !== undefined;

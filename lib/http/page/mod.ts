@@ -8,6 +8,7 @@ import { wantsHtml } from "../accept.ts";
 import type { DebugOptions } from "../debug.ts";
 import { LOAD_BALANCERS_PATH } from "../load_balancers.ts";
 import { inPieces } from "../pieces.ts";
+import { PROCESS_PATH } from "../process_page.ts";
 import type { NodeView } from "../views.ts";
 import { renderFleetPage } from "./fleet_page.tsx";
 import { createPageHeaders } from "./layout.tsx";
@@ -22,6 +23,8 @@ const PATHS = [
   "/debug/nodes/<name>",
   "/debug/inventory",
   "/debug/inventory?format=text",
+  PROCESS_PATH,
+  `${PROCESS_PATH}?format=text`,
 ];
 /** What it shows besides if a controller makes load balancers. */
 const LOAD_BALANCER_PATHS = [

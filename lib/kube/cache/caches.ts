@@ -22,6 +22,8 @@ export type CachesOptions = Pick<
 export interface CacheState {
   /** Plural name: `nodes`. */
   readonly resource: string;
+  /** Group and version: `v1`, `example.org/v1`. */
+  readonly apiVersion: string;
   /** Whether the first list is in the store. */
   readonly synced: boolean;
   /** Whether the last answer said that the API server does not serve the kind. */
@@ -116,7 +118,8 @@ class Cache<T extends KubeObject> implements AnyCache {
     const missing = this.#serving !== "served";
     const { synced } = this.store;
     const optional = this.isOptional ? ({ isOptional: true } as const) : {};
-    return { resource: this.#kind.plural, synced, missing, ...optional };
+    const { plural: resource, apiVersion } = this.#kind;
+    return { resource, apiVersion, synced, missing, ...optional };
   }
 
   isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K> {

@@ -90,7 +90,10 @@ test("Caches.reader() gives one view to all who ask for the same objects of one 
   await run();
   expect(client.requests).toEqual(["list rv=0 limit=500", "watch rv=9"]);
   expect([...galleries.keys()]).toEqual(["n/a"]);
-  expect(caches.states).toEqual([{ resource: "galleries", synced: true, missing: false }]);
+  const { apiVersion } = GALLERIES;
+  expect(caches.states).toEqual([
+    { resource: "galleries", apiVersion, synced: true, missing: false },
+  ]);
   await stop();
 });
 
@@ -138,13 +141,17 @@ test("Caches wait for a kind that is missing, say so once, and say once that it 
   const rig = setUp([notThere, list("a"), watch]);
   rig.discovery = missing;
   await rig.run();
-  expect(rig.caches.states).toEqual([{ resource: "galleries", synced: false, missing: true }]);
+  expect(rig.caches.states).toMatchObject([
+    { resource: "galleries", synced: false, missing: true },
+  ]);
   await rig.clock.advance(300_000);
   expect(rig.log).toEqual([MISSING]);
   rig.discovery = served;
   await rig.clock.advance(60_000);
   expect(rig.log).toEqual([MISSING, FOUND]);
-  expect(rig.caches.states).toEqual([{ resource: "galleries", synced: true, missing: false }]);
+  expect(rig.caches.states).toMatchObject([
+    { resource: "galleries", synced: true, missing: false },
+  ]);
   expect([...rig.galleries.keys()]).toEqual(["n/a"]);
   await rig.stop();
 });
@@ -166,7 +173,9 @@ test.each<[string, Rig["discovery"]]>([
   const rig = setUp([notThere, list("a"), watch]);
   rig.discovery = discovery;
   await rig.run();
-  expect(rig.caches.states).toEqual([{ resource: "galleries", synced: false, missing: false }]);
+  expect(rig.caches.states).toMatchObject([
+    { resource: "galleries", synced: false, missing: false },
+  ]);
   await rig.clock.advance(1_000);
   expect(rig.galleries.synced).toBe(true);
   expect(rig.log).toEqual([]);
@@ -201,7 +210,7 @@ test("Caches empty the view of a kind that was removed when the API server said 
   rig.discovery = missing;
   await rig.clock.advance(1_500);
   expect([rig.galleries.size, rig.galleries.synced]).toEqual([1, true]);
-  expect(rig.caches.states).toEqual([{ resource: "galleries", synced: true, missing: true }]);
+  expect(rig.caches.states).toMatchObject([{ resource: "galleries", synced: true, missing: true }]);
   await rig.clock.advance(2_000);
   expect([rig.galleries.size, rig.galleries.synced]).toEqual([0, false]);
   rig.discovery = served;
@@ -223,7 +232,7 @@ test.each<[string, Rig["discovery"]]>([
   rig.discovery = discovery;
   await rig.clock.advance(300_000);
   expect([...rig.galleries.keys()]).toEqual(["n/a"]);
-  expect(rig.caches.states).toEqual([{ resource: "galleries", synced: true, missing: true }]);
+  expect(rig.caches.states).toMatchObject([{ resource: "galleries", synced: true, missing: true }]);
   rig.discovery = served;
   await rig.clock.advance(60_000);
   expect([...rig.galleries.keys()]).toEqual(["n/b"]);

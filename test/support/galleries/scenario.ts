@@ -87,7 +87,12 @@ export function describeGalleries(server: string, start: () => Promise<GallerySe
 
     test("is ready without a cloud while its kind is missing, and says what to install", async () => {
       await landfall.waitForRecord(({ crd }) => crd === "galleries.example.org");
-      expect(await read("/readyz?verbose")).toContain("[+]galleries-synced ok");
+      expect(await read("/readyz?verbose")).toContain(
+        "[+]galleries-synced ok: waiting for CustomResourceDefinition galleries.example.org/v1\n",
+      );
+      expect(await read("/debug/process?format=text")).toMatch(
+        /galleries.example.org\/v1 +missing/,
+      );
       expect(await read("/readyz?verbose")).not.toMatch(/nodes-synced|inventory/);
       expect(await read("/")).toContain("/debug/galleries\n");
       expect((await fetch(`${url}/debug/nodes`)).status).toBe(404);
@@ -103,6 +108,7 @@ export function describeGalleries(server: string, start: () => Promise<GallerySe
       const metadata = { name: "g", namespace: "default" };
       await create(GALLERY_PATH, { apiVersion: "example.org/v1", kind: "Gallery", metadata });
       await untilCatalogued("a;b");
+      expect(await read("/readyz?verbose")).toContain("[+]galleries-synced ok\n");
       const gallery = await ask<Gallery>(`${GALLERY_PATH}/g`);
       expect(gallery?.metadata.finalizers).toEqual([FINALIZER]);
       expect((await readCatalogue())?.metadata.ownerReferences).toMatchObject([

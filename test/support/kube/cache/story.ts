@@ -133,11 +133,11 @@ function addCases(use: () => StoryServer, restarts: boolean): void {
     await using views = await startViews(use());
     const state = (): object | undefined => views.caches.states[0];
     await until("it is missing", () => views.caches.states[0]?.missing, WAIT_MS);
-    expect(state()).toEqual({ resource: "galleries", synced: false, missing: true });
+    expect(state()).toMatchObject({ resource: "galleries", synced: false, missing: true });
     await until("the other view is there", () => views.maps.synced, WAIT_MS);
     await install();
     await until("it is found", () => views.galleries.synced, WAIT_MS);
-    expect(state()).toEqual({ resource: "galleries", synced: true, missing: false });
+    expect(state()).toMatchObject({ resource: "galleries", synced: true, missing: false });
     await createGallery("a");
     await until("its object is shown", () => views.galleries.get("default/a"), WAIT_MS);
     expect(views.galleries.get("default/a")).toMatchObject({
@@ -147,7 +147,7 @@ function addCases(use: () => StoryServer, restarts: boolean): void {
     await removeFinalizer("a");
     await use().removeKind(GALLERIES);
     await until("it is missing", () => !views.galleries.synced, WAIT_MS);
-    expect(state()).toEqual({ resource: "galleries", synced: false, missing: true });
+    expect(state()).toMatchObject({ resource: "galleries", synced: false, missing: true });
     expect(views.told).toEqual(["+default/a", "-default/a"]);
     await install();
     await createGallery("b");

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { createProcessRoutes } from "../../lib/http/process_page.ts";
+import type { ProcessView } from "../../lib/http/views.ts";
+
+const VIEW: ProcessView = {
+  host: "cp-1",
+  elections: [
+    { lease: "ccm", identity: "cp-1_a", holder: "cp-1_a", isLeading: true },
+    { lease: "shops", identity: "cp-1_a", holder: "", isLeading: false },
+  ],
+  controllers: [
+    { name: "cloud-node", lease: "ccm", isRunning: true },
+    { name: "shop", lease: "shops", isRunning: false },
+  ],
+  kinds: [
+    { kind: "nodes/v1", state: "synced" },
+    { kind: "shops.example.org/v1", state: "missing" },
+  ],
+};
+
+async function ask(query = ""): Promise<Response> {
+  return await createProcessRoutes(() => VIEW).request(`/debug/process${query}`);
+}
+
+test("createProcessRoutes() gives JSON for programs", async () => {
+  expect(await (await ask()).json()).toEqual(VIEW);
+  expect((await ask("?format=xml")).status).toBe(400);
+});
+
+test("createProcessRoutes() gives tables for people", async () => {
+  const lines = (await (await ask("?format=text")).text()).split("\n");
+  const rows = lines.map((line) => line.trim().split(/\s{2,}/));
+  expect(rows).toContainEqual(["shop", "no", "shops"]);
+  expect(rows).toContainEqual(["ccm", "yes", "cp-1_a"]);
+  expect(rows).toContainEqual(["shops.example.org/v1", "missing"]);
+});
