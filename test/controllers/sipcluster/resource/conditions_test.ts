@@ -1,0 +1,317 @@
+import { describe, expect, test } from "bun:test";
+import {
+  describeShortfall,
+  type Finding,
+  listDeletingFindings,
+  listFindings,
+  listInvalidFindings,
+  type ServedCluster,
+  toConditions,
+} from "../../../../lib/controllers/sipcluster/resource/conditions.ts";
+import type { Role } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { CONDITION_WORDS } from "../../../../lib/controllers/sipcluster/resource/words.ts";
+import type {
+  RoleReport,
+  Schedule,
+} from "../../../../lib/controllers/sipcluster/schedule/types.ts";
+
+function toReport(fields: Partial<RoleReport> = {}): RoleReport {
+  return { wanted: 0, have: 0, eligible: 0, rejected: new Map(), ...fields };
+}
+
+const SCHEDULE: Schedule = {
+  keep: [],
+  add: [],
+  giveBack: [],
+  blocked: [],
+  reports: new Map([
+    ["ControlPlane", toReport({ wanted: 1, have: 1 })],
+    ["Worker", toReport({ wanted: 3, have: 3 })],
+  ]),
+  isSatisfied: true,
+  breaches: [],
+};
+
+/** A cluster with all hosts and no services. */
+const CLUSTER: ServedCluster = {
+  schedule: SCHEDULE,
+  have: new Map([
+    ["ControlPlane", 1],
+    ["Worker", 3],
+  ]),
+  services: [],
+};
+
+const SHORT: Schedule = {
+  ...SCHEDULE,
+  isSatisfied: false,
+  reports: new Map([
+    ["ControlPlane", toReport({ wanted: 1, have: 1 })],
+    [
+      "Worker",
+      toReport({
+        wanted: 3,
+        have: 1,
+        eligible: 1,
+        rejected: new Map([
+          ["same vino.airshipit.org/rack", 4],
+          ["no static address on network oam-ipv4", 1],
+        ]),
+      }),
+    ],
+  ]),
+};
+const SHORTFALL =
+  "Worker: want 3, have 1, eligible 1; " +
+  "rejected: 4 same vino.airshipit.org/rack, 1 no static address on network oam-ipv4";
+const LABELLED = "ControlPlane: want 1, have 1. Worker: want 3, have 3";
+const FREE = "ContractionBlocked=False NothingBlocked: No host waits to be given back";
+const NO_SERVICES = "ServicesReady=True ServicesAvailable: The spec has no services";
+
+function toLine({ type, status, reason, message }: Finding): string {
+  return `${type}=${status} ${reason}: ${message}`;
+}
+
+const CASES: readonly {
+  readonly title: string;
+  readonly cluster: Partial<ServedCluster>;
+  readonly lines: readonly string[];
+}[] = [
+  {
+    title: "all hosts, and no services",
+    cluster: {},
+    lines: [
+      "Ready=True ReconciliationSucceeded: All hosts and services are there",
+      `Scheduled=True HostsLabelled: ${LABELLED}`,
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
+    title: "a spec without roles",
+    cluster: { schedule: { ...SCHEDULE, reports: new Map() }, have: new Map() },
+    lines: [
+      "Ready=True ReconciliationSucceeded: All hosts and services are there",
+      "Scheduled=True HostsLabelled: The spec wants no hosts",
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
+    title: "too few hosts: only the role that lacks some is named",
+    cluster: { schedule: SHORT },
+    lines: [
+      `Ready=False Unschedulable: ${SHORTFALL}`,
+      `Scheduled=False Unschedulable: ${SHORTFALL}`,
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
+    title: "too few hosts for two roles",
+    cluster: {
+      schedule: {
+        ...SHORT,
+        reports: new Map([
+          ["Worker", toReport({ wanted: 2 })],
+          ["ControlPlane", toReport({ wanted: 1 })],
+        ]),
+      },
+    },
+    lines: [
+      "Ready=False Unschedulable: " +
+        "ControlPlane: want 1, have 0, eligible 0. Worker: want 2, have 0, eligible 0",
+      "Scheduled=False Unschedulable: " +
+        "ControlPlane: want 1, have 0, eligible 0. Worker: want 2, have 0, eligible 0",
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
+    title: "hosts that are chosen, but not labelled yet",
+    cluster: { have: new Map([["ControlPlane", 1]]) },
+    lines: [
+      "Ready=False Progressing: ControlPlane: want 1, have 1. Worker: want 3, have 0",
+      "Scheduled=False Progressing: ControlPlane: want 1, have 1. Worker: want 3, have 0",
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
+    title: "labels that the API server refuses",
+    cluster: { labelFailure: "metal/a: forbidden" },
+    lines: [
+      "Ready=False UnableToApplyLabels: metal/a: forbidden",
+      "Scheduled=False UnableToApplyLabels: metal/a: forbidden",
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
+    title: "hosts whose labels became the same",
+    cluster: {
+      schedule: {
+        ...SCHEDULE,
+        breaches: [{ topologyKey: "rack", value: "r1", hosts: ["m/a", "m/b"] }],
+      },
+    },
+    lines: [
+      "Ready=True ReconciliationSucceeded: All hosts and services are there",
+      `Scheduled=True AntiAffinityBroken: ${LABELLED}. The same rack=r1 have m/a, m/b`,
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
+    title: "hosts too many that are in use: the cluster still has what it wants",
+    cluster: {
+      schedule: {
+        ...SCHEDULE,
+        blocked: Array.from({ length: 12 }, (_, at) => ({
+          host: `m/h${at + 10}`,
+          role: "Worker",
+          standby: false,
+        })),
+      },
+    },
+    lines: [
+      "Ready=True ReconciliationSucceeded: All hosts and services are there",
+      `Scheduled=True HostsLabelled: ${LABELLED}`,
+      NO_SERVICES,
+      "ContractionBlocked=True HostsInUse: Not wanted any more, but in use: " +
+        `${Array.from({ length: 10 }, (_, at) => `m/h${at + 10} (Worker)`).join(", ")} and 2 more`,
+    ],
+  },
+  {
+    title: "services that are available, one with fewer Pods than wanted",
+    cluster: {
+      services: [
+        { service: "jumpHost", isReady: true },
+        { service: "auth", isReady: true, message: "1 of 2 Pods" },
+      ],
+    },
+    lines: [
+      "Ready=True ReconciliationSucceeded: All hosts and services are there",
+      `Scheduled=True HostsLabelled: ${LABELLED}`,
+      "ServicesReady=True ServicesAvailable: auth: 1 of 2 Pods",
+      FREE,
+    ],
+  },
+  {
+    title: "services whose Pods start",
+    cluster: {
+      services: [
+        { service: "jumpHost", isReady: true },
+        { service: "auth", isReady: false, reason: "Progressing", message: "no Pod yet" },
+      ],
+    },
+    lines: [
+      "Ready=False Progressing: auth: no Pod yet",
+      `Scheduled=True HostsLabelled: ${LABELLED}`,
+      "ServicesReady=False Progressing: auth: no Pod yet",
+      FREE,
+    ],
+  },
+  {
+    title: "a service that cannot be made: its reason comes before those that wait",
+    cluster: {
+      services: [
+        { service: "auth", isReady: false, message: "no Pod yet" },
+        { service: "jumpHost", isReady: false, reason: "NodePortTaken", message: "30000 is taken" },
+      ],
+    },
+    lines: [
+      "Ready=False InfraServiceFailure: auth: no Pod yet. jumpHost: 30000 is taken",
+      `Scheduled=True HostsLabelled: ${LABELLED}`,
+      "ServicesReady=False NodePortTaken: auth: no Pod yet. jumpHost: 30000 is taken",
+      FREE,
+    ],
+  },
+  {
+    title: "too few hosts and services that wait: hosts come first",
+    cluster: { schedule: SHORT, services: [{ service: "auth", isReady: false }] },
+    lines: [
+      `Ready=False Unschedulable: ${SHORTFALL}`,
+      `Scheduled=False Unschedulable: ${SHORTFALL}`,
+      "ServicesReady=False Progressing: Pods start",
+      FREE,
+    ],
+  },
+];
+
+describe("listFindings() with", () => {
+  for (const { title, cluster, lines } of CASES) {
+    test(title, () => {
+      expect(listFindings({ ...CLUSTER, ...cluster }).map(toLine)).toEqual([...lines]);
+    });
+  }
+});
+
+test("listInvalidFindings() names the problems, and leaves other conditions alone", () => {
+  const problems = [
+    { path: "spec.a", message: "must be set" },
+    { path: "spec.b", message: "must be text" },
+  ];
+  expect(listInvalidFindings(problems).map(toLine)).toEqual([
+    "Ready=False InvalidSpec: spec.a: must be set; spec.b: must be text",
+    "Scheduled=False InvalidSpec: spec.a: must be set; spec.b: must be text",
+  ]);
+});
+
+test("listDeletingFindings() tells what goes on from what waits for people", () => {
+  expect(listDeletingFindings().map(toLine)).toEqual([
+    "Ready=False Progressing: The cluster is being deleted",
+  ]);
+  expect(listDeletingFindings("m/a is in use").map(toLine)).toEqual([
+    "Ready=False UnableToDecommission: m/a is in use",
+  ]);
+});
+
+test("describeShortfall() is one line with every number", () => {
+  const report = SHORT.reports.get("Worker") ?? toReport();
+  const role: Role = "Worker";
+  expect(describeShortfall(role, report)).toBe(SHORTFALL);
+});
+
+describe("toConditions()", () => {
+  const ready: Finding = { type: "Ready", status: "True", reason: "A", message: "a" };
+  const before = { ...ready, lastTransitionTime: "then", observedGeneration: 1 };
+
+  test("keeps the time while the status stays, and follows reason, message and generation", () => {
+    const next = { ...ready, reason: "B", message: "b" };
+    expect(toConditions([next], [before], { now: "now", generation: 2 })).toEqual([
+      { ...next, lastTransitionTime: "then", observedGeneration: 2 },
+    ]);
+  });
+
+  test("notes the time of a new status", () => {
+    const next: Finding = { ...ready, status: "False" };
+    expect(toConditions([next], [before], { now: "now" })).toEqual([
+      { ...next, lastTransitionTime: "now" },
+    ]);
+  });
+
+  test("keeps conditions without a finding, in the order of the page, foreign ones last", () => {
+    const foreign = { ...before, type: "Other" };
+    const blocked = { ...before, type: "ContractionBlocked" };
+    const found = toConditions([ready], [foreign, blocked], { now: "now" });
+    expect(found.map(({ type, lastTransitionTime }) => `${type} ${lastTransitionTime}`)).toEqual([
+      "Ready now",
+      "ContractionBlocked then",
+      "Other then",
+    ]);
+  });
+});
+
+test("every reason of a finding is on the reference page, except those of services", () => {
+  const known = new Set(
+    Object.entries(CONDITION_WORDS).flatMap(([type, words]) =>
+      Object.values<{ reason: string; status: string }>(words).map(
+        ({ reason, status }) => `${type}=${status} ${reason}`,
+      ),
+    ),
+  );
+  const found = CASES.flatMap(({ cluster }) => listFindings({ ...CLUSTER, ...cluster }));
+  const unknown = found.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
+  expect(unknown.filter((one) => !known.has(one))).toEqual(["ServicesReady=False NodePortTaken"]);
+});
