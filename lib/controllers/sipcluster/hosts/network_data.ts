@@ -1,0 +1,104 @@
+/**
+ * Reads the static addresses in the network data of a host, in the form of OpenStack. Pure.
+ * @module
+ */
+import { isHostAddress, parseCidr, parseIp } from "../../../core/net/ip.ts";
+import { quote } from "../../../core/text/printable.ts";
+import { isFields } from "../../../kube/kinds/shape.ts";
+
+/** What is known of the networks of a host. */
+export interface NetworkData {
+  /** Static addresses in canonical form, without prefix length, by the ID of the network. */
+  readonly addresses: ReadonlyMap<string, string>;
+  /** Why other networks have none, in words that come before `on network "…"`. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+/** Why the networks of a host are not known, without any part of the text: it may have passwords. */
+export interface NetworkDataProblem {
+  readonly problem: string;
+}
+
+/** Addresses that a service needs, or why a host does not have them, in words that are the same for all such hosts. */
+export type AddressResult =
+  | { readonly kind: "addresses"; readonly addresses: ReadonlyMap<string, string> }
+  | { readonly kind: "trouble"; readonly trouble: string };
+
+/** Longest text, in characters. Real ones have some thousand; the parser blocks the process. */
+export const TEXT_LENGTH_MAX = 262_144;
+
+const UNREADABLE = Symbol("neither JSON nor YAML");
+
+/** Reads a text in JSON or YAML. Networks without an ID are left out. */
+export function parseNetworkData(text: string): NetworkData | NetworkDataProblem {
+  if (text.length > TEXT_LENGTH_MAX) return { problem: "network data is too long" };
+  const raw = parseText(text);
+  if (raw === UNREADABLE) return { problem: "network data is neither JSON nor YAML" };
+  const networks = isFields(raw) ? (raw["networks"] ?? []) : undefined;
+  if (!Array.isArray(networks)) return { problem: "network data has no list of networks" };
+  const addresses = new Map<string, string>();
+  const problems = new Map<string, string>();
+  for (const network of networks) {
+    const id = isFields(network) ? toId(network["id"]) : undefined;
+    if (id === undefined) continue;
+    const { address, problem } = readAddress(network);
+    // An ID may stand for several addresses. The first static one counts.
+    if (address !== undefined && !addresses.has(id)) addresses.set(id, address);
+    if (problem !== undefined && !problems.has(id)) problems.set(id, problem);
+  }
+  for (const id of addresses.keys()) problems.delete(id);
+  return { addresses, problems };
+}
+
+/**
+ * Finds the addresses on all of some networks.
+ *
+ * @param networks IDs, each of which must have a static address
+ */
+export function toAddresses(
+  data: NetworkData | NetworkDataProblem,
+  networks: Iterable<string>,
+): AddressResult {
+  const addresses = new Map<string, string>();
+  for (const id of new Set(networks)) {
+    if ("problem" in data) return { kind: "trouble", trouble: data.problem };
+    const address = data.addresses.get(id);
+    if (address === undefined) {
+      const problem = data.problems.get(id);
+      const trouble = problem ? `${problem} on network ${quote(id)}` : `no network ${quote(id)}`;
+      return { kind: "trouble", trouble };
+    }
+    addresses.set(id, address);
+  }
+  return { kind: "addresses", addresses };
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    try {
+      return Bun.YAML.parse(text);
+    } catch {
+      return UNREADABLE;
+    }
+  }
+}
+
+/** YAML reads an ID such as `0` as a number. */
+function toId(value: unknown): string | undefined {
+  const isId = (typeof value === "string" && value !== "") || typeof value === "number";
+  return isId ? String(value) : undefined;
+}
+
+function readAddress({ type, ip_address: given }: Readonly<Record<string, unknown>>): {
+  readonly address?: string;
+  readonly problem?: string;
+} {
+  if (typeof type === "string" && /dhcp|slaac/i.test(type)) return { problem: "DHCP" };
+  if (given === undefined || given === null || given === "") return { problem: "no address" };
+  const [text = ""] = typeof given === "string" ? given.split("/") : [];
+  const address = typeof given === "string" && parseCidr(given) ? parseIp(text) : undefined;
+  const isRight = address !== undefined && isHostAddress(address.text);
+  return isRight ? { address: address.text } : { problem: "no usable address" };
+}
