@@ -1,0 +1,169 @@
+/**
+ * Reads the network data of hosts: only the Secrets that hosts name, one by one.
+ * @module
+ */
+import { toBackoffMs } from "../../../core/backoff.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { remember } from "../../../core/remember.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import { isKubeError } from "../../../kube/api/errors.ts";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { isFields } from "../../../kube/kinds/shape.ts";
+import { SECRETS } from "../services/owned_kinds.ts";
+import type { BareMetalHost } from "./bare_metal_host.ts";
+import {
+  type NetworkData,
+  type NetworkDataProblem,
+  parseNetworkData,
+  TEXT_LENGTH_MAX,
+} from "./network_data.ts";
+
+/** What an {@linkcode AddressReader} needs. */
+export interface AddressReaderOptions {
+  readonly client: Pick<KubeClient, "read">;
+  readonly clock: Clock;
+  /** How often the network data of a host is read again, even without a change of the host, in milliseconds. */
+  readonly periodMs: number;
+  /** Source of randomness in [0, 1). @default {Math.random} */
+  readonly random?: () => number;
+}
+
+/** What a host says about its networks, or why that is not known. */
+export type HostNetworks = NetworkData | NetworkDataProblem;
+
+interface Remembered {
+  readonly uid: string | undefined;
+  /** Changes with `spec`, which names the Secret. */
+  readonly generation: number | undefined;
+  readonly networks: HostNetworks;
+  /** Problems in a row. */
+  readonly failures: number;
+  /** In monotonic milliseconds. */
+  readonly untilMs: number;
+}
+
+/** Hosts to remember: as many as a large site has. */
+const HOSTS_MAX = 10_000;
+/** Secrets that are read at once. */
+const READS_MAX = 8;
+/** A problem is looked at again after this, and then after twice as long, up to the period. */
+const PROBLEM_MS = 30_000;
+/** Share of a pause by which it may be longer. */
+const JITTER = 0.25;
+const PAUSE_MS_MIN = 1_000;
+
+/**
+ * The networks of hosts, as their Secrets say.
+ *
+ * A Secret is read again if `spec` of its host changes, and after half a period. A cluster that is reconciled once in a
+ * period therefore sees every change within it, and all its hosts are read at once. 100 clusters with 10 hosts and a
+ * period of 10 min make 1.7 requests per second.
+ */
+export class AddressReader {
+  readonly #options: AddressReaderOptions;
+  readonly #hosts = new Map<Key, Remembered>();
+
+  constructor(options: AddressReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads what is not known of some hosts.
+   *
+   * @returns The networks by the key of the host
+   * @throws {KubeError} if a Secret cannot be read, which says nothing about its content. A missing Secret is a problem
+   * of the host
+   */
+  async readAll(
+    hosts: Iterable<BareMetalHost>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<Key, HostNetworks>> {
+    const found = new Map<Key, HostNetworks>();
+    const left = [...hosts].values();
+    const failed = new AbortController();
+    const both = AbortSignal.any([signal, failed.signal]);
+    const work = async (): Promise<void> => {
+      for (const host of left) found.set(toKey(host), await this.#readOne(host, both));
+    };
+    const stop = (error: unknown): never => {
+      failed.abort(error);
+      throw error;
+    };
+    await Promise.all(Array.from({ length: READS_MAX }, () => work().catch(stop)));
+    return found;
+  }
+
+  /** What is known of a host without a request; `undefined` if that is nothing, or too old. */
+  find(host: BareMetalHost): HostNetworks | undefined {
+    const source = findSource(host);
+    if ("problem" in source) return source;
+    const known = this.#hosts.get(toKey(host));
+    const isKnown =
+      known !== undefined &&
+      known.uid === host.metadata.uid &&
+      known.generation === host.metadata.generation &&
+      this.#options.clock.monotonic() < known.untilMs;
+    return isKnown ? known.networks : undefined;
+  }
+
+  /**
+   * When to reconcile a cluster again, in milliseconds from now. Not all clusters are read at the same time.
+   *
+   * @param missed Hosts that it could not use: it sees soon that their Secrets are mended
+   */
+  toPauseMs(missed: Iterable<Key> = []): number {
+    const { periodMs, clock, random = Math.random } = this.#options;
+    let pauseMs = periodMs;
+    for (const key of missed) {
+      const { untilMs = Infinity } = this.#hosts.get(key) ?? {};
+      pauseMs = Math.min(pauseMs, Math.max(PAUSE_MS_MIN, untilMs - clock.monotonic()));
+    }
+    return pauseMs * (1 + JITTER * random());
+  }
+
+  async #readOne(host: BareMetalHost, signal: AbortSignal): Promise<HostNetworks> {
+    const known = this.find(host);
+    if (known !== undefined) return known;
+    const networks = await this.#fetch(host, signal);
+    const { periodMs, clock } = this.#options;
+    const key = toKey(host);
+    const { uid, generation } = host.metadata;
+    const isBad = "problem" in networks;
+    const failures = isBad ? (this.#hosts.get(key)?.failures ?? 0) + 1 : 0;
+    const goodMs = periodMs / 2;
+    const badMs = toBackoffMs(failures, { baseMs: PROBLEM_MS, capMs: goodMs, jitter: 0 });
+    const untilMs = clock.monotonic() + (isBad ? badMs : goodMs);
+    remember(this.#hosts, key, { uid, generation, networks, failures, untilMs }, HOSTS_MAX);
+    return networks;
+  }
+
+  async #fetch(host: BareMetalHost, signal: AbortSignal): Promise<HostNetworks> {
+    const source = findSource(host);
+    if ("problem" in source) return source;
+    try {
+      const { data } = await this.#options.client.read(SECRETS, source, signal);
+      const encoded = isFields(data) ? (data["networkData"] ?? data["value"]) : undefined;
+      if (typeof encoded !== "string" || encoded === "") return { problem: "an empty Secret" };
+      // Base64 takes four characters for three.
+      if (encoded.length > TEXT_LENGTH_MAX * 2) return { problem: "network data is too long" };
+      return parseNetworkData(Buffer.from(encoded, "base64").toString("utf8"));
+    } catch (error) {
+      if (isKubeError(error, "notFound")) return { problem: "no Secret with its network data" };
+      throw error;
+    }
+  }
+}
+
+/** The Secret with the network data of a host. */
+function findSource({
+  metadata,
+  spec = {},
+}: BareMetalHost): { namespace: string; name: string } | NetworkDataProblem {
+  const { namespace = "" } = metadata;
+  const { networkData, preprovisioningNetworkDataName } = spec;
+  // One of the host's own namespace may be written out. No other tenant's Secret is ever read.
+  const place = networkData?.namespace || namespace;
+  if (place !== namespace) return { problem: "network data in another namespace" };
+  const name = networkData ? networkData.name : preprovisioningNetworkDataName;
+  return name ? { namespace, name } : { problem: "no network data" };
+}

@@ -1,0 +1,245 @@
+/**
+ * Which Secrets are read, when they are read again, and what their absence means.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import {
+  AddressReader,
+  type HostNetworks,
+} from "../../../../lib/controllers/sipcluster/hosts/address_reader.ts";
+import type { BareMetalHost } from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { toAddresses } from "../../../../lib/controllers/sipcluster/hosts/network_data.ts";
+import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
+import { isKubeError } from "../../../../lib/kube/api/errors.ts";
+import { createKubeClient } from "../../../../lib/kube/api/http_client.ts";
+import { toKey } from "../../../../lib/kube/cache/store.ts";
+import { loadCredentials } from "../../../../lib/kube/credentials/mod.ts";
+import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
+import {
+  HOST_NAMESPACE,
+  type HostServer,
+  startHostServer,
+  toHost,
+} from "../../../support/sipcluster/hosts.ts";
+
+const signal = AbortSignal.timeout(30_000);
+const PERIOD_MS = 600_000;
+const READ = "get secrets h-networkdata";
+
+interface Stage extends AsyncDisposable {
+  readonly server: HostServer;
+  readonly clock: ManualClock;
+  readonly reader: AddressReader;
+  /** Writes the Secret that `h` names, or another; `undefined` deletes it. */
+  write(data: Record<string, string> | undefined, name?: string): void;
+  /** The address on network `oam`, or why there is none. */
+  read(host?: BareMetalHost): Promise<string>;
+}
+
+async function start(): Promise<Stage> {
+  const server = await startHostServer();
+  const clock = new ManualClock();
+  const { client, kubernetes } = server;
+  const reader = new AddressReader({ client, clock, periodMs: PERIOD_MS, random: () => 0.5 });
+  return {
+    server,
+    clock,
+    reader,
+    write(texts, name = "h-networkdata") {
+      const path = { name, namespace: HOST_NAMESPACE };
+      kubernetes.objects.delete("secrets", path);
+      if (texts === undefined) return;
+      const data: JsonObject = Object.fromEntries(
+        Object.entries(texts).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+      );
+      kubernetes.objects.create("secrets", { metadata: path, data });
+    },
+    async read(host = HOST) {
+      const networks = (await reader.readAll([host], signal)).get(toKey(host));
+      return describeOam(networks);
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+function describeOam(networks: HostNetworks | undefined): string {
+  if (networks === undefined) return "nothing";
+  const result = toAddresses(networks, ["oam"]);
+  return result.kind === "trouble" ? result.trouble : (result.addresses.get("oam") ?? "");
+}
+
+const HOST = toHost("h", { spec: { networkData: { name: "h-networkdata" } } }, { generation: 1 });
+const toText = (ip: string): string =>
+  JSON.stringify({ networks: [{ id: "oam", ip_address: ip }] });
+const TEXT = toText("192.0.2.1");
+
+describe("the Secret of a host", () => {
+  test.each<[string, JsonObject]>([
+    ["without a namespace", { networkData: { name: "h-networkdata" } }],
+    [
+      "with the host's namespace",
+      { networkData: { name: "h-networkdata", namespace: HOST_NAMESPACE } },
+    ],
+    ["with an empty namespace", { networkData: { name: "h-networkdata", namespace: "" } }],
+    ["for the time before it is provisioned", { preprovisioningNetworkDataName: "h-networkdata" }],
+    [
+      "rather than the one for the time before",
+      { networkData: { name: "h-networkdata" }, preprovisioningNetworkDataName: "early" },
+    ],
+  ])("is read if it is named %s", async (_what, spec) => {
+    await using stage = await start();
+    stage.write({ networkData: TEXT });
+    expect(await stage.read(toHost("h", { spec }))).toBe("192.0.2.1");
+    expect(stage.server.takeRequests()).toEqual([READ]);
+  });
+
+  test.each<[string, Record<string, string>, string]>([
+    ["key networkData", { networkData: TEXT }, "192.0.2.1"],
+    ["key value", { value: TEXT }, "192.0.2.1"],
+    ["both keys, of which networkData counts", { networkData: TEXT, value: "x" }, "192.0.2.1"],
+    ["neither key", { userData: TEXT }, "an empty Secret"],
+    ["an empty text", { networkData: "" }, "an empty Secret"],
+    ["damage", { networkData: "{" }, "network data is neither JSON nor YAML"],
+    ["a book", { networkData: "x".repeat(600_000) }, "network data is too long"],
+  ])("may have %s", async (_what, data, expected) => {
+    await using stage = await start();
+    stage.write(data);
+    expect(await stage.read()).toBe(expected);
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ["names none", {}, "no network data"],
+    ["names it without a name", { networkData: {} }, "no network data"],
+    [
+      "names one of another namespace",
+      { networkData: { name: "h-networkdata", namespace: "tenant" } },
+      "network data in another namespace",
+    ],
+  ])("is not read if the host %s", async (_what, spec, expected) => {
+    await using stage = await start();
+    const host = toHost("h", { spec });
+    expect(describeOam(stage.reader.find(host))).toBe(expected);
+    expect(await stage.read(host)).toBe(expected);
+    expect(stage.server.takeRequests()).toEqual([]);
+  });
+});
+
+describe("a Secret that cannot be read", () => {
+  test("is a problem of the host if it is missing", async () => {
+    await using stage = await start();
+    expect(await stage.read()).toBe("no Secret with its network data");
+  });
+
+  test.each<[string, number, "forbidden" | "unauthorized" | "unavailable"]>([
+    ["forbidden", 403, "forbidden"],
+    ["not authorized", 401, "unauthorized"],
+    ["broken", 500, "unavailable"],
+  ])("is an error if that is %s, and the next reconcile reads it", async (_what, status, kind) => {
+    await using stage = await start();
+    stage.write({ networkData: TEXT });
+    const end = stage.server.kubernetes.faults.refuse({ verb: "get", resource: "secrets", status });
+    const failure = await stage.read().catch((error: unknown) => error);
+    expect(isKubeError(failure, kind)).toBe(true);
+    expect(stage.reader.find(HOST)).toBeUndefined();
+    end();
+    expect(await stage.read()).toBe("192.0.2.1");
+  });
+
+  test("is an error if a proxy says that it does not exist", async () => {
+    const clock = new ManualClock();
+    await using proxy = Bun.serve({ port: 0, fetch: () => new Response("no", { status: 404 }) });
+    const master = `http://127.0.0.1:${proxy.port}`;
+    const credentials = await loadCredentials({ master, env: {}, clock });
+    const metrics = new MetricsRegistry();
+    const client = createKubeClient({ credentials, clock, metrics, version: "test" });
+    const reader = new AddressReader({ client, clock, periodMs: PERIOD_MS });
+    const failure = await reader.readAll([HOST], signal).catch((error: unknown) => error);
+    expect(isKubeError(failure, "unavailable")).toBe(true);
+  });
+
+  test("ends the reads of the other hosts", async () => {
+    await using stage = await start();
+    stage.server.kubernetes.faults.refuse({ resource: "secrets", status: 403 });
+    const hosts = Array.from({ length: 100 }, (_, at) =>
+      toHost(`h${at}`, { spec: { networkData: { name: "n" } } }),
+    );
+    await expect(stage.reader.readAll(hosts, signal)).rejects.toThrow("403");
+    expect(stage.server.takeRequests().length).toBeLessThanOrEqual(16);
+  });
+});
+
+describe("what was read", () => {
+  test("is remembered: a host with an IP already extracted is not read again", async () => {
+    await using stage = await start();
+    stage.write({ networkData: TEXT });
+    await stage.read();
+    stage.write(undefined);
+    expect(await stage.read()).toBe("192.0.2.1");
+    expect(describeOam(stage.reader.find(HOST))).toBe("192.0.2.1");
+    expect(stage.server.takeRequests()).toEqual([READ]);
+  });
+
+  test.each<[string, Partial<BareMetalHost["metadata"]>]>([
+    ["spec of the host changes", { generation: 2 }],
+    ["another host has the name", { generation: 1, uid: "other" }],
+  ])("is read again if %s", async (_what, metadata) => {
+    await using stage = await start();
+    stage.write({ networkData: TEXT });
+    await stage.read();
+    stage.write({ networkData: toText("192.0.2.2") });
+    const host = { ...HOST, metadata: { ...HOST.metadata, ...metadata } };
+    expect(await stage.read(host)).toBe("192.0.2.2");
+  });
+
+  test("is read again when the cluster is reconciled for the period", async () => {
+    await using stage = await start();
+    stage.write({ networkData: TEXT });
+    await stage.read();
+    stage.write({ networkData: toText("192.0.2.2") });
+    await stage.clock.advance(PERIOD_MS / 2 - 1);
+    expect(await stage.read()).toBe("192.0.2.1");
+    await stage.clock.advance(stage.reader.toPauseMs());
+    expect(await stage.read()).toBe("192.0.2.2");
+  });
+
+  test("is no address of the past once the Secret is gone", async () => {
+    await using stage = await start();
+    stage.write({ networkData: TEXT });
+    await stage.read();
+    stage.write(undefined);
+    await stage.clock.advance(PERIOD_MS);
+    expect(await stage.read()).toBe("no Secret with its network data");
+  });
+
+  test("is looked at soon again if it was a problem, and then less and less often", async () => {
+    await using stage = await start();
+    const pauses: number[] = [];
+    for (let round = 0; round < 6; round += 1) {
+      await stage.read();
+      const pauseMs = stage.reader.toPauseMs([toKey(HOST)]) / 1.125;
+      pauses.push(Math.round(pauseMs / 1_000));
+      await stage.clock.advance(pauseMs);
+    }
+    expect(pauses).toEqual([30, 60, 120, 240, 300, 300]);
+    stage.write({ networkData: TEXT });
+    expect(await stage.read()).toBe("192.0.2.1");
+    expect(stage.reader.toPauseMs()).toBe(PERIOD_MS * 1.125);
+  });
+});
+
+test("readAll() of 100 clusters with 10 hosts sends 1,000 requests, and none when asked again", async () => {
+  await using stage = await start();
+  stage.write({ networkData: TEXT }, "shared");
+  const toCluster = (cluster: number): BareMetalHost[] =>
+    Array.from({ length: 10 }, (_, at) =>
+      toHost(`h${cluster}-${at}`, { spec: { networkData: { name: "shared" } } }),
+    );
+  const clusters = Array.from({ length: 100 }, (_, at) => toCluster(at));
+  const counts: number[] = [];
+  for (let round = 0; round < 2; round += 1) {
+    for (const hosts of clusters) await stage.reader.readAll(hosts, signal);
+    counts.push(stage.server.takeRequests().length);
+  }
+  expect(counts).toEqual([1_000, 0]);
+});
