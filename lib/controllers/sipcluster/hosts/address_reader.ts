@@ -16,6 +16,7 @@ import {
   type NetworkDataProblem,
   parseNetworkData,
   TEXT_LENGTH_MAX,
+  toAddresses,
 } from "./network_data.ts";
 
 /** What an {@linkcode AddressReader} needs. */
@@ -93,17 +94,16 @@ export class AddressReader {
     return found;
   }
 
-  /** What is known of a host without a request; `undefined` if that is nothing, or too old. */
-  find(host: BareMetalHost): HostNetworks | undefined {
-    const source = findSource(host);
-    if ("problem" in source) return source;
-    const known = this.#hosts.get(toKey(host));
-    const isKnown =
-      known !== undefined &&
-      known.uid === host.metadata.uid &&
-      known.generation === host.metadata.generation &&
-      this.#options.clock.monotonic() < known.untilMs;
-    return isKnown ? known.networks : undefined;
+  /**
+   * Why a host cannot have the addresses that it needs, as far as that is known without a request. A decision then does
+   * not choose it again and again.
+   *
+   * @param networks IDs of the networks on which it needs an address
+   */
+  findKnownTrouble(host: BareMetalHost, networks: readonly string[]): string | undefined {
+    const known = networks.length > 0 ? this.#find(host) : undefined;
+    const result = known && toAddresses(known, networks);
+    return result?.kind === "trouble" ? result.trouble : undefined;
   }
 
   /**
@@ -121,8 +121,21 @@ export class AddressReader {
     return pauseMs * (1 + JITTER * random());
   }
 
+  /** What is known of a host and not too old. */
+  #find(host: BareMetalHost): HostNetworks | undefined {
+    const source = findSource(host);
+    if ("problem" in source) return source;
+    const known = this.#hosts.get(toKey(host));
+    const isKnown =
+      known !== undefined &&
+      known.uid === host.metadata.uid &&
+      known.generation === host.metadata.generation &&
+      this.#options.clock.monotonic() < known.untilMs;
+    return isKnown ? known.networks : undefined;
+  }
+
   async #readOne(host: BareMetalHost, signal: AbortSignal): Promise<HostNetworks> {
-    const known = this.find(host);
+    const known = this.#find(host);
     if (known !== undefined) return known;
     const networks = await this.#fetch(host, signal);
     const { periodMs, clock } = this.#options;

@@ -119,7 +119,7 @@ describe("the Secret of a host", () => {
   ])("is not read if the host %s", async (_what, spec, expected) => {
     await using stage = await start();
     const host = toHost("h", { spec });
-    expect(describeOam(stage.reader.find(host))).toBe(expected);
+    expect(stage.reader.findKnownTrouble(host, ["oam"])).toBe(expected);
     expect(await stage.read(host)).toBe(expected);
     expect(stage.server.takeRequests()).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe("a Secret that cannot be read", () => {
     const end = stage.server.kubernetes.faults.refuse({ verb: "get", resource: "secrets", status });
     const failure = await stage.read().catch((error: unknown) => error);
     expect(isKubeError(failure, kind)).toBe(true);
-    expect(stage.reader.find(HOST)).toBeUndefined();
+    expect(stage.reader.findKnownTrouble(HOST, ["oam"])).toBeUndefined();
     end();
     expect(await stage.read()).toBe("192.0.2.1");
   });
@@ -176,7 +176,6 @@ describe("what was read", () => {
     await stage.read();
     stage.write(undefined);
     expect(await stage.read()).toBe("192.0.2.1");
-    expect(describeOam(stage.reader.find(HOST))).toBe("192.0.2.1");
     expect(stage.server.takeRequests()).toEqual([READ]);
   });
 
@@ -226,6 +225,21 @@ describe("what was read", () => {
     expect(await stage.read()).toBe("192.0.2.1");
     expect(stage.reader.toPauseMs()).toBe(PERIOD_MS * 1.125);
   });
+});
+
+test.each<[string, Record<string, string> | undefined, string[], string | undefined]>([
+  ["nothing of a host without trouble", { networkData: TEXT }, ["oam"], undefined],
+  ["what it read of a network", { networkData: TEXT }, ["oam", "x"], 'no network "x"'],
+  ["that there is no Secret", undefined, ["oam"], "no Secret with its network data"],
+  ["nothing if no address is needed", undefined, [], undefined],
+])("findKnownTrouble() knows %s", async (_what, data, networks, trouble) => {
+  await using stage = await start();
+  stage.write(data);
+  expect(stage.reader.findKnownTrouble(HOST, networks)).toBeUndefined();
+  await stage.read();
+  stage.server.takeRequests();
+  expect(stage.reader.findKnownTrouble(HOST, networks)).toBe(trouble);
+  expect(stage.server.takeRequests()).toEqual([]);
 });
 
 test("readAll() of 100 clusters with 10 hosts sends 1,000 requests, and none when asked again", async () => {
