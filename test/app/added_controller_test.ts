@@ -4,8 +4,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { toConfigRules } from "../../deploy/values/config_schema.ts";
 import { renderRules } from "../../deploy/rules.ts";
@@ -19,11 +18,6 @@ import { findCommand } from "../../lib/cli/commands.ts";
 import { main } from "../../lib/cli/main.ts";
 import { listInstalled, listSections } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
-import { systemClock } from "../../lib/core/clock.ts";
-import {
-  type KubernetesSimulator,
-  startKubernetesSimulator,
-} from "../../lib/simulator/kubernetes/mod.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
 import { EXAMPLE } from "../support/cloud/example_provider.ts";
 import { galleryController } from "../support/galleries/definition.ts";
@@ -33,6 +27,7 @@ import { LISTENER_NAME, TWIN_LEASE, TWIN_NAME, twinController } from "../support
 import { NAME } from "../support/galleries/words.ts";
 import { toRegistration } from "../support/nodes/nodes.ts";
 import { until } from "../support/nodes/rig.ts";
+import { startBareServer } from "../support/process/bare_server.ts";
 import { startLandfall } from "../support/process/landfall_process.ts";
 import { findFreePort } from "../support/process/server_process.ts";
 import { ROOT } from "../support/sources.ts";
@@ -40,32 +35,8 @@ import { ROOT } from "../support/sources.ts";
 const REGISTRY = [...listInstalled(CONTROLLERS), galleryController, twinController];
 const LEASE = { namespace: "kube-system", name: "l" } as const;
 
-/** An API server in memory, and a file that leads to it. */
-async function startServer(): Promise<{
-  readonly kubernetes: KubernetesSimulator;
-  readonly folder: string;
-  readonly kubeconfig: string;
-  stop(): Promise<void>;
-}> {
-  const kubernetes = startKubernetesSimulator({ clock: systemClock });
-  const folder = await mkdtemp(join(tmpdir(), "landfall-added-"));
-  const kubeconfig = join(folder, "kubeconfig");
-  const config = {
-    clusters: [{ name: "c", cluster: { server: kubernetes.url } }],
-    users: [{ name: "u", user: {} }],
-    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-    "current-context": "x",
-  };
-  await writeFile(kubeconfig, JSON.stringify(config));
-  const stop = async (): Promise<void> => {
-    await kubernetes.stop();
-    await rm(folder, { recursive: true });
-  };
-  return { kubernetes, folder, kubeconfig, stop };
-}
-
 describeGalleries("a simulated API server", async () => {
-  const { kubernetes, kubeconfig, stop } = await startServer();
+  const { kubernetes, kubeconfig, stop } = await startBareServer();
   return {
     kubeconfig,
     fetch: (path, init) => fetch(kubernetes.url + path, init),
@@ -81,7 +52,7 @@ describeGalleries("a simulated API server", async () => {
 });
 
 test("one that is not chosen leaves no trace, whatever cloud is chosen", async () => {
-  const { kubernetes, folder, kubeconfig, stop } = await startServer();
+  const { kubernetes, folder, kubeconfig, stop } = await startBareServer();
   kubernetes.installKind(GALLERIES);
   kubernetes.objects.createNode(toRegistration("one"));
   const cloudConfig = join(folder, "cloud.yaml");
@@ -182,7 +153,7 @@ test.each<[string, string, string]>([
     "3:14: galleries.most: must be a whole number from",
   ],
 ])("a run of %s refuses a wrong section of its file: %j", async (controllers, text, problem) => {
-  const { folder, kubeconfig, stop } = await startServer();
+  const { folder, kubeconfig, stop } = await startBareServer();
   const file = join(folder, "config.yaml");
   await writeFile(file, text);
   const flags = [
@@ -205,7 +176,7 @@ test.each<[string, string, string]>([
 });
 
 test("landfall check of it alone reads its section, and takes the file of a whole cluster", async () => {
-  const { folder, kubeconfig, kubernetes, stop } = await startServer();
+  const { folder, kubeconfig, kubernetes, stop } = await startBareServer();
   kubernetes.installKind(GALLERIES);
   const file = join(folder, "config.yaml");
   await writeFile(file, `${XO}deletion: { enabled: false }\ngalleries: { most: 1 }\n`);
@@ -222,7 +193,7 @@ test("landfall check of it alone reads its section, and takes the file of a whol
 test.each(["example", "xenorchestra"])(
   "with the cloud %s one that needs changes runs, or says why not",
   async (cloud) => {
-    const { folder, kubeconfig, stop } = await startServer();
+    const { folder, kubeconfig, stop } = await startBareServer();
     const file = join(folder, "config.yaml");
     // Nobody listens there.
     const texts: Readonly<Record<string, string>> = {
@@ -279,7 +250,7 @@ test.each(["example", "xenorchestra"])(
 );
 
 test("a run leaves out one that * chose and the cloud is not enough for, and says why", async () => {
-  const { kubernetes, folder, kubeconfig, stop } = await startServer();
+  const { kubernetes, folder, kubeconfig, stop } = await startBareServer();
   kubernetes.installKind(GALLERIES);
   kubernetes.objects.createNode(toRegistration("one"));
   const cloudConfig = join(folder, "cloud.yaml");
@@ -376,7 +347,7 @@ async function check(
 }
 
 test("landfall check of it alone asks for its rights and its kind, and for no cloud and no Node", async () => {
-  const { kubeconfig, kubernetes, stop } = await startServer();
+  const { kubeconfig, kubernetes, stop } = await startBareServer();
   expect((await check(kubeconfig)).kubernetes.findings).toContainEqual(
     expect.objectContaining({ level: "warning", code: "missingKind" }),
   );
@@ -401,7 +372,7 @@ test("landfall check of it alone asks for its rights and its kind, and for no cl
 });
 
 test("landfall check asks for the rights of one that is off by default only where it is named", async () => {
-  const { kubeconfig, kubernetes, stop } = await startServer();
+  const { kubeconfig, kubernetes, stop } = await startBareServer();
   kubernetes.installKind(GALLERIES);
   const off = "-cloud-node,-cloud-node-label-sync,-cloud-node-lifecycle";
   const asksToDelete = async (controllers: string): Promise<boolean> => {

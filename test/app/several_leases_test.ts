@@ -22,8 +22,10 @@ import {
 } from "../../lib/simulator/kubernetes/mod.ts";
 import { galleryController } from "../support/galleries/definition.ts";
 import { TWIN_LEASE } from "../support/galleries/twin.ts";
-import { CONFIG_MAPS } from "../support/galleries/kinds.ts";
+import { CONFIG_MAPS, GALLERIES } from "../support/galleries/kinds.ts";
+import { describeTakeover } from "../support/galleries/takeover.ts";
 import { until } from "../support/nodes/rig.ts";
+import { startBareServer } from "../support/process/bare_server.ts";
 
 const NAMESPACE = "kube-system";
 const MAIN = "ccm";
@@ -182,3 +184,13 @@ test.each([
     expect([findHolder(lostLease), findHolder(keptLease)]).toEqual(["other", ""]);
   },
 );
+
+describeTakeover("a simulated API server", async () => {
+  const { kubernetes: server, kubeconfig, stop } = await startBareServer();
+  return {
+    kubeconfig,
+    fetch: (path, init) => fetch(server.url + path, init),
+    install: async () => server.installKind(GALLERIES),
+    stop,
+  };
+});
