@@ -2,7 +2,7 @@
  * The conditions of a SIPCluster, from what was decided and done.
  * @module
  */
-import type { Assignment, RoleReport, Schedule } from "../schedule/types.ts";
+import type { RoleReport, Schedule, Surplus } from "../schedule/types.ts";
 import { describeProblems, type SpecProblem } from "./problems.ts";
 import { type Condition, type Role, ROLES } from "./sip_cluster.ts";
 import { CONDITION_WORDS, type ConditionType, type ReasonWord } from "./words.ts";
@@ -35,6 +35,8 @@ export interface ServedCluster {
 }
 
 const { Ready, Scheduled, ServicesReady, ContractionBlocked } = CONDITION_WORDS;
+/** Of a search that was not finished. */
+const NOT_PROVEN = "The search for hosts ended at its limit: another choice might be possible";
 /** How many hosts a message names. */
 const NAMED_MAX = 10;
 
@@ -109,8 +111,9 @@ function findScheduled({ schedule, have, labelFailure }: ServedCluster): Finding
     return report === undefined ? [] : [{ role, report }];
   });
   if (!schedule.isSatisfied) {
-    const short = reports.filter(({ report }) => report.have < report.wanted);
-    const message = short.map(({ role, report }) => describeShortfall(role, report)).join(". ");
+    const short = reports.filter(({ report }) => report.missing > 0);
+    const lacks = short.map(({ role, report }) => describeShortfall(role, report));
+    const message = [...lacks, ...(schedule.isProven ? [] : [NOT_PROVEN])].join(". ");
     return toFinding("Scheduled", Scheduled.unschedulable, message);
   }
   const counts = reports.map(({ role, report }) => {
@@ -148,7 +151,7 @@ function findServicesReady(services: readonly ServiceState[]): Finding {
   };
 }
 
-function findContractionBlocked(blocked: readonly Assignment[]): Finding {
+function findContractionBlocked(blocked: readonly Surplus[]): Finding {
   if (blocked.length === 0) {
     return toFinding(
       "ContractionBlocked",
@@ -156,8 +159,10 @@ function findContractionBlocked(blocked: readonly Assignment[]): Finding {
       "No host waits to be given back",
     );
   }
-  const hosts = nameSome(blocked.map(({ host, role }) => `${host} (${role})`));
-  const message = `Not wanted any more, but in use: ${hosts}`;
+  const hosts = nameSome(
+    blocked.map(({ host, role = "no role", why }) => `${host} (${role}, ${why})`),
+  );
+  const message = `Not wanted any more, but cannot be given back: ${hosts}`;
   return toFinding("ContractionBlocked", ContractionBlocked.inUse, message);
 }
 

@@ -6,20 +6,28 @@
 import type { Key } from "../../../kube/cache/store.ts";
 import type { NodeSet, Role, Scheduling } from "../resource/sip_cluster.ts";
 
+/** What the labels of a host say. */
+export interface Claim {
+  readonly cluster: Key;
+  /** Absent if the label is missing or names no role. */
+  readonly role?: Role;
+  readonly standby: boolean;
+}
+
 /** A host, as the scheduler sees it. */
 export interface HostFacts {
   /** `namespace/name`. */
   readonly key: Key;
   readonly labels: Readonly<Record<string, string>>;
   /** By its labels: the cluster that has it. */
-  readonly claim?: { readonly cluster: Key; readonly role: Role; readonly standby: boolean };
+  readonly claim?: Claim;
   /**
-   * Why it may not be taken, and if it has no consumer, not be kept: short, the same for all hosts with it (`paused`).
+   * Why it may not be taken, and if it is not in use, not be kept: short, the same for all hosts with it (`paused`).
    */
   readonly trouble?: string;
-  /** Whether trouble may end by itself, so that a host that has it is kept: paused. */
+  /** Whether its labels may not be changed, so that the cluster that has it keeps it as it is: paused. */
   readonly isUntouchable?: boolean;
-  /** Whether it has a consumer or is being provisioned: then it is not given back. */
+  /** Whether it has a consumer, or is or was provisioned: then a cluster does not give it back. */
   readonly isInUse: boolean;
 }
 
@@ -28,7 +36,7 @@ export interface ScheduleInput {
   readonly cluster: Key;
   readonly nodes: Readonly<Partial<Record<Role, NodeSet>>>;
   readonly scheduling?: Scheduling;
-  /** All hosts of the cluster and all without a cluster. */
+  /** All hosts of the cluster and all without a cluster. Hosts of other clusters are ignored. */
   readonly hosts: Iterable<HostFacts>;
 }
 
@@ -39,32 +47,53 @@ export interface Assignment {
   readonly standby: boolean;
 }
 
-/** Why a role does not get what it wants. */
-export interface RoleReport {
-  readonly wanted: number;
-  readonly have: number;
-  /** Hosts that could be taken, before anti-affinity. */
-  readonly eligible: number;
-  /** How many hosts were refused, by the reason, the most frequent first. */
-  readonly rejected: ReadonlyMap<string, number>;
+/** A host of the cluster that no role wants, and why. `role` is absent if its label names no role. */
+export interface Surplus {
+  readonly host: Key;
+  readonly role?: Role;
+  readonly standby: boolean;
+  readonly why: string;
 }
 
-/** A decision. Empty `add` and `giveBack`: nothing is to be written. */
+/** What a role has, and why it does not get what it wants. */
+export interface RoleReport {
+  readonly wanted: number;
+  /** Hosts of the role that count: the cluster keeps them, and needs no replacement for them. */
+  readonly have: number;
+  /** Hosts that could not be found, the replacements of broken ones included. 0: the role has, or gets, all. */
+  readonly missing: number;
+  /** Hosts that could be taken, before anti-affinity. 0 if none was needed. */
+  readonly eligible: number;
+  /** How many hosts were refused, by the reason, the most frequent first. Empty if nothing is missing. */
+  readonly rejected: ReadonlyMap<string, number>;
+  /** The reason by host, in the order of keys. Empty if nothing is missing. */
+  readonly refused: ReadonlyMap<Key, string>;
+}
+
+/** Hosts of the cluster with the same value of a topology key, by key. */
+export interface Breach {
+  readonly topologyKey: string;
+  readonly value: string;
+  readonly hosts: readonly Key[];
+}
+
+/** A decision. Lists are in the order of the keys of hosts. */
 export interface Schedule {
-  /** Hosts that the cluster has and keeps, with what they are for from now on: `standby` may change. */
+  /**
+   * Hosts that the cluster has and keeps, with what they are for from now on. `standby` may change; `role` may change
+   * for a host that is not in use and that its role no longer needs.
+   */
   readonly keep: readonly Assignment[];
   /** Empty if not every role gets all that it wants. */
   readonly add: readonly Assignment[];
-  readonly giveBack: readonly (Assignment & { readonly why: string })[];
-  /** Hosts too many that are in use. */
-  readonly blocked: readonly Assignment[];
+  readonly giveBack: readonly Surplus[];
+  /** Hosts too many that must stay: in use, or untouchable. Those with a role are in `keep`, too. */
+  readonly blocked: readonly Surplus[];
   readonly reports: ReadonlyMap<Role, RoleReport>;
   /** Whether every role has, or gets, all that it wants. */
   readonly isSatisfied: boolean;
-  /** Hosts of the cluster with the same value of a topology key. They are kept. */
-  readonly breaches: readonly {
-    readonly topologyKey: string;
-    readonly value: string;
-    readonly hosts: readonly Key[];
-  }[];
+  /** False if the search for hosts ended at its limit: then hosts are missing that another choice might have found. */
+  readonly isProven: boolean;
+  /** They are reported, and the hosts are kept. */
+  readonly breaches: readonly Breach[];
 }

@@ -16,7 +16,8 @@ import type {
 } from "../../../../lib/controllers/sipcluster/schedule/types.ts";
 
 function toReport(fields: Partial<RoleReport> = {}): RoleReport {
-  return { wanted: 0, have: 0, eligible: 0, rejected: new Map(), ...fields };
+  const none = { missing: 0, eligible: 0, rejected: new Map(), refused: new Map() };
+  return { wanted: 0, have: 0, ...none, ...fields };
 }
 
 const SCHEDULE: Schedule = {
@@ -29,6 +30,7 @@ const SCHEDULE: Schedule = {
     ["Worker", toReport({ wanted: 3, have: 3 })],
   ]),
   isSatisfied: true,
+  isProven: true,
   breaches: [],
 };
 
@@ -52,6 +54,7 @@ const SHORT: Schedule = {
       toReport({
         wanted: 3,
         have: 1,
+        missing: 2,
         eligible: 1,
         rejected: new Map([
           ["same vino.airshipit.org/rack", 4],
@@ -64,6 +67,7 @@ const SHORT: Schedule = {
 const SHORTFALL =
   "Worker: want 3, have 1, eligible 1; " +
   "rejected: 4 same vino.airshipit.org/rack, 1 no static address on network oam-ipv4";
+const NOT_PROVEN = "The search for hosts ended at its limit: another choice might be possible";
 const LABELLED = "ControlPlane: want 1, have 1. Worker: want 3, have 3";
 const FREE = "ContractionBlocked=False NothingBlocked: No host waits to be given back";
 const NO_SERVICES = "ServicesReady=True ServicesAvailable: The spec has no services";
@@ -108,13 +112,23 @@ const CASES: readonly {
     ],
   },
   {
+    title: "too few hosts, as far as the search went",
+    cluster: { schedule: { ...SHORT, isProven: false } },
+    lines: [
+      `Ready=False Unschedulable: ${SHORTFALL}. ${NOT_PROVEN}`,
+      `Scheduled=False Unschedulable: ${SHORTFALL}. ${NOT_PROVEN}`,
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
     title: "too few hosts for two roles",
     cluster: {
       schedule: {
         ...SHORT,
         reports: new Map([
-          ["Worker", toReport({ wanted: 2 })],
-          ["ControlPlane", toReport({ wanted: 1 })],
+          ["Worker", toReport({ wanted: 2, missing: 2 })],
+          ["ControlPlane", toReport({ wanted: 1, missing: 1 })],
         ]),
       },
     },
@@ -171,6 +185,7 @@ const CASES: readonly {
           host: `m/h${at + 10}`,
           role: "Worker",
           standby: false,
+          why: "in use",
         })),
       },
     },
@@ -178,8 +193,8 @@ const CASES: readonly {
       "Ready=True ReconciliationSucceeded: All hosts and services are there",
       `Scheduled=True HostsLabelled: ${LABELLED}`,
       NO_SERVICES,
-      "ContractionBlocked=True HostsInUse: Not wanted any more, but in use: " +
-        `${Array.from({ length: 10 }, (_, at) => `m/h${at + 10} (Worker)`).join(", ")} and 2 more`,
+      "ContractionBlocked=True HostsInUse: Not wanted any more, but cannot be given back: " +
+        `${Array.from({ length: 10 }, (_, at) => `m/h${at + 10} (Worker, in use)`).join(", ")} and 2 more`,
     ],
   },
   {

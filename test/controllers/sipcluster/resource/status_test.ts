@@ -26,6 +26,15 @@ function toMachine(name: string, fields: Partial<Machine> = {}): Machine {
   };
 }
 
+const REPORT = {
+  wanted: 3,
+  have: 3,
+  missing: 0,
+  eligible: 0,
+  rejected: new Map<string, number>(),
+  refused: new Map<string, string>(),
+};
+
 const SERVED: ServedOutcome = {
   kind: "served",
   schedule: {
@@ -33,8 +42,9 @@ const SERVED: ServedOutcome = {
     add: [],
     giveBack: [],
     blocked: [],
-    reports: new Map([["Worker", { wanted: 3, have: 3, eligible: 0, rejected: new Map() }]]),
+    reports: new Map([["Worker", REPORT]]),
     isSatisfied: true,
+    isProven: true,
     breaches: [],
   },
   machines: [

@@ -1,0 +1,76 @@
+/**
+ * The hosts that a cluster has, by what may be done with them.
+ * @module
+ */
+import { type Role, ROLES } from "../resource/sip_cluster.ts";
+import type { HostFacts, ScheduleInput } from "./types.ts";
+
+/** A host of the cluster. */
+export interface OwnHost extends HostFacts {
+  readonly claim: NonNullable<HostFacts["claim"]>;
+}
+
+/** Hosts of one role. Each list is in the order of keys. */
+export interface RoleHosts {
+  /** Not in use, and fit to be kept. */
+  readonly loose: readonly OwnHost[];
+  /** In use: they stay, broken or not, unless the spec lets them go. */
+  readonly used: readonly OwnHost[];
+  /** Their labels may not be changed. */
+  readonly untouchable: readonly OwnHost[];
+  /** Neither in use nor fit to be kept: each is given back when the cluster does not need it, or has another one. */
+  readonly broken: readonly OwnHost[];
+}
+
+/** The input's hosts. */
+export interface SortedHosts {
+  readonly own: ReadonlyMap<Role, RoleHosts>;
+  /** Hosts of the cluster whose label names no role. */
+  readonly strays: RoleHosts;
+  /** Hosts of no cluster, in the order of keys. */
+  readonly free: readonly HostFacts[];
+}
+
+/** Sorts the hosts of an input. Hosts of other clusters are left out. */
+export function sortHosts({ cluster, hosts }: ScheduleInput): SortedHosts {
+  const own: OwnHost[] = [];
+  const free: HostFacts[] = [];
+  for (const host of hosts) {
+    if (host.claim === undefined) free.push(host);
+    else if (isOwn(host) && host.claim.cluster === cluster) own.push(host);
+  }
+  own.sort(byKey);
+  free.sort(byKey);
+  const ofRole = (role: Role | undefined): RoleHosts =>
+    sortRole(own.filter(({ claim }) => claim.role === role));
+  return {
+    own: new Map(ROLES.map((role) => [role, ofRole(role)])),
+    strays: ofRole(undefined),
+    free,
+  };
+}
+
+/** Hosts of a role that count, unless there are too many. */
+export function listKeepable(hosts: RoleHosts | undefined): readonly OwnHost[] {
+  return hosts ? [...hosts.untouchable, ...hosts.used, ...hosts.loose] : [];
+}
+
+/** The order of hosts wherever nothing else decides. */
+export function byKey(one: { readonly key: string }, other: { readonly key: string }): number {
+  return one.key < other.key ? -1 : Number(one.key > other.key);
+}
+
+function isOwn(host: HostFacts): host is OwnHost {
+  return host.claim !== undefined;
+}
+
+function sortRole(hosts: readonly OwnHost[]): RoleHosts {
+  const movable = hosts.filter(({ isUntouchable }) => isUntouchable !== true);
+  const idle = movable.filter(({ isInUse }) => !isInUse);
+  return {
+    loose: idle.filter(({ trouble }) => trouble === undefined),
+    used: movable.filter(({ isInUse }) => isInUse),
+    untouchable: hosts.filter(({ isUntouchable }) => isUntouchable === true),
+    broken: idle.filter(({ trouble }) => trouble !== undefined),
+  };
+}

@@ -1,0 +1,171 @@
+/**
+ * Decides which hosts a cluster keeps, takes and gives back.
+ * @module
+ */
+import { type Role, ROLES } from "../resource/sip_cluster.ts";
+import { listCandidates, type Wish } from "./candidates.ts";
+import { type Contraction, planContraction, toWanted } from "./contraction.ts";
+import { Domains, type Member } from "./domains.ts";
+import { findMatching } from "./matching/matching.ts";
+import { byKey, listKeepable, type OwnHost, type SortedHosts, sortHosts } from "./own_hosts.ts";
+import { reportSearch, type Search } from "./report.ts";
+import { type Rated, rateHosts } from "./standby.ts";
+import type { HostFacts, RoleReport, Schedule, ScheduleInput, Surplus } from "./types.ts";
+
+/** How far a search for hosts goes. */
+const MAX_STEPS = 500_000;
+
+/**
+ * Decides for one cluster. Pure, and the same hosts always get the same decision, in any order.
+ *
+ * - What the labels say is kept: a host that the cluster has stays, even if it no longer matches the selector or
+ *   breaks anti-affinity, until there are too many ({@linkcode planContraction}).
+ * - All or nothing: hosts are taken only if every role gets all that it wants ({@linkcode findMatching}).
+ * - A host that one role gives back may serve another role, if it is not in use: then only its role changes.
+ * - A broken host that is not in use is given back together with the decision that replaces it, or if its role has
+ *   enough without it. Until then it stays.
+ * - What is too many is given back in any case.
+ *
+ * Applying a decision and deciding again changes nothing, unless the search ended at its limit.
+ */
+export function schedule(input: ScheduleInput): Schedule {
+  const sorted = sortHosts(input);
+  const contractions = planContractions(input, sorted);
+  const search = searchHosts(input, { sorted, contractions });
+  const teams = ROLES.map((role, at) => formTeam(role, { at, sorted, contractions, search }));
+  const rated = teams.flatMap(({ members }) => members);
+  const kept = rated.filter(({ host }) => host.claim !== undefined).sort(byHost);
+  const stuck = [...sorted.strays.used, ...sorted.strays.untouchable];
+  const moved = new Set(kept.map(({ host }) => host));
+  const leaving = [...contractions.values()].flatMap(({ leave }) => leave);
+  const giveBack = [
+    ...leaving
+      .filter((host) => !moved.has(host))
+      .map((host) => toSurplus(host, "more than wanted")),
+    ...sorted.strays.loose
+      .filter((host) => !moved.has(host))
+      .map((host) => toSurplus(host, "label names no role")),
+    ...[...teams.flatMap(({ broken }) => broken), ...sorted.strays.broken].map((host) =>
+      toSurplus(host, host.trouble ?? "broken"),
+    ),
+  ];
+  const blocked = [...contractions.values()].flatMap(({ blocked }) => blocked);
+  const members: Member[] = [...kept, ...stuck.map((host) => ({ host }))];
+  return {
+    keep: kept.map(toAssignment),
+    add: rated
+      .filter(({ host }) => host.claim === undefined)
+      .sort(byHost)
+      .map(toAssignment),
+    giveBack: giveBack.sort(byHostKey),
+    blocked: [...blocked, ...stuck].map((host) => toSurplus(host, findHold(host))).sort(byHostKey),
+    reports: new Map(teams.map(({ role, report }) => [role, report])),
+    isSatisfied: search.matching.isFull,
+    isProven: search.matching.isProven,
+    breaches: search.domains.listBreaches(members),
+  };
+}
+
+type Contractions = ReadonlyMap<Role, Contraction>;
+
+function planContractions(
+  { nodes, scheduling = {} }: ScheduleInput,
+  { own }: SortedHosts,
+): Contractions {
+  const releasesUsed = scheduling.releaseConsumedHosts === true;
+  const plan = (role: Role): Contraction => {
+    const others = scheduling.spreadAcrossRoles === true ? ROLES.filter((one) => one !== role) : [];
+    const neighbours = others.flatMap((other) => listKeepable(own.get(other)));
+    return planContraction(own.get(role), { set: nodes[role], releasesUsed, neighbours });
+  };
+  return new Map(ROLES.map((role) => [role, plan(role)]));
+}
+
+interface Standing {
+  readonly sorted: SortedHosts;
+  readonly contractions: Contractions;
+}
+
+/** Searches for what roles miss, among free hosts and those that other roles give back. */
+function searchHosts(
+  { nodes, scheduling }: ScheduleInput,
+  { sorted, contractions }: Standing,
+): Search {
+  const domains = new Domains(nodes, scheduling);
+  const wishes = ROLES.map((role): Wish => {
+    const { active, standby } = toWanted(nodes[role]);
+    const have = contractions.get(role)?.stay.length ?? 0;
+    return { role, set: nodes[role], need: Math.max(0, active + standby - have) };
+  });
+  const leaving = [...contractions.values()].flatMap(({ leave }) => leave);
+  const isNeeded = wishes.some(({ need }) => need > 0);
+  const hosts = isNeeded ? [...leaving, ...sorted.strays.loose, ...sorted.free].sort(byKey) : [];
+  const staying: Member[] = ROLES.flatMap((role) =>
+    (contractions.get(role)?.stay ?? []).map((host) => ({ host, role })),
+  );
+  const stuck = [...sorted.strays.used, ...sorted.strays.untouchable].map((host) => ({ host }));
+  const candidates = listCandidates(hosts, { wishes, domains });
+  const held = [...staying, ...stuck].map((member) => domains.toDemand(member));
+  const problem = {
+    needs: wishes.map(({ need }) => need),
+    candidates,
+    held,
+    domains: domains.count,
+    scopes: ROLES.map((role) => domains.listScopes(role)),
+  };
+  return { wishes, hosts, problem, domains, matching: findMatching(problem, MAX_STEPS) };
+}
+
+/** The hosts of a role after the decision. */
+interface Team {
+  readonly role: Role;
+  readonly members: readonly (Rated & { readonly role: Role })[];
+  /** Broken hosts that leave. */
+  readonly broken: readonly OwnHost[];
+  readonly report: RoleReport;
+}
+
+function formTeam(
+  role: Role,
+  { at, sorted, contractions, search }: Standing & { readonly at: number; readonly search: Search },
+): Team {
+  const { isFull, picks } = search.matching;
+  const { set, need = 0 } = search.wishes[at] ?? {};
+  const { active, standby } = toWanted(set);
+  const { stay = [] } = contractions.get(role) ?? {};
+  const chosen = new Set(isFull ? picks[at]?.map(({ host }) => host) : []);
+  const found = search.hosts.filter(({ key }) => chosen.has(key));
+  // Until a replacement is found, they hold its place: active ones first, then the first by key.
+  const broken = (sorted.own.get(role)?.broken ?? []).toSorted(
+    (one, other) => Number(one.claim.standby) - Number(other.claim.standby) || byKey(one, other),
+  );
+  const waiting = isFull ? [] : broken.slice(0, need);
+  const members = rateHosts([...stay, ...waiting, ...found], active);
+  return {
+    role,
+    members: members.map((rated) => ({ ...rated, role })),
+    broken: broken.filter((host) => !waiting.includes(host)),
+    report: { wanted: active + standby, have: stay.length, ...reportSearch(search, at) },
+  };
+}
+
+function findHold(host: HostFacts): string {
+  return host.isUntouchable === true ? (host.trouble ?? "untouchable") : "in use";
+}
+
+function toSurplus({ key, claim }: OwnHost, why: string): Surplus {
+  const { role, standby } = claim;
+  return { host: key, standby, why, ...(role !== undefined && { role }) };
+}
+
+function toAssignment({ host, role, standby }: Team["members"][number]): Schedule["keep"][number] {
+  return { host: host.key, role, standby };
+}
+
+function byHost(one: Rated, other: Rated): number {
+  return byKey(one.host, other.host);
+}
+
+function byHostKey(one: { readonly host: string }, other: { readonly host: string }): number {
+  return one.host < other.host ? -1 : Number(one.host > other.host);
+}
