@@ -1,0 +1,96 @@
+/**
+ * The objects that a load balancer is made of.
+ * @module
+ */
+import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
+import { CONFIG_HASH } from "../../words.ts";
+import { hashContent, toLabels } from "../names.ts";
+import {
+  DEPLOYMENTS,
+  OWNED_SERVICES,
+  POD_DISRUPTION_BUDGETS,
+  SECRETS,
+  toOwned,
+  toSecretData,
+} from "../owned_kinds.ts";
+import type { OwnedObject } from "../types.ts";
+import type { Port } from "./haproxy_config.ts";
+import { planPod } from "./pod.ts";
+import { APP, COMPONENT, CONFIG_FILE } from "./words.ts";
+
+/** A port of the load balancer, and of every Node before it. */
+export interface ServicePort extends Port {
+  /** 0: Kubernetes chooses. */
+  readonly nodePort: number;
+}
+
+/** What a load balancer is made from. */
+export interface ObjectsInput {
+  /** Of all its objects. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly config: string;
+  readonly image: string;
+  readonly ports: readonly ServicePort[];
+  readonly healthPort: number;
+  readonly nodeLabels?: Readonly<Record<string, string>>;
+  readonly clusterIP?: string;
+}
+
+const REPLICAS = 2;
+/** How long new Pods may take to become ready, pulling the image included, in seconds. */
+const PROGRESS_DEADLINE_S = 180;
+
+/** Plans the Secret, the Deployment, the Service and the PodDisruptionBudget of a load balancer. */
+export function planObjects(input: ObjectsInput): readonly OwnedObject[] {
+  const { name, namespace, config, ports, clusterIP } = input;
+  const labels = toLabels({ component: COMPONENT, app: APP, instance: name });
+  const metadata: ObjectMeta = { name, namespace, labels };
+  return [
+    toOwned(SECRETS, metadata, {
+      type: "Opaque",
+      data: toSecretData({ [CONFIG_FILE]: config }),
+    }),
+    planDeployment(input, metadata, labels),
+    toOwned(OWNED_SERVICES, metadata, {
+      spec: {
+        type: "NodePort",
+        selector: labels,
+        ports: ports.map(({ name: portName, port, nodePort }) => ({
+          name: portName,
+          port,
+          targetPort: port,
+          protocol: "TCP",
+          ...(nodePort !== 0 && { nodePort }),
+        })),
+        ...(clusterIP && { clusterIP }),
+      },
+    }),
+    toOwned(POD_DISRUPTION_BUDGETS, metadata, {
+      spec: { minAvailable: 1, selector: { matchLabels: labels } },
+    }),
+  ];
+}
+
+/** The Pods roll if and only if what they are made from differs: the hash stands for the configuration. */
+function planDeployment(
+  { name, config, image, ports, healthPort, nodeLabels }: ObjectsInput,
+  metadata: ObjectMeta,
+  labels: Readonly<Record<string, string>>,
+): OwnedObject {
+  const pod = { image, secret: name, ports, healthPort, labels };
+  return toOwned(DEPLOYMENTS, metadata, {
+    spec: {
+      replicas: REPLICAS,
+      revisionHistoryLimit: 2,
+      progressDeadlineSeconds: PROGRESS_DEADLINE_S,
+      // No Pod goes before another one is ready: one that does not start never replaces one that serves.
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels, annotations: { [CONFIG_HASH]: hashContent(config) } },
+        spec: planPod(nodeLabels ? { ...pod, nodeLabels } : pod),
+      },
+    },
+  });
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import type { SipServices } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import {
+  type LoadBalancerOptions,
+  planLoadBalancers,
+} from "../../../../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
+import type {
+  Machine,
+  ServicePlan,
+} from "../../../../../lib/controllers/sipcluster/services/types.ts";
+import { machine } from "../../../../support/sipcluster/machines.ts";
+
+const API = { image: "haproxy:2.3.2", nodePort: 30001, nodeInterfaceId: "oam" };
+const WORKER = {
+  image: "haproxy:2.3.2",
+  nodePortRange: { start: 30002, end: 30004 },
+  nodeInterfaceId: "oam",
+};
+const MACHINES = [
+  machine("cp-a", "10.0.0.1"),
+  machine("w-a", "10.0.1.1", { role: "Worker" }),
+  machine("w-b", "10.0.1.2", { role: "Worker", standby: true }),
+];
+
+function plan(
+  services: SipServices,
+  machines: readonly Machine[] = MACHINES,
+  options?: LoadBalancerOptions,
+): ServicePlan[] {
+  const metadata = { name: "acme", namespace: "acme-infra" };
+  return planLoadBalancers({ cluster: { metadata, spec: { services } }, machines }, options);
+}
+
+/** The configuration in the Secret of a plan. */
+function configOf(
+  { objects }: ServicePlan | undefined = { service: "", objects: [], endpoints: [] },
+): string {
+  const data = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data")?.[1];
+  return atob(data?.["haproxy.cfg"] ?? "");
+}
+
+describe("planLoadBalancers()", () => {
+  test("plans nothing without an entry", () => {
+    expect(plan({})).toEqual([]);
+    expect(planLoadBalancers({ cluster: { metadata: { name: "acme" } }, machines: [] })).toEqual(
+      [],
+    );
+  });
+
+  test("plans a load balancer for the API servers and one for the workers", () => {
+    const [api, worker, ...others] = plan({
+      loadBalancerWorker: [WORKER],
+      loadBalancerControlPlane: [API],
+    });
+    expect(others).toEqual([]);
+    expect(api).toMatchObject({
+      service: "loadBalancerControlPlane",
+      deployment: "loadbalancer-controlplane-acme",
+      endpoints: [{ service: "loadBalancerControlPlane", nodePort: 30001 }],
+    });
+    expect(worker).toMatchObject({
+      service: "loadBalancerWorker",
+      deployment: "loadbalancer-worker-acme",
+      endpoints: [30002, 30003, 30004].map((nodePort) => ({
+        service: "loadBalancerWorker",
+        nodePort,
+      })),
+    });
+    expect(configOf(api)).toContain("  server cp-a 10.0.0.1:6443\n");
+    expect(configOf(api)).not.toContain("10.0.1.");
+    for (const port of [30002, 30003, 30004]) {
+      expect(configOf(worker)).toContain(
+        `  server w-a 10.0.1.1:${port}\n  server w-b 10.0.1.2:${port}\n`,
+      );
+    }
+    expect(configOf(worker)).not.toContain("10.0.0.");
+  });
+
+  test("names the objects of every entry differently", () => {
+    const plans = plan({ loadBalancerControlPlane: [API, { ...API, nodePort: 30009 }, API] });
+    expect(plans.map(({ service, deployment }) => [service, deployment])).toEqual([
+      ["loadBalancerControlPlane", "loadbalancer-controlplane-acme"],
+      ["loadBalancerControlPlane[1]", "loadbalancer-controlplane-acme-2"],
+      ["loadBalancerControlPlane[2]", "loadbalancer-controlplane-acme-3"],
+    ]);
+    const names = plans.flatMap(({ objects }) => objects.map(({ body }) => body.metadata.name));
+    expect(new Set(names).size).toBe(3);
+  });
+
+  test("plans the same for the same, in any order, and for a host that becomes a standby host", () => {
+    const services = { loadBalancerControlPlane: [API], loadBalancerWorker: [WORKER] };
+    const wanted = JSON.stringify(plan(services));
+    expect(JSON.stringify(plan(services, MACHINES.toReversed()))).toBe(wanted);
+    const standby = MACHINES.map((one) => ({ ...one, standby: !one.standby }));
+    expect(JSON.stringify(plan(services, standby))).toBe(wanted);
+    expect(JSON.stringify(plan(services, MACHINES.slice(0, 2)))).not.toBe(wanted);
+  });
+
+  test("plans a load balancer without servers while there is no host with an address", () => {
+    const [api] = plan({ loadBalancerControlPlane: [API] }, [machine("cp-a", "")]);
+    expect(api?.problem).toBeUndefined();
+    expect(configOf(api)).not.toMatch(/^ *server /m);
+    expect(configOf(api)).not.toContain("cp-a");
+  });
+
+  test("takes every image, and one of its own for an empty one", () => {
+    const images = ["haproxy:2.3.2", "registry.example:5000/a/b@sha256:0123", "", undefined];
+    const used = images.map((image) => {
+      const { image: _, ...rest } = API;
+      const entry = image === undefined ? rest : { ...rest, image };
+      const text = JSON.stringify(plan({ loadBalancerControlPlane: [entry] }));
+      return /"image":"([^"]*)"/.exec(text)?.[1];
+    });
+    expect(used).toEqual([
+      "haproxy:2.3.2",
+      "registry.example:5000/a/b@sha256:0123",
+      expect.stringMatching(/^docker\.io\/library\/haproxy:\d+\.\d*[02468]\.\d+$/),
+      expect.stringMatching(/^docker\.io\/library\/haproxy:\d+\.\d*[02468]\.\d+$/),
+    ]);
+  });
+
+  test("answers probes on a port that no worker port takes", () => {
+    const nodePortRange = { start: 8400, end: 8410 };
+    const [worker] = plan({ loadBalancerWorker: [{ ...WORKER, nodePortRange }] });
+    expect(configOf(worker)).toContain('frontend landfall-health\n  bind "${POD_IP}:8411"\n');
+    const [api] = plan({ loadBalancerControlPlane: [API] });
+    expect(configOf(api)).toContain('frontend landfall-health\n  bind "${POD_IP}:8404"\n');
+  });
+
+  test("uses a template for the entries of its list only", () => {
+    const services = { loadBalancerControlPlane: [API, API], loadBalancerWorker: [WORKER] };
+    const templates = { loadBalancerControlPlane: { "loadBalancerControlPlane.cfg": "# mine\n" } };
+    const configs = plan(services, MACHINES, { templates }).map(configOf);
+    expect(configs.map((text) => text.startsWith("# mine\n"))).toEqual([true, true, false]);
+  });
+
+  test("changes nothing of a service with a wrong template", () => {
+    const services = { loadBalancerControlPlane: [API], loadBalancerWorker: [WORKER] };
+    const templates = { loadBalancerWorker: { "loadBalancerWorker.cfg": "{{ end }}" } };
+    const [api, worker] = plan(services, MACHINES, { templates });
+    expect(api?.objects).toHaveLength(4);
+    expect(worker).toEqual({
+      service: "loadBalancerWorker",
+      objects: [],
+      endpoints: [30002, 30003, 30004].map((nodePort) => ({
+        service: "loadBalancerWorker",
+        nodePort,
+      })),
+      problem: {
+        reason: "InfraServiceFailure",
+        message:
+          "ConfigMap loadbalancerworker: loadBalancerWorker.cfg, line 1: {{ end }} closes nothing",
+      },
+    });
+  });
+});
