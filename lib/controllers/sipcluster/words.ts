@@ -24,6 +24,8 @@ export const FINALIZER = "sip.airship.airshipit.org/finalizer";
 /** Annotation `true` on a SIPCluster that is being deleted: also hosts with a consumer lose their labels. */
 export const FORCE_RELEASE = "sip.airshipit.org/force-release";
 
+/** Annotation of a BareMetalHost: the ID of the request for which a jump host had it rebooted last. */
+export const REBOOT_REQUEST = "sip.airshipit.org/reboot-request";
 /** Annotation of Pods: a hash of what they read once, at their start. They roll when it changes. */
 export const CONFIG_HASH = "landfall.dev/config-hash";
 /** Label of everything that Landfall makes for a SIPCluster: its name. */

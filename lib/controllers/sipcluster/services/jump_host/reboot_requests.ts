@@ -1,0 +1,181 @@
+/**
+ * Does what jump hosts ask for: sets the annotation with which metal3 reboots a host, if the cluster has that host.
+ * @module
+ */
+import type { Clock } from "../../../../core/clock.ts";
+import type { DeleteOptions, KubeClient } from "../../../../kube/api/client.ts";
+import { isKubeError } from "../../../../kube/api/errors.ts";
+import { type Key, toKey } from "../../../../kube/cache/store.ts";
+import { pick } from "../../../../kube/kinds/trim.ts";
+import {
+  BARE_METAL_HOSTS,
+  type BareMetalHost,
+  DETACHED,
+  PAUSED,
+  REBOOT,
+} from "../../hosts/bare_metal_host.ts";
+import { findOwner } from "../../hosts/facts.ts";
+import type { SipCluster } from "../../resource/sip_cluster.ts";
+import { REBOOT_REQUEST } from "../../words.ts";
+import { CONFIG_MAPS, type ConfigMap } from "../owned_kinds.ts";
+import { toJumpHostNames } from "./names.ts";
+import {
+  type Changes,
+  planRequests,
+  type RebootAnswer,
+  type RebootRequest,
+  toAnswer,
+} from "./requests.ts";
+
+/** What {@linkcode handleRebootRequests} needs. */
+export interface RebootOptions {
+  readonly client: Pick<KubeClient, "read" | "patch" | "delete">;
+  readonly clock: Clock;
+  /** A ConfigMap of the cluster, as it was last seen. */
+  readonly findConfigMap: (key: Key) => ConfigMap | undefined;
+}
+
+/** What became of a request. */
+export interface RebootOutcome extends RebootAnswer {
+  readonly host: Key;
+}
+
+/** What {@linkcode handleRebootRequests} did. */
+export interface RebootPass {
+  readonly outcomes: readonly RebootOutcome[];
+  /** When it must be called again although nothing changed, in milliseconds. */
+  readonly recheckMs?: number;
+}
+
+/** A ConfigMap with the fields that users of a jump host could set, too. */
+interface RequestMap extends ConfigMap {
+  readonly binaryData?: object;
+  readonly immutable?: boolean;
+}
+
+/** A message says nothing about hosts of others, not even whether they exist. */
+const NOT_OURS: RebootAnswer = refuse("does not belong to this cluster");
+const ASKED: RebootAnswer = {
+  isDone: true,
+  message: "metal3 has been asked to reboot the host",
+};
+/** How often a host is read again because another program wrote it. */
+const TRIES_MAX = 4;
+/** What metal3 does without a mode, too: it asks the system to shut down before it cuts the power. */
+const MODE = JSON.stringify({ mode: "soft" });
+
+/**
+ * Answers the requests of all jump hosts of a cluster. A request is done at most once, also if this process ends before
+ * the answer is written: the host then has the ID of the request. Asks the API server for nothing without a request.
+ *
+ * @throws {KubeError} if the API server does not answer. The requests are still there then
+ */
+export async function handleRebootRequests(
+  options: RebootOptions,
+  cluster: SipCluster,
+  signal: AbortSignal,
+): Promise<RebootPass> {
+  const outcomes: RebootOutcome[] = [];
+  const rechecksMs: number[] = [];
+  for (const index of cluster.spec?.services.jumpHost?.keys() ?? []) {
+    const { requests: name } = toJumpHostNames(cluster, index);
+    const { namespace = "" } = cluster.metadata;
+    const seen = options.findConfigMap(toKey({ metadata: { namespace, name } }));
+    if (seen === undefined) continue;
+    const { changes, pending, recheckMs } = planRequests(seen.data ?? {}, options.clock.now());
+    if (recheckMs !== undefined) rechecksMs.push(recheckMs);
+    if (changes.size > 0 || pending.length > 0 || hasMore(seen)) {
+      outcomes.push(...(await answerAll(options, { namespace, name }, toKey(cluster), signal)));
+    }
+  }
+  return {
+    outcomes,
+    ...(rechecksMs.length > 0 && { recheckMs: Math.min(...rechecksMs) }),
+  };
+}
+
+function refuse(why: string): RebootAnswer {
+  return { isDone: false, message: `Landfall refused: the host ${why}` };
+}
+
+/** Whether it has what no jump host writes. */
+function hasMore({ binaryData, immutable }: RequestMap): boolean {
+  return binaryData !== undefined || immutable === true;
+}
+
+/** Answers the requests in one ConfigMap as it is now: the store may not show the last answers yet. */
+async function answerAll(
+  options: RebootOptions,
+  path: { readonly namespace: string; readonly name: string },
+  cluster: Key,
+  signal: AbortSignal,
+): Promise<readonly RebootOutcome[]> {
+  const { client, clock } = options;
+  const outcomes: RebootOutcome[] = [];
+  const write = async (data: Changes, more: object = {}): Promise<void> => {
+    const body = { data: Object.fromEntries(data), ...more };
+    await client.patch(CONFIG_MAPS, path, { type: "merge", body }, signal);
+  };
+  try {
+    const map: RequestMap = await client.read(CONFIG_MAPS, path, signal);
+    if (map.immutable === true) {
+      // No answer can be written into it. Landfall makes another one.
+      await client.delete(CONFIG_MAPS, path, toPreconditions(map), signal);
+      return outcomes;
+    }
+    const { changes, pending } = planRequests(map.data ?? {}, clock.now());
+    if (changes.size > 0 || hasMore(map)) await write(changes, { binaryData: null });
+    for (const request of pending) {
+      const answer = await reboot(client, request, cluster, signal);
+      outcomes.push({ host: request.host, ...answer });
+      await write(toAnswer(request.id, answer, clock.now()));
+    }
+  } catch (error) {
+    // A ConfigMap that was deleted meanwhile has no requests.
+    if (!isKubeError(error, "notFound")) throw error;
+  }
+  return outcomes;
+}
+
+function toPreconditions({ metadata: { uid } }: RequestMap): DeleteOptions {
+  return uid === undefined ? {} : { uid };
+}
+
+async function reboot(
+  client: Pick<KubeClient, "read" | "patch">,
+  { id, host: key }: RebootRequest,
+  cluster: Key,
+  signal: AbortSignal,
+): Promise<RebootAnswer> {
+  const [namespace = "", name = ""] = key.split("/");
+  const path = { namespace, name };
+  for (let triesLeft = TRIES_MAX; ; triesLeft -= 1) {
+    try {
+      const host = await client.read(BARE_METAL_HOSTS, path, signal);
+      const verdict = judge(host, id, cluster);
+      if ("answer" in verdict) return verdict.answer;
+      const { resourceVersion } = host.metadata;
+      const body = { metadata: { resourceVersion, annotations: verdict.annotations } };
+      await client.patch(BARE_METAL_HOSTS, path, { type: "merge", body }, signal);
+      return ASKED;
+    } catch (error) {
+      if (isKubeError(error, "notFound")) return NOT_OURS;
+      if (!isKubeError(error, "conflict") || triesLeft <= 1) throw error;
+    }
+  }
+}
+
+/** Pure: what to answer, or which annotations to write first. */
+function judge(
+  { metadata: { labels, annotations = {}, deletionTimestamp } }: BareMetalHost,
+  id: string,
+  cluster: Key,
+): { readonly answer: RebootAnswer } | { readonly annotations: Readonly<Record<string, string>> } {
+  if (findOwner(labels) !== cluster) return { answer: NOT_OURS };
+  if (annotations[REBOOT_REQUEST] === id) return { answer: ASKED };
+  if (deletionTimestamp !== undefined) return { answer: refuse("is being deleted") };
+  if (annotations[PAUSED] !== undefined) return { answer: refuse("is paused") };
+  if (annotations[DETACHED] !== undefined) return { answer: refuse("is detached") };
+  // Another program may have asked for a hard reboot.
+  return { annotations: { [REBOOT]: MODE, ...pick(annotations, [REBOOT]), [REBOOT_REQUEST]: id } };
+}
