@@ -28,7 +28,7 @@ export const PORT_RULES: readonly Rule<SipServices>[] = LISTS.flatMap((one, at) 
 
 function withinList({ list, start, end }: PortFields): Rule<SipServices> {
   // Another rule refuses a range that ends before it starts.
-  const free = `a.${start} == 0 || a.${start} > a.${end}`;
+  const free = start === end ? `a.${start} == 0` : `a.${start} > a.${end}`;
   const overlap = `a.${start} <= b.${end} && b.${start} <= a.${end}`;
   return {
     cel: `!has(self.${list}) || self.${list}.all(a, ${free} || self.${list}.exists_one(b, ${overlap}))`,
@@ -43,11 +43,13 @@ function withinList({ list, start, end }: PortFields): Rule<SipServices> {
 }
 
 function betweenLists(one: PortFields, other: PortFields): Rule<SipServices> {
+  // A range has no 0, and 0 is below every other port.
+  const free = one.start === one.end ? `a.${one.start} == 0 || ` : "";
   const apart = `a.${one.start} > b.${other.end} || b.${other.start} > a.${one.end}`;
   return {
     cel:
       `!has(self.${one.list}) || !has(self.${other.list}) || ` +
-      `self.${one.list}.all(a, a.${one.start} == 0 || self.${other.list}.all(b, ${apart}))`,
+      `self.${one.list}.all(a, ${free}self.${other.list}.all(b, ${apart}))`,
     message: `${one.list} and ${other.list} must have different ports, except 0`,
     holds: (services) =>
       listRanges(services, one.list).every((a) =>

@@ -1,0 +1,78 @@
+/**
+ * What a controller says about a kind of objects that Kubernetes does not have.
+ * @module
+ */
+
+/** A CustomResourceDefinition with one version. */
+export interface CustomResourceDefinition {
+  readonly apiVersion: "apiextensions.k8s.io/v1";
+  readonly kind: "CustomResourceDefinition";
+  readonly metadata: { readonly name: string };
+  readonly spec: {
+    readonly group: string;
+    readonly scope: "Namespaced" | "Cluster";
+    readonly names: {
+      readonly kind: string;
+      readonly listKind: string;
+      readonly plural: string;
+      readonly singular: string;
+      readonly shortNames: readonly string[];
+    };
+    readonly versions: readonly [
+      {
+        readonly name: string;
+        readonly served: true;
+        readonly storage: true;
+        readonly subresources: { readonly status: object };
+        readonly additionalPrinterColumns: readonly PrinterColumn[];
+        readonly schema: { readonly openAPIV3Schema: OpenApiSchema };
+      },
+    ];
+  };
+}
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: "date" | "integer" | "string";
+  readonly jsonPath: string;
+  readonly description: string;
+}
+
+/** A structural schema, as far as the reference page reads it. */
+export interface OpenApiSchema {
+  readonly type: string;
+  readonly description?: string | undefined;
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: OpenApiSchema;
+  /** The schema of a map's values. */
+  readonly additionalProperties?: OpenApiSchema;
+  readonly enum?: readonly unknown[] | undefined;
+  readonly default?: unknown;
+  readonly minimum?: number | undefined;
+  readonly maximum?: number | undefined;
+  readonly maxItems?: number | undefined;
+  readonly "x-kubernetes-validations"?: readonly {
+    readonly rule: string;
+    readonly message: string;
+  }[];
+}
+
+/** A condition in the status, with one of its reasons. */
+export interface ConditionWord {
+  readonly type: string;
+  readonly status: "True" | "False";
+  readonly reason: string;
+  /** When it is written, in one sentence. */
+  readonly meaning: string;
+}
+
+/** A kind of a controller's own. */
+export interface CustomKind {
+  readonly crd: CustomResourceDefinition;
+  /** For the reference page: what such an object is, in whole sentences. */
+  readonly about: string;
+  /** The conditions that the controller writes, in the order of the page. */
+  readonly conditions: readonly ConditionWord[];
+}
