@@ -7,7 +7,7 @@ import type { KeySource } from "../../../engine/key_sources.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import type { HostFacts } from "../schedule/types.ts";
 import type { BareMetalHost } from "./bare_metal_host.ts";
-import { findOwner, hasSameFacts, isTaken, toHostFacts } from "./facts.ts";
+import { findOwner, hasConsumer, hasSameFacts, isTaken, toHostFacts } from "./facts.ts";
 import { OwnWrites } from "./own_writes.ts";
 
 /** What is kept of a host. */
@@ -15,8 +15,11 @@ interface Entry {
   readonly facts: HostFacts;
   readonly owner: Key | undefined;
   readonly isFree: boolean;
-  /** UID, and the Secrets with its network data: if they change, its addresses may. */
-  readonly source: string;
+  /**
+   * What counts besides facts: its UID, the Secrets that its addresses come from, and whether it has a consumer, for
+   * which a cluster that is being deleted waits.
+   */
+  readonly rest: string;
 }
 
 /**
@@ -144,10 +147,12 @@ export class HostIndex implements KeySource {
 function toEntry(host: BareMetalHost, before: Entry | undefined): Entry {
   const facts = toHostFacts(host);
   const { networkData, preprovisioningNetworkDataName } = host.spec ?? {};
-  const source = JSON.stringify([host.metadata.uid, networkData, preprovisioningNetworkDataName]);
-  if (before !== undefined && before.source === source && hasSameFacts(before.facts, facts)) {
+  const { uid } = host.metadata;
+  const secrets = [networkData?.namespace, networkData?.name, preprovisioningNetworkDataName];
+  const rest = [uid, hasConsumer(host), ...secrets].join(" ");
+  if (before !== undefined && before.rest === rest && hasSameFacts(before.facts, facts)) {
     return before;
   }
   const { labels } = facts;
-  return { facts, owner: findOwner(labels), isFree: !isTaken(labels), source };
+  return { facts, owner: findOwner(labels), isFree: !isTaken(labels), rest };
 }

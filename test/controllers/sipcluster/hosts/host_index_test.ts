@@ -47,6 +47,9 @@ const toKeys = (hosts: Iterable<HostFacts>): Key[] => [...hosts].map(({ key }) =
 const A = { labels: toClaimLabels("a") };
 const B = { labels: toClaimLabels("b") };
 
+const IMAGED = { ...A, status: { provisioning: { state: "externally provisioned" } } };
+const CONSUMED = { ...IMAGED, spec: { consumerRef: { kind: "Metal3Machine", name: "m" } } };
+
 describe("HostIndex", () => {
   test("knows the hosts of each cluster, and those that none has", () => {
     const { index, put } = start();
@@ -108,6 +111,7 @@ describe("a change of a host wakes", () => {
       { ...A, spec: { networkData: { name: "n" } } },
       ["tenant/a"],
     ],
+    ["its cluster if its consumer goes and its image stays", CONSUMED, IMAGED, ["tenant/a"]],
     ["those that wait if it is new", undefined, {}, ["tenant/w"]],
     ["those that wait if its labels change", {}, { labels: { rack: "r1" } }, ["tenant/w"]],
     ["those that wait if its trouble ends", { status: { errorMessage: "x" } }, {}, ["tenant/w"]],
