@@ -65,9 +65,9 @@ export class OwnWrites {
 
   #isOlder(stored: BareMetalHost, { host, older, sinceMs }: Newer): boolean {
     const { uid, resourceVersion, labels = {} } = stored.metadata;
-    if (uid !== host.metadata.uid || resourceVersion === host.metadata.resourceVersion)
-      return false;
+    if (uid !== host.metadata.uid) return false;
     if (this.#clock.monotonic() - sinceMs >= BELIEVED_MS) return false;
+    // The version of the write itself has its labels.
     const claimed = host.metadata.labels ?? {};
     return (
       older.has(resourceVersion) || CLAIM_LABELS.some((label) => labels[label] !== claimed[label])

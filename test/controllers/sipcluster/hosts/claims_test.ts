@@ -3,10 +3,22 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { BareMetalHost } from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
-import { HostClaims, type Sparing } from "../../../../lib/controllers/sipcluster/hosts/claims.ts";
+import {
+  BARE_METAL_HOSTS,
+  type BareMetalHost,
+} from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import {
+  type ClaimResult,
+  HostClaims,
+  type Sparing,
+} from "../../../../lib/controllers/sipcluster/hosts/claims.ts";
+import { HostIndex } from "../../../../lib/controllers/sipcluster/hosts/host_index.ts";
+import type { HostFacts } from "../../../../lib/controllers/sipcluster/schedule/types.ts";
+import { systemClock } from "../../../../lib/core/clock.ts";
+import { silentLogger } from "../../../../lib/core/log.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
 import { isKubeError } from "../../../../lib/kube/api/errors.ts";
+import { Store } from "../../../../lib/kube/cache/store.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import {
   type HostInput,
@@ -291,5 +303,56 @@ describe("setStandby()", () => {
     const result: object = await stage.claims.setStandby(host, true, signal);
     expect(result).toEqual({ kind, why });
     expect(stage.server.findLabels("h")).not.toHaveProperty("sip.airshipit.org/standby");
+  });
+});
+
+describe("several programs", () => {
+  const NAMES = Array.from({ length: 20 }, (_, at) => `h${at}`);
+
+  test("that take the same hosts at the same moment never both get one", async () => {
+    await using stage = await start();
+    const { client } = stage.server;
+    const hosts = NAMES.map((name) => stage.server.create(name));
+    const takeAll = (cluster: string): Promise<ClaimResult[]> => {
+      const claims = new HostClaims(`tenant/${cluster}`, { client, note: () => undefined });
+      return Promise.all(hosts.map((host) => claims.take(host, WORKER, signal)));
+    };
+    const [byA, byB] = await Promise.all([takeAll("a"), takeAll("b")]);
+    for (const [at, name] of NAMES.entries()) {
+      const winner = byA[at]?.kind === "done" ? "a" : "b";
+      const kinds = [byA[at]?.kind, byB[at]?.kind].toSorted();
+      expect([name, kinds]).toEqual([name, ["done", "lost"]]);
+      expect(stage.server.findLabels(name)).toEqual(toClaimLabels(winner));
+    }
+  });
+
+  test("do not make an index forget what its own claims wrote or saw", async () => {
+    await using stage = await start();
+    const { server } = stage;
+    const store = new Store<BareMetalHost>({ resource: BARE_METAL_HOSTS, log: silentLogger });
+    store.replace([server.create("mine"), server.create("theirs"), server.create("free")], "1");
+    // The watch brings nothing.
+    const index = new HostIndex(store, systemClock);
+    const note = index.note.bind(index);
+    const claims = new HostClaims("tenant/a", { client: server.client, note });
+    server.change("theirs", { metadata: { labels: toClaimLabels("b") } });
+    for (const name of ["mine", "theirs"]) {
+      const host = index.find(`metal3/${name}`);
+      if (host !== undefined) await claims.take(host, WORKER, signal);
+    }
+    const list = (hosts: Iterable<HostFacts>): string[] => [...hosts].map(({ key }) => key);
+    expect(list(index.listOf("tenant/a"))).toEqual(["metal3/mine"]);
+    expect(list(index.listOf("tenant/b"))).toEqual(["metal3/theirs"]);
+    expect(list(index.listFree())).toEqual(["metal3/free"]);
+    const mine = index.find("metal3/mine");
+    if (mine !== undefined) await claims.giveBack(mine, "inUse", signal);
+    expect(list(index.listFree()).toSorted()).toEqual(["metal3/free", "metal3/mine"]);
+    expect(server.takeRequests()).toEqual([
+      "patch baremetalhosts mine",
+      "patch baremetalhosts theirs",
+      "get baremetalhosts theirs",
+      "get baremetalhosts mine",
+      "patch baremetalhosts mine",
+    ]);
   });
 });

@@ -131,6 +131,7 @@ test.each<[string, HostInput, boolean]>([
   ["one more label", { labels: { rack: "r1", row: "1" } }, false],
   ["a consumer", { spec: CONSUMER }, false],
   ["trouble", { status: { operationalStatus: "error" } }, false],
+  ["an installation by another program", { status: toStatus("externally provisioned") }, false],
 ])("hasSameFacts() after %s", (_what, change, expected) => {
   const before = { labels: { rack: "r1" } };
   const [one, other] = [before, { ...before, ...change }].map((input) =>

@@ -200,6 +200,20 @@ describe("note()", () => {
     expect(toKeys(index.listOf("tenant/a"))).toEqual([]);
   });
 
+  test("counts although only trouble is new", () => {
+    const { index, put } = start();
+    const broken = toHost("h", { status: { errorMessage: "x" } }, { resourceVersion: "2" });
+    index.note(put("h", 1), broken, "tenant/a");
+    expect(index.findFacts("metal3/h")?.trouble).toBe("in error");
+  });
+
+  test("says nothing about another host of the name", () => {
+    const { index, put, store } = start();
+    index.note(put("h", 1), toHost("h", A, { resourceVersion: "2" }), "tenant/a");
+    store.apply(toHost("h", {}, { uid: "another", resourceVersion: "3" }));
+    expect(toKeys(index.listFree())).toEqual(["metal3/h"]);
+  });
+
   test("gives way to a newer state with the same labels", () => {
     const { index, put } = start();
     index.note(put("h", 1), toHost("h", A, { resourceVersion: "2" }), "tenant/a");
