@@ -33,9 +33,10 @@ export type ClaimResult =
  *
  * - `inUse`: with a consumer, or with an image on it
  * - `consumed`: with a consumer
- * - `none`: none, not even paused hosts
+ * - `paused`: only paused hosts. All others keep paused hosts, too
+ * - `none`: no host
  */
-export type Sparing = "inUse" | "consumed" | "none";
+export type Sparing = "inUse" | "consumed" | "paused" | "none";
 
 /** What {@linkcode HostClaims} need. */
 export interface HostClaimsOptions {
@@ -108,15 +109,21 @@ export class HostClaims {
     return fresh === undefined ? { kind: "gone" } : this.#write(fresh, check, signal);
   }
 
-  /** Makes a host of the cluster active or standby. */
-  setStandby(host: BareMetalHost, isStandby: boolean, signal: AbortSignal): Promise<ClaimResult> {
-    const labels: ClaimLabels = { [STANDBY]: isStandby ? "true" : null };
+  /** Makes a host of the cluster active or standby, and gives it another role unless it is in use. */
+  assign(
+    host: BareMetalHost,
+    { role, standby }: Pick<Assignment, "role" | "standby">,
+    signal: AbortSignal,
+  ): Promise<ClaimResult> {
+    const labels: ClaimLabels = { [NODE_TYPE]: role, [STANDBY]: standby ? "true" : null };
     const check = (seen: BareMetalHost): Verdict => {
-      if (findOwner(seen.metadata.labels) !== this.#cluster) {
-        return { kind: "lost", why: "its labels changed" };
-      }
+      const { claim, isInUse } = toHostFacts(seen);
+      if (claim?.cluster !== this.#cluster) return { kind: "lost", why: "its labels changed" };
       if (hasLabels(seen, labels)) return { kind: "done", host: seen };
-      return isPaused(seen) ? { kind: "kept", why: "paused" } : { kind: "write", labels };
+      if (isPaused(seen)) return { kind: "kept", why: "paused" };
+      // What runs on it was installed for the other role.
+      const isMoved = claim.role !== role && isInUse;
+      return isMoved ? { kind: "kept", why: "in use" } : { kind: "write", labels };
     };
     return this.#write(host, check, signal);
   }
@@ -196,6 +203,7 @@ function hasLabels({ metadata }: BareMetalHost, labels: ClaimLabels): boolean {
 function findKeeper(host: BareMetalHost, spares: Sparing): string | undefined {
   if (spares === "none") return undefined;
   if (isPaused(host)) return "paused";
+  if (spares === "paused") return undefined;
   if (hasConsumer(host)) return "used by a consumer";
   return spares === "inUse" && toHostFacts(host).isInUse ? "provisioned" : undefined;
 }

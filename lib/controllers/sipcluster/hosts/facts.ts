@@ -3,7 +3,7 @@
  * @module
  */
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import { type Role, ROLES } from "../resource/sip_cluster.ts";
+import { ROLES } from "../resource/sip_cluster.ts";
 import type { HostFacts } from "../schedule/types.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
 import { type BareMetalHost, DETACHED, PAUSED, UNHEALTHY } from "./bare_metal_host.ts";
@@ -109,7 +109,7 @@ const TROUBLES = {
   detached: "detached",
   unhealthy: "unhealthy",
   error: "in error",
-  labels: "taken, but without a known cluster and role",
+  labels: "taken, but by no complete name of a cluster",
   consumer: "used by another consumer",
   unknown: "in an unknown state",
 } as const;
@@ -136,9 +136,9 @@ function findTrouble(
 
 function toClaim(labels: Labels): HostFacts["claim"] {
   const cluster = findOwner(labels);
-  const role = ROLES.find((one): one is Role => one === labels[NODE_TYPE]);
-  if (cluster === undefined || role === undefined) return undefined;
-  return { cluster, role, standby: labels[STANDBY] === "true" };
+  if (cluster === undefined) return undefined;
+  const role = ROLES.find((one) => one === labels[NODE_TYPE]);
+  return { cluster, ...(role && { role }), standby: labels[STANDBY] === "true" };
 }
 
 function toState({ status }: BareMetalHost): string {

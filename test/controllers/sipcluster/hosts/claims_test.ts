@@ -209,6 +209,7 @@ describe("giveBack()", () => {
       "provisioned",
     ],
     ["that is paused", { ...OURS, ...PAUSE.metadata }, "consumed", "paused"],
+    ["that is paused, if all others go", { ...OURS, ...PAUSE.metadata }, "paused", "paused"],
   ])("keeps a host %s", async (_what, input, spares, why) => {
     await using stage = await start();
     const host = stage.server.create("h", input);
@@ -218,6 +219,7 @@ describe("giveBack()", () => {
 
   test.each<[string, HostInput, Sparing]>([
     ["consumed", { ...OURS, ...CONSUMER }, "none"],
+    ["consumed", { ...OURS, ...CONSUMER }, "paused"],
     ["paused", { ...OURS, ...PAUSE.metadata }, "none"],
     ["provisioned", { ...OURS, status: { provisioning: { state: "provisioned" } } }, "consumed"],
   ])("gives back a host that is %s if asked to", async (_what, input, spares) => {
@@ -270,21 +272,48 @@ describe("giveBack()", () => {
   });
 });
 
-describe("setStandby()", () => {
+describe("assign()", () => {
+  const STANDBY = { role: "Worker", standby: true } as const;
+  const IMAGED = { provisioning: { state: "provisioned" } };
+
   test("makes a host standby, and active again", async () => {
     await using stage = await start();
     const host = stage.server.create("h", { labels: toClaimLabels("a") });
-    const result = await stage.claims.setStandby(host, true, signal);
+    const result = await stage.claims.assign(host, STANDBY, signal);
     expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a", { standby: true }));
     if (result.kind !== "done") throw new TypeError(result.kind);
-    await stage.claims.setStandby(result.host, false, signal);
+    await stage.claims.assign(result.host, WORKER, signal);
     expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a"));
+  });
+
+  test.each([["ControlPlane"], ["Storage"]])("gives a host another role than %s", async (role) => {
+    await using stage = await start();
+    const host = stage.server.create("h", { labels: toClaimLabels("a", { role }) });
+    await stage.claims.assign(host, WORKER, signal);
+    expect(stage.server.findLabels("h")).toEqual(toClaimLabels("a"));
+  });
+
+  test.each<[string, HostInput, "done" | "kept"]>([
+    [
+      "only makes a host that is in use active",
+      { labels: toClaimLabels("a", { standby: true }) },
+      "done",
+    ],
+    [
+      "never moves one to another role",
+      { labels: toClaimLabels("a", { role: "ControlPlane" }) },
+      "kept",
+    ],
+  ])("%s", async (_what, input, kind) => {
+    await using stage = await start();
+    const host = stage.server.create("h", { ...input, ...CONSUMER, status: IMAGED });
+    expect((await stage.claims.assign(host, WORKER, signal)).kind).toBe(kind);
   });
 
   test("writes nothing if the host is so already", async () => {
     await using stage = await start();
     const host = stage.server.create("h", { labels: toClaimLabels("a") });
-    expect(await stage.claims.setStandby(host, false, signal)).toEqual({ kind: "done", host });
+    expect(await stage.claims.assign(host, WORKER, signal)).toEqual({ kind: "done", host });
     expect(stage.server.takeRequests()).toEqual([]);
   });
 
@@ -300,7 +329,7 @@ describe("setStandby()", () => {
     await using stage = await start();
     const host = stage.server.create("h", { labels: toClaimLabels("a") });
     stage.intrusions.push(() => void stage.server.change("h", patch));
-    const result: object = await stage.claims.setStandby(host, true, signal);
+    const result: object = await stage.claims.assign(host, STANDBY, signal);
     expect(result).toEqual({ kind, why });
     expect(stage.server.findLabels("h")).not.toHaveProperty("sip.airshipit.org/standby");
   });

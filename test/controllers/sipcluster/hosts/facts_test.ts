@@ -60,12 +60,8 @@ test.each<[string, HostInput]>([
   ["being deleted", { status: toStatus("powering off before delete") }],
   ["in an unknown state", { status: toStatus("constructor") }],
   [
-    "taken, but without a known cluster and role",
+    "taken, but by no complete name of a cluster",
     { labels: { "sip.airshipit.org/cluster-name": "a" } },
-  ],
-  [
-    "taken, but without a known cluster and role",
-    { labels: toClaimLabels("a", { role: "Storage" }) },
   ],
 ])("toHostFacts() says why a host cannot be taken: %s", (trouble, input) => {
   expect(toHostFacts(toHost("h", input)).trouble).toBe(trouble);
@@ -84,6 +80,12 @@ describe("a host of a cluster", () => {
   test("is claimed by what its labels say", () => {
     const claim = { cluster: "tenant/a", role: "ControlPlane" as const, standby: true };
     expect(toHostFacts(toHost("h", { labels })).claim).toEqual(claim);
+  });
+
+  test("has no role if its labels name none that is known", () => {
+    const host = toHost("h", { labels: toClaimLabels("a", { role: "Storage" }) });
+    expect(toHostFacts(host).claim).toEqual({ cluster: "tenant/a", standby: false });
+    expect(toHostFacts(host).trouble).toBeUndefined();
   });
 
   test("is active without the label of standby, as before it existed", () => {

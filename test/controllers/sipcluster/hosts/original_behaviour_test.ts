@@ -191,7 +191,9 @@ describe("what the original operator got wrong", () => {
     const version = server.create("h", { ...OURS, annotations }).metadata.resourceVersion;
     const read = (): BareMetalHost => server.find("h") ?? toHost("h");
     expect((await toClaims().giveBack(read(), "consumed", signal)).kind).toBe("kept");
-    expect((await toClaims().setStandby(read(), true, signal)).kind).toBe("kept");
+    expect((await toClaims().assign(read(), { role: "Worker", standby: true }, signal)).kind).toBe(
+      "kept",
+    );
     expect(read().metadata.resourceVersion).toBe(version);
     const free = { ...read(), metadata: { ...read().metadata, labels: {} } };
     expect((await toClaims().take(free, WORKER, signal)).kind).toBe("lost");
