@@ -1,0 +1,83 @@
+/**
+ * Chooses the hosts of a cluster: decides, reads the addresses of the hosts that would be taken, and decides again
+ * without those that cannot serve.
+ * @module
+ */
+import { type Key, toKey } from "../../kube/cache/store.ts";
+import type { AddressReader } from "./hosts/address_reader.ts";
+import type { HostIndex } from "./hosts/host_index.ts";
+import { toAddresses } from "./hosts/network_data.ts";
+import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
+import { schedule } from "./schedule/schedule.ts";
+import type { HostFacts, Schedule } from "./schedule/types.ts";
+import { listNetworks } from "./services/networks.ts";
+
+/** What a {@linkcode HostChooser} needs. */
+export interface HostChooserOptions {
+  readonly index: Pick<HostIndex, "listOf" | "listFree" | "find">;
+  readonly addresses: Pick<AddressReader, "readAll" | "findKnownTrouble">;
+}
+
+/** A decision, and the hosts that were refused because of their network data. */
+export interface Choice {
+  readonly schedule: Schedule;
+  readonly missed: readonly Key[];
+}
+
+/** Chooses hosts. It writes nothing. */
+export class HostChooser {
+  readonly #options: HostChooserOptions;
+
+  constructor(options: HostChooserOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Decides for a cluster. Only Secrets of hosts that would be taken are read. Each round refuses the hosts that the
+   * round before found to have no address, so there are at most as many rounds as hosts.
+   *
+   * @throws {KubeError} if a Secret cannot be read: then nothing is known about its host
+   */
+  async choose(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Choice> {
+    const networks = listNetworks(spec.services);
+    for (;;) {
+      const missed: Key[] = [];
+      const choice = this.#decide(toKey(cluster), spec, (facts) => {
+        const trouble = this.#findTrouble(facts, networks);
+        if (trouble === undefined) return facts;
+        missed.push(facts.key);
+        return { ...facts, trouble };
+      });
+      if (await this.#canServe(choice, networks, signal)) return { schedule: choice, missed };
+    }
+  }
+
+  #decide(
+    cluster: Key,
+    { nodes = {}, scheduling = {} }: SipClusterSpec,
+    judge: (free: HostFacts) => HostFacts,
+  ): Schedule {
+    const { index } = this.#options;
+    const hosts = [...index.listOf(cluster), ...Array.from(index.listFree(), judge)];
+    return schedule({ cluster, nodes, scheduling, hosts });
+  }
+
+  /** Why a host is known to have no address; `undefined` also if nothing is known. */
+  #findTrouble({ key, trouble }: HostFacts, networks: readonly string[]): string | undefined {
+    const isOpen = trouble === undefined && networks.length > 0;
+    const host = isOpen ? this.#options.index.find(key) : undefined;
+    return host && this.#options.addresses.findKnownTrouble(host, networks);
+  }
+
+  /** Whether all new hosts have an address on each network. */
+  async #canServe(
+    { add }: Schedule,
+    networks: readonly string[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (networks.length === 0) return true;
+    const hosts = add.flatMap(({ host }) => this.#options.index.find(host) ?? []);
+    const known = await this.#options.addresses.readAll(hosts, signal);
+    return [...known.values()].every((data) => toAddresses(data, networks).kind === "addresses");
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * The controller of SIPClusters for the registry.
+ * @module
+ */
+import type { ControllerDefinition } from "../definition.ts";
+import { NETWORK_DATA_FLAG } from "./flags.ts";
+import { BARE_METAL_HOSTS } from "./hosts/bare_metal_host.ts";
+import { createSipClusterMetrics } from "./metrics.ts";
+import { SIP_CLUSTERS } from "./resource/sip_cluster.ts";
+import { RIGHTS } from "./rights.ts";
+import { CONFIG_MAPS, DEPLOYMENTS, OWNED_SERVICES } from "./services/owned_kinds.ts";
+import {
+  CLUSTER_NAME,
+  CLUSTER_NAMESPACE,
+  COMPONENT,
+  EVENT_WORDS,
+  FINALIZER,
+  FORCE_RELEASE,
+  LEASE,
+  NAME,
+  NODE_TYPE,
+  STANDBY,
+} from "./words.ts";
+
+/** Chooses BareMetalHosts for the clusters of tenants. */
+export const sipClusterController: ControllerDefinition = {
+  name: NAME,
+  aliases: [],
+  isOffByDefault: true,
+  kind: SIP_CLUSTERS,
+  needsCloud: false,
+  lease: LEASE,
+  component: COMPONENT,
+  events: EVENT_WORDS,
+  words: [
+    {
+      word: CLUSTER_NAMESPACE,
+      where: "label",
+      meaning: "Landfall sets it on a BareMetalHost: the namespace of the SIPCluster that has it.",
+    },
+    {
+      word: CLUSTER_NAME,
+      where: "label",
+      meaning:
+        "Landfall sets it on a BareMetalHost: the name of the SIPCluster that has it. A host with this label is taken.",
+    },
+    {
+      word: NODE_TYPE,
+      where: "label",
+      meaning: "Landfall sets it on a BareMetalHost: its role, `ControlPlane` or `Worker`.",
+    },
+    {
+      word: STANDBY,
+      where: "label",
+      meaning: "Landfall sets it to `true` on a BareMetalHost that is a standby of its role.",
+    },
+    {
+      word: FINALIZER,
+      where: "finalizer",
+      meaning:
+        "Landfall sets it on a SIPCluster before it labels the first host, and removes it when no host has its labels.",
+    },
+    {
+      word: FORCE_RELEASE,
+      where: "annotation",
+      meaning:
+        "You set it to `true` on a SIPCluster that is being deleted: hosts that are in use lose their labels, too.",
+    },
+  ],
+  flags: [NETWORK_DATA_FLAG],
+  watches: [SIP_CLUSTERS, BARE_METAL_HOSTS, DEPLOYMENTS, OWNED_SERVICES, CONFIG_MAPS],
+  rights: RIGHTS,
+  registerMetrics: createSipClusterMetrics,
+  load: () => import("./mod.ts"),
+};

@@ -1,0 +1,113 @@
+/**
+ * Brings the labels of hosts to what a decision says, and tells what the cluster has by its labels.
+ * @module
+ */
+import type { EventRecorder } from "../../kube/events/events.ts";
+import { toEvent } from "../../kube/events/words.ts";
+import { toKey } from "../../kube/cache/store.ts";
+import type { ClaimResult, HostClaims } from "./hosts/claims.ts";
+import type { HostIndex } from "./hosts/host_index.ts";
+import type { SipClusterMetrics } from "./metrics.ts";
+import type { SipCluster } from "./resource/sip_cluster.ts";
+import type { Assignment, Schedule } from "./schedule/types.ts";
+import { EVENT_WORDS } from "./words.ts";
+
+/** What {@linkcode applySchedule} needs. */
+export interface MembershipOptions {
+  readonly index: Pick<HostIndex, "find" | "findFacts">;
+  readonly claims: HostClaims;
+  readonly events: EventRecorder;
+  readonly metrics: SipClusterMetrics;
+}
+
+/**
+ * Writes the labels of a decision: first those of hosts that stay, then those of new hosts, then what is given back. A
+ * satisfied cluster writes nothing.
+ *
+ * @returns Whether another program was quicker with a host: then decide again
+ * @throws {KubeError} if Kubernetes refuses; what was written stays, and the next decision goes on from there
+ */
+export async function applySchedule(
+  cluster: SipCluster,
+  choice: Schedule,
+  options: MembershipOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { claims, index, metrics, events } = options;
+  const releaseAll = cluster.spec?.scheduling?.releaseConsumedHosts === true;
+  let isOvertaken = false;
+  for (const assignment of choice.keep) {
+    if (isAsLabelled(assignment, options)) continue;
+    const host = index.find(assignment.host);
+    if (host === undefined) continue;
+    const result = await claims.assign(host, assignment, signal);
+    if (result.kind === "lost") isOvertaken = true;
+    if (result.kind === "done")
+      events.record(cluster, toEvent(EVENT_WORDS.hostTaken, describe(assignment)));
+  }
+  for (const assignment of choice.add) {
+    const host = index.find(assignment.host);
+    const result: ClaimResult = host
+      ? await claims.take(host, assignment, signal)
+      : { kind: "gone" };
+    if (result.kind === "done") {
+      metrics.countHost("taken");
+      events.record(cluster, toEvent(EVENT_WORDS.hostTaken, describe(assignment)));
+      continue;
+    }
+    isOvertaken = true;
+    metrics.countHost("lost");
+    const why = "why" in result ? result.why : "deleted";
+    const message = `BareMetalHost ${assignment.host} cannot be taken any more: ${why}`;
+    events.record(cluster, toEvent(EVENT_WORDS.hostLost, message));
+  }
+  // A broken host is given back for its replacement: not before all replacements are there.
+  if (isOvertaken) return true;
+  for (const { host: key, why } of choice.giveBack) {
+    const host = index.find(key);
+    if (host === undefined) continue;
+    const result = await claims.giveBack(host, releaseAll ? "none" : "inUse", signal);
+    if (result.kind !== "done") {
+      isOvertaken = true;
+      continue;
+    }
+    metrics.countHost("released");
+    const message = `BareMetalHost ${key} does not belong to the cluster any more: ${why}`;
+    events.record(cluster, toEvent(EVENT_WORDS.hostReleased, message));
+  }
+  return isOvertaken;
+}
+
+/** Removes the labels from all hosts of a cluster that is being deleted. */
+export async function releaseAll(
+  cluster: SipCluster,
+  { isForced }: { readonly isForced: boolean },
+  { index, claims, events, metrics }: MembershipOptions & { readonly index: HostIndex },
+  signal: AbortSignal,
+): Promise<{ readonly kept: readonly string[] }> {
+  const kept: string[] = [];
+  const keys = Array.from(index.listOf(toKey(cluster)), ({ key }) => key).toSorted();
+  for (const key of keys) {
+    const host = index.find(key);
+    if (host === undefined) continue;
+    const result = await claims.giveBack(host, isForced ? "none" : "consumed", signal);
+    if (result.kind === "kept" || result.kind === "lost") kept.push(`${key} (${result.why})`);
+    if (result.kind !== "done") continue;
+    metrics.countHost("released");
+    const message = `BareMetalHost ${key} does not belong to the cluster any more: it is being deleted`;
+    events.record(cluster, toEvent(EVENT_WORDS.hostReleased, message));
+  }
+  return { kept };
+}
+
+function isAsLabelled(
+  { host, role, standby }: Assignment,
+  { index }: Pick<MembershipOptions, "index">,
+): boolean {
+  const claim = index.findFacts(host)?.claim;
+  return claim?.role === role && claim.standby === standby;
+}
+
+function describe({ host, role, standby }: Assignment): string {
+  return `BareMetalHost ${host} is ${standby ? "a standby " : ""}${role} of the cluster`;
+}

@@ -1,0 +1,82 @@
+/**
+ * The controller of SIPClusters: chooses BareMetalHosts for the clusters of tenants, and makes services before them.
+ * @module
+ */
+import { ObjectLoop } from "../../engine/object_loop.ts";
+import { WrittenVersions } from "../../engine/written_versions.ts";
+import type { StoreReader } from "../../kube/cache/store.ts";
+import type { ControllerContext } from "../context.ts";
+import type { RunningController } from "../definition.ts";
+import { readFlag } from "../flags.ts";
+import { NETWORK_DATA_FLAG } from "./flags.ts";
+import { AddressReader } from "./hosts/address_reader.ts";
+import { BARE_METAL_HOSTS } from "./hosts/bare_metal_host.ts";
+import { HostIndex } from "./hosts/host_index.ts";
+import { createSipClusterMetrics } from "./metrics.ts";
+import { SipClusterReconciler } from "./reconcile.ts";
+import { type SipCluster, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
+import { ClusterServices } from "./services/cluster_services.ts";
+import { FORCE_RELEASE, NAME } from "./words.ts";
+
+/** Creates the controller for the registry. */
+export function create(context: ControllerContext): SipClusterController {
+  return new SipClusterController(context);
+}
+
+/** The controller of SIPClusters. */
+export class SipClusterController implements RunningController {
+  readonly objects: StoreReader<SipCluster>;
+  readonly #loop: ObjectLoop<SipCluster>;
+
+  constructor(context: ControllerContext) {
+    const { client, clock, caches, events } = context;
+    const metrics = createSipClusterMetrics(context.metrics);
+    const written = new WrittenVersions();
+    this.objects = caches.reader(SIP_CLUSTERS);
+    const index = new HostIndex(caches.reader(BARE_METAL_HOSTS), clock);
+    const addresses = new AddressReader({
+      client,
+      clock,
+      periodMs: readFlag(context.flags, NETWORK_DATA_FLAG),
+    });
+    const services = new ClusterServices({ client, clock, caches, index, addresses }, this.objects);
+    const reconciler = new SipClusterReconciler({
+      client,
+      clock,
+      events,
+      metrics,
+      written,
+      index,
+      addresses,
+      services,
+    });
+    this.#loop = new ObjectLoop({
+      context,
+      name: NAME,
+      queueName: NAME,
+      noun: "sipcluster",
+      objects: this.objects,
+      written,
+      // Two clusters that want the same hosts never decide at once.
+      workers: 1,
+      inputs: ({ metadata, status }) => [
+        metadata.generation,
+        metadata.finalizers,
+        metadata.deletionTimestamp,
+        metadata.annotations?.[FORCE_RELEASE],
+        status,
+      ],
+      reconcile: (cluster, signal) => reconciler.reconcile(cluster, signal),
+      forget: (key) => reconciler.forget(key),
+      sources: [index, ...services.sources],
+    });
+    metrics.readFrom({
+      listStates: () => Array.from(reconciler.last.values(), ({ state }) => state),
+    });
+  }
+
+  /** Runs until the signal aborts and all work has ended. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#loop.run(signal);
+  }
+}

@@ -1,0 +1,228 @@
+/**
+ * Reconciles one SIPCluster: chooses hosts, labels them, makes the services for what the labels say, writes the status.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import { WarningThrottle } from "../../engine/warning_throttle.ts";
+import type { ReconcileResult } from "../../engine/workers.ts";
+import type { WrittenVersions } from "../../engine/written_versions.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { type Key, toKey } from "../../kube/cache/store.ts";
+import type { EventRecorder } from "../../kube/events/events.ts";
+import { type EventWord, toEvent } from "../../kube/events/words.ts";
+import { type Choice, HostChooser } from "./choose.ts";
+import type { AddressReader } from "./hosts/address_reader.ts";
+import { HostClaims } from "./hosts/claims.ts";
+import type { HostIndex } from "./hosts/host_index.ts";
+import { applySchedule, type MembershipOptions, releaseAll } from "./membership.ts";
+import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
+import { checkSpec } from "./resource/check_spec.ts";
+import { describeShortfall } from "./resource/conditions.ts";
+import { describeProblems } from "./resource/problems.ts";
+import { type SipCluster, type SipClusterSpec, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
+import { type Outcome, planStatus } from "./resource/status.ts";
+import type { Schedule } from "./schedule/types.ts";
+import type { ClusterServices } from "./services/cluster_services.ts";
+import { EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
+
+/** What a {@linkcode SipClusterReconciler} needs. */
+export interface ReconcilerOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly metrics: SipClusterMetrics;
+  readonly written: WrittenVersions;
+  readonly index: HostIndex;
+  readonly addresses: AddressReader;
+  readonly services: ClusterServices;
+}
+
+/** What the last reconcile of a cluster came to, for the debug pages. */
+export interface LastDecision {
+  readonly state: SipClusterState;
+  /** Absent if the spec is invalid or the cluster is being deleted. */
+  readonly schedule?: Schedule;
+}
+
+/** Other programs change hosts faster than Landfall can decide. The next try is later. */
+class OvertakenError extends Error {
+  override readonly name = "OvertakenError";
+  constructor() {
+    super("Other programs take or change BareMetalHosts at the same time");
+  }
+}
+
+/** How often a decision is made again at once, because another program was quicker with a host. */
+const DECISIONS_MAX = 5;
+
+/** Reconciles SIPClusters. */
+export class SipClusterReconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #chooser: HostChooser;
+  readonly #throttle: WarningThrottle;
+  readonly #last = new Map<Key, LastDecision>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    this.#chooser = new HostChooser(options);
+    this.#throttle = new WarningThrottle(options.clock);
+  }
+
+  /** What the last reconcile of each cluster came to. */
+  get last(): ReadonlyMap<Key, LastDecision> {
+    return this.#last;
+  }
+
+  /** Forgets a cluster that is gone. */
+  forget(key: Key): void {
+    const { index, services } = this.#options;
+    index.stopWaiting(key);
+    services.forget(key);
+    this.#throttle.forget(key);
+    this.#last.delete(key);
+  }
+
+  /**
+   * Brings a cluster to what its spec says.
+   *
+   * @throws {KubeError} that is worth another try
+   */
+  async reconcile(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
+    const key = toKey(cluster);
+    if (cluster.metadata.deletionTimestamp !== undefined) {
+      return await this.#release(cluster, signal);
+    }
+    const checked = checkSpec(cluster.spec);
+    if (!checked.isValid) {
+      this.#last.set(key, { state: "failing" });
+      this.#warn(cluster, EVENT_WORDS.invalidSpec, describeProblems(checked.problems));
+      await this.#writeStatus(cluster, { kind: "invalid", problems: checked.problems }, signal);
+      return {};
+    }
+    const { finalizers = [] } = cluster.metadata;
+    if (!finalizers.includes(FINALIZER)) {
+      // Before the first label: without it, a deletion would leave labels. The watch brings the cluster again.
+      await this.#setFinalizers(cluster, [...finalizers, FINALIZER], signal);
+      return {};
+    }
+    return await this.#serve(cluster, checked.spec, signal);
+  }
+
+  async #serve(
+    cluster: SipCluster,
+    spec: SipClusterSpec,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
+    const { index, services } = this.#options;
+    const key = toKey(cluster);
+    const { schedule, missed } = await this.#takeHosts(cluster, spec, signal);
+    if (schedule.isSatisfied) index.stopWaiting(key);
+    else index.wait(key);
+    this.#narrate(cluster, schedule);
+    const served = await services.serve(cluster, spec, signal);
+    const outcome: Outcome = { kind: "served", schedule, ...served };
+    const isReady = served.services.every((service) => service.isReady);
+    const working = isReady ? "ready" : "working";
+    this.#last.set(key, { state: schedule.isSatisfied ? working : "unschedulable", schedule });
+    await this.#writeStatus(cluster, outcome, signal);
+    const { addresses } = this.#options;
+    return { requeueAfterMs: Math.min(served.againMs, addresses.toPauseMs(missed)) };
+  }
+
+  /** Decides and labels until no other program is quicker. */
+  async #takeHosts(
+    cluster: SipCluster,
+    spec: SipClusterSpec,
+    signal: AbortSignal,
+  ): Promise<Choice> {
+    const membership = this.#toMembership(toKey(cluster));
+    for (let decisions = 1; ; decisions += 1) {
+      const choice = await this.#chooser.choose(cluster, spec, signal);
+      const isOvertaken = await applySchedule(cluster, choice.schedule, membership, signal);
+      if (!isOvertaken) return choice;
+      // The watch brings what the others did.
+      if (decisions === DECISIONS_MAX) throw new OvertakenError();
+    }
+  }
+
+  /** Services first, then labels, then the finalizer: a host that is free again serves nobody. */
+  async #release(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
+    const { finalizers = [], annotations = {} } = cluster.metadata;
+    if (!finalizers.includes(FINALIZER)) return {};
+    const key = toKey(cluster);
+    this.#options.index.stopWaiting(key);
+    this.#last.set(key, { state: "deleting" });
+    const left = await this.#options.services.remove(cluster, signal);
+    if (left.length > 0) {
+      const obstacle = `Landfall waits until these are gone: ${left.join(", ")}`;
+      await this.#writeStatus(cluster, { kind: "deleting", obstacle }, signal);
+      return { requeueAfterMs: REMOVAL_CHECK_MS };
+    }
+    const isForced = annotations[FORCE_RELEASE] === "true";
+    const { kept } = await releaseAll(cluster, { isForced }, this.#toMembership(key), signal);
+    if (kept.length > 0) {
+      const obstacle =
+        `Hosts of the cluster are in use: ${kept.join(", ")}. Delete what uses them, or set the annotation ` +
+        `${FORCE_RELEASE}=true on this SIPCluster to release them anyway`;
+      this.#warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
+      await this.#writeStatus(cluster, { kind: "deleting", obstacle }, signal);
+      return {};
+    }
+    const others = finalizers.filter((one) => one !== FINALIZER);
+    await this.#setFinalizers(cluster, others, signal);
+    return {};
+  }
+
+  #toMembership(cluster: Key): MembershipOptions & { readonly index: HostIndex } {
+    const { client, index, events, metrics } = this.#options;
+    const claims = new HostClaims(cluster, { client, note: (...seen) => index.note(...seen) });
+    return { index, claims, events, metrics };
+  }
+
+  #narrate(cluster: SipCluster, { reports, isSatisfied, blocked }: Schedule): void {
+    if (!isSatisfied) {
+      const short = [...reports].filter(([, { missing }]) => missing > 0);
+      const message = short.map(([role, report]) => describeShortfall(role, report)).join(". ");
+      this.#warn(cluster, EVENT_WORDS.unschedulable, message);
+    }
+    if (blocked.length > 0) {
+      const hosts = blocked.map(({ host }) => host).join(", ");
+      this.#warn(
+        cluster,
+        EVENT_WORDS.contractionBlocked,
+        `Not wanted any more, but in use: ${hosts}`,
+      );
+    }
+  }
+
+  #warn(cluster: SipCluster, word: EventWord, message: string): void {
+    const event = toEvent(word, message);
+    if (this.#throttle.passes(toKey(cluster), event)) this.#options.events.record(cluster, event);
+  }
+
+  /** The list is replaced whole, so it is written only for the version that was read. */
+  async #setFinalizers(
+    cluster: SipCluster,
+    finalizers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name, namespace = "", resourceVersion } = cluster.metadata;
+    const body = { metadata: { finalizers, resourceVersion } };
+    const patch = { type: "merge", body } as const;
+    const { client, written } = this.#options;
+    written.note(cluster, await client.patch(SIP_CLUSTERS, { namespace, name }, patch, signal));
+  }
+
+  async #writeStatus(cluster: SipCluster, outcome: Outcome, signal: AbortSignal): Promise<void> {
+    const { client, clock, written } = this.#options;
+    const status = planStatus(cluster, outcome, clock.now());
+    if (status === undefined) return;
+    const { name, namespace = "", resourceVersion } = cluster.metadata;
+    const patch = { type: "merge", body: { metadata: { resourceVersion }, status } } as const;
+    const path = { namespace, name, subresource: "status" };
+    written.note(cluster, await client.patch(SIP_CLUSTERS, path, patch, signal));
+  }
+}
+
+/** How often Landfall asks whether services are gone that are not watched. */
+const REMOVAL_CHECK_MS = 2_000;

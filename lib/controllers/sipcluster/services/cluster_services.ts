@@ -1,0 +1,200 @@
+/**
+ * The services of one cluster: plans them from what the labels of hosts say, applies them, and tells how they are.
+ * @module
+ */
+import type { Clock } from "../../../core/clock.ts";
+import type { KeySource } from "../../../engine/key_sources.ts";
+import { fromSecondary } from "../../../engine/key_sources.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import type { Caches } from "../../../kube/cache/caches.ts";
+import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import type { AddressReader } from "../hosts/address_reader.ts";
+import type { HostIndex } from "../hosts/host_index.ts";
+import { toAddresses } from "../hosts/network_data.ts";
+import { checkSpec } from "../resource/check_spec.ts";
+import type { ServiceState } from "../resource/conditions.ts";
+import { type Endpoint, type SipCluster, type SipClusterSpec } from "../resource/sip_cluster.ts";
+import { ServiceApplier } from "./apply.ts";
+import { ensureHostKeys, type HostKey } from "./jump_host/host_keys.ts";
+import { planJumpHosts } from "./jump_host/jump_hosts.ts";
+import { type LoadBalancerOptions, planLoadBalancers } from "./load_balancer/plan.ts";
+import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts";
+import { listNetworks } from "./networks.ts";
+import { CONFIG_MAPS, type ConfigMap, type Deployment, OWNED_SERVICES } from "./owned_kinds.ts";
+import { judgeReadiness } from "./readiness.ts";
+import type { Machine, ServicePlan } from "./types.ts";
+
+/** What {@linkcode ClusterServices} need. */
+export interface ClusterServicesOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly caches: Pick<Caches, "reader">;
+  readonly index: Pick<HostIndex, "listOf" | "find">;
+  readonly addresses: Pick<AddressReader, "readAll">;
+}
+
+/** What a cluster has. */
+export interface Served {
+  readonly machines: readonly Machine[];
+  readonly services: readonly ServiceState[];
+  readonly endpoints: readonly Endpoint[];
+  /** When to look again although nothing changed, in milliseconds. */
+  readonly againMs: number;
+}
+
+/** The services of all clusters. */
+export class ClusterServices {
+  /** Changes that decide about services, for the loop. */
+  readonly sources: readonly KeySource[];
+  readonly #options: ClusterServicesOptions;
+  readonly #applier: ServiceApplier;
+  /** Users' templates of HAProxy's configuration. */
+  readonly #templates: ReadonlyMap<LoadBalancerKind, StoreReader<ConfigMap>>;
+
+  /** @param clusters All SIPClusters: those in the namespace of a template use it */
+  constructor(options: ClusterServicesOptions, clusters: StoreReader<SipCluster>) {
+    const { caches } = options;
+    this.#options = options;
+    this.#applier = new ServiceApplier(options);
+    this.#templates = new Map(
+      LOAD_BALANCERS.map(({ kind, template: { configMap } }) => {
+        const fieldSelector = `metadata.name=${configMap}`;
+        return [kind, caches.reader(CONFIG_MAPS, { fieldSelector })];
+      }),
+    );
+    const listUsers = ({ metadata }: ConfigMap): Key[] =>
+      [...clusters.values()]
+        .filter((cluster) => cluster.metadata.namespace === metadata.namespace)
+        .map(toKey);
+    this.sources = [
+      ...this.#applier.sources,
+      ...[...this.#templates.values()].map((maps) => fromSecondary(maps, listUsers)),
+    ];
+  }
+
+  /**
+   * Makes the services of a cluster. Writes nothing if all is as wanted.
+   *
+   * @throws {KubeError} that is worth another try
+   */
+  async serve(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Served> {
+    const { machines, missing } = await this.#listMachines(cluster, spec, signal);
+    const plans = await this.#plan(cluster, machines, signal);
+    const { problems, againMs } = await this.#applier.apply(cluster, plans, signal);
+    const states = plans.map((plan): ServiceState => {
+      const problem = problems.find(({ service }) => service === plan.service);
+      if (problem) return { ...problem, isReady: false };
+      return judgeReadiness(plan, this.#findDeployment(cluster, plan));
+    });
+    const unreachable: ServiceState[] =
+      missing.length === 0
+        ? []
+        : [{ service: "hosts", isReady: true, message: missing.join("; ") }];
+    return {
+      machines,
+      services: [...states, ...unreachable],
+      endpoints: plans.flatMap((plan) => this.#listEndpoints(plan)),
+      againMs,
+    };
+  }
+
+  /**
+   * Deletes all services of a cluster that is being deleted.
+   *
+   * @returns What is left. Call it again until nothing is
+   * @throws {KubeError} that is worth another try
+   */
+  async remove(cluster: SipCluster, signal: AbortSignal): Promise<readonly string[]> {
+    const isValid = checkSpec(cluster.spec).isValid;
+    // What a deleted cluster has no host key for is found by its owner.
+    const plans = isValid ? this.#planWith(cluster, [], new Map()) : [];
+    return await this.#applier.remove(cluster, plans, signal);
+  }
+
+  /** Forgets a cluster that is gone. */
+  forget(key: Key): void {
+    this.#applier.forget(key);
+  }
+
+  /** Plans the services, and makes the keys of jump hosts that have none. */
+  async #plan(
+    cluster: SipCluster,
+    machines: readonly Machine[],
+    signal: AbortSignal,
+  ): Promise<readonly ServicePlan[]> {
+    const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
+    return this.#planWith(cluster, machines, hostKeys);
+  }
+
+  #planWith(
+    cluster: SipCluster,
+    machines: readonly Machine[],
+    hostKeys: ReadonlyMap<string, HostKey>,
+  ): readonly ServicePlan[] {
+    const input = { cluster, machines };
+    return [
+      ...planLoadBalancers(input, { templates: this.#findTemplates(cluster) }),
+      ...planJumpHosts({ ...input, hostKeys }),
+    ];
+  }
+
+  #findTemplates({
+    metadata: { namespace = "" },
+  }: SipCluster): NonNullable<LoadBalancerOptions["templates"]> {
+    const found: Partial<Record<LoadBalancerKind, NonNullable<ConfigMap["data"]>>> = {};
+    for (const { kind, template } of LOAD_BALANCERS) {
+      const key = toKey({ metadata: { namespace, name: template.configMap } });
+      const map = this.#templates.get(kind)?.get(key);
+      if (map !== undefined) found[kind] = map.data ?? {};
+    }
+    return found;
+  }
+
+  /** The hosts with the labels of a cluster, and why some of them cannot be reached. */
+  async #listMachines(
+    cluster: SipCluster,
+    { services }: SipClusterSpec,
+    signal: AbortSignal,
+  ): Promise<{ readonly machines: readonly Machine[]; readonly missing: readonly string[] }> {
+    const { index, addresses } = this.#options;
+    const networks = listNetworks(services);
+    const members = Array.from(index.listOf(toKey(cluster)), ({ key, claim }) => {
+      return { key, claim, host: index.find(key) };
+    }).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const hosts = networks.length > 0 ? members.flatMap(({ host }) => host ?? []) : [];
+    const known = await addresses.readAll(hosts, signal);
+    const machines: Machine[] = [];
+    const missing: string[] = [];
+    for (const { key, claim, host } of members) {
+      // A host whose label names no role serves nothing.
+      if (host === undefined || claim?.role === undefined) continue;
+      const { name, namespace = "" } = host.metadata;
+      const { role, standby } = claim;
+      const data = known.get(key);
+      const result = data && toAddresses(data, networks);
+      if (result?.kind === "trouble") missing.push(`BareMetalHost ${key} has ${result.trouble}`);
+      const own = result?.kind === "addresses" ? result.addresses : new Map<string, string>();
+      machines.push({ namespace, name, role, standby, addresses: own });
+    }
+    return { machines, missing };
+  }
+
+  #findDeployment(
+    { metadata: { namespace = "" } }: SipCluster,
+    { deployment: name }: ServicePlan,
+  ): Deployment | undefined {
+    if (name === undefined) return undefined;
+    return this.#applier.findDeployment(toKey({ metadata: { namespace, name } }));
+  }
+
+  /** The endpoints of a plan, with the ports that Kubernetes chose; 0 while it has not. */
+  #listEndpoints({ endpoints, objects }: ServicePlan): readonly Endpoint[] {
+    const service = objects.find(({ resource }) => resource.kind === OWNED_SERVICES.kind);
+    if (service === undefined) return endpoints;
+    const ports = this.#applier.findService(toKey(service.body))?.spec?.ports ?? [];
+    return endpoints.map((endpoint, at) => {
+      const nodePort = endpoint.nodePort === 0 ? (ports[at]?.nodePort ?? 0) : endpoint.nodePort;
+      return { ...endpoint, nodePort };
+    });
+  }
+}
