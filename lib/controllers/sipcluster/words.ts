@@ -30,6 +30,12 @@ export const REBOOT_REQUEST = "sip.airshipit.org/reboot-request";
 export const CONFIG_HASH = "landfall.dev/config-hash";
 /** Label of everything that Landfall makes for a SIPCluster: its name. */
 export const SIP_CLUSTER_LABEL = "landfall.dev/sip-cluster";
+/** Annotation of the same: the entry of `spec.services` that it belongs to, such as `jumpHost[1]`. */
+export const SERVICE_ENTRY = "landfall.dev/sip-service";
+/** Annotation of a Deployment: the objects that belong to it and that Landfall does not watch, such as Secrets. */
+export const UNWATCHED_OBJECTS = "landfall.dev/sip-unwatched";
+/** Label of everything that the original operator made, and of everything that Landfall makes. */
+export const PART_OF_SIP = { key: "app.kubernetes.io/part-of", value: "sip" } as const;
 
 /** The Lease of the process that works on SIPClusters. */
 export const LEASE = "landfall-sipcluster";

@@ -20,6 +20,14 @@ export type KubeErrorKind =
   | "invalid"
   | "unavailable";
 
+/** A field that the API server refused, and why. */
+export interface RefusedField {
+  /** `spec.ports[0].nodePort` */
+  readonly field: string;
+  /** `Invalid value: 30001: provided port is already allocated` */
+  readonly message: string;
+}
+
 /** Details of a refusal. */
 export interface KubeErrorOptions extends ErrorOptions {
   /** HTTP status; absent when there was no reply. */
@@ -28,6 +36,8 @@ export interface KubeErrorOptions extends ErrorOptions {
   reason?: string;
   /** Pause from Retry-After, in milliseconds. */
   retryAfterMs?: number;
+  /** Fields that the server names. @default {none} */
+  fields?: readonly RefusedField[];
 }
 
 /** The API server refused a request, or did not answer. */
@@ -37,6 +47,7 @@ export class KubeError extends Error {
   readonly code: number | undefined;
   readonly reason: string | undefined;
   readonly retryAfterMs: number | undefined;
+  readonly fields: readonly RefusedField[];
 
   constructor(kind: KubeErrorKind, message: string, options: KubeErrorOptions = {}) {
     super(message, options);
@@ -44,6 +55,7 @@ export class KubeError extends Error {
     this.code = options.code;
     this.reason = options.reason;
     this.retryAfterMs = options.retryAfterMs;
+    this.fields = options.fields ?? [];
   }
 }
 

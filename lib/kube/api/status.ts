@@ -4,7 +4,7 @@
  * @module
  */
 import { shorten } from "../../core/text/printable.ts";
-import { KubeError, type KubeErrorKind } from "./errors.ts";
+import { KubeError, type KubeErrorKind, type RefusedField } from "./errors.ts";
 import { isFields } from "../kinds/shape.ts";
 
 /** The fields of a Status object that Landfall reads. */
@@ -13,6 +13,7 @@ export interface Status {
   readonly reason?: string;
   readonly message?: string;
   readonly retryAfterSeconds?: number;
+  readonly fields?: readonly RefusedField[];
 }
 
 /** The parts of a failed reply that Landfall reads. */
@@ -85,6 +86,7 @@ export function toKubeError(what: string, reply: FailedReply): KubeError {
       code,
       ...(reason !== undefined && { reason }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(status?.fields && { fields: status.fields }),
     },
   );
 }
@@ -94,13 +96,24 @@ export function parseStatus(given: unknown): Status | undefined {
   const value = typeof given === "string" ? parseJson(given) : given;
   if (!isFields(value) || value["kind"] !== "Status") return undefined;
   const { code, reason, message, details } = value;
-  const seconds = isFields(details) ? details["retryAfterSeconds"] : undefined;
+  const { retryAfterSeconds: seconds, causes } = isFields(details) ? details : {};
+  const fields = listRefusedFields(causes);
   return {
     ...(typeof code === "number" && { code }),
     ...(typeof reason === "string" && reason !== "" && { reason }),
     ...(typeof message === "string" && { message }),
     ...(typeof seconds === "number" && seconds > 0 && { retryAfterSeconds: seconds }),
+    ...(fields.length > 0 && { fields }),
   };
+}
+
+function listRefusedFields(causes: unknown): RefusedField[] {
+  if (!Array.isArray(causes)) return [];
+  return causes.flatMap((cause: unknown) => {
+    const { field, message } = isFields(cause) ? cause : {};
+    if (typeof field !== "string" || typeof message !== "string") return [];
+    return [{ field, message: shorten(message, SHOWN_CHARS_MAX) }];
+  });
 }
 
 /** The longest pause that this client accepts from a server. */

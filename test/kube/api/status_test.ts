@@ -123,3 +123,17 @@ test.each(["constructor", "toString", "__proto__"])(
     expect(toKubeError("list", { code: 409, body }).kind).toBe("conflict");
   },
 );
+
+test("toKubeError() names the fields that Kubernetes refuses, and leaves out what is no field", () => {
+  const taken = {
+    reason: "FieldValueInvalid",
+    message: "Invalid value: 30001: provided port is already allocated",
+    field: "spec.ports[0].nodePort",
+  };
+  const body = toBody({ reason: "Invalid", details: { causes: [taken, { field: 1 }, null] } });
+  expect(toKubeError("patch", { code: 422, body }).fields).toEqual([
+    { field: taken.field, message: taken.message },
+  ]);
+  const other = toBody({ reason: "Invalid", details: { causes: "none" } });
+  expect(toKubeError("patch", { code: 422, body: other }).fields).toEqual([]);
+});

@@ -1,37 +1,48 @@
 /**
  * Applies the objects of a cluster's services, and removes those that are not wanted any more.
+ *
+ * Deployments, Services and ConfigMaps are watched: what others change or delete comes back at once. All other objects
+ * are read one by one every ten minutes. A watch of Secrets would need the right to read all Secrets of the cluster,
+ * and the rest changes rarely.
  * @module
  */
 import type { Clock } from "../../../core/clock.ts";
 import type { KeySource } from "../../../engine/key_sources.ts";
-import { fromSecondary, toOwnerKeys } from "../../../engine/key_sources.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { Caches } from "../../../kube/cache/caches.ts";
-import type { Key, StoreReader } from "../../../kube/cache/store.ts";
-import type { KubeObject } from "../../../kube/kinds/resource.ts";
-import { SIP_CLUSTERS, type SipCluster } from "../resource/sip_cluster.ts";
-import { COMPONENT, SIP_CLUSTER_LABEL } from "../words.ts";
+import type { Key } from "../../../kube/cache/store.ts";
+import type { SipCluster } from "../resource/sip_cluster.ts";
+import { SERVICE_ENTRY } from "../words.ts";
+import { CHECK_INTERVAL_MS, ObjectApplier, type Target } from "./apply/object_applier.ts";
+import { OwnedViews, type Shown, toClusterKeys } from "./apply/views.ts";
 import {
-  CONFIG_MAPS,
+  findTargets,
+  listWanted,
+  type ObjectId,
+  parseIds,
+  toId,
+  type WantedObject,
+} from "./apply/wanted.ts";
+import {
   type ConfigMap,
   type Deployment,
-  DEPLOYMENTS,
   OWNED_SERVICES,
   type OwnedService,
 } from "./owned_kinds.ts";
 import type { ServicePlan } from "./types.ts";
 
-/** Why a service is not as wanted, for the condition `ServicesReady`. Trying again at once does not help. */
+/** Why a service is not as wanted, for the condition `ServicesReady`. */
 export interface ServiceProblem {
   /** As in {@linkcode ServicePlan}. */
   readonly service: string;
   readonly reason: string;
+  /** One sentence, without a full stop. */
   readonly message: string;
 }
 
 /** What {@linkcode ServiceApplier.apply} did. */
 export interface Applied {
-  /** Those of the plans come first. */
+  /** In the order of the plans, at most one for each. */
   readonly problems: readonly ServiceProblem[];
   /** How many objects were written or deleted. */
   readonly writes: number;
@@ -46,101 +57,133 @@ export interface ServiceApplierOptions {
   readonly clock: Clock;
 }
 
-/** How often objects that are not watched are read. */
-const CHECK_INTERVAL_MS = 600_000;
-const SELECTION = { labelSelector: SIP_CLUSTER_LABEL };
-
-/** Applies services. */
+/** Applies the services of all clusters. */
 export class ServiceApplier {
-  /** Changes of what the clusters own, for the loop. */
-  readonly sources: readonly KeySource[];
-  readonly #client: KubeClient;
-  readonly #deployments: StoreReader<Deployment>;
-  readonly #services: StoreReader<OwnedService>;
-  readonly #configMaps: StoreReader<ConfigMap>;
+  readonly #views: OwnedViews;
+  readonly #objects: ObjectApplier;
 
-  constructor({ client, caches }: ServiceApplierOptions) {
-    this.#client = client;
-    this.#deployments = caches.reader(DEPLOYMENTS, SELECTION);
-    this.#services = caches.reader(OWNED_SERVICES, SELECTION);
-    this.#configMaps = caches.reader(CONFIG_MAPS, SELECTION);
-    const toKeys = toOwnerKeys(SIP_CLUSTERS);
-    this.sources = [
-      fromSecondary(this.#deployments, toKeys),
-      fromSecondary(this.#services, toKeys),
-      fromSecondary(this.#configMaps, toKeys),
-    ];
+  constructor({ client, caches, clock }: ServiceApplierOptions) {
+    this.#views = new OwnedViews(caches);
+    this.#objects = new ObjectApplier(client, clock, this.#views);
+    this.#views.subscribe((cluster, id) => this.#objects.sent.noteSeen(cluster, id));
   }
 
-  /** A Deployment of a cluster, as it was last seen. */
+  /** Changes of what clusters own, for the loop. */
+  get sources(): readonly KeySource[] {
+    return this.#views.sources;
+  }
+
+  /** A Deployment of a cluster; `undefined` if no view showed it since it was written. */
   findDeployment(key: Key): Deployment | undefined {
-    return this.#deployments.get(key);
+    const deployment = this.#views.deployments.get(key);
+    if (deployment === undefined) return undefined;
+    const isOutdated = toClusterKeys(deployment).some((cluster) =>
+      this.#objects.sent.isOutdated(cluster, toId(deployment), deployment),
+    );
+    return isOutdated ? undefined : deployment;
   }
 
   /** A Service of a cluster, as it was last seen. */
   findService(key: Key): OwnedService | undefined {
-    return this.#services.get(key);
+    return this.#views.services.get(key);
   }
 
   /** A ConfigMap of a cluster, as it was last seen. */
   findConfigMap(key: Key): ConfigMap | undefined {
-    return this.#configMaps.get(key);
+    return this.#views.configMaps.get(key);
   }
 
   /**
-   * Brings all objects of a cluster to what the plans say. Writes nothing if all is so.
+   * Brings all objects of a cluster to what the plans say, and deletes what no plan has. Writes nothing if all is so.
+   * What belongs to a plan with a problem stays as it is. A plan ends at the first object that is refused; the others
+   * go on.
    *
-   * @throws {KubeError} that is worth another try
+   * @throws {KubeError} if another try may help
    */
   async apply(
     cluster: SipCluster,
     plans: readonly ServicePlan[],
     signal: AbortSignal,
   ): Promise<Applied> {
-    let writes = 0;
-    for (const { objects, problem } of plans) {
-      if (problem) continue;
-      for (const { resource, body } of objects) {
-        const { name, namespace = "" } = body.metadata;
-        const patch = {
-          type: "apply",
-          body: toApplied(cluster, body),
-          fieldManager: COMPONENT,
-          force: true,
-        } as const;
-        await this.#client.patch(resource, { namespace, name }, patch, signal);
-        writes += 1;
+    const problems: ServiceProblem[] = [];
+    const work = plans.map((plan) => ({ plan, objects: listWanted(cluster, plan) }));
+    // First: what goes may have a node port that something else gets.
+    let writes = await this.#prune(cluster, work, signal);
+    let againMs = CHECK_INTERVAL_MS;
+    for (const { plan, objects } of work) {
+      const { service, problem } = plan;
+      if (problem) problems.push({ service, ...problem });
+      else {
+        for (const object of objects) {
+          const outcome = await this.#objects.apply(cluster, object, signal);
+          if (outcome.isWritten) writes += 1;
+          againMs = Math.min(againMs, outcome.againMs);
+          if (!outcome.refusal) continue;
+          problems.push({ service, ...outcome.refusal });
+          break;
+        }
       }
     }
-    const problems = plans.flatMap(({ service, problem }) =>
-      problem ? [{ service, ...problem }] : [],
-    );
-    return { problems, writes, againMs: CHECK_INTERVAL_MS };
+    return { problems, writes, againMs };
   }
 
   /**
-   * Deletes all objects of a cluster that is being deleted. Call it again after each change until nothing is left.
+   * Deletes all objects of a cluster that is being deleted. Call it again until nothing is left.
    *
-   * @param plans Those of its spec: objects that are not watched are found by them, too
-   * @returns What is left, such as `Deployment/jumphost-a`
+   * @param plans Those of its spec: objects that no view shows are found by them, too
+   * @returns What is left, such as `Deployment/jumphost-a`, which exists until its Pods are gone
    */
   async remove(
-    _cluster: SipCluster,
-    _plans: readonly ServicePlan[],
-    _signal: AbortSignal,
-  ): Promise<readonly string[]> {
-    return [];
+    cluster: SipCluster,
+    plans: readonly ServicePlan[],
+    signal: AbortSignal,
+  ): Promise<readonly ObjectId[]> {
+    const shown = this.#views.list(cluster);
+    const ids = new Set(shown.map(({ live }) => toId(live)));
+    const planned = plans.flatMap(({ objects }) => objects.map(({ body }) => toId(body)));
+    const others = new Set([
+      ...shown.flatMap(({ live }) => parseIds(live)),
+      ...this.#views.listMountedSecrets(cluster),
+      ...planned.filter((id) => !ids.has(id)),
+    ]);
+    const isService = ({ resource }: Shown): boolean => resource.kind === OWNED_SERVICES.kind;
+    const targets: readonly Target[] = [
+      ...shown.filter(isService),
+      ...findTargets(others),
+      ...shown.filter((one) => !isService(one)),
+    ];
+    const left: ObjectId[] = [];
+    for (const target of targets) {
+      const isLeft = await this.#objects.remove(cluster, target, signal);
+      if (isLeft) left.push(`${target.resource.kind}/${target.name}`);
+    }
+    return left;
   }
 
   /** Forgets a cluster that is gone. */
-  forget(_cluster: Key): void {}
-}
+  forget(cluster: Key): void {
+    this.#objects.sent.forget(cluster);
+  }
 
-function toApplied(cluster: SipCluster, body: KubeObject): KubeObject {
-  const { apiVersion, kind } = SIP_CLUSTERS;
-  const { name, uid = "" } = cluster.metadata;
-  const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
-  const { metadata } = body;
-  const labels = { ...metadata.labels, [SIP_CLUSTER_LABEL]: name };
-  return { ...body, metadata: { ...metadata, labels, ownerReferences: [owner] } };
+  /** Deletes what no plan has. @returns How many objects */
+  async #prune(
+    cluster: SipCluster,
+    work: readonly { readonly plan: ServicePlan; readonly objects: readonly WantedObject[] }[],
+    signal: AbortSignal,
+  ): Promise<number> {
+    const wanted = new Set(work.flatMap(({ objects }) => objects.map(({ id }) => id)));
+    const stopped = new Set(work.flatMap(({ plan }) => (plan.problem ? [plan.service] : [])));
+    let deletions = 0;
+    for (const target of this.#views.list(cluster)) {
+      const { annotations, deletionTimestamp } = target.live.metadata;
+      const isStopped = stopped.has(annotations?.[SERVICE_ENTRY] ?? "");
+      if (isStopped || deletionTimestamp !== undefined) continue;
+      const stale = findTargets(parseIds(target.live).filter((id) => !wanted.has(id)));
+      // Those that it names go first: nothing else leads to them.
+      const targets = wanted.has(toId(target.live)) ? stale : [...stale, target];
+      for (const one of targets)
+        if (await this.#objects.remove(cluster, one, signal)) deletions += 1;
+    }
+    return deletions;
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { LABEL_LENGTH_MAX } from "../../../core/text/label.ts";
+import { PART_OF_SIP } from "../words.ts";
 
 /** What the API server accepts as the name of a Service: the strictest of all names. */
 const SERVICE_NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
@@ -40,7 +41,7 @@ export function toLabels({
   instance,
 }: LabelOptions): Readonly<Record<string, string>> {
   return {
-    "app.kubernetes.io/part-of": "sip",
+    [PART_OF_SIP.key]: PART_OF_SIP.value,
     "app.kubernetes.io/component": component,
     "app.kubernetes.io/name": app,
     "app.kubernetes.io/instance": instance,

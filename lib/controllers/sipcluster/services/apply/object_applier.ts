@@ -1,0 +1,216 @@
+/**
+ * Brings one object of a cluster to what is wanted, or deletes it.
+ * @module
+ */
+import type { Clock } from "../../../../core/clock.ts";
+import { Contest } from "../../../../engine/contest.ts";
+import type { KubeClient } from "../../../../kube/api/client.ts";
+import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
+import { toKey } from "../../../../kube/cache/store.ts";
+import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
+import type { SipCluster } from "../../resource/sip_cluster.ts";
+import { COMPONENT } from "../../words.ts";
+import { DEPLOYMENTS } from "../owned_kinds.ts";
+import { BudgetVersion } from "./budget_version.ts";
+import { findFixed, isAsWanted } from "./compare.ts";
+import { isOwnedBy, judgeOwnership } from "./ownership.ts";
+import { nameObject, REASONS, type Refusal, toRefusal } from "./refusal.ts";
+import { SentObjects } from "./sent_objects.ts";
+import type { OwnedViews } from "./views.ts";
+import { toId, type WantedObject } from "./wanted.ts";
+
+/** What became of one object. */
+export interface Outcome {
+  readonly isWritten: boolean;
+  /** Why it is not as wanted. */
+  readonly refusal?: Refusal;
+  /** When to look at it again although nothing changed, in milliseconds. */
+  readonly againMs: number;
+}
+
+/** An object to delete. */
+export interface Target {
+  readonly resource: Resource<KubeObject>;
+  readonly name: string;
+  /** As a view shows it. @default {it is read} */
+  readonly live?: KubeObject;
+}
+
+/** How often an object that is not watched is read: then what others changed or deleted comes back. */
+export const CHECK_INTERVAL_MS = 600_000;
+/** How soon to try again what was refused: a node port becomes free, a quota grows. */
+const REFUSED_PAUSE_MS = 60_000;
+/** How soon to look whether an object that is being deleted is gone. */
+const DELETED_PAUSE_MS = 5_000;
+
+/** Applies single objects. */
+export class ObjectApplier {
+  readonly sent: SentObjects;
+  readonly #client: KubeClient;
+  readonly #views: OwnedViews;
+  readonly #contest: Contest;
+  readonly #budgets: BudgetVersion;
+
+  constructor(client: KubeClient, clock: Clock, views: OwnedViews) {
+    this.#client = client;
+    this.#views = views;
+    this.sent = new SentObjects(clock);
+    this.#contest = new Contest(clock);
+    this.#budgets = new BudgetVersion(client);
+  }
+
+  /**
+   * Brings an object to what is wanted. Sends nothing if it is so.
+   *
+   * @throws {KubeError} if another try may help
+   */
+  async apply(cluster: SipCluster, object: WantedObject, signal: AbortSignal): Promise<Outcome> {
+    const wanted = await this.#budgets.fit(object, signal);
+    // A server without budgets evicts Pods as it likes.
+    if (wanted === undefined) return { isWritten: false, againMs: CHECK_INTERVAL_MS };
+    const key = toKey(cluster);
+    const view = this.#views.find(wanted.resource.kind);
+    const seen = view?.get(toKey(wanted.body));
+    if (view === undefined) {
+      const leftMs = CHECK_INTERVAL_MS - this.sent.ageMs(key, wanted);
+      if (leftMs > 0) return { isWritten: false, againMs: leftMs };
+    } else if (seen === undefined) {
+      const againMs = this.sent.unseenMs(key, wanted);
+      if (againMs > 0) return { isWritten: false, againMs };
+    }
+    try {
+      const live = seen ?? (await this.#read(wanted, signal));
+      return await this.#settle(cluster, wanted, live, signal);
+    } catch (error) {
+      return this.#refuse(wanted, error);
+    }
+  }
+
+  /**
+   * Deletes an object if the cluster owns it.
+   *
+   * @returns Whether it is still there: a deletion takes time, and a view shows its end later
+   * @throws {KubeError}
+   */
+  async remove(cluster: SipCluster, target: Target, signal: AbortSignal): Promise<boolean> {
+    const { apiVersion, kind } = target.resource;
+    const { namespace = "" } = cluster.metadata;
+    const metadata = { name: target.name, namespace };
+    const named = { resource: target.resource, body: { apiVersion, kind, metadata } };
+    const object = await this.#budgets.fit(named, signal);
+    if (object === undefined) return false;
+    const live = target.live ?? (await this.#read(object, signal));
+    if (live === undefined || !isOwnedBy(live, cluster)) return false;
+    this.sent.forgetObject(toKey(cluster), toId(object.body));
+    if (live.metadata.deletionTimestamp === undefined)
+      await this.#delete(object.resource, live, signal);
+    return true;
+  }
+
+  async #settle(
+    cluster: SipCluster,
+    wanted: WantedObject,
+    live: KubeObject | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const key = toKey(cluster);
+    const what = nameObject(wanted.body);
+    if (live === undefined) return await this.#write(cluster, wanted, undefined, signal);
+    const ownership = judgeOwnership(live, cluster);
+    if (!ownership.isOurs) return refused(REASONS.notOurs, `${what} ${ownership.why}`);
+    if (live.metadata.deletionTimestamp !== undefined)
+      return waits(`${what} is being deleted, and is made again then`);
+    if (isAsWanted(live, wanted.body) || this.sent.isSettled(key, wanted, live)) {
+      if (this.#views.find(wanted.resource.kind) === undefined) this.sent.noteChecked(key, wanted);
+      return { isWritten: false, againMs: CHECK_INTERVAL_MS };
+    }
+    const fixed = findFixed(live, wanted.body);
+    if (fixed === undefined) return await this.#write(cluster, wanted, live, signal);
+    await this.#delete(wanted.resource, live, signal);
+    return waits(`${what} is made again, because Kubernetes does not change its ${fixed}`);
+  }
+
+  async #write(
+    cluster: SipCluster,
+    wanted: WantedObject,
+    live: KubeObject | undefined,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
+    const key = toKey(cluster);
+    const place = `${key} ${wanted.id}`;
+    const isCorrection = this.sent.ageMs(key, wanted) < Infinity;
+    const pauseMs = isCorrection ? this.#contest.pauseMs(place) : 0;
+    if (pauseMs > 0) {
+      const message = `${nameObject(wanted.body)} is changed by another program again and again`;
+      return {
+        isWritten: false,
+        refusal: { reason: REASONS.contested, message },
+        againMs: pauseMs,
+      };
+    }
+    const { metadata } = wanted.body;
+    const { uid } = live?.metadata ?? {};
+    const { name, namespace = "" } = metadata;
+    // The UID: another object of this name that appeared since is not written.
+    const body = { ...wanted.body, metadata: { ...metadata, ...(uid !== undefined && { uid }) } };
+    const patch = { type: "apply", body, fieldManager: COMPONENT, force: true } as const;
+    const after = await this.#client.patch(wanted.resource, { namespace, name }, patch, signal);
+    const view = this.#views.find(wanted.resource.kind);
+    const isUnseen = view !== undefined && view.get(toKey(after)) === undefined;
+    this.sent.noteWritten(key, wanted, { before: live, after, isUnseen });
+    if (isCorrection) this.#contest.noteRound(place);
+    return { isWritten: true, againMs: CHECK_INTERVAL_MS };
+  }
+
+  #refuse(wanted: WantedObject, error: unknown): Outcome {
+    // Not a Status: the API server does not serve this version any more.
+    if (error instanceof KubeError && error.code === 404) this.#budgets.forget();
+    const refusal = toRefusal(error, wanted, (port) =>
+      this.#views.findPortHolder(port, toKey(wanted.body)),
+    );
+    if (refusal === undefined) throw error;
+    return { isWritten: false, refusal, againMs: REFUSED_PAUSE_MS };
+  }
+
+  async #read(
+    { resource, body }: Pick<WantedObject, "resource" | "body">,
+    signal: AbortSignal,
+  ): Promise<KubeObject | undefined> {
+    const { name, namespace = "" } = body.metadata;
+    try {
+      return await this.#client.read(resource, { name, namespace }, signal);
+    } catch (error) {
+      if (isKubeError(error, "notFound")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Deletes an object that was looked at, and no other of its name. */
+  async #delete(
+    resource: Resource<KubeObject>,
+    { metadata }: KubeObject,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name, namespace = "", uid } = metadata;
+    // So it is there until its Pods are gone.
+    const isWithPods = resource.kind === DEPLOYMENTS.kind;
+    const options = {
+      ...(uid !== undefined && { uid }),
+      ...(isWithPods && { propagationPolicy: "Foreground" as const }),
+    };
+    try {
+      await this.#client.delete(resource, { name, namespace }, options, signal);
+    } catch (error) {
+      if (!isKubeError(error, "notFound")) throw error;
+    }
+  }
+}
+
+function refused(reason: string, message: string): Outcome {
+  return { isWritten: false, refusal: { reason, message }, againMs: REFUSED_PAUSE_MS };
+}
+
+function waits(message: string): Outcome {
+  const refusal = { reason: REASONS.waits, message };
+  return { isWritten: true, refusal, againMs: DELETED_PAUSE_MS };
+}

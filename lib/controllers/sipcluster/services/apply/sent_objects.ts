@@ -1,0 +1,131 @@
+/**
+ * Remembers what was sent for each object, so that nothing is sent twice.
+ * @module
+ */
+import type { Clock } from "../../../../core/clock.ts";
+import type { KubeObject } from "../../../../kube/kinds/resource.ts";
+import type { Key } from "../../../../kube/cache/store.ts";
+import { hashContent } from "../names.ts";
+import { isAsWanted, pickWanted } from "./compare.ts";
+import type { ObjectId, WantedObject } from "./wanted.ts";
+
+/** How long a view may take to show an object that was made. Then it counts as deleted. */
+const UNSEEN_MS = 30_000;
+
+/** What is known of an object since it was last written or read. Only hashes are kept. */
+interface Sent {
+  /** Of what was wanted. */
+  readonly hash: string;
+  /** Monotonic milliseconds. */
+  readonly atMs: number;
+  /** Whether the write made the object, and no view showed it since. */
+  readonly isUnseen?: boolean;
+  /** Version that the write replaced: a view that still has it is old. */
+  readonly replaced?: string;
+  /** After the write. */
+  readonly generation?: number;
+  /** Hash of what the API server shows in place of what is wanted, if it stores it in another form. */
+  readonly shown?: string;
+}
+
+/** A write that the API server took. */
+export interface Write {
+  /** As the object was; absent if the write made it. */
+  readonly before?: KubeObject | undefined;
+  readonly after: KubeObject;
+  /** Whether the view of its kind does not show it yet. It may show it before the answer to the write arrives. */
+  readonly isUnseen: boolean;
+}
+
+/** What was sent for the objects of all clusters. It is empty after a start: then objects are compared. */
+export class SentObjects {
+  readonly #clock: Clock;
+  readonly #clusters = new Map<Key, Map<ObjectId, Sent>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Notes that an object was written. */
+  noteWritten(
+    cluster: Key,
+    { id, hash, body }: WantedObject,
+    { before, after, isUnseen }: Write,
+  ): void {
+    const { resourceVersion: replaced } = before?.metadata ?? {};
+    const { resourceVersion, generation } = after.metadata;
+    this.#put(cluster, id, {
+      hash,
+      atMs: this.#clock.monotonic(),
+      ...(isUnseen && { isUnseen }),
+      ...(replaced !== undefined && replaced !== resourceVersion && { replaced }),
+      ...(generation !== undefined && { generation }),
+      ...(!isAsWanted(after, body) && { shown: hashShown(after, body) }),
+    });
+  }
+
+  /** Notes that an object was read, and need not be written. */
+  noteChecked(cluster: Key, { id, hash }: WantedObject): void {
+    const sent = this.#find(cluster, id);
+    const { shown } = sent?.hash === hash ? sent : {};
+    const atMs = this.#clock.monotonic();
+    this.#put(cluster, id, { hash, atMs, ...(shown !== undefined && { shown }) });
+  }
+
+  /** Notes that a view showed a change of an object. */
+  noteSeen(cluster: Key, id: ObjectId): void {
+    const sent = this.#find(cluster, id);
+    if (!sent?.isUnseen) return;
+    const { isUnseen: _past, ...rest } = sent;
+    this.#put(cluster, id, rest);
+  }
+
+  /** How many milliseconds ago an object was as wanted now; `Infinity` if that is not known. */
+  ageMs(cluster: Key, { id, hash }: WantedObject): number {
+    const sent = this.#find(cluster, id);
+    return sent?.hash === hash ? this.#clock.monotonic() - sent.atMs : Infinity;
+  }
+
+  /** For how many milliseconds a view without the object may still be old; 0 if the object is not there. */
+  unseenMs(cluster: Key, wanted: WantedObject): number {
+    if (!this.#find(cluster, wanted.id)?.isUnseen) return 0;
+    return Math.max(0, UNSEEN_MS - this.ageMs(cluster, wanted));
+  }
+
+  /** Whether an object was written as wanted and was not changed since in these fields. */
+  isSettled(cluster: Key, { id, hash, body }: WantedObject, live: KubeObject): boolean {
+    const sent = this.#find(cluster, id);
+    if (sent?.hash !== hash) return false;
+    const isOldView =
+      sent.replaced !== undefined && sent.replaced === live.metadata.resourceVersion;
+    return isOldView || (sent.shown !== undefined && sent.shown === hashShown(live, body));
+  }
+
+  /** Whether a view shows an object as it was before the last write. */
+  isOutdated(cluster: Key, id: ObjectId, { metadata: { generation = 0 } }: KubeObject): boolean {
+    return generation < (this.#find(cluster, id)?.generation ?? 0);
+  }
+
+  /** Forgets an object. */
+  forgetObject(cluster: Key, id: ObjectId): void {
+    this.#clusters.get(cluster)?.delete(id);
+  }
+
+  /** Forgets a cluster. */
+  forget(cluster: Key): void {
+    this.#clusters.delete(cluster);
+  }
+
+  #find(cluster: Key, id: ObjectId): Sent | undefined {
+    return this.#clusters.get(cluster)?.get(id);
+  }
+
+  #put(cluster: Key, id: ObjectId, sent: Sent): void {
+    const objects = this.#clusters.get(cluster) ?? new Map<ObjectId, Sent>();
+    this.#clusters.set(cluster, objects.set(id, sent));
+  }
+}
+
+function hashShown(live: KubeObject, wanted: KubeObject): string {
+  return hashContent(JSON.stringify(pickWanted(live, wanted)));
+}

@@ -1,0 +1,100 @@
+/**
+ * What the caches show of the objects that clusters own.
+ * @module
+ */
+import { fromSecondary, type KeySource, toOwnerKeys } from "../../../../engine/key_sources.ts";
+import type { Caches } from "../../../../kube/cache/caches.ts";
+import { type Key, type StoreReader, toKey } from "../../../../kube/cache/store.ts";
+import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
+import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
+import { SIP_CLUSTER_LABEL } from "../../words.ts";
+import {
+  CONFIG_MAPS,
+  type ConfigMap,
+  type Deployment,
+  DEPLOYMENTS,
+  OWNED_SERVICES,
+  type OwnedService,
+  SECRETS,
+} from "../owned_kinds.ts";
+import { isOwnedBy } from "./ownership.ts";
+import type { ObjectId } from "./wanted.ts";
+
+/** An object that a view shows. */
+export interface Shown {
+  readonly resource: Resource<KubeObject>;
+  readonly name: string;
+  readonly live: KubeObject;
+}
+
+/** The keys of the clusters that own an object. */
+export const toClusterKeys: (owned: KubeObject) => Key[] = toOwnerKeys(SIP_CLUSTERS);
+
+/** The views of Deployments, Services and ConfigMaps with the label of a cluster. Other kinds are not watched. */
+export class OwnedViews {
+  readonly deployments: StoreReader<Deployment>;
+  readonly services: StoreReader<OwnedService>;
+  readonly configMaps: StoreReader<ConfigMap>;
+  /** Changes of these objects, by the clusters that own them. */
+  readonly sources: readonly KeySource[];
+  readonly #views: ReadonlyMap<string, StoreReader<KubeObject>>;
+
+  constructor(caches: Pick<Caches, "reader">) {
+    const selection = { labelSelector: SIP_CLUSTER_LABEL };
+    this.deployments = caches.reader(DEPLOYMENTS, selection);
+    this.services = caches.reader(OWNED_SERVICES, selection);
+    this.configMaps = caches.reader(CONFIG_MAPS, selection);
+    this.#views = new Map<string, StoreReader<KubeObject>>([
+      [OWNED_SERVICES.kind, this.services],
+      [DEPLOYMENTS.kind, this.deployments],
+      [CONFIG_MAPS.kind, this.configMaps],
+    ]);
+    this.sources = [...this.#views.values()].map((view) => fromSecondary(view, toClusterKeys));
+  }
+
+  /** The view of a kind; `undefined` if it is not watched. */
+  find(kind: string): StoreReader<KubeObject> | undefined {
+    return this.#views.get(kind);
+  }
+
+  /** Calls `listener` for each object of a cluster that is shown, changed or gone. */
+  subscribe(listener: (cluster: Key, id: ObjectId) => void): void {
+    for (const [kind, view] of this.#views) {
+      view.subscribe((_key, before, after) => {
+        const object = after ?? before;
+        if (object === undefined) return;
+        for (const cluster of toClusterKeys(object))
+          listener(cluster, `${kind}/${object.metadata.name}`);
+      });
+    }
+  }
+
+  /** All objects that a cluster owns: Services first, then Deployments. */
+  list(cluster: SipCluster): readonly Shown[] {
+    const kinds = [OWNED_SERVICES, DEPLOYMENTS, CONFIG_MAPS] as const;
+    return kinds.flatMap((resource) =>
+      [...(this.find(resource.kind)?.values() ?? [])]
+        .filter((live) => isOwnedBy(live, cluster))
+        .map((live) => ({ resource, name: live.metadata.name, live })),
+    );
+  }
+
+  /** The Secrets that Pods of a cluster read. Those that the cluster owns were made for them. */
+  listMountedSecrets(cluster: SipCluster): readonly ObjectId[] {
+    return [...this.deployments.values()]
+      .filter((live) => isOwnedBy(live, cluster))
+      .flatMap(({ spec }) => spec?.template.spec?.volumes ?? [])
+      .flatMap(({ secret }) =>
+        secret?.secretName ? [`${SECRETS.kind}/${secret.secretName}`] : [],
+      );
+  }
+
+  /** The key of the Service of a cluster that has a node port, other than this one. */
+  findPortHolder(nodePort: number, except: Key): Key | undefined {
+    for (const service of this.services.values()) {
+      const isHolder = service.spec?.ports?.some((port) => port.nodePort === nodePort);
+      if (isHolder && toKey(service) !== except) return toKey(service);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,307 @@
+/**
+ * What the applier does with the objects of services, on a simulated API server.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { rollOutDeployments } from "../../../../lib/simulator/kubernetes/controllers/deployments.ts";
+import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
+import {
+  NAMESPACE,
+  SIP_LABELS,
+  startApplier,
+  toPlan,
+} from "../../../support/sipcluster/applier_rig.ts";
+
+const ALL = ["secrets", "poddisruptionbudgets", "deployments", "services"];
+const NAME = "jumphost-a";
+const CHECK_MS = 600_000;
+
+/** The `spec` of a Deployment of somebody else. */
+function toPodSpec(labels: Readonly<Record<string, string>>): JsonObject {
+  const containers = [{ name: "theirs", image: "example.org/theirs:1" }];
+  return {
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers } },
+  };
+}
+
+describe("a new service", () => {
+  test("gets all its objects, the Service last, owned by the cluster and labelled", async () => {
+    await using rig = await startApplier();
+    const { problems, requests } = await rig.apply(toPlan());
+    expect([problems, requests]).toEqual([
+      [],
+      [
+        `get secrets/${NAME}`,
+        `patch secrets/${NAME}`,
+        "get /apis",
+        "get /apis/policy/v1",
+        `get poddisruptionbudgets/${NAME}`,
+        `patch poddisruptionbudgets/${NAME}`,
+        `get deployments/${NAME}`,
+        `patch deployments/${NAME}`,
+        `get services/${NAME}`,
+        `patch services/${NAME}`,
+      ],
+    ]);
+    for (const plural of ALL) {
+      expect(rig.find(plural, NAME)?.metadata).toMatchObject({
+        labels: { ...SIP_LABELS, "landfall.dev/sip-cluster": "a" },
+        annotations: { "landfall.dev/sip-service": "jumpHost" },
+        ownerReferences: [
+          {
+            apiVersion: "airship.airshipit.org/v1",
+            kind: "SIPCluster",
+            name: "a",
+            uid: rig.cluster.metadata.uid,
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      });
+    }
+  });
+
+  test("costs nothing while it is as wanted, before and after the views show it, and after a restart", async () => {
+    await using rig = await startApplier();
+    const plan = toPlan();
+    await rig.applier.apply(rig.cluster, [plan], rig.signal);
+    rig.takeRequests();
+    await rig.applier.apply(rig.cluster, [plan], rig.signal);
+    expect(rig.takeRequests()).toEqual([]);
+    rollOutDeployments(rig.kubernetes.objects, { now: "2026-01-01T00:00:00Z" });
+    expect((await rig.apply(plan)).requests).toEqual([]);
+    await rig.restart();
+    const discovery = ["get /apis", "get /apis/policy/v1"];
+    expect((await rig.apply(plan)).requests).toEqual([
+      `get secrets/${NAME}`,
+      ...discovery,
+      `get poddisruptionbudgets/${NAME}`,
+    ]);
+    expect((await rig.apply(plan)).requests).toEqual([]);
+  });
+
+  test("has its PodDisruptionBudget in the version that the server knows, or none", async () => {
+    await using old = await startApplier({ minor: 20 });
+    expect((await old.apply(toPlan())).problems).toEqual([]);
+    expect(old.find("poddisruptionbudgets", NAME)).toBeDefined();
+    await using rig = await startApplier();
+    rig.kubernetes.faults.refuse({ verb: "get", resource: "", status: 503, times: 1 });
+    await expect(rig.apply(toPlan())).rejects.toThrow("503");
+    expect((await rig.apply(toPlan())).problems).toEqual([]);
+  });
+});
+
+describe("a changed plan", () => {
+  test("is sent only where it differs", async () => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    const { requests } = await rig.apply(toPlan({ config: "two" }));
+    expect(requests).toEqual([`get secrets/${NAME}`, `patch secrets/${NAME}`]);
+    expect((await rig.apply(toPlan({ config: "two", nodePort: 30002 }))).requests).toEqual([
+      `patch services/${NAME}`,
+    ]);
+    expect(rig.find("services", NAME)).toMatchObject({ spec: { ports: [{ nodePort: 30002 }] } });
+  });
+
+  test("with another selector makes the Deployment again when the old one and its Pods are gone", async () => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    // It stays until its Pods are gone.
+    await rig.edit("deployments", NAME, { metadata: { finalizers: ["foregroundDeletion"] } });
+    const plan = toPlan({ selector: { app: "other" } });
+    const { problems, requests } = await rig.apply(plan);
+    expect(requests).toEqual([
+      `get poddisruptionbudgets/${NAME}`,
+      `patch poddisruptionbudgets/${NAME}`,
+      `delete deployments/${NAME}`,
+    ]);
+    expect(problems).toEqual([
+      `jumpHost Progressing: Deployment ${NAME} is made again, because Kubernetes does not change its spec.selector`,
+    ]);
+    const waiting = await rig.apply(plan);
+    expect([waiting.requests, waiting.againMs]).toEqual([[], 5_000]);
+    expect(waiting.problems).toEqual([
+      `jumpHost Progressing: Deployment ${NAME} is being deleted, and is made again then`,
+    ]);
+    await rig.edit("deployments", NAME, { metadata: { finalizers: null } });
+    expect((await rig.apply(plan)).problems).toEqual([]);
+    expect(rig.find("deployments", NAME)).toMatchObject({
+      spec: { selector: { matchLabels: { app: "other" } } },
+    });
+  });
+});
+
+describe("what others change", () => {
+  test.each([
+    ["a node port", "services", { spec: { ports: [{ name: "ssh", port: 22, nodePort: 30009 }] } }],
+    [
+      "an image",
+      "deployments",
+      {
+        spec: {
+          template: {
+            spec: { containers: [{ name: "c", image: "x", imagePullPolicy: "IfNotPresent" }] },
+          },
+        },
+      },
+    ],
+    ["a number of Pods", "deployments", { spec: { replicas: 0 } }],
+    ["a label", "deployments", { metadata: { labels: { "app.kubernetes.io/part-of": "x" } } }],
+    [
+      "the label of the cluster",
+      "services",
+      { metadata: { labels: { "landfall.dev/sip-cluster": null } } },
+    ],
+    ["the owner", "services", { metadata: { ownerReferences: null } }],
+  ])("comes back by one write if it is %s", async (_what, plural, patch) => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    const before = rig.find(plural, NAME);
+    await rig.edit(plural, NAME, patch);
+    const { problems, requests } = await rig.apply(toPlan());
+    expect(problems).toEqual([]);
+    expect(requests.filter((one) => one !== `get ${plural}/${NAME}`)).toEqual([
+      `patch ${plural}/${NAME}`,
+    ]);
+    expect(rig.find(plural, NAME)).toMatchObject({
+      spec: before?.["spec"],
+      metadata: {
+        labels: before?.metadata["labels"],
+        ownerReferences: before?.metadata["ownerReferences"],
+      },
+    });
+    expect((await rig.apply(toPlan())).requests).toEqual([]);
+  });
+
+  test("comes back if it is a deleted Deployment or Service", async () => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    for (const plural of ["deployments", "services"]) {
+      rig.kubernetes.objects.delete(plural, { name: NAME, namespace: NAMESPACE });
+      expect((await rig.apply(toPlan())).requests).toEqual([
+        `get ${plural}/${NAME}`,
+        `patch ${plural}/${NAME}`,
+      ]);
+    }
+  });
+
+  test("comes back at the next check if it is not watched: a Secret's content, a deleted budget", async () => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    await rig.edit("secrets", NAME, { data: { config: "Zm9yZ2Vk", theirs: "eA==" } });
+    rig.kubernetes.objects.delete("poddisruptionbudgets", { name: NAME, namespace: NAMESPACE });
+    await rig.clock.advance(CHECK_MS - 1_000);
+    const early = await rig.apply(toPlan());
+    expect([early.requests, early.againMs]).toEqual([[], 1_000]);
+    await rig.clock.advance(1_000);
+    expect((await rig.apply(toPlan())).requests).toEqual([
+      `get secrets/${NAME}`,
+      `patch secrets/${NAME}`,
+      `get poddisruptionbudgets/${NAME}`,
+      `patch poddisruptionbudgets/${NAME}`,
+    ]);
+    expect(rig.find("secrets", NAME)).toMatchObject({ data: { config: "b25l", theirs: "eA==" } });
+  });
+
+  test("stays if no plan says it, and costs one write", async () => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    await rig.edit("services", NAME, { metadata: { annotations: { theirs: "1" } } });
+    expect((await rig.apply(toPlan())).requests).toEqual([]);
+    const extra = { name: "more", port: 80, protocol: "TCP" };
+    const ssh = { name: "ssh", port: 22, protocol: "TCP", nodePort: 30001 };
+    await rig.edit("services", NAME, { spec: { ports: [ssh, extra] } });
+    expect((await rig.apply(toPlan())).requests).toEqual([`patch services/${NAME}`]);
+    expect((await rig.apply(toPlan())).requests).toEqual([]);
+    expect(rig.find("services", NAME)).toMatchObject({ spec: { ports: [ssh, extra] } });
+  });
+
+  test("is left to them for a while after five corrections in a minute", async () => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    const forge = (): Promise<void> => rig.edit("deployments", NAME, { spec: { replicas: 7 } });
+    for (let round = 0; round < 5; round += 1) {
+      await forge();
+      expect((await rig.apply(toPlan())).requests).toEqual([`patch deployments/${NAME}`]);
+      await rig.clock.advance(1_000);
+    }
+    await forge();
+    const held = await rig.apply(toPlan());
+    expect([held.requests, held.againMs]).toEqual([[], 55_000]);
+    expect(held.problems).toEqual([
+      `jumpHost Contested: Deployment ${NAME} is changed by another program again and again`,
+    ]);
+    await rig.clock.advance(55_000);
+    expect((await rig.apply(toPlan())).requests).toEqual([`patch deployments/${NAME}`]);
+  });
+});
+
+describe("an object of the same name", () => {
+  const OWNER = {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    name: "db",
+    uid: "u-1",
+    controller: true,
+  };
+
+  test.each([
+    ["of another owner", { ownerReferences: [OWNER] }, "belongs to StatefulSet db"],
+    [
+      "of an earlier SIPCluster",
+      {
+        ownerReferences: [
+          { ...OWNER, apiVersion: "airship.airshipit.org/v1", kind: "SIPCluster", name: "a" },
+        ],
+      },
+      "belongs to an earlier SIPCluster of this name, and Kubernetes did not delete it yet",
+    ],
+    ["that a person made", {}, "exists, and was not made for this SIPCluster: delete or rename it"],
+    [
+      "that an other SIPCluster left behind",
+      { labels: { ...SIP_LABELS, "landfall.dev/sip-cluster": "b" } },
+      "has the label of another SIPCluster: b",
+    ],
+  ])(
+    "%s is not touched, and the problem names it; other services go on",
+    async (_what, metadata, says) => {
+      await using rig = await startApplier();
+      const name = { name: NAME, namespace: NAMESPACE };
+      const before = rig.kubernetes.objects.create("deployments", {
+        metadata: { ...name, ...metadata },
+        spec: toPodSpec({ a: "b" }),
+      });
+      const other = toPlan({ service: "auth", name: "dex-a", nodePort: 30002 });
+      const { problems, againMs } = await rig.apply(toPlan(), other);
+      expect(problems).toEqual([`jumpHost NameTaken: Deployment ${NAME} ${says}`]);
+      expect(againMs).toBe(60_000);
+      expect(rig.find("deployments", NAME)).toEqual(before);
+      expect(rig.find("services", "dex-a")).toBeDefined();
+      expect(await rig.remove(toPlan())).toHaveLength(6);
+      expect(rig.find("deployments", NAME)).toEqual(before);
+    },
+  );
+
+  test("that the original operator made is taken over, with another selector by making it again", async () => {
+    await using rig = await startApplier();
+    const metadata = { name: NAME, namespace: NAMESPACE, labels: SIP_LABELS };
+    rig.kubernetes.objects.create("deployments", { metadata, spec: toPodSpec(SIP_LABELS) });
+    const port = { name: "ssh", port: 22, protocol: "TCP", nodePort: 30001 };
+    rig.kubernetes.objects.create("services", {
+      metadata,
+      spec: { type: "NodePort", ports: [port] },
+    });
+    rig.kubernetes.objects.create("secrets", { metadata, type: "Opaque", data: { hosts: "eA==" } });
+    const { uid } = rig.find("services", NAME)?.metadata ?? {};
+    await rig.apply(toPlan());
+    expect((await rig.apply(toPlan())).problems).toEqual([]);
+    expect(rig.find("services", NAME)).toMatchObject({
+      metadata: { uid, ownerReferences: [{ uid: rig.cluster.metadata.uid }] },
+      spec: { ports: [port], selector: { app: NAME } },
+    });
+    expect(rig.find("secrets", NAME)).toMatchObject({ data: { config: "b25l" } });
+    expect(rig.find("deployments", NAME)).toMatchObject({ spec: { replicas: 2 } });
+    expect((await rig.apply(toPlan())).requests).toEqual([]);
+  });
+});
