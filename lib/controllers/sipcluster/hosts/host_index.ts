@@ -99,7 +99,7 @@ export class HostIndex implements KeySource {
 
   /** What was believed for too long counts no more. */
   #expire(): void {
-    for (const key of this.#own.keys()) this.#update(key);
+    for (const key of this.#own.listExpired()) this.#update(key);
   }
 
   #update(key: Key, by?: Key): void {

@@ -42,6 +42,8 @@ export class OwnWrites {
     const key = toKey(after);
     const older = this.#newer.get(key)?.older ?? new Set();
     older.add(old);
+    // The map is in the order of the times.
+    this.#newer.delete(key);
     this.#newer.set(key, { host: after, older, sinceMs: this.#clock.monotonic() });
   }
 
@@ -58,15 +60,24 @@ export class OwnWrites {
     return stored;
   }
 
-  /** The hosts of which the store has not shown the newest state yet. */
-  keys(): Iterable<Key> {
-    return this.#newer.keys();
+  /** The hosts of which the store has not shown the newest state for too long. */
+  listExpired(): Key[] {
+    const expired: Key[] = [];
+    for (const [key, newer] of this.#newer) {
+      if (!this.#isExpired(newer)) break;
+      expired.push(key);
+    }
+    return expired;
   }
 
-  #isOlder(stored: BareMetalHost, { host, older, sinceMs }: Newer): boolean {
+  #isExpired({ sinceMs }: Newer): boolean {
+    return this.#clock.monotonic() - sinceMs >= BELIEVED_MS;
+  }
+
+  #isOlder(stored: BareMetalHost, newer: Newer): boolean {
+    const { host, older } = newer;
     const { uid, resourceVersion, labels = {} } = stored.metadata;
-    if (uid !== host.metadata.uid) return false;
-    if (this.#clock.monotonic() - sinceMs >= BELIEVED_MS) return false;
+    if (uid !== host.metadata.uid || this.#isExpired(newer)) return false;
     // The version of the write itself has its labels.
     const claimed = host.metadata.labels ?? {};
     return (
