@@ -23,6 +23,24 @@ export interface ObjectWord {
   readonly meaning: string;
 }
 
+/** What the debug pages show about a host that objects of a controller share. */
+export interface HostReport {
+  /** `namespace/name`. */
+  readonly key: string;
+  /** Values of the labels by which hosts are spread, by the label. */
+  readonly places: Readonly<Record<string, string>>;
+  /** What its operator says: `available`. Empty: nothing yet. */
+  readonly state: string;
+  /** Why it may not be taken. */
+  readonly trouble?: string;
+  /** `namespace/name` of the object that has it. */
+  readonly cluster?: string;
+  readonly role?: string;
+  readonly standby?: boolean;
+  /** What uses it, with kind, namespace and name. */
+  readonly consumer?: string;
+}
+
 /**
  * A controller that is created.
  *
@@ -57,6 +75,8 @@ export interface RunningController<S = unknown> {
   listLeftovers?(): readonly (LoadBalancerLeftover & { readonly asOf: string })[];
   /** Lists how full address pools are, for the debug pages. Reads only memory. */
   listPools?(): readonly PoolUsage[];
+  /** Lists all hosts in the order of their keys, for the debug pages. Each is described when it is read. */
+  listHosts?(): Iterable<HostReport>;
 }
 
 /** The result of {@linkcode ControllerDefinition.load}. */

@@ -8,11 +8,18 @@ import { createDebugRoutes } from "./debug.ts";
 import type { DebugOptions } from "./debug.ts";
 import { createLoadBalancerRoutes, LOAD_BALANCERS_PATH } from "./load_balancers.ts";
 import { createObjectRoutes, type ObjectPages } from "./object_pages.ts";
+import { createPageHeaders, type Place } from "./page/layout.tsx";
 import { createPageRoutes } from "./page/mod.ts";
+import { createSipClusterPageRoutes } from "./page/sip_clusters/mod.ts";
 import { createProbeRoutes } from "./probes.ts";
 import type { ProbeOptions } from "./probes.ts";
 import { createProcessRoutes, PROCESS_PATH } from "./process_page.ts";
 import type { ProcessView } from "./views.ts";
+import {
+  createSipClusterRoutes,
+  SIP_CLUSTERS_PATH,
+  type SipClusterPagesOptions,
+} from "./sip_clusters/routes.ts";
 
 /** The pages of a listener. */
 export interface PagesOptions {
@@ -21,6 +28,8 @@ export interface PagesOptions {
   readonly debug?: DebugOptions;
   /** What the process runs and waits for; absent: there is no such page. */
   readonly readProcess?: () => ProcessView;
+  /** Absent: there are no pages about SIPClusters. */
+  readonly sipClusters?: SipClusterPagesOptions;
   /** Kinds of objects that have pages of their own. @default {none} */
   readonly objects?: readonly ObjectPages[];
   /** Flags and their values for `/configz`; absent: there is no such page. */
@@ -30,12 +39,18 @@ export interface PagesOptions {
 
 /** All pages, with a list of them at `/`. A page that throws is logged, and answers 500 without the reason. */
 export function createPages({ probes, log, ...more }: PagesOptions): Hono {
-  const { debug, readProcess, objects = [], configz } = more;
+  const { debug, sipClusters, readProcess, objects = [], configz } = more;
   const pages = new Hono();
   pages.route("/", createProbeRoutes(probes));
+  const places = listPlaces(more);
+  // HTML pages come first: they pass on requests that do not ask for HTML.
+  if (sipClusters !== undefined) {
+    const shared = { ...sipClusters, places, headers: createPageHeaders() };
+    pages.route("/", createSipClusterPageRoutes(shared));
+    pages.route("/", createSipClusterRoutes(shared));
+  }
   if (debug !== undefined) {
-    // HTML pages come first: they pass on requests that do not ask for HTML.
-    pages.route("/", createPageRoutes(debug));
+    pages.route("/", createPageRoutes({ ...debug, places }));
     pages.route("/", createDebugRoutes(debug));
     const { loadBalancers, now } = debug;
     if (loadBalancers) pages.route("/", createLoadBalancerRoutes({ loadBalancers, now }));
@@ -47,6 +62,7 @@ export function createPages({ probes, log, ...more }: PagesOptions): Hono {
     paths.push(PROCESS_PATH);
     pages.route("/", createProcessRoutes(readProcess));
   }
+  if (sipClusters !== undefined) paths.push(SIP_CLUSTERS_PATH);
   for (const kind of objects) {
     paths.push(`/debug/${kind.plural}`);
     pages.route("/", createObjectRoutes(kind));
@@ -62,6 +78,17 @@ export function createPages({ probes, log, ...more }: PagesOptions): Hono {
     return context.text("internal server error\n", 500);
   });
   return pages;
+}
+
+function listPlaces({
+  debug,
+  sipClusters,
+}: Pick<PagesOptions, "debug" | "sipClusters">): readonly Place[] {
+  return [
+    ...(debug === undefined ? [] : (["nodes"] as const)),
+    ...(debug?.loadBalancers === undefined ? [] : (["loadBalancers"] as const)),
+    ...(sipClusters === undefined ? [] : (["sipClusters"] as const)),
+  ];
 }
 
 /** As cloud controller managers show it, with flags in place of their groups of settings. */

@@ -54,11 +54,12 @@ export function toDebugOptions(
   };
 }
 
-/** Lists the objects of controllers that work on other kinds than Nodes and Services, which have their own pages. */
+/** Lists the objects of controllers that work on kinds without pages of their own. */
 export function listObjectPages(chosen: Parts["controllers"]): ObjectPages[] {
   return chosen.flatMap(({ definition, controller }): ObjectPages[] => {
     const { objects } = controller;
-    if (objects === undefined || definition.kind === SERVICES) return [];
+    const isPaged = definition.kind === SERVICES || controller.listHosts !== undefined;
+    if (objects === undefined || isPaged) return [];
     const find = (key: string): object | undefined => {
       const object = objects.get(key);
       if (object === undefined) return undefined;

@@ -12,6 +12,7 @@ import type { CacheState } from "../../kube/cache/caches.ts";
 import type { Parts } from "../parts.ts";
 import { listObjectPages, toDebugOptions } from "./debug_views.ts";
 import { formatDefinition, toProcessView } from "./process_view.ts";
+import { toSipClusterSource } from "./sip_cluster_views.ts";
 import { startSecureListener } from "./secure_listener.ts";
 
 /**
@@ -31,7 +32,9 @@ export async function startListeners(
   const debug = cloud && { debug: toDebugOptions(options, { ...parts, cloud }) };
   const objects = listObjectPages(parts.controllers);
   const readProcess = (): ProcessView => toProcessView(options, parts);
-  const shown = { objects, readProcess, ...debug, ...(configz && { configz }) };
+  const source = toSipClusterSource(parts.controllers);
+  const sipClusters = source && { sipClusters: { sipClusters: source, now: () => clock.now() } };
+  const shown = { objects, readProcess, ...debug, ...sipClusters, ...(configz && { configz }) };
   const pages = createPages({ probes, log, ...shown });
   const servers: HttpServer[] = [];
   try {

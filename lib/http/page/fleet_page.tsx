@@ -6,7 +6,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import type { ElectionView, InventoryView, NodeView, StatusView } from "../views.ts";
 import { CoverageTable, Facts } from "./facts.tsx";
-import { renderDocument } from "./layout.tsx";
+import { type Place, renderDocument } from "./layout.tsx";
 import { Bar, formatCount } from "./marks.tsx";
 import { NodeTable } from "./node_table.tsx";
 import { STATES, type StateName } from "./state.ts";
@@ -24,8 +24,8 @@ export interface FleetPageOptions {
   readonly nowMs: number;
   /** Path from the page to `/debug/`. */
   readonly base: string;
-  /** Whether there are pages about load balancers. @default {false} */
-  readonly hasLoadBalancers?: boolean;
+  /** The pages that there are. @default {only those of Nodes} */
+  readonly places?: readonly Place[];
   /** Only Nodes in this state. */
   readonly state?: StateName;
   /** Only Nodes whose name, machine or place contains this text. */
@@ -34,7 +34,7 @@ export interface FleetPageOptions {
 
 /** Renders the page. */
 export function renderFleetPage(options: FleetPageOptions): Promise<string> {
-  const { base, inventory, hasLoadBalancers = false } = options;
+  const { base, inventory, places } = options;
   const cards = toCards(options.nodes);
   const counts = countStates(cards);
   const troubled = countTroubled(counts);
@@ -43,7 +43,7 @@ export function renderFleetPage(options: FleetPageOptions): Promise<string> {
     base,
     isTroubled: troubled > 0 || inventory.lastError !== undefined,
     refreshSeconds: toRefreshSeconds(cards.length),
-    hasLoadBalancers,
+    ...(places && { places }),
     main: <FleetMain {...options} cards={cards} counts={counts} />,
   });
 }

@@ -9,6 +9,38 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import { SCRIPT } from "./script.ts";
 import { STYLE } from "./style.ts";
 
+/** Pages that a process may have. */
+export type Place = "nodes" | "loadBalancers" | "sipClusters";
+
+/** Where each is, below `/debug/`; the first one of Nodes is `/debug/` itself. */
+const PLACES: Readonly<Record<Place, PlaceWords>> = {
+  nodes: {
+    path: "",
+    title: "Nodes",
+    forPrograms: [
+      ["nodes", "Nodes as JSON"],
+      ["nodes?format=text", "as text"],
+      ["inventory", "Inventory as JSON"],
+    ],
+  },
+  loadBalancers: {
+    path: "load-balancers",
+    title: "Load balancers",
+    forPrograms: [["load-balancers?format=json", "Load balancers as JSON"]],
+  },
+  sipClusters: {
+    path: "sipclusters",
+    title: "SIPClusters",
+    forPrograms: [["sipclusters?format=json", "SIPClusters as JSON"]],
+  },
+};
+
+interface PlaceWords {
+  readonly path: string;
+  readonly title: string;
+  readonly forPrograms: readonly (readonly [path: string, title: string])[];
+}
+
 /** One page. */
 export interface DocumentOptions {
   /** Title of the window. */
@@ -21,8 +53,8 @@ export interface DocumentOptions {
   readonly isTroubled: boolean;
   /** How often the page renews itself, in seconds. */
   readonly refreshSeconds: number;
-  /** Whether there are pages about load balancers. @default {false} */
-  readonly hasLoadBalancers?: boolean;
+  /** The pages that there are. @default {only those of Nodes} */
+  readonly places?: readonly Place[];
   /** A `<main>`. */
   readonly main: JSX.Element;
 }
@@ -32,7 +64,8 @@ const RELOAD_SECONDS_MIN = 30;
 
 /** The whole document. */
 export async function renderDocument(options: DocumentOptions): Promise<string> {
-  const { title, base, isTroubled, refreshSeconds, hasLoadBalancers = false, main } = options;
+  const { title, base, isTroubled, refreshSeconds, places = ["nodes"], main } = options;
+  const home = toHref(base, PLACES[places[0] ?? "nodes"].path);
   const reload = Math.max(RELOAD_SECONDS_MIN, refreshSeconds);
   const body = (
     <>
@@ -40,14 +73,15 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
         Skip to content
       </a>
       <header>
-        <a class="brand" href={base || "./"}>
+        <a class="brand" href={home}>
           <Logo />
           Landfall
         </a>
-        {hasLoadBalancers ? (
+        {places.length > 1 ? (
           <nav class="places" aria-label="Pages">
-            <a href={base || "./"}>Nodes</a>
-            <a href={`${base}load-balancers`}>Load balancers</a>
+            {places.map((place) => (
+              <a href={toHref(base, PLACES[place].path)}>{PLACES[place].title}</a>
+            ))}
           </nav>
         ) : null}
         <div id="live" hidden>
@@ -58,12 +92,9 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
       {main}
       <footer>
         <nav aria-label="For programs">
-          <a href={`${base}nodes`}>Nodes as JSON</a>
-          <a href={`${base}nodes?format=text`}>as text</a>
-          <a href={`${base}inventory`}>Inventory as JSON</a>
-          {hasLoadBalancers ? (
-            <a href={`${base}load-balancers?format=json`}>Load balancers as JSON</a>
-          ) : null}
+          {places.flatMap((place) =>
+            PLACES[place].forPrograms.map(([path, words]) => <a href={base + path}>{words}</a>),
+          )}
         </nav>
       </footer>
     </>
@@ -84,6 +115,10 @@ export async function renderDocument(options: DocumentOptions): Promise<string> 
       </body>
     </html> `;
   return String(document);
+}
+
+function toHref(base: string, path: string): string {
+  return base + path || "./";
 }
 
 /**

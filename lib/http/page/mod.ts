@@ -11,10 +11,11 @@ import { inPieces } from "../pieces.ts";
 import { PROCESS_PATH } from "../process_page.ts";
 import type { NodeView } from "../views.ts";
 import { renderFleetPage } from "./fleet_page.tsx";
-import { createPageHeaders } from "./layout.tsx";
+import { createPageHeaders, type Place } from "./layout.tsx";
 import { createLoadBalancerPageRoutes } from "./load_balancers/mod.ts";
 import { renderNodePage, renderNoNodePage } from "./node_page.tsx";
 import { isStateName } from "./state.ts";
+import { passOn, wantsPage } from "./wants_page.ts";
 
 /** What `/debug/` shows to a program, or to an operator with curl. */
 const PATHS = [
@@ -35,18 +36,23 @@ const LOAD_BALANCER_PATHS = [
 /** Longest text of a search. */
 const QUERY_LENGTH_MAX = 200;
 
+/** What the pages need. */
+export interface PageOptions extends DebugOptions {
+  /** The pages that there are. */
+  readonly places: readonly Place[];
+}
+
 /**
  * Routes for the HTML pages. They come before those for programs, and pass on requests that do not ask for HTML.
  *
  * The pages load nothing from other servers and need no script; a few lines of script keep them up to date.
  */
-export function createPageRoutes(options: DebugOptions): Hono {
+export function createPageRoutes(options: PageOptions): Hono {
   const routes = new Hono();
   const headers = createPageHeaders();
   const vary = { vary: "Accept" };
-  const { loadBalancers } = options;
-  const hasLoadBalancers = loadBalancers !== undefined;
-  const paths = hasLoadBalancers ? [...PATHS, ...LOAD_BALANCER_PATHS] : PATHS;
+  const { loadBalancers, places } = options;
+  const paths = loadBalancers === undefined ? PATHS : [...PATHS, ...LOAD_BALANCER_PATHS];
   if (loadBalancers) {
     routes.route("/", createLoadBalancerPageRoutes({ ...options, loadBalancers, headers }));
   }
@@ -63,23 +69,17 @@ export function createPageRoutes(options: DebugOptions): Hono {
     );
   }
   routes.get("/debug/nodes/:name", async (context, next) => {
-    const isPage =
-      wantsHtml(context.req.header("accept")) && context.req.query("format") === undefined;
-    if (!isPage) {
-      await next();
-      context.header("vary", "Accept");
-      return;
-    }
+    if (!wantsPage(context)) return await passOn(context, next);
     const name = context.req.param("name");
     const node = options.findNode(name);
     if (node === undefined) return await show(context, renderNoNodePage(name, "../"), 404);
-    const page = { node, nowMs: options.now(), base: "../", hasLoadBalancers };
+    const page = { node, nowMs: options.now(), base: "../", places };
     return await show(context, renderNodePage(page));
   });
   return routes;
 }
 
-async function renderFleet(context: Context, options: DebugOptions, base: string): Promise<string> {
+async function renderFleet(context: Context, options: PageOptions, base: string): Promise<string> {
   const state = context.req.query("state") ?? "";
   const query = (context.req.query("q") ?? "").trim().slice(0, QUERY_LENGTH_MAX);
   const status = options.readStatus?.();
@@ -90,7 +90,7 @@ async function renderFleet(context: Context, options: DebugOptions, base: string
     inventory: options.readInventory(),
     nowMs: options.now(),
     base,
-    hasLoadBalancers: options.loadBalancers !== undefined,
+    places: options.places,
     ...(status ? { status } : {}),
     ...(isStateName(state) ? { state } : {}),
     ...(query === "" ? {} : { query }),

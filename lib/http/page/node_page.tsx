@@ -9,7 +9,7 @@ import { formatSpan, toMs } from "../span.ts";
 import type { NodeView } from "../views.ts";
 import { ComparisonTable } from "./comparison_table.tsx";
 import { compareAddresses, compareLabels, compareProviderId } from "./differences.ts";
-import { renderDocument } from "./layout.tsx";
+import { type Place, renderDocument } from "./layout.tsx";
 import { Mark, toNodePath } from "./marks.tsx";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
@@ -20,8 +20,8 @@ export interface NodePageOptions {
   readonly nowMs: number;
   /** Path from the page to `/debug/`. */
   readonly base: string;
-  /** Whether there are pages about load balancers. @default {false} */
-  readonly hasLoadBalancers?: boolean;
+  /** The pages that there are. @default {only those of Nodes} */
+  readonly places?: readonly Place[];
 }
 
 const REFRESH_SECONDS = 5;
@@ -35,7 +35,7 @@ const MATCHES: Readonly<Record<string, string>> = {
 
 /** Renders the page. */
 export function renderNodePage(options: NodePageOptions): Promise<string> {
-  const { node, nowMs, base, hasLoadBalancers = false } = options;
+  const { node, nowMs, base, places } = options;
   const condition = toCondition(node);
   const main = (
     <main id="main">
@@ -72,7 +72,14 @@ export function renderNodePage(options: NodePageOptions): Promise<string> {
   const isTroubled = STATES[condition.state].isTrouble;
   const title = `${node.name}: ${STATES[condition.state].word} · Landfall`;
   const refreshSeconds = REFRESH_SECONDS;
-  return renderDocument({ title, base, isTroubled, refreshSeconds, hasLoadBalancers, main });
+  return renderDocument({
+    title,
+    base,
+    isTroubled,
+    refreshSeconds,
+    ...(places && { places }),
+    main,
+  });
 }
 
 /** Renders the page for a Node that does not exist. */

@@ -107,7 +107,7 @@ describe("createPageRoutes()", () => {
         election: { lease: EVIL, identity: EVIL, holder: EVIL, isLeading: false },
       }),
     });
-    const evil = createPageRoutes(options);
+    const evil = createPageRoutes({ ...options, places: ["nodes"] });
     const name = encodeURIComponent(`${EVIL}present`);
     const query = encodeURIComponent(EVIL);
     const paths = ["", "?state=unseen", `?q=${query}`, `nodes/${name}`, "nodes/%3Cscript%3E"];

@@ -2,12 +2,16 @@
  * Load balancers as the pages show them, for tests.
  * @module
  */
+import type { Place } from "../../../lib/http/page/layout.tsx";
 import type {
   LeftoverView,
   LoadBalancerSource,
   LoadBalancerView,
   PoolUsageView,
 } from "../../../lib/http/load_balancer_views.ts";
+
+/** The pages of a process with a cloud that has load balancers. */
+export const PLACES: readonly Place[] = ["nodes", "loadBalancers"];
 
 /** A load balancer of `default` that is ready. */
 export function toLoadBalancerView(

@@ -9,7 +9,7 @@ import { describeWait } from "../../load_balancers.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import { ComparisonTable } from "../comparison_table.tsx";
 import type { Line } from "../differences.ts";
-import { renderDocument } from "../layout.tsx";
+import { type Place, renderDocument } from "../layout.tsx";
 import { formatCount } from "../marks.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
 import { LOAD_BALANCER_STATES } from "./state.ts";
@@ -21,6 +21,7 @@ export interface LoadBalancerPageOptions {
   readonly nowMs: number;
   /** Path from the page to `/debug/`. */
   readonly base: string;
+  readonly places: readonly Place[];
 }
 
 const REFRESH_SECONDS = 5;
@@ -29,7 +30,7 @@ const BACKENDS_MAX = 200;
 
 /** Renders the page. */
 export function renderLoadBalancerPage(options: LoadBalancerPageOptions): Promise<string> {
-  const { view, base } = options;
+  const { view, base, places } = options;
   const { word, meaning, isTrouble } = LOAD_BALANCER_STATES[view.state];
   const title = `${view.namespace}/${view.name}`;
   const main = (
@@ -65,13 +66,16 @@ export function renderLoadBalancerPage(options: LoadBalancerPageOptions): Promis
     base,
     isTroubled: isTrouble,
     refreshSeconds: REFRESH_SECONDS,
-    hasLoadBalancers: true,
+    places,
     main,
   });
 }
 
 /** Renders the page for a Service that has and gets none. */
-export function renderNoLoadBalancerPage(key: string, base: string): Promise<string> {
+export function renderNoLoadBalancerPage(
+  key: string,
+  { base, places }: Pick<LoadBalancerPageOptions, "base" | "places">,
+): Promise<string> {
   const main = (
     <main id="main">
       <h1 class="name">“{key}” has no load balancer of Landfall</h1>
@@ -85,7 +89,7 @@ export function renderNoLoadBalancerPage(key: string, base: string): Promise<str
     base,
     isTroubled: true,
     refreshSeconds: REFRESH_SECONDS,
-    hasLoadBalancers: true,
+    places,
     main,
   });
 }

@@ -13,7 +13,7 @@ import type {
 import { describeReason } from "../../load_balancers.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import type { ElectionView } from "../../views.ts";
-import { renderDocument } from "../layout.tsx";
+import { type Place, renderDocument } from "../layout.tsx";
 import { Bar, formatCount } from "../marks.tsx";
 import { Leftovers } from "./leftovers.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
@@ -46,6 +46,7 @@ export interface LoadBalancerListOptions {
   readonly nowMs: number;
   /** Path from the page to `/debug/`. */
   readonly base: string;
+  readonly places: readonly Place[];
   /** Only those in this state. */
   readonly state?: LoadBalancerState;
   /** Only those whose Service or address contains this text. */
@@ -85,7 +86,7 @@ export function renderLoadBalancerList(options: LoadBalancerListOptions): Promis
     base,
     isTroubled: troubled > 0,
     refreshSeconds: isMany ? REFRESH_MANY_SECONDS : REFRESH_SECONDS,
-    hasLoadBalancers: true,
+    places: options.places,
     main: <Main {...options} troubled={troubled} />,
   });
 }

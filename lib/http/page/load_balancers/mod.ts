@@ -4,11 +4,12 @@
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
-import { wantsHtml } from "../../accept.ts";
 import type { DebugOptions } from "../../debug.ts";
 import type { LoadBalancerSource } from "../../load_balancer_views.ts";
 import { LOAD_BALANCERS_PATH } from "../../load_balancers.ts";
 import { inPieces } from "../../pieces.ts";
+import type { Place } from "../layout.tsx";
+import { passOn, wantsPage } from "../wants_page.ts";
 import { renderLoadBalancerPage, renderNoLoadBalancerPage } from "./detail_page.tsx";
 import { type LoadBalancerRow, renderLoadBalancerList, toLoadBalancerRow } from "./list_page.tsx";
 import { isLoadBalancerState } from "./state.ts";
@@ -16,6 +17,8 @@ import { isLoadBalancerState } from "./state.ts";
 /** What the pages need. */
 export interface LoadBalancerPageRoutes extends Pick<DebugOptions, "now" | "readStatus"> {
   readonly loadBalancers: LoadBalancerSource;
+  /** The pages that there are. */
+  readonly places: readonly Place[];
   /** Headers of each page. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -25,7 +28,7 @@ const QUERY_LENGTH_MAX = 200;
 
 /** Routes for the HTML pages. They pass on requests that do not ask for HTML. */
 export function createLoadBalancerPageRoutes(options: LoadBalancerPageRoutes): Hono {
-  const { loadBalancers, headers, now } = options;
+  const { loadBalancers, headers, places, now } = options;
   const routes = new Hono();
   routes.get(LOAD_BALANCERS_PATH, async (context, next) => {
     if (!wantsPage(context)) return await passOn(context, next);
@@ -37,25 +40,16 @@ export function createLoadBalancerPageRoutes(options: LoadBalancerPageRoutes): H
     const base = "../../";
     const view = loadBalancers.find(key);
     if (view === undefined) {
-      return context.html(await renderNoLoadBalancerPage(key, base), 404, headers);
+      return context.html(await renderNoLoadBalancerPage(key, { base, places }), 404, headers);
     }
-    const page = await renderLoadBalancerPage({ view, nowMs: now(), base });
+    const page = await renderLoadBalancerPage({ view, nowMs: now(), base, places });
     return context.html(page, 200, headers);
   });
   return routes;
 }
 
-function wantsPage(context: Context): boolean {
-  return wantsHtml(context.req.header("accept")) && context.req.query("format") === undefined;
-}
-
-async function passOn(context: Context, next: () => Promise<void>): Promise<void> {
-  await next();
-  context.header("vary", "Accept");
-}
-
 async function renderList(context: Context, options: LoadBalancerPageRoutes): Promise<string> {
-  const { loadBalancers, now, readStatus } = options;
+  const { loadBalancers, places, now, readStatus } = options;
   const state = context.req.query("state") ?? "";
   const query = (context.req.query("q") ?? "").trim().slice(0, QUERY_LENGTH_MAX);
   const { election } = readStatus?.() ?? {};
@@ -69,6 +63,7 @@ async function renderList(context: Context, options: LoadBalancerPageRoutes): Pr
     pools: loadBalancers.listPools(),
     nowMs: now(),
     base: "",
+    places,
     ...(election && { election }),
     ...(isLoadBalancerState(state) && { state }),
     ...(query !== "" && { query }),

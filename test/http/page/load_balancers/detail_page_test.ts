@@ -4,11 +4,11 @@ import {
   renderNoLoadBalancerPage,
 } from "../../../../lib/http/page/load_balancers/detail_page.tsx";
 import type { LoadBalancerView } from "../../../../lib/http/load_balancer_views.ts";
-import { toLoadBalancerView, WAITING } from "../../../support/page/load_balancer_views.ts";
+import { toLoadBalancerView, WAITING, PLACES } from "../../../support/page/load_balancer_views.ts";
 import { PAGE_NOW } from "../../../support/page/node_views.ts";
 
 function render(view: LoadBalancerView): Promise<string> {
-  return renderLoadBalancerPage({ view, nowMs: PAGE_NOW, base: "../../" });
+  return renderLoadBalancerPage({ view, nowMs: PAGE_NOW, base: "../../", places: PLACES });
 }
 
 test("renderLoadBalancerPage() compares each part, by kind", async () => {
@@ -61,7 +61,9 @@ test("renderLoadBalancerPage() names some of thousands of Nodes", async () => {
 });
 
 test("renderNoLoadBalancerPage() names what was asked for", async () => {
-  expect(await renderNoLoadBalancerPage("a/b", "../../")).toContain("“a/b” has no load balancer");
+  expect(await renderNoLoadBalancerPage("a/b", { base: "../../", places: PLACES })).toContain(
+    "“a/b” has no load balancer",
+  );
 });
 
 test("renderLoadBalancerPage() of one that waits says why twice: at the top, and as a problem", async () => {

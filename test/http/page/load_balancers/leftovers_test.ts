@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { renderLoadBalancerList } from "../../../../lib/http/page/load_balancers/list_page.tsx";
 import type { LeftoverView } from "../../../../lib/http/load_balancer_views.ts";
-import { LEFTOVER } from "../../../support/page/load_balancer_views.ts";
+import { LEFTOVER, PLACES } from "../../../support/page/load_balancer_views.ts";
 import { PAGE_NOW } from "../../../support/page/node_views.ts";
 
 const TITLE = "Leftovers: addresses of this cluster without a Service";
 
 function render(leftovers: readonly LeftoverView[]): Promise<string> {
-  return renderLoadBalancerList({ rows: [], leftovers, nowMs: PAGE_NOW, base: "" });
+  return renderLoadBalancerList({ rows: [], leftovers, nowMs: PAGE_NOW, base: "", places: PLACES });
 }
 
 test("Leftovers() shows each address with what its tags say", async () => {

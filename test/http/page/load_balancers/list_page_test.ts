@@ -10,6 +10,7 @@ import {
   POOL,
   toLoadBalancerView,
   WAITING,
+  PLACES,
 } from "../../../support/page/load_balancer_views.ts";
 import { PAGE_NOW } from "../../../support/page/node_views.ts";
 
@@ -20,7 +21,7 @@ function render(
   over: Partial<LoadBalancerListOptions> = {},
 ): Promise<string> {
   const rows = views.map(toLoadBalancerRow);
-  return renderLoadBalancerList({ rows, nowMs: PAGE_NOW, base: "", ...over });
+  return renderLoadBalancerList({ rows, nowMs: PAGE_NOW, base: "", places: PLACES, ...over });
 }
 
 test.each<[string, readonly LoadBalancerView[], string]>([

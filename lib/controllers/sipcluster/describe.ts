@@ -1,0 +1,141 @@
+/**
+ * Describes SIPClusters and BareMetalHosts for the debug pages. Pure.
+ * @module
+ */
+import type { ReconcileOutcome } from "../../engine/workers.ts";
+import { type Key, toKey } from "../../kube/cache/store.ts";
+import type { HostReport } from "../definition.ts";
+import type { BareMetalHost } from "./hosts/bare_metal_host.ts";
+import { findOwner, toHostFacts } from "./hosts/facts.ts";
+import { type Condition, type Endpoint, ROLES, type SipCluster } from "./resource/sip_cluster.ts";
+import { listTopologyKeys } from "./schedule/domains.ts";
+import type { HostFacts, Schedule } from "./schedule/types.ts";
+
+/** What the debug pages show about a SIPCluster. Times are ISO 8601. */
+export interface SipClusterReport {
+  readonly state: "ready" | "working" | "waiting" | "failing";
+  readonly isLeaving?: true;
+  readonly roles: readonly {
+    readonly role: string;
+    readonly wanted: number;
+    readonly have: number;
+    readonly eligible?: number;
+    readonly rejected: readonly { readonly reason: string; readonly hosts: number }[];
+    readonly refused: readonly { readonly host: Key; readonly reason: string }[];
+  }[];
+  readonly conditions: readonly Pick<Condition, "type" | "status" | "reason" | "message">[];
+  readonly breaches: Schedule["breaches"];
+  readonly endpoints: readonly Endpoint[];
+  readonly topologyKeys: readonly string[];
+  readonly lastReconcile: {
+    readonly at: string;
+    readonly outcome: string;
+    readonly error?: string;
+  } | null;
+}
+
+/** What is known about a SIPCluster besides itself. */
+export interface SipClusterFacts {
+  /** The hosts with its labels. */
+  readonly hosts: Iterable<HostFacts>;
+  /** The last decision. Absent: none, or not with this spec. */
+  readonly schedule: Schedule | undefined;
+  readonly outcome: ReconcileOutcome | undefined;
+}
+
+/** Describes a SIPCluster. */
+export function describeCluster(
+  cluster: SipCluster,
+  { hosts, schedule, outcome }: SipClusterFacts,
+): SipClusterReport {
+  const { conditions = [], endpoints = [] } = cluster.status ?? {};
+  const byRole = Map.groupBy(hosts, ({ claim }) => claim?.role);
+  return {
+    state: judge(cluster, outcome),
+    ...(cluster.metadata.deletionTimestamp !== undefined && { isLeaving: true }),
+    roles: ROLES.flatMap((role) => {
+      const { count } = cluster.spec?.nodes?.[role] ?? {};
+      const wanted = (count?.active ?? 0) + (count?.standby ?? 0);
+      const have = byRole.get(role)?.length ?? 0;
+      if (wanted === 0 && have === 0) return [];
+      const report = schedule?.reports.get(role);
+      const rejected = [...(report?.rejected ?? [])].map(([reason, of]) => ({ reason, hosts: of }));
+      const refused = [...(report?.refused ?? [])].map(([host, reason]) => ({ host, reason }));
+      const eligible = report && { eligible: report.eligible };
+      return [{ role, wanted, have, ...eligible, rejected, refused }];
+    }),
+    conditions: conditions.map(({ type, status, reason, message }) => ({
+      type,
+      status,
+      reason,
+      message,
+    })),
+    breaches: schedule?.breaches ?? [],
+    endpoints,
+    topologyKeys: listKeys([cluster]),
+    lastReconcile: outcome === undefined ? null : toLastReconcile(outcome),
+  };
+}
+
+/** The labels by which clusters spread their hosts, in the order of their names. */
+export function listKeys(clusters: Iterable<SipCluster>): readonly string[] {
+  const keys = new Set<string>();
+  for (const { spec } of clusters) {
+    for (const role of ROLES)
+      for (const key of listTopologyKeys(spec?.nodes?.[role])) keys.add(key);
+  }
+  return [...keys].toSorted();
+}
+
+/**
+ * Describes a host.
+ *
+ * @param keys Labels by which clusters spread their hosts
+ */
+export function describeHost(host: BareMetalHost, keys: readonly string[]): HostReport {
+  const { labels = {} } = host.metadata;
+  const { claim, trouble } = toHostFacts(host);
+  const cluster: Key | undefined = findOwner(labels);
+  const { consumerRef } = host.spec ?? {};
+  const places = keys.flatMap((key) => {
+    const value = labels[key];
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return {
+    key: toKey(host),
+    places: Object.fromEntries(places),
+    state: host.status?.provisioning?.state ?? "",
+    ...(trouble !== undefined && { trouble }),
+    ...(cluster !== undefined && { cluster }),
+    ...(claim?.role && { role: claim.role, standby: claim.standby }),
+    ...(consumerRef && { consumer: describeConsumer(consumerRef) }),
+  };
+}
+
+function describeConsumer({
+  kind = "",
+  namespace = "",
+  name = "",
+}: NonNullable<NonNullable<BareMetalHost["spec"]>["consumerRef"]>): string {
+  return `${kind} ${[namespace, name].filter(Boolean).join("/")}`.trim();
+}
+
+function judge(
+  { metadata, status }: SipCluster,
+  outcome: ReconcileOutcome | undefined,
+): SipClusterReport["state"] {
+  if (outcome?.error !== undefined) return "failing";
+  const ready = status?.conditions?.find(({ type }) => type === "Ready");
+  const isOld = ready === undefined || status?.observedGeneration !== metadata.generation;
+  if (isOld || (ready.status !== "True" && ready.reason === "Progressing")) return "working";
+  return ready.status === "True" ? "ready" : "waiting";
+}
+
+function toLastReconcile({
+  at,
+  outcome,
+  error,
+}: ReconcileOutcome): SipClusterReport["lastReconcile"] {
+  const time = new Date(at).toISOString();
+  return { at: time, outcome, ...(error !== undefined && { error }) };
+}

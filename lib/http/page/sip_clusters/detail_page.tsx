@@ -1,0 +1,261 @@
+/**
+ * The page of one SIPCluster: what each role gets and why not more, its hosts, its conditions.
+ * @module
+ */
+/** @jsxImportSource hono/jsx */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
+import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
+import { formatSpan, toMs } from "../../span.ts";
+import { type Place, renderDocument } from "../layout.tsx";
+import { TableHead } from "../table_head.tsx";
+import { ClusterMark, HostMark, toClusterPath } from "./marks.tsx";
+import { isTroubled, SIP_CLUSTER_STATES } from "./state.ts";
+
+/** What the page shows. */
+export interface SipClusterPageOptions {
+  readonly cluster: SipClusterView;
+  /** The hosts that it has. */
+  readonly hosts: readonly SipHostView[];
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+  /** Path from the page to `/debug/`. */
+  readonly base: string;
+  readonly places: readonly Place[];
+}
+
+const REFRESH_SECONDS = 5;
+const HOST_TITLES = ["Host", "State", "Role", "Where", "Used by"];
+const REFUSED_TITLES = ["Host", "Role", "Refused because"];
+/** There may be thousands of hosts. */
+const REFUSED_MAX = 200;
+const ROLE_TITLES = ["Role", "Wanted", "Has", "Free and fit", "Refused"];
+
+/** Renders the page. */
+export function renderSipClusterPage(options: SipClusterPageOptions): Promise<string> {
+  const { cluster, hosts, base, places, nowMs } = options;
+  const { word, meaning } = SIP_CLUSTER_STATES[cluster.state];
+  const key = `${cluster.namespace}/${cluster.name}`;
+  const main = (
+    <main id="main">
+      <p class="back">
+        <a href={`${base}sipclusters`}>‹ All SIPClusters</a>
+      </p>
+      <div class="title">
+        <h1 class="name">{key}</h1>
+        <ClusterMark cluster={cluster} />
+      </div>
+      <p class="why soft">{describeSipCluster(cluster) || meaning}</p>
+      <div class="pair">
+        <Work cluster={cluster} nowMs={nowMs} />
+        <Conditions cluster={cluster} />
+      </div>
+      <Roles cluster={cluster} />
+      <Refused cluster={cluster} />
+      <Breaches cluster={cluster} />
+      <Hosts cluster={cluster} hosts={hosts} />
+      <p class="more">
+        <a href={`${toClusterPath(base, key)}?format=json`}>This SIPCluster as JSON</a>
+      </p>
+    </main>
+  );
+  return renderDocument({
+    title: `${key}: ${word} · Landfall`,
+    base,
+    isTroubled: isTroubled(cluster.state),
+    refreshSeconds: REFRESH_SECONDS,
+    places,
+    main,
+  });
+}
+
+/** Renders the page for a SIPCluster that is not there. */
+export function renderNoSipClusterPage(
+  key: string,
+  { base, places }: Pick<SipClusterPageOptions, "base" | "places">,
+): Promise<string> {
+  const main = (
+    <main id="main">
+      <h1 class="name">There is no SIPCluster “{key}”</h1>
+      <p>
+        <a href={`${base}sipclusters`}>All SIPClusters</a>
+      </p>
+    </main>
+  );
+  return renderDocument({
+    title: "No such SIPCluster · Landfall",
+    base,
+    isTroubled: true,
+    refreshSeconds: REFRESH_SECONDS,
+    places,
+    main,
+  });
+}
+
+function Work({
+  cluster: { lastReconcile: last, endpoints },
+  nowMs,
+}: Pick<SipClusterPageOptions, "cluster" | "nowMs">): JSX.Element {
+  return (
+    <div class="card">
+      <dl>
+        <dt>Last reconcile</dt>
+        <dd>
+          {last === null
+            ? "not yet"
+            : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
+        </dd>
+        {last?.error === undefined ? null : (
+          <>
+            <dt>Error</dt>
+            <dd>{last.error}</dd>
+          </>
+        )}
+        {endpoints.map(({ service, nodePort }) => (
+          <>
+            <dt>{service}</dt>
+            <dd>node port {nodePort}</dd>
+          </>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function Conditions({ cluster }: Pick<SipClusterPageOptions, "cluster">): JSX.Element {
+  return (
+    <div class="card">
+      <dl>
+        {cluster.conditions.map(({ type, status, reason, message }) => (
+          <>
+            <dt>{type}</dt>
+            <dd>
+              {status}: {reason}
+              {message === "" ? null : <p class="soft">{message}</p>}
+            </dd>
+          </>
+        ))}
+      </dl>
+      {cluster.conditions.length === 0 ? <p class="soft empty">It has no conditions yet.</p> : null}
+    </div>
+  );
+}
+
+function Roles({ cluster: { roles } }: Pick<SipClusterPageOptions, "cluster">): JSX.Element {
+  return (
+    <section aria-labelledby="roles">
+      <h2 id="roles">What it asks for, and gets</h2>
+      <div class="card">
+        <table>
+          <TableHead titles={ROLE_TITLES} />
+          <tbody>
+            {roles.map((role) => (
+              <tr class={role.have === role.wanted ? "" : "l-differs"}>
+                <th scope="row">{role.role}</th>
+                <td data-label={ROLE_TITLES[1]}>{role.wanted}</td>
+                <td data-label={ROLE_TITLES[2]}>{role.have}</td>
+                <td data-label={ROLE_TITLES[3]}>{role.eligible ?? "not known yet"}</td>
+                <td data-label={ROLE_TITLES[4]}>{describeRejected(role)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Refused({
+  cluster: { roles },
+}: Pick<SipClusterPageOptions, "cluster">): JSX.Element | null {
+  const rows = roles.flatMap(({ role, refused }) => refused.map((one) => ({ ...one, role })));
+  if (rows.length === 0) return null;
+  return (
+    <section aria-labelledby="refused">
+      <h2 id="refused">Why not the other hosts</h2>
+      <div class="card">
+        <table>
+          <TableHead titles={REFUSED_TITLES} />
+          <tbody>
+            {rows.slice(0, REFUSED_MAX).map(({ host, role, reason }) => (
+              <tr>
+                <th scope="row">{host}</th>
+                <td data-label={REFUSED_TITLES[1]}>{role}</td>
+                <td data-label={REFUSED_TITLES[2]}>{reason}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {rows.length > REFUSED_MAX ? (
+        <p class="soft">{`These are the first ${REFUSED_MAX} of ${rows.length}. The JSON has all.`}</p>
+      ) : null}
+    </section>
+  );
+}
+
+function Breaches({
+  cluster: { breaches },
+}: Pick<SipClusterPageOptions, "cluster">): JSX.Element | null {
+  if (breaches.length === 0) return null;
+  return (
+    <section aria-labelledby="breaches">
+      <h2 id="breaches">Hosts in the same place</h2>
+      {breaches.map(({ topologyKey, value, hosts }) => (
+        <div class="trouble s-differs">
+          <h3>
+            {topologyKey}: {value}
+          </h3>
+          <p class="why">{hosts.join(", ")}</p>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function Hosts({ cluster, hosts }: Pick<SipClusterPageOptions, "cluster" | "hosts">): JSX.Element {
+  return (
+    <section aria-labelledby="hosts">
+      <h2 id="hosts">Hosts</h2>
+      {hosts.length === 0 ? <p class="soft">It has no hosts.</p> : null}
+      {hosts.length === 0 ? null : (
+        <div class="card">
+          <table>
+            <TableHead titles={HOST_TITLES} />
+            <tbody>
+              {hosts.map((host) => (
+                <HostRow host={host} keys={cluster.topologyKeys} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function HostRow({
+  host,
+  keys,
+}: {
+  readonly host: SipHostView;
+  readonly keys: readonly string[];
+}): JSX.Element {
+  const { namespace, name, role = "", standby, consumer, trouble, places } = host;
+  const where = keys.flatMap((key) => {
+    const value = places[key];
+    return value === undefined ? [] : [`${key.split("/").at(-1)} ${value}`];
+  });
+  return (
+    <tr>
+      <th scope="row">{`${namespace}/${name}`}</th>
+      <td>
+        <HostMark host={host} />
+        <p class="soft">{trouble ?? host.state}</p>
+      </td>
+      <td data-label={HOST_TITLES[2]}>{standby === true ? `${role}, standby` : role}</td>
+      <td data-label={HOST_TITLES[3]}>{where.join(", ")}</td>
+      <td data-label={HOST_TITLES[4]}>{consumer ?? ""}</td>
+    </tr>
+  );
+}

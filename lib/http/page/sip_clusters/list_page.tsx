@@ -1,0 +1,149 @@
+/**
+ * The page of all SIPClusters: how each stands, and who has which host.
+ * @module
+ */
+/** @jsxImportSource hono/jsx */
+import type { JSX } from "hono/jsx/jsx-runtime";
+import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
+import type { SipClusterView, SipHostView, SipRoleView } from "../../sip_clusters/views.ts";
+import { formatSpan, toMs } from "../../span.ts";
+import { type Place, renderDocument } from "../layout.tsx";
+import { formatCount } from "../marks.tsx";
+import { TableHead } from "../table_head.tsx";
+import { RackBoxes } from "./boxes.tsx";
+import { ClusterMark, HostBar, HostTally, toClusterPath } from "./marks.tsx";
+import { countHosts, listKeys } from "./racks.ts";
+import { isTroubled } from "./state.ts";
+
+/** What the page shows. */
+export interface SipClusterListOptions {
+  readonly clusters: readonly SipClusterView[];
+  readonly hosts: readonly SipHostView[];
+  /** Wall-clock milliseconds. */
+  readonly nowMs: number;
+  /** Path from the page to `/debug/`. */
+  readonly base: string;
+  readonly places: readonly Place[];
+  /** The label by which hosts are grouped. @default {the one with the fewest values} */
+  readonly by?: string;
+}
+
+const REFRESH_SECONDS = 5;
+/** Renewing a page with very many hosts costs more. */
+const REFRESH_MANY_SECONDS = 15;
+const MANY_HOSTS = 1_000;
+
+/** Renders the page. */
+export function renderSipClusterList(options: SipClusterListOptions): Promise<string> {
+  const { clusters, hosts, base, places } = options;
+  const troubled = clusters.filter(({ state }) => isTroubled(state)).length;
+  return renderDocument({
+    title: `${troubled > 0 ? `(${troubled}) ` : ""}SIPClusters · Landfall`,
+    base,
+    isTroubled: troubled > 0,
+    refreshSeconds: hosts.length > MANY_HOSTS ? REFRESH_MANY_SECONDS : REFRESH_SECONDS,
+    places,
+    main: <Main {...options} troubled={troubled} />,
+  });
+}
+
+function Main(props: SipClusterListOptions & { readonly troubled: number }): JSX.Element {
+  const { clusters, hosts, nowMs, base } = props;
+  const keys = listKeys(clusters, hosts);
+  const by = props.by !== undefined && keys.includes(props.by) ? props.by : keys[0];
+  const counts = countHosts(hosts);
+  return (
+    <main id="main">
+      <div class="lead">
+        <div>
+          <h1>{toHeading(clusters.length, props.troubled)}</h1>
+          <p>
+            {formatCount(hosts.length, "host")}, as of {new Date(nowMs).toISOString().slice(11, 19)}{" "}
+            UTC
+          </p>
+        </div>
+        <HostTally counts={counts} />
+      </div>
+      <HostBar counts={counts} />
+      {clusters.length > 0 ? <Table {...props} /> : null}
+      <RackBoxes hosts={hosts} keys={keys} base={base} {...(by !== undefined && { by })} />
+    </main>
+  );
+}
+
+function Table({ clusters, nowMs, base }: SipClusterListOptions): JSX.Element {
+  // Those that need attention come first; the others keep the order of their names.
+  const sorted = clusters.toSorted(
+    (a, b) => Number(isTroubled(b.state)) - Number(isTroubled(a.state)),
+  );
+  return (
+    <section aria-label="SIPClusters">
+      <h2>{formatCount(clusters.length, "SIPCluster")}</h2>
+      <div class="card">
+        <table class="nodes sips">
+          <TableHead titles={["SIPCluster", "State", "Hosts", "Node ports", "Last reconcile"]} />
+          <tbody>
+            {sorted.map((cluster) => (
+              <Row cluster={cluster} nowMs={nowMs} base={base} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+function Row({
+  cluster,
+  nowMs,
+  base,
+}: {
+  readonly cluster: SipClusterView;
+  readonly nowMs: number;
+  readonly base: string;
+}): JSX.Element {
+  const key = `${cluster.namespace}/${cluster.name}`;
+  const why = describeSipCluster(cluster);
+  const ago = formatSpan(nowMs - toMs(cluster.lastReconcile?.at));
+  return (
+    <tr>
+      <th scope="row">
+        <a href={toClusterPath(base, key)}>{key}</a>
+      </th>
+      <td>
+        <ClusterMark cluster={cluster} />
+        {why === "" ? null : <p class="why soft">{why}</p>}
+      </td>
+      <td data-label="Hosts">
+        {cluster.roles.map((role) => (
+          <Role role={role} />
+        ))}
+      </td>
+      <td data-label="Node ports">
+        {cluster.endpoints.map(({ nodePort }) => nodePort).join(", ")}
+      </td>
+      <td data-label="Last reconcile">{ago && `${ago} ago`}</td>
+    </tr>
+  );
+}
+
+function Role({ role }: { readonly role: SipRoleView }): JSX.Element {
+  const isShort = role.have < role.wanted;
+  return (
+    <p>
+      {role.role} {role.have}/{role.wanted}
+      {isShort && role.rejected.length > 0 ? (
+        <span class="soft">; refused: {describeRejected(role)}</span>
+      ) : null}
+    </p>
+  );
+}
+
+function toHeading(total: number, troubled: number): string {
+  if (total === 0) return "No SIPClusters yet";
+  const all = formatCount(total, "SIPCluster");
+  if (troubled > 0) {
+    return `${troubled.toLocaleString("en")} of ${all} ${troubled === 1 ? "needs" : "need"} attention`;
+  }
+  return total === 1 ? "The only SIPCluster is well" : `All ${all} are well`;
+}

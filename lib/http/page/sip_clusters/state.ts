@@ -1,0 +1,85 @@
+/**
+ * States of SIPClusters and of hosts in one word, and what they mean.
+ * @module
+ */
+import type { SipClusterState, SipHostView } from "../../sip_clusters/views.ts";
+import type { StateName } from "../state.ts";
+
+/** A state as the pages show it. */
+export interface SipWords {
+  readonly word: string;
+  /** A sentence for people. */
+  readonly meaning: string;
+  /** The state of a Node whose colour and shape it has. */
+  readonly looksLike: StateName;
+}
+
+/** States of clusters, the worst first. */
+export const SIP_CLUSTER_STATES: Readonly<Record<SipClusterState, SipWords>> = {
+  failing: {
+    word: "failing",
+    meaning: "The last attempt failed. Landfall tries again.",
+    looksLike: "failing",
+  },
+  waiting: {
+    word: "waiting",
+    meaning: "Something prevents it, see its conditions.",
+    looksLike: "notReady",
+  },
+  working: {
+    word: "working",
+    meaning: "Landfall takes hosts, or waits for the services of the cluster.",
+    looksLike: "joining",
+  },
+  ready: { word: "ready", meaning: "It is as its spec asks.", looksLike: "well" },
+};
+
+/** How a host stands. */
+export type SipHostState = "broken" | "refused" | "given" | "used" | "standby" | "free";
+
+/** States of hosts, the worst first. */
+export const SIP_HOST_STATES: Readonly<Record<SipHostState, SipWords>> = {
+  broken: {
+    word: "in trouble",
+    meaning: "A cluster has it, and something is wrong with it.",
+    looksLike: "failing",
+  },
+  refused: {
+    word: "refused",
+    meaning: "No cluster has it, and none may take it now.",
+    looksLike: "notReady",
+  },
+  given: {
+    word: "taken",
+    meaning: "A cluster has it, and nothing runs on it yet.",
+    looksLike: "joining",
+  },
+  used: { word: "in use", meaning: "A cluster has it, and a machine uses it.", looksLike: "well" },
+  standby: {
+    word: "standby",
+    meaning: "A cluster has it as a spare host.",
+    looksLike: "stopped",
+  },
+  free: { word: "free", meaning: "A cluster may take it.", looksLike: "foreign" },
+};
+
+/** The states of hosts, the worst first. */
+export const SIP_HOST_STATE_NAMES: readonly SipHostState[] =
+  Object.keys(SIP_HOST_STATES).filter(isSipHostState);
+
+function isSipHostState(text: string): text is SipHostState {
+  return Object.hasOwn(SIP_HOST_STATES, text);
+}
+
+/** Judges a host. */
+export function judgeHost({ cluster, trouble, consumer, standby }: SipHostView): SipHostState {
+  if (cluster === undefined) return trouble === undefined ? "free" : "refused";
+  if (trouble !== undefined) return "broken";
+  if (consumer !== undefined) return "used";
+  return standby === true ? "standby" : "given";
+}
+
+/** Whether an operator should look at a cluster. */
+export function isTroubled(state: SipClusterState): boolean {
+  return state === "failing" || state === "waiting";
+}

@@ -1,0 +1,112 @@
+/**
+ * `/debug/sipclusters`: which hosts tenants' clusters have, for operators with a terminal.
+ * @module
+ */
+import { Hono } from "hono";
+import { inPieces } from "../pieces.ts";
+import { showList, showView } from "../replies.ts";
+import { formatSpan, toMs } from "../span.ts";
+import { formatTable } from "../text_table.ts";
+import type { SipClusterSource, SipClusterView, SipHostView, SipRoleView } from "./views.ts";
+
+/** The sources of the pages. */
+export interface SipClusterPagesOptions {
+  readonly sipClusters: SipClusterSource;
+  /** Wall-clock milliseconds. */
+  now(): number;
+}
+
+/** The path of the list. That of one cluster is below it, with its namespace and name. */
+export const SIP_CLUSTERS_PATH = "/debug/sipclusters";
+
+const TITLES = ["NAMESPACE", "NAME", "STATE", "HOSTS", "ENDPOINTS", "LAST", "AGO", "REASON"];
+const HOST_TITLES = ["NAMESPACE", "HOST", "STATE", "CLUSTER", "ROLE", "CONSUMER", "TROUBLE"];
+
+/** Routes of the list and of each cluster. Like those of Nodes, they check no access. */
+export function createSipClusterRoutes({ sipClusters, now }: SipClusterPagesOptions): Hono {
+  const routes = new Hono();
+  routes.get(SIP_CLUSTERS_PATH, (context) => {
+    const pieces = inPieces(sipClusters.list());
+    const hosts = [...sipClusters.listHosts()];
+    const toText = async (): Promise<string> => {
+      const rows: string[][] = [];
+      for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, now())));
+      return `${formatTable(TITLES, rows)}\n${formatTable(HOST_TITLES, hosts.map(toHostRow))}`;
+    };
+    return showList(context, { name: "sipclusters", pieces, more: { hosts }, toText });
+  });
+  routes.get(`${SIP_CLUSTERS_PATH}/:namespace/:name`, async (context) => {
+    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
+    const cluster = sipClusters.find(key);
+    if (cluster === undefined) {
+      return context.json({ error: `there is no SIPCluster ${JSON.stringify(key)}` }, 404);
+    }
+    const hosts = listHostsOf(sipClusters, key);
+    return await showView(context, { ...cluster, hosts }, () => formatOne(cluster, hosts, now()));
+  });
+  return routes;
+}
+
+/** The hosts that a cluster has. */
+export function listHostsOf(source: SipClusterSource, key: string): readonly SipHostView[] {
+  return [...source.listHosts()].filter(({ cluster }) => cluster === key);
+}
+
+/** Why a cluster is not ready, in one line; empty if it is or nothing is known. */
+export function describeSipCluster({ state, conditions, lastReconcile }: SipClusterView): string {
+  if (state === "ready") return "";
+  if (state === "failing" && lastReconcile?.error !== undefined) return lastReconcile.error;
+  const wrong = conditions.find(({ type, status }) => type === "Ready" && status !== "True");
+  return wrong === undefined ? "" : wrong.message || wrong.reason;
+}
+
+/** `2 of 3 Worker`. */
+export function describeRole({ role, have, wanted }: SipRoleView): string {
+  return `${have} of ${wanted} ${role}`;
+}
+
+/** Why a role does not get all that it asks for: what was refused, by the reason. */
+export function describeRejected({ rejected }: SipRoleView): string {
+  return rejected.map(({ reason, hosts }) => `${hosts} ${reason}`).join(", ");
+}
+
+function toRow(view: SipClusterView, nowMs: number): string[] {
+  const { namespace, name, state, roles, endpoints, lastReconcile } = view;
+  return [
+    namespace,
+    name,
+    view.isLeaving === true ? `${state}, leaving` : state,
+    roles.map(describeRole).join(", "),
+    endpoints.map(({ nodePort }) => String(nodePort)).join(","),
+    lastReconcile?.outcome ?? "",
+    formatSpan(nowMs - toMs(lastReconcile?.at)),
+    describeSipCluster(view),
+  ];
+}
+
+function toHostRow(host: SipHostView): string[] {
+  const { namespace, name, state, cluster = "", role = "", consumer = "", trouble = "" } = host;
+  const shown = host.standby === true ? `${role}, standby` : role;
+  return [namespace, name, state, cluster, shown, consumer, trouble];
+}
+
+function formatOne(view: SipClusterView, hosts: readonly SipHostView[], nowMs: number): string {
+  const tables = [formatTable(TITLES, [toRow(view, nowMs)])];
+  const roles = view.roles.map((role) => [
+    role.role,
+    String(role.wanted),
+    String(role.have),
+    String(role.eligible ?? ""),
+    describeRejected(role),
+  ]);
+  tables.push(formatTable(["ROLE", "WANTED", "HAVE", "ELIGIBLE", "REFUSED"], roles));
+  tables.push(formatTable(HOST_TITLES, hosts.map(toHostRow)));
+  const conditions = view.conditions.map(({ type, status, reason, message }) => [
+    type,
+    status,
+    reason,
+    message,
+  ]);
+  tables.push(formatTable(["CONDITION", "STATUS", "REASON", "MESSAGE"], conditions));
+  return tables.join("\n");
+}

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import {
+  renderSipClusterList,
+  type SipClusterListOptions,
+} from "../../../../lib/http/page/sip_clusters/list_page.tsx";
+import { PAGE_NOW } from "../../../support/page/node_views.ts";
+import { HOSTS, SERVER, SHORT, toSipCluster } from "../../../support/page/sip_cluster_views.ts";
+
+function render(over: Partial<SipClusterListOptions> = {}): Promise<string> {
+  const clusters = [toSipCluster("well"), SHORT];
+  const places = ["sipClusters"] as const;
+  return renderSipClusterList({
+    clusters,
+    hosts: HOSTS,
+    nowMs: PAGE_NOW,
+    base: "",
+    places,
+    ...over,
+  });
+}
+
+test.each<[string, Partial<SipClusterListOptions>, string]>([
+  ["none", { clusters: [] }, "No SIPClusters yet"],
+  ["one that is well", { clusters: [toSipCluster("a")] }, "The only SIPCluster is well"],
+  ["one in trouble", {}, "1 of 2 SIPClusters needs attention"],
+  ["two in trouble", { clusters: [SHORT, SHORT] }, "2 of 2 SIPClusters need attention"],
+])("renderSipClusterList() of %s says it in the heading", async (_, over, expected) => {
+  expect(await render(over)).toContain(`<h1>${expected}</h1>`);
+});
+
+test("renderSipClusterList() shows clusters in trouble first, and why they lack hosts", async () => {
+  const html = await render();
+  expect(html.indexOf("tenants/short")).toBeLessThan(html.indexOf("tenants/well"));
+  expect(html).toContain("Worker: want 2, have 1, eligible 1");
+  expect(html).toContain("refused: 1 paused");
+});
+
+test("renderSipClusterList() shows each rack with its hosts, who has them and why not", async () => {
+  const html = await render();
+  const racks = [...html.matchAll(/<b>([^<]*)<\/b><\/span><span class="tally">/g)];
+  expect(racks.map(([, name]) => name)).toEqual(["r1", "r2", "No rack"]);
+  for (const text of [
+    "h-1<i>tenants/well · ControlPlane</i>",
+    "h-3<i>tenants/well · Worker, standby</i>",
+    "h-4<i>paused</i>",
+    "h-6<i>tenants/short · Worker, in error</i>",
+  ]) {
+    expect(html).toContain(text);
+  }
+});
+
+test("renderSipClusterList() groups hosts by another label that clusters use, and by no other", async () => {
+  expect(await render({ by: SERVER })).toContain("<b>h-3</b>");
+  expect(await render({ by: "unknown" })).toContain("<b>r1</b>");
+});
+
+test("renderSipClusterList() without topology keys shows all hosts together", async () => {
+  const clusters = [toSipCluster("a", { topologyKeys: [] })];
+  expect(await render({ clusters })).toContain("<b>All hosts</b>");
+});
+
+test("renderSipClusterList() escapes what clusters and hosts say", async () => {
+  const evil = "<script>";
+  const [host = HOSTS[0]] = HOSTS;
+  if (host === undefined) throw new Error("there is a host");
+  const html = await render({
+    clusters: [toSipCluster(evil, { namespace: evil })],
+    hosts: [{ ...host, name: evil, cluster: `${evil}/${evil}`, trouble: evil, consumer: evil }],
+  });
+  expect(html.match(/<script>/g)).toHaveLength(1);
+});
