@@ -2,9 +2,10 @@
  * Brings the labels of hosts to what a decision says, and tells what the cluster has by its labels.
  * @module
  */
+import type { Logger } from "../../core/log.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
-import { toKey } from "../../kube/cache/store.ts";
+import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { ClaimResult, HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import type { SipClusterMetrics } from "./metrics.ts";
@@ -17,6 +18,7 @@ export interface MembershipOptions {
   readonly index: Pick<HostIndex, "find" | "findFacts">;
   readonly claims: HostClaims;
   readonly events: EventRecorder;
+  readonly log: Logger;
   readonly metrics: SipClusterMetrics;
 }
 
@@ -34,7 +36,7 @@ export async function applySchedule(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { claims, index, metrics, events } = options;
-  const releaseAll = cluster.spec?.scheduling?.releaseConsumedHosts === true;
+  const mayBeInUse = cluster.spec?.scheduling?.releaseConsumedHosts === true;
   let isOvertaken = false;
   for (const assignment of choice.keep) {
     if (isAsLabelled(assignment, options)) continue;
@@ -42,8 +44,7 @@ export async function applySchedule(
     if (host === undefined) continue;
     const result = await claims.assign(host, assignment, signal);
     if (result.kind === "lost") isOvertaken = true;
-    if (result.kind === "done")
-      events.record(cluster, toEvent(EVENT_WORDS.hostTaken, describe(assignment)));
+    if (result.kind === "done") noteTaken(cluster, assignment, options);
   }
   for (const assignment of choice.add) {
     const host = index.find(assignment.host);
@@ -52,7 +53,7 @@ export async function applySchedule(
       : { kind: "gone" };
     if (result.kind === "done") {
       metrics.countHost("taken");
-      events.record(cluster, toEvent(EVENT_WORDS.hostTaken, describe(assignment)));
+      noteTaken(cluster, assignment, options);
       continue;
     }
     isOvertaken = true;
@@ -66,14 +67,12 @@ export async function applySchedule(
   for (const { host: key, why } of choice.giveBack) {
     const host = index.find(key);
     if (host === undefined) continue;
-    const result = await claims.giveBack(host, releaseAll ? "none" : "inUse", signal);
+    const result = await claims.giveBack(host, mayBeInUse ? "paused" : "inUse", signal);
     if (result.kind !== "done") {
       isOvertaken = true;
       continue;
     }
-    metrics.countHost("released");
-    const message = `BareMetalHost ${key} does not belong to the cluster any more: ${why}`;
-    events.record(cluster, toEvent(EVENT_WORDS.hostReleased, message));
+    noteReleased(cluster, { key, why }, options);
   }
   return isOvertaken;
 }
@@ -82,9 +81,10 @@ export async function applySchedule(
 export async function releaseAll(
   cluster: SipCluster,
   { isForced }: { readonly isForced: boolean },
-  { index, claims, events, metrics }: MembershipOptions & { readonly index: HostIndex },
+  options: MembershipOptions & { readonly index: HostIndex },
   signal: AbortSignal,
 ): Promise<{ readonly kept: readonly string[] }> {
+  const { index, claims } = options;
   const kept: string[] = [];
   const keys = Array.from(index.listOf(toKey(cluster)), ({ key }) => key).toSorted();
   for (const key of keys) {
@@ -92,10 +92,9 @@ export async function releaseAll(
     if (host === undefined) continue;
     const result = await claims.giveBack(host, isForced ? "none" : "consumed", signal);
     if (result.kind === "kept" || result.kind === "lost") kept.push(`${key} (${result.why})`);
-    if (result.kind !== "done") continue;
-    metrics.countHost("released");
-    const message = `BareMetalHost ${key} does not belong to the cluster any more: it is being deleted`;
-    events.record(cluster, toEvent(EVENT_WORDS.hostReleased, message));
+    if (result.kind === "done") {
+      noteReleased(cluster, { key, why: "the cluster is being deleted" }, options);
+    }
   }
   return { kept };
 }
@@ -108,6 +107,23 @@ function isAsLabelled(
   return claim?.role === role && claim.standby === standby;
 }
 
-function describe({ host, role, standby }: Assignment): string {
-  return `BareMetalHost ${host} is ${standby ? "a standby " : ""}${role} of the cluster`;
+function noteTaken(
+  cluster: SipCluster,
+  { host, role, standby }: Assignment,
+  { events, log }: Pick<MembershipOptions, "events" | "log">,
+): void {
+  const message = `BareMetalHost ${host} is ${standby ? "a standby " : ""}${role} of the cluster`;
+  events.record(cluster, toEvent(EVENT_WORDS.hostTaken, message));
+  log.info("Host taken", { sipcluster: toKey(cluster), host, role, standby });
+}
+
+function noteReleased(
+  cluster: SipCluster,
+  { key: host, why }: { readonly key: Key; readonly why: string },
+  { events, log, metrics }: Pick<MembershipOptions, "events" | "log" | "metrics">,
+): void {
+  metrics.countHost("released");
+  const message = `BareMetalHost ${host} does not belong to the cluster any more: ${why}`;
+  events.record(cluster, toEvent(EVENT_WORDS.hostReleased, message));
+  log.info("Host released", { sipcluster: toKey(cluster), host, why });
 }

@@ -29,7 +29,7 @@ export class SipClusterController implements RunningController {
   readonly #loop: ObjectLoop<SipCluster>;
 
   constructor(context: ControllerContext) {
-    const { client, clock, caches, events } = context;
+    const { client, clock, caches, events, log } = context;
     const metrics = createSipClusterMetrics(context.metrics);
     const written = new WrittenVersions();
     this.objects = caches.reader(SIP_CLUSTERS);
@@ -44,6 +44,7 @@ export class SipClusterController implements RunningController {
       client,
       clock,
       events,
+      log,
       metrics,
       written,
       index,

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
+import type { Logger } from "../../core/log.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { WrittenVersions } from "../../engine/written_versions.ts";
@@ -21,7 +22,8 @@ import { describeShortfall } from "./resource/conditions.ts";
 import { describeProblems } from "./resource/problems.ts";
 import { type SipCluster, type SipClusterSpec, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { type Outcome, planStatus } from "./resource/status.ts";
-import type { Schedule } from "./schedule/types.ts";
+import { matchesSelector } from "./schedule/label_selector.ts";
+import type { HostFacts, Schedule } from "./schedule/types.ts";
 import type { ClusterServices } from "./services/cluster_services.ts";
 import { EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
 
@@ -30,6 +32,7 @@ export interface ReconcilerOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly events: EventRecorder;
+  readonly log: Logger;
   readonly metrics: SipClusterMetrics;
   readonly written: WrittenVersions;
   readonly index: HostIndex;
@@ -117,7 +120,7 @@ export class SipClusterReconciler {
     const key = toKey(cluster);
     const { schedule, missed } = await this.#takeHosts(cluster, spec, signal);
     if (schedule.isSatisfied) index.stopWaiting(key);
-    else index.wait(key);
+    else index.wait(key, ({ labels }) => couldUse(spec, schedule, labels));
     this.#narrate(cluster, schedule);
     const served = await services.serve(cluster, spec, signal);
     const outcome: Outcome = { kind: "served", schedule, ...served };
@@ -174,9 +177,9 @@ export class SipClusterReconciler {
   }
 
   #toMembership(cluster: Key): MembershipOptions & { readonly index: HostIndex } {
-    const { client, index, events, metrics } = this.#options;
+    const { client, index, events, log, metrics } = this.#options;
     const claims = new HostClaims(cluster, { client, note: (...seen) => index.note(...seen) });
-    return { index, claims, events, metrics };
+    return { index, claims, events, log, metrics };
   }
 
   #narrate(cluster: SipCluster, { reports, isSatisfied, blocked }: Schedule): void {
@@ -222,6 +225,17 @@ export class SipClusterReconciler {
     const path = { namespace, name, subresource: "status" };
     written.note(cluster, await client.patch(SIP_CLUSTERS, path, patch, signal));
   }
+}
+
+/** Whether a role that lacks hosts selects a host with these labels. */
+function couldUse(
+  { nodes = {} }: SipClusterSpec,
+  { reports }: Schedule,
+  labels: HostFacts["labels"],
+): boolean {
+  return [...reports].some(
+    ([role, { missing }]) => missing > 0 && matchesSelector(nodes[role]?.labelSelector, labels),
+  );
 }
 
 /** How often Landfall asks whether services are gone that are not watched. */

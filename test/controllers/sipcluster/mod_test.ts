@@ -4,8 +4,16 @@
  */
 import { expect, test } from "bun:test";
 import type { SipClusterSpec } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
-import { HOST_LABELS, OAM_NETWORK } from "../../../lib/simulator/metal3/hosts.ts";
-import { SipStage } from "../../support/sipcluster/stage.ts";
+import type { ObjectName } from "../../../lib/simulator/kubernetes/mod.ts";
+import {
+  breakHost,
+  changeNetworks,
+  createHost,
+  HOST_LABELS,
+  OAM_NETWORK,
+  planHosts,
+} from "../../../lib/simulator/metal3/hosts.ts";
+import { HOSTS, SipStage } from "../../support/sipcluster/stage.ts";
 import { until } from "../../support/nodes/rig.ts";
 
 const RACKS = ["r1", "r2", "r3"].map((name) => ({
@@ -13,7 +21,11 @@ const RACKS = ["r1", "r2", "r3"].map((name) => ({
   flavors: { "control-plane": 1, worker: 2 },
 }));
 
-function toSpec(controlPlanes: number, workers: number, standby = 0): SipClusterSpec {
+function toSpec(
+  controlPlanes: number,
+  workers: number,
+  { standby = 0, nodePort = 30001 }: { standby?: number; nodePort?: number } = {},
+): SipClusterSpec {
   return {
     nodes: {
       ControlPlane: {
@@ -27,27 +39,137 @@ function toSpec(controlPlanes: number, workers: number, standby = 0): SipCluster
       },
     },
     services: {
-      loadBalancerControlPlane: [{ nodeInterfaceId: OAM_NETWORK, nodePort: 30001 }],
+      loadBalancerControlPlane: [{ nodeInterfaceId: OAM_NETWORK, nodePort }],
     },
   };
 }
 
+const READY = "True ReconciliationSucceeded";
+const SHORT = "False Unschedulable";
+const HOST_PATH = (name: string): ObjectName => ({ namespace: HOSTS, name });
+
 test("a cluster gets its hosts and its load balancer, grows, shrinks and goes without a trace", async () => {
   await using stage = await SipStage.start(RACKS);
-  stage.create("a", toSpec(3, 2, 1));
-  await stage.untilCondition("a", "Ready", "True ReconciliationSucceeded");
-  expect(stage.listHosts("a")).toHaveLength(6);
+  stage.create("a", toSpec(3, 2, { standby: 1 }));
+  await stage.untilCondition("a", "Ready", READY);
+  expect(stage.listHosts("a")).toEqual([
+    "r1-control-plane-1 ControlPlane",
+    "r1-worker-1 Worker",
+    "r1-worker-2 Worker",
+    "r2-control-plane-1 ControlPlane",
+    "r2-worker-1 Worker*",
+    "r3-control-plane-1 ControlPlane",
+  ]);
   expect(stage.listOwned("services").map(({ metadata }) => metadata.name)).toEqual([
     "loadbalancer-controlplane-a",
   ]);
+  expect(stage.read("a")?.status).toMatchObject({
+    counts: { Worker: { wanted: 3, active: 2, standby: 1, summary: "3/3" } },
+    endpoints: [{ service: "loadBalancerControlPlane", nodePort: 30001 }],
+  });
   stage.change("a", { nodes: { Worker: { count: { active: 5 } } } });
-  await stage.untilCondition("a", "Ready", "True ReconciliationSucceeded");
+  await stage.untilCondition("a", "Ready", READY);
   expect(stage.listHosts("a")).toHaveLength(9);
   stage.change("a", { nodes: { Worker: { count: { active: 1, standby: 0 } } } });
-  await stage.untilCondition("a", "Ready", "True ReconciliationSucceeded");
+  await stage.untilCondition("a", "Ready", READY);
   expect(stage.listHosts("a")).toHaveLength(4);
-  stage.kubernetes.objects.delete("sipclusters", { namespace: "tenant", name: "a" });
+  stage.delete("a");
   await until("it is gone", () => stage.read("a") === undefined);
-  expect(stage.listHosts("a")).toEqual([]);
+  expect([...stage.listHosts("a"), ...stage.listTaken()]).toEqual([]);
   await until("its objects are gone", () => stage.listOwned("services").length === 0);
+});
+
+test("a satisfied cluster writes nothing, also after a restart of the controller", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(3, 4));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  await stage.stop();
+  const writes = stage.countWrites();
+  await stage.run();
+  await until("it has looked", () => stage.countReconciles() > 0);
+  await stage.untilQuiet();
+  expect(stage.countWrites()).toBe(writes);
+});
+
+test("nothing is labelled until every role can have all that it wants, and a new host wakes the cluster", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(4, 2));
+  const message = await stage.untilCondition("a", "Scheduled", SHORT);
+  expect(message).toBe(
+    "ControlPlane: want 4, have 0, eligible 3; rejected: 6 not matched by the selector",
+  );
+  expect(stage.listTaken()).toEqual([]);
+  for (const plan of planHosts(HOSTS, [{ name: "r4", flavors: { "control-plane": 1 } }])) {
+    createHost(stage.kubernetes.objects, plan);
+  }
+  await stage.untilCondition("a", "Ready", READY);
+  expect(stage.listHosts("a")).toHaveLength(6);
+});
+
+test("of two clusters that want the same hosts one gets them all, and the other when they are free", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(3, 0));
+  await stage.untilCondition("a", "Ready", READY);
+  stage.create("b", toSpec(2, 1, { nodePort: 30002 }));
+  await stage.untilCondition("b", "Scheduled", SHORT);
+  expect(stage.listHosts("b")).toEqual([]);
+  stage.delete("a");
+  await stage.untilCondition("b", "Ready", READY);
+  expect(stage.listHosts("b")).toHaveLength(3);
+});
+
+test("hosts in use stay when a cluster shrinks, and are named", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(3, 0));
+  await stage.untilCondition("a", "Ready", READY);
+  for (const rack of ["r1", "r2"]) stage.consume(`${rack}-control-plane-1`);
+  stage.change("a", { nodes: { ControlPlane: { count: { active: 1 } } } });
+  const message = await stage.untilCondition("a", "ContractionBlocked", "True HostsInUse");
+  expect(stage.listHosts("a")).toEqual([
+    "r1-control-plane-1 ControlPlane",
+    "r2-control-plane-1 ControlPlane",
+  ]);
+  expect(message).toContain("metal3/r");
+  stage.free("r1-control-plane-1");
+  stage.free("r2-control-plane-1");
+  await stage.untilCondition("a", "ContractionBlocked", "False NothingBlocked");
+  expect(stage.listHosts("a")).toHaveLength(1);
+});
+
+test("a cluster that is deleted waits for hosts in use, unless it is forced", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(3, 0));
+  await stage.untilCondition("a", "Ready", READY);
+  stage.consume("r1-control-plane-1");
+  stage.delete("a");
+  const message = await stage.untilCondition("a", "Ready", "False UnableToDecommission");
+  expect(message).toContain("metal3/r1-control-plane-1");
+  expect(stage.listHosts("a")).toEqual(["r1-control-plane-1 ControlPlane"]);
+  stage.annotate("a", { "sip.airshipit.org/force-release": "true" });
+  await until("it is gone", () => stage.read("a") === undefined);
+  expect(stage.listTaken()).toEqual([]);
+});
+
+test("a broken host is replaced, and one without an address on the network is not taken", async () => {
+  await using stage = await SipStage.start(RACKS);
+  changeNetworks(stage.kubernetes.objects, HOST_PATH("r1-worker-1"), []);
+  stage.create("a", toSpec(1, 4));
+  await stage.untilCondition("a", "Ready", READY);
+  expect(stage.listHosts("a")).not.toContain("r1-worker-1 Worker");
+  breakHost(stage.kubernetes.objects, HOST_PATH("r1-worker-2"), "no power");
+  await until("it is replaced", () => !stage.listHosts("a").includes("r1-worker-2 Worker"));
+  expect(stage.listHosts("a").filter((host) => host.endsWith("Worker"))).toHaveLength(4);
+});
+
+test("a spec that cannot be used changes nothing, and says which field", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 0));
+  await stage.untilCondition("a", "Ready", READY);
+  stage.change("a", { nodes: { ControlPlane: { count: { active: -1 } } } });
+  const message = await stage.untilCondition("a", "Ready", "False InvalidSpec");
+  expect(message).toContain("nodes.ControlPlane.count.active");
+  expect(stage.listHosts("a")).toHaveLength(1);
+  stage.delete("a");
+  await until("it is gone", () => stage.read("a") === undefined);
 });

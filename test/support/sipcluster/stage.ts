@@ -33,12 +33,15 @@ export const HOSTS = "metal3";
 export const TENANT = "tenant";
 
 const STEP_MS = 20;
+/** Longer than every pause of the controller and the steps beside it. */
+const QUIET_MS = 150;
 
 /** A running controller and its world. */
 export class SipStage implements AsyncDisposable {
   readonly kubernetes: KubernetesSimulator;
-  readonly metrics: MetricsRegistry = new MetricsRegistry();
-  readonly #stopping = new AbortController();
+  /** Of the process that runs now. */
+  metrics: MetricsRegistry = new MetricsRegistry();
+  #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setInterval> | undefined;
 
@@ -57,7 +60,7 @@ export class SipStage implements AsyncDisposable {
     }
     for (const plan of planHosts(HOSTS, racks)) createHost(kubernetes.objects, plan);
     stage.#timer = setInterval(() => stage.#step(), STEP_MS);
-    await stage.#run();
+    await stage.run();
     return stage;
   }
 
@@ -72,6 +75,35 @@ export class SipStage implements AsyncDisposable {
   /** Changes the spec of a cluster by a merge patch. */
   change(name: string, spec: JsonObject): void {
     this.kubernetes.objects.patch(SIP_CLUSTERS.plural, { namespace: TENANT, name }, { spec });
+  }
+
+  /** Deletes a cluster, as `kubectl delete` does. */
+  delete(name: string): void {
+    this.kubernetes.objects.delete(SIP_CLUSTERS.plural, { namespace: TENANT, name });
+  }
+
+  /** Sets annotations of a cluster. */
+  annotate(name: string, annotations: JsonObject): void {
+    const path = { namespace: TENANT, name };
+    this.kubernetes.objects.patch(SIP_CLUSTERS.plural, path, { metadata: { annotations } });
+  }
+
+  /** Uses a host, as Cluster API does. */
+  consume(name: string): void {
+    this.#setConsumer(name, { kind: "Metal3Machine", name: `machine-${name}`, namespace: HOSTS });
+  }
+
+  /** Uses a host no more. */
+  free(name: string): void {
+    this.#setConsumer(name, null);
+  }
+
+  /** Names of the hosts that any cluster has. */
+  listTaken(): string[] {
+    return this.kubernetes.objects
+      .list(BARE_METAL_HOSTS.plural)
+      .filter(({ metadata }) => labelsOf(metadata)["sip.airshipit.org/cluster-name"] !== undefined)
+      .map(({ metadata }) => metadata.name);
   }
 
   /** A cluster as it is now. */
@@ -122,6 +154,36 @@ export class SipStage implements AsyncDisposable {
       .map((event) => `${String(event["reason"])} ${String(event["message"])}`);
   }
 
+  /** How many requests of the controller would change something, Leases and Events apart. */
+  countWrites(): number {
+    const { requests } = this.kubernetes;
+    const verbs = ["create", "update", "patch", "delete"] as const;
+    const all = verbs.reduce((sum, verb) => sum + requests.count({ verb }), 0);
+    const apart = verbs.reduce(
+      (sum, verb) => sum + requests.count({ verb, resource: "events" }),
+      0,
+    );
+    return all - apart;
+  }
+
+  /** How many reconciles ended since the last start. */
+  countReconciles(): number {
+    const lines = this.metrics.render().split("\n");
+    const values = lines.filter((line) => line.startsWith("landfall_reconciles_total{"));
+    return values.reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+  }
+
+  /** Waits until nothing was asked for some time. */
+  async untilQuiet(): Promise<void> {
+    let before = -1;
+    for (;;) {
+      const now = this.countWrites() + this.countReconciles();
+      if (now === before) return;
+      before = now;
+      await Bun.sleep(QUIET_MS);
+    }
+  }
+
   /** Stops the controller. */
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("the test is over"));
@@ -134,7 +196,10 @@ export class SipStage implements AsyncDisposable {
     await this.kubernetes.stop();
   }
 
-  async #run(): Promise<void> {
+  /** Starts the controller again after {@linkcode stop}. */
+  async run(): Promise<void> {
+    this.#stopping = new AbortController();
+    this.metrics = new MetricsRegistry();
     const clock = systemClock;
     const credentials = await loadCredentials({ master: this.kubernetes.url, env: {}, clock });
     const { metrics } = this;
@@ -152,6 +217,11 @@ export class SipStage implements AsyncDisposable {
       concurrentNodeSyncs: 1,
     };
     this.#running = runApp(options, this.#stopping.signal);
+  }
+
+  #setConsumer(name: string, consumerRef: JsonObject | null): void {
+    const path = { namespace: HOSTS, name };
+    this.kubernetes.objects.patch(BARE_METAL_HOSTS.plural, path, { spec: { consumerRef } });
   }
 
   /** What kube-controller-manager would do. */
