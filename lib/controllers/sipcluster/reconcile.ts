@@ -92,8 +92,9 @@ export class SipClusterReconciler {
    */
   async reconcile(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
     const key = toKey(cluster);
-    if (cluster.metadata.deletionTimestamp !== undefined) {
-      return await this.#release(cluster, signal);
+    const { deletionTimestamp } = cluster.metadata;
+    if (deletionTimestamp !== undefined) {
+      return await this.#release(cluster, deletionTimestamp, signal);
     }
     const checked = checkSpec(cluster.spec);
     if (!checked.isValid) {
@@ -149,7 +150,11 @@ export class SipClusterReconciler {
   }
 
   /** Services first, then labels, then the finalizer: a host that is free again serves nobody. */
-  async #release(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
+  async #release(
+    cluster: SipCluster,
+    deletionTimestamp: string,
+    signal: AbortSignal,
+  ): Promise<ReconcileResult> {
     const { finalizers = [], annotations = {} } = cluster.metadata;
     if (!finalizers.includes(FINALIZER)) return {};
     const key = toKey(cluster);
@@ -157,8 +162,10 @@ export class SipClusterReconciler {
     this.#last.set(key, { state: "deleting" });
     const left = await this.#options.services.remove(cluster, signal);
     if (left.length > 0) {
+      const sinceMs = this.#options.clock.now() - Date.parse(deletionTimestamp);
       const obstacle = `Landfall waits until these are gone: ${left.join(", ")}`;
-      await this.#writeStatus(cluster, { kind: "deleting", obstacle }, signal);
+      const isLate = sinceMs > REMOVAL_MS_MAX;
+      await this.#writeStatus(cluster, { kind: "deleting", ...(isLate && { obstacle }) }, signal);
       return { requeueAfterMs: REMOVAL_CHECK_MS };
     }
     const isForced = annotations[FORCE_RELEASE] === "true";
@@ -240,3 +247,5 @@ function couldUse(
 
 /** How often Landfall asks whether services are gone that are not watched. */
 const REMOVAL_CHECK_MS = 2_000;
+/** Services that are gone only after this are named in the status: something may hold them. */
+const REMOVAL_MS_MAX = 60_000;
