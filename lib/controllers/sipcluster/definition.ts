@@ -19,6 +19,7 @@ import {
   LEASE,
   NAME,
   NODE_TYPE,
+  REBOOT_REQUEST,
   STANDBY,
 } from "./words.ts";
 
@@ -53,6 +54,12 @@ export const sipClusterController: ControllerDefinition = {
       word: STANDBY,
       where: "label",
       meaning: "Landfall sets it to `true` on a BareMetalHost that is a standby of its role.",
+    },
+    {
+      word: REBOOT_REQUEST,
+      where: "annotation",
+      meaning:
+        "Landfall sets it on a BareMetalHost with `reboot.metal3.io`: the last request of a jump host that it did.",
     },
     {
       word: FINALIZER,

@@ -129,8 +129,20 @@ export class SipClusterReconciler {
     const working = isReady ? "ready" : "working";
     this.#last.set(key, { state: schedule.isSatisfied ? working : "unschedulable", schedule });
     await this.#writeStatus(cluster, outcome, signal);
+    const recheckMs = await this.#answerRequests(cluster, signal);
     const { addresses } = this.#options;
-    return { requeueAfterMs: Math.min(served.againMs, addresses.toPauseMs(missed)) };
+    return { requeueAfterMs: Math.min(served.againMs, recheckMs, addresses.toPauseMs(missed)) };
+  }
+
+  /** Does what users of jump hosts ask for. @returns When to look again, in milliseconds */
+  async #answerRequests(cluster: SipCluster, signal: AbortSignal): Promise<number> {
+    const { services, events } = this.#options;
+    const { outcomes, recheckMs } = await services.answerRequests(cluster, signal);
+    for (const { host, isDone, message } of outcomes) {
+      const word = isDone ? EVENT_WORDS.rebootRequested : EVENT_WORDS.rebootRefused;
+      events.record(cluster, toEvent(word, `BareMetalHost ${host}: ${message}`));
+    }
+    return recheckMs ?? Infinity;
   }
 
   /** Decides and labels until no other program is quicker. */

@@ -49,6 +49,8 @@ type EventName =
   | "invalidSpec"
   | "serviceFailed"
   | "ready"
+  | "rebootRequested"
+  | "rebootRefused"
   | "releaseBlocked";
 
 /** The Events. */
@@ -95,6 +97,17 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "ReconciliationSucceeded",
     type: "Normal",
     meaning: "The SIPCluster has all hosts, and all its services are available.",
+  },
+  rebootRequested: {
+    reason: "RebootRequested",
+    type: "Normal",
+    meaning: "A user of a jump host had a BareMetalHost of the SIPCluster rebooted.",
+  },
+  rebootRefused: {
+    reason: "RebootRefused",
+    type: "Warning",
+    meaning:
+      "A user of a jump host asked for a reboot, and Landfall refused. The message says why.",
   },
   releaseBlocked: {
     reason: "UnableToDecommission",

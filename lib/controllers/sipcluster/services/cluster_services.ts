@@ -17,6 +17,7 @@ import { type Endpoint, type SipCluster, type SipClusterSpec } from "../resource
 import { ServiceApplier } from "./apply.ts";
 import { ensureHostKeys, type HostKey } from "./jump_host/host_keys.ts";
 import { planJumpHosts } from "./jump_host/jump_hosts.ts";
+import { handleRebootRequests, type RebootPass } from "./jump_host/reboot_requests.ts";
 import { type LoadBalancerOptions, planLoadBalancers } from "./load_balancer/plan.ts";
 import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts";
 import { listNetworks } from "./networks.ts";
@@ -96,6 +97,17 @@ export class ClusterServices {
       endpoints: plans.flatMap((plan) => this.#listEndpoints(plan)),
       againMs,
     };
+  }
+
+  /**
+   * Does what users ask for on the jump hosts of a cluster.
+   *
+   * @throws {KubeError} that is worth another try
+   */
+  async answerRequests(cluster: SipCluster, signal: AbortSignal): Promise<RebootPass> {
+    const { client, clock } = this.#options;
+    const findConfigMap = (key: Key): ConfigMap | undefined => this.#applier.findConfigMap(key);
+    return await handleRebootRequests({ client, clock, findConfigMap }, cluster, signal);
   }
 
   /**
