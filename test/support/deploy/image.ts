@@ -124,17 +124,31 @@ export class ImageStore {
     args: readonly string[],
     options: { readonly tmp?: boolean; readonly mounts?: Readonly<Record<string, string>> } = {},
   ): Promise<Container> {
+    return await this.startBundle(tag, (image, root) => toBundle(image, root, args, options));
+  }
+
+  /**
+   * Starts a container of an image.
+   *
+   * @param toConfig Makes the `config.json` of an OCI bundle from the image and the folder with its files
+   * @param prefix What a command begins with that is to run in another network
+   */
+  async startBundle(
+    tag: string,
+    toConfig: (image: ImageConfig, root: string) => object,
+    prefix: readonly string[] = [],
+  ): Promise<Container> {
     const id = `landfall-test-${crypto.randomUUID()}`;
     const bundle = join(this.#folder, id);
     await mkdir(bundle);
-    const config = toBundle(await this.readConfig(tag), await this.mount(tag), args, options);
+    const config = toConfig(await this.readConfig(tag), await this.mount(tag));
     await writeFile(join(bundle, "config.json"), JSON.stringify(config));
     const pidPath = join(bundle, "pid");
     const crun = ["--root", join(this.#folder, "crun"), "--cgroup-manager=disabled"];
     const words = ["crun", ...crun, "run", "--bundle", bundle, "--pid-file", pidPath, id];
     // crun refuses cgroups v1 with v2 beside it. It needs none of them here.
     const script = 'umount -l /sys/fs/cgroup/unified 2>/dev/null; exec "$@"';
-    const ended = collect(["unshare", "--mount", "sh", "-c", script, "sh", ...words]);
+    const ended = collect([...prefix, "unshare", "--mount", "sh", "-c", script, "sh", ...words]);
     return { ended, findPid: () => waitForPid(pidPath, ended) };
   }
 

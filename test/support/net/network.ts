@@ -20,6 +20,8 @@ export type Direction = "inbound" | "outbound" | "both";
 
 /** A host of a {@linkcode TestNetwork}. */
 export interface NetworkHost {
+  /** Under which this machine and the other hosts reach it. */
+  readonly address: string;
   /** What a command begins with that is to run there; it keeps its process ID. */
   readonly prefix: readonly string[];
   /** Drops packets between the host and a TCP port of this machine, on connections old and new. */
@@ -149,6 +151,7 @@ function toHost(name: string, router: string, address: string): NetworkHost {
     return stdout.split("\n").map((line) => line.trim().split(/\s+/));
   };
   return {
+    address,
     prefix: [IP, "netns", "exec", name],
     cut: async (port, direction = "both") => {
       const inbound = ["FORWARD", "-p", "tcp", "-d", address, "--sport", `${port}`, "-j", "DROP"];
