@@ -4,13 +4,14 @@
  */
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { WrittenVersions } from "../../engine/written_versions.ts";
-import type { StoreReader } from "../../kube/cache/store.ts";
+import { type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { ControllerContext } from "../context.ts";
-import type { RunningController } from "../definition.ts";
+import type { HostReport, RunningController } from "../definition.ts";
+import { describeCluster, describeHost, listKeys, type SipClusterReport } from "./describe.ts";
 import { readFlag } from "../flags.ts";
 import { NETWORK_DATA_FLAG } from "./flags.ts";
 import { AddressReader } from "./hosts/address_reader.ts";
-import { BARE_METAL_HOSTS } from "./hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "./hosts/bare_metal_host.ts";
 import { HostIndex } from "./hosts/host_index.ts";
 import { createSipClusterMetrics } from "./metrics.ts";
 import { SipClusterReconciler } from "./reconcile.ts";
@@ -27,13 +28,18 @@ export function create(context: ControllerContext): SipClusterController {
 export class SipClusterController implements RunningController {
   readonly objects: StoreReader<SipCluster>;
   readonly #loop: ObjectLoop<SipCluster>;
+  readonly #hosts: StoreReader<BareMetalHost>;
+  readonly #index: HostIndex;
+  readonly #reconciler: SipClusterReconciler;
 
   constructor(context: ControllerContext) {
     const { client, clock, caches, events, log } = context;
     const metrics = createSipClusterMetrics(context.metrics);
     const written = new WrittenVersions();
     this.objects = caches.reader(SIP_CLUSTERS);
-    const index = new HostIndex(caches.reader(BARE_METAL_HOSTS), clock);
+    this.#hosts = caches.reader(BARE_METAL_HOSTS);
+    const index = new HostIndex(this.#hosts, clock);
+    this.#index = index;
     const addresses = new AddressReader({
       client,
       clock,
@@ -51,6 +57,7 @@ export class SipClusterController implements RunningController {
       addresses,
       services,
     });
+    this.#reconciler = reconciler;
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -79,5 +86,24 @@ export class SipClusterController implements RunningController {
   /** Runs until the signal aborts and all work has ended. */
   run(signal: AbortSignal): Promise<void> {
     return this.#loop.run(signal);
+  }
+
+  /** Describes a cluster for the debug pages. */
+  describe(cluster: SipCluster): SipClusterReport {
+    const key = toKey(cluster);
+    return describeCluster(cluster, {
+      hosts: this.#index.listOf(key),
+      schedule: this.#reconciler.last.get(key)?.schedule,
+      outcome: this.#loop.outcomes.get(key),
+    });
+  }
+
+  /** Describes every host for the debug pages, in the order of their keys. */
+  *listHosts(): Iterable<HostReport> {
+    const keys = listKeys(this.objects.values());
+    for (const key of [...this.#hosts.keys()].toSorted()) {
+      const host = this.#index.find(key);
+      if (host) yield describeHost(host, keys);
+    }
   }
 }
