@@ -1,8 +1,91 @@
 /**
  * Rights that the SIPCluster controller needs in addition to those of every controller.
+ *
+ * SIPClusters may be in any namespace, and their objects are beside them. So these are rights on all namespaces, also
+ * on Secrets: RBAC can name an object only if its name is known before. Landfall never lists or watches Secrets. Where
+ * all SIPClusters are in a few namespaces, all rights except those on SIPClusters and BareMetalHosts may be given there
+ * alone, together with those to read the Secrets of hosts where the hosts are.
  * @module
  */
 import type { Right } from "../../kube/access/rights.ts";
+import { DEX_GROUP, DEX_KINDS, DEX_VERBS } from "./services/auth/words.ts";
 
-/** All of them. */
-export const RIGHTS: readonly Right[] = [];
+/** Verbs that it takes to apply an object and to delete it again. An object that is applied and missing is created. */
+const APPLY_VERBS = ["get", "create", "patch", "delete"] as const;
+
+function toRights(
+  { group, resource }: { readonly group: string; readonly resource: string },
+  verbs: readonly string[],
+  purpose: string,
+  { mandatory = true }: { readonly mandatory?: boolean } = {},
+): Right[] {
+  return verbs.map((verb) => ({ access: { group, resource, verb }, purpose, mandatory }));
+}
+
+const SIP = { group: "airship.airshipit.org", resource: "sipclusters" };
+const RBAC = "rbac.authorization.k8s.io";
+const OPTIONAL = { mandatory: false } as const;
+const PEOPLE = "to make the accounts of jump hosts and OIDC providers";
+
+/** Rights to label hosts, to make services, and to report. */
+export const RIGHTS: readonly Right[] = [
+  {
+    access: { ...SIP, verb: "patch" },
+    purpose: "to set the finalizer of SIPClusters",
+    mandatory: true,
+  },
+  {
+    access: { ...SIP, subresource: "status", verb: "patch" },
+    purpose: "to report on SIPClusters",
+    mandatory: true,
+  },
+  {
+    // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
+    access: { ...SIP, subresource: "finalizers", verb: "update" },
+    purpose: "to let a SIPCluster own what is made for it",
+    mandatory: false,
+  },
+  ...toRights(
+    { group: "metal3.io", resource: "baremetalhosts" },
+    ["get", "patch"],
+    "to label BareMetalHosts, and to have them rebooted",
+  ),
+  ...toRights(
+    { group: "", resource: "secrets" },
+    ["get"],
+    "to read the network data of hosts, and to see that its own Secrets are as they must be",
+  ),
+  ...toRights(
+    { group: "", resource: "secrets" },
+    ["create", "patch", "delete"],
+    "to make the configuration of load balancers and the host keys of jump hosts",
+  ),
+  ...toRights(
+    { group: "apps", resource: "deployments" },
+    APPLY_VERBS,
+    "to run load balancers, jump hosts and OIDC providers",
+  ),
+  ...toRights({ group: "", resource: "services" }, APPLY_VERBS, "to give them node ports"),
+  ...toRights(
+    { group: "", resource: "configmaps" },
+    APPLY_VERBS,
+    "to make the files of jump hosts, to answer their requests, and to let them do so",
+  ),
+  ...toRights(
+    { group: "policy", resource: "poddisruptionbudgets" },
+    APPLY_VERBS,
+    "to keep one Pod of each service while Nodes are drained",
+  ),
+  ...toRights({ group: "", resource: "serviceaccounts" }, APPLY_VERBS, PEOPLE, OPTIONAL),
+  ...toRights({ group: RBAC, resource: "roles" }, APPLY_VERBS, PEOPLE, OPTIONAL),
+  ...toRights({ group: RBAC, resource: "rolebindings" }, APPLY_VERBS, PEOPLE, OPTIONAL),
+  // A Role can only give what its writer has.
+  ...Object.keys(DEX_KINDS).flatMap((resource) =>
+    toRights(
+      { group: DEX_GROUP, resource },
+      DEX_VERBS,
+      "to let Dex, the OIDC provider, keep its state",
+      OPTIONAL,
+    ),
+  ),
+];
