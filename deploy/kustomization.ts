@@ -6,7 +6,6 @@ import { IMAGE } from "./names.ts";
 import { type Comments, toYaml, toYamlFile } from "./yaml.ts";
 
 const COMMENTS: Comments = {
-  resources: "Or deployment.yaml, for clusters whose control planes are not Nodes.",
   "images.0.newName":
     "Replace this by the name of your image, for example registry.example.org/landfall.",
   "images.0.newTag":
@@ -19,13 +18,22 @@ const HEAD = `Set your image here, then apply this folder: kubectl apply -k .
 
 Build the image and push it to your registry first: docs/guides/install.md.`;
 
-/** Renders the file. */
+const OF_CLOUD: Comments = {
+  resources: "Or deployment.yaml, for clusters whose control planes are not Nodes.",
+};
+
+/** Renders the file of a cloud. */
 export function renderKustomization(): string {
+  return renderResources(["daemonset.yaml"], OF_CLOUD);
+}
+
+/** Renders the file for these files of its folder. */
+export function renderResources(resources: readonly string[], comments: Comments = {}): string {
   const kustomization = {
     apiVersion: "kustomize.config.k8s.io/v1beta1",
     kind: "Kustomization",
-    resources: ["daemonset.yaml"],
+    resources,
     images: [{ name: IMAGE.repository, newName: IMAGE.repository, newTag: IMAGE.tag }],
   };
-  return toYamlFile(HEAD, [toYaml(kustomization, COMMENTS)]);
+  return toYamlFile(HEAD, [toYaml(kustomization, { ...comments, ...COMMENTS })]);
 }

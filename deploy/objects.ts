@@ -2,63 +2,80 @@
  * The objects of the plain manifests.
  * @module
  */
+import type { Policy } from "../lib/app/rights.ts";
 import type { Cloud } from "./clouds.ts";
-import { LABELS, NAME, NAMESPACE, SECURE_PORT, SELECTOR, toCloudPolicy, toLease } from "./names.ts";
+import {
+  INSTALLED,
+  type Installed,
+  LABELS,
+  NAME,
+  NAMESPACE,
+  SECURE_PORT,
+  SELECTOR,
+} from "./names.ts";
 import { createPodSpec, type Piece, type WorkloadKind } from "./pod.ts";
 
 /** The subject that gets the rights. */
 export type Subject = { readonly kind: "ServiceAccount" | "User"; readonly name: string };
 
+/** The user of a kubeconfig, for example the CN of its client certificate. */
+export const USER: Subject = { kind: "User", name: NAME };
+
 const RBAC_GROUP = "rbac.authorization.k8s.io";
 
 /** The service account of the pods. */
-export function createServiceAccount(): Piece {
+export function createServiceAccount({ name, labels }: Installed = INSTALLED): Piece {
   return {
     apiVersion: "v1",
     kind: "ServiceAccount",
-    metadata: { ...toMetadata(NAME), namespace: NAMESPACE },
+    metadata: { name, labels, namespace: NAMESPACE },
     automountServiceAccountToken: false,
   };
 }
 
-/**
- * ClusterRole, Role and their bindings.
- *
- * @param name Name of all four. Each way to install uses its own, so that removing one keeps the others working
- */
-export function createRbac(subject: Subject, name: string, cloud: Cloud): Piece[] {
+/** What {@linkcode createRbac} grants. */
+export interface Grant {
+  /** Name of all four objects. Each way to install uses its own, so that removing one keeps the others working. */
+  readonly name: string;
+  readonly policy: Policy;
+  /** @default {those of an installation for a cloud} */
+  readonly labels?: Installed["labels"];
+}
+
+/** ClusterRole, Role and their bindings. */
+export function createRbac(subject: Subject, { name, policy, labels = LABELS }: Grant): Piece[] {
   const isUser = subject.kind === "User";
   const subjects = [
     isUser ? { ...subject, apiGroup: RBAC_GROUP } : { ...subject, namespace: NAMESPACE },
   ];
   const apiVersion = `${RBAC_GROUP}/v1`;
   const role = (kind: string): Piece => ({ apiGroup: RBAC_GROUP, kind, name });
-  const { namespace } = toLease(cloud);
-  const policy = toCloudPolicy(cloud);
+  const namespace = NAMESPACE;
+  const metadata = { name, labels };
   return [
     {
       apiVersion,
       kind: "ClusterRole",
-      metadata: toMetadata(name),
+      metadata,
       rules: policy.clusterRules,
     },
     {
       apiVersion,
       kind: "ClusterRoleBinding",
-      metadata: toMetadata(name),
+      metadata,
       roleRef: role("ClusterRole"),
       subjects,
     },
     {
       apiVersion,
       kind: "Role",
-      metadata: { ...toMetadata(name), namespace },
+      metadata: { ...metadata, namespace },
       rules: policy.rules.get(namespace) ?? [],
     },
     {
       apiVersion,
       kind: "RoleBinding",
-      metadata: { ...toMetadata(name), namespace },
+      metadata: { ...metadata, namespace },
       roleRef: role("Role"),
       subjects,
     },
@@ -95,14 +112,14 @@ export function createWorkload(kind: WorkloadKind, cloud: Cloud): Piece {
 }
 
 /** A headless Service, because Prometheus scrapes each pod. */
-export function createService(): Piece {
+export function createService({ name, labels, selector }: Installed = INSTALLED): Piece {
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { ...toMetadata(NAME), namespace: NAMESPACE },
+    metadata: { name, labels, namespace: NAMESPACE },
     spec: {
       clusterIP: "None",
-      selector: SELECTOR,
+      selector,
       ports: [{ name: "https", port: SECURE_PORT, targetPort: "https", protocol: "TCP" }],
     },
   };

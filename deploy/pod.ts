@@ -7,6 +7,7 @@ import type { Cloud } from "./clouds.ts";
 import {
   CONFIG_FOLDER,
   IMAGE,
+  type Installed,
   NAME,
   NONROOT,
   SECURE_PORT,
@@ -28,11 +29,16 @@ export function toArgs(cloud: Cloud): readonly string[] {
     ...toCloudArgs(cloud),
     `--controllers=${toControllers(cloud).join(",")}`,
     `--leader-elect-resource-name=${cloud.lease}`,
-    `--secure-port=${SECURE_PORT}`,
-    "--debug-address=127.0.0.1:10260",
-    `--v=${VERBOSITY}`,
+    ...COMMON_ARGS,
   ];
 }
+
+/** Arguments of every pod. */
+export const COMMON_ARGS: readonly string[] = [
+  `--secure-port=${SECURE_PORT}`,
+  "--debug-address=127.0.0.1:10260",
+  `--v=${VERBOSITY}`,
+];
 
 /** Measured: see `resources` in {@linkcode POD_COMMENTS}. */
 export const RESOURCES = {
@@ -83,24 +89,26 @@ const ON_CONTROL_PLANES: Piece = {
 };
 
 /** A Deployment prefers control planes, and different zones. */
-const DEPLOYMENT_AFFINITY: Piece = {
-  nodeAffinity: {
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      { weight: 100, preference: ON_CONTROL_PLANES },
-    ],
-  },
-  podAntiAffinity: {
-    preferredDuringSchedulingIgnoredDuringExecution: [
-      {
-        weight: 50,
-        podAffinityTerm: {
-          topologyKey: "topology.kubernetes.io/zone",
-          labelSelector: { matchLabels: SELECTOR },
+export function toDeploymentAffinity(selector: Installed["selector"]): Piece {
+  return {
+    nodeAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { weight: 100, preference: ON_CONTROL_PLANES },
+      ],
+    },
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        {
+          weight: 50,
+          podAffinityTerm: {
+            topologyKey: "topology.kubernetes.io/zone",
+            labelSelector: { matchLabels: selector },
+          },
         },
-      },
-    ],
-  },
-};
+      ],
+    },
+  };
+}
 
 /** A DaemonSet runs on control planes only. */
 const DAEMON_SET_AFFINITY: Piece = {
@@ -109,8 +117,8 @@ const DAEMON_SET_AFFINITY: Piece = {
   },
 };
 
-/** The container. */
-export function createContainer(args: readonly string[], volumeMount: Piece): Piece {
+/** The container. @param volumeMount Absent: it needs no file */
+export function createContainer(args: readonly string[], volumeMount?: Piece): Piece {
   return {
     name: NAME,
     image: `${IMAGE.repository}:${IMAGE.tag}`,
@@ -127,7 +135,7 @@ export function createContainer(args: readonly string[], volumeMount: Piece): Pi
     readinessProbe: toProbe("/readyz", { periodSeconds: 5, failureThreshold: 3 }),
     resources: RESOURCES,
     securityContext: SECURITY,
-    volumeMounts: [volumeMount],
+    ...(volumeMount && { volumeMounts: [volumeMount] }),
   };
 }
 
@@ -138,7 +146,7 @@ export function createPodSpec(kind: WorkloadKind, cloud: Cloud): Piece {
     kind === "DaemonSet"
       ? { affinity: DAEMON_SET_AFFINITY }
       : {
-          affinity: DEPLOYMENT_AFFINITY,
+          affinity: toDeploymentAffinity(SELECTOR),
           topologySpreadConstraints: SPREAD.map((one) => ({
             ...one,
             labelSelector: { matchLabels: SELECTOR },

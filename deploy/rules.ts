@@ -7,17 +7,22 @@ import {
   listFurtherRights,
   listRights,
   needAll,
-  type Policy,
+  type Needs,
+  type NeededRight,
   type PolicyRule,
   toPolicy,
 } from "../lib/app/rights.ts";
 import type { ControllerDefinition } from "../lib/controllers/definition.ts";
+import { isStandalone } from "../lib/controllers/load.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { assert } from "../lib/core/assert.ts";
+import { EVENT_RIGHTS, REVIEW_RIGHTS } from "../lib/kube/access/rights.ts";
 import { LEASE } from "./names.ts";
 import { toYaml } from "./yaml.ts";
 
 const LEASE_VALUE = '{{ include "landfall.lease" . }}';
+/** What every pod needs. */
+const COMMON = [...EVENT_RIGHTS, ...REVIEW_RIGHTS];
 
 /** Renders the chart's templates with rules. @param head Comment above them */
 export function renderRules(
@@ -25,28 +30,56 @@ export function renderRules(
   registry: readonly ControllerDefinition[] = CONTROLLERS,
 ): string {
   const needs = needAll(LEASE, registry);
-  const { clusterRules, rules } = toPolicy(listRights(needs));
-  const leaseRules = rules
-    .get(LEASE.namespace)
-    ?.map((rule) =>
-      rule.resourceNames === undefined ? rule : { ...rule, resourceNames: [LEASE_VALUE] },
-    );
+  const base = toRules(withoutCommon(listRights(needs)));
   const further = registry
     .filter(({ name }) => !needs.controllers.has(name))
-    .map((one) => ({ one, policy: toPolicy(listFurtherRights(needs, one.name)) }));
-  const render = (pick: (policy: Policy) => readonly PolicyRule[]): string =>
-    further.map(({ one, policy }) => renderFurther(one, pick(policy))).join("");
-  const furtherLeases = render((policy) => {
-    const { [LEASE.namespace]: own = [], ...others } = Object.fromEntries(policy.rules);
-    assert(Object.keys(others).length === 0, `the chart has a Role only in ${LEASE.namespace}`);
-    return own;
-  });
+    .map((one) => ({ one, rules: toRules(listOwnRights(one, needs)) }));
+  const render = (pick: (rules: Rules) => readonly PolicyRule[]): string =>
+    further.map(({ one, rules }) => renderFurther(one, pick(rules))).join("");
+  const leases = base.lease.map((rule) =>
+    rule.resourceNames === undefined ? rule : { ...rule, resourceNames: [LEASE_VALUE] },
+  );
   return `{{- /* ${head} */}}
 {{- define "landfall.clusterRules" -}}
-${toYaml(clusterRules)}${render((policy) => policy.clusterRules)}{{- end }}
+${renderBase(base.cluster)}${toYaml(toRules(COMMON).cluster)}${render(({ cluster }) => cluster)}{{- end }}
 
 {{- define "landfall.leaseRules" -}}
-${toYaml(leaseRules)}${furtherLeases}{{- end }}
+${renderBase(leases)}${render(({ lease }) => lease)}{{- end }}
+
+{{- /* The controllers that need no cloud and no Lease but their own, with that Lease. */}}
+{{- define "landfall.standalone" -}}
+${toYaml(Object.fromEntries(registry.filter(isStandalone).flatMap(toLeases)))}{{- end }}
+`;
+}
+
+/** Rules of the chart's ClusterRole, and of its Role in the namespace of the Leases. */
+interface Rules {
+  readonly cluster: readonly PolicyRule[];
+  readonly lease: readonly PolicyRule[];
+}
+
+function toRules(rights: readonly NeededRight[]): Rules {
+  const { clusterRules, rules } = toPolicy(rights);
+  const { [LEASE.namespace]: lease = [], ...others } = Object.fromEntries(rules);
+  assert(Object.keys(others).length === 0, `the chart has a Role only in ${LEASE.namespace}`);
+  return { cluster: clusterRules, lease };
+}
+
+/** What a controller needs that the chart does not grant anyway. The rights of a cloud are not granted to all. */
+function listOwnRights(one: ControllerDefinition, needs: Needs): NeededRight[] {
+  if (!isStandalone(one)) return listFurtherRights(needs, one.name);
+  return withoutCommon(listRights({ ...needs, controllers: new Set([one.name]) }));
+}
+
+function withoutCommon(rights: readonly NeededRight[]): NeededRight[] {
+  const common = new Set(COMMON.map(({ access }) => JSON.stringify(access)));
+  return rights.filter(({ access }) => !common.has(JSON.stringify(access)));
+}
+
+/** Not granted if the release runs only controllers that need no cloud. */
+function renderBase(rules: readonly PolicyRule[]): string {
+  return `{{- if ne (include "landfall.isStandalone" .) "true" -}}
+${toYaml(rules)}{{- end }}
 `;
 }
 
@@ -59,4 +92,8 @@ function renderFurther(one: ControllerDefinition, rules: readonly PolicyRule[]):
   return `{{- if or ${named.join(" ")} }}
 ${toYaml(rules)}{{- end }}
 `;
+}
+
+function toLeases({ name, aliases, lease }: ControllerDefinition): (readonly [string, string])[] {
+  return lease === undefined ? [] : [name, ...aliases].map((one) => [one, lease] as const);
 }

@@ -4,6 +4,8 @@
  * Values have the names that they have in the chart of the Go controller, so that its values files keep working.
  * @module
  */
+import { isStandalone } from "../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { listMonitoringValues, listObjectValues } from "./chart_object_values.ts";
 import {
   DIGEST,
@@ -148,7 +150,7 @@ function listProcessValues(definitions: readonly Installable[]): ChartValues {
   return {
     enabledControllers: value(
       "Controllers that run, as --controllers takes them. Empty: those for the cloud, which are\n" +
-        `${listByCloud(definitions, (cloud) => toControllers(cloud).join(", "))}.`,
+        `${listByCloud(definitions, (cloud) => toControllers(cloud).join(", "))}.${describeStandalone()}`,
       [],
       { type: "array", items: CONTROLLER },
     ),
@@ -194,6 +196,14 @@ function listProcessValues(definitions: readonly Installable[]): ChartValues {
       },
     ),
   };
+}
+
+/** Nothing if there are no such controllers. */
+function describeStandalone(): string {
+  const names = CONTROLLERS.filter(isStandalone).map(({ name }) => name);
+  return names.length === 0
+    ? ""
+    : `\nWith only ${names.join(" or ")}, the release needs no cloud and no settings of one.`;
 }
 
 function listPodValues(): ChartValues {

@@ -60,9 +60,13 @@ function renderFurther({ one, rights, clouds }: FurtherRights): string {
   const when = one.isOffByDefault
     ? "This controller is off until `--controllers` names it. Then it needs these rights, too."
     : "This controller runs only with a cloud that can serve it. Then it needs these rights, too.";
+  const manifests =
+    one.folder === undefined
+      ? "the files in `deploy/manifests` do not"
+      : `so do the\nfiles in \`deploy/manifests/${one.folder}\`, which run only this controller`;
   const who =
     titles === ""
-      ? "The Helm\nchart grants them when `enabledControllers` names it; the files in `deploy/manifests` do not."
+      ? `The Helm\nchart grants them when \`enabledControllers\` names it; ${manifests}.`
       : `The manifests for\n${titles} grant them. So does the Helm chart, with this cloud or when ` +
         "`enabledControllers` names it.";
   return `

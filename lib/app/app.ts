@@ -81,8 +81,8 @@ async function followSettings(
 }
 
 /**
- * Runs the work of each group while this process holds its Lease. If one group loses its Lease or breaks, the others end
- * in order, and give back their Leases.
+ * Runs the work of each group while this process holds its Lease. If one group loses its Lease or breaks, the others
+ * end in order, and give back their Leases.
  */
 async function runGroups(
   groups: readonly ElectedGroup[],

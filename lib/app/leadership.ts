@@ -57,7 +57,6 @@ export function createElectors(
   if (election === undefined) return new Map();
   const { client, namespace, name: _main, ...times } = election;
   const shared = {
-    client,
     times,
     identity: createIdentity(host),
     events: events.speakAs(LEADER_COMPONENT),
@@ -67,7 +66,10 @@ export function createElectors(
     recovery,
   };
   return new Map(
-    names.map((name) => [name, new LeaderElector({ ...shared, lease: { namespace, name } })]),
+    names.map((name) => [
+      name,
+      new LeaderElector({ ...shared, client, lease: { namespace, name } }),
+    ]),
   );
 }
 

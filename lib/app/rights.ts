@@ -27,7 +27,7 @@ export interface Needs {
   readonly controllers: ReadonlySet<string>;
   /** The settings of sections. Absent: those that need the most rights. */
   readonly sections?: SectionValues;
-  /** The Lease of the process; those that controllers name are in the same namespace. Absent without leader election. */
+  /** The Lease of the process, with the namespace of those that controllers name. Absent without leader election. */
   readonly lease?: LeaseName;
   /** Whether clients connect over the network, so that Landfall must check their tokens. */
   readonly hasSecurePort: boolean;

@@ -143,6 +143,11 @@ export interface ControllerDefinition<S = unknown> {
   needsRight?(right: Right, settings: S): boolean;
   /** The oldest Kubernetes version that it works with, such as `1.26`. @default {any} */
   readonly leastKubernetes?: string;
+  /**
+   * Folder below deploy/manifests with manifests that run it alone, without a cloud, and crd.yaml, the
+   * CustomResourceDefinition of its kind. It must be off by default, need no cloud and name a Lease. @default {none}
+   */
+  readonly folder?: string;
   /** Registers its own metrics; only for the reference page. Absent: it has none. */
   registerMetrics?(registry: MetricsRegistry): unknown;
   /** Imports the controller's code. */

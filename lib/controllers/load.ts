@@ -37,6 +37,18 @@ export function listInstalled(
   );
 }
 
+/**
+ * Whether a controller can be installed by itself, beside an installation for a cloud or without any: it needs no
+ * cloud, and no Lease but its own.
+ */
+export function isStandalone({
+  isOffByDefault = false,
+  needsCloud,
+  lease,
+}: Pick<ControllerDefinition, "isOffByDefault" | "lease" | "needsCloud">): boolean {
+  return isOffByDefault && !needsCloud && lease !== undefined;
+}
+
 /** Loads controllers; keeps their order. */
 export function loadControllers(
   chosen: readonly ControllerDefinition[],

@@ -3,6 +3,7 @@ import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import type { ControllerDefinition, ControllerModule } from "../../lib/controllers/definition.ts";
 import {
+  isStandalone,
   listIdleSettings,
   listInstalled,
   listLeases,
@@ -85,4 +86,13 @@ test.each<[string[], (string | undefined)[]]>([
 ])("listLeases() is %j for controllers that name %j", (expected, names) => {
   const chosen = names.map((lease) => (lease === undefined ? {} : { lease }));
   expect(listLeases(chosen, "own")).toEqual(expected);
+});
+
+test.each([
+  [true, { isOffByDefault: true, needsCloud: false, lease: "shops" }],
+  [false, { needsCloud: false, lease: "shops" }],
+  [false, { isOffByDefault: true, needsCloud: true, lease: "shops" }],
+  [false, { isOffByDefault: true, needsCloud: false }],
+])("isStandalone() is %j for %j", (expected, controller) => {
+  expect(isStandalone(controller)).toBe(expected);
 });

@@ -62,7 +62,19 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- join "," (.Values.enabledControllers | default $cloud.controllers) }}
 {{- end }}
 
-{{- /* Name of the Secret with the settings. Empty if environment variables hold them. */}}
+{{- /* "true" if the release runs only controllers that need no cloud and no Lease but their own. */}}
+{{- define "landfall.isStandalone" -}}
+{{- $standalone := include "landfall.standalone" . | fromYaml }}
+{{- $rest := list }}
+{{- range splitList "," (include "landfall.controllers" .) }}
+{{- if not (hasKey $standalone .) }}
+{{- $rest = append $rest . }}
+{{- end }}
+{{- end }}
+{{- empty $rest }}
+{{- end }}
+
+{{- /* Name of the Secret with the settings. Empty if environment variables hold them, or there are none. */}}
 {{- define "landfall.configSecret" -}}
 {{- if and .Values.config .Values.existingConfigSecret }}
 {{- fail "set config or existingConfigSecret, not both" }}
@@ -78,7 +90,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- .Values.existingConfigSecret }}
 {{- else if .Values.config }}
 {{- include "landfall.fullname" . }}
-{{- else if not $isInEnvironment }}
+{{- else if not (or $isInEnvironment (eq (include "landfall.isStandalone" .) "true")) }}
 {{- $cloud.secret }}
 {{- end }}
 {{- end }}

@@ -3,6 +3,7 @@
 {{- $secret := include "landfall.configSecret" . }}
 {{- $file := include "landfall.configFile" . }}
 {{- $key := include "landfall.configKey" . }}
+{{- $isStandalone := eq (include "landfall.isStandalone" .) "true" }}
 serviceAccountName: {{ include "landfall.serviceAccountName" . }}
 {{ include "landfall.podSettings" . }}
 terminationGracePeriodSeconds: 30
@@ -27,12 +28,16 @@ containers:
     imagePullPolicy: {{ .Values.image.pullPolicy }}
     args:
       - run
+      {{- if or $secret (not $isStandalone) }}
       - --cloud-provider={{ .Values.cloudProvider }}
+      {{- end }}
       {{- if $secret }}
       - --cloud-config=/etc/landfall/{{ $file }}
       {{- end }}
       - --controllers={{ include "landfall.controllers" . }}
+      {{- if not $isStandalone }}
       - --leader-elect-resource-name={{ include "landfall.lease" . }}
+      {{- end }}
       - --secure-port=10258
       - --debug-address=127.0.0.1:10260
       - --v={{ .Values.logVerbosityLevel }}

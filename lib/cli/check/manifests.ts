@@ -4,18 +4,53 @@
  */
 import type { ProviderInstall } from "../../cloud/provider_definition.ts";
 
+import type { ControllerDefinition } from "../../controllers/definition.ts";
+import { listInstalled } from "../../controllers/load.ts";
+
 /** The user to whom `rbac-user.yaml` grants the permissions. */
 export const MANIFEST_USER = "landfall";
 
 /**
- * The path of a manifest from the root of the source, by the cloud that it is for.
+ * The path of a manifest from the root of the source, by what it is for: a cloud, or one controller.
  *
  * @param file Its name: `deployment.yaml`
  */
 export function toManifest(
-  install: Pick<ProviderInstall, "folder"> | undefined,
+  installed: Pick<ControllerDefinition | ProviderInstall, "folder"> | undefined,
   file: string,
 ): string {
-  const { folder } = install ?? {};
+  const { folder } = installed ?? {};
   return `deploy/manifests/${folder === undefined ? "" : `${folder}/`}${file}`;
+}
+
+/** A manifest with rights. */
+export interface RightsManifest {
+  /** Its path from the root of the source. */
+  readonly path: string;
+  /** Names of the controllers whose rights it grants. */
+  readonly controllers: ReadonlySet<string>;
+}
+
+/** What {@linkcode findRightsManifest} chooses by. */
+export interface RunningControllers {
+  readonly registry: readonly ControllerDefinition[];
+  /** The controllers that run. */
+  readonly chosen: readonly ControllerDefinition[];
+  /** How the cloud is installed. */
+  readonly install: ProviderInstall | undefined;
+}
+
+/** Finds the manifest with the rights of a user: of the one controller that runs if it has one, else of the cloud. */
+export function findRightsManifest({
+  registry,
+  chosen,
+  install,
+}: RunningControllers): RightsManifest {
+  const [only, second] = chosen;
+  const isAlone = only?.folder !== undefined && second === undefined;
+  const controllers = isAlone ? [only] : listInstalled(registry, install);
+  return {
+    path: toManifest(isAlone ? only : install, "rbac-user.yaml"),
+    controllers: new Set(controllers.map(({ name }) => name)),
+  };
 }

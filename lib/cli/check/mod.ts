@@ -29,7 +29,7 @@ import { type CheckedKubernetes, checkKubernetes } from "./kubernetes.ts";
 import { toInstalledLease } from "./leases/other_leaders.ts";
 import { checkLeases, type LeasesSearch } from "./leases/mod.ts";
 import { listNodePlans } from "./nodes.ts";
-import { toManifest } from "./manifests.ts";
+import { findRightsManifest, type RightsManifest, toManifest } from "./manifests.ts";
 import { checkPermissions } from "./permissions.ts";
 import { listReplicaFindings } from "./replicas.ts";
 import {
@@ -120,11 +120,11 @@ async function inspect(
         const installed = toInstalledLease(definition ?? { name: settings.cloudProvider });
         const lease = { own: ownLease, isNamed: isLeaseNamed, installed, chosen: fitting };
         const install = definition?.install;
-        const manifest = toManifest(install, "rbac-user.yaml");
+        const manifest = findRightsManifest({ registry, chosen: fitting, install });
         const user = impersonation?.user;
         const [kinds, permissions] = await Promise.all([
           checkKinds(checked, { chosen: fitting, install, settings }, signal),
-          checkRights(checked, { needs, lease, manifest, install, user }, signal),
+          checkRights(checked, { needs, lease, manifest, user }, signal),
         ]);
         return { ...checked, ...kinds, permissions };
       }),
@@ -194,15 +194,14 @@ interface WantedRights {
   readonly needs: Needs;
   readonly lease: Pick<LeasesSearch, "chosen" | "installed" | "isNamed" | "own">;
   /** The manifest that grants the permissions. */
-  readonly manifest: string;
-  readonly install: ProviderDefinition["install"];
+  readonly manifest: RightsManifest;
   /** The user whose permissions are checked; absent: the user of the credentials. */
   readonly user: string | undefined;
 }
 
 async function checkRights(
   { client, reviewer }: CheckedKubernetes,
-  { needs, lease, manifest, install, user }: WantedRights,
+  { needs, lease, manifest, user }: WantedRights,
   signal: AbortSignal,
 ): Promise<PermissionsStep> {
   if (!client || !reviewer) return { ...toSkipped(NO_KUBERNETES), permissions: [] };
@@ -215,7 +214,7 @@ async function checkRights(
     const isElected = needs.lease !== undefined;
     const search = { ...lease, isElected, client, reviewer, nowMs: systemClock.now() };
     const { findings, ...found } = await checkLeases(search, deadline);
-    const granting = { ...found, manifest, install, user };
+    const granting = { ...found, manifest, user };
     const step = await checkPermissions(reviewer, { ...needs, ...granting }, deadline);
     const status = toStatus([...step.permissions, ...findings]);
     return { ...step, status, findings, ...(user !== undefined && { user }) };

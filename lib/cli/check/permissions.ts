@@ -4,12 +4,10 @@
  */
 import { listRights, type Needs } from "../../app/rights.ts";
 import type { FindingLevel } from "../../cloud/inspection.ts";
-import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
-import { listInstalled } from "../../controllers/load.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { type Access, type AccessAnswer, reviewAccess } from "../../kube/access/review.ts";
 import type { Right } from "../../kube/access/rights.ts";
-import { MANIFEST_USER } from "./manifests.ts";
+import { MANIFEST_USER, type RightsManifest } from "./manifests.ts";
 import { type PermissionAnswer, type PermissionsStep, toStatus } from "./report.ts";
 
 /**
@@ -22,7 +20,7 @@ import { type PermissionAnswer, type PermissionsStep, toStatus } from "./report.
  */
 export async function checkPermissions(
   client: KubeClient,
-  { manifest, install, user, ...needs }: Needs & Granting & Installed,
+  { manifest, user, ...needs }: Needs & Granting,
   signal: AbortSignal,
 ): Promise<PermissionsStep> {
   const needed = listRights(needs);
@@ -36,24 +34,28 @@ export async function checkPermissions(
     status: toStatus(permissions),
     findings: [],
     permissions,
-    ...toAdvice(permissions, { manifest, user, inManifest: listInManifest(needs, install) }),
+    ...toAdvice(permissions, {
+      manifest,
+      user,
+      ownLease: needs.lease?.name,
+      inManifest: listInManifest(needs, manifest),
+    }),
   };
 }
 
 interface Granting {
   /** The manifest that grants the permissions to {@linkcode MANIFEST_USER}. */
-  readonly manifest: string;
+  readonly manifest: RightsManifest;
   readonly user?: string | undefined;
 }
 
-interface Installed {
-  /** How the cloud is installed. */
-  readonly install: ProviderDefinition["install"];
+interface Advising extends Granting {
+  /** The Lease that a flag names. */
+  readonly ownLease: string | undefined;
 }
 
-/** The resources of the manifests, each with its name if it has one: those that the controllers need that they start. */
-function listInManifest(needs: Needs, install: Installed["install"]): ReadonlySet<string> {
-  const controllers = new Set(listInstalled(needs.registry, install).map(({ name }) => name));
+/** The resources in the manifest, each with its name if it has one. */
+function listInManifest(needs: Needs, { controllers }: RightsManifest): ReadonlySet<string> {
   return new Set(listRights({ ...needs, controllers }).map(({ access }) => formatNamed(access)));
 }
 
@@ -79,7 +81,7 @@ function toPermission(
 
 function toAdvice(
   permissions: readonly PermissionAnswer[],
-  { inManifest, ...granting }: Granting & { readonly inManifest: ReadonlySet<string> },
+  { inManifest, ...granting }: Advising & { readonly inManifest: ReadonlySet<string> },
 ): { advice?: string } {
   const missing = permissions.filter(({ allowed }) => allowed !== "yes");
   if (missing.length === 0) return {};
@@ -100,25 +102,27 @@ const RECONCILE = "--dry-run=client -o yaml | kubectl auth reconcile -f -";
 
 function adviseManifest(
   missing: readonly PermissionAnswer[],
-  { manifest, user }: Granting,
+  { manifest, user, ownLease }: Advising,
 ): string {
   const lease = missing.find(({ resource }) => resource === "leases");
   const role = lease ? ` (for leases a Role in ${lease.namespace})` : "";
-  const apply = `kubectl apply -f ${manifest}`;
+  const apply = `kubectl apply -f ${manifest.path}`;
   const grant =
     user === MANIFEST_USER
       ? `grant what is missing to this user: ${apply}`
       : `grant what is missing to this user with a ClusterRole${role} and its binding, as ${apply} ` +
         `does for the user ${MANIFEST_USER}`;
   // The manifests grant the Lease that they name, which is not the default of the flag.
-  const isNamed = missing.some(({ resource, name }) => resource === "leases" && name);
+  const isNamed = missing.some(
+    ({ resource, name }) => resource === "leases" && name !== undefined && name === ownLease,
+  );
   const flag = "--leader-elect-resource-name";
   return isNamed ? `${grant}; or name the Lease that it may use with ${flag}` : grant;
 }
 
 /**
- * A ClusterRole for each resource that no manifest grants, or a Role in its namespace, and its binding. `kubectl auth reconcile` also adds rights
- * and users to those that exist, and takes none away.
+ * A ClusterRole for each resource that no manifest grants, or a Role in its namespace, and its binding. `kubectl auth
+ * reconcile` also adds rights and users to those that exist, and takes none away.
  */
 function adviseCommands(missing: readonly PermissionAnswer[], { user }: Granting): string {
   const groups = Map.groupBy(missing, formatNamed);

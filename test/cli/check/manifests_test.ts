@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { MANIFEST_USER, toManifest } from "../../../lib/cli/check/manifests.ts";
+import { findRightsManifest, MANIFEST_USER, toManifest } from "../../../lib/cli/check/manifests.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { requireProvider } from "../../../lib/providers/mod.ts";
+import { TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 
@@ -17,3 +19,20 @@ test.each([
     expect(await Bun.file(join(ROOT, path)).text()).toContain(`name: ${MANIFEST_USER}\n`);
   },
 );
+
+test("findRightsManifest() names that of the one controller that runs, if it has one", () => {
+  const registry = [...CONTROLLERS, twinController];
+  const [first] = CONTROLLERS;
+  if (first === undefined) throw new Error("there is no controller");
+  const find = (...chosen: (typeof registry)[number][]): [string, string[]] => {
+    const { path, controllers } = findRightsManifest({ registry, chosen, install: undefined });
+    return [path, [...controllers]];
+  };
+  expect(find(twinController)).toEqual(["deploy/manifests/galleries/rbac-user.yaml", [TWIN_NAME]]);
+  for (const chosen of [[], [first], [first, twinController]]) {
+    const [path, controllers] = find(...chosen);
+    expect(path).toBe("deploy/manifests/rbac-user.yaml");
+    expect(controllers).toContain(first.name);
+    expect(controllers).not.toContain(TWIN_NAME);
+  }
+});

@@ -10,6 +10,7 @@ import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 
 const ALL: Needs = needAll({ namespace: "kube-system", name: "lease" });
 const RIGHTS = listRights(ALL);
+const MANIFEST = { path: "m/rbac-user.yaml", controllers: ALL.controllers };
 
 /** Asks a server that denies these rights: `verb resource`. */
 function check(
@@ -25,11 +26,7 @@ function check(
       status: { allowed: !denied.includes(`${verb} ${formatResource(wanted)}`) },
     };
   };
-  return checkPermissions(
-    client,
-    { ...needs, manifest: "m/rbac-user.yaml", install: undefined },
-    new AbortController().signal,
-  );
+  return checkPermissions(client, { ...needs, manifest: MANIFEST }, new AbortController().signal);
 }
 
 /** The commands that the advice prints. */
@@ -132,7 +129,7 @@ describe("checkPermissions()", () => {
     };
     const { advice } = await checkPermissions(
       client,
-      { ...ALL, registry, controllers, manifest: "m", install: undefined, user: "landfall" },
+      { ...ALL, registry, controllers, manifest: MANIFEST, user: "landfall" },
       new AbortController().signal,
     );
     const add = "--namespace=kube-system --dry-run=client -o yaml | kubectl auth reconcile -f -";
@@ -142,6 +139,8 @@ describe("checkPermissions()", () => {
       `kubectl create rolebinding landfall-leases --role=landfall-leases --user=landfall ${add}`,
     ]);
     expect(advice).not.toContain("kubectl apply");
+    // No flag names this Lease.
+    expect(advice).not.toContain("--leader-elect-resource-name");
   });
 
   test("without a Lease, names its namespace and the flag for another one", async () => {

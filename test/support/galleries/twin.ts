@@ -22,6 +22,7 @@ export const twinController: ControllerDefinition<GallerySettings> = {
   aliases: ["example-gallery-twin-controller"],
   isOffByDefault: true,
   lease: TWIN_LEASE,
+  folder: "galleries",
   component: "example-gallery-twin-controller",
   rights: [
     ...shared.rights,
