@@ -1,0 +1,130 @@
+/**
+ * What the real HAProxy says of the configurations that load balancers get.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { planPod } from "../../../lib/controllers/sipcluster/services/load_balancer/pod.ts";
+import type { SipServices } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import {
+  type Answer,
+  planConfigs,
+  runProgram,
+  skipsHaproxy,
+} from "../../support/sipcluster/haproxy.ts";
+import { machine } from "../../support/sipcluster/machines.ts";
+
+const SERVICES: SipServices = {
+  loadBalancerControlPlane: [{ nodePort: 30001, nodeInterfaceId: "oam" }],
+  loadBalancerWorker: [{ nodePortRange: { start: 30002, end: 30011 }, nodeInterfaceId: "oam" }],
+};
+const VALID = { code: 0, output: "Configuration file is valid\n" };
+
+/** Written like those of users of the original operator. */
+const TEMPLATE = `global
+  daemon
+  maxconn 256
+
+defaults
+  mode tcp
+  timeout connect 30s
+  timeout client 600s
+  timeout server 600s
+
+{{- $servers := .Servers }}
+{{- range .ContainerPorts }}
+{{- $port := . }}
+
+frontend {{ .Name }}-front
+  bind *:{{ .ContainerPort }}
+  default_backend {{ .Name }}-back
+
+backend {{ .Name }}-back
+  balance roundrobin
+  {{- range $servers }}
+  {{- $server := . }}
+  server {{ $server.Name }} {{ $server.IP }}:{{ $port.ContainerPort }} check
+  {{- end }}
+{{- end }}`;
+
+function machines(count: number, toAddress: (at: number) => string): ReturnType<typeof machine>[] {
+  return Array.from({ length: count }, (_, at) => [
+    machine(`cp-${at}`, toAddress(at + 1)),
+    machine(`worker-${at}`, toAddress(at + 100), { role: "Worker", standby: at === 0 }),
+  ]).flat();
+}
+
+describe.skipIf(skipsHaproxy())("haproxy -c", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "landfall-haproxy-check-"));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  async function check(config: string): Promise<Answer> {
+    const path = join(folder, "haproxy.cfg");
+    await writeFile(path, config);
+    return runProgram("haproxy", ["-c", "-f", path]);
+  }
+
+  const families = [
+    ["IPv4", (at: number) => `10.0.0.${at}`],
+    ["IPv6", (at: number) => `2001:db8::${at.toString(16)}`],
+  ] as const;
+  for (const count of [0, 1, 3, 50]) {
+    for (const [family, toAddress] of families) {
+      test(`accepts ${count} servers with ${family} addresses, without a warning`, async () => {
+        for (const config of planConfigs(SERVICES, machines(count, toAddress))) {
+          expect(await check(config)).toEqual(VALID);
+        }
+      });
+
+      test(`accepts a template over ${count} servers with ${family} addresses`, async () => {
+        const templates = {
+          loadBalancerControlPlane: { "loadBalancerControlPlane.cfg": TEMPLATE },
+          loadBalancerWorker: { "loadBalancerWorker.cfg": TEMPLATE },
+        };
+        const configs = planConfigs(SERVICES, machines(count, toAddress), { templates });
+        expect(configs).toHaveLength(2);
+        for (const config of configs) {
+          expect(config.match(/^ {2}server .*$/gm) ?? []).toHaveLength(
+            count * (config.match(/^backend .*-back$/gm)?.length ?? 0),
+          );
+          expect(await check(config)).toEqual(VALID);
+        }
+      });
+    }
+  }
+
+  test("accepts servers whose hosts have the same name or one that HAProxy would not accept", async () => {
+    const hosts = [
+      machine("a", "10.0.0.1", { namespace: "east" }),
+      machine("a", "10.0.0.2", { namespace: "west" }),
+      machine("b c/d#e", "10.0.0.3"),
+      machine("f.example.org", "10.0.0.4"),
+    ];
+    const [config = ""] = planConfigs(SERVICES, hosts);
+    expect(config.match(/^ {2}server .*$/gm)).toHaveLength(4);
+    expect(await check(config)).toEqual(VALID);
+  });
+
+  test("is what the init container runs: a configuration that it refuses is not copied", async () => {
+    const [init] = planPod({ image: "", secret: "", ports: [], healthPort: 1, labels: {} })
+      .initContainers ?? [{ command: [] }];
+    const [program = "", ...args] = init?.command?.slice(0, -2) ?? [];
+    const [source, copy] = [join(folder, "source.cfg"), join(folder, "copy.cfg")];
+    await writeFile(source, "defaults\n  timeout client soon\nlisten x\n  bind :6443\n");
+    const refused = runProgram(program, [...args, source, copy]);
+    expect(refused.code).not.toBe(0);
+    expect(refused.output).toContain("timeout client");
+    expect(existsSync(copy)).toBe(false);
+
+    const [config = ""] = planConfigs(SERVICES, []);
+    await writeFile(source, config);
+    expect(runProgram(program, [...args, source, copy])).toEqual(VALID);
+    expect(await readFile(copy, "utf8")).toBe(config);
+  });
+});
