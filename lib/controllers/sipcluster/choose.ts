@@ -5,9 +5,11 @@
  */
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
+import type { BareMetalHost } from "./hosts/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { toAddresses } from "./hosts/network_data.ts";
 import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
+import { matchesSelector } from "./schedule/label_selector.ts";
 import { schedule } from "./schedule/schedule.ts";
 import type { HostFacts, Schedule } from "./schedule/types.ts";
 import { listNetworks } from "./services/networks.ts";
@@ -24,6 +26,24 @@ export interface Choice {
   readonly missed: readonly Key[];
 }
 
+/** Rounds before it reads ahead: most hosts have what they need. */
+const ROUNDS_ALONE = 3;
+/** How many hosts it reads ahead then, doubled with each round. */
+const READ_AHEAD = 4;
+
+/**
+ * Whether a cluster could use one more host, by its labels. A role that lacks none after all counts, too: a host for it
+ * may set another free for the role that does.
+ */
+export function toWants(
+  { nodes = {} }: SipClusterSpec,
+  { reports }: Pick<Schedule, "reports">,
+): (host: Pick<HostFacts, "labels">) => boolean {
+  const short = [...reports].filter(([, { wanted, have }]) => wanted > have);
+  const selectors = short.map(([role]) => nodes[role]?.labelSelector);
+  return ({ labels }) => selectors.some((selector) => matchesSelector(selector, labels));
+}
+
 /** Chooses hosts. It writes nothing. */
 export class HostChooser {
   readonly #options: HostChooserOptions;
@@ -33,23 +53,41 @@ export class HostChooser {
   }
 
   /**
-   * Decides for a cluster. Only Secrets of hosts that would be taken are read. Each round refuses the hosts that the
-   * round before found to have no address, so there are at most as many rounds as hosts.
+   * Decides for a cluster. Only Secrets of hosts that would be taken are read, and each round refuses the hosts that the
+   * round before found to have no address. If that goes on, it reads ahead, twice as far each time: where no host has
+   * the network, because its ID is misspelt, 10,000 hosts take 12 rounds and not 2,500.
    *
    * @throws {KubeError} if a Secret cannot be read: then nothing is known about its host
    */
   async choose(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Choice> {
     const networks = listNetworks(spec.services);
-    for (;;) {
-      const missed: Key[] = [];
+    for (let round = 1; ; round += 1) {
+      const missed = new Set<Key>();
       const choice = this.#decide(toKey(cluster), spec, (facts) => {
         const trouble = this.#findTrouble(facts, networks);
         if (trouble === undefined) return facts;
-        missed.push(facts.key);
+        missed.add(facts.key);
         return { ...facts, trouble };
       });
-      if (await this.#canServe(choice, networks, signal)) return { schedule: choice, missed };
+      if (await this.#canServe(choice, networks, signal)) {
+        return { schedule: choice, missed: [...missed] };
+      }
+      const next = round < ROUNDS_ALONE ? [] : this.#listOthers(toWants(spec, choice), missed);
+      await this.#options.addresses.readAll(next.slice(0, 2 ** round * READ_AHEAD), signal);
     }
+  }
+
+  /** The hosts that the cluster could take and that are not known to have no address. */
+  #listOthers(
+    wants: (host: HostFacts) => boolean,
+    missed: ReadonlySet<Key>,
+  ): readonly BareMetalHost[] {
+    const { index } = this.#options;
+    return Array.from(index.listFree())
+      .filter((facts) => wants(facts) && facts.trouble === undefined && !missed.has(facts.key))
+      .map(({ key }) => key)
+      .toSorted()
+      .flatMap((key) => index.find(key) ?? []);
   }
 
   #decide(

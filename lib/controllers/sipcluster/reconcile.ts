@@ -11,7 +11,7 @@ import type { KubeClient } from "../../kube/api/client.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
-import { type Choice, HostChooser } from "./choose.ts";
+import { type Choice, HostChooser, toWants } from "./choose.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
@@ -22,8 +22,7 @@ import { describeShortfall } from "./resource/conditions.ts";
 import { describeProblems } from "./resource/problems.ts";
 import { type SipCluster, type SipClusterSpec, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { type Outcome, planStatus } from "./resource/status.ts";
-import { matchesSelector } from "./schedule/label_selector.ts";
-import type { HostFacts, Schedule } from "./schedule/types.ts";
+import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices } from "./services/cluster_services.ts";
 import { EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
 
@@ -121,7 +120,7 @@ export class SipClusterReconciler {
     const key = toKey(cluster);
     const { schedule, missed } = await this.#takeHosts(cluster, spec, signal);
     if (schedule.isSatisfied) index.stopWaiting(key);
-    else index.wait(key, ({ labels }) => couldUse(spec, schedule, labels));
+    else index.wait(key, toWants(spec, schedule));
     this.#narrate(cluster, schedule);
     const served = await services.serve(cluster, spec, signal);
     const outcome: Outcome = { kind: "served", schedule, ...served };
@@ -244,17 +243,6 @@ export class SipClusterReconciler {
     const path = { namespace, name, subresource: "status" };
     written.note(cluster, await client.patch(SIP_CLUSTERS, path, patch, signal));
   }
-}
-
-/** Whether a role that lacks hosts selects a host with these labels. */
-function couldUse(
-  { nodes = {} }: SipClusterSpec,
-  { reports }: Schedule,
-  labels: HostFacts["labels"],
-): boolean {
-  return [...reports].some(
-    ([role, { missing }]) => missing > 0 && matchesSelector(nodes[role]?.labelSelector, labels),
-  );
 }
 
 /** How often Landfall asks whether services are gone that are not watched. */
