@@ -220,7 +220,8 @@ ${renderClouds(definitions)}
   If your Secret has another name, set \`existingConfigSecret\`. To let the chart create the Secret, write the
   settings into \`config\`.
 
-${standalone}All other values have defaults. The chart refuses values, settings, flags and controllers that do not exist.
+${standalone}All other values have defaults.
+The chart refuses values, settings, flags and controllers that do not exist.
 
 ## Values
 

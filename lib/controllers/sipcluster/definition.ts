@@ -31,6 +31,7 @@ export const sipClusterController: ControllerDefinition = {
   kind: SIP_CLUSTERS,
   needsCloud: false,
   lease: LEASE,
+  folder: "sipcluster",
   component: COMPONENT,
   events: EVENT_WORDS,
   words: [
