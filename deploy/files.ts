@@ -18,6 +18,7 @@ import {
   MANIFEST_CLOUDS,
   toCloud,
 } from "./clouds.ts";
+import { KINDS, renderCrdFiles } from "./crds.ts";
 import { toConfigRules } from "./values/config_schema.ts";
 import {
   type ChartValues,
@@ -54,6 +55,7 @@ export function renderFiles(
   return new Map([
     ...MANIFEST_CLOUDS.flatMap(renderCloudFiles),
     ...registry.flatMap(renderStandaloneFiles),
+    ...renderCrdFiles(WRITTEN, KINDS),
     ["monitoring/prometheus-rule.yaml", renderPrometheusRule()],
     ["chart/files/landfall.rules.yaml", readMonitoring("landfall.rules.yaml")],
     ["chart/files/grafana-dashboard.json", readMonitoring("grafana-dashboard.json")],

@@ -184,7 +184,7 @@ describe("deploy/", () => {
 describe("deploy/chart", () => {
   test("has no value that no template uses, and uses none that does not exist", async () => {
     const folder = join(ROOT, "deploy/chart/templates");
-    const names = await readdir(folder);
+    const names = (await readdir(folder, { recursive: true })).filter((name) => name.includes("."));
     const texts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
     const used = new Set(
       texts.flatMap((text) => [...text.matchAll(/\.Values\.(\w+)/g)].map(([, name = ""]) => name)),

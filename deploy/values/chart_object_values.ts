@@ -24,6 +24,22 @@ export function listObjectValues(): ChartValues {
       help: "The rights of the service account.",
       values: { create: value("Whether the chart creates roles and bindings.", true, SWITCH) },
     },
+    crds: {
+      help: "The CustomResourceDefinitions of Landfall's own kinds, which only the controller sipcluster has.",
+      values: {
+        install: value(
+          "Whether the chart applies them. If they exist and another release or program made them, helm stops:\n" +
+            "then leave this false, and apply deploy/manifests/sipcluster/crd.yaml.",
+          false,
+          SWITCH,
+        ),
+        keep: value(
+          "Whether helm uninstall keeps them. Without them, Kubernetes deletes all their objects.",
+          true,
+          SWITCH,
+        ),
+      },
+    },
     service: {
       help: "A headless Service for metrics.",
       values: {

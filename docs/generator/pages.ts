@@ -15,6 +15,7 @@ import { renderAnnotationsPage } from "./annotations_page.ts";
 import { renderBreakList } from "./breaks_list.ts";
 import { renderConfigPage } from "./config_page.ts";
 import { type EventSource, renderEventsPage } from "./events_page.ts";
+import { renderKindPage, toKindPageName } from "./kind_page.ts";
 import { renderFlagsPage } from "./flags_page.ts";
 import { renderLabelsPage } from "./labels_page.ts";
 import { toCode } from "./markdown.ts";
@@ -66,7 +67,7 @@ function listProblemSources(
 
 /** Texts by file name in docs/reference. */
 export function renderPages(registries: Registries = ALL): ReadonlyMap<string, string> {
-  const { controllers, providers } = registries;
+  const { controllers, kinds, providers } = registries;
   const sources = controllers.flatMap((one): EventSource[] => [
     {
       ...one,
@@ -83,6 +84,7 @@ export function renderPages(registries: Registries = ALL): ReadonlyMap<string, s
     ["labels.md", renderLabelsPage(registries)],
     ["metrics.md", renderMetricsPage(registries)],
     ["permissions.md", renderPermissionsPage(registries)],
+    ...kinds.map((one): [string, string] => [toKindPageName(one), renderKindPage(one)]),
   ]);
 }
 

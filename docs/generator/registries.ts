@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
-import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
+import type { ControllerDefinition, KindDefinition } from "../../lib/controllers/definition.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { SERVICES } from "../../lib/kube/kinds/service.ts";
 import { loadProviders } from "../../lib/providers/mod.ts";
@@ -11,6 +11,8 @@ import { loadProviders } from "../../lib/providers/mod.ts";
 /** Controllers and clouds, in the order of the pages. */
 export interface Registries {
   readonly controllers: readonly ControllerDefinition[];
+  /** Kinds that Kubernetes does not have, of these controllers. */
+  readonly kinds: readonly KindDefinition[];
   /** The first is the default. */
   readonly providers: readonly ProviderDefinition[];
 }
@@ -21,4 +23,8 @@ export function isOfServices({ kind }: ControllerDefinition): boolean {
 }
 
 /** All that Landfall has. */
-export const ALL: Registries = { controllers: CONTROLLERS, providers: await loadProviders() };
+export const ALL: Registries = {
+  controllers: CONTROLLERS,
+  kinds: (await Promise.all(CONTROLLERS.map((one) => one.loadKinds?.() ?? []))).flat(),
+  providers: await loadProviders(),
+};

@@ -9,6 +9,7 @@ import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
+import type { CustomResourceDefinition } from "../kube/kinds/crd.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { ControllerContext } from "./context.ts";
 import type { ControllerFlag } from "./flags.ts";
@@ -39,6 +40,24 @@ export interface HostReport {
   readonly standby?: boolean;
   /** What uses it, with kind, namespace and name. */
   readonly consumer?: string;
+}
+
+/** A condition in the status, with one of its reasons. */
+export interface ConditionWord {
+  readonly type: string;
+  readonly status: "True" | "False";
+  readonly reason: string;
+  /** When it is written, in one sentence. */
+  readonly meaning: string;
+}
+
+/** A kind that Kubernetes does not have. */
+export interface KindDefinition {
+  readonly crd: CustomResourceDefinition;
+  /** For the reference page: what such an object is, in whole sentences. */
+  readonly about: string;
+  /** The conditions that the controller writes, in the order of the page. */
+  readonly conditions: readonly ConditionWord[];
 }
 
 /**
@@ -137,6 +156,12 @@ export interface ControllerDefinition<S = unknown> {
   readonly section?: SettingsSection<S>;
   /** Kinds that it watches, besides Nodes, which come with the cloud. Their rights are added automatically. */
   readonly watches: readonly Resource<KubeObject>[];
+  /**
+   * Imports the definitions of kinds that Kubernetes does not have, for manifests and reference pages.
+   *
+   * @default {it has none}
+   */
+  loadKinds?(): Promise<readonly KindDefinition[]>;
   /** All other rights that it needs in the cluster. */
   readonly rights: readonly Right[];
   /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs every right} */

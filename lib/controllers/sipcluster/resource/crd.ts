@@ -5,7 +5,8 @@
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import { assert } from "../../../core/assert.ts";
-import type { CustomKind, OpenApiSchema, PrinterColumn } from "../../custom_kind.ts";
+import type { OpenApiSchema, PrinterColumn } from "../../../kube/kinds/crd.ts";
+import type { KindDefinition } from "../../definition.ts";
 import { SPEC } from "./schema/spec.ts";
 import { STATUS } from "./schema/status.ts";
 import { SIP_CLUSTERS } from "./sip_cluster.ts";
@@ -48,7 +49,7 @@ const COLUMNS: readonly PrinterColumn[] = [
 ];
 
 /** SIPClusters, as a kind that Kubernetes does not have. */
-export const SIP_CLUSTER_KIND: CustomKind = {
+export const SIP_CLUSTER_KIND: KindDefinition = {
   crd: {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -87,8 +88,8 @@ export const SIP_CLUSTER_KIND: CustomKind = {
     },
   },
   about:
-    "A SIPCluster chooses BareMetalHosts of metal3 for a tenant's cluster, labels them, and makes load balancers, jump " +
-    "hosts and OIDC providers for it, in its own namespace.",
+    "A SIPCluster chooses BareMetalHosts of metal3 for a tenant's cluster, labels them, and makes load balancers, " +
+    "jump hosts and OIDC providers for it, in its own namespace.",
   conditions: Object.entries(CONDITION_WORDS).flatMap(([type, words]) =>
     Object.values<ReasonWord>(words).map((word) => ({ type, ...word })),
   ),

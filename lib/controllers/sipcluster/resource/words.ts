@@ -26,7 +26,20 @@ export interface ConditionWords {
   readonly Scheduled: Readonly<
     Record<"done" | "tooClose" | "invalid" | "unschedulable" | "labels" | "waiting", ReasonWord>
   >;
-  readonly ServicesReady: Readonly<Record<"done" | "waiting", ReasonWord>>;
+  readonly ServicesReady: Readonly<
+    Record<
+      | "done"
+      | "waiting"
+      | "failed"
+      | "nodePort"
+      | "nameTaken"
+      | "refused"
+      | "forbidden"
+      | "contested"
+      | "deadline",
+      ReasonWord
+    >
+  >;
   readonly ContractionBlocked: Readonly<Record<"inUse" | "free", ReasonWord>>;
 }
 
@@ -34,6 +47,7 @@ const INVALID = "InvalidSpec";
 const UNSCHEDULABLE = "Unschedulable";
 const LABELS = "UnableToApplyLabels";
 const PROGRESSING = "Progressing";
+const SERVICE_FAILURE = "InfraServiceFailure";
 
 const yes = (reason: string, meaning: string): ReasonWord => ({ status: "True", reason, meaning });
 const no = (reason: string, meaning: string): ReasonWord => ({ status: "False", reason, meaning });
@@ -55,7 +69,7 @@ export const CONDITION_WORDS: ConditionWords = {
     ),
     labels: no(LABELS, "The API server refused a change of a host's labels. Landfall tries again."),
     services: no(
-      "InfraServiceFailure",
+      SERVICE_FAILURE,
       "A service cannot be made as the spec asks. The message of ServicesReady says why.",
     ),
     waiting: no(
@@ -87,9 +101,22 @@ export const CONDITION_WORDS: ConditionWords = {
       "ServicesAvailable",
       "All services of the spec are available. Also if the spec has none.",
     ),
-    waiting: no(
-      PROGRESSING,
-      "Pods of a service start. With another reason, the message says what is wrong.",
+    waiting: no(PROGRESSING, "Pods of a service start."),
+    failed: no(
+      SERVICE_FAILURE,
+      "A service cannot be made from the spec, or from the ConfigMap with its template.",
+    ),
+    nodePort: no("NodePortUnavailable", "A node port is taken, or outside of the cluster's range."),
+    nameTaken: no("NameTaken", "An object of the same name belongs to something else."),
+    refused: no("ObjectRefused", "The API server refuses an object of a service."),
+    forbidden: no(
+      "Forbidden",
+      "A right is missing, a quota is used up, or an admission plugin refuses an object.",
+    ),
+    contested: no("Contested", "Another program changes an object again after each correction."),
+    deadline: no(
+      "ProgressDeadlineExceeded",
+      "Pods of a service do not become ready in time. Kubernetes says so, or another reason of the Deployment.",
     ),
   },
   ContractionBlocked: {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { evaluate } from "@marcbachmann/cel-js";
-import type { OpenApiSchema } from "../../../../lib/controllers/custom_kind.ts";
+import type { OpenApiSchema } from "../../../../lib/kube/kinds/crd.ts";
 import { checkSpec } from "../../../../lib/controllers/sipcluster/resource/check_spec.ts";
 import { SIP_CLUSTER_KIND } from "../../../../lib/controllers/sipcluster/resource/crd.ts";
 import { RIGHT_SPECS, WRONG_SPECS } from "../../../support/sipcluster/spec_cases.ts";

@@ -4,6 +4,7 @@
  */
 import * as v from "valibot";
 import { parseIp } from "../../../../core/net/ip.ts";
+import { DEFAULT_IMAGE } from "../../services/load_balancer/words.ts";
 import type {
   Auth,
   JumpHost,
@@ -51,12 +52,12 @@ const COMMON = {
   nodeLabels: optional(labels(), "Labels of the Nodes that the Pods run on. Empty: on every Node."),
   clusterIP: optional(clusterIp(), "Cluster IP of the Service. Empty: Kubernetes chooses one."),
 } as const;
-const OPTIONAL_IMAGE = optional(IMAGE, `${ABOUT_IMAGE} Empty: the image that the reference names.`);
+const BALANCER_IMAGE = optional(IMAGE, `${ABOUT_IMAGE} Empty: ${DEFAULT_IMAGE}.`);
 const REQUIRED_INTERFACE = required(INTERFACE, ABOUT_INTERFACE);
 const REQUIRED_NODE_PORT = required(NODE_PORT, ABOUT_NODE_PORT);
 
 const CONTROL_PLANE = object<LoadBalancerControlPlane>({
-  image: OPTIONAL_IMAGE,
+  image: BALANCER_IMAGE,
   nodeInterfaceId: REQUIRED_INTERFACE,
   nodePort: REQUIRED_NODE_PORT,
   ...COMMON,
@@ -82,7 +83,7 @@ const RANGE = withRules(
 );
 
 const WORKER = object<LoadBalancerWorker>({
-  image: OPTIONAL_IMAGE,
+  image: BALANCER_IMAGE,
   nodeInterfaceId: REQUIRED_INTERFACE,
   nodePortRange: required(
     RANGE,
@@ -121,7 +122,7 @@ const JUMP_HOST = object<JumpHost>({
 
 const AUTH = withRules(
   object<Auth>({
-    image: OPTIONAL_IMAGE,
+    image: optional(IMAGE, `${ABOUT_IMAGE} Empty: the release of Dex that Landfall was made for.`),
     nodeInterfaceId: optional(
       text(253),
       "Without a meaning here: an OIDC provider needs no address of a host. Old manifests have it.",

@@ -1,5 +1,5 @@
 /**
- * What a controller says about a kind of objects that Kubernetes does not have.
+ * CustomResourceDefinitions, and the schemas in them.
  * @module
  */
 
@@ -57,22 +57,4 @@ export interface OpenApiSchema {
     readonly rule: string;
     readonly message: string;
   }[];
-}
-
-/** A condition in the status, with one of its reasons. */
-export interface ConditionWord {
-  readonly type: string;
-  readonly status: "True" | "False";
-  readonly reason: string;
-  /** When it is written, in one sentence. */
-  readonly meaning: string;
-}
-
-/** A kind of a controller's own. */
-export interface CustomKind {
-  readonly crd: CustomResourceDefinition;
-  /** For the reference page: what such an object is, in whole sentences. */
-  readonly about: string;
-  /** The conditions that the controller writes, in the order of the page. */
-  readonly conditions: readonly ConditionWord[];
 }

@@ -1,0 +1,50 @@
+/**
+ * The CustomResourceDefinitions of controllers that have kinds of their own.
+ * @module
+ */
+import type { ControllerDefinition, KindDefinition } from "../lib/controllers/definition.ts";
+import { CONTROLLERS } from "../lib/controllers/mod.ts";
+import { toYaml, toYamlFile } from "./yaml.ts";
+
+/** A controller, and the kinds that Kubernetes does not have. */
+export interface ControllerKinds {
+  readonly controller: string;
+  /** Where its manifests are, below `manifests/`. */
+  readonly folder: string;
+  readonly kinds: readonly KindDefinition[];
+}
+
+/** Loads the kinds of controllers; of those without one nothing. */
+export async function loadKinds(
+  registry: readonly Pick<ControllerDefinition, "folder" | "loadKinds" | "name">[],
+): Promise<ControllerKinds[]> {
+  const all = registry.map(async ({ name, folder = name, loadKinds }) => ({
+    controller: name,
+    folder,
+    kinds: (await loadKinds?.()) ?? [],
+  }));
+  return (await Promise.all(all)).filter(({ kinds }) => kinds.length > 0);
+}
+
+/** The kinds of all controllers. */
+export const KINDS: readonly ControllerKinds[] = await loadKinds(CONTROLLERS);
+
+/** The files with CRDs by path: one for each controller, and for the chart one for each kind. */
+export function renderCrdFiles(
+  head: string,
+  all: readonly ControllerKinds[],
+): [path: string, text: string][] {
+  return all.flatMap(({ controller, folder, kinds }): [string, string][] => {
+    const about = `${head}
+
+The kinds of the controller ${controller}: kubectl apply -f crd.yaml. Deleting this file deletes all their objects.`;
+    const documents = kinds.map(({ crd }) => toYaml(crd));
+    return [
+      [`manifests/${folder}/crd.yaml`, toYamlFile(about, documents)],
+      ...kinds.map(({ crd }): [string, string] => [
+        `chart/files/crds/${crd.metadata.name}.yaml`,
+        toYamlFile(head, [toYaml(crd)]),
+      ]),
+    ];
+  });
+}

@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { parse } from "yaml";
+import { loadKinds, renderCrdFiles } from "../../deploy/crds.ts";
+import { sipClusterController } from "../../lib/controllers/sipcluster/definition.ts";
+import { SIP_CLUSTER_KIND } from "../../lib/controllers/sipcluster/resource/crd.ts";
+
+test("loadKinds() leaves out controllers without kinds", async () => {
+  expect(await loadKinds([{ name: "node" }, sipClusterController])).toEqual([
+    { controller: "sipcluster", folder: "sipcluster", kinds: [SIP_CLUSTER_KIND] },
+  ]);
+});
+
+test("renderCrdFiles() writes the CRD for kubectl and for the chart, byte for byte the same object", async () => {
+  const files = new Map(renderCrdFiles("Head.", await loadKinds([sipClusterController])));
+  expect([...files.keys()]).toEqual([
+    "manifests/sipcluster/crd.yaml",
+    "chart/files/crds/sipclusters.airship.airshipit.org.yaml",
+  ]);
+  const crd: unknown = JSON.parse(JSON.stringify(SIP_CLUSTER_KIND.crd));
+  for (const text of files.values()) {
+    expect(text).toStartWith("# Head.\n");
+    expect(parse(text)).toEqual(crd);
+  }
+});
