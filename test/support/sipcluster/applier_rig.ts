@@ -25,6 +25,7 @@ import { SIP_CLUSTER_LABEL } from "../../../lib/controllers/sipcluster/words.ts"
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
@@ -104,6 +105,7 @@ export function toPlan(input: PlanInput = {}): ServicePlan {
 /** An applier, and what it works on. */
 export interface ApplierRig extends AsyncDisposable {
   readonly kubernetes: KubernetesSimulator;
+  readonly client: KubeClient;
   /** The time of the applier. */
   readonly clock: ManualClock;
   readonly cluster: SipCluster;
@@ -214,6 +216,7 @@ export async function startApplier({ minor }: { minor?: number } = {}): Promise<
   });
   return {
     kubernetes,
+    client,
     clock,
     cluster,
     signal,

@@ -96,6 +96,8 @@ export interface Auth extends ServiceFields {
   readonly nodePort: number;
   /** Begins with `https://`. */
   readonly issuerURL?: string;
+  /** ID of the tenant's API servers among the clients of the configuration. @default {kubernetes} */
+  readonly clientID?: string;
   /** Name of a Secret with Dex's configuration, key `config.yaml`. */
   readonly configSecret?: string;
   /** Name of a Secret of type kubernetes.io/tls. */

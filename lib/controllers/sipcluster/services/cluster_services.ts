@@ -15,6 +15,8 @@ import { checkSpec } from "../resource/check_spec.ts";
 import type { ServiceState } from "../resource/conditions.ts";
 import { type Endpoint, type SipCluster, type SipClusterSpec } from "../resource/sip_cluster.ts";
 import { ServiceApplier } from "./apply.ts";
+import { planAuth } from "./auth/providers.ts";
+import { type AuthFacts, AuthSecrets } from "./auth/secrets.ts";
 import { ensureHostKeys, type HostKey } from "./jump_host/host_keys.ts";
 import { planJumpHosts } from "./jump_host/jump_hosts.ts";
 import { handleRebootRequests, type RebootPass } from "./jump_host/reboot_requests.ts";
@@ -23,7 +25,7 @@ import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts"
 import { listNetworks } from "./networks.ts";
 import { CONFIG_MAPS, type ConfigMap, type Deployment, OWNED_SERVICES } from "./owned_kinds.ts";
 import { judgeReadiness } from "./readiness.ts";
-import type { Machine, ServicePlan } from "./types.ts";
+import type { Machine, ServiceInput, ServicePlan } from "./types.ts";
 
 /** What {@linkcode ClusterServices} need. */
 export interface ClusterServicesOptions {
@@ -43,12 +45,21 @@ export interface Served {
   readonly againMs: number;
 }
 
+/** What services are planned from. */
+interface PlanInput extends ServiceInput {
+  readonly hostKeys: ReadonlyMap<string, HostKey>;
+  readonly auth: AuthFacts;
+}
+
+const NO_AUTH: AuthFacts = { secrets: new Map(), hasDexKinds: true, againMs: Infinity };
+
 /** The services of all clusters. */
 export class ClusterServices {
   /** Changes that decide about services, for the loop. */
   readonly sources: readonly KeySource[];
   readonly #options: ClusterServicesOptions;
   readonly #applier: ServiceApplier;
+  readonly #authSecrets: AuthSecrets;
   /** Users' templates of HAProxy's configuration. */
   readonly #templates: ReadonlyMap<LoadBalancerKind, StoreReader<ConfigMap>>;
 
@@ -57,6 +68,7 @@ export class ClusterServices {
     const { caches } = options;
     this.#options = options;
     this.#applier = new ServiceApplier(options);
+    this.#authSecrets = new AuthSecrets(options.client, options.clock);
     this.#templates = new Map(
       LOAD_BALANCERS.map(({ kind, template: { configMap } }) => {
         const fieldSelector = `metadata.name=${configMap}`;
@@ -80,7 +92,9 @@ export class ClusterServices {
    */
   async serve(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Served> {
     const { machines, missing } = await this.#listMachines(cluster, spec, signal);
-    const plans = await this.#plan(cluster, machines, signal);
+    const auth = await this.#authSecrets.read(cluster, spec.services.auth ?? [], signal);
+    const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
+    const plans = this.#plan({ cluster, machines, hostKeys, auth });
     const { problems, againMs } = await this.#applier.apply(cluster, plans, signal);
     const states = plans.map((plan): ServiceState => {
       const problem = problems.find(({ service }) => service === plan.service);
@@ -95,7 +109,7 @@ export class ClusterServices {
       machines,
       services: [...states, ...unreachable],
       endpoints: plans.flatMap((plan) => this.#listEndpoints(plan)),
-      againMs,
+      againMs: Math.min(againMs, auth.againMs),
     };
   }
 
@@ -118,35 +132,23 @@ export class ClusterServices {
    */
   async remove(cluster: SipCluster, signal: AbortSignal): Promise<readonly string[]> {
     const isValid = checkSpec(cluster.spec).isValid;
-    // What a deleted cluster has no host key for is found by its owner.
-    const plans = isValid ? this.#planWith(cluster, [], new Map()) : [];
+    // What cannot be planned without keys and Secrets is found by its owner.
+    const facts = { machines: [], hostKeys: new Map(), auth: NO_AUTH };
+    const plans = isValid ? this.#plan({ cluster, ...facts }) : [];
     return await this.#applier.remove(cluster, plans, signal);
   }
 
   /** Forgets a cluster that is gone. */
   forget(key: Key): void {
     this.#applier.forget(key);
+    this.#authSecrets.forget(key);
   }
 
-  /** Plans the services, and makes the keys of jump hosts that have none. */
-  async #plan(
-    cluster: SipCluster,
-    machines: readonly Machine[],
-    signal: AbortSignal,
-  ): Promise<readonly ServicePlan[]> {
-    const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
-    return this.#planWith(cluster, machines, hostKeys);
-  }
-
-  #planWith(
-    cluster: SipCluster,
-    machines: readonly Machine[],
-    hostKeys: ReadonlyMap<string, HostKey>,
-  ): readonly ServicePlan[] {
-    const input = { cluster, machines };
+  #plan({ hostKeys, auth, ...input }: PlanInput): readonly ServicePlan[] {
     return [
-      ...planLoadBalancers(input, { templates: this.#findTemplates(cluster) }),
+      ...planLoadBalancers(input, { templates: this.#findTemplates(input.cluster) }),
       ...planJumpHosts({ ...input, hostKeys }),
+      ...planAuth({ ...input, facts: auth }),
     ];
   }
 

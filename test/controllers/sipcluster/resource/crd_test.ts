@@ -159,6 +159,7 @@ describe("the CRD", () => {
     expect(Object.fromEntries(defaults.map(([path, one]) => [path, one.default]))).toEqual({
       ".spec.nodes.*.count.active": 0,
       ".spec.nodes.*.count.standby": 0,
+      ".spec.services.auth[].clientID": "kubernetes",
       ".spec.services.jumpHost[].bmc.proxy": false,
       ".spec.scheduling.spreadAcrossRoles": false,
       ".spec.scheduling.releaseConsumedHosts": false,

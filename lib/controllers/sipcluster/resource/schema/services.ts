@@ -132,6 +132,11 @@ const AUTH = withRules(
       form(/^https:\/\/\S+$/, 2048, "a URL that begins with https://"),
       "URL of the issuer, as clients reach it.",
     ),
+    clientID: optional(
+      form(/^[-A-Za-z0-9._~]+$/, 253, "the ID of a client: letters, digits and - . _ ~"),
+      "ID of the tenant's API servers among the clients in the configuration of Dex.",
+      "kubernetes",
+    ),
     configSecret: optional(
       objectName(),
       "Name of a Secret in the same namespace with the configuration of Dex, key config.yaml.",

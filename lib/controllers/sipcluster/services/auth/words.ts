@@ -22,3 +22,19 @@ export const DEX_KINDS: Readonly<Record<string, string>> = {
 };
 /** What Dex does with its objects. */
 export const DEX_VERBS: readonly string[] = ["create", "delete", "get", "list", "update"];
+/** The version of these kinds. */
+export const DEX_VERSION = "v1";
+
+/** Used if an entry names no image. */
+export const DEFAULT_IMAGE = "ghcr.io/dexidp/dex:v2.46.0";
+/** The ID of the tenant among the clients of Dex, if an entry names none. */
+export const DEFAULT_CLIENT_ID = "kubernetes";
+/** Prefix of the objects' names, and the labels `component` and `name`. */
+export const DEX = "dex";
+
+/** Key of the Secret with Dex's configuration. */
+export const CONFIG_KEY = "config.yaml";
+/** Where the container has the configuration, and where the certificate: `web.tlsCert` and `web.tlsKey` name it. */
+export const PATHS = { config: "/etc/dex/config", tls: "/etc/dex/tls" } as const;
+/** Where the API servers of a tenant have the CA. */
+export const CA_FILE = "/etc/kubernetes/pki/oidc-ca.crt";

@@ -1,0 +1,110 @@
+/**
+ * The Pods of an OIDC provider.
+ * @module
+ */
+import type { V1Container, V1PodSpec } from "@kubernetes/client-node";
+import type { Raw } from "../../../../kube/kinds/resource.ts";
+import { CONFIG_KEY, DEX, PATHS } from "./words.ts";
+
+/** What the Pods of one provider need. */
+export interface PodInput {
+  /** Name of their ServiceAccount. */
+  readonly account: string;
+  readonly image: string;
+  readonly configSecret: string;
+  readonly tlsSecret: string;
+  /** The labels of the Pods. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The labels of the Nodes on which they run. */
+  readonly nodeLabels?: Readonly<Record<string, string>>;
+}
+
+/** The user `dex` of the official image. */
+const USER = 1_001;
+const HTTPS_PORT = 5_554;
+const TELEMETRY_PORT = 5_558;
+const READ_ONLY_MODE = 0o440;
+
+/** Plans the Pods. They have no rights but those on the state of Dex, and run on different Nodes if there are several. */
+export function planPod(input: PodInput): Raw<V1PodSpec> {
+  const { account, configSecret, tlsSecret, labels, nodeLabels = {} } = input;
+  const items = [{ key: CONFIG_KEY, path: CONFIG_KEY }];
+  return {
+    serviceAccountName: account,
+    automountServiceAccountToken: true,
+    enableServiceLinks: false,
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      runAsGroup: USER,
+      fsGroup: USER,
+      seccompProfile: { type: "RuntimeDefault" },
+    },
+    containers: [planContainer(input)],
+    volumes: [
+      {
+        name: "config",
+        secret: { secretName: configSecret, items, defaultMode: READ_ONLY_MODE },
+      },
+      { name: "tls", secret: { secretName: tlsSecret, defaultMode: READ_ONLY_MODE } },
+    ],
+    topologySpreadConstraints: [
+      {
+        maxSkew: 1,
+        topologyKey: "kubernetes.io/hostname",
+        whenUnsatisfiable: "ScheduleAnyway",
+        labelSelector: { matchLabels: labels },
+      },
+    ],
+    ...(Object.keys(nodeLabels).length > 0 && { nodeSelector: nodeLabels }),
+    tolerations: ["control-plane", "master"].map((role) => ({
+      key: `node-role.kubernetes.io/${role}`,
+      operator: "Exists",
+      effect: "NoSchedule",
+    })),
+  };
+}
+
+/**
+ * The flags set the addresses, whatever the configuration says. The entry point of the image is left out: it writes a
+ * copy of the configuration.
+ */
+function planContainer({ image }: PodInput): Raw<V1Container> {
+  const probe = (path: string): Raw<V1Container>["readinessProbe"] => ({
+    httpGet: { path, port: "telemetry", scheme: "HTTP" },
+  });
+  return {
+    name: DEX,
+    image,
+    imagePullPolicy: "IfNotPresent",
+    command: ["/usr/local/bin/dex", "serve"],
+    args: [
+      `--web-https-addr=:${HTTPS_PORT}`,
+      `--telemetry-addr=:${TELEMETRY_PORT}`,
+      `${PATHS.config}/${CONFIG_KEY}`,
+    ],
+    env: [
+      {
+        name: "KUBERNETES_POD_NAMESPACE",
+        valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } },
+      },
+    ],
+    ports: [
+      { name: "https", containerPort: HTTPS_PORT, protocol: "TCP" },
+      { name: "telemetry", containerPort: TELEMETRY_PORT, protocol: "TCP" },
+    ],
+    readinessProbe: { ...probe("/healthz/ready"), periodSeconds: 10, timeoutSeconds: 5 },
+    livenessProbe: { ...probe("/healthz/live"), periodSeconds: 10, failureThreshold: 6 },
+    resources: { requests: { cpu: "50m", memory: "64Mi" }, limits: { memory: "512Mi" } },
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ["ALL"] },
+      readOnlyRootFilesystem: true,
+      runAsNonRoot: true,
+    },
+    volumeMounts: [
+      { name: "config", mountPath: PATHS.config, readOnly: true },
+      { name: "tls", mountPath: PATHS.tls, readOnly: true },
+    ],
+  };
+}

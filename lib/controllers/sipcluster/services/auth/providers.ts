@@ -1,0 +1,202 @@
+/**
+ * Plans OIDC providers: Dex, and what the API servers of a tenant must know to trust it.
+ *
+ * Landfall writes no connector and no client: users keep the configuration of Dex in a Secret of their own. It must
+ * have the same `issuer` as the entry, a client with the ID of the entry, `storage` of type `kubernetes` with
+ * `inCluster: true`, and in `web` the files of the certificate in /etc/dex/tls.
+ *
+ * Dex keeps its state in kinds of its own. It would create them, but may not: a right on CustomResourceDefinitions is
+ * one on the whole cluster. An administrator installs them once.
+ * @module
+ */
+import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
+import type { Auth } from "../../resource/sip_cluster.ts";
+import { CONFIG_HASH } from "../../words.ts";
+import { hashContent, toLabels, toObjectName } from "../names.ts";
+import {
+  CONFIG_MAPS,
+  DEPLOYMENTS,
+  OWNED_SERVICES,
+  POD_DISRUPTION_BUDGETS,
+  ROLE_BINDINGS,
+  ROLES,
+  SERVICE_ACCOUNTS,
+  toOwned,
+} from "../owned_kinds.ts";
+import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
+import { toOidcData } from "./flags.ts";
+import { planPod } from "./pod.ts";
+import type { AuthFacts } from "./secrets.ts";
+import {
+  CONFIG_KEY,
+  DEFAULT_CLIENT_ID,
+  DEFAULT_IMAGE,
+  DEX,
+  DEX_GROUP,
+  DEX_KINDS,
+  DEX_VERBS,
+} from "./words.ts";
+
+/** What OIDC providers are planned from. */
+export interface AuthInput extends ServiceInput {
+  readonly facts: AuthFacts;
+}
+
+/** An entry with all that it takes to run Dex. */
+interface WholeAuth extends Auth {
+  readonly issuerURL: string;
+  readonly configSecret: string;
+  readonly tlsSecret: string;
+}
+
+/** Reason of every problem here, that of the original operator. */
+const REASON = "InfraServiceFailure";
+/** The first version with the flags and probes that are used here, and with kinds of apiextensions.k8s.io/v1. */
+const OLDEST_MINOR = 30;
+const REPLICAS = 2;
+const HTTPS_PORT = 443;
+/** How long new Pods may take to become ready, pulling the image included, in seconds. */
+const PROGRESS_DEADLINE_S = 180;
+
+/** One plan for each entry of `spec.services.auth`, in their order. */
+export function planAuth(input: AuthInput): ServicePlan[] {
+  const entries = input.cluster.spec?.services.auth ?? [];
+  return entries.map((entry, index) => {
+    const service = index === 0 ? "auth" : `auth[${index}]`;
+    const endpoints = [{ service, nodePort: entry.nodePort }];
+    const name = toObjectName(DEX, input.cluster.metadata.name, index);
+    const whole = toWhole(entry);
+    const problem = "missing" in whole ? whole.missing : findProblem(whole, input.facts);
+    if ("missing" in whole || problem !== undefined) {
+      const message = `${service}: ${problem}`;
+      return { service, objects: [], endpoints, problem: { reason: REASON, message } };
+    }
+    const objects = planObjects(input, whole, name);
+    return { service, objects, deployment: name, endpoints };
+  });
+}
+
+function toWhole(entry: Auth): WholeAuth | { readonly missing: string } {
+  const { issuerURL = "", configSecret = "", tlsSecret = "" } = entry;
+  const missing = Object.entries({ issuerURL, configSecret, tlsSecret })
+    .filter(([, value]) => value === "")
+    .map(([field]) => field);
+  if (missing.length === 0) return { ...entry, issuerURL, configSecret, tlsSecret };
+  const old =
+    entry.caSecret === undefined
+      ? ""
+      : ". The original operator made a ClusterIssuer of cert-manager from caSecret, and no OIDC provider";
+  return { missing: `an OIDC provider needs ${missing.join(", ")}${old}` };
+}
+
+function findProblem(entry: WholeAuth, { secrets, hasDexKinds }: AuthFacts): string | undefined {
+  const { configSecret, tlsSecret, caSecret, image = "" } = entry;
+  const [, minor] = /:v2\.(\d+)\b/.exec(image) ?? [];
+  if (minor !== undefined && Number(minor) < OLDEST_MINOR)
+    return `image ${image} is too old: Dex 2.${OLDEST_MINOR} or later is needed`;
+  if (!hasDexKinds)
+    return `the API server does not know the kinds of ${DEX_GROUP}. Apply dex_crds.yaml of the manifests once`;
+  const needs: readonly (readonly [name: string | undefined, keys: readonly string[]])[] = [
+    [configSecret, [CONFIG_KEY]],
+    [tlsSecret, ["tls.crt", "tls.key"]],
+    [caSecret, []],
+  ];
+  for (const [name, keys] of needs) {
+    if (name === undefined) continue;
+    const secret = secrets.get(name);
+    if (secret === undefined) return `Secret ${name} does not exist`;
+    const lacking = keys.filter((key) => !secret.keys.includes(key));
+    if (lacking.length > 0) return `Secret ${name} has no ${lacking.join(", ")}`;
+  }
+  if (caSecret !== undefined && secrets.get(caSecret)?.ca === undefined)
+    return `Secret ${caSecret} has no certificate in ca.crt or tls.crt`;
+  return undefined;
+}
+
+function planObjects(
+  { cluster, facts }: AuthInput,
+  entry: WholeAuth,
+  name: string,
+): readonly OwnedObject[] {
+  const { namespace = "" } = cluster.metadata;
+  const { nodePort, clusterIP = "", issuerURL, clientID = DEFAULT_CLIENT_ID } = entry;
+  const labels = toLabels({ component: DEX, app: DEX, instance: name });
+  const metadata: ObjectMeta = { name, namespace, labels };
+  const ca = facts.secrets.get(entry.caSecret ?? entry.tlsSecret)?.ca;
+  return [
+    toOwned(SERVICE_ACCOUNTS, metadata, { automountServiceAccountToken: false }),
+    toOwned(ROLES, metadata, {
+      rules: [
+        {
+          apiGroups: [DEX_GROUP],
+          resources: Object.keys(DEX_KINDS).toSorted(),
+          verbs: [...DEX_VERBS],
+        },
+      ],
+    }),
+    toOwned(ROLE_BINDINGS, metadata, {
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
+      subjects: [{ kind: "ServiceAccount", name, namespace }],
+    }),
+    toOwned(
+      CONFIG_MAPS,
+      { ...metadata, name: `${name}-oidc` },
+      { data: toOidcData({ issuerURL, clientID, ca }) },
+    ),
+    toOwned(OWNED_SERVICES, metadata, {
+      spec: {
+        type: "NodePort",
+        ...(clusterIP !== "" && { clusterIP }),
+        selector: labels,
+        ports: [
+          {
+            name: "https",
+            port: HTTPS_PORT,
+            protocol: "TCP",
+            targetPort: "https",
+            ...(nodePort !== 0 && { nodePort }),
+          },
+        ],
+      },
+    }),
+    planDeployment(entry, metadata, labels, facts),
+    toOwned(POD_DISRUPTION_BUDGETS, metadata, {
+      spec: { minAvailable: 1, selector: { matchLabels: labels } },
+    }),
+  ];
+}
+
+/** Dex reads its files once, so its Pods roll when a Secret differs. A hash of the content would tell about it. */
+function planDeployment(
+  entry: WholeAuth,
+  metadata: ObjectMeta,
+  labels: Readonly<Record<string, string>>,
+  { secrets }: AuthFacts,
+): OwnedObject {
+  const { configSecret, tlsSecret, nodeLabels, image = "" } = entry;
+  const versions = [configSecret, tlsSecret].map((name) => secrets.get(name)?.version);
+  const pod = {
+    account: metadata.name,
+    image: image === "" ? DEFAULT_IMAGE : image,
+    configSecret,
+    tlsSecret,
+    labels,
+    ...(nodeLabels && { nodeLabels }),
+  };
+  return toOwned(DEPLOYMENTS, metadata, {
+    spec: {
+      replicas: REPLICAS,
+      revisionHistoryLimit: 2,
+      progressDeadlineSeconds: PROGRESS_DEADLINE_S,
+      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      selector: { matchLabels: labels },
+      template: {
+        metadata: {
+          labels,
+          annotations: { [CONFIG_HASH]: hashContent(versions.join(" ")) },
+        },
+        spec: planPod(pod),
+      },
+    },
+  });
+}

@@ -1,0 +1,231 @@
+import { describe, expect, test } from "bun:test";
+import { planAuth } from "../../../../../lib/controllers/sipcluster/services/auth/providers.ts";
+import type { AuthFacts } from "../../../../../lib/controllers/sipcluster/services/auth/secrets.ts";
+import type { ServicePlan } from "../../../../../lib/controllers/sipcluster/services/types.ts";
+import type { Auth } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { toPolicy } from "../../../../../lib/app/rights.ts";
+import { RIGHTS } from "../../../../../lib/controllers/sipcluster/rights.ts";
+import { listModelProblems } from "../../../../support/kube/kube_model.ts";
+
+const WHOLE: Auth = {
+  nodePort: 30556,
+  issuerURL: "https://dex.example.com:30556",
+  configSecret: "dex-config",
+  tlsSecret: "dex-tls",
+};
+/** As the manifests of the original operator had it for a few months. */
+const OLD: Auth = {
+  image: "quay.io/dexidp/dex:v2.20.0",
+  nodeInterfaceId: "oam-ipv4",
+  nodePort: 30556,
+  caSecret: "dex-ca-key-pair",
+};
+const CA = "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n";
+const FACTS: AuthFacts = {
+  secrets: new Map([
+    ["dex-config", { version: "u/1", keys: ["config.yaml"] }],
+    ["dex-tls", { version: "v/1", keys: ["tls.crt", "tls.key"] }],
+    ["dex-ca-key-pair", { version: "w/1", keys: ["tls.crt", "tls.key"], ca: CA }],
+  ]),
+  hasDexKinds: true,
+  againMs: 1,
+};
+
+function plan(auth: readonly Auth[], facts: AuthFacts = FACTS): readonly ServicePlan[] {
+  const metadata = { name: "acme", namespace: "tenant", uid: "u" };
+  return planAuth({ cluster: { metadata, spec: { services: { auth } } }, machines: [], facts });
+}
+
+/** The objects of the only plan, by kind and name. */
+function toObjects(auth: Auth, facts?: AuthFacts): Readonly<Record<string, object>> {
+  const [only] = plan([auth], facts);
+  const entries = only?.objects.map(({ body }) => [`${body.kind}/${body.metadata.name}`, body]);
+  return Object.fromEntries(entries ?? []);
+}
+
+function withSecret(
+  name: string,
+  over: Partial<{ version: string; keys: string[]; ca: string }>,
+): AuthFacts {
+  const before = FACTS.secrets.get(name);
+  const after = { version: "x/1", keys: [], ...before, ...over };
+  return { ...FACTS, secrets: new Map([...FACTS.secrets, [name, after]]) };
+}
+
+describe("planAuth() of a whole entry", () => {
+  const objects = toObjects(WHOLE);
+
+  test("plans all that Dex needs, in the form that Kubernetes takes", () => {
+    expect(Object.keys(objects)).toEqual([
+      "ServiceAccount/dex-acme",
+      "Role/dex-acme",
+      "RoleBinding/dex-acme",
+      "ConfigMap/dex-acme-oidc",
+      "Service/dex-acme",
+      "Deployment/dex-acme",
+      "PodDisruptionBudget/dex-acme",
+    ]);
+    for (const body of Object.values(objects)) {
+      const problems = listModelProblems({ kind: "", ...body });
+      expect(problems).toEqual([]);
+    }
+    expect(plan([WHOLE])).toMatchObject([
+      {
+        service: "auth",
+        deployment: "dex-acme",
+        endpoints: [{ service: "auth", nodePort: 30556 }],
+      },
+    ]);
+  });
+
+  test("is the same each time", () => {
+    expect(JSON.stringify(plan([WHOLE]))).toBe(JSON.stringify(plan([{ ...WHOLE }])));
+  });
+
+  test("runs two Pods without privileges, of an image with a version", () => {
+    const pod = {
+      serviceAccountName: "dex-acme",
+      securityContext: { runAsNonRoot: true },
+      containers: [
+        {
+          image: expect.stringMatching(/^ghcr\.io\/dexidp\/dex:v2\.\d+\.\d+$/),
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ["ALL"] },
+            readOnlyRootFilesystem: true,
+          },
+          readinessProbe: { httpGet: { path: "/healthz/ready", port: "telemetry" } },
+          livenessProbe: { httpGet: { path: "/healthz/live", port: "telemetry" } },
+        },
+      ],
+      volumes: [{ secret: { secretName: "dex-config" } }, { secret: { secretName: "dex-tls" } }],
+    };
+    expect(objects["Deployment/dex-acme"]).toMatchObject({
+      spec: { replicas: 2, template: { spec: pod } },
+    });
+  });
+
+  test("gives Dex only rights in its namespace, and only those that Landfall has", () => {
+    const role: object = objects["Role/dex-acme"] ?? {};
+    const rules: readonly { resources: string[]; verbs: string[] }[] =
+      "rules" in role && Array.isArray(role.rules) ? role.rules : [];
+    expect(rules).toHaveLength(1);
+    const { clusterRules } = toPolicy(RIGHTS);
+    for (const { resources, verbs } of rules) {
+      for (const resource of resources) {
+        const own = clusterRules.find(
+          (rule) => rule.apiGroups.includes("dex.coreos.com") && rule.resources.includes(resource),
+        );
+        expect([resource, own?.verbs]).toEqual([resource, expect.arrayContaining(verbs)]);
+      }
+    }
+  });
+});
+
+test("planAuth() rolls the Pods when the configuration or the certificate differs, and only then", () => {
+  const read = (facts?: AuthFacts): string =>
+    JSON.stringify(toObjects(WHOLE, facts)["Deployment/dex-acme"]);
+  expect(read(withSecret("dex-config", { version: "u/2" }))).not.toBe(read());
+  expect(read(withSecret("dex-tls", { version: "v/2" }))).not.toBe(read());
+  expect(read(withSecret("other", { version: "o/2" }))).toBe(read());
+});
+
+describe("planAuth() tells a tenant", () => {
+  const read = (auth: Auth, facts?: AuthFacts): object =>
+    toObjects(auth, facts)["ConfigMap/dex-acme-oidc"] ?? {};
+  const FLAGS =
+    "--oidc-issuer-url=https://dex.example.com:30556\n--oidc-client-id=kubernetes\n" +
+    "--oidc-username-claim=email\n--oidc-username-prefix=oidc:\n--oidc-groups-claim=groups\n--oidc-groups-prefix=oidc:\n";
+
+  test("the flags of its API servers", () => {
+    expect(read(WHOLE)).toMatchObject({
+      data: {
+        "issuer-url": "https://dex.example.com:30556",
+        "client-id": "kubernetes",
+        "kube-apiserver-flags": FLAGS,
+      },
+    });
+    expect(JSON.stringify(read({ ...WHOLE, clientID: "acme" }))).toContain("--oidc-client-id=acme");
+  });
+
+  test.each([
+    ["caSecret", { ...WHOLE, caSecret: "dex-ca-key-pair" }, FACTS],
+    ["tlsSecret", WHOLE, withSecret("dex-tls", { ca: CA })],
+  ])("the CA of %s", (_what, auth, facts) => {
+    expect(read(auth, facts)).toMatchObject({
+      data: {
+        "ca.crt": CA,
+        "kube-apiserver-flags": `${FLAGS}--oidc-ca-file=/etc/kubernetes/pki/oidc-ca.crt\n`,
+      },
+    });
+  });
+});
+
+describe("planAuth() plans nothing and says why", () => {
+  test.each<[what: string, auth: Auth, facts: AuthFacts, says: string]>([
+    [
+      "of an entry of the old form",
+      OLD,
+      FACTS,
+      "auth: an OIDC provider needs issuerURL, configSecret, tlsSecret. The original operator made a ClusterIssuer of " +
+        "cert-manager from caSecret, and no OIDC provider",
+    ],
+    [
+      "of an entry without a certificate",
+      { nodePort: 1, issuerURL: "https://a", configSecret: "c" },
+      FACTS,
+      "auth: an OIDC provider needs tlsSecret",
+    ],
+    [
+      "of an entry with the image of the old form",
+      { ...WHOLE, ...OLD },
+      FACTS,
+      "auth: image quay.io/dexidp/dex:v2.20.0 is too old: Dex 2.30 or later is needed",
+    ],
+    [
+      "without the kinds of Dex",
+      WHOLE,
+      { ...FACTS, hasDexKinds: false },
+      "auth: the API server does not know the kinds of dex.coreos.com. Apply dex_crds.yaml of the manifests once",
+    ],
+    [
+      "without the Secret",
+      { ...WHOLE, configSecret: "gone" },
+      FACTS,
+      "auth: Secret gone does not exist",
+    ],
+    [
+      "with another Secret",
+      { ...WHOLE, configSecret: "dex-tls" },
+      FACTS,
+      "auth: Secret dex-tls has no config.yaml",
+    ],
+    [
+      "with a Secret without a certificate",
+      { ...WHOLE, tlsSecret: "dex-config" },
+      FACTS,
+      "auth: Secret dex-config has no tls.crt, tls.key",
+    ],
+    [
+      "with a Secret without a CA",
+      { ...WHOLE, caSecret: "dex-config" },
+      FACTS,
+      "auth: Secret dex-config has no certificate in ca.crt or tls.crt",
+    ],
+  ])("%s", (_what, auth, facts, message) => {
+    expect(plan([auth], facts)).toEqual([
+      {
+        service: "auth",
+        objects: [],
+        endpoints: [{ service: "auth", nodePort: auth.nodePort }],
+        problem: { reason: "InfraServiceFailure", message },
+      },
+    ]);
+  });
+});
+
+test("planAuth() gives the second entry names of its own, beside a first one that lacks something", () => {
+  const [first, second] = plan([OLD, WHOLE]);
+  expect(first?.problem).toBeDefined();
+  expect(second).toMatchObject({ service: "auth[1]", deployment: "dex-acme-2" });
+});
