@@ -102,6 +102,19 @@ describe.skipIf(helm === "")("deploy/chart with a controller that can run alone"
     expect(readArgs(objects)?.join()).not.toContain("--leader-elect-resource-name");
   });
 
+  test("has alerts of leaders that need no metric of a cloud", async () => {
+    const values = { enabledControllers: [TWIN_NAME], prometheusRule: { enabled: true } };
+    const rule = (await render(values)).find(({ kind }) => kind === "PrometheusRule");
+    const { groups } = Object(rule?.spec);
+    const expressions: { alert: string; expr: string }[] = groups[0].rules;
+    const ofLeaders = expressions.filter(({ expr }) => expr.includes("leader_election"));
+    expect(ofLeaders.map(({ alert }) => alert)).toEqual(["LandfallNoLeader", "LandfallTwoLeaders"]);
+    for (const { expr } of ofLeaders) {
+      expect(expr).toContain("landfall_watch_last_event_timestamp_seconds");
+      expect(expr).not.toContain("landfall_instances");
+    }
+  });
+
   test.each([[{}], [{ enabledControllers: ["*"] }], [{ cloudProvider: "external-cloudstack" }]])(
     "grants and runs without it what the chart does now (%j)",
     async (values) => {

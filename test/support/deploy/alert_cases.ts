@@ -56,6 +56,19 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: "LandfallNoLeader",
     minutes: 10,
+    // Who leads with the Lease of a kind does nothing for Nodes.
+    fires: {
+      ...up,
+      [`leader_election_master_status{${LEASE},${A}}`]: "0x60",
+      [`leader_election_master_status{name="landfall-galleries",${A}}`]: "1x60",
+    },
+    quiet: [
+      { ...leading, [`leader_election_master_status{name="landfall-galleries",${A}}`]: "1x60" },
+    ],
+  },
+  {
+    alert: "LandfallNoLeader",
+    minutes: 10,
     fires: { 'up{job="other"}': "1x60" },
     quiet: [leading],
   },
