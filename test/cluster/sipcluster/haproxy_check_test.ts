@@ -3,10 +3,11 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hashContent } from "../../../lib/controllers/sipcluster/services/names.ts";
 import { planPod } from "../../../lib/controllers/sipcluster/services/load_balancer/pod.ts";
 import type { SipServices } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import {
@@ -111,20 +112,48 @@ describe.skipIf(skipsHaproxy())("haproxy -c", () => {
     expect(await check(config)).toEqual(VALID);
   });
 
-  test("is what the init container runs: a configuration that it refuses is not copied", async () => {
-    const [init] = planPod({ image: "", secret: "", ports: [], healthPort: 1, labels: {} })
-      .initContainers ?? [{ command: [] }];
-    const [program = "", ...args] = init?.command?.slice(0, -2) ?? [];
-    const [source, copy] = [join(folder, "source.cfg"), join(folder, "copy.cfg")];
-    await writeFile(source, "defaults\n  timeout client soon\nlisten x\n  bind :6443\n");
-    const refused = runProgram(program, [...args, source, copy]);
-    expect(refused.code).not.toBe(0);
-    expect(refused.output).toContain("timeout client");
-    expect(existsSync(copy)).toBe(false);
+  describe("in the init container", () => {
+    /** Runs the command of the container, with files of this test. */
+    function runCheck(configHash: string): Answer & { readonly copy: string | undefined } {
+      const pod = planPod({
+        image: "",
+        secret: "",
+        configHash,
+        ports: [],
+        healthPort: 1,
+        labels: {},
+      });
+      const [program = "", ...args] = pod.initContainers?.[0]?.command ?? [];
+      const [source, copy] = [join(folder, "source.cfg"), join(folder, "copy.cfg")];
+      rmSync(copy, { force: true });
+      const inTest = args.map((one) =>
+        one.startsWith("/etc/") ? source : one.startsWith("/usr/") ? copy : one,
+      );
+      const answer = runProgram(program, inTest);
+      return { ...answer, copy: existsSync(copy) ? readFileSync(copy, "utf8") : undefined };
+    }
+    const write = (config: string): void => writeFileSync(join(folder, "source.cfg"), config);
 
-    const [config = ""] = planConfigs(SERVICES, []);
-    await writeFile(source, config);
-    expect(runProgram(program, [...args, source, copy])).toEqual(VALID);
-    expect(await readFile(copy, "utf8")).toBe(config);
+    test("lets a good configuration through", () => {
+      const [config = ""] = planConfigs(SERVICES, []);
+      write(config);
+      expect(runCheck(hashContent(config))).toEqual({ ...VALID, copy: config });
+    });
+
+    test("stops one that HAProxy refuses", () => {
+      const config = "defaults\n  timeout client soon\nlisten x\n  bind :6443\n";
+      write(config);
+      const { code, output, copy } = runCheck(hashContent(config));
+      expect({ code, copy }).toEqual({ code: 1, copy: undefined });
+      expect(output).toContain("timeout client");
+    });
+
+    test("stops one that is not that of the Pod", () => {
+      const [config = ""] = planConfigs(SERVICES, []);
+      write(config);
+      const { code, output, copy } = runCheck(hashContent(`${config}# newer\n`));
+      expect({ code, copy }).toEqual({ code: 1, copy: undefined });
+      expect(output).toContain("another version of the Secret");
+    });
   });
 });

@@ -53,7 +53,7 @@ export function toClusterLabel(cluster: string): string {
   return cluster.length <= LABEL_LENGTH_MAX ? cluster : appendHash(cluster, cluster);
 }
 
-/** A short text that differs if the content differs: for an annotation by which Pods roll. 16 hexadecimal digits. */
+/** The start of the SHA-256 of a content, 16 hexadecimal digits: for an annotation by which Pods roll. */
 export function hashContent(content: string): string {
   return createHash("sha256").update(content).digest("hex").slice(0, 16);
 }

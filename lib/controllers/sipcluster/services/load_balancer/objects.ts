@@ -78,7 +78,8 @@ function planDeployment(
   metadata: ObjectMeta,
   labels: Readonly<Record<string, string>>,
 ): OwnedObject {
-  const pod = { image, secret: name, ports, healthPort, labels };
+  const configHash = hashContent(config);
+  const pod = { image, secret: name, configHash, ports, healthPort, labels };
   return toOwned(DEPLOYMENTS, metadata, {
     spec: {
       replicas: REPLICAS,
@@ -88,7 +89,7 @@ function planDeployment(
       strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
       selector: { matchLabels: labels },
       template: {
-        metadata: { labels, annotations: { [CONFIG_HASH]: hashContent(config) } },
+        metadata: { labels, annotations: { [CONFIG_HASH]: configHash } },
         spec: planPod(nodeLabels ? { ...pod, nodeLabels } : pod),
       },
     },

@@ -7,6 +7,7 @@ import {
 const INPUT: PodInput = {
   image: "haproxy:2.3.2",
   secret: "loadbalancer-worker-acme",
+  configHash: "0123456789abcdef",
   ports: [{ name: "port-30002", port: 30002 }],
   healthPort: 8404,
   labels: { "app.kubernetes.io/instance": "loadbalancer-worker-acme" },
@@ -44,8 +45,12 @@ describe("planPod()", () => {
     const mounts = (of = check): string[] => (of?.volumeMounts ?? []).map(({ name }) => name);
     expect(mounts(check)).toEqual(["source", "config"]);
     expect(mounts(haproxy)).toEqual(["config"]);
-    expect(check?.command?.slice(0, 3)).toEqual(["sh", "-c", 'haproxy -c -f "$0" && cp "$0" "$1"']);
-    expect(check?.command?.at(4)).toBe(haproxy?.command?.at(-1) ?? "");
+    expect(check?.command?.slice(3)).toEqual([
+      "/etc/haproxy-source/haproxy.cfg",
+      "/usr/local/etc/haproxy/haproxy.cfg",
+      "0123456789abcdef",
+    ]);
+    expect(haproxy?.command?.at(-1)).toBe("/usr/local/etc/haproxy/haproxy.cfg");
     expect(pod.volumes?.[0]?.secret?.secretName).toBe("loadbalancer-worker-acme");
   });
 

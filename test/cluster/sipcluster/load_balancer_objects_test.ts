@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { planLoadBalancers } from "../../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
+import type { OwnedObject } from "../../../lib/controllers/sipcluster/services/types.ts";
+import { type KubeObject, toPath } from "../../../lib/kube/kinds/resource.ts";
+import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
+import { machine } from "../../support/sipcluster/machines.ts";
+
+const NAMESPACE = "default";
+const QUERY = "fieldManager=landfall-sipcluster&force=true";
+const HEADERS = { "content-type": "application/apply-patch+yaml" };
+
+/** The objects of two load balancers, of which one asks for every field. */
+function planAll(nodePort: number): readonly OwnedObject[] {
+  const common = { nodeInterfaceId: "oam", nodeLabels: { edge: "yes" } };
+  const services = {
+    loadBalancerControlPlane: [{ ...common, nodePort }],
+    loadBalancerWorker: [{ ...common, nodePortRange: { start: 30002, end: 30101 } }],
+  };
+  const metadata = { name: "acme", namespace: NAMESPACE };
+  const machines = [machine("a", "10.0.0.1"), machine("b", "2001:db8::2", { role: "Worker" })];
+  return planLoadBalancers({ cluster: { metadata, spec: { services } }, machines }).flatMap(
+    ({ objects }) => objects,
+  );
+}
+
+describe.skipIf(skipsCluster())("the objects of load balancers on a real API server", () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster();
+  }, 120_000);
+  afterAll(() => cluster.stop());
+
+  async function apply({ resource, body }: OwnedObject): Promise<KubeObject> {
+    // Kubernetes 1.20 does not know `policy/v1`.
+    const apiVersion = resource.apiVersion.replace("policy/v1", "policy/v1beta1");
+    const path = toPath(
+      { ...resource, apiVersion },
+      { namespace: NAMESPACE, name: body.metadata.name },
+    );
+    const sent = JSON.stringify({ ...body, apiVersion });
+    const init = { method: "PATCH", headers: HEADERS, body: sent };
+    const answer = await cluster.adminFetch(`${path}?${QUERY}`, init);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${text}`);
+    return JSON.parse(text);
+  }
+
+  test("are accepted, keep what they say, and change nothing when they are applied again", async () => {
+    const objects = planAll(0);
+    for (const object of objects) {
+      const first = await apply(object);
+      // Whole: no field is unknown to the server.
+      expect(first).toMatchObject(
+        JSON.parse(JSON.stringify({ ...object.body, apiVersion: first.apiVersion })),
+      );
+      const again = await apply(object);
+      expect(again.metadata.resourceVersion).toBe(first.metadata.resourceVersion ?? "");
+    }
+    expect(objects).toHaveLength(8);
+  });
+});
