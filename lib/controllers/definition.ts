@@ -60,6 +60,15 @@ export interface KindDefinition {
   readonly conditions: readonly ConditionWord[];
 }
 
+/** CustomResourceDefinitions of another program that a controller runs. An administrator applies them once. */
+export interface ProgramKinds {
+  /** Name of their file, beside `crd.yaml`. */
+  readonly file: string;
+  /** What they are for, at the top of the file. */
+  readonly about: string;
+  readonly crds: readonly object[];
+}
+
 /**
  * A controller that is created.
  *
@@ -162,6 +171,8 @@ export interface ControllerDefinition<S = unknown> {
    * @default {it has none}
    */
   loadKinds?(): Promise<readonly KindDefinition[]>;
+  /** Imports the kinds of other programs that it runs, for manifests. @default {it has none} */
+  loadProgramKinds?(): Promise<readonly ProgramKinds[]>;
   /** All other rights that it needs in the cluster. */
   readonly rights: readonly Right[];
   /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs every right} */

@@ -1,12 +1,18 @@
 import { expect, test } from "bun:test";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { loadKinds, renderCrdFiles } from "../../deploy/crds.ts";
 import { sipClusterController } from "../../lib/controllers/sipcluster/definition.ts";
+import { DEX_PROGRAM_KINDS } from "../../lib/controllers/sipcluster/services/auth/dex_crds.ts";
 import { SIP_CLUSTER_KIND } from "../../lib/controllers/sipcluster/resource/crd.ts";
 
 test("loadKinds() leaves out controllers without kinds", async () => {
   expect(await loadKinds([{ name: "node" }, sipClusterController])).toEqual([
-    { controller: "sipcluster", folder: "sipcluster", kinds: [SIP_CLUSTER_KIND] },
+    {
+      controller: "sipcluster",
+      folder: "sipcluster",
+      kinds: [SIP_CLUSTER_KIND],
+      others: [DEX_PROGRAM_KINDS],
+    },
   ]);
 });
 
@@ -15,10 +21,20 @@ test("renderCrdFiles() writes the CRD for kubectl and for the chart, byte for by
   expect([...files.keys()]).toEqual([
     "manifests/sipcluster/crd.yaml",
     "chart/files/crds/sipclusters.airship.airshipit.org.yaml",
+    "manifests/sipcluster/dex_crds.yaml",
   ]);
+  files.delete("manifests/sipcluster/dex_crds.yaml");
   const crd: unknown = JSON.parse(JSON.stringify(SIP_CLUSTER_KIND.crd));
   for (const text of files.values()) {
     expect(text).toStartWith("# Head.\n");
     expect(parse(text)).toEqual(crd);
   }
+});
+
+test("renderCrdFiles() writes the kinds of a program beside those of its controller, and says what they are for", async () => {
+  const files = new Map(renderCrdFiles("Head.", await loadKinds([sipClusterController])));
+  const text = files.get("manifests/sipcluster/dex_crds.yaml") ?? "";
+  expect(text).toStartWith("# Head.\n#\n# The kinds in which Dex, the OIDC provider");
+  const crds: unknown[] = parseAllDocuments(text).map((document) => document.toJS());
+  expect(crds).toEqual([...DEX_PROGRAM_KINDS.crds]);
 });

@@ -78,6 +78,7 @@ export const sipClusterController: ControllerDefinition = {
   flags: [NETWORK_DATA_FLAG],
   watches: [SIP_CLUSTERS, BARE_METAL_HOSTS, DEPLOYMENTS, OWNED_SERVICES, CONFIG_MAPS],
   loadKinds: async () => [(await import("./resource/crd.ts")).SIP_CLUSTER_KIND],
+  loadProgramKinds: async () => [(await import("./services/auth/dex_crds.ts")).DEX_PROGRAM_KINDS],
   rights: RIGHTS,
   registerMetrics: createSipClusterMetrics,
   load: () => import("./mod.ts"),
