@@ -39,8 +39,8 @@ export interface CrunPodOptions {
   readonly env: Readonly<Record<string, string>>;
   /** More lines of /etc/hosts. */
   readonly hosts: readonly string[];
-  /** What a command begins with that is to run in its network. */
-  readonly prefix: readonly string[];
+  /** The file of its network namespace. */
+  readonly network: string;
 }
 
 /** A running pod. */
@@ -56,7 +56,7 @@ export interface CrunPod {
 
 /** Starts a pod. */
 export async function startCrunPod(options: CrunPodOptions): Promise<CrunPod> {
-  const { store, tag, spec, env, prefix } = options;
+  const { store, tag, spec, env, network } = options;
   const [container] = spec.containers;
   const user = { uid: spec.securityContext?.runAsUser, gid: spec.securityContext?.runAsGroup };
   if (container === undefined || user.uid === undefined || user.gid === undefined) {
@@ -83,26 +83,27 @@ export async function startCrunPod(options: CrunPodOptions): Promise<CrunPod> {
   const mounts = [...binds, toBind(account, ACCOUNT_FOLDER), toBind(etcHosts, "/etc/hosts")];
   const expand = (text: string): string =>
     text.replaceAll(/\$\((\w+)\)/g, (whole, name: string) => env[name] ?? whole);
-  const started = await store.startBundle(
-    tag,
-    (image, root) => ({
-      ociVersion: "1.0.2",
-      root: { path: root, readonly: container.securityContext?.readOnlyRootFilesystem === true },
-      process: {
-        user: { ...user, additionalGids: [group] },
-        args: [...(container.command ?? image.Entrypoint ?? []), ...(container.args ?? [])].map(
-          expand,
-        ),
-        env: [...(image.Env ?? []), ...Object.entries(env).map((pair) => pair.join("="))],
-        cwd: "/",
-        noNewPrivileges: container.securityContext?.allowPrivilegeEscalation === false,
-        capabilities: { bounding: [], effective: [], permitted: [] },
-      },
-      mounts: [...SYSTEM_MOUNTS, ...mounts],
-      linux: { namespaces: ["pid", "mount", "ipc", "uts"].map((type) => ({ type })) },
-    }),
-    prefix,
-  );
+  const started = await store.startBundle(tag, (image, root) => ({
+    ociVersion: "1.0.2",
+    root: { path: root, readonly: container.securityContext?.readOnlyRootFilesystem === true },
+    process: {
+      user: { ...user, additionalGids: [group] },
+      args: [...(container.command ?? image.Entrypoint ?? []), ...(container.args ?? [])].map(
+        expand,
+      ),
+      env: [...(image.Env ?? []), ...Object.entries(env).map((pair) => pair.join("="))],
+      cwd: "/",
+      noNewPrivileges: container.securityContext?.allowPrivilegeEscalation === false,
+      capabilities: { bounding: [], effective: [], permitted: [] },
+    },
+    mounts: [...SYSTEM_MOUNTS, ...mounts],
+    linux: {
+      namespaces: [
+        ...["pid", "mount", "ipc", "uts"].map((type) => ({ type })),
+        { type: "network", path: network },
+      ],
+    },
+  }));
   const pid = await started.findPid();
   return {
     ended: started.ended,

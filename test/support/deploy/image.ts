@@ -131,12 +131,10 @@ export class ImageStore {
    * Starts a container of an image.
    *
    * @param toConfig Makes the `config.json` of an OCI bundle from the image and the folder with its files
-   * @param prefix What a command begins with that is to run in another network
    */
   async startBundle(
     tag: string,
     toConfig: (image: ImageConfig, root: string) => object,
-    prefix: readonly string[] = [],
   ): Promise<Container> {
     const id = `landfall-test-${crypto.randomUUID()}`;
     const bundle = join(this.#folder, id);
@@ -148,7 +146,7 @@ export class ImageStore {
     const words = ["crun", ...crun, "run", "--bundle", bundle, "--pid-file", pidPath, id];
     // crun refuses cgroups v1 with v2 beside it. It needs none of them here.
     const script = 'umount -l /sys/fs/cgroup/unified 2>/dev/null; exec "$@"';
-    const ended = collect([...prefix, "unshare", "--mount", "sh", "-c", script, "sh", ...words]);
+    const ended = collect(["unshare", "--mount", "sh", "-c", script, "sh", ...words]);
     return { ended, findPid: () => waitForPid(pidPath, ended) };
   }
 

@@ -22,6 +22,8 @@ export type Direction = "inbound" | "outbound" | "both";
 export interface NetworkHost {
   /** Under which this machine and the other hosts reach it. */
   readonly address: string;
+  /** The file of its network namespace. */
+  readonly namespace: string;
   /** What a command begins with that is to run there; it keeps its process ID. */
   readonly prefix: readonly string[];
   /** Drops packets between the host and a TCP port of this machine, on connections old and new. */
@@ -152,6 +154,7 @@ function toHost(name: string, router: string, address: string): NetworkHost {
   };
   return {
     address,
+    namespace: `/run/netns/${name}`,
     prefix: [IP, "netns", "exec", name],
     cut: async (port, direction = "both") => {
       const inbound = ["FORWARD", "-p", "tcp", "-d", address, "--sport", `${port}`, "-j", "DROP"];
