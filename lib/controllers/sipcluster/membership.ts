@@ -16,14 +16,14 @@ import { EVENT_WORDS } from "./words.ts";
 /** What {@linkcode applySchedule} needs. */
 export interface MembershipOptions {
   readonly index: Pick<HostIndex, "find" | "findFacts">;
-  readonly claims: HostClaims;
+  readonly claims: Pick<HostClaims, "assign" | "giveBack" | "take">;
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly metrics: SipClusterMetrics;
 }
 
 /**
- * Writes the labels of a decision: first those of hosts that stay, then those of new hosts, then what is given back. A
+ * Writes the labels of a decision: first those of hosts that stay, then those of new hosts, then those that the cluster gives back. A
  * satisfied cluster writes nothing.
  *
  * @returns Whether another program was quicker with a host: then decide again
@@ -81,7 +81,7 @@ export async function applySchedule(
 export async function releaseAll(
   cluster: SipCluster,
   { isForced }: { readonly isForced: boolean },
-  options: MembershipOptions & { readonly index: HostIndex },
+  options: MembershipOptions & { readonly index: Pick<HostIndex, "listOf"> },
   signal: AbortSignal,
 ): Promise<{ readonly kept: readonly string[] }> {
   const { index, claims } = options;

@@ -160,7 +160,7 @@ export class SipClusterReconciler {
     }
   }
 
-  /** Services first, then labels, then the finalizer: a host that is free again serves nobody. */
+  /** Services first, then labels, then the finalizer: no service uses a host that is free again. */
   async #release(
     cluster: SipCluster,
     deletionTimestamp: string,

@@ -1,5 +1,5 @@
 /**
- * The SIPCluster controller as a whole on a simulated API server, with hosts in racks and Pods that start by themselves.
+ * The whole SIPCluster controller on a simulated API server, with hosts in racks and Pods that start by themselves.
  * @module
  */
 import { runApp } from "../../../lib/app/app.ts";

@@ -1,0 +1,137 @@
+/**
+ * How a decision becomes labels, and what the Events say about it.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import type { BareMetalHost } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import type { ClaimResult, HostClaims } from "../../../lib/controllers/sipcluster/hosts/claims.ts";
+import { toHostFacts } from "../../../lib/controllers/sipcluster/hosts/facts.ts";
+import { applySchedule, releaseAll } from "../../../lib/controllers/sipcluster/membership.ts";
+import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
+import type { SipCluster } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import type { HostFacts, Schedule } from "../../../lib/controllers/sipcluster/schedule/types.ts";
+import { toClaimLabels, toHost } from "../../support/sipcluster/hosts.ts";
+
+const signal = AbortSignal.timeout(5_000);
+const CLUSTER: SipCluster = {
+  metadata: { name: "a", namespace: "tenant" },
+  spec: { services: {} },
+};
+const NOTHING: Schedule = {
+  keep: [],
+  add: [],
+  giveBack: [],
+  blocked: [],
+  reports: new Map(),
+  isSatisfied: true,
+  isProven: true,
+  breaches: [],
+};
+const WORKER = { role: "Worker", standby: false } as const;
+
+interface Stage {
+  readonly asked: readonly string[];
+  readonly said: readonly string[];
+  readonly options: Parameters<typeof releaseAll>[2];
+}
+
+/** Claims that answer as a test says, else `done`, and what was asked of them. */
+function stage(
+  hosts: readonly BareMetalHost[],
+  answers: Readonly<Record<string, ClaimResult>> = {},
+): Stage {
+  const asked: string[] = [];
+  const said: string[] = [];
+  const answer = (what: string, host: BareMetalHost): Promise<ClaimResult> => {
+    asked.push(`${what} ${host.metadata.name}`);
+    return Promise.resolve(answers[host.metadata.name] ?? { kind: "done", host });
+  };
+  const claims: Pick<HostClaims, "take" | "assign" | "giveBack"> = {
+    take: (host) => answer("take", host),
+    assign: (host) => answer("assign", host),
+    giveBack: (host, spares) => answer(`give back (${spares})`, host),
+  };
+  const find = (key: string): BareMetalHost | undefined =>
+    hosts.find(({ metadata }) => `${metadata.namespace}/${metadata.name}` === key);
+  const findFacts = (key: string): HostFacts | undefined => {
+    const host = find(key);
+    return host && toHostFacts(host);
+  };
+  const listOf = (): HostFacts[] => hosts.map(toHostFacts);
+  const events = {
+    record: (_object: object, event: { readonly reason: string; readonly message: string }) =>
+      void said.push(`${event.reason} ${event.message}`),
+  };
+  const metrics = createSipClusterMetrics(new MetricsRegistry());
+  const options = {
+    index: { find, findFacts, listOf },
+    claims,
+    events,
+    metrics,
+    log: silentLogger,
+  };
+  return { asked, said, options };
+}
+
+test("applySchedule() changes what stays, then takes, then gives back, and says so", async () => {
+  const hosts = [
+    toHost("kept", { labels: toClaimLabels("a") }),
+    toHost("spare", { labels: toClaimLabels("a", { standby: true }) }),
+    toHost("new"),
+    toHost("old", { labels: toClaimLabels("a") }),
+  ];
+  const { asked, said, options } = stage(hosts);
+  const choice: Schedule = {
+    ...NOTHING,
+    keep: [
+      { host: "metal3/kept", ...WORKER },
+      { host: "metal3/spare", ...WORKER },
+    ],
+    add: [{ host: "metal3/new", role: "ControlPlane", standby: true }],
+    giveBack: [{ host: "metal3/old", ...WORKER, why: "more than wanted" }],
+  };
+  expect(await applySchedule(CLUSTER, choice, options, signal)).toBe(false);
+  expect(asked).toEqual(["assign spare", "take new", "give back (inUse) old"]);
+  expect(said).toEqual([
+    "HostTaken BareMetalHost metal3/spare is Worker of the cluster",
+    "HostTaken BareMetalHost metal3/new is a standby ControlPlane of the cluster",
+    "HostReleased BareMetalHost metal3/old does not belong to the cluster any more: more than wanted",
+  ]);
+});
+
+test("applySchedule() gives nothing back if another program was quicker with a new host", async () => {
+  const hosts = [toHost("new"), toHost("old", { labels: toClaimLabels("a") })];
+  const { asked, said, options } = stage(hosts, { new: { kind: "lost", why: "taken by t/b" } });
+  const choice: Schedule = {
+    ...NOTHING,
+    add: [{ host: "metal3/new", ...WORKER }],
+    giveBack: [{ host: "metal3/old", ...WORKER, why: "in error" }],
+  };
+  expect(await applySchedule(CLUSTER, choice, options, signal)).toBe(true);
+  expect(asked).toEqual(["take new"]);
+  expect(said).toEqual([
+    "HostLost BareMetalHost metal3/new cannot be taken any more: taken by t/b",
+  ]);
+});
+
+test("applySchedule() may give back hosts in use if the spec says so, but no paused ones", async () => {
+  const { asked, options } = stage([toHost("old", { labels: toClaimLabels("a") })]);
+  const spec = { services: {}, scheduling: { releaseConsumedHosts: true } };
+  const giveBack = [{ host: "metal3/old", ...WORKER, why: "more than wanted" }];
+  await applySchedule({ ...CLUSTER, spec }, { ...NOTHING, giveBack }, options, signal);
+  expect(asked).toEqual(["give back (paused) old"]);
+});
+
+test.each([
+  [false, "consumed"],
+  [true, "none"],
+])("releaseAll() names hosts that stay (forced: %p)", async (isForced, spares) => {
+  const hosts = ["b", "a"].map((name) => toHost(name, { labels: toClaimLabels("a") }));
+  const { asked, said, options } = stage(hosts, { a: { kind: "kept", why: "paused" } });
+  const { kept } = await releaseAll(CLUSTER, { isForced }, options, signal);
+  expect(kept).toEqual(["metal3/a (paused)"]);
+  expect(asked).toEqual([`give back (${spares}) a`, `give back (${spares}) b`]);
+  expect(said).toHaveLength(1);
+});
