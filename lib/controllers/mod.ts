@@ -8,6 +8,7 @@ import { nodeLabelController } from "./node_labels/definition.ts";
 import { nodeLifecycleController } from "./node_lifecycle/definition.ts";
 import { nodeOutOfServiceController } from "./node_out_of_service/definition.ts";
 import { serviceController } from "./service/definition.ts";
+import { sipClusterController } from "./sipcluster/definition.ts";
 
 /** Every controller, in the order of the reference pages. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
@@ -16,4 +17,5 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   nodeLifecycleController,
   nodeOutOfServiceController,
   serviceController,
+  sipClusterController,
 ];
