@@ -3,8 +3,9 @@ import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { OWN_PREFIX } from "../../lib/core/text/label_namespace.ts";
 import { listSources } from "../support/sources.ts";
 
-/** What others brought: Kubernetes and its Go controllers. */
-const OTHERS = /^[a-z0-9.-]*(kubernetes|k8s)\.io\//;
+/** What others brought: Kubernetes and its Go controllers, and the operator whose SIPClusters Landfall serves. */
+const OTHERS =
+  /^([a-z0-9.-]*(kubernetes|k8s)\.io\/|sip\.airship\.airshipit\.org\/finalizer$|sip\.airshipit\.org\/)/;
 /** A text such as `landfall.example.org/word`. */
 const NAMESPACED = /["'`]([a-z0-9.-]*landfall[a-z0-9.-]*\/)[A-Za-z]/g;
 

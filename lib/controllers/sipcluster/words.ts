@@ -3,6 +3,7 @@
  * @module
  */
 
+import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
 import type { EventWord } from "../../kube/events/words.ts";
 
 /** Name in `--controllers`, logs and metrics. */
@@ -22,10 +23,10 @@ export const STANDBY = "sip.airshipit.org/standby";
 /** The finalizer of the original operator, which its users write by hand. */
 export const FINALIZER = "sip.airship.airshipit.org/finalizer";
 /** Annotation `true` on a SIPCluster that is being deleted: also hosts with a consumer lose their labels. */
-export const FORCE_RELEASE = "sip.airshipit.org/force-release";
+export const FORCE_RELEASE: string = `${OWN_PREFIX}force-release`;
 
 /** Annotation of a BareMetalHost: the ID of the request for which a jump host had it rebooted last. */
-export const REBOOT_REQUEST = "sip.airshipit.org/reboot-request";
+export const REBOOT_REQUEST: string = `${OWN_PREFIX}reboot-request`;
 /** Annotation of Pods: a hash of what they read once, at their start. They roll when it changes. */
 export const CONFIG_HASH = "landfall.dev/config-hash";
 /** Label of everything that Landfall makes for a SIPCluster: its name. */

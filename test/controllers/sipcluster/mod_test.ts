@@ -146,7 +146,7 @@ test("a cluster that is deleted waits for hosts in use, unless it is forced", as
   const message = await stage.untilCondition("a", "Ready", "False UnableToDecommission");
   expect(message).toContain("metal3/r1-control-plane-1");
   expect(stage.listHosts("a")).toEqual(["r1-control-plane-1 ControlPlane"]);
-  stage.annotate("a", { "sip.airshipit.org/force-release": "true" });
+  stage.annotate("a", { "landfall.dev/force-release": "true" });
   await until("it is gone", () => stage.read("a") === undefined);
   expect(stage.listTaken()).toEqual([]);
 });

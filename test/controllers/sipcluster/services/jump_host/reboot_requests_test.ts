@@ -22,7 +22,7 @@ const CLUSTER: SipCluster = {
 };
 const MAP = { namespace: "tenant", name: "jumphost-a-requests" };
 const REBOOT = "reboot.metal3.io";
-const LAST = "sip.airshipit.org/reboot-request";
+const LAST = "landfall.dev/reboot-request";
 const ID = "00000000-0000-4000-8000-000000000001";
 const OTHER_ID = "00000000-0000-4000-8000-000000000002";
 
