@@ -22,7 +22,8 @@ const SERVICES: SipServices = {
   loadBalancerControlPlane: [{ nodePort: 30001, nodeInterfaceId: "oam" }],
   loadBalancerWorker: [{ nodePortRange: { start: 30002, end: 30011 }, nodeInterfaceId: "oam" }],
 };
-const VALID = { code: 0, output: "Configuration file is valid\n" };
+/** Newer versions of HAProxy say nothing. */
+const VALID = { code: 0, output: expect.stringMatching(/^(Configuration file is valid\n)?$/) };
 
 /** Written like those of users of the original operator. */
 const TEMPLATE = `global

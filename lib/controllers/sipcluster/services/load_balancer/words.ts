@@ -46,4 +46,4 @@ export const API_PORT = 6443;
 export const API_PORT_NAME = "http";
 
 /** Used if an entry names no image: a branch with long-term support, until 2030. */
-export const DEFAULT_IMAGE = "docker.io/library/haproxy:3.2.19";
+export const DEFAULT_IMAGE = "docker.io/library/haproxy:3.2.26";
