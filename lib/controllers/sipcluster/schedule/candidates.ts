@@ -3,8 +3,8 @@
  * @module
  */
 import { type NodeSet, type Role } from "../resource/sip_cluster.ts";
-import { listTopologyKeys, type Domains } from "./domains.ts";
-import { matchesSelector, readLabel } from "./label_selector.ts";
+import type { Domains } from "./domains.ts";
+import { matchesSelector } from "./label_selector.ts";
 import type { Candidate } from "./matching/problem.ts";
 import type { HostFacts } from "./types.ts";
 
@@ -33,7 +33,6 @@ export function listCandidates(
   { wishes, domains }: { readonly wishes: readonly Wish[]; readonly domains: Domains },
 ): readonly Candidate[] {
   const byRank: Candidate[][] = [[], [], [], []];
-  const keys = [...new Set(wishes.flatMap(({ set }) => listTopologyKeys(set)))];
   for (const host of hosts) {
     const demands = wishes.map(({ role, set, need }) =>
       need > 0 && findRefusal(host, set) === undefined
@@ -41,8 +40,8 @@ export function listCandidates(
         : undefined,
     );
     if (demands.every((demand) => demand === undefined)) continue;
-    const isPlaced = keys.every((key) => readLabel(host.labels, key) !== undefined);
-    byRank[(host.claim ? 0 : 2) + (isPlaced ? 0 : 1)]?.push({ host: host.key, demands });
+    const rank = (host.claim ? 0 : 2) + (domains.isPlaced(host) ? 0 : 1);
+    byRank[rank]?.push({ host: host.key, demands });
   }
   return byRank.flat();
 }

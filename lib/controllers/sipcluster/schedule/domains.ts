@@ -26,94 +26,97 @@ export function listTopologyKeys(set: NodeSet | undefined): readonly string[] {
  * A host without the label is in no domain of that key.
  */
 export class Domains {
-  readonly #keys: ReadonlyMap<Role, readonly string[]>;
+  readonly #keys: readonly string[];
+  /** By role: which of the keys are its own. */
+  readonly #own: ReadonlyMap<Role | undefined, readonly number[]>;
+  readonly #others: ReadonlyMap<Role | undefined, readonly number[]>;
   readonly #spreadsAcrossRoles: boolean;
-  /** Numbers of domains, by scope and key, then by value. */
-  readonly #numbers = new Map<string, Map<string, number>>();
-  /** By number. */
-  readonly #names: string[] = [];
+  /** Numbers of values, by key. */
+  readonly #values: readonly Map<string, number>[];
+  /** The key by the number of the value. */
+  readonly #keyOf: number[] = [];
 
   constructor(
     nodes: Readonly<Partial<Record<Role, NodeSet>>>,
     { spreadAcrossRoles = false }: Scheduling = {},
   ) {
-    this.#keys = new Map(ROLES.map((role) => [role, listTopologyKeys(nodes[role])]));
+    const keys = [...new Set(ROLES.flatMap((role) => listTopologyKeys(nodes[role])))];
+    const roles = [...ROLES, undefined];
+    const own = roles.map((role) => {
+      const ofRole = role === undefined ? [] : listTopologyKeys(nodes[role]);
+      return [role, ofRole.map((key) => keys.indexOf(key))] as const;
+    });
+    this.#keys = keys;
+    this.#own = new Map(own);
+    this.#others = new Map(
+      own.map(([role, ofRole]) => [
+        role,
+        spreadAcrossRoles ? [...keys.keys()].filter((at) => !ofRole.includes(at)) : [],
+      ]),
+    );
     this.#spreadsAcrossRoles = spreadAcrossRoles;
+    this.#values = keys.map(() => new Map<string, number>());
   }
 
-  /** How many have a number: all numbers are below. */
+  /** All numbers are below. */
   get count(): number {
-    return this.#names.length;
+    return this.#keyOf.length * (ROLES.length + 1);
   }
 
   /** The topology key of a domain. */
   toKey(domain: number): string {
-    return this.#names[domain] ?? "";
+    return this.#keys[this.#keyOf[Math.floor(domain / (ROLES.length + 1))] ?? -1] ?? "";
   }
 
   /** Which keys of roles are the same: equal where roles share domains, in the order of the role's keys. */
   listScopes(role: Role): readonly string[] {
-    return this.keysOf(role).map((key) => this.#toScope(key, role));
+    const own = (this.#own.get(role) ?? []).map((at) => this.#keys[at] ?? "");
+    return this.#spreadsAcrossRoles ? own : own.map((key) => `${role} ${key}`);
   }
 
-  /** In the domains of these keys, a host of the role must be alone. */
-  keysOf(role: Role): readonly string[] {
-    return this.#keys.get(role) ?? [];
+  /** Whether a host has the labels of all topology keys, so that its place is known. */
+  isPlaced({ labels }: HostFacts): boolean {
+    return this.#keys.every((key) => readLabel(labels, key) !== undefined);
   }
 
-  /** The domains that a host takes in a role. A host without a role only stands in those of the roles' keys. */
+  /** The domains that a host takes in a role. A host without a role is only in those of other hosts. */
   toDemand({ host, role }: Member): Demand {
-    const own = role === undefined ? [] : this.keysOf(role);
-    const alone = own.map((key) => this.#toNumber(key, role, host));
-    if (!this.#spreadsAcrossRoles) return { alone, beside: [] };
-    const others = [...new Set([...this.#keys.values()].flat())].filter(
-      (key) => !own.includes(key),
-    );
-    const beside = others.map((key) => this.#toNumber(key, undefined, host));
-    return { alone, beside: beside.filter((number) => number >= 0) };
+    const alone = (this.#own.get(role) ?? []).map((at) => this.#toNumber(at, role, host));
+    const beside = (this.#others.get(role) ?? []).map((at) => this.#toNumber(at, role, host));
+    return { alone, beside: beside.filter((domain) => domain >= 0) };
   }
 
   /** Which of these hosts share a domain that one of them should be alone in. */
   listBreaches(members: readonly Member[]): readonly Breach[] {
-    const found = new Map<number, { key: string; value: string; hosts: Key[]; alone: number }>();
+    const found = new Map<number, { hosts: Key[]; isAlone: boolean; value: string }>();
     for (const { host, role } of members) {
-      for (const [key, value] of this.#listPlaces(host)) {
-        const isOwn = role !== undefined && this.keysOf(role).includes(key);
-        if (!isOwn && !this.#spreadsAcrossRoles) continue;
-        const number = this.#toNumber(key, role, host);
-        const place = found.get(number) ?? { key, value, hosts: [], alone: 0 };
+      const { alone, beside } = this.toDemand({ host, ...(role && { role }) });
+      for (const domain of [...alone.filter((one) => one >= 0), ...beside]) {
+        const value = readLabel(host.labels, this.toKey(domain)) ?? "";
+        const place = found.get(domain) ?? { hosts: [], isAlone: false, value };
         place.hosts.push(host.key);
-        place.alone += isOwn ? 1 : 0;
-        found.set(number, place);
+        place.isAlone ||= alone.includes(domain);
+        found.set(domain, place);
       }
     }
-    return [...found.values()]
-      .filter(({ hosts, alone }) => hosts.length > 1 && alone > 0)
-      .map(({ key, value, hosts }) => ({ topologyKey: key, value, hosts: hosts.sort() }))
+    return [...found]
+      .filter(([, { hosts, isAlone }]) => hosts.length > 1 && isAlone)
+      .map(([domain, { hosts, value }]) => {
+        return { topologyKey: this.toKey(domain), value, hosts: hosts.sort() };
+      })
       .sort((one, other) => (toOrder(one) < toOrder(other) ? -1 : 1));
   }
 
-  *#listPlaces(host: HostFacts): Iterable<[string, string]> {
-    for (const key of new Set([...this.#keys.values()].flat())) {
-      const value = readLabel(host.labels, key);
-      if (value !== undefined) yield [key, value];
-    }
-  }
-
   /** -1 for a host without the label. */
-  #toNumber(key: string, role: Role | undefined, { labels }: HostFacts): number {
-    const value = readLabel(labels, key);
-    if (value === undefined) return -1;
-    const scope = this.#toScope(key, role);
-    let numbers = this.#numbers.get(scope);
-    if (numbers === undefined) this.#numbers.set(scope, (numbers = new Map<string, number>()));
-    let number = numbers.get(value);
-    if (number === undefined) numbers.set(value, (number = this.#names.push(key) - 1));
-    return number;
-  }
-
-  #toScope(key: string, role: Role | undefined): string {
-    return this.#spreadsAcrossRoles ? key : `${role ?? ""} ${key}`;
+  #toNumber(at: number, role: Role | undefined, { labels }: HostFacts): number {
+    const label = readLabel(labels, this.#keys[at] ?? "");
+    const values = this.#values[at];
+    if (label === undefined || values === undefined) return -1;
+    let value = values.get(label);
+    if (value === undefined) values.set(label, (value = this.#keyOf.push(at) - 1));
+    const scope =
+      this.#spreadsAcrossRoles || role === undefined ? ROLES.length : ROLES.indexOf(role);
+    return value * (ROLES.length + 1) + scope;
   }
 }
 

@@ -13,7 +13,7 @@ import { type Rated, rateHosts } from "./standby.ts";
 import type { HostFacts, RoleReport, Schedule, ScheduleInput, Surplus } from "./types.ts";
 
 /** How far a search for hosts goes. */
-const MAX_STEPS = 500_000;
+const MAX_STEPS = 200_000;
 
 /**
  * Decides for one cluster. Pure, and the same hosts always get the same decision, in any order.

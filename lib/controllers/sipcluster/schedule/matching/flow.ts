@@ -3,34 +3,51 @@
  * @module
  */
 
-/** A network. Node 0 is the source, node 1 the sink. */
+const SOURCE = 0;
+const SINK = 1;
+
+/**
+ * A network. Its nodes and edges are made once, then each question sets the capacity of every edge, and
+ * {@linkcode maximize} answers it.
+ */
 export class FlowNetwork {
-  static readonly SOURCE = 0;
-  static readonly SINK = 1;
-  /** By edge: the node that it leads to, and what it can still carry. Edge `e ^ 1` is its way back. */
+  readonly source: number = SOURCE;
+  readonly sink: number = SINK;
+  /** By edge: the node that it leads to. Edge `e ^ 1` is its way back. */
   readonly #to: number[] = [];
+  /** By edge: what it can still carry. */
   readonly #room: number[] = [];
-  /** Edges by the node that they leave. */
-  readonly #edges: number[][] = [[], []];
+  /** By node: the last edge that leaves it; by edge: the one before that leaves the same node. -1: none. */
+  readonly #last: number[] = [-1, -1];
+  readonly #before: number[] = [];
   #steps = 0;
 
-  /** Edges made or looked at so far. */
+  /** Edges made, set or looked at so far. */
   get steps(): number {
     return this.#steps;
   }
 
+  /** Returns the number of the node. */
   addNode(): number {
-    return this.#edges.push([]) - 1;
+    return this.#last.push(-1) - 1;
   }
 
-  /** Returns the number of the edge. */
-  addEdge(from: number, to: number, capacity: number): number {
+  /** Returns the number of the edge. It carries nothing until its capacity is set. */
+  addEdge(from: number, to: number): number {
     const edge = this.#to.push(to, from) - 2;
-    this.#room.push(capacity, 0);
-    this.#edges[from]?.push(edge);
-    this.#edges[to]?.push(edge + 1);
+    this.#room.push(0, 0);
+    this.#before.push(this.#last[from] ?? -1, this.#last[to] ?? -1);
+    this.#last[from] = edge;
+    this.#last[to] = edge + 1;
     this.#steps += 1;
     return edge;
+  }
+
+  /** Empties the edge, and says what it can carry. */
+  setCapacity(edge: number, capacity: number): void {
+    this.#room[edge] = capacity;
+    this.#room[edge + 1] = 0;
+    this.#steps += 1;
   }
 
   /** What flows through an edge. */
@@ -38,60 +55,58 @@ export class FlowNetwork {
     return this.#room[edge + 1] ?? 0;
   }
 
-  /** Lets as much flow as can. Returns how much flows. */
-  maximize(): number {
-    let total = 0;
+  /** Lets as much flow as can. */
+  maximize(): void {
     for (let levels = this.#findLevels(); levels; levels = this.#findLevels()) {
-      const next = new Int32Array(this.#edges.length);
-      for (let sent = this.#send(levels, next); sent > 0; sent = this.#send(levels, next)) {
-        total += sent;
-      }
+      const next = Int32Array.from(this.#last);
+      while (this.#send(levels, next));
     }
-    return total;
   }
 
   /** Distances from the source along edges with room; undefined if the sink cannot be reached. */
   #findLevels(): Int32Array | undefined {
-    const levels = new Int32Array(this.#edges.length).fill(-1);
-    const queue = [FlowNetwork.SOURCE];
-    levels[FlowNetwork.SOURCE] = 0;
+    const levels = new Int32Array(this.#last.length).fill(-1);
+    const queue = [SOURCE];
+    levels[SOURCE] = 0;
     for (const node of queue) {
-      for (const edge of this.#edges[node] ?? []) {
+      const level = (levels[node] ?? 0) + 1;
+      for (let edge = this.#last[node] ?? -1; edge >= 0; edge = this.#before[edge] ?? -1) {
         this.#steps += 1;
         const to = this.#to[edge] ?? 0;
-        if ((this.#room[edge] ?? 0) === 0 || levels[to] !== -1) continue;
-        levels[to] = (levels[node] ?? 0) + 1;
+        if (this.#room[edge] === 0 || levels[to] !== -1) continue;
+        levels[to] = level;
         queue.push(to);
       }
+      if (levels[SINK] !== -1) return levels;
     }
-    return levels[FlowNetwork.SINK] === -1 ? undefined : levels;
+    return undefined;
   }
 
-  /** Sends along one shortest path. `next` remembers by node which edges lead nowhere. */
-  #send(levels: Int32Array, next: Int32Array): number {
+  /** Sends along one shortest path, if there is one. `next` remembers by node which edge to try. */
+  #send(levels: Int32Array, next: Int32Array): boolean {
     const path: number[] = [];
-    let node: number = FlowNetwork.SOURCE;
-    while (node !== FlowNetwork.SINK) {
-      const edge = this.#edges[node]?.[next[node] ?? 0];
-      if (edge === undefined) {
+    let node = SOURCE;
+    while (node !== SINK) {
+      const edge = next[node] ?? -1;
+      this.#steps += 1;
+      if (edge < 0) {
         const back = path.pop();
-        if (back === undefined) return 0;
+        if (back === undefined) return false;
         node = this.#to[back ^ 1] ?? 0;
-        next[node] = (next[node] ?? 0) + 1;
+        next[node] = this.#before[back] ?? -1;
         continue;
       }
-      this.#steps += 1;
       const to = this.#to[edge] ?? 0;
-      if ((this.#room[edge] ?? 0) > 0 && levels[to] === (levels[node] ?? 0) + 1) {
+      if (this.#room[edge] !== 0 && levels[to] === (levels[node] ?? 0) + 1) {
         path.push(edge);
         node = to;
-      } else next[node] = (next[node] ?? 0) + 1;
+      } else next[node] = this.#before[edge] ?? -1;
     }
     const sent = Math.min(...path.map((edge) => this.#room[edge] ?? 0));
     for (const edge of path) {
       this.#room[edge] = (this.#room[edge] ?? 0) - sent;
       this.#room[edge ^ 1] = (this.#room[edge ^ 1] ?? 0) + sent;
     }
-    return sent;
+    return true;
   }
 }

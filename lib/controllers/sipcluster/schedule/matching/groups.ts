@@ -9,6 +9,7 @@ import { type Candidate, type Demand, Occupancy, type Problem } from "./problem.
 export interface Group {
   /** The preferred first. */
   readonly candidates: readonly Candidate[];
+  /** By the index of the role, as of each candidate, but without the domains that cannot decide. */
   readonly demands: readonly (Demand | undefined)[];
 }
 
@@ -18,8 +19,8 @@ export interface GroupedProblem extends Pick<Problem, "needs" | "domains" | "sco
 }
 
 /**
- * Groups the candidates. Demands that what is held refuses are dropped, and so are held domains: all that remains may
- * be taken, and can only clash with one another.
+ * Groups the candidates. Demands that the held ones refuse are dropped, so that nothing is held any more: what remains
+ * can only clash with one another.
  */
 export function groupCandidates(problem: Problem): GroupedProblem {
   const held = new Occupancy(problem);
@@ -29,68 +30,108 @@ export function groupCandidates(problem: Problem): GroupedProblem {
     ),
   );
   const decides = findDecidingDomains(open, problem.domains);
-  const groups = new Map<string, { candidates: Candidate[]; demands: (Demand | undefined)[] }>();
-  open.forEach((demands, index) => {
-    const candidate = problem.candidates[index];
-    if (candidate === undefined || demands.every((demand) => demand === undefined)) return;
+  const groups: { candidates: Candidate[]; demands: (Demand | undefined)[] }[] = [];
+  const byHash = new Map<number, typeof groups>();
+  problem.candidates.forEach((candidate, index) => {
+    const demands = open[index] ?? [];
+    if (demands.every((demand) => demand === undefined)) return;
+    const hash = hashDemands(demands, decides);
+    const alike = byHash.get(hash) ?? [];
+    const group = alike.find((one) => isReducedTo(demands, one.demands, decides));
+    if (group) {
+      group.candidates.push(candidate);
+      return;
+    }
     const reduced = demands.map((demand) => demand && reduceDemand(demand, decides));
-    const signature = reduced
-      .map((demand) => (demand ? `${demand.alone.join(",")};${demand.beside.join(",")}` : "-"))
-      .join("|");
-    const group = groups.get(signature);
-    if (group) group.candidates.push(candidate);
-    else groups.set(signature, { candidates: [candidate], demands: reduced });
+    const made = { candidates: [candidate], demands: reduced };
+    groups.push(made);
+    alike.push(made);
+    byHash.set(hash, alike);
   });
   const { needs, domains, scopes } = problem;
-  return { needs, domains, scopes, groups: [...groups.values()] };
+  return { needs, domains, scopes, groups };
 }
 
-function reduceDemand({ alone, beside }: Demand, decides: readonly boolean[]): Demand {
+/** Which domains can refuse a candidate: 1 if so. */
+type Deciding = Uint8Array;
+
+function reduceDemand({ alone, beside }: Demand, decides: Deciding): Demand {
   return {
-    alone: alone.map((domain) => (domain >= 0 && decides[domain] === true ? domain : -1)),
-    beside: beside.filter((domain) => decides[domain] === true),
+    alone: alone.map((domain) => (decides[domain] === 1 ? domain : -1)),
+    beside: beside.filter((domain) => decides[domain] === 1),
   };
+}
+
+/** A number for reduced demands: equal ones have the same, others hardly ever. */
+function hashDemands(demands: readonly (Demand | undefined)[], decides: Deciding): number {
+  let hash = 0;
+  for (const demand of demands) {
+    hash = Math.imul(hash, 31) + (demand === undefined ? 1 : 2);
+    for (const domain of demand?.alone ?? []) {
+      hash = Math.imul(hash ^ (decides[domain] === 1 ? domain + 2 : 1), 0x01000193);
+    }
+    for (const domain of demand?.beside ?? []) {
+      if (decides[domain] === 1) hash = Math.imul(hash ^ domain, 0x01000193);
+    }
+  }
+  return hash;
+}
+
+/** Whether reduced demands are what these would be reduced to. */
+function isReducedTo(
+  demands: readonly (Demand | undefined)[],
+  reduced: readonly (Demand | undefined)[],
+  decides: Deciding,
+): boolean {
+  return demands.every((demand, role) => {
+    const other = reduced[role];
+    if (demand === undefined || other === undefined) return demand === other;
+    let at = 0;
+    for (const domain of demand.beside) {
+      if (decides[domain] === 1 && other.beside[at++] !== domain) return false;
+    }
+    return (
+      at === other.beside.length &&
+      demand.alone.every((domain, at) => other.alone[at] === (decides[domain] === 1 ? domain : -1))
+    );
+  });
 }
 
 type OpenDemands = readonly (readonly (Demand | undefined)[])[];
 
 /** Which domains can ever refuse a candidate that all others allow. */
-function findDecidingDomains(open: OpenDemands, domains: number): readonly boolean[] {
-  const alone: (readonly number[])[][] = Array.from({ length: domains }, () => []);
+function findDecidingDomains(open: OpenDemands, domains: number): Deciding {
+  const decides = new Uint8Array(domains);
+  const hasBeside = new Uint8Array(domains);
+  /** Who came first, to tell whether others came. */
   const first = new Int32Array(domains).fill(-1);
-  const isContested = Array.from({ length: domains }, () => false);
-  const isShared = Array.from({ length: domains }, () => false);
+  /** In which domains all are who must be alone in one: a rack, for a server in it. */
+  const around: (readonly number[] | undefined)[] = Array.from({ length: domains });
   open.forEach((demands, index) => {
-    const enter = (domain: number): void => {
-      if (first[domain] === -1) first[domain] = index;
-      else if (first[domain] !== index) isContested[domain] = true;
-    };
     for (const demand of demands) {
       for (const domain of demand?.beside ?? []) {
-        isShared[domain] = true;
-        enter(domain);
+        hasBeside[domain] = 1;
+        if (first[domain] === -1) first[domain] = index;
+        else if (first[domain] !== index) decides[domain] = 1;
       }
-      for (const domain of demand?.alone ?? []) {
+      const alone = demand?.alone ?? [];
+      for (const domain of alone) {
         if (domain < 0) continue;
-        alone[domain]?.push(demand?.alone ?? []);
-        enter(domain);
+        if (first[domain] === -1) first[domain] = index;
+        else if (first[domain] !== index) decides[domain] = 1;
+        const outer = around[domain];
+        if (outer === undefined) around[domain] = alone;
+        else if (outer.length > 1) around[domain] = outer.filter((one) => alone.includes(one));
       }
     }
   });
-  // One candidate alone cannot clash, nor can domains that nobody must be alone in.
-  const decides = isContested.map((isOne, domain) => isOne && (alone[domain]?.length ?? 0) > 0);
-  // A rack decides for the servers in it: a domain within another one adds nothing.
   for (let domain = 0; domain < domains; domain += 1) {
-    const members = alone[domain] ?? [];
-    if (decides[domain] !== true || isShared[domain] === true) continue;
-    const isWithin = members[0]?.some(
-      (outer) =>
-        outer !== domain &&
-        outer >= 0 &&
-        decides[outer] === true &&
-        members.every((others) => others.includes(outer)),
-    );
-    if (isWithin === true) decides[domain] = false;
+    const outer = around[domain];
+    // Nothing clashes where no host must be alone. A domain within another one adds nothing.
+    if (outer === undefined) decides[domain] = 0;
+    else if (hasBeside[domain] === 0 && outer.some((one) => one !== domain && decides[one] === 1)) {
+      decides[domain] = 0;
+    }
   }
   return decides;
 }

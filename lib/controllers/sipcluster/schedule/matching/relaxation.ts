@@ -1,125 +1,138 @@
 /**
  * How many candidates can be chosen at most, if some topology keys are ignored: a flow finds that exactly.
- *
- * Hosts flow from roles to the sink, first through one domain of the role, then through the host itself, then through
- * another domain. So nothing is ignored with one key for each role, nor with two keys and hosts that suit one role only.
  * @module
  */
 import { FlowNetwork } from "./flow.ts";
-import type { Group, GroupedProblem } from "./groups.ts";
-import type { Demand } from "./problem.ts";
+import type { GroupedProblem } from "./groups.ts";
+import { chooseLayers, type Layers, type Limits } from "./layers.ts";
+import type { GroupPick, Selection } from "./selection.ts";
 
-/** A candidate of the group for the role. */
-export interface GroupPick {
+/** The edges of one group and role. -1: there is none. */
+interface RoleEdges {
   readonly role: number;
+  /** Into the group: from the role, or from one of its domains. */
+  readonly into: number;
+  /** Out of the group, through another domain of the role. */
+  readonly out: number;
+  /** Whether at most one candidate of the group can serve the role. */
+  readonly isSingle: boolean;
+}
+
+interface GroupEdges {
   readonly group: number;
+  readonly roles: readonly RoleEdges[];
+  /** Straight to the sink. -1: there is none. */
+  readonly out: number;
 }
 
-/** Which place of `alone` is checked before and after the host, by the index of the role. -1: none. */
-export interface Layers {
-  readonly first: readonly number[];
-  readonly second: readonly number[];
-  /** Whether roles share the domains of `second`, so that it also holds for hosts that suit several roles. */
-  readonly isSecondShared: boolean;
-}
+/**
+ * Hosts flow from roles to the sink: first through a domain of the role, then through the host, then through another
+ * domain, if it is the role's only or shared by all roles. So nothing is ignored with one key for each role, nor with
+ * two keys while hosts suit one role only.
+ */
+export class Relaxation {
+  readonly #network = new FlowNetwork();
+  readonly #isSecondShared: boolean;
+  readonly #roleEdges: readonly number[];
+  /** Edges that a single host can pass. */
+  readonly #domainEdges: number[] = [];
+  readonly #groups: readonly GroupEdges[];
 
-/** What is still to be chosen. */
-export interface Remainder {
-  readonly needs: readonly number[];
-  /** Candidates left, by the index of the group. */
-  readonly room: readonly number[];
-  /** Whether one more of the group may serve the role. */
-  mayPick(role: number, group: number, demand: Demand): boolean;
-}
-
-/** Chooses the keys that limit most. */
-export function chooseLayers({ needs, groups, scopes }: GroupedProblem): Layers {
-  const active = needs.flatMap((need, role) => (need > 0 ? [role] : []));
-  const limits = needs.map((_, role) =>
-    (scopes[role] ?? []).map((_, at) => countLimit(groups, role, at)),
-  );
-  const rank = (role: number): number[] =>
-    (limits[role] ?? [])
-      .map((_, at) => at)
-      .sort((a, b) => (limits[role]?.[a] ?? 0) - (limits[role]?.[b] ?? 0));
-  const [one = -1] = active;
-  const shared =
-    active.length < 2
-      ? undefined
-      : rank(one)
-          .map((at) => scopes[one]?.[at])
-          .find((scope) =>
-            active.every((role) => scope !== undefined && scopes[role]?.includes(scope)),
-          );
-  const second = needs.map((_, role) =>
-    shared === undefined ? (rank(role)[1] ?? -1) : (scopes[role]?.indexOf(shared) ?? -1),
-  );
-  const first = needs.map((_, role) => rank(role).find((at) => at !== second[role]) ?? -1);
-  return { first, second, isSecondShared: shared !== undefined };
-}
-
-/** How many candidates one key alone would let a role have. */
-function countLimit(groups: readonly Group[], role: number, at: number): number {
-  const domains = new Set<number>();
-  let free = 0;
-  for (const { candidates, demands } of groups) {
-    const domain = demands[role]?.alone[at];
-    if (domain === undefined) continue;
-    if (domain < 0) free += candidates.length;
-    else domains.add(domain);
+  constructor(problem: GroupedProblem, limits: Limits) {
+    const network = this.#network;
+    const layers = chooseLayers(problem, limits);
+    this.#isSecondShared = layers.isSecondShared;
+    const roles = problem.needs.map(() => network.addNode());
+    this.#roleEdges = roles.map((node) => network.addEdge(network.source, node));
+    this.#groups = this.#addGroups(problem, layers, roles);
   }
-  return domains.size + free;
-}
 
-/** Chooses as many as possible. They may clash in the keys that are ignored; more cannot be chosen. */
-export function relax(
-  groups: readonly Group[],
-  layers: Layers,
-  remainder: Remainder,
-): { readonly picks: readonly GroupPick[]; readonly steps: number } {
-  const network = new FlowNetwork();
-  const roles = remainder.needs.map((need) => {
-    const node = network.addNode();
-    network.addEdge(FlowNetwork.SOURCE, node, need);
-    return node;
-  });
-  const nodes = new Map<string, number>();
-  const enter = (name: string, from?: number): number => {
-    const known = nodes.get(name);
-    if (known !== undefined) return known;
-    const node = network.addNode();
-    nodes.set(name, node);
-    if (from === undefined) network.addEdge(node, FlowNetwork.SINK, 1);
-    else network.addEdge(from, node, 1);
-    return node;
-  };
-  const edges: (GroupPick & { readonly edge: number })[] = [];
-  groups.forEach(({ demands }, group) => {
-    const room = remainder.room[group] ?? 0;
-    const open = demands.flatMap((demand, role) =>
-      room > 0 &&
-      (remainder.needs[role] ?? 0) > 0 &&
-      demand &&
-      remainder.mayPick(role, group, demand)
-        ? [{ role, demand }]
-        : [],
-    );
-    const [sole] = open;
-    if (sole === undefined) return;
-    const node = network.addNode();
-    for (const { role, demand } of open) {
-      const domain = demand.alone[layers.first[role] ?? -1] ?? -1;
-      const from = domain < 0 ? roles[role] : enter(`${role} ${domain}`, roles[role]);
-      const capacity = demand.alone.some((one) => one >= 0) ? 1 : room;
-      edges.push({ role, group, edge: network.addEdge(from ?? 0, node, capacity) });
+  /** Edges made, set or looked at so far. */
+  get steps(): number {
+    return this.#network.steps;
+  }
+
+  /**
+   * Chooses as many as possible beside a selection. They may clash in keys that are ignored; more cannot be chosen.
+   *
+   * @param isForbidden Picks that may not be chosen
+   */
+  solve(
+    selection: Selection,
+    isForbidden: (pick: GroupPick) => boolean = () => false,
+  ): readonly GroupPick[] {
+    const network = this.#network;
+    this.#roleEdges.forEach((edge, role) => network.setCapacity(edge, selection.needOf(role)));
+    for (const edge of this.#domainEdges) network.setCapacity(edge, 1);
+    for (const { group, roles, out } of this.#groups) {
+      const room = selection.roomOf(group);
+      let open = 0;
+      let second = -1;
+      for (const edges of roles) {
+        const pick = { role: edges.role, group };
+        const isOpen = selection.allows(pick) && !isForbidden(pick);
+        network.setCapacity(edges.into, isOpen ? (edges.isSingle ? 1 : room) : 0);
+        if (edges.out >= 0) network.setCapacity(edges.out, 0);
+        if (!isOpen) continue;
+        open += 1;
+        second = edges.out;
+      }
+      const isThrough = second >= 0 && (open === 1 || this.#isSecondShared);
+      if (isThrough) network.setCapacity(second, room);
+      if (out >= 0) network.setCapacity(out, isThrough ? 0 : room);
     }
-    const isSecond = layers.isSecondShared || open.length === 1;
-    const domain = isSecond ? (sole.demand.alone[layers.second[sole.role] ?? -1] ?? -1) : -1;
-    network.addEdge(node, domain < 0 ? FlowNetwork.SINK : enter(`${domain}`), room);
-  });
-  network.maximize();
-  const picks = edges.flatMap(({ role, group, edge }) =>
-    Array.from({ length: network.flowOf(edge) }, () => ({ role, group })),
-  );
-  return { picks, steps: network.steps };
+    network.maximize();
+    const picks: GroupPick[] = [];
+    for (const { group, roles } of this.#groups) {
+      for (const { role, into } of roles) {
+        for (let left = network.flowOf(into); left > 0; left -= 1) picks.push({ role, group });
+      }
+    }
+    return picks;
+  }
+
+  #addGroups(
+    { groups }: GroupedProblem,
+    { first, second }: Layers,
+    roles: readonly number[],
+  ): readonly GroupEdges[] {
+    const network = this.#network;
+    const before = new Map<string, number>();
+    const after = new Map<number, number>();
+    const enter = (role: number, domain: number): number => {
+      const name = `${role} ${domain}`;
+      const known = before.get(name);
+      if (known !== undefined) return known;
+      const node = network.addNode();
+      before.set(name, node);
+      this.#domainEdges.push(network.addEdge(roles[role] ?? 0, node));
+      return node;
+    };
+    const leave = (domain: number): number => {
+      const known = after.get(domain);
+      if (known !== undefined) return known;
+      const node = network.addNode();
+      after.set(domain, node);
+      this.#domainEdges.push(network.addEdge(node, network.sink));
+      return node;
+    };
+    return groups.map(({ demands }, group) => {
+      const node = network.addNode();
+      const edges = demands.flatMap((demand, role): RoleEdges[] => {
+        if (demand === undefined) return [];
+        const [one, other] = [first, second].map((layer) => demand.alone[layer[role] ?? -1] ?? -1);
+        const from = one === undefined || one < 0 ? roles[role] : enter(role, one);
+        return [
+          {
+            role,
+            into: network.addEdge(from ?? 0, node),
+            out: other === undefined || other < 0 ? -1 : network.addEdge(node, leave(other)),
+            isSingle: demand.alone.some((domain) => domain >= 0),
+          },
+        ];
+      });
+      const isThrough = this.#isSecondShared && edges.every(({ out }) => out >= 0);
+      return { group, roles: edges, out: isThrough ? -1 : network.addEdge(node, network.sink) };
+    });
+  }
 }

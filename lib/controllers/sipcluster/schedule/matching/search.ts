@@ -2,9 +2,11 @@
  * Finds the choice that leaves the fewest places empty, by branch and bound.
  * @module
  */
-import type { Group, GroupedProblem } from "./groups.ts";
-import { type Demand, Occupancy } from "./problem.ts";
-import { chooseLayers, type GroupPick, type Layers, relax } from "./relaxation.ts";
+import { exchangePicks } from "./exchange.ts";
+import type { GroupedProblem } from "./groups.ts";
+import type { Limits } from "./layers.ts";
+import { Relaxation } from "./relaxation.ts";
+import { type GroupPick, Selection } from "./selection.ts";
 
 /** The best choice that was found. */
 export interface Found {
@@ -13,122 +15,119 @@ export interface Found {
   readonly isProven: boolean;
 }
 
+/** Where a search starts, and when it ends. */
+export interface SearchOptions {
+  /** A choice that fits. */
+  readonly start: readonly GroupPick[];
+  readonly limits: Limits;
+  /** About how many edges of networks it may look at. */
+  readonly maxSteps: number;
+}
+
 /**
- * Searches for at most so many steps: edges of networks and places of picks that it looks at.
+ * Searches for a choice that is better than the first one.
  *
- * Each node of the search asks for the largest flow ({@linkcode relax}). If that is no better than the best known
+ * Each node of the search asks for the largest flow ({@linkcode Relaxation}). If that is no better than the best known
  * choice, nothing below the node is. If its picks do not clash, it is the best below the node. Otherwise the search
- * takes one pick that clashes, then forbids it: together that is every choice, so a search that ends by itself is exact.
+ * takes one pick that clashes, then forbids it: together that is every choice, so a search that ends by itself is
+ * exact.
  */
-export function searchPicks(problem: GroupedProblem, maxSteps: number): Found {
-  return new Search(problem, maxSteps).run();
+export function searchPicks(problem: GroupedProblem, options: SearchOptions): Found {
+  return new Search(problem, options).run();
 }
 
 class Search {
-  readonly #groups: readonly Group[];
-  readonly #layers: Layers;
-  readonly #occupancy: Occupancy;
-  readonly #needs: number[];
-  readonly #room: number[];
+  readonly #problem: GroupedProblem;
+  readonly #relaxation: Relaxation;
+  readonly #selection: Selection;
   readonly #forbidden: readonly Set<number>[];
   readonly #chosen: GroupPick[] = [];
-  readonly #wanted: number;
-  #best: readonly GroupPick[] = [];
-  #steps = 0;
   readonly #maxSteps: number;
+  #best: readonly GroupPick[];
+  #steps = 0;
 
-  constructor(problem: GroupedProblem, maxSteps: number) {
-    this.#groups = problem.groups;
-    this.#layers = chooseLayers(problem);
-    this.#occupancy = new Occupancy({ held: [], domains: problem.domains });
-    this.#needs = [...problem.needs];
-    this.#room = problem.groups.map(({ candidates }) => candidates.length);
+  constructor(problem: GroupedProblem, { start, limits, maxSteps }: SearchOptions) {
+    this.#problem = problem;
+    this.#relaxation = new Relaxation(problem, limits);
+    this.#selection = new Selection(problem);
     this.#forbidden = problem.needs.map(() => new Set<number>());
-    this.#wanted = problem.needs.reduce((sum, need) => sum + need, 0);
+    this.#best = start;
     this.#maxSteps = maxSteps;
   }
 
   run(): Found {
-    const atMost = this.#explore();
-    const isCut = this.#steps >= this.#maxSteps;
-    return { picks: this.#best, isProven: !isCut || atMost < this.#wanted || this.#isFull };
-  }
-
-  get #isFull(): boolean {
-    return this.#best.length === this.#wanted;
-  }
-
-  /** Returns how many can be chosen at most from here. */
-  #explore(): number {
-    const { picks, steps } = relax(this.#groups, this.#layers, {
-      needs: this.#needs,
-      room: this.#room,
-      mayPick: (role, group, demand) =>
-        this.#forbidden[role]?.has(group) !== true && this.#occupancy.allows(demand),
-    });
-    this.#steps += steps + 1;
-    const atMost = this.#chosen.length + picks.length;
-    if (atMost <= this.#best.length) return atMost;
+    const wanted = this.#problem.needs.reduce((sum, need) => sum + need, 0);
+    const picks = this.#solve();
+    const atMost = picks.length;
     const clash = this.#tryAll(picks);
-    if (clash === undefined || this.#isFull || this.#steps >= this.#maxSteps) return atMost;
-    this.#take(clash);
-    this.#explore();
+    if (this.#best.length < atMost) this.#improve(atMost);
+    if (clash !== undefined && this.#best.length < atMost) this.#branch(clash, atMost);
+    const isBest = this.#best.length === atMost || !this.#isCut;
+    return { picks: this.#best, isProven: isBest || atMost < wanted };
+  }
+
+  /** Exchanges picks: often that is enough, if there is hardly a place to spare. */
+  #improve(goal: number): void {
+    const left = this.#maxSteps - this.#steps - this.#relaxation.steps;
+    const { picks, steps } = exchangePicks(this.#problem, this.#best, {
+      goal,
+      maxSteps: left / 2,
+    });
+    this.#steps += steps;
+    this.#best = picks;
+  }
+
+  get #isCut(): boolean {
+    return this.#steps + this.#relaxation.steps >= this.#maxSteps;
+  }
+
+  #solve(): readonly GroupPick[] {
+    return this.#relaxation.solve(
+      this.#selection,
+      ({ role, group }) => this.#forbidden[role]?.has(group) === true,
+    );
+  }
+
+  #explore(goal: number): void {
+    const picks = this.#solve();
+    if (this.#chosen.length + picks.length <= this.#best.length) return;
+    const clash = this.#tryAll(picks);
+    if (clash !== undefined && this.#best.length < goal) this.#branch(clash, goal);
+  }
+
+  /** Looks at all choices with a pick, then at all without it. */
+  #branch(pick: GroupPick, goal: number): void {
+    if (this.#isCut) return;
+    this.#take(pick);
+    this.#explore(goal);
     this.#undo();
-    if (this.#isFull || this.#steps >= this.#maxSteps) return atMost;
-    this.#forbidden[clash.role]?.add(clash.group);
-    this.#explore();
-    this.#forbidden[clash.role]?.delete(clash.group);
-    return atMost;
+    if (this.#isCut || this.#best.length >= goal) return;
+    this.#forbidden[pick.role]?.add(pick.group);
+    this.#explore(goal);
+    this.#forbidden[pick.role]?.delete(pick.group);
   }
 
   /** Remembers these picks if that is the best so far, without those that clash. Returns the first that does. */
   #tryAll(picks: readonly GroupPick[]): GroupPick | undefined {
     const before = this.#chosen.length;
-    const clashes = picks.filter((pick) => !this.#tryOne(pick));
-    if (clashes.length > 0) this.#fill();
+    let clash: GroupPick | undefined;
+    for (const pick of picks) {
+      this.#steps += 1;
+      if (this.#selection.allows(pick)) this.#take(pick);
+      else clash ??= pick;
+    }
     if (this.#chosen.length > this.#best.length) this.#best = [...this.#chosen];
     while (this.#chosen.length > before) this.#undo();
-    return clashes[0];
-  }
-
-  /** Takes what else fits. */
-  #fill(): void {
-    this.#groups.forEach(({ demands }, group) =>
-      demands.forEach((_, role) => {
-        this.#steps += 1;
-        while (this.#tryOne({ role, group }));
-      }),
-    );
-  }
-
-  #tryOne(pick: GroupPick): boolean {
-    const demand = this.#demandOf(pick);
-    const isOpen = (this.#needs[pick.role] ?? 0) > 0 && (this.#room[pick.group] ?? 0) > 0;
-    if (!isOpen || !demand || this.#forbidden[pick.role]?.has(pick.group) === true) return false;
-    if (!this.#occupancy.allows(demand)) return false;
-    this.#take(pick);
-    return true;
+    return clash;
   }
 
   #take(pick: GroupPick): void {
-    this.#count(pick, -1);
+    this.#selection.take(pick);
     this.#chosen.push(pick);
   }
 
   #undo(): void {
     const pick = this.#chosen.pop();
-    if (pick) this.#count(pick, 1);
-  }
-
-  #count({ role, group }: GroupPick, by: 1 | -1): void {
-    const demand = this.#demandOf({ role, group });
-    if (demand && by < 0) this.#occupancy.add(demand);
-    else if (demand) this.#occupancy.remove(demand);
-    this.#needs[role] = (this.#needs[role] ?? 0) + by;
-    this.#room[group] = (this.#room[group] ?? 0) + by;
-  }
-
-  #demandOf({ role, group }: GroupPick): Demand | undefined {
-    return this.#groups[group]?.demands[role];
+    if (pick) this.#selection.undo(pick);
   }
 }

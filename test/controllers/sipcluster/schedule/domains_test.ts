@@ -1,0 +1,77 @@
+import { describe, expect, test } from "bun:test";
+import {
+  Domains,
+  listTopologyKeys,
+} from "../../../../lib/controllers/sipcluster/schedule/domains.ts";
+import { toHost, toNodeSet } from "../../../support/sipcluster/scheduling.ts";
+
+const NODES = { ControlPlane: toNodeSet(1, 0, "rack"), Worker: toNodeSet(1, 0, "rack", "server") };
+const [A, B, C] = [
+  toHost("a", { labels: { rack: "r1", server: "s1" } }),
+  toHost("b", { labels: { rack: "r1", server: "s2" } }),
+  toHost("c", { labels: { server: "s1" } }),
+];
+
+test("listTopologyKeys() joins both fields, without empty and repeated keys", () => {
+  expect(listTopologyKeys({ topologyKey: "a", topologyKeys: ["b", "a", ""] })).toEqual(["a", "b"]);
+  expect(listTopologyKeys({ topologyKey: "" })).toEqual([]);
+  expect(listTopologyKeys(undefined)).toEqual([]);
+});
+
+describe("toDemand()", () => {
+  test("gives each role domains of its own", () => {
+    const domains = new Domains(NODES);
+    const [one, other] = [
+      domains.toDemand({ host: A, role: "ControlPlane" }),
+      domains.toDemand({ host: A, role: "Worker" }),
+    ];
+    expect(one.alone).toHaveLength(1);
+    expect(other.alone).toHaveLength(2);
+    expect(other.alone).not.toContain(one.alone[0]);
+    expect([...other.alone, ...one.alone].every((domain) => domain < domains.count)).toBe(true);
+    expect(other.alone.map((domain) => domains.toKey(domain))).toEqual(["rack", "server"]);
+    expect(domains.listScopes("Worker")).not.toContain(domains.listScopes("ControlPlane")[0]);
+  });
+
+  test("lets roles share domains if anti-affinity holds between them", () => {
+    const domains = new Domains(NODES, { spreadAcrossRoles: true });
+    const one = domains.toDemand({ host: A, role: "ControlPlane" });
+    const other = domains.toDemand({ host: A, role: "Worker" });
+    expect(other.alone).toEqual([...one.alone, ...one.beside]);
+    expect(domains.listScopes("Worker")).toEqual(["rack", "server"]);
+    expect(domains.listScopes("ControlPlane")).toEqual(["rack"]);
+    expect(domains.toDemand({ host: A })).toEqual({ alone: [], beside: other.alone });
+  });
+
+  test("has no domain for a label that is missing", () => {
+    const domains = new Domains(NODES, { spreadAcrossRoles: true });
+    expect(domains.toDemand({ host: C, role: "Worker" }).alone[0]).toBe(-1);
+    expect(domains.toDemand({ host: C }).beside).toHaveLength(1);
+    expect([A, B, C].map((host) => domains.isPlaced(host))).toEqual([true, true, false]);
+  });
+});
+
+describe("listBreaches()", () => {
+  test("names hosts of one role with the same value", () => {
+    const members = [
+      { host: B, role: "Worker" },
+      { host: A, role: "Worker" },
+      { host: C, role: "Worker" },
+    ] as const;
+    expect(new Domains(NODES).listBreaches(members)).toEqual([
+      { topologyKey: "rack", value: "r1", hosts: ["metal/a", "metal/b"] },
+      { topologyKey: "server", value: "s1", hosts: ["metal/a", "metal/c"] },
+    ]);
+  });
+
+  test("names hosts of several roles only if anti-affinity holds between them", () => {
+    const members = [
+      { host: A, role: "ControlPlane" },
+      { host: B, role: "Worker" },
+      { host: C },
+    ] as const;
+    expect(new Domains(NODES).listBreaches(members)).toEqual([]);
+    const breaches = new Domains(NODES, { spreadAcrossRoles: true }).listBreaches(members);
+    expect(breaches).toEqual([{ topologyKey: "rack", value: "r1", hosts: ["metal/a", "metal/b"] }]);
+  });
+});

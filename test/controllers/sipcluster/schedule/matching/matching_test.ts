@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test";
+import { countPicks } from "../../../../../lib/controllers/sipcluster/schedule/matching/greedy.ts";
+import { findMatching } from "../../../../../lib/controllers/sipcluster/schedule/matching/matching.ts";
+import type { Problem } from "../../../../../lib/controllers/sipcluster/schedule/matching/problem.ts";
+import { Random } from "../../../../support/random.ts";
+import {
+  countBest,
+  drawProblem,
+  findFault,
+  toCandidate,
+  toProblem,
+} from "../../../../support/sipcluster/matching_problems.ts";
+
+const ENOUGH = 1_000_000;
+
+function nameHosts(problem: Problem, maxSteps = ENOUGH): readonly string[] {
+  return findMatching(problem, maxSteps).picks.map((picks) =>
+    picks.map(({ host }) => host).join(" "),
+  );
+}
+
+describe("findMatching()", () => {
+  test("agrees with a search that tries every choice", () => {
+    let full = 0;
+    for (let seed = 1; seed <= 6_000; seed += 1) {
+      const problem = drawProblem(new Random(seed), 9);
+      const { picks, isFull, isProven } = findMatching(problem, ENOUGH);
+      const best = countBest(problem);
+      const wanted = problem.needs.reduce((sum, need) => sum + need, 0);
+      expect([seed, findFault(problem, picks)]).toEqual([seed, undefined]);
+      expect([seed, countPicks(picks), isFull, isProven]).toEqual([
+        seed,
+        best,
+        best === wanted,
+        true,
+      ]);
+      full += isFull ? 1 : 0;
+    }
+    // Both answers are common.
+    expect(full).toBeGreaterThan(1_500);
+    expect(full).toBeLessThan(4_500);
+  });
+
+  test("never chooses what does not fit, and never claims a proof, with hardly a step to search", () => {
+    let cut = 0;
+    for (let seed = 1; seed <= 3_000; seed += 1) {
+      const problem = drawProblem(new Random(seed), 9);
+      const { picks, isFull, isProven } = findMatching(problem, 40);
+      const best = countBest(problem);
+      const wanted = problem.needs.reduce((sum, need) => sum + need, 0);
+      expect([seed, findFault(problem, picks)]).toEqual([seed, undefined]);
+      if (isFull) expect(best).toBe(wanted);
+      if (isProven && !isFull) expect([seed, best < wanted]).toEqual([seed, true]);
+      cut += isProven ? 0 : 1;
+    }
+    expect(cut).toBeGreaterThan(0);
+  });
+
+  test("takes the first hosts if they fit, for the most constrained role first", () => {
+    const hosts = ["a", "b", "c", "d"].map((host, at) => toCandidate(host, [at], [at + 4]));
+    expect(nameHosts(toProblem([1, 2], hosts))).toEqual(["c", "a b"]);
+  });
+
+  test("finds the last choice where roles compete for hosts", () => {
+    // Each role may take one host of each rack. Only b suits both.
+    const hosts = [
+      toCandidate("a", [0], undefined),
+      toCandidate("b", [0], [2]),
+      toCandidate("c", undefined, [3]),
+      toCandidate("d", undefined, [3]),
+    ];
+    expect(nameHosts(toProblem([1, 2], hosts))).toEqual(["a", "b c"]);
+  });
+
+  test("finds the last choice for two keys", () => {
+    const places = [
+      [0, 10],
+      [0, 11],
+      [1, 10],
+      [1, 12],
+      [2, 10],
+    ];
+    const hosts = places.map((place, at) => toCandidate("abcde"[at] ?? "", place));
+    expect(nameHosts(toProblem([3], hosts))).toEqual(["d b e"]);
+  });
+
+  test("says so when it reaches its limit", () => {
+    // Six racks, feeds and rooms, but no six hosts that share none: a greedy choice and each single key allow six.
+    const random = new Random(3);
+    const hosts = Array.from({ length: 14 }, (_, at) =>
+      toCandidate(`h${at}`, [at % 6, 6 + random.between(0, 5), 12 + random.between(0, 5)]),
+    );
+    const problem = toProblem([6], hosts);
+    expect(countBest(problem)).toBeLessThan(6);
+    expect(findMatching(problem, 10)).toMatchObject({ isFull: false, isProven: false });
+    expect(findMatching(problem, ENOUGH)).toMatchObject({ isFull: false, isProven: true });
+  });
+
+  test("solves a pool of many racks, feeds and rooms with no place to spare", () => {
+    const random = new Random(1);
+    const hosts = Array.from({ length: 400 }, (_, at) =>
+      toCandidate(
+        `h${at}`,
+        [0, 20, 40].map((start) => start + random.between(0, 19)),
+      ),
+    );
+    const problem = toProblem([20], hosts);
+    const { picks, isFull } = findMatching(problem, ENOUGH);
+    expect(findFault(problem, picks)).toBeUndefined();
+    expect(isFull).toBe(true);
+  });
+});

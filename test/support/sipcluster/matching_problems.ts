@@ -1,0 +1,118 @@
+/**
+ * Problems for tests of the matching, and what every choice is like.
+ * @module
+ */
+import type {
+  Candidate,
+  Demand,
+  Picks,
+  Problem,
+} from "../../../lib/controllers/sipcluster/schedule/matching/problem.ts";
+import type { Random } from "../../support/random.ts";
+
+/** A host that must be alone in these domains, in each role that it suits. */
+export function toCandidate(
+  host: string,
+  ...demands: readonly (readonly number[] | undefined)[]
+): Candidate {
+  return { host, demands: demands.map((alone) => alone && { alone, beside: [] }) };
+}
+
+/** A problem without held hosts, whose roles share no domains. */
+export function toProblem(needs: readonly number[], candidates: readonly Candidate[]): Problem {
+  const numbers = candidates.flatMap(({ demands }) =>
+    demands.flatMap((demand) => [...(demand?.alone ?? []), ...(demand?.beside ?? [])]),
+  );
+  const keys = candidates[0]?.demands.map((demand) => demand?.alone.length ?? 0) ?? [];
+  return {
+    needs,
+    candidates,
+    held: [],
+    domains: Math.max(-1, ...numbers) + 1,
+    scopes: needs.map((_, role) =>
+      Array.from({ length: keys[role] ?? 0 }, (_, at) => `${role} ${at}`),
+    ),
+  };
+}
+
+/** Two roles with up to three keys, apart or shared, and a few hosts that hold domains. */
+export function drawProblem(random: Random, candidates: number): Problem {
+  const isShared = random.chance(0.5);
+  const values = random.between(2, 5);
+  const keys = [0, 1, 2].filter(() => random.chance(0.7));
+  const own = [0, 1].map(() => keys.filter(() => random.chance(0.8)));
+  const draw = (): Candidate["demands"] => {
+    const at = keys.map(() => (random.chance(0.1) ? -1 : random.between(0, values - 1)));
+    const place = (key: number, role: number): number => {
+      const value = at[keys.indexOf(key)] ?? -1;
+      return value < 0 ? -1 : (key * values + value) * 2 + (isShared ? 0 : role);
+    };
+    return own.map((ofRole, role): Demand | undefined => {
+      if (random.chance(0.2)) return undefined;
+      const others = isShared ? (own[1 - role] ?? []).filter((key) => !ofRole.includes(key)) : [];
+      return {
+        alone: ofRole.map((key) => place(key, role)),
+        beside: others.map((key) => place(key, role)).filter((domain) => domain >= 0),
+      };
+    });
+  };
+  const held = Array.from({ length: random.between(0, 2) }, () => random.pick(draw()));
+  return {
+    needs: [random.between(0, 3), random.between(0, 4)],
+    candidates: Array.from({ length: random.between(0, candidates) }, (_, at) => {
+      return { host: `h${at}`, demands: draw() };
+    }),
+    held: held.filter((demand) => demand !== undefined),
+    domains: 3 * values * 2,
+    scopes: own.map((ofRole, role) =>
+      ofRole.map((key) => (isShared ? `${key}` : `${role} ${key}`)),
+    ),
+  };
+}
+
+/** Whether two hosts can stand beside each other. Written without a look at the matching. */
+function fit(one: Demand, other: Demand): boolean {
+  const isIn = ({ alone, beside }: Demand, domain: number): boolean =>
+    domain >= 0 && (alone.includes(domain) || beside.includes(domain));
+  return (
+    !one.alone.some((domain) => isIn(other, domain)) &&
+    !other.alone.some((domain) => isIn(one, domain))
+  );
+}
+
+/** What is wrong with a choice: nothing, if it is one. */
+export function findFault({ needs, held }: Problem, picks: Picks): string | undefined {
+  const placed = picks.flatMap((ones, role) =>
+    ones.map(({ host, demands }) => ({ host, demand: demands[role] })),
+  );
+  if (new Set(placed.map(({ host }) => host)).size < placed.length) return "a host in two roles";
+  if (picks.some((ones, role) => ones.length > (needs[role] ?? 0))) return "more than needed";
+  for (const [at, { host, demand }] of placed.entries()) {
+    if (demand === undefined) return `${host} does not suit its role`;
+    const others = [...held, ...placed.slice(0, at).flatMap(({ demand }) => demand ?? [])];
+    if (!others.every((other) => fit(demand, other))) return `${host} clashes`;
+  }
+  return undefined;
+}
+
+/** How many candidates the best choice has: every choice is tried. */
+export function countBest({ needs, held, candidates }: Problem): number {
+  const left = [...needs];
+  const chosen: Demand[] = [...held];
+  const count = (at: number): number => {
+    const candidate = candidates[at];
+    if (candidate === undefined) return 0;
+    let best = count(at + 1);
+    candidate.demands.forEach((demand, role) => {
+      const need = left[role] ?? 0;
+      if (need === 0 || !demand || !chosen.every((other) => fit(demand, other))) return;
+      left[role] = need - 1;
+      chosen.push(demand);
+      best = Math.max(best, 1 + count(at + 1));
+      chosen.pop();
+      left[role] = need;
+    });
+    return best;
+  };
+  return count(0);
+}
