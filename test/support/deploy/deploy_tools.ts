@@ -3,9 +3,9 @@
  * @module
  */
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { parseAllDocuments } from "yaml";
 import { IMAGE } from "../../../deploy/names.ts";
@@ -153,6 +153,7 @@ const NEWER_FIELDS: readonly {
   readonly since: number;
 }[] = [
   { field: "maxSurge", kind: "DaemonSet", since: 22 },
+  { field: "x-kubernetes-validations", since: 25 },
   { field: "nodeTaintsPolicy", since: 26 },
   { field: "unhealthyPodEvictionPolicy", since: 27 },
 ];
@@ -179,7 +180,9 @@ export async function withChart(
     const chart = join(folder, "chart");
     await cp(CHART, chart, { recursive: true });
     for (const [path, text] of files) {
-      if (path.startsWith("chart/")) await writeFile(join(folder, path), text);
+      if (!path.startsWith("chart/")) continue;
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
     }
     await use(chart);
   } finally {
