@@ -4,24 +4,26 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import type { WrittenVersions } from "../../engine/written_versions.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
-import { type EventWord, toEvent } from "../../kube/events/words.ts";
+import { toEvent } from "../../kube/events/words.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
+import { ClusterWriter } from "./cluster_writer.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { applySchedule, type MembershipOptions, releaseAll } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkSpec } from "./resource/check_spec.ts";
-import { describeShortfall } from "./resource/conditions.ts";
+import { describeShortfall, type ServiceState } from "./resource/conditions.ts";
+import { CONDITION_WORDS } from "./resource/words.ts";
+import { isKubeError } from "../../kube/api/errors.ts";
 import { describeProblems } from "./resource/problems.ts";
-import { type SipCluster, type SipClusterSpec, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
-import { type Outcome, planStatus } from "./resource/status.ts";
+import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
+import type { Outcome } from "./resource/status.ts";
 import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices } from "./services/cluster_services.ts";
 import { EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
@@ -61,13 +63,13 @@ const DECISIONS_MAX = 5;
 export class SipClusterReconciler {
   readonly #options: ReconcilerOptions;
   readonly #chooser: HostChooser;
-  readonly #throttle: WarningThrottle;
+  readonly #writer: ClusterWriter;
   readonly #last = new Map<Key, LastDecision>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
     this.#chooser = new HostChooser(options);
-    this.#throttle = new WarningThrottle(options.clock);
+    this.#writer = new ClusterWriter(options);
   }
 
   /** What the last reconcile of each cluster came to. */
@@ -80,7 +82,7 @@ export class SipClusterReconciler {
     const { index, services } = this.#options;
     index.stopWaiting(key);
     services.forget(key);
-    this.#throttle.forget(key);
+    this.#writer.forget(key);
     this.#last.delete(key);
   }
 
@@ -98,14 +100,18 @@ export class SipClusterReconciler {
     const checked = checkSpec(cluster.spec);
     if (!checked.isValid) {
       this.#last.set(key, { state: "failing" });
-      this.#warn(cluster, EVENT_WORDS.invalidSpec, describeProblems(checked.problems));
-      await this.#writeStatus(cluster, { kind: "invalid", problems: checked.problems }, signal);
+      this.#writer.warn(cluster, EVENT_WORDS.invalidSpec, describeProblems(checked.problems));
+      await this.#writer.writeStatus(
+        cluster,
+        { kind: "invalid", problems: checked.problems },
+        signal,
+      );
       return {};
     }
     const { finalizers = [] } = cluster.metadata;
     if (!finalizers.includes(FINALIZER)) {
       // Before the first label: without it, a deletion would leave labels. The watch brings the cluster again.
-      await this.#setFinalizers(cluster, [...finalizers, FINALIZER], signal);
+      await this.#writer.setFinalizers(cluster, [...finalizers, FINALIZER], signal);
       return {};
     }
     return await this.#serve(cluster, checked.spec, signal);
@@ -124,10 +130,11 @@ export class SipClusterReconciler {
     this.#narrate(cluster, schedule);
     const served = await services.serve(cluster, spec, signal);
     const outcome: Outcome = { kind: "served", schedule, ...served };
-    const isReady = served.services.every((service) => service.isReady);
-    const working = isReady ? "ready" : "working";
-    this.#last.set(key, { state: schedule.isSatisfied ? working : "unschedulable", schedule });
-    await this.#writeStatus(cluster, outcome, signal);
+    this.#last.set(key, { state: judge(schedule, served.services), schedule });
+    for (const { service, message = "" } of served.services.filter(hasFailed)) {
+      this.#writer.warn(cluster, EVENT_WORDS.serviceFailed, `${service}: ${message}`);
+    }
+    await this.#writer.writeStatus(cluster, outcome, signal);
     const recheckMs = await this.#answerRequests(cluster, signal);
     const { addresses } = this.#options;
     return { requeueAfterMs: Math.min(served.againMs, recheckMs, addresses.toPauseMs(missed)) };
@@ -152,11 +159,37 @@ export class SipClusterReconciler {
   ): Promise<Choice> {
     const membership = this.#toMembership(toKey(cluster));
     for (let decisions = 1; ; decisions += 1) {
-      const choice = await this.#chooser.choose(cluster, spec, signal);
-      const isOvertaken = await applySchedule(cluster, choice.schedule, membership, signal);
+      const choice = await this.#try(cluster, "networkData", signal, () =>
+        this.#chooser.choose(cluster, spec, signal),
+      );
+      const isOvertaken = await this.#try(cluster, "labels", signal, () =>
+        applySchedule(cluster, choice.schedule, membership, signal),
+      );
       if (!isOvertaken) return choice;
       // The watch brings what the others did.
       if (decisions === DECISIONS_MAX) throw new OvertakenError();
+    }
+  }
+
+  /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
+  async #try<T>(
+    cluster: SipCluster,
+    step: "labels" | "networkData",
+    signal: AbortSignal,
+    act: () => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      if (isKubeError(error, "forbidden") || isKubeError(error, "invalid")) {
+        this.#last.set(toKey(cluster), { state: "failing" });
+        await this.#writer.writeStatus(
+          cluster,
+          { kind: "refused", step, message: error.message },
+          signal,
+        );
+      }
+      throw error;
     }
   }
 
@@ -176,7 +209,11 @@ export class SipClusterReconciler {
       const sinceMs = this.#options.clock.now() - Date.parse(deletionTimestamp);
       const obstacle = `Landfall waits until these are gone: ${left.join(", ")}`;
       const isLate = sinceMs > REMOVAL_MS_MAX;
-      await this.#writeStatus(cluster, { kind: "deleting", ...(isLate && { obstacle }) }, signal);
+      await this.#writer.writeStatus(
+        cluster,
+        { kind: "deleting", ...(isLate && { obstacle }) },
+        signal,
+      );
       return { requeueAfterMs: REMOVAL_CHECK_MS };
     }
     const isForced = annotations[FORCE_RELEASE] === "true";
@@ -185,12 +222,12 @@ export class SipClusterReconciler {
       const obstacle =
         `Hosts of the cluster are in use: ${kept.join(", ")}. Delete what uses them, or set the annotation ` +
         `${FORCE_RELEASE}=true on this SIPCluster to release them anyway`;
-      this.#warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
-      await this.#writeStatus(cluster, { kind: "deleting", obstacle }, signal);
+      this.#writer.warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
+      await this.#writer.writeStatus(cluster, { kind: "deleting", obstacle }, signal);
       return {};
     }
     const others = finalizers.filter((one) => one !== FINALIZER);
-    await this.#setFinalizers(cluster, others, signal);
+    await this.#writer.setFinalizers(cluster, others, signal);
     return {};
   }
 
@@ -204,46 +241,31 @@ export class SipClusterReconciler {
     if (!isSatisfied) {
       const short = [...reports].filter(([, { missing }]) => missing > 0);
       const message = short.map(([role, report]) => describeShortfall(role, report)).join(". ");
-      this.#warn(cluster, EVENT_WORDS.unschedulable, message);
+      this.#writer.warn(cluster, EVENT_WORDS.unschedulable, message);
     }
     if (blocked.length > 0) {
       const hosts = blocked.map(({ host }) => host).join(", ");
-      this.#warn(
+      this.#writer.warn(
         cluster,
         EVENT_WORDS.contractionBlocked,
         `Not wanted any more, but in use: ${hosts}`,
       );
     }
   }
-
-  #warn(cluster: SipCluster, word: EventWord, message: string): void {
-    const event = toEvent(word, message);
-    if (this.#throttle.passes(toKey(cluster), event)) this.#options.events.record(cluster, event);
-  }
-
-  /** The list is replaced whole, so it is written only for the version that was read. */
-  async #setFinalizers(
-    cluster: SipCluster,
-    finalizers: readonly string[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { name, namespace = "", resourceVersion } = cluster.metadata;
-    const body = { metadata: { finalizers, resourceVersion } };
-    const patch = { type: "merge", body } as const;
-    const { client, written } = this.#options;
-    written.note(cluster, await client.patch(SIP_CLUSTERS, { namespace, name }, patch, signal));
-  }
-
-  async #writeStatus(cluster: SipCluster, outcome: Outcome, signal: AbortSignal): Promise<void> {
-    const { client, clock, written } = this.#options;
-    const status = planStatus(cluster, outcome, clock.now());
-    if (status === undefined) return;
-    const { name, namespace = "", resourceVersion } = cluster.metadata;
-    const patch = { type: "merge", body: { metadata: { resourceVersion }, status } } as const;
-    const path = { namespace, name, subresource: "status" };
-    written.note(cluster, await client.patch(SIP_CLUSTERS, path, patch, signal));
-  }
 }
+
+/** Whether a service will not become ready by itself. */
+function hasFailed({ isReady, reason = PROGRESSING }: ServiceState): boolean {
+  return !isReady && reason !== PROGRESSING;
+}
+
+function judge({ isSatisfied }: Schedule, services: readonly ServiceState[]): SipClusterState {
+  if (!isSatisfied) return "unschedulable";
+  if (services.some(hasFailed)) return "failing";
+  return services.every(({ isReady }) => isReady) ? "ready" : "working";
+}
+
+const PROGRESSING: string = CONDITION_WORDS.ServicesReady.waiting.reason;
 
 /** How often Landfall asks whether services are gone that are not watched. */
 const REMOVAL_CHECK_MS = 2_000;

@@ -30,8 +30,6 @@ export interface ServedCluster {
   /** How many hosts have the labels of the cluster, by role. */
   readonly have: ReadonlyMap<Role, number>;
   readonly services: readonly ServiceState[];
-  /** Why labels could not be written. @default {they could} */
-  readonly labelFailure?: string;
 }
 
 const { Ready, Scheduled, ServicesReady, ContractionBlocked } = CONDITION_WORDS;
@@ -54,6 +52,21 @@ export function listInvalidFindings(problems: readonly SpecProblem[]): readonly 
   return [
     toFinding("Ready", Ready.invalid, message),
     toFinding("Scheduled", Scheduled.invalid, message),
+  ];
+}
+
+/**
+ * The conditions that change if Kubernetes refuses what hosts need; the others stay.
+ *
+ * @param step What was refused: to write `labels`, or to read `networkData`
+ */
+export function listRefusedFindings(
+  step: "labels" | "networkData",
+  message: string,
+): readonly Finding[] {
+  return [
+    toFinding("Ready", Ready[step], message),
+    toFinding("Scheduled", Scheduled[step], message),
   ];
 }
 
@@ -104,8 +117,7 @@ export function describeShortfall(role: Role, report: RoleReport): string {
   return `${role}: want ${wanted}, have ${have}, eligible ${eligible}${refused}`;
 }
 
-function findScheduled({ schedule, have, labelFailure }: ServedCluster): Finding {
-  if (labelFailure !== undefined) return toFinding("Scheduled", Scheduled.labels, labelFailure);
+function findScheduled({ schedule, have }: ServedCluster): Finding {
   const reports = ROLES.flatMap((role) => {
     const report = schedule.reports.get(role);
     return report === undefined ? [] : [{ role, report }];

@@ -9,6 +9,7 @@ import {
   listDeletingFindings,
   listFindings,
   listInvalidFindings,
+  listRefusedFindings,
   type ServiceState,
   toConditions,
 } from "./conditions.ts";
@@ -33,6 +34,13 @@ export type Outcome =
       /** Why it cannot go on by itself, in a sentence without a full stop: hosts in use. */
       readonly obstacle?: string;
     }
+  | {
+      readonly kind: "refused";
+      /** What Kubernetes refused: to write labels of hosts, or to read their network data. */
+      readonly step: "labels" | "networkData";
+      /** Why, in a sentence without a full stop. */
+      readonly message: string;
+    }
   | ServedOutcome;
 
 /** The outcome for a cluster with a right spec. */
@@ -44,8 +52,6 @@ export interface ServedOutcome {
   readonly services: readonly ServiceState[];
   /** With the ports that Kubernetes chose. A port that is 0 is not known yet, and left out. */
   readonly endpoints: readonly Endpoint[];
-  /** Why labels could not be written. @default {they could} */
-  readonly labelFailure?: string;
 }
 
 /** The parts of a status beside its conditions. */
@@ -89,6 +95,8 @@ function toFindings(outcome: Outcome): ReturnType<typeof listFindings> {
       return listInvalidFindings(outcome.problems);
     case "deleting":
       return listDeletingFindings(outcome.obstacle);
+    case "refused":
+      return listRefusedFindings(outcome.step, outcome.message);
     case "served":
       return listFindings({ ...outcome, have: countHosts(outcome.machines) });
   }

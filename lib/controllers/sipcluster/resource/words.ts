@@ -19,12 +19,22 @@ export type ConditionType = "Ready" | "Scheduled" | "ServicesReady" | "Contracti
 export interface ConditionWords {
   readonly Ready: Readonly<
     Record<
-      "done" | "invalid" | "unschedulable" | "labels" | "services" | "waiting" | "inUse",
+      | "done"
+      | "invalid"
+      | "unschedulable"
+      | "labels"
+      | "networkData"
+      | "services"
+      | "waiting"
+      | "inUse",
       ReasonWord
     >
   >;
   readonly Scheduled: Readonly<
-    Record<"done" | "tooClose" | "invalid" | "unschedulable" | "labels" | "waiting", ReasonWord>
+    Record<
+      "done" | "tooClose" | "invalid" | "unschedulable" | "labels" | "networkData" | "waiting",
+      ReasonWord
+    >
   >;
   readonly ServicesReady: Readonly<
     Record<
@@ -46,6 +56,7 @@ export interface ConditionWords {
 const INVALID = "InvalidSpec";
 const UNSCHEDULABLE = "Unschedulable";
 const LABELS = "UnableToApplyLabels";
+const NETWORK_DATA = "UnableToReadNetworkData";
 const PROGRESSING = "Progressing";
 const SERVICE_FAILURE = "InfraServiceFailure";
 
@@ -68,6 +79,10 @@ export const CONDITION_WORDS: ConditionWords = {
       "There are not enough hosts. The message has the numbers of each role.",
     ),
     labels: no(LABELS, "The API server refused a change of a host's labels. Landfall tries again."),
+    networkData: no(
+      NETWORK_DATA,
+      "The API server refuses to show the Secret with the network data of a host. Landfall changes nothing.",
+    ),
     services: no(
       SERVICE_FAILURE,
       "A service cannot be made as the spec asks. The message of ServicesReady says why.",
@@ -94,6 +109,10 @@ export const CONDITION_WORDS: ConditionWords = {
       "There are not enough hosts. The message has the numbers of each role, and why hosts were rejected.",
     ),
     labels: no(LABELS, "The API server refused a change of a host's labels. Landfall tries again."),
+    networkData: no(
+      NETWORK_DATA,
+      "The API server refuses to show the Secret with the network data of a host. Landfall changes nothing.",
+    ),
     waiting: no(PROGRESSING, "Hosts are chosen, and get their labels."),
   },
   ServicesReady: {

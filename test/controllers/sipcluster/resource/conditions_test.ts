@@ -5,6 +5,7 @@ import {
   listDeletingFindings,
   listFindings,
   listInvalidFindings,
+  listRefusedFindings,
   type ServedCluster,
   toConditions,
 } from "../../../../lib/controllers/sipcluster/resource/conditions.ts";
@@ -147,16 +148,6 @@ const CASES: readonly {
     lines: [
       "Ready=False Progressing: ControlPlane: want 1, have 1. Worker: want 3, have 0",
       "Scheduled=False Progressing: ControlPlane: want 1, have 1. Worker: want 3, have 0",
-      NO_SERVICES,
-      FREE,
-    ],
-  },
-  {
-    title: "labels that the API server refuses",
-    cluster: { labelFailure: "metal/a: forbidden" },
-    lines: [
-      "Ready=False UnableToApplyLabels: metal/a: forbidden",
-      "Scheduled=False UnableToApplyLabels: metal/a: forbidden",
       NO_SERVICES,
       FREE,
     ],
@@ -329,4 +320,14 @@ test("every reason of a finding is on the reference page, except those of servic
   const found = CASES.flatMap(({ cluster }) => listFindings({ ...CLUSTER, ...cluster }));
   const unknown = found.map(({ type, status, reason }) => `${type}=${status} ${reason}`);
   expect(unknown.filter((one) => !known.has(one))).toEqual(["ServicesReady=False NodePortTaken"]);
+});
+
+test("listRefusedFindings() says what Kubernetes refuses, and leaves the other conditions", () => {
+  const lines = (step: "labels" | "networkData"): string[] =>
+    listRefusedFindings(step, "forbidden").map(({ type, reason }) => `${type} ${reason}`);
+  expect(lines("labels")).toEqual(["Ready UnableToApplyLabels", "Scheduled UnableToApplyLabels"]);
+  expect(lines("networkData")).toEqual([
+    "Ready UnableToReadNetworkData",
+    "Scheduled UnableToReadNetworkData",
+  ]);
 });

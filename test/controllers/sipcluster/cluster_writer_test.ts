@@ -1,0 +1,70 @@
+/**
+ * What is written to a SIPCluster, and what is not.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
+import type { KubeClient } from "../../../lib/kube/api/client.ts";
+import type { EventOptions } from "../../../lib/kube/events/events.ts";
+import { ClusterWriter } from "../../../lib/controllers/sipcluster/cluster_writer.ts";
+import {
+  type SipCluster,
+  SIP_CLUSTERS,
+} from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import type { Outcome } from "../../../lib/controllers/sipcluster/resource/status.ts";
+import { EVENT_WORDS, FINALIZER } from "../../../lib/controllers/sipcluster/words.ts";
+import { startHostServer } from "../../support/sipcluster/hosts.ts";
+
+const signal = AbortSignal.timeout(10_000);
+const READY: Outcome = {
+  kind: "served",
+  schedule: {
+    keep: [],
+    add: [],
+    giveBack: [],
+    blocked: [],
+    reports: new Map(),
+    isSatisfied: true,
+    isProven: true,
+    breaches: [],
+  },
+  machines: [],
+  services: [],
+  endpoints: [],
+};
+
+test("ClusterWriter writes a status once, for the version that it read, and says that a cluster became ready", async () => {
+  await using server = await startHostServer();
+  const { objects } = server.kubernetes;
+  server.kubernetes.installKind(SIP_CLUSTERS);
+  const path = { namespace: "metal3", name: "a" };
+  objects.create(SIP_CLUSTERS.plural, { metadata: { ...path, generation: 1 }, spec: {} });
+  const read = (): SipCluster => objects.get(SIP_CLUSTERS.plural, path) as object as SipCluster;
+  const said: string[] = [];
+  const client: Pick<KubeClient, "patch"> = server.client;
+  const events = {
+    record: (_object: object, event: EventOptions) => void said.push(event.reason),
+  };
+  const writer = new ClusterWriter({
+    client,
+    clock: systemClock,
+    events,
+    written: new WrittenVersions(),
+  });
+  const old = read();
+  await writer.writeStatus(old, READY, signal);
+  const { resourceVersion } = read().metadata;
+  await writer.writeStatus(read(), READY, signal);
+  expect(read().metadata.resourceVersion).toBe(resourceVersion);
+  expect(said).toEqual(["ReconciliationSucceeded"]);
+  await expect(writer.writeStatus(old, { kind: "deleting" }, signal)).rejects.toThrow(/modified/);
+
+  await writer.setFinalizers(read(), [FINALIZER], signal);
+  expect(read().metadata.finalizers).toEqual([FINALIZER]);
+  await expect(writer.setFinalizers(old, [], signal)).rejects.toThrow(/modified/);
+
+  writer.warn(read(), EVENT_WORDS.invalidSpec, "no");
+  writer.warn(read(), EVENT_WORDS.invalidSpec, "no");
+  expect(said).toEqual(["ReconciliationSucceeded", "InvalidSpec"]);
+});
