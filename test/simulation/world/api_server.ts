@@ -7,6 +7,7 @@ import type { Lease } from "../../../lib/kube/kinds/lease.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import { Faults } from "../../../lib/simulator/kubernetes/faults.ts";
+import type { CustomKind } from "../../../lib/simulator/kubernetes/mod.ts";
 import { handle, type HandlerContext } from "../../../lib/simulator/kubernetes/handler.ts";
 import { ObjectAccess } from "../../../lib/simulator/kubernetes/object_access.ts";
 import { Registry } from "../../../lib/simulator/kubernetes/registry.ts";
@@ -37,8 +38,14 @@ interface Hold {
   readonly durationMs: number;
 }
 
+/** Names a Lease. */
+export interface LeasePath {
+  readonly namespace: string;
+  readonly name: string;
+}
+
 /** Which Lease the replicas agree by. */
-export const LEASE = { namespace: "kube-system", name: "cloud-controller-manager" } as const;
+export const LEASE: LeasePath = { namespace: "kube-system", name: "cloud-controller-manager" };
 /** So few changes are kept that a watch that stood still for a while is told to begin anew. */
 const HISTORY_MAX = 60;
 const LEASES_PATH = "/apis/coordination.k8s.io/v1/";
@@ -53,6 +60,7 @@ export class ApiServer {
   readonly watches: Watches;
   readonly #context: HandlerContext;
   readonly #clock: Timeline;
+  readonly #lease: LeasePath;
   #author: string | undefined;
   #changes = 0;
   #hold: Hold | undefined;
@@ -74,19 +82,28 @@ export class ApiServer {
   /** Told when a process takes the Lease before it ran out. */
   onEarlyTake: (author: string, from: string) => void = () => undefined;
 
-  constructor(clock: Timeline) {
+  /** @param lease Whose holder may act. @default {that of the process} */
+  constructor(clock: Timeline, lease: LeasePath = LEASE) {
     const registry = new Registry(clock, HISTORY_MAX);
     this.#clock = clock;
+    this.#lease = lease;
     const { faults } = this;
     this.watches = new Watches({ clock, registry, faults });
     this.objects = new ObjectAccess(registry);
     const requests = new RequestLog();
     this.#context = { clock, registry, watches: this.watches, faults, requests };
-    this.#follow<Node>(registry, "nodes", (change) => this.onNodeChange(change));
-    this.#follow<Service>(registry, "services", (change) => this.onServiceChange(change));
+    this.follow<Node>("nodes", (change) => this.onNodeChange(change));
+    this.follow<Service>("services", (change) => this.onServiceChange(change));
   }
 
-  #follow<T>(registry: Registry, plural: string, onChange: (change: Change<T>) => void): void {
+  /** Serves one more kind from now on. */
+  installKind(kind: CustomKind): void {
+    this.#context.registry.install(kind);
+  }
+
+  /** Tells of each change of an object of a kind from now on. */
+  follow<T>(plural: string, onChange: (change: Change<T>) => void): void {
+    const { registry } = this.#context;
     const kind = registry.kinds.find((one) => one.plural === plural);
     if (kind === undefined) throw new TypeError(`The API server has no ${plural}`);
     registry.collection(kind).subscribe(({ type, current, previous }) => {
@@ -113,7 +130,7 @@ export class ApiServer {
 
   /** The process that holds the Lease, by its name; absent when none does. */
   get holder(): string | undefined {
-    const lease = this.objects.get("leases", LEASE) as Lease | undefined;
+    const lease = this.objects.get("leases", this.#lease) as Lease | undefined;
     return (lease && findHolder(lease).split("_")[0]) || undefined;
   }
 
@@ -130,9 +147,9 @@ export class ApiServer {
     const { durationMs } = hold ?? NOBODY;
     // Nobody sees that what stands there already is written again.
     const isNews = holder === undefined || holder !== this.holder;
-    if (this.objects.get("leases", LEASE) === undefined || !isNews) return false;
-    if (holder === undefined) this.objects.delete("leases", LEASE);
-    else this.objects.patch("leases", LEASE, { spec: { holderIdentity: holder } });
+    if (this.objects.get("leases", this.#lease) === undefined || !isNews) return false;
+    if (holder === undefined) this.objects.delete("leases", this.#lease);
+    else this.objects.patch("leases", this.#lease, { spec: { holderIdentity: holder } });
     this.#stranger = holder ? { name: holder, renewedMs, durationMs } : undefined;
     if (hold) this.#ousted.set(hold.name, hold.renewedMs + hold.durationMs);
     return true;
@@ -192,7 +209,7 @@ export class ApiServer {
     if (isOther && isHeld(shown)) this.onEarlyTake(author, shown.name);
     if (this.#stranger && isHeld(this.#stranger)) this.onEarlyTake(author, this.#stranger.name);
     this.#stranger = undefined;
-    const lease = this.objects.get("leases", LEASE) as Lease | undefined;
+    const lease = this.objects.get("leases", this.#lease) as Lease | undefined;
     const seconds = lease?.spec?.leaseDurationSeconds ?? 0;
     const hold = { name: author, renewedMs: nowMs, durationMs: seconds * 1_000 };
     this.#hold = this.holder === author ? hold : undefined;

@@ -1,0 +1,272 @@
+/**
+ * What may happen to tenants, hosts, processes, networks and the API server.
+ * @module
+ */
+import {
+  breakHost,
+  changeNetworks,
+  mendHost,
+  OAM_NETWORK,
+} from "../../../lib/simulator/metal3/hosts.ts";
+import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
+import { PAUSED } from "../../../lib/simulator/metal3/kinds.ts";
+import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
+import type { Random } from "../../support/random.ts";
+import { clusterOf, isFree, LABELS, ROLES, troubleOf } from "./hosts.ts";
+import { keyOf } from "./judge.ts";
+import type { SipProcess } from "./replica.ts";
+import { NAMES, type Order, type SipWorld, TENANTS } from "./world.ts";
+
+/** One thing that may happen. */
+export interface SipStep {
+  readonly name: string;
+  /** How often, against the other steps. */
+  readonly weight: number;
+  /** Lets it happen. Returns what it did; nothing when it cannot happen now. */
+  readonly act: (world: SipWorld) => string | undefined;
+}
+
+/** The cluster name of another program that takes hosts by the same labels. */
+export const RIVAL = "rival";
+
+/** What a cluster may ask for. */
+export function drawOrder(random: Random): Order {
+  return {
+    controlPlanes: random.pick([0, 1, 1, 2, 3]),
+    workers: random.between(0, 4),
+    standby: random.pick([0, 0, 1, 2]),
+    spreadsWorkers: random.chance(0.5),
+  };
+}
+
+const PEOPLE: readonly SipStep[] = [
+  {
+    name: "order",
+    weight: 10,
+    act: (world) => {
+      const name = world.random.pick(NAMES);
+      const order = drawOrder(world.random);
+      world.order(name, order);
+      return `${name} ${JSON.stringify(order)}`;
+    },
+  },
+  {
+    name: "delete cluster",
+    weight: 3,
+    act: ({ objects, random, clusters }) => {
+      if (clusters.length === 0) return undefined;
+      const { name } = random.pick(clusters).metadata;
+      objects.delete("sipclusters", { namespace: TENANTS, name });
+      return name;
+    },
+  },
+  {
+    name: "add machine",
+    weight: 8,
+    act: (world) => {
+      const { random, clusters } = world;
+      if (clusters.length === 0) return undefined;
+      return world.addMachine(random.pick(clusters).metadata.name, random.pick(ROLES));
+    },
+  },
+  {
+    name: "delete machine",
+    weight: 6,
+    act: ({ random, clusterApi }) => {
+      const machines = clusterApi.list().filter(({ isLeaving }) => !isLeaving);
+      if (machines.length === 0) return undefined;
+      const machine = random.pick(machines);
+      clusterApi.remove(machine);
+      return machine.name;
+    },
+  },
+  {
+    name: "edit by hand",
+    weight: 3,
+    act: ({ objects, random }) => {
+      const plural = random.pick(["services", "deployments", "secrets"]);
+      const all = objects.list(plural, TENANTS);
+      if (all.length === 0) return undefined;
+      const path = pathOf(random.pick(all));
+      if (random.chance(0.4)) {
+        objects.delete(plural, path);
+        return `${plural} ${path.name} deleted`;
+      }
+      const labels = { "app.kubernetes.io/part-of": "somebody" };
+      const change =
+        plural === "deployments" ? { spec: { replicas: 0 } } : { metadata: { labels } };
+      objects.patch(plural, path, change);
+      return `${plural} ${path.name} ${JSON.stringify(change)}`;
+    },
+  },
+  {
+    name: "rival",
+    weight: 4,
+    act: ({ objects, random, hosts }) => {
+      const free = hosts.filter(isFree);
+      if (free.length === 0) return undefined;
+      const host = random.pick(free);
+      const labels = { [LABELS.name]: RIVAL, [LABELS.namespace]: RIVAL };
+      objects.patch("baremetalhosts", pathOf(host), { metadata: { labels } });
+      return `takes ${keyOf(host)}`;
+    },
+  },
+  {
+    name: "rival",
+    weight: 3,
+    act: (world) => giveRivalBack(world),
+  },
+];
+
+const HARDWARE: readonly SipStep[] = [
+  onHost(
+    "breaks",
+    4,
+    (host) => troubleOf(host) === "",
+    ({ objects }, host) => breakHost(objects, pathOf(host), "the fan is broken"),
+  ),
+  onHost(
+    "is mended",
+    3,
+    (host) => troubleOf(host) === "in error",
+    ({ objects }, host) => mendHost(objects, pathOf(host)),
+  ),
+  onHost(
+    "is paused",
+    2,
+    (host) => !isPaused(host),
+    ({ objects }, host) => {
+      const annotations = { [PAUSED]: "" };
+      objects.patch("baremetalhosts", pathOf(host), { metadata: { annotations } });
+    },
+  ),
+  onHost("goes on", 3, isPaused, (world, host) => unpause(world, host)),
+  onHost(
+    "is deleted",
+    0.5,
+    (host) => consumerOf(host) === undefined,
+    ({ objects }, host) => {
+      objects.delete("baremetalhosts", pathOf(host));
+    },
+  ),
+  onHost(
+    "moves to another address",
+    3,
+    () => true,
+    ({ objects, random }, host) => {
+      const address = `10.24.${random.between(0, 255)}.${random.between(1, 254)}`;
+      changeNetworks(objects, pathOf(host), [{ id: OAM_NETWORK, address }]);
+    },
+  ),
+];
+
+const SERVER: readonly SipStep[] = [
+  {
+    name: "API server refuses",
+    weight: 5,
+    act: ({ random, server, timeline }) => {
+      const status = random.pick([409, 429, 500, 503, 504]);
+      const verb = random.pick([undefined, "get", "list", "patch", "create", "delete"] as const);
+      const resource = random.pick([undefined, "baremetalhosts", "sipclusters/status", "secrets"]);
+      const ms = random.between(500, 20_000);
+      const rule = { status, ...(verb && { verb }), ...(resource && { resource }) };
+      timeline.schedule(ms, server.faults.refuse(rule));
+      return `${JSON.stringify(rule)} for ${ms} ms`;
+    },
+  },
+  {
+    name: "watches end",
+    weight: 3,
+    act: ({ random, server }) => {
+      const how = random.pick(["in order", "too old"]);
+      if (how === "too old") {
+        server.compact();
+        server.watches.expire();
+      } else server.watches.drop();
+      return how;
+    },
+  },
+];
+
+const PROCESSES: readonly SipStep[] = [
+  onProcess("SIGKILL", 4, (world, { process }) => {
+    world.replicas.find(({ current }) => current?.process === process)?.kill();
+  }),
+  onProcess("SIGTERM", 1, (_world, { stop }) => stop.abort(new Error("SIGTERM"))),
+  onProcess("SIGSTOP", 2, ({ random, timeline }, { process }) => {
+    process.pause();
+    timeline.schedule(random.between(1_000, 40_000), () => process.resume(random.chance(0.5)));
+  }),
+  onProcess("network cut", 3, ({ random, timeline }, { kube, election }) => {
+    const links = random.pick([[kube], [kube, election]]);
+    for (const link of links) link.isSevered = true;
+    timeline.schedule(random.between(1_000, 60_000), () => {
+      for (const link of links) link.isSevered = false;
+    });
+  }),
+  onProcess("network loses", 4, ({ random, timeline }, { kube }) => {
+    kube.lossShare = random.pick([0.05, 0.2, 0.5]);
+    timeline.schedule(random.between(5_000, 60_000), () => {
+      kube.lossShare = 0;
+    });
+  }),
+  onProcess("network slow", 2, ({ random, timeline }, { kube }) => {
+    kube.delayMs = [1, random.pick([200, 1_000, 6_000])];
+    timeline.schedule(random.between(5_000, 60_000), () => kube.calm());
+  }),
+];
+
+/** Everything that may happen. */
+export const SIP_STEPS: readonly SipStep[] = [...PEOPLE, ...HARDWARE, ...SERVER, ...PROCESSES];
+
+/** Lets another program give one host back. Returns which; nothing if it has none. */
+export function giveRivalBack({ objects, hosts }: SipWorld): string | undefined {
+  const host = hosts.find((one) => clusterOf(one) === `${RIVAL}/${RIVAL}`);
+  if (host === undefined) return undefined;
+  const labels = { [LABELS.name]: null, [LABELS.namespace]: null };
+  objects.patch("baremetalhosts", pathOf(host), { metadata: { labels } });
+  return `gives ${keyOf(host)} back`;
+}
+
+/** Ends a pause of a host. */
+export function unpause({ objects }: SipWorld, host: ApiObject): void {
+  const annotations = { [PAUSED]: null };
+  objects.patch("baremetalhosts", pathOf(host), { metadata: { annotations } });
+}
+
+function onHost(
+  name: string,
+  weight: number,
+  fits: (host: ApiObject) => boolean,
+  act: (world: SipWorld, host: ApiObject) => void,
+): SipStep {
+  return {
+    name: `host ${name}`,
+    weight,
+    act: (world) => {
+      const fit = world.hosts.filter(fits);
+      if (fit.length === 0) return undefined;
+      const host = world.random.pick(fit);
+      act(world, host);
+      return keyOf(host);
+    },
+  };
+}
+
+function onProcess(
+  name: string,
+  weight: number,
+  act: (world: SipWorld, process: SipProcess) => void,
+): SipStep {
+  return {
+    name,
+    weight,
+    act: (world) => {
+      const running = world.replicas.flatMap(({ current }) => current ?? []);
+      if (running.length === 0) return undefined;
+      const one = world.random.pick(running);
+      act(world, one);
+      return one.process.name;
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * One seed of SIPClusters from its beginning to its end: trouble, then calm in which everything must come right.
+ * @module
+ */
+import { pathOf } from "../../../lib/simulator/metal3/host_state.ts";
+import { mendHost } from "../../../lib/simulator/metal3/hosts.ts";
+import type { Ending } from "../story.ts";
+import { troubleOf } from "./hosts.ts";
+import { drawOrder, giveRivalBack, SIP_STEPS, unpause } from "./steps.ts";
+import { listUntrue } from "./truth.ts";
+import { NAMES, SipWorld } from "./world.ts";
+
+const START_MS = 10_000;
+const TROUBLE_MS = [60_000, 180_000] as const;
+const PAUSE_MS = 4_000;
+const LOOK_MS = 5_000;
+/** For so long nothing more may be written once all is right; longer than every poll of the controller. */
+const QUIET_MS = 90_000;
+/** Longest time until all is right: what is not watched is checked every ten minutes, and the rest takes less. */
+const CALM_MS_MAX = 1_500_000;
+/** Clocks go up to one in a hundred too fast or too slow. */
+const RATE_SPREAD = 0.02;
+/** How often a story goes without one thing that may happen. */
+const SPARED_SHARE = 0.3;
+
+/** Runs a seed. */
+export async function runSipStory(seed: number): Promise<Ending> {
+  const world = new SipWorld(seed, seed % 2 === 0 ? 2 : 1);
+  const failures: string[] = [];
+  try {
+    await begin(world);
+    await trouble(world);
+    await calm(world);
+    await restart(world);
+  } catch (error) {
+    world.trace.note("STORY", String(error));
+    failures.push(String(error));
+  } finally {
+    world.leave();
+  }
+  const { judge, trace, timeline } = world;
+  return {
+    seed,
+    violations: [...judge.violations, ...failures],
+    trace: [...trace.lines],
+    hash: trace.toHash(),
+    virtualMs: timeline.monotonic(),
+  };
+}
+
+async function begin(world: SipWorld): Promise<void> {
+  world.build(world.random.between(2, 4));
+  for (const name of NAMES) {
+    if (world.random.chance(0.5)) world.order(name, drawOrder(world.random));
+  }
+  supervise(world);
+  await world.timeline.advance(START_MS);
+}
+
+async function trouble(world: SipWorld): Promise<void> {
+  const { random, timeline, judge, trace } = world;
+  const steps = SIP_STEPS.filter(() => !random.chance(SPARED_SHARE));
+  const endMs = timeline.monotonic() + random.between(...TROUBLE_MS);
+  while (timeline.monotonic() < endMs && judge.violations.length === 0) {
+    const { name, act } = random.weigh(steps);
+    const what = act(world);
+    if (what !== undefined) trace.note("STEP", `${name}: ${what}`);
+    supervise(world);
+    await timeline.advance(random.between(100, PAUSE_MS));
+  }
+}
+
+async function calm(world: SipWorld): Promise<void> {
+  const { timeline, trace, judge } = world;
+  trace.note("STORY", "all faults end");
+  endFaults(world);
+  tidyUp(world);
+  const endMs = timeline.monotonic() + CALM_MS_MAX;
+  let right: { readonly sinceMs: number; readonly writes: number } | undefined;
+  for (;;) {
+    await timeline.advance(LOOK_MS);
+    supervise(world);
+    if (judge.violations.length > 0) return;
+    const nowMs = timeline.monotonic();
+    const untrue = listUntrue(world);
+    if (untrue.length > 0) right = undefined;
+    else if (right === undefined || right.writes !== judge.writes) {
+      right = { sinceMs: nowMs, writes: judge.writes };
+    } else if (nowMs - right.sinceMs >= QUIET_MS) return;
+    if (nowMs < endMs) continue;
+    throw new Error(`not right in time: ${untrue.join("; ") || "writes go on"}`);
+  }
+}
+
+/** A process that remembers nothing finds all as it should be, and writes nothing. */
+async function restart(world: SipWorld): Promise<void> {
+  const { timeline, trace, judge, replicas } = world;
+  const { writes } = judge;
+  trace.note("STORY", "all processes end, and others start");
+  for (const replica of replicas) replica.kill();
+  supervise(world);
+  await timeline.advance(QUIET_MS);
+  if (judge.writes !== writes) {
+    throw new Error(`a new process wrote ${judge.writes - writes} times, and all was right`);
+  }
+  const untrue = listUntrue(world);
+  if (untrue.length > 0) throw new Error(`wrong after a restart: ${untrue.join("; ")}`);
+}
+
+function endFaults({ server, processes }: SipWorld): void {
+  server.faults.clear();
+  for (const { kube, election, process } of processes) {
+    for (const link of [kube, election]) link.heal();
+    process.resume();
+  }
+}
+
+/** What people put right: broken and paused hosts, and machines of clusters that are to go. */
+function tidyUp(world: SipWorld): void {
+  const { objects, hosts, clusters, clusterApi, random } = world;
+  for (const host of hosts) {
+    if (troubleOf(host) === "in error") mendHost(objects, pathOf(host));
+    if (troubleOf(host) === "paused") unpause(world, host);
+  }
+  if (random.chance(0.5)) while (giveRivalBack(world) !== undefined);
+  const kept = new Set(
+    clusters
+      .filter(({ metadata }) => !("deletionTimestamp" in metadata))
+      .map(({ metadata }) => metadata.name),
+  );
+  for (const machine of clusterApi.list()) {
+    if (!kept.has(machine.name.split("-")[0] ?? "")) clusterApi.remove(machine);
+  }
+}
+
+/** Starts what has ended, on a machine whose clocks are a little off. */
+function supervise({ replicas, random }: SipWorld): void {
+  for (const replica of replicas) {
+    if (replica.current !== undefined) continue;
+    replica.start({ rate: 1 + (random.next() - 0.5) * RATE_SPREAD, skewMs: 0 });
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Everything that a story of SIPClusters happens to: the API server, hosts in racks, metal3, Cluster API, tenants.
+ * @module
+ */
+import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { SIP_CLUSTERS } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
+import { rollOutDeployments } from "../../../lib/simulator/kubernetes/controllers/deployments.ts";
+import type { ApiObject, ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
+import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.ts";
+import { ClusterApi } from "../../../lib/simulator/metal3/cluster_api.ts";
+import {
+  createHost,
+  HOST_LABELS,
+  OAM_NETWORK,
+  planHosts,
+} from "../../../lib/simulator/metal3/hosts.ts";
+import { Random } from "../../support/random.ts";
+import { Timeline } from "../timeline.ts";
+import { Trace } from "../trace.ts";
+import { ApiServer } from "../world/api_server.ts";
+import { takeOver } from "../world/surroundings.ts";
+import { FLAVORS, LABELS, type Role } from "./hosts.ts";
+import { HostJudge, keyOf } from "./judge.ts";
+import { SIP_LEASE, type SipProcess, SipReplica } from "./replica.ts";
+
+/** The namespace of the hosts and of the machines of Cluster API. */
+export const HOSTS = "metal3";
+/** The namespace of the clusters. */
+export const TENANTS = "tenants";
+/** Names of the clusters that there may be. */
+export const NAMES: readonly string[] = ["blue", "green", "red"];
+
+/** What a cluster asks for. */
+export interface Order {
+  readonly controlPlanes: number;
+  readonly workers: number;
+  readonly standby: number;
+  /** Whether workers may not share a rack. */
+  readonly spreadsWorkers: boolean;
+}
+
+/** How often metal3 and Cluster API work, and how often the controllers of Kubernetes do; milliseconds. */
+const METAL_MS = 5_000;
+const KUBERNETES_MS = 2_000;
+const FIRST_PORT = 30_001;
+
+/** The world of one seed. */
+export class SipWorld {
+  readonly random: Random;
+  readonly timeline: Timeline = new Timeline();
+  readonly trace: Trace = new Trace(this.timeline);
+  readonly server: ApiServer = new ApiServer(this.timeline, SIP_LEASE);
+  readonly judge: HostJudge;
+  readonly clusterApi: ClusterApi;
+  readonly replicas: readonly SipReplica[];
+  /** How many machines were ever made. */
+  machines = 0;
+  readonly #leave: () => void;
+  #hasLeft = false;
+
+  constructor(seed: number, replicas: number) {
+    this.random = new Random(seed);
+    const { random, timeline, trace, server } = this;
+    this.#leave = takeOver(random, () => Promise.reject(new Error("there is no cloud")));
+    server.drawClusterIds();
+    server.installKind(BARE_METAL_HOSTS);
+    server.installKind(SIP_CLUSTERS);
+    for (const name of [HOSTS, TENANTS]) this.objects.create("namespaces", { metadata: { name } });
+    this.judge = new HostJudge(server, timeline, trace);
+    this.clusterApi = new ClusterApi(this.objects, (count) => random.between(0, count - 1));
+    this.replicas = Array.from(
+      { length: replicas },
+      (_, at) =>
+        new SipReplica({
+          name: "ab"[at] ?? "c",
+          timeline,
+          random,
+          trace,
+          server,
+          onSend: (process, request) => this.judge.noteSent(process, request),
+        }),
+    );
+    this.#repeat(METAL_MS, () => this.stepMetal());
+    this.#repeat(KUBERNETES_MS, () => this.stepKubernetes());
+  }
+
+  get objects(): ObjectAccess {
+    return this.server.objects;
+  }
+
+  /** All processes that ever were. */
+  get processes(): readonly SipProcess[] {
+    return this.replicas.flatMap(({ processes }) => processes);
+  }
+
+  /** All hosts. */
+  get hosts(): readonly ApiObject[] {
+    return this.objects.list(BARE_METAL_HOSTS.plural);
+  }
+
+  /** All clusters. */
+  get clusters(): readonly ApiObject[] {
+    return this.objects.list(SIP_CLUSTERS.plural);
+  }
+
+  /** Puts up racks of hosts. */
+  build(racks: number): void {
+    const flavors = { [FLAVORS.ControlPlane]: 2, [FLAVORS.Worker]: 3 };
+    const plans = Array.from({ length: racks }, (_, at) => ({ name: `r${at + 1}`, flavors }));
+    for (const plan of planHosts(HOSTS, plans)) createHost(this.objects, plan);
+  }
+
+  /** Orders a cluster, or changes what it asks for. */
+  order(name: string, order: Order): void {
+    const spec = toSpec(order, FIRST_PORT + NAMES.indexOf(name));
+    const path = { namespace: TENANTS, name };
+    const { objects } = this;
+    if (objects.get(SIP_CLUSTERS.plural, path)) objects.patch(SIP_CLUSTERS.plural, path, { spec });
+    else objects.create(SIP_CLUSTERS.plural, { metadata: path, spec });
+  }
+
+  /** Has Cluster API make a machine for a role of a cluster. */
+  addMachine(cluster: string, role: Role): string {
+    this.machines += 1;
+    const name = `${cluster}-${role.toLowerCase()}-${this.machines}`;
+    const hostSelector = {
+      [LABELS.namespace]: TENANTS,
+      [LABELS.name]: cluster,
+      [LABELS.role]: role,
+    };
+    this.clusterApi.add({ namespace: HOSTS, name, hostSelector });
+    return name;
+  }
+
+  /** What metal3 and Cluster API do, each once. */
+  stepMetal(): void {
+    for (const line of this.clusterApi.step()) this.trace.note("CAPM3", line);
+    const { moved } = operateHosts(this.objects);
+    for (const [key, state] of moved) this.trace.note("BMO", `${key} is ${state}`);
+  }
+
+  /** What the controllers of Kubernetes do, each once. */
+  stepKubernetes(): void {
+    rollOutDeployments(this.objects, { now: new Date(this.timeline.now()).toISOString() });
+    for (const path of collectGarbage(this.objects)) this.trace.note("GC", path);
+  }
+
+  /** Describes what stands in the end, without versions and times. */
+  describe(): string {
+    const hosts = this.hosts.map((host) => {
+      const labels = Object.values(LABELS).map((key) => describeLabel(host, key));
+      return `${keyOf(host)} ${labels.join(" ")}`;
+    });
+    const clusters = this.clusters.map(({ metadata, status = {} }) =>
+      [metadata.name, JSON.stringify(withoutTimes(status))].join(" "),
+    );
+    const owned = ["services", "secrets", "deployments", "poddisruptionbudgets"].flatMap((plural) =>
+      this.objects
+        .list(plural, TENANTS)
+        .map(({ metadata, spec = null, data = null }) =>
+          JSON.stringify([plural, metadata.name, spec, data]),
+        ),
+    );
+    return [...hosts, ...clusters, ...owned].join("\n");
+  }
+
+  /** Ends what the world itself does, and gives the machine's chance back. */
+  leave(): void {
+    this.#hasLeft = true;
+    for (const replica of this.replicas) replica.kill();
+    this.#leave();
+  }
+
+  #repeat(ms: number, act: () => void): void {
+    this.timeline.schedule(ms, () => {
+      if (this.#hasLeft) return;
+      act();
+      this.#repeat(ms, act);
+    });
+  }
+}
+
+function toSpec({ controlPlanes, workers, standby, spreadsWorkers }: Order, nodePort: number) {
+  const select = (role: Role): object => ({ matchLabels: { [HOST_LABELS.flavor]: FLAVORS[role] } });
+  return JSON.parse(
+    JSON.stringify({
+      nodes: {
+        ControlPlane: {
+          labelSelector: select("ControlPlane"),
+          topologyKey: HOST_LABELS.rack,
+          count: { active: controlPlanes, standby: 0 },
+        },
+        Worker: {
+          labelSelector: select("Worker"),
+          topologyKey: spreadsWorkers ? HOST_LABELS.rack : HOST_LABELS.host,
+          count: { active: workers, standby },
+        },
+      },
+      services: {
+        loadBalancerControlPlane: [
+          { image: "haproxy:3.2", nodeInterfaceId: OAM_NETWORK, nodePort },
+        ],
+      },
+    }),
+  );
+}
+
+function describeLabel({ metadata }: ApiObject, key: string): string {
+  const { labels } = metadata;
+  const value = typeof labels === "object" && labels !== null && key in labels;
+  return value ? JSON.stringify(Object.entries(labels).find(([one]) => one === key)?.[1]) : "-";
+}
+
+function withoutTimes(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (key, inner) => (key === "lastTransitionTime" ? undefined : inner)),
+  );
+}
