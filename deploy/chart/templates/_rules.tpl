@@ -37,7 +37,7 @@
 {{- if or (has "sipcluster" (splitList "," (include "landfall.controllers" .))) }}
 - apiGroups: [airship.airshipit.org]
   resources: [sipclusters]
-  verbs: [list, watch, patch]
+  verbs: [list, watch, get, patch]
 - apiGroups: [metal3.io]
   resources: [baremetalhosts]
   verbs: [list, watch, get, patch]

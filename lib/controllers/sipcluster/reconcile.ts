@@ -12,6 +12,7 @@ import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
 import { ClusterWriter } from "./cluster_writer.ts";
+import { changesHosts, requireCurrent } from "./freshness.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
@@ -157,11 +158,13 @@ export class SipClusterReconciler {
     spec: SipClusterSpec,
     signal: AbortSignal,
   ): Promise<Choice> {
+    const { client } = this.#options;
     const membership = this.#toMembership(toKey(cluster));
     for (let decisions = 1; ; decisions += 1) {
       const choice = await this.#try(cluster, "networkData", signal, () =>
         this.#chooser.choose(cluster, spec, signal),
       );
+      if (changesHosts(choice.schedule)) await requireCurrent(client, cluster, signal);
       const isOvertaken = await this.#try(cluster, "labels", signal, () =>
         applySchedule(cluster, choice.schedule, membership, signal),
       );
@@ -204,6 +207,7 @@ export class SipClusterReconciler {
     const key = toKey(cluster);
     this.#options.index.stopWaiting(key);
     this.#last.set(key, { state: "deleting" });
+    await requireCurrent(this.#options.client, cluster, signal);
     const left = await this.#options.services.remove(cluster, signal);
     if (left.length > 0) {
       const sinceMs = this.#options.clock.now() - Date.parse(deletionTimestamp);

@@ -18,6 +18,11 @@ interface Newer {
 
 /** The watch shows a write within milliseconds. It may skip ours if it lists again, which must not hide the truth. */
 const BELIEVED_MS = 10_000;
+/**
+ * A version that a write replaced is old for as long as the store shows it: the watch may hang. But an API server that
+ * was restored from a backup has old versions again.
+ */
+const OUTDATED_MS = 600_000;
 const CLAIM_LABELS = [CLUSTER_NAMESPACE, CLUSTER_NAME, NODE_TYPE, STANDBY] as const;
 
 /**
@@ -25,7 +30,8 @@ const CLAIM_LABELS = [CLUSTER_NAMESPACE, CLUSTER_NAME, NODE_TYPE, STANDBY] as co
  * of the one that it just took.
  *
  * Versions are opaque: they are only compared for equality. An unknown version is older than ours, or newer and has our
- * labels. If it is newer and another program removed them, that counts after 10 s.
+ * labels. If it is newer and another program removed them, that counts after 10 s. A version that our write replaced is
+ * known to be older.
  */
 export class OwnWrites {
   readonly #clock: Clock;
@@ -64,24 +70,24 @@ export class OwnWrites {
   listExpired(): Key[] {
     const expired: Key[] = [];
     for (const [key, newer] of this.#newer) {
-      if (!this.#isExpired(newer)) break;
+      if (this.#toAgeMs(newer) < BELIEVED_MS) break;
       expired.push(key);
     }
     return expired;
   }
 
-  #isExpired({ sinceMs }: Newer): boolean {
-    return this.#clock.monotonic() - sinceMs >= BELIEVED_MS;
+  #toAgeMs({ sinceMs }: Newer): number {
+    return this.#clock.monotonic() - sinceMs;
   }
 
   #isOlder(stored: BareMetalHost, newer: Newer): boolean {
     const { host, older } = newer;
     const { uid, resourceVersion, labels = {} } = stored.metadata;
-    if (uid !== host.metadata.uid || this.#isExpired(newer)) return false;
+    if (uid !== host.metadata.uid) return false;
+    const ageMs = this.#toAgeMs(newer);
+    if (older.has(resourceVersion)) return ageMs < OUTDATED_MS;
     // The version of the write itself has its labels.
     const claimed = host.metadata.labels ?? {};
-    return (
-      older.has(resourceVersion) || CLAIM_LABELS.some((label) => labels[label] !== claimed[label])
-    );
+    return ageMs < BELIEVED_MS && CLAIM_LABELS.some((label) => labels[label] !== claimed[label]);
   }
 }

@@ -62,3 +62,17 @@ test("listExpired() names hosts that the store did not show within 10 s, counted
   await clock.advance(5_000);
   expect(writes.listExpired()).toEqual(["metal3/other", KEY]);
 });
+
+test("resolve() believes our write for long while the store shows what it replaced, and another version for 10 s", async () => {
+  const clock = new ManualClock();
+  const writes = new OwnWrites(clock);
+  const written = toVersion(3, OURS);
+  writes.note(toVersion(1), written);
+  await clock.advance(10_000);
+  expect(writes.resolve(KEY, toVersion(1))).toBe(written);
+  await clock.advance(590_000);
+  expect(writes.resolve(KEY, toVersion(1))).toEqual(toVersion(1));
+  writes.note(toVersion(1), written);
+  await clock.advance(10_000);
+  expect(writes.resolve(KEY, toVersion(2))).toEqual(toVersion(2));
+});

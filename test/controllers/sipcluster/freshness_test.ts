@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { changesHosts, requireCurrent } from "../../../lib/controllers/sipcluster/freshness.ts";
+import type { SipCluster } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
+import type { KubeClient } from "../../../lib/kube/api/client.ts";
+
+const { signal } = new AbortController();
+const CLUSTER: SipCluster = {
+  metadata: { name: "a", namespace: "t", uid: "u-1", generation: 2, resourceVersion: "7" },
+};
+
+function toClient(answer: SipCluster | KubeError): Pick<KubeClient, "read"> {
+  return {
+    read: async () => {
+      if (answer instanceof KubeError) throw answer;
+      return JSON.parse(JSON.stringify(answer));
+    },
+  };
+}
+
+function toCluster(metadata: Partial<SipCluster["metadata"]>): SipCluster {
+  return { metadata: { ...CLUSTER.metadata, ...metadata } };
+}
+
+test("requireCurrent() lets a cluster pass whose spec is the same", async () => {
+  await requireCurrent(toClient(toCluster({ resourceVersion: "9" })), CLUSTER, signal);
+});
+
+test.each<[string, SipCluster | KubeError, string]>([
+  ["was made again", toCluster({ uid: "u-2" }), "was changed"],
+  ["has another spec or is being deleted", toCluster({ generation: 3 }), "was changed"],
+  ["is gone", new KubeError("notFound", "404"), "is gone"],
+])("requireCurrent() refuses one that %s", async (_, answer, words) => {
+  const message = `SIPCluster "t/a" ${words}, and the watch has not shown it yet`;
+  await expect(requireCurrent(toClient(answer), CLUSTER, signal)).rejects.toThrow(message);
+});
+
+test("requireCurrent() throws what the API server says when it does not tell", async () => {
+  const error = new KubeError("unavailable", "503");
+  await expect(requireCurrent(toClient(error), CLUSTER, signal)).rejects.toBe(error);
+});
+
+test("changesHosts() of a decision that takes or gives back", () => {
+  const host = { host: "m/h", role: "Worker", standby: false } as const;
+  expect(changesHosts({ add: [], giveBack: [] })).toBe(false);
+  expect(changesHosts({ add: [host], giveBack: [] })).toBe(true);
+  expect(changesHosts({ add: [], giveBack: [{ ...host, why: "more than wanted" }] })).toBe(true);
+});
