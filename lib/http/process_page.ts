@@ -31,8 +31,8 @@ function formatProcess({ elections, controllers, kinds }: ProcessView): string {
       elections.map(({ lease, isLeading, holder }) => [lease, isLeading ? "yes" : "no", holder]),
     ),
     formatTable(
-      ["KIND", "STATE"],
-      kinds.map(({ kind, state }) => [kind, state]),
+      ["KIND", "STATE", "ONLY"],
+      kinds.map(({ kind, state, selection = "" }) => [kind, state, selection]),
     ),
   ];
   return tables.join("\n");

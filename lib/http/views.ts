@@ -149,6 +149,8 @@ export interface ProcessView {
   readonly kinds: readonly {
     /** With group and version: `galleries.example.org/v1`. */
     readonly kind: string;
+    /** Which of its objects: `labelSelector=a`. Absent: all of them. */
+    readonly selection?: string;
     /** `missing`: the API server does not serve it. `waiting`: the first list is not there yet. */
     readonly state: "synced" | "waiting" | "missing";
   }[];

@@ -15,6 +15,7 @@ const VIEW: ProcessView = {
   kinds: [
     { kind: "nodes/v1", state: "synced" },
     { kind: "shops.example.org/v1", state: "missing" },
+    { kind: "configmaps/v1", state: "synced", selection: "labelSelector=a" },
   ],
 };
 
@@ -32,5 +33,6 @@ test("createProcessRoutes() gives tables for people", async () => {
   const rows = lines.map((line) => line.trim().split(/\s{2,}/));
   expect(rows).toContainEqual(["shop", "no", "shops"]);
   expect(rows).toContainEqual(["ccm", "yes", "cp-1_a"]);
-  expect(rows).toContainEqual(["shops.example.org/v1", "missing"]);
+  expect(rows).toContainEqual(["shops.example.org/v1", "missing", "-"]);
+  expect(rows).toContainEqual(["configmaps/v1", "synced", "labelSelector=a"]);
 });

@@ -32,7 +32,7 @@ export async function startListeners(
   const debug = cloud && { debug: toDebugOptions(options, { ...parts, cloud }) };
   const objects = listObjectPages(parts.controllers);
   const readProcess = (): ProcessView => toProcessView(options, parts);
-  const source = toSipClusterSource(parts.controllers);
+  const source = toSipClusterSource(parts);
   const sipClusters = source && { sipClusters: { sipClusters: source, now: () => clock.now() } };
   const shown = { objects, readProcess, ...debug, ...sipClusters, ...(configz && { configz }) };
   const pages = createPages({ probes, log, ...shown });

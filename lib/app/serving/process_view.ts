@@ -25,6 +25,7 @@ export function toProcessView(
     ),
     kinds: caches.states.map((state) => ({
       kind: formatDefinition(state),
+      ...(state.selection !== undefined && { selection: state.selection }),
       state: toState(state),
     })),
   };

@@ -7,13 +7,26 @@ import type {
   SipClusterView,
   SipHostView,
 } from "../../http/sip_clusters/views.ts";
+import { toElectionView } from "../leadership.ts";
 import type { Parts } from "../parts.ts";
+import { formatDefinition } from "./process_view.ts";
 
 /** Reads the controller whose objects share hosts. Absent: none of the chosen ones has hosts. */
-export function toSipClusterSource(chosen: Parts["controllers"]): SipClusterSource | undefined {
-  const { controller } = chosen.find((one) => one.controller.listHosts !== undefined) ?? {};
-  const { objects } = controller ?? {};
-  if (controller === undefined || objects === undefined) return undefined;
+export function toSipClusterSource({
+  caches,
+  groups,
+}: Pick<Parts, "caches" | "groups">): SipClusterSource | undefined {
+  const [found] = groups.flatMap(({ elector, controllers }) =>
+    controllers
+      .filter(({ controller }) => controller.listHosts !== undefined)
+      .map((one) => ({ elector, ...one })),
+  );
+  if (found?.controller.objects === undefined) return undefined;
+  const { elector, controller, definition } = found;
+  const { objects } = found.controller;
+  const kinds = new Set(
+    definition.watches.map(({ plural, apiVersion }) => `${apiVersion} ${plural}`),
+  );
   const find = (key: string): SipClusterView | undefined => {
     const cluster = objects.get(key);
     const description = cluster && controller.describe?.(cluster);
@@ -34,6 +47,14 @@ export function toSipClusterSource(chosen: Parts["controllers"]): SipClusterSour
   };
   return {
     find,
+    readServing: () => ({
+      ...(elector && { election: toElectionView(elector) }),
+      missing: caches.states
+        .filter(
+          ({ apiVersion, resource, missing }) => missing && kinds.has(`${apiVersion} ${resource}`),
+        )
+        .map(formatDefinition),
+    }),
     *list() {
       for (const key of [...objects.keys()].sort()) {
         const view = find(key);

@@ -31,7 +31,10 @@ export function createSipClusterRoutes({ sipClusters, now }: SipClusterPagesOpti
     const toText = async (): Promise<string> => {
       const rows: string[][] = [];
       for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, now())));
-      return `${formatTable(TITLES, rows)}\n${formatTable(HOST_TITLES, hosts.map(toHostRow))}`;
+      const { missing } = sipClusters.readServing();
+      const notes = missing.map((kind) => `waiting for CustomResourceDefinition ${kind}\n`);
+      const tables = [formatTable(TITLES, rows), formatTable(HOST_TITLES, hosts.map(toHostRow))];
+      return notes.join("") + tables.join("\n");
     };
     return showList(context, { name: "sipclusters", pieces, more: { hosts }, toText });
   });

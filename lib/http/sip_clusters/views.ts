@@ -2,7 +2,7 @@
  * The data of the pages about SIPClusters and the hosts that they share. The composition root fills it in.
  * @module
  */
-import type { ReconcileView } from "../views.ts";
+import type { ElectionView, ReconcileView } from "../views.ts";
 
 /**
  * How a SIPCluster stands.
@@ -77,10 +77,19 @@ export interface SipHostView {
   readonly consumer?: string;
 }
 
+/** Whether this process serves SIPClusters, and what it waits for. */
+export interface SipServingView {
+  /** The Lease of the kind. Absent without leader election: this process serves it. */
+  readonly election?: ElectionView;
+  /** Kinds that the API server does not serve yet, with group and version. */
+  readonly missing: readonly string[];
+}
+
 /** The SIPClusters and hosts of a process. Reads only memory. */
 export interface SipClusterSource {
   /** In order of namespace and name. Each is described when it is read. */
   list(): Iterable<SipClusterView>;
+  readServing(): SipServingView;
   /** By `namespace/name`. */
   find(key: string): SipClusterView | undefined;
   /** All hosts in order of namespace and name, taken or not. */

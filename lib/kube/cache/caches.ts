@@ -24,6 +24,8 @@ export interface CacheState {
   readonly resource: string;
   /** Group and version: `v1`, `example.org/v1`. */
   readonly apiVersion: string;
+  /** Which objects: `labelSelector=a`. Absent: all of them. */
+  readonly selection?: string;
   /** Whether the first list is in the store. */
   readonly synced: boolean;
   /** Whether the last answer said that the API server does not serve the kind. */
@@ -31,6 +33,8 @@ export interface CacheState {
   /** Whether all callers of the view can work without it. @default {false} */
   readonly isOptional?: true;
 }
+
+const SELECTED_BY = ["namespace", "labelSelector", "fieldSelector"] as const;
 
 /** First and longest pause between two searches for a missing kind. */
 const LOOK_PAUSE = { baseMs: 2_000, capMs: 60_000, jitter: 0.5 } as const;
@@ -119,12 +123,12 @@ class Cache<T extends KubeObject> implements AnyCache {
     const { synced } = this.store;
     const optional = this.isOptional ? ({ isOptional: true } as const) : {};
     const { plural: resource, apiVersion } = this.#kind;
-    return { resource, apiVersion, synced, missing, ...optional };
+    const selection = formatSelection(this.#selection);
+    return { resource, apiVersion, ...selection, synced, missing, ...optional };
   }
 
   isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K> {
-    const names = ["namespace", "labelSelector", "fieldSelector"] as const;
-    const isSame = names.every((name) => this.#selection[name] === selection[name]);
+    const isSame = SELECTED_BY.every((name) => this.#selection[name] === selection[name]);
     return isSame && Object.is(this.#kind, kind);
   }
 
@@ -179,4 +183,12 @@ class Cache<T extends KubeObject> implements AnyCache {
       throw error;
     }
   }
+}
+
+function formatSelection(selection: Selection): Pick<CacheState, "selection"> {
+  const parts = SELECTED_BY.flatMap((name) => {
+    const value = selection[name];
+    return value === undefined ? [] : [`${name}=${value}`];
+  });
+  return parts.length === 0 ? {} : { selection: parts.join(" ") };
 }

@@ -4,7 +4,7 @@ import { formatDefinition, toProcessView } from "../../../lib/app/serving/proces
 import type { LoadedController } from "../../../lib/controllers/load.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 import { galleryController } from "../../support/galleries/definition.ts";
-import { GALLERIES } from "../../support/galleries/kinds.ts";
+import { CONFIG_MAPS, GALLERIES } from "../../support/galleries/kinds.ts";
 import { TWIN_LEASE, TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
 import { NAME } from "../../support/galleries/words.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -13,6 +13,7 @@ import { toBareApp } from "../../support/process/bare_app.ts";
 const controllers = [galleryController, twinController].map((definition): LoadedController => {
   const create: LoadedController["module"]["create"] = ({ caches }) => {
     caches.reader(GALLERIES);
+    caches.reader(CONFIG_MAPS, { namespace: "n", labelSelector: "a" });
     return { run: async () => {} };
   };
   return { definition, module: { create } };
@@ -33,6 +34,11 @@ test("toProcessView() tells which Lease each controller waits for, and what it r
     { name: TWIN_NAME, lease: TWIN_LEASE, isRunning: false },
   ]);
   expect(view.kinds).toContainEqual({ kind: "galleries.example.org/v1", state: "waiting" });
+  expect(view.kinds).toContainEqual({
+    kind: "configmaps/v1",
+    selection: "namespace=n labelSelector=a",
+    state: "waiting",
+  });
 });
 
 test("toProcessView() without election says that all controllers run", () => {

@@ -81,6 +81,7 @@ export function toSipSource(
   hosts: readonly SipHostView[] = HOSTS,
 ): SipClusterSource {
   return {
+    readServing: () => ({ missing: [] }),
     list: () => clusters,
     find: (key) => clusters.find(({ namespace, name }) => `${namespace}/${name}` === key),
     listHosts: () => hosts,

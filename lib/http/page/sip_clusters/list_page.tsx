@@ -5,7 +5,12 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
-import type { SipClusterView, SipHostView, SipRoleView } from "../../sip_clusters/views.ts";
+import type {
+  SipClusterView,
+  SipHostView,
+  SipRoleView,
+  SipServingView,
+} from "../../sip_clusters/views.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import { type Place, renderDocument } from "../layout.tsx";
 import { formatCount } from "../marks.tsx";
@@ -19,6 +24,7 @@ import { isTroubled } from "./state.ts";
 export interface SipClusterListOptions {
   readonly clusters: readonly SipClusterView[];
   readonly hosts: readonly SipHostView[];
+  readonly serving: SipServingView;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
   /** Path from the page to `/debug/`. */
@@ -54,6 +60,8 @@ function Main(props: SipClusterListOptions & { readonly troubled: number }): JSX
   const counts = countHosts(hosts);
   return (
     <main id="main">
+      <MissingBanner {...props.serving} />
+      <StandbyBanner {...props.serving} />
       <div class="lead">
         <div>
           <h1>{toHeading(clusters.length, props.troubled)}</h1>
@@ -68,6 +76,27 @@ function Main(props: SipClusterListOptions & { readonly troubled: number }): JSX
       {clusters.length > 0 ? <Table {...props} /> : null}
       <RackBoxes hosts={hosts} keys={keys} base={base} {...(by !== undefined && { by })} />
     </main>
+  );
+}
+
+function MissingBanner({ missing }: SipServingView): JSX.Element | null {
+  if (missing.length === 0) return null;
+  return (
+    <div class="banner" role="note">
+      <b>A CustomResourceDefinition is missing.</b> Landfall waits until you install{" "}
+      {missing.join(" and ")}.
+    </div>
+  );
+}
+
+function StandbyBanner({ election }: SipServingView): JSX.Element | null {
+  if (election === undefined || election.isLeading) return null;
+  return (
+    <div class={`banner${election.holder === "" ? "" : " calm"}`} role="note">
+      <b>This process is a standby.</b> It changes nothing, and does not know why hosts were
+      refused. The holder of the Lease {election.lease} does:{" "}
+      {election.holder || "there is none now"}.
+    </div>
   );
 }
 

@@ -37,7 +37,8 @@ export function createSipClusterPageRoutes(options: SipClusterPageRoutes): Hono 
     const hosts: SipHostView[] = [];
     for await (const piece of inPieces(sipClusters.listHosts())) hosts.push(...piece);
     const by = (context.req.query("by") ?? "").slice(0, KEY_LENGTH_MAX);
-    const shown = { clusters, hosts, nowMs: now(), base: "", places };
+    const serving = sipClusters.readServing();
+    const shown = { clusters, hosts, serving, nowMs: now(), base: "", places };
     const page = await renderSipClusterList({ ...shown, ...(by !== "" && { by }) });
     return context.html(page, 200, headers);
   });

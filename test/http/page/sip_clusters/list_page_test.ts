@@ -12,6 +12,7 @@ function render(over: Partial<SipClusterListOptions> = {}): Promise<string> {
   return renderSipClusterList({
     clusters,
     hosts: HOSTS,
+    serving: { missing: [] },
     nowMs: PAGE_NOW,
     base: "",
     places,
@@ -68,4 +69,20 @@ test("renderSipClusterList() escapes what clusters and hosts say", async () => {
     hosts: [{ ...host, name: evil, cluster: `${evil}/${evil}`, trouble: evil, consumer: evil }],
   });
   expect(html.match(/<script>/g)).toHaveLength(1);
+});
+
+test("renderSipClusterList() names kinds that the API server lacks", async () => {
+  const html = await render({ serving: { missing: ["a.example.org/v1", "b.example.org/v1"] } });
+  expect(html).toContain("until you install a.example.org/v1 and b.example.org/v1.");
+  expect(await render()).not.toContain("CustomResourceDefinition");
+});
+
+test("renderSipClusterList() of a standby says who leads", async () => {
+  const election = { lease: "l", identity: "b", holder: "cp-1_a", isLeading: false };
+  const ofStandby = await render({ serving: { election, missing: [] } });
+  expect(ofStandby).toContain("The holder of the Lease l does: cp-1_a.");
+  const none = { ...election, holder: "" };
+  expect(await render({ serving: { election: none, missing: [] } })).toContain("there is none now");
+  const leading = { ...election, isLeading: true };
+  expect(await render({ serving: { election: leading, missing: [] } })).not.toContain("standby.");
 });
