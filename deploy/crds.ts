@@ -44,8 +44,8 @@ export async function loadKinds(
 export const KINDS: readonly ControllerKinds[] = await loadKinds(CONTROLLERS);
 
 /**
- * The files with CRDs by path: one for each controller and for each program that it runs, and for the chart one for each
- * kind of a controller.
+ * The files with CRDs by path: one for each controller and for each program that it runs, and for the chart one for
+ * each kind of a controller.
  */
 export function renderCrdFiles(
   head: string,
@@ -54,7 +54,7 @@ export function renderCrdFiles(
   return all.flatMap(({ controller, folder, kinds, others }): [string, string][] => {
     const about = `${head}
 
-The kinds of the controller ${controller}: kubectl apply -f crd.yaml. Deleting this file deletes all their objects.`;
+The kinds of the controller ${controller}: kubectl apply -f crd.yaml. With a kind, Kubernetes deletes all its objects.`;
     const documents = kinds.map(({ crd }) => toYaml(crd));
     return [
       [`manifests/${folder}/crd.yaml`, toYamlFile(about, documents)],

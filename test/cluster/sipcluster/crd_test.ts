@@ -7,6 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { loadKinds, renderCrdFiles } from "../../../deploy/crds.ts";
 import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
 import {
   SIP_CLUSTERS,
   type SipCluster,
@@ -24,7 +25,7 @@ import { readJson } from "../../support/kube/contract/client.ts";
 import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
 import { findHelm, findKubectl } from "../../support/kube/kubectl.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
-import { BARE_METAL_HOST_CRD } from "../../support/sipcluster/bare_metal_host_crd.ts";
+import { BARE_METAL_HOST_CRD, toHostStatus } from "../../support/sipcluster/bare_metal_host_crd.ts";
 import { readSample, SAMPLES, toSamplePath } from "../../support/sipcluster/samples.ts";
 import { RIGHT_SPECS, WRONG_SPECS } from "../../support/sipcluster/spec_cases.ts";
 
@@ -57,6 +58,14 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
       `--cache-dir=${join(cluster.folder, "kubectl-cache")}`,
       ...args,
     ]);
+  }
+
+  function patchStatus(path: string, status: unknown): Promise<Response> {
+    return cluster.adminFetch(`${path}/status`, {
+      method: "PATCH",
+      headers: { "Content-Type": "application/merge-patch+json" },
+      body: JSON.stringify({ status }),
+    });
   }
 
   test("accepts its names and its schema", async () => {
@@ -116,7 +125,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
                   wanted: 2,
                   have: 1,
                   eligible: 0,
-                  missing: 0,
+                  missing: 1,
                   rejected: new Map(),
                   refused: new Map(),
                 },
@@ -152,12 +161,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
         nowMs,
       );
     const status = toNext(await read(), Date.UTC(2026, 0, 1));
-    const response = await cluster.adminFetch(`${path}/status`, {
-      method: "PATCH",
-      headers: { "Content-Type": "application/merge-patch+json" },
-      body: JSON.stringify({ status }),
-    });
-    expect(response.status).toBe(200);
+    expect((await patchStatus(path, status)).status).toBe(200);
     expect(await read()).toMatchObject({ status: { ...status } });
     expect(toNext(await read(), Date.UTC(2027, 0, 1))).toBeUndefined();
     const lines = (await run("get", "sip", "--namespace=wordpress-infra")).trim().split("\n");
@@ -166,6 +170,17 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
       ["wordpress", "False", "Unschedulable", "1/2", "0/3"],
     ]);
     expect(lines[0]).toEndWith("AGE");
+  });
+
+  test("keeps the status of a host, as metal3 writes it", async () => {
+    const path = toPath(BARE_METAL_HOSTS, { namespace: "metal", name: "cp-1" });
+    const status = toHostStatus("provisioned");
+    expect((await patchStatus(path, status)).status).toBe(200);
+    expect(await readJson(await cluster.adminFetch(path))).toMatchObject({ status });
+    // The schema demands the rest.
+    const part = { provisioning: { state: "available" } };
+    const bare = toPath(BARE_METAL_HOSTS, { namespace: "metal", name: "cp-2" });
+    expect((await patchStatus(bare, part)).status).toBe(422);
   });
 
   test("explains fields", async () => {

@@ -4,7 +4,8 @@
  */
 import * as v from "valibot";
 import { parseIp } from "../../../../core/net/ip.ts";
-import { DEFAULT_IMAGE } from "../../services/load_balancer/words.ts";
+import { DEFAULT_IMAGE as DEX_IMAGE } from "../../services/auth/words.ts";
+import { DEFAULT_IMAGE as HAPROXY_IMAGE } from "../../services/load_balancer/words.ts";
 import type {
   Auth,
   JumpHost,
@@ -52,7 +53,7 @@ const COMMON = {
   nodeLabels: optional(labels(), "Labels of the Nodes that the Pods run on. Empty: on every Node."),
   clusterIP: optional(clusterIp(), "Cluster IP of the Service. Empty: Kubernetes chooses one."),
 } as const;
-const BALANCER_IMAGE = optional(IMAGE, `${ABOUT_IMAGE} Empty: ${DEFAULT_IMAGE}.`);
+const BALANCER_IMAGE = optional(IMAGE, `${ABOUT_IMAGE} Empty: ${HAPROXY_IMAGE}.`);
 const REQUIRED_INTERFACE = required(INTERFACE, ABOUT_INTERFACE);
 const REQUIRED_NODE_PORT = required(NODE_PORT, ABOUT_NODE_PORT);
 
@@ -122,7 +123,7 @@ const JUMP_HOST = object<JumpHost>({
 
 const AUTH = withRules(
   object<Auth>({
-    image: optional(IMAGE, `${ABOUT_IMAGE} Empty: the release of Dex that Landfall was made for.`),
+    image: optional(IMAGE, `${ABOUT_IMAGE} Empty: ${DEX_IMAGE}.`),
     nodeInterfaceId: optional(
       text(253),
       "Without a meaning here: an OIDC provider needs no address of a host. Old manifests have it.",
