@@ -2,6 +2,7 @@
  * Whether a request comes from a browser that asks for a page, or from a program that asks for data.
  * @module
  */
+import type { Context } from "hono";
 
 /**
  * Whether an `Accept` header asks for HTML by name, at least as much as for JSON or plain text.
@@ -24,4 +25,15 @@ function findQuality(accept: string | undefined, type: string): number {
     return quality === undefined ? 1 : Number(quality.slice("q=".length)) || 0;
   }
   return 0;
+}
+
+/** Whether to answer with HTML: the client prefers it, and the query names no other form. */
+export function wantsPage(context: Context): boolean {
+  return wantsHtml(context.req.header("accept")) && context.req.query("format") === undefined;
+}
+
+/** Leaves the request to the routes for programs. Caches must tell the two answers apart. */
+export async function passOn(context: Context, next: () => Promise<void>): Promise<void> {
+  await next();
+  context.header("vary", "Accept");
 }

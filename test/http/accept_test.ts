@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { wantsHtml } from "../../lib/http/accept.ts";
+import { Hono } from "hono";
+import { passOn, wantsHtml, wantsPage } from "../../lib/http/accept.ts";
 
 const CHROME =
   "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
@@ -20,4 +21,24 @@ test.each([
   [undefined, false],
 ])("wantsHtml() takes %p as %p", (accept, expected) => {
   expect(wantsHtml(accept)).toBe(expected);
+});
+
+const ROUTES = new Hono()
+  .get("/", async (context, next) =>
+    wantsPage(context) ? context.text("page") : await passOn(context, next),
+  )
+  .get("/", (context) => context.text("data"));
+
+test.each([
+  ["/", "text/html", "page"],
+  ["/?format=json", "text/html", "data"],
+  ["/", "application/json", "data"],
+])("wantsPage() of %s with %s gives the %s", async (path, accept, expected) => {
+  const response = await ROUTES.request(path, { headers: { accept } });
+  expect(await response.text()).toBe(expected);
+});
+
+test("passOn() tells caches that the answer depends on the header", async () => {
+  const response = await ROUTES.request("/", { headers: { accept: "application/json" } });
+  expect(response.headers.get("vary")).toBe("Accept");
 });

@@ -3,7 +3,7 @@
  * @module
  */
 import { type FlagRange, readFlagNumber, readFlags } from "../support/command_flags.ts";
-import { type Ending, runStory } from "./mod.ts";
+import { type Ending, runSipStory, runStory } from "./mod.ts";
 
 const USAGE = `Usage: npm run simulate -- [options]
 
@@ -11,6 +11,7 @@ const USAGE = `Usage: npm run simulate -- [options]
                 (default: one that nobody ran before, and 1000 from there on)
   --count K     so many seeds
   --minutes M   as many seeds as there is time for
+  --sipclusters stories of SIPClusters; without it, of Nodes and Services
 `;
 /** So much of a trace is shown of a seed that fails among others. */
 const TAIL_LINES = 80;
@@ -19,16 +20,23 @@ const SEEDS: FlagRange = { min: 0, max: SEED_COUNT - 1 };
 const REPORT_EVERY_MS = 10_000;
 
 /** What is wanted; `minutes` may be without an end. */
-type Order =
-  | { readonly seed: number }
-  | { readonly first: number; readonly count: number; readonly minutes: number };
+type Order = { readonly isOfSipClusters: boolean } & ({ readonly seed: number } | Many);
+
+interface Many {
+  readonly first: number;
+  readonly count: number;
+  readonly minutes: number;
+}
+
+type Run = (seed: number) => Promise<Ending>;
 
 process.exitCode = await main();
 
 async function main(): Promise<number> {
   const order = readOrder();
-  if ("seed" in order) return await runOne(order.seed);
-  return await runMany(order.first, order.count, performance.now() + order.minutes * 60_000);
+  const run = order.isOfSipClusters ? runSipStory : runStory;
+  if ("seed" in order) return await runOne(order.seed, run);
+  return await runMany(order, run);
 }
 
 function readOrder(): Order {
@@ -36,11 +44,16 @@ function readOrder(): Order {
     seed: { type: "string" },
     count: { type: "string" },
     minutes: { type: "string" },
+    sipclusters: { type: "boolean" },
   } as const;
   return readFlags(USAGE, options, ({ count, minutes, ...values }) => {
+    const isOfSipClusters = values.sipclusters === true;
     const seed = readFlagNumber("--seed", values.seed ?? String(Date.now() % SEED_COUNT), SEEDS);
-    if (values.seed !== undefined && (count ?? minutes) === undefined) return { seed };
+    if (values.seed !== undefined && (count ?? minutes) === undefined) {
+      return { isOfSipClusters, seed };
+    }
     return {
+      isOfSipClusters,
       first: seed,
       count: readFlagNumber("--count", count ?? String(minutes === undefined ? 1_000 : SEED_COUNT)),
       minutes: readFlagNumber("--minutes", minutes ?? "Infinity", { fraction: true }),
@@ -48,24 +61,28 @@ function readOrder(): Order {
   });
 }
 
-async function runOne(seed: number): Promise<number> {
-  const ending = await runStory(seed);
+async function runOne(seed: number, run: Run): Promise<number> {
+  const ending = await run(seed);
   console.log(ending.trace.join("\n"));
   console.log(`seed ${seed}, trace ${ending.hash.slice(0, 16)}`);
   for (const violation of ending.violations) console.log(`BROKEN: ${violation}`);
   return ending.violations.length === 0 ? 0 : 1;
 }
 
-async function runMany(first: number, count: number, untilMs: number): Promise<number> {
+async function runMany(
+  { first, count, minutes, isOfSipClusters }: Many & Pick<Order, "isOfSipClusters">,
+  run: Run,
+): Promise<number> {
   const startedMs = performance.now();
+  const untilMs = startedMs + minutes * 60_000;
   let reportMs = startedMs + REPORT_EVERY_MS;
   let virtualMs = 0;
   for (let done = 0; ;) {
-    const ending = await runStory((first + done) % SEED_COUNT);
+    const ending = await run((first + done) % SEED_COUNT);
     done += 1;
     virtualMs += ending.virtualMs;
     if (ending.violations.length > 0) {
-      tellFailure(ending);
+      tellFailure(ending, isOfSipClusters);
       return 1;
     }
     const nowMs = performance.now();
@@ -79,8 +96,8 @@ async function runMany(first: number, count: number, untilMs: number): Promise<n
   }
 }
 
-function tellFailure({ seed, trace, violations }: Ending): void {
+function tellFailure({ seed, trace, violations }: Ending, isOfSipClusters: boolean): void {
   console.log(trace.slice(-TAIL_LINES).join("\n"));
   for (const violation of violations) console.log(`BROKEN: ${violation}`);
-  console.log(`npm run simulate -- --seed ${seed}`);
+  console.log(`npm run simulate -- ${isOfSipClusters ? "--sipclusters " : ""}--seed ${seed}`);
 }

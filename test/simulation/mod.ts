@@ -13,6 +13,7 @@
  * | xenorchestra/, cloudstack/ | the clouds: what may happen to each, what is true in it, what proves absence there |
  * | script.ts | what stories of one cloud are made of |
  * | cloudstack/services/ | Services of type LoadBalancer: what people do to them and beside them, and their judges |
+ * | sipcluster/ | SIPClusters: stories of their own with hosts, metal3 and Cluster API, and crashes at each write |
  * | steps/ | what may happen to Nodes, the API server, processes, networks and settings |
  * | judges/ | what must never happen, what a process may honestly believe, and what must be true in the end |
  * | timeline.ts, trace.ts | time, and what happened |
@@ -21,4 +22,5 @@
  * seeds was the last tier of the compiler (FTL), which does not pay for itself in two minutes: `npm test` goes without.
  * @module
  */
+export { runSipStory } from "./sipcluster/story.ts";
 export { type Ending, runStory } from "./story.ts";

@@ -4,7 +4,7 @@
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
-import { wantsHtml } from "../accept.ts";
+import { passOn, wantsHtml, wantsPage } from "../accept.ts";
 import type { DebugOptions } from "../debug.ts";
 import { LOAD_BALANCERS_PATH } from "../load_balancers.ts";
 import { inPieces } from "../pieces.ts";
@@ -15,7 +15,6 @@ import { createPageHeaders, type Place } from "./layout.tsx";
 import { createLoadBalancerPageRoutes } from "./load_balancers/mod.ts";
 import { renderNodePage, renderNoNodePage } from "./node_page.tsx";
 import { isStateName } from "./state.ts";
-import { passOn, wantsPage } from "./wants_page.ts";
 
 /** What `/debug/` shows to a program, or to an operator with curl. */
 const PATHS = [

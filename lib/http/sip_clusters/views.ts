@@ -22,7 +22,7 @@ export interface SipRoleView {
   readonly have: number;
   /** Free hosts that fit, before anti-affinity. Absent: this process did not choose hosts yet. */
   readonly eligible?: number;
-  /** Why hosts were refused when the last ones were chosen, the most frequent reason first. Empty if none are missing. */
+  /** Why hosts were refused in the last decision, the most frequent reason first. Empty if none are missing. */
   readonly rejected: readonly { readonly reason: string; readonly hosts: number }[];
   /** The same by host, `namespace/name`. */
   readonly refused: readonly { readonly host: string; readonly reason: string }[];

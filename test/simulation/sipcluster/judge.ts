@@ -54,10 +54,11 @@ export class HostJudge {
     }
   }
 
-  /** Told of each request as it is sent. */
-  noteSent({ name }: Process, { method, path }: TransportRequest): void {
-    if (method === "GET" || /\/(leases|events)(\/|\?|$)/.test(path)) return;
+  /** Told of each request as it is sent. Returns whether it would write, Leases and Events apart. */
+  noteSent({ name }: Process, { method, path }: TransportRequest): boolean {
+    if (method === "GET" || /\/(leases|events)(\/|\?|$)/.test(path)) return false;
     if (!this.#server.mayAct(name)) this.#accuse(`${name} writes without the Lease: ${path}`);
+    return true;
   }
 
   #noteWrite(plural: string, { author, before, after }: Change<ApiObject>): void {

@@ -54,6 +54,8 @@ export class SipWorld {
   readonly judge: HostJudge;
   readonly clusterApi: ClusterApi;
   readonly replicas: readonly SipReplica[];
+  /** Told of each request that would write, Leases and Events apart, as it is sent. */
+  onWrite: () => void = () => undefined;
   /** How many machines were ever made. */
   machines = 0;
   readonly #leave: () => void;
@@ -78,7 +80,9 @@ export class SipWorld {
           random,
           trace,
           server,
-          onSend: (process, request) => this.judge.noteSent(process, request),
+          onSend: (process, request) => {
+            if (this.judge.noteSent(process, request)) this.onWrite();
+          },
         }),
     );
     this.#repeat(METAL_MS, () => this.stepMetal());

@@ -9,7 +9,7 @@ import type { LoadBalancerSource } from "../../load_balancer_views.ts";
 import { LOAD_BALANCERS_PATH } from "../../load_balancers.ts";
 import { inPieces } from "../../pieces.ts";
 import type { Place } from "../layout.tsx";
-import { passOn, wantsPage } from "../wants_page.ts";
+import { passOn, wantsPage } from "../../accept.ts";
 import { renderLoadBalancerPage, renderNoLoadBalancerPage } from "./detail_page.tsx";
 import { type LoadBalancerRow, renderLoadBalancerList, toLoadBalancerRow } from "./list_page.tsx";
 import { isLoadBalancerState } from "./state.ts";

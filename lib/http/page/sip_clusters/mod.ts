@@ -11,7 +11,7 @@ import {
 } from "../../sip_clusters/routes.ts";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
 import type { Place } from "../layout.tsx";
-import { passOn, wantsPage } from "../wants_page.ts";
+import { passOn, wantsPage } from "../../accept.ts";
 import { renderNoSipClusterPage, renderSipClusterPage } from "./detail_page.tsx";
 import { renderSipClusterList } from "./list_page.tsx";
 

@@ -63,7 +63,7 @@ test("listExpired() names hosts that the store did not show within 10 s, counted
   expect(writes.listExpired()).toEqual(["metal3/other", KEY]);
 });
 
-test("resolve() believes our write for long while the store shows what it replaced, and another version for 10 s", async () => {
+test("resolve() holds what our write replaced for old much longer than other versions", async () => {
   const clock = new ManualClock();
   const writes = new OwnWrites(clock);
   const written = toVersion(3, OURS);

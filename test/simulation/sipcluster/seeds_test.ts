@@ -1,0 +1,45 @@
+/**
+ * Seeds of SIPClusters as tests.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { readExtent } from "../../support/extent.ts";
+import { runSipStory } from "./story.ts";
+
+const SEEDS_PER_TEST = 10;
+/** A seed takes about 0.3 s. */
+const TESTS = { some: 1, all: 30 } as const;
+const TIMEOUT_MS = 120_000;
+/** So much of the trace is shown of a seed that fails. */
+const TAIL_LINES = 60;
+
+describe("simulation of SIPClusters", () => {
+  for (let at = 0; at < TESTS[readExtent()]; at += 1) {
+    const [first, last] = [at * SEEDS_PER_TEST + 1, (at + 1) * SEEDS_PER_TEST];
+    const title = `runSipStory() breaks no promise from seed ${first} to ${last}`;
+    const tell = async (): Promise<void> => {
+      for (let seed = first; seed <= last; seed += 1) expect(await findFailure(seed)).toBe("");
+    };
+    test(title, tell, TIMEOUT_MS);
+  }
+});
+
+// They found that a new leader labelled hosts for a cluster that was gone, and that a cluster took one host too many.
+test.each([76, 197])("runSipStory() breaks no promise with seed %i", async (seed) => {
+  expect(await findFailure(seed)).toBe("");
+});
+
+test("runSipStory() tells the same story of a seed each time", async () => {
+  const [one, other] = [await runSipStory(4), await runSipStory(4)];
+  expect(one.hash).toBe(other.hash);
+});
+
+async function findFailure(seed: number): Promise<string> {
+  const { violations, trace } = await runSipStory(seed);
+  if (violations.length === 0) return "";
+  return [
+    ...trace.slice(-TAIL_LINES),
+    ...violations,
+    `npm run simulate -- --sipclusters --seed ${seed}`,
+  ].join("\n");
+}
