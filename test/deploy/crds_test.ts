@@ -31,7 +31,7 @@ test("renderCrdFiles() writes the CRD for kubectl and for the chart, byte for by
   }
 });
 
-test("renderCrdFiles() writes the kinds of a program beside those of its controller, and what they are for", async () => {
+test("renderCrdFiles() writes the kinds of a program beside those of its controller", async () => {
   const files = new Map(renderCrdFiles("Head.", await loadKinds([sipClusterController])));
   const text = files.get("manifests/sipcluster/dex_crds.yaml") ?? "";
   expect(text).toStartWith("# Head.\n#\n# The kinds in which Dex, the OIDC provider");

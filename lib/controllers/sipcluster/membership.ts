@@ -23,8 +23,8 @@ export interface MembershipOptions {
 }
 
 /**
- * Writes the labels of a decision: first those of hosts that stay, then those of new hosts, then those that the cluster gives back. A
- * satisfied cluster writes nothing.
+ * Writes the labels of a decision: first those of hosts that stay, then those of new hosts, then those that the cluster
+ * gives back. A satisfied cluster writes nothing.
  *
  * @returns Whether another program was quicker with a host: then decide again
  * @throws {KubeError} if Kubernetes refuses; what was written stays, and the next decision goes on from there

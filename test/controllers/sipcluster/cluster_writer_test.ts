@@ -34,7 +34,7 @@ const READY: Outcome = {
   endpoints: [],
 };
 
-test("ClusterWriter writes a status once, for the version that it read, and says that a cluster became ready", async () => {
+test("ClusterWriter writes a status once, for the version that it read, and tells that it is ready", async () => {
   await using server = await startHostServer();
   const { objects } = server.kubernetes;
   server.kubernetes.installKind(SIP_CLUSTERS);

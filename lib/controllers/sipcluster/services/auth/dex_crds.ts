@@ -9,8 +9,8 @@ import { DEX_GROUP, DEX_KINDS, DEX_VERSION } from "./words.ts";
 export const DEX_PROGRAM_KINDS: ProgramKinds = {
   file: "dex_crds.yaml",
   about:
-    "The kinds in which Dex, the OIDC provider of spec.services.auth, keeps its state. Apply them once if a SIPCluster " +
-    "has such a provider: Dex itself gets no right to create them.",
+    "The kinds in which Dex, the OIDC provider of spec.services.auth, keeps its state. Apply them once if a " +
+    "SIPCluster has such a provider: Dex itself gets no right to create them.",
   crds: Object.entries(DEX_KINDS).map(([plural, kind]) => ({
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",

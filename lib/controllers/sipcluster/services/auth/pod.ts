@@ -25,7 +25,7 @@ const HTTPS_PORT = 5_554;
 const TELEMETRY_PORT = 5_558;
 const READ_ONLY_MODE = 0o440;
 
-/** Plans the Pods. They have no rights but those on the state of Dex, and run on different Nodes if there are several. */
+/** Plans the Pods. They have rights only on the state of Dex, and run on different Nodes if there are several. */
 export function planPod(input: PodInput): Raw<V1PodSpec> {
   const { account, configSecret, tlsSecret, labels, nodeLabels = {} } = input;
   const items = [{ key: CONFIG_KEY, path: CONFIG_KEY }];
@@ -66,8 +66,8 @@ export function planPod(input: PodInput): Raw<V1PodSpec> {
 }
 
 /**
- * The flags set the addresses, whatever the configuration says. The entry point of the image is left out: it writes a
- * copy of the configuration.
+ * The flags set the addresses, in place of those of the configuration. The entry point of the image is left out: it
+ * writes a copy of the configuration.
  */
 function planContainer({ image }: PodInput): Raw<V1Container> {
   const probe = (path: string): Raw<V1Container>["readinessProbe"] => ({

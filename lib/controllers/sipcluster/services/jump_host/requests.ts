@@ -1,5 +1,5 @@
 /**
- * The requests of a jump host, as they stand in its ConfigMap, and the answers. Users of the jump host can write
+ * The requests of a jump host, in the form of its ConfigMap, and the answers. Users of the jump host can write
  * anything there, so everything has a limit. Pure.
  * @module
  */

@@ -135,7 +135,8 @@ describe("planAuth() tells a tenant", () => {
     toObjects(auth, facts)["ConfigMap/dex-acme-oidc"] ?? {};
   const FLAGS =
     "--oidc-issuer-url=https://dex.example.com:30556\n--oidc-client-id=kubernetes\n" +
-    "--oidc-username-claim=email\n--oidc-username-prefix=oidc:\n--oidc-groups-claim=groups\n--oidc-groups-prefix=oidc:\n";
+    "--oidc-username-claim=email\n--oidc-username-prefix=oidc:\n" +
+    "--oidc-groups-claim=groups\n--oidc-groups-prefix=oidc:\n";
 
   test("the flags of its API servers", () => {
     expect(read(WHOLE)).toMatchObject({
@@ -167,8 +168,8 @@ describe("planAuth() plans nothing and says why", () => {
       "of an entry of the old form",
       OLD,
       FACTS,
-      "auth: an OIDC provider needs issuerURL, configSecret, tlsSecret. The original operator made a ClusterIssuer of " +
-        "cert-manager from caSecret, and no OIDC provider",
+      "auth: an OIDC provider needs issuerURL, configSecret, tlsSecret. The original operator made a ClusterIssuer " +
+        "of cert-manager from caSecret, and no OIDC provider",
     ],
     [
       "of an entry without a certificate",
