@@ -73,7 +73,9 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
   const { labels = NO_LABELS } = host.metadata;
   const claim = toClaim(labels);
   const trouble = findTrouble(host, labels, claim);
-  const isUntouchable = trouble === TROUBLES.paused || trouble === TROUBLES.labels;
+  // A host that moves to another management cluster is paused, and then also deleted.
+  const isPaused = PAUSED in (host.metadata.annotations ?? {});
+  const isUntouchable = isPaused || trouble === TROUBLES.labels;
   return {
     key: toKey(host),
     labels,

@@ -67,11 +67,10 @@ test.each<[string, HostInput]>([
   expect(toHostFacts(toHost("h", input)).trouble).toBe(trouble);
 });
 
-test("toHostFacts() says that a host is being deleted, paused or not", () => {
+test("toHostFacts() says that a host is being deleted, paused or not, and touches no paused one", () => {
   const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" };
   const host = toHost("h", annotate("baremetalhost.metal3.io/paused"), deleted);
-  expect(toHostFacts(host)).toMatchObject({ trouble: "being deleted" });
-  expect(toHostFacts(host).isUntouchable).toBeUndefined();
+  expect(toHostFacts(host)).toMatchObject({ trouble: "being deleted", isUntouchable: true });
 });
 
 describe("a host of a cluster", () => {
