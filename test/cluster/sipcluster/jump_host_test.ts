@@ -20,6 +20,7 @@ import {
   JumpHostRig,
   NETWORK,
   PORT,
+  PROXY,
   type RunningJumpHost,
   type SshOptions,
   TENANT,
@@ -81,6 +82,7 @@ describe.skipIf(isSkipped)("a jump host", () => {
       name: "node",
       host: nodeHost,
       authorised: [NODES],
+      usesProxy: true,
     });
     const jump = await rig.startJumpHost({
       name: "a",
@@ -106,8 +108,7 @@ describe.skipIf(isSkipped)("a jump host", () => {
   test("has an image for one user, without keys, passwords and kubectl", async () => {
     const { config, root } = await use().rig.readImage();
     expect(config.User).toBe("1000:1000");
-    const command = "/usr/sbin/sshd -D -e -f /etc/opt/sip/config/sshd_config";
-    expect(config.Entrypoint).toEqual(command.split(" "));
+    expect(config.Entrypoint).toEqual(["/bin/sh", "/opt/sip/bin/start"]);
     const files = await readdir(join(root, "etc", "ssh"));
     expect(files.filter((name) => name.startsWith("ssh_host_"))).toEqual([]);
     const shadow = await readFile(join(root, "etc", "shadow"), "utf8");
@@ -128,7 +129,14 @@ describe.skipIf(isSkipped)("a jump host", () => {
     expect((await ssh("touch /usr/bin/x /etc/opt/sip/config/x")).stderr).toMatch(
       /^(touch: .*Read-only file system\n){2}$/,
     );
-    expect((await ssh("echo $NO_PROXY; touch ~/x /tmp/x && echo kept")).stdout).toBe("*\nkept\n");
+    expect((await ssh("touch ~/x /tmp/x && echo kept")).stdout).toBe("kept\n");
+  });
+
+  test("goes around the proxy of its container unless bmc.proxy allows it", async () => {
+    const { rig, node } = use();
+    const show = 'echo "$HTTPS_PROXY, $NO_PROXY, $no_proxy"';
+    expect((await ssh(show)).stdout).toBe(`${PROXY}, *, *\n`);
+    expect((await rig.ssh(node, show, { key: NODES })).stdout).toBe(`${PROXY}, , \n`);
   });
 
   test("gives a terminal", async () => {

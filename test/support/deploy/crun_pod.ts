@@ -21,6 +21,8 @@ const FOLDER_MODE = 0o2777;
 const TTY_GROUP = 5;
 const EXEC_TIMEOUT_MS = 60_000;
 
+type Container = Raw<V1PodSpec>["containers"][number];
+
 /** Files by their names. */
 export type Files = Readonly<Record<string, string>>;
 
@@ -35,7 +37,7 @@ export interface CrunPodOptions {
   readonly secrets: Readonly<Record<string, Files>>;
   /** Files of its service account. */
   readonly account: Files;
-  /** What Kubernetes adds to the environment. */
+  /** What Kubernetes and its webhooks add to the environment. */
   readonly env: Readonly<Record<string, string>>;
   /** More lines of /etc/hosts. */
   readonly hosts: readonly string[];
@@ -56,7 +58,7 @@ export interface CrunPod {
 
 /** Starts a pod. */
 export async function startCrunPod(options: CrunPodOptions): Promise<CrunPod> {
-  const { store, tag, spec, env, network } = options;
+  const { store, tag, spec, network } = options;
   const [container] = spec.containers;
   const user = { uid: spec.securityContext?.runAsUser, gid: spec.securityContext?.runAsGroup };
   if (container === undefined || user.uid === undefined || user.gid === undefined) {
@@ -81,17 +83,13 @@ export async function startCrunPod(options: CrunPodOptions): Promise<CrunPod> {
   const etcHosts = join(folder, "etc-hosts");
   await writeFile(etcHosts, toEtcHosts(options));
   const mounts = [...binds, toBind(account, ACCOUNT_FOLDER), toBind(etcHosts, "/etc/hosts")];
-  const expand = (text: string): string =>
-    text.replaceAll(/\$\((\w+)\)/g, (whole, name: string) => env[name] ?? whole);
   const started = await store.startBundle(tag, (image, root) => ({
     ociVersion: "1.0.2",
     root: { path: root, readonly: container.securityContext?.readOnlyRootFilesystem === true },
     process: {
       user: { ...user, additionalGids: [group] },
-      args: [...(container.command ?? image.Entrypoint ?? []), ...(container.args ?? [])].map(
-        expand,
-      ),
-      env: [...(image.Env ?? []), ...Object.entries(env).map((pair) => pair.join("="))],
+      args: [...(container.command ?? image.Entrypoint ?? []), ...(container.args ?? [])],
+      env: [...(image.Env ?? []), ...toEnvironment(options, container)],
       cwd: "/",
       noNewPrivileges: container.securityContext?.allowPrivilegeEscalation === false,
       capabilities: { bounding: [], effective: [], permitted: [] },
@@ -177,6 +175,11 @@ async function writeFiles(
     await chmod(path, mode | 0o440);
   }
   return folder;
+}
+
+function toEnvironment({ env }: CrunPodOptions, container: Container): readonly string[] {
+  const own = (container.env ?? []).map(({ name, value = "" }) => [name, value]);
+  return [...Object.entries(env), ...own].map((pair) => pair.join("="));
 }
 
 function toEtcHosts({ spec, hosts }: CrunPodOptions): string {

@@ -53,6 +53,8 @@ export const PORT = 2222;
 const BASE = "localhost/debian:test";
 const IMAGE = "localhost/jump-host:test";
 const API_SERVER = "kubernetes.default.svc";
+/** What an admission webhook would add to every container. Nothing answers there. */
+export const PROXY = "http://127.0.0.1:9/a b";
 const TOKEN_S = 3_600;
 const ANSWER_POLL_MS = 100;
 const SSH_TIMEOUT_MS = 90_000;
@@ -65,6 +67,8 @@ export interface JumpHostInput {
   readonly machines: readonly Machine[];
   readonly authorised: readonly SshKeyPair[];
   readonly nodeKeys: Files;
+  /** `bmc.proxy`. @default {false} */
+  readonly usesProxy?: boolean;
 }
 
 /** A jump host that runs. */
@@ -149,6 +153,7 @@ export class JumpHostRig implements AsyncDisposable {
     machines,
     authorised,
     nodeKeys,
+    usesProxy = false,
   }: JumpHostInput): Promise<RunningJumpHost> {
     const entry: JumpHost = {
       image: IMAGE,
@@ -156,6 +161,7 @@ export class JumpHostRig implements AsyncDisposable {
       nodeInterfaceId: NETWORK,
       nodeSSHPrivateKeys: "node-keys",
       sshAuthorizedKeys: authorised.map(({ publicKey }) => publicKey),
+      bmc: { proxy: usesProxy },
     };
     const cluster: SipCluster = {
       metadata: { name, namespace: TENANT, uid: crypto.randomUUID() },
@@ -274,7 +280,11 @@ export class JumpHostRig implements AsyncDisposable {
       configMaps: { [name]: await this.#readConfig(name) },
       secrets: { [hostKeys]: decode(secret.data ?? {}), "node-keys": nodeKeys },
       account: { token, "ca.crt": await readFile(this.cluster.caPath, "utf8"), namespace: TENANT },
-      env: { KUBERNETES_SERVICE_HOST: API_SERVER, KUBERNETES_SERVICE_PORT: `${this.#door.port}` },
+      env: {
+        KUBERNETES_SERVICE_HOST: API_SERVER,
+        KUBERNETES_SERVICE_PORT: `${this.#door.port}`,
+        HTTPS_PROXY: PROXY,
+      },
       hosts: [`${this.network.address} ${API_SERVER}`],
       network: host.namespace,
     });

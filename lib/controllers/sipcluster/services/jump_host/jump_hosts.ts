@@ -28,7 +28,7 @@ import {
 import type { HostKey } from "./host_keys.ts";
 import { type JumpHostNames, toJumpHostNames, toJumpHostLabels } from "./names.ts";
 import { toDeploymentSpec } from "./pod.ts";
-import { DRAIN, HOST } from "./scripts.ts";
+import { DRAIN, HOST, START } from "./scripts.ts";
 
 /** What jump hosts are planned from. */
 export interface JumpHostInput extends ServiceInput {
@@ -97,6 +97,7 @@ function toData(
     ssh_config: formatSshConfig(hosts),
     sshd_config: SSHD_CONFIG,
     sshrc: SSHRC,
+    start: START,
   };
   if (JSON.stringify(data).length > CONTENT_LENGTH_MAX) {
     return { problem: `its ${hosts.length} hosts do not fit into one ConfigMap` };

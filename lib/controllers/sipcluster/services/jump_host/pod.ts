@@ -81,17 +81,13 @@ function toPod({ entry, image, names, hosts }: DeploymentOptions): Raw<V1PodSpec
 
 function toContainer({ bmc }: JumpHost, image: string): Raw<V1PodSpec>["containers"][number] {
   const check = { tcpSocket: { port: "ssh" } };
-  // sshd starts every session with an empty environment, and honours only the first SetEnv.
-  const variables = ["KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"].map(
-    (name) => `${name}=$(${name})`,
-  );
-  const direct = bmc?.proxy === true ? [] : ["NO_PROXY=*", "no_proxy=*"];
+  const direct = ["NO_PROXY", "no_proxy"].map((name) => ({ name, value: "*" }));
   return {
     name: "jumphost",
     image,
     imagePullPolicy: "IfNotPresent",
-    command: ["/usr/sbin/sshd", "-D", "-e", "-f", `${PATHS.config}/sshd_config`],
-    args: ["-o", `SetEnv ${[...variables, ...direct].join(" ")}`],
+    command: ["/bin/sh", `${PATHS.scripts}/start`],
+    ...(bmc?.proxy !== true && { env: direct }),
     ports: [{ name: "ssh", containerPort: SSHD_PORT, protocol: "TCP" }],
     readinessProbe: { ...check, initialDelaySeconds: 1, periodSeconds: 10 },
     livenessProbe: { ...check, initialDelaySeconds: 15, periodSeconds: 20 },
@@ -120,7 +116,7 @@ const MOUNTS: Raw<V1VolumeMount>[] = [
 ];
 
 function toVolumes({ nodeSSHPrivateKeys }: JumpHost, names: JumpHostNames): Raw<V1Volume>[] {
-  const scripts = ["drain", "host"].map((key) => ({ key, path: key }));
+  const scripts = ["drain", "host", "start"].map((key) => ({ key, path: key }));
   const secret = (name: string, secretName: string): Raw<V1Volume> => ({
     name,
     secret: { secretName, defaultMode: READ_ONLY_MODE },

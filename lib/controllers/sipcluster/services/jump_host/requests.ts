@@ -1,6 +1,6 @@
 /**
- * The requests of a jump host, in the form of its ConfigMap, and the answers. Users of the jump host can write
- * anything there, so everything has a limit. Pure.
+ * The requests of a jump host in its ConfigMap, and the answers. Users of the jump host can write anything there, so
+ * everything has a limit. Pure.
  * @module
  */
 import type { Key } from "../../../../kube/cache/store.ts";

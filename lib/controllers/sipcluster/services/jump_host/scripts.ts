@@ -76,7 +76,8 @@ reboot() {
 case $1 in
   list)
     [ $# -eq 1 ] || usage
-    jq --raw-output '.[] | [.name, .role, (if .standby then "standby" else "active" end), .address // "-"] | @tsv' \
+    jq --raw-output \
+      '.[] | [.name, .role, (if .standby then "standby" else "active" end), .address // "-"] | @tsv' \
       "$config/hosts"
     ;;
   reboot)
@@ -85,6 +86,21 @@ case $1 in
     ;;
   *) usage ;;
 esac
+`;
+
+/**
+ * Starts sshd. Sessions begin with an empty environment and what one SetEnv says, so this passes on where the API
+ * server is, for `host`, and the proxy of the container. Needs printenv.
+ */
+export const START: string = String.raw`#!/bin/sh
+set -eu
+pass=SetEnv
+for name in KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT \
+  HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy; do
+  value=$(printenv "$name") || continue
+  pass="$pass \"$name=$value\""
+done
+exec /usr/sbin/sshd -D -e -f /etc/opt/sip/config/sshd_config -o "$pass"
 `;
 
 /** Waits before a Pod ends until its sessions have ended. Kubernetes limits the time. */

@@ -208,8 +208,8 @@ describe("planJumpHosts()", () => {
   test("keeps sessions from using a proxy unless bmc.proxy allows it", () => {
     const args = (bmc?: JumpHost["bmc"]): string =>
       JSON.stringify(find(plan(bmc && { bmc }), "Deployment"));
-    expect(args()).toContain("NO_PROXY=* no_proxy=*");
-    expect(args({ proxy: false })).toContain("NO_PROXY=* no_proxy=*");
+    expect(args()).toContain('{"name":"NO_PROXY","value":"*"}');
+    expect(args({ proxy: false })).toContain('{"name":"NO_PROXY","value":"*"}');
     expect(args({ proxy: true })).not.toContain("NO_PROXY");
   });
 

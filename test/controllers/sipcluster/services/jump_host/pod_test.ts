@@ -46,10 +46,11 @@ describe("toDeploymentSpec()", () => {
     expect(writable?.map(({ mountPath }) => mountPath)).toEqual([PATHS.home, "/tmp"]);
   });
 
-  test("tells sessions where the API server is", () => {
-    expect(CONTAINER?.args?.join(" ")).toContain(
-      "SetEnv KUBERNETES_SERVICE_HOST=$(KUBERNETES_SERVICE_HOST) " +
-        "KUBERNETES_SERVICE_PORT=$(KUBERNETES_SERVICE_PORT)",
-    );
+  test("keeps the container from using a proxy", () => {
+    expect(CONTAINER?.command).toEqual(["/bin/sh", "/opt/sip/bin/start"]);
+    expect(CONTAINER?.env).toEqual([
+      { name: "NO_PROXY", value: "*" },
+      { name: "no_proxy", value: "*" },
+    ]);
   });
 });
