@@ -10,12 +10,13 @@ import { promisify } from "node:util";
 import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
 import type { Machine } from "../../../lib/controllers/sipcluster/services/types.ts";
 import { skipsImages } from "../../support/deploy/image.ts";
-import { CRDS_PATH, toCrd } from "../../support/kube/kinds/crd.ts";
+import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import { skipsNetworks } from "../../support/net/network.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { waitUntil } from "../../support/process/cluster_rig.ts";
 import type { Ended } from "../../support/process/landfall_process.ts";
+import { BARE_METAL_HOST_CRD } from "../../support/sipcluster/bare_metal_host_crd.ts";
 import {
   JumpHostRig,
   NETWORK,
@@ -59,7 +60,7 @@ describe.skipIf(isSkipped)("a jump host", () => {
     const rig = await JumpHostRig.start();
     const [jumpHost, nodeHost] = rig.network.hosts;
     if (!jumpHost || !nodeHost) throw new Error("there are no hosts");
-    await rig.cluster.create(CRDS_PATH, toCrd(BARE_METAL_HOSTS));
+    await rig.cluster.create(CRDS_PATH, BARE_METAL_HOST_CRD);
     await rig.cluster.create("/api/v1/namespaces", { metadata: { name: "metal3" } });
     await waitUntil("BareMetalHosts are served", async () =>
       (await rig.cluster.adminFetch(HOSTS_PATH)).ok ? true : undefined,

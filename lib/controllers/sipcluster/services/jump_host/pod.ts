@@ -23,7 +23,7 @@ export interface DeploymentOptions {
 /** User and group of the original image. */
 const USER_ID = 1_000;
 /** Sessions may go on for so long in a Pod that is replaced. */
-const DRAIN_S = 600;
+const DRAIN_S = 300;
 /** A Pod on a Node that does not answer is replaced after this time; five minutes without it. */
 const NODE_LOST_S = 30;
 const READ_ONLY_MODE = 0o440;

@@ -26,7 +26,7 @@ describe("toDeploymentSpec()", () => {
   test("lets sessions end before a Pod ends", () => {
     const command = ["/bin/sh", "/opt/sip/bin/drain"];
     expect(CONTAINER?.lifecycle?.preStop?.exec).toEqual({ command });
-    expect(POD?.terminationGracePeriodSeconds).toBe(600);
+    expect(POD?.terminationGracePeriodSeconds).toBe(300);
   });
 
   test("runs on control-plane Nodes, too, and leaves a lost Node soon", () => {
