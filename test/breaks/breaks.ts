@@ -20,6 +20,7 @@ import { SECRET_BREAKS } from "./groups/secrets.ts";
 import { LABEL_BREAKS } from "./groups/labels.ts";
 import { SERVICE_BREAKS } from "./groups/load_balancers/services.ts";
 import { SETTINGS_BREAKS } from "./groups/settings.ts";
+import { SIP_CLUSTER_BREAKS } from "./groups/sip_clusters.ts";
 
 /** Breaks that belong together. */
 export interface BreakGroup {
@@ -43,6 +44,7 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "Plans of load balancers", breaks: LOAD_BALANCER_PLAN_BREAKS },
   { title: "Steps of load balancers", breaks: LOAD_BALANCER_STEP_BREAKS },
   { title: "Address pools", breaks: POOL_BREAKS },
+  { title: "SIPClusters", breaks: SIP_CLUSTER_BREAKS },
   { title: "Who may look", breaks: ACCESS_BREAKS },
   { title: "Bounds", breaks: BOUND_BREAKS },
   { title: "What is said", breaks: SECRET_BREAKS },
