@@ -91,12 +91,11 @@ export const SIP_CLUSTER_BREAKS: readonly Break[] = [
     id: "serve-invalid-spec",
     invariant: "a spec that CEL rules would refuse changes nothing",
     edits: edit(
-      RECONCILE,
-      "const checked = checkSpec(cluster.spec);",
-      "const checked = { ...checkSpec(cluster.spec), isValid: true, " +
-        "spec: cluster.spec ?? { services: {} } } as never as ReturnType<typeof checkSpec>;",
+      `${FOLDER}/resource/check_spec.ts`,
+      "if (result.success) return { isValid: true, spec: result.output };",
+      "if (result.typed) return { isValid: true, spec: result.output };",
     ),
-    tests: [`${TESTS}/mod_test.ts`],
+    tests: [`${TESTS}/resource/check_spec_test.ts`, `${TESTS}/mod_test.ts`],
   },
   {
     id: "take-over-objects-of-others",
