@@ -88,16 +88,6 @@ export const SIP_CLUSTER_BREAKS: readonly Break[] = [
     tests: [`${TESTS}/mod_test.ts`],
   },
   {
-    id: "serve-invalid-spec",
-    invariant: "a spec that CEL rules would refuse changes nothing",
-    edits: edit(
-      `${FOLDER}/resource/check_spec.ts`,
-      "if (result.success) return { isValid: true, spec: result.output };",
-      "if (result.typed) return { isValid: true, spec: result.output };",
-    ),
-    tests: [`${TESTS}/resource/check_spec_test.ts`, `${TESTS}/mod_test.ts`],
-  },
-  {
     id: "take-over-objects-of-others",
     invariant: "an object of the same name that belongs to something else is never overwritten",
     edits: edit(
