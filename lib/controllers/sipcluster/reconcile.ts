@@ -15,6 +15,7 @@ import { ClusterWriter } from "./cluster_writer.ts";
 import { changesHosts, requireCurrent } from "./freshness.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
+import { FirstLook } from "./hosts/first_look.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { applySchedule, type MembershipOptions, releaseAll } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
@@ -64,6 +65,7 @@ const DECISIONS_MAX = 5;
 export class SipClusterReconciler {
   readonly #options: ReconcilerOptions;
   readonly #chooser: HostChooser;
+  readonly #firstLook: FirstLook;
   readonly #writer: ClusterWriter;
   readonly #last = new Map<Key, LastDecision>();
 
@@ -71,6 +73,7 @@ export class SipClusterReconciler {
     this.#options = options;
     this.#chooser = new HostChooser(options);
     this.#writer = new ClusterWriter(options);
+    this.#firstLook = new FirstLook(options);
   }
 
   /** What the last reconcile of each cluster came to. */
@@ -84,6 +87,7 @@ export class SipClusterReconciler {
     index.stopWaiting(key);
     services.forget(key);
     this.#writer.forget(key);
+    this.#firstLook.forget(key);
     this.#last.delete(key);
   }
 
@@ -164,7 +168,10 @@ export class SipClusterReconciler {
       const choice = await this.#try(cluster, "networkData", signal, () =>
         this.#chooser.choose(cluster, spec, signal),
       );
-      if (changesHosts(choice.schedule)) await requireCurrent(client, cluster, signal);
+      if (changesHosts(choice.schedule)) {
+        await requireCurrent(client, cluster, signal);
+        if (await this.#firstLook.take(toKey(cluster), signal)) continue;
+      }
       const isOvertaken = await this.#try(cluster, "labels", signal, () =>
         applySchedule(cluster, choice.schedule, membership, signal),
       );
@@ -208,6 +215,7 @@ export class SipClusterReconciler {
     this.#options.index.stopWaiting(key);
     this.#last.set(key, { state: "deleting" });
     await requireCurrent(this.#options.client, cluster, signal);
+    await this.#firstLook.take(key, signal);
     const left = await this.#options.services.remove(cluster, signal);
     if (left.length > 0) {
       const sinceMs = this.#options.clock.now() - Date.parse(deletionTimestamp);

@@ -1,0 +1,76 @@
+/**
+ * Asks the API server once for the hosts of a cluster, because the watch may not show yet what the last leader wrote.
+ * @module
+ */
+import type { KubeClient } from "../../../kube/api/client.ts";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
+import { findDamage } from "../../../kube/kinds/shape.ts";
+import { trimObject } from "../../../kube/kinds/trim.ts";
+import { CLUSTER_NAME, CLUSTER_NAMESPACE } from "../words.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "./bare_metal_host.ts";
+import { hasSameLabels } from "./facts.ts";
+import type { HostIndex } from "./host_index.ts";
+
+const PAGE_LENGTH = 500;
+
+/** What a {@linkcode FirstLook} needs. */
+export interface FirstLookOptions {
+  readonly client: Pick<KubeClient, "list">;
+  readonly index: Pick<HostIndex, "find" | "note">;
+}
+
+/**
+ * Remembers which clusters were looked at. From then on, this process knows its own writes, and no other process writes
+ * these labels.
+ */
+export class FirstLook {
+  readonly #options: FirstLookOptions;
+  readonly #seen = new Set<Key>();
+
+  constructor(options: FirstLookOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Lists the hosts with the labels of a cluster, unless that was done before.
+   *
+   * @returns Whether a host has other labels than the watch showed: then decide again
+   * @throws {KubeError} if the API server does not say
+   */
+  async take(cluster: Key, signal: AbortSignal): Promise<boolean> {
+    if (this.#seen.has(cluster)) return false;
+    const { client } = this.#options;
+    const [namespace = "", name = ""] = cluster.split("/");
+    const labelSelector = `${CLUSTER_NAMESPACE}=${namespace},${CLUSTER_NAME}=${name}`;
+    let isNews = false;
+    let next: string | undefined;
+    do {
+      const query = { labelSelector, limit: PAGE_LENGTH, ...(next && { continue: next }) };
+      const page = await client.list(BARE_METAL_HOSTS, query, signal);
+      for (const host of page.items) isNews = this.#learn(host, cluster) || isNews;
+      next = page.continue;
+    } while (next !== undefined);
+    this.#seen.add(cluster);
+    return isNews;
+  }
+
+  /** Forgets a cluster that is gone. */
+  forget(cluster: Key): void {
+    this.#seen.delete(cluster);
+  }
+
+  #learn(listed: BareMetalHost, cluster: Key): boolean {
+    if (findDamage(BARE_METAL_HOSTS, listed) !== undefined) return false;
+    const host = trimObject(BARE_METAL_HOSTS, listed);
+    const known = this.#options.index.find(toKey(host));
+    // A host that the watch does not show yet cannot be noted; its cluster hears of it when it does.
+    if (
+      known === undefined ||
+      hasSameLabels(known.metadata.labels ?? {}, host.metadata.labels ?? {})
+    ) {
+      return false;
+    }
+    this.#options.index.note(known, host, cluster);
+    return true;
+  }
+}
