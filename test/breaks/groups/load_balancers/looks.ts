@@ -2,7 +2,7 @@
  * Breaks of how Landfall looks at the load balancers of CloudStack.
  * @module
  */
-import { type Break, edit } from "../break.ts";
+import { type Break, edit } from "../../break.ts";
 
 const FOLDER = "lib/providers/cloudstack/load_balancers";
 const WIRE = "lib/providers/cloudstack/wire";

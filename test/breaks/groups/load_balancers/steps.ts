@@ -2,7 +2,7 @@
  * Breaks of how the load balancers of CloudStack are changed.
  * @module
  */
-import { type Break, edit } from "../break.ts";
+import { type Break, edit } from "../../break.ts";
 
 const FOLDER = "lib/providers/cloudstack/load_balancers";
 const APPLY = `${FOLDER}/apply`;
