@@ -56,8 +56,10 @@ describe.skipIf(isSkipped)("a jump host", () => {
     return opened;
   };
 
+  let started: JumpHostRig | undefined;
   beforeAll(async () => {
     const rig = await JumpHostRig.start();
+    started = rig;
     const [jumpHost, nodeHost] = rig.network.hosts;
     if (!jumpHost || !nodeHost) throw new Error("there are no hosts");
     await rig.cluster.create(CRDS_PATH, BARE_METAL_HOST_CRD);
@@ -95,7 +97,7 @@ describe.skipIf(isSkipped)("a jump host", () => {
     opened = { rig, jump, node };
   }, 600_000);
   afterAll(async () => {
-    await opened?.rig[Symbol.asyncDispose]();
+    await started?.[Symbol.asyncDispose]();
   }, 60_000);
 
   const ssh = (command: string, options: Partial<SshOptions> = {}): Promise<Ended> =>

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Raw } from "../../../lib/kube/kinds/resource.ts";
 import type { Ended } from "../process/landfall_process.ts";
-import type { ImageStore } from "./image.ts";
+import type { ImageConfig, ImageStore } from "./image.ts";
 
 const run = promisify(execFile);
 const ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -58,71 +58,122 @@ export interface CrunPod {
 
 /** Starts a pod. */
 export async function startCrunPod(options: CrunPodOptions): Promise<CrunPod> {
-  const { store, tag, spec, network } = options;
-  const [container] = spec.containers;
-  const user = { uid: spec.securityContext?.runAsUser, gid: spec.securityContext?.runAsGroup };
-  if (container === undefined || user.uid === undefined || user.gid === undefined) {
-    throw new TypeError("Cannot start a pod without a container or a user");
-  }
   const folder = await mkdtemp(join(tmpdir(), "landfall-pod-"));
-  await chmod(folder, 0o755);
-  const group = spec.securityContext?.fsGroup ?? user.gid;
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    await chmod(folder, 0o755);
+    const user = toUser(options.spec);
+    const mounts = await createMounts(options, folder, user.group);
+    const toConfig = (image: ImageConfig, root: string): object =>
+      toBundle({ options, image, root, mounts, user });
+    const { ended, findPid } = await options.store.startBundle(options.tag, toConfig);
+    const pid = await findPid();
+    const stop = async (): Promise<void> => {
+      try {
+        process.kill(pid, "SIGKILL");
+      } catch {
+        // It has ended.
+      }
+      await ended;
+      await remove();
+    };
+    return { ended, pid, stop, exec: (command) => execInside(pid, user, command) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Whom the programs of a pod run as, and the group of its volumes. */
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+  readonly group: number;
+}
+
+function toUser({ securityContext }: Raw<V1PodSpec>): User {
+  const { runAsUser: uid, runAsGroup: gid, fsGroup: group = gid } = securityContext ?? {};
+  if (uid === undefined || gid === undefined || group === undefined) {
+    throw new TypeError("Cannot start a pod without a user");
+  }
+  return { uid, gid, group };
+}
+
+function findContainer({ containers }: Raw<V1PodSpec>): Container {
+  const [container] = containers;
+  if (container === undefined) throw new TypeError("Cannot start a pod without a container");
+  return container;
+}
+
+/** Makes the volumes, and says where they are in the container. */
+async function createMounts(
+  options: CrunPodOptions,
+  folder: string,
+  group: number,
+): Promise<readonly object[]> {
   const volumes = new Map<string, string>();
-  for (const volume of spec.volumes ?? []) {
+  for (const volume of options.spec.volumes ?? []) {
     volumes.set(volume.name, await createVolume(options, join(folder, volume.name), volume, group));
   }
-  const binds = (container.volumeMounts ?? []).map(
-    ({ name, mountPath, subPath = "", readOnly }) => {
-      const source = volumes.get(name);
-      if (source === undefined)
-        throw new TypeError(`Cannot mount ${name}: there is no such volume`);
-      return toBind(join(source, subPath), mountPath, readOnly !== true);
-    },
-  );
-  const account = await writeFiles(join(folder, "account"), options.account, 0o644, group);
+  const { volumeMounts = [] } = findContainer(options.spec);
+  const binds = volumeMounts.map(({ name, mountPath, subPath = "", readOnly }) => {
+    const source = volumes.get(name);
+    if (source === undefined) throw new TypeError(`Cannot mount ${name}: there is no such volume`);
+    return toBind(join(source, subPath), mountPath, readOnly !== true);
+  });
+  const account = await writeFiles(join(folder, "account"), options.account, DEFAULT_MODE, group);
   const etcHosts = join(folder, "etc-hosts");
   await writeFile(etcHosts, toEtcHosts(options));
-  const mounts = [...binds, toBind(account, ACCOUNT_FOLDER), toBind(etcHosts, "/etc/hosts")];
-  const started = await store.startBundle(tag, (image, root) => ({
+  return [...binds, toBind(account, ACCOUNT_FOLDER), toBind(etcHosts, "/etc/hosts")];
+}
+
+/** The `config.json` of an OCI bundle. */
+function toBundle({
+  options,
+  image,
+  root,
+  mounts,
+  user: { uid, gid, group },
+}: {
+  readonly options: CrunPodOptions;
+  readonly image: ImageConfig;
+  readonly root: string;
+  readonly mounts: readonly object[];
+  readonly user: User;
+}): object {
+  const container = findContainer(options.spec);
+  const { command, args = [], securityContext } = container;
+  return {
     ociVersion: "1.0.2",
-    root: { path: root, readonly: container.securityContext?.readOnlyRootFilesystem === true },
+    root: { path: root, readonly: securityContext?.readOnlyRootFilesystem === true },
     process: {
-      user: { ...user, additionalGids: [group] },
-      args: [...(container.command ?? image.Entrypoint ?? []), ...(container.args ?? [])],
+      user: { uid, gid, additionalGids: [group] },
+      args: [...(command ?? image.Entrypoint ?? []), ...args],
       env: [...(image.Env ?? []), ...toEnvironment(options, container)],
       cwd: "/",
-      noNewPrivileges: container.securityContext?.allowPrivilegeEscalation === false,
+      noNewPrivileges: securityContext?.allowPrivilegeEscalation === false,
       capabilities: { bounding: [], effective: [], permitted: [] },
     },
     mounts: [...SYSTEM_MOUNTS, ...mounts],
     linux: {
       namespaces: [
         ...["pid", "mount", "ipc", "uts"].map((type) => ({ type })),
-        { type: "network", path: network },
+        { type: "network", path: options.network },
       ],
     },
-  }));
-  const pid = await started.findPid();
-  return {
-    ended: started.ended,
-    pid,
-    exec: async (command) => {
-      const enter = ["--target", `${pid}`, "--mount", "--pid", "--net", "--uts", "--ipc"];
-      const as = [`--setuid=${user.uid}`, `--setgid=${user.gid}`];
-      const args = [...enter, ...as, "--", ...command];
-      const { stdout } = await run("nsenter", args, { timeout: EXEC_TIMEOUT_MS });
-      return stdout;
-    },
-    stop: async () => {
-      try {
-        process.kill(pid, "SIGKILL");
-      } catch {
-        // It has ended.
-      }
-      await started.ended;
-      await rm(folder, { recursive: true, force: true });
-    },
   };
+}
+
+async function execInside(
+  pid: number,
+  { uid, gid }: User,
+  command: readonly string[],
+): Promise<string> {
+  const enter = ["--target", `${pid}`, "--mount", "--pid", "--net", "--uts", "--ipc"];
+  const as = [`--setuid=${uid}`, `--setgid=${gid}`];
+  const args = [...enter, ...as, "--", ...command];
+  const { stdout } = await run("nsenter", args, { timeout: EXEC_TIMEOUT_MS });
+  return stdout;
 }
 
 const SYSTEM_MOUNTS = [
