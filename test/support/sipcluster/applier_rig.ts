@@ -26,6 +26,9 @@ import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
+import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
+import { createTransport, type Transport } from "../../../lib/kube/api/transport.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
@@ -59,13 +62,14 @@ export interface PlanInput {
   readonly selector?: Readonly<Record<string, string>>;
   /** @default {true} */
   readonly hasBudget?: boolean;
-  readonly problem?: ServicePlan["problem"];
+  /** Further Secrets that the Pods read. @default {none} */
+  readonly mounts?: readonly string[];
 }
 
 /** A service as planners write it: a Secret, a Deployment, a PodDisruptionBudget and a Service. */
 export function toPlan(input: PlanInput = {}): ServicePlan {
   const { service = "jumpHost", name = "jumphost-a", nodePort = 30001, hasBudget = true } = input;
-  const { config = "one", replicas = 2, selector = { app: name }, problem } = input;
+  const { config = "one", replicas = 2, selector = { app: name }, mounts = [] } = input;
   const metadata = { name, namespace: NAMESPACE, labels: SIP_LABELS };
   const matching = { matchLabels: selector };
   const objects: OwnedObject[] = [
@@ -84,7 +88,10 @@ export function toPlan(input: PlanInput = {}): ServicePlan {
           metadata: { labels: selector },
           spec: {
             containers: [{ name: "c", image: "example.org/c:1", env: [{ name: "A", value: "" }] }],
-            volumes: [{ name: "config", secret: { secretName: name } }],
+            volumes: [name, ...mounts].map((secretName) => ({
+              name: secretName,
+              secret: { secretName },
+            })),
           },
         },
       },
@@ -99,7 +106,7 @@ export function toPlan(input: PlanInput = {}): ServicePlan {
       : []),
   ];
   const endpoints = [{ service, nodePort }];
-  return { service, objects, deployment: name, endpoints, ...(problem && { problem }) };
+  return { service, objects, deployment: name, endpoints };
 }
 
 /** An applier, and what it works on. */
@@ -146,8 +153,16 @@ const PLURALS = [
   "services",
 ] as const;
 
-/** Starts the server and the applier. @param minor The version of Kubernetes. @default {the newest} */
-export async function startApplier({ minor }: { minor?: number } = {}): Promise<ApplierRig> {
+/** What a test may choose of the server and the applier. */
+export interface ApplierOptions {
+  /** The version of Kubernetes. @default {the newest} */
+  readonly minor?: number;
+  /** Which of the applier's requests gets no answer, from 0. @default {none} */
+  readonly lost?: { readonly at: number; readonly isDone: boolean };
+}
+
+/** Starts the server and the applier. */
+export async function startApplier({ minor, lost }: ApplierOptions = {}): Promise<ApplierRig> {
   const kubernetes = startKubernetesSimulator({
     clock: systemClock,
     ...(minor !== undefined && { minor }),
@@ -160,7 +175,10 @@ export async function startApplier({ minor }: { minor?: number } = {}): Promise<
     clock: systemClock,
   });
   const metrics = new MetricsRegistry();
-  const client = createKubeClient({ credentials, clock: systemClock, metrics, version: "test" });
+  const shared = { credentials, clock: systemClock, metrics: createRequestMetrics(metrics) };
+  const client = createKubeClient({ ...shared, version: "test" });
+  const transport = loseAnswer(createTransport(credentials.server), lost);
+  const applierClient = createKubeClient({ ...shared, transport, version: "test" });
   const watcherMetrics = createWatcherMetrics(metrics);
   const clock = new ManualClock();
   const createCluster = (name: string): SipCluster => {
@@ -174,7 +192,7 @@ export async function startApplier({ minor }: { minor?: number } = {}): Promise<
   const start = (): Running => {
     const log = silentLogger;
     const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
-    const applier = new ServiceApplier({ client, caches, clock });
+    const applier = new ServiceApplier({ client: applierClient, caches, clock });
     // The same stores: callers that ask for the same objects share one.
     const views = new OwnedViews(caches);
     const stopping = new AbortController();
@@ -259,6 +277,28 @@ export async function startApplier({ minor }: { minor?: number } = {}): Promise<
     async [Symbol.asyncDispose]() {
       await running.stop();
       await kubernetes.stop();
+    },
+  };
+}
+
+/** A connection that breaks once, before or after the server did what it was asked for. */
+function loseAnswer(transport: Transport, lost: ApplierOptions["lost"]): Transport {
+  let count = 0;
+  return {
+    host: transport.host,
+    get generation() {
+      return transport.generation;
+    },
+    giveUp: (generation) => transport.giveUp(generation),
+    close: () => transport.close(),
+    async send(request, credential, signal) {
+      const isLost = lost?.at === count;
+      count += 1;
+      if (isLost && !lost.isDone) throw new KubeError("unavailable", "the request was lost");
+      const reply = await transport.send(request, credential, signal);
+      if (!isLost) return reply;
+      await reply.arrayBuffer();
+      throw new KubeError("unavailable", "the answer was lost");
     },
   };
 }
