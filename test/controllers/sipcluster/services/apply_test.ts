@@ -154,6 +154,7 @@ describe("what others change", () => {
       { metadata: { labels: { "landfall.dev/sip-cluster": null } } },
     ],
     ["the owner", "services", { metadata: { ownerReferences: null } }],
+    ["the owner of a Deployment", "deployments", { metadata: { ownerReferences: null } }],
   ])("comes back by one write if it is %s", async (_what, plural, patch) => {
     await using rig = await startApplier();
     await rig.apply(toPlan());
@@ -283,7 +284,7 @@ describe("an object of the same name", () => {
     },
   );
 
-  test("that the original operator made is taken over, with another selector by making it again", async () => {
+  test("that the original operator made is taken over, and a Deployment is made again", async () => {
     await using rig = await startApplier();
     const metadata = { name: NAME, namespace: NAMESPACE, labels: SIP_LABELS };
     rig.kubernetes.objects.create("deployments", { metadata, spec: toPodSpec(SIP_LABELS) });
@@ -294,14 +295,20 @@ describe("an object of the same name", () => {
     });
     rig.kubernetes.objects.create("secrets", { metadata, type: "Opaque", data: { hosts: "eA==" } });
     const { uid } = rig.find("services", NAME)?.metadata ?? {};
-    await rig.apply(toPlan());
-    expect((await rig.apply(toPlan())).problems).toEqual([]);
+    // With the same selector: it could be changed, but would keep what the original operator set.
+    const plan = toPlan({ selector: SIP_LABELS });
+    expect((await rig.apply(plan)).problems).toEqual([
+      `jumpHost Progressing: Deployment ${NAME} is made again, because the original operator made it`,
+    ]);
+    expect((await rig.apply(plan)).problems).toEqual([]);
     expect(rig.find("services", NAME)).toMatchObject({
       metadata: { uid, ownerReferences: [{ uid: rig.cluster.metadata.uid }] },
-      spec: { ports: [port], selector: { app: NAME } },
+      spec: { ports: [port], selector: SIP_LABELS },
     });
     expect(rig.find("secrets", NAME)).toMatchObject({ data: { config: "b25l" } });
-    expect(rig.find("deployments", NAME)).toMatchObject({ spec: { replicas: 2 } });
-    expect((await rig.apply(toPlan())).requests).toEqual([]);
+    expect(rig.find("deployments", NAME)).toMatchObject({
+      spec: { replicas: 2, template: { spec: { containers: [{ name: "c" }] } } },
+    });
+    expect((await rig.apply(plan)).requests).toEqual([]);
   });
 });

@@ -124,10 +124,10 @@ export class ObjectApplier {
       if (this.#views.find(wanted.resource.kind) === undefined) this.sent.noteChecked(key, wanted);
       return { isWritten: false, againMs: CHECK_INTERVAL_MS };
     }
-    const fixed = findFixed(live, wanted.body);
-    if (fixed === undefined) return await this.#write(cluster, wanted, live, signal);
+    const obstacle = findObstacle(live, wanted.body, ownership.isOriginal);
+    if (obstacle === undefined) return await this.#write(cluster, wanted, live, signal);
     await this.#delete(wanted.resource, live, signal);
-    return waits(`${what} is made again, because Kubernetes does not change its ${fixed}`);
+    return waits(`${what} is made again, because ${obstacle}`);
   }
 
   async #write(
@@ -204,6 +204,18 @@ export class ObjectApplier {
       if (!isKubeError(error, "notFound")) throw error;
     }
   }
+}
+
+/** Why an object cannot be changed into what is wanted. */
+function findObstacle(
+  live: KubeObject,
+  wanted: KubeObject,
+  isOriginal: boolean,
+): string | undefined {
+  // Its Pods are bound to Nodes that no cluster has any more, and what another manager set would stay.
+  if (isOriginal && wanted.kind === DEPLOYMENTS.kind) return "the original operator made it";
+  const fixed = findFixed(live, wanted);
+  return fixed === undefined ? undefined : `Kubernetes does not change its ${fixed}`;
 }
 
 function refused(reason: string, message: string): Outcome {

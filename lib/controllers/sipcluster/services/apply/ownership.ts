@@ -7,9 +7,10 @@ import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { PART_OF_SIP, SIP_CLUSTER_LABEL } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
 
-/** Whether Landfall may write an object; if not, why, without a full stop. */
+/** Whether Landfall may write an object, and whether the original operator made it; if not, why, without a full stop. */
 export type Ownership =
-  { readonly isOurs: true } | { readonly isOurs: false; readonly why: string };
+  | { readonly isOurs: true; readonly isOriginal: boolean }
+  | { readonly isOurs: false; readonly why: string };
 
 /**
  * Judges an object. It is the cluster's if the cluster owns it. It becomes the cluster's if it has no owner and is part
@@ -17,7 +18,7 @@ export type Ownership =
  */
 export function judgeOwnership(live: KubeObject, cluster: SipCluster): Ownership {
   const owner = live.metadata.ownerReferences?.find(({ controller }) => controller);
-  if (owner && owner.uid === cluster.metadata.uid) return { isOurs: true };
+  if (owner && owner.uid === cluster.metadata.uid) return { isOurs: true, isOriginal: false };
   if (owner) {
     const isEarlier = owner.kind === SIP_CLUSTERS.kind && owner.name === cluster.metadata.name;
     const why = isEarlier
@@ -27,7 +28,8 @@ export function judgeOwnership(live: KubeObject, cluster: SipCluster): Ownership
   }
   const { [PART_OF_SIP.key]: part, [SIP_CLUSTER_LABEL]: name } = live.metadata.labels ?? {};
   const isOfOther = name !== undefined && name !== toClusterLabel(cluster.metadata.name);
-  if (part === PART_OF_SIP.value && !isOfOther) return { isOurs: true };
+  if (part === PART_OF_SIP.value && !isOfOther)
+    return { isOurs: true, isOriginal: name === undefined };
   const why = isOfOther
     ? `has the label of another SIPCluster: ${name}`
     : "exists, and was not made for this SIPCluster: delete or rename it";

@@ -50,3 +50,10 @@ test("isOwnedBy() looks at the UID and the namespace, not at names and labels", 
   expect(isOwnedBy(toObject({ labels: { ...PART, [LABEL]: "a" } }), CLUSTER)).toBe(false);
   expect(isOwnedBy(toObject(own({ uid: undefined })), { metadata: { name: "a" } })).toBe(false);
 });
+
+test("judgeOwnership() tells what the original operator made from what lost its owner", () => {
+  const judge = (labels: Readonly<Record<string, string>>): unknown =>
+    judgeOwnership(toObject({ labels }), CLUSTER);
+  expect(judge(PART)).toEqual({ isOurs: true, isOriginal: true });
+  expect(judge({ ...PART, [LABEL]: "a" })).toEqual({ isOurs: true, isOriginal: false });
+});
