@@ -28,7 +28,11 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
-import { createTransport, type Transport } from "../../../lib/kube/api/transport.ts";
+import {
+  createTransport,
+  type Transport,
+  type TransportRequest,
+} from "../../../lib/kube/api/transport.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
@@ -138,6 +142,8 @@ export interface ApplierRig extends AsyncDisposable {
   edit(plural: string, name: string, patch: JsonObject): Promise<void>;
   /** All objects of the kinds that services have, as `plural/name`, without those of Kubernetes. */
   list(): string[];
+  /** The bodies of all requests of appliers with this method, oldest first. */
+  listBodies(method: TransportRequest["method"]): readonly unknown[];
   /** The requests since the last call, without watches, lists and those for the state of the test. */
   takeRequests(): string[];
 }
@@ -177,7 +183,8 @@ export async function startApplier({ minor, lost }: ApplierOptions = {}): Promis
   const metrics = new MetricsRegistry();
   const shared = { credentials, clock: systemClock, metrics: createRequestMetrics(metrics) };
   const client = createKubeClient({ ...shared, version: "test" });
-  const transport = loseAnswer(createTransport(credentials.server), lost);
+  const sent: TransportRequest[] = [];
+  const transport = loseAnswer(createTransport(credentials.server), sent, lost);
   const applierClient = createKubeClient({ ...shared, transport, version: "test" });
   const watcherMetrics = createWatcherMetrics(metrics);
   const clock = new ManualClock();
@@ -244,6 +251,8 @@ export async function startApplier({ minor, lost }: ApplierOptions = {}): Promis
     createCluster,
     settle,
     takeRequests,
+    listBodies: (method) =>
+      sent.filter((one) => one.method === method).map(({ body = "{}" }) => JSON.parse(body)),
     async apply(...plans) {
       await settle();
       takeRequests();
@@ -281,9 +290,12 @@ export async function startApplier({ minor, lost }: ApplierOptions = {}): Promis
   };
 }
 
-/** A connection that breaks once, before or after the server did what it was asked for. */
-function loseAnswer(transport: Transport, lost: ApplierOptions["lost"]): Transport {
-  let count = 0;
+/** A connection that notes requests, and breaks once, before or after the server did what it was asked for. */
+function loseAnswer(
+  transport: Transport,
+  sent: TransportRequest[],
+  lost: ApplierOptions["lost"],
+): Transport {
   return {
     host: transport.host,
     get generation() {
@@ -292,8 +304,8 @@ function loseAnswer(transport: Transport, lost: ApplierOptions["lost"]): Transpo
     giveUp: (generation) => transport.giveUp(generation),
     close: () => transport.close(),
     async send(request, credential, signal) {
-      const isLost = lost?.at === count;
-      count += 1;
+      const isLost = lost?.at === sent.length;
+      sent.push(request);
       if (isLost && !lost.isDone) throw new KubeError("unavailable", "the request was lost");
       const reply = await transport.send(request, credential, signal);
       if (!isLost) return reply;

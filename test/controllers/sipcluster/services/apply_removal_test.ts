@@ -100,6 +100,23 @@ describe("a cluster that is being deleted", () => {
     expect(rig.list()).toEqual([]);
   });
 
+  test("has objects deleted by their UIDs, and Deployments with their Pods", async () => {
+    await using rig = await startApplier();
+    await rig.apply(JUMP);
+    const uids = ["services", "poddisruptionbudgets", "secrets", "deployments"].map(
+      (plural) => rig.find(plural, "jumphost-a")?.metadata.uid,
+    );
+    await rig.remove(JUMP);
+    const bodies = rig.listBodies("DELETE");
+    expect(bodies).toMatchObject(uids.map((uid) => ({ preconditions: { uid } })));
+    expect(bodies.map((body) => Object(body).propagationPolicy)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      "Foreground",
+    ]);
+  });
+
   test("loses what was made for its Pods without a plan, and keeps what users made", async () => {
     await using rig = await startApplier();
     const { uid = "" } = rig.cluster.metadata;

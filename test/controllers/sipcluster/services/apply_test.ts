@@ -81,6 +81,27 @@ describe("a new service", () => {
     expect((await rig.apply(plan)).requests).toEqual([]);
   });
 
+  test("is not sent again while the views show it as it was before the last write", async () => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    await rig.settle();
+    rig.kubernetes.faults.silentWatches = true;
+    const plan = toPlan({ replicas: 3 });
+    await rig.applier.apply(rig.cluster, [plan], rig.signal);
+    expect(rig.applier.findDeployment(`${NAMESPACE}/${NAME}`)).toBeUndefined();
+    rig.takeRequests();
+    await rig.applier.apply(rig.cluster, [plan], rig.signal);
+    expect(rig.takeRequests()).toEqual([]);
+  });
+
+  test("is made for one UID, so that another object of its name is never changed", async () => {
+    await using rig = await startApplier();
+    await rig.apply(toPlan());
+    await rig.apply(toPlan({ replicas: 3 }));
+    const metadata = { uid: rig.find("deployments", NAME)?.metadata.uid };
+    expect(rig.listBodies("PATCH").at(-1)).toMatchObject({ kind: "Deployment", metadata });
+  });
+
   test("has its PodDisruptionBudget in the version that the server knows, or none", async () => {
     await using old = await startApplier({ minor: 20 });
     expect((await old.apply(toPlan())).problems).toEqual([]);

@@ -54,12 +54,13 @@ export function listWanted(cluster: SipCluster, plan: ServicePlan): readonly Wan
   const objects = plan.objects.toSorted(
     ({ body: one }, { body: other }) => toRank(one) - toRank(other),
   );
-  const anchor = findAnchor(objects);
+  // Without it, nothing would lead to the others after a restart.
+  const first = objects.find(({ resource }) => WATCHED.has(resource.kind));
   const unwatched = objects
     .filter(({ resource }) => !WATCHED.has(resource.kind))
     .map(({ body }) => toId(body));
   return objects.map((object) => {
-    const names = object === anchor ? { [UNWATCHED_OBJECTS]: formatIds(unwatched) } : {};
+    const names = object === first ? { [UNWATCHED_OBJECTS]: formatIds(unwatched) } : {};
     const body = toBody(cluster, plan, object.body, names);
     return {
       resource: object.resource,
@@ -93,14 +94,6 @@ function formatIds(ids: readonly ObjectId[]): string {
 
 function toRank({ kind }: KubeObject): number {
   return KINDS.findIndex((one) => one.kind === kind);
-}
-
-/** The object that names those that are not watched: without it, nothing would lead to them after a restart. */
-function findAnchor(objects: readonly OwnedObject[]): OwnedObject | undefined {
-  return (
-    objects.find(({ resource }) => resource.kind === DEPLOYMENTS.kind) ??
-    objects.find(({ resource }) => WATCHED.has(resource.kind))
-  );
 }
 
 function toBody(

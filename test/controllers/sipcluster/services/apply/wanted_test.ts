@@ -21,19 +21,10 @@ describe("listWanted()", () => {
     expect(JSON.stringify(one)).toBe(JSON.stringify(other));
   });
 
-  test("names on the Deployment what is not watched, so that a restart finds it", () => {
+  test("names on the first object that is watched what is not, so that a restart finds it", () => {
     const named = listWanted(CLUSTER, toPlan()).map(({ body }) => parseIds(body));
     const unwatched = ["PodDisruptionBudget/jumphost-a", "Secret/jumphost-a"];
     expect(named).toEqual([[], [], unwatched, []]);
-  });
-
-  test("names it on the first object that is watched in a plan without a Deployment", () => {
-    const plan = toPlan();
-    const objects = plan.objects.filter(({ resource }) => resource.kind !== "Deployment");
-    const named = listWanted(CLUSTER, { ...plan, objects }).map(
-      ({ body }) => parseIds(body).length,
-    );
-    expect(named).toEqual([0, 0, 2]);
   });
 
   test("shortens the label of a cluster with a long name", () => {
