@@ -7,7 +7,7 @@ import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { PART_OF_SIP, SIP_CLUSTER_LABEL } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
 
-/** Whether Landfall may write an object, and whether the original operator made it; else why not, without a full stop. */
+/** Whether Landfall may write an object, and whether the original operator made it; else why not. */
 export type Ownership =
   | { readonly isOurs: true; readonly isOriginal: boolean }
   | { readonly isOurs: false; readonly why: string };
