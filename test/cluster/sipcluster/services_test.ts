@@ -1,0 +1,251 @@
+/**
+ * The objects of all services, applied to a real API server with the rights of the controller and no others.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { loadKinds, renderCrdFiles } from "../../../deploy/crds.ts";
+import { listRights, toPolicy } from "../../../lib/app/rights.ts";
+import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
+import {
+  SIP_CLUSTERS,
+  type SipCluster,
+  type SipServices,
+} from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import {
+  type Applied,
+  ServiceApplier,
+} from "../../../lib/controllers/sipcluster/services/apply.ts";
+import { OwnedViews } from "../../../lib/controllers/sipcluster/services/apply/views.ts";
+import { planAuth } from "../../../lib/controllers/sipcluster/services/auth/providers.ts";
+import { planJumpHosts } from "../../../lib/controllers/sipcluster/services/jump_host/jump_hosts.ts";
+import { planLoadBalancers } from "../../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
+import type { ServicePlan } from "../../../lib/controllers/sipcluster/services/types.ts";
+import { NAME } from "../../../lib/controllers/sipcluster/words.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
+import { Caches } from "../../../lib/kube/cache/caches.ts";
+import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
+import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { readManifests } from "../../support/deploy/deploy_tools.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
+import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
+import {
+  hasControllerManager,
+  startControllerManager,
+} from "../../support/process/controller_manager.ts";
+import type { ServerProcess } from "../../support/process/server_process.ts";
+import { machine } from "../../support/sipcluster/machines.ts";
+
+const NAMESPACE = "tenant";
+const ACCOUNT = { namespace: "kube-system", name: "landfall" };
+const KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ8lZ0e6zQm4v9bq0cY7V5d0m2bqkFqJX9q0o3Q0v3nK";
+const START_TIMEOUT_MS = 120_000;
+
+/** All services, of which one is there twice. */
+const SERVICES: SipServices = {
+  loadBalancerControlPlane: [
+    { nodeInterfaceId: "oam", nodePort: 30_001 },
+    { nodeInterfaceId: "oam", nodePort: 0 },
+  ],
+  loadBalancerWorker: [{ nodeInterfaceId: "oam", nodePortRange: { start: 30_010, end: 30_019 } }],
+  jumpHost: [
+    {
+      image: "example.org/jump-host:1",
+      nodeInterfaceId: "oam",
+      nodePort: 30_000,
+      nodeSSHPrivateKeys: "keys",
+    },
+  ],
+  auth: [
+    { nodePort: 30_556, issuerURL: "https://dex.example.com", configSecret: "c", tlsSecret: "t" },
+  ],
+};
+
+describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API server", () => {
+  let server: Cluster;
+  let cluster: SipCluster;
+  let applier: ServiceApplier;
+  let settle: () => Promise<void>;
+  let manager: ServerProcess | undefined;
+  const clock = new ManualClock();
+  const stopping = new AbortController();
+  const { signal } = new AbortController();
+  let running: Promise<void>;
+
+  beforeAll(async () => {
+    server = await startCluster();
+    const crd = new Map(renderCrdFiles("", await loadKinds([sipClusterController])));
+    for (const one of readManifests(crd.get("manifests/sipcluster/crd.yaml") ?? ""))
+      await server.create(CRDS_PATH, one);
+    await server.create("/api/v1/namespaces", { metadata: { name: NAMESPACE } });
+    const path = `/apis/${SIP_CLUSTERS.apiVersion}/namespaces/${NAMESPACE}/sipclusters`;
+    await until("the kind is served", async () => (await server.adminFetch(path)).ok);
+    const { apiVersion, kind } = SIP_CLUSTERS;
+    const metadata = { name: "a", namespace: NAMESPACE };
+    await server.create(path, { apiVersion, kind, metadata, spec: { services: {} } });
+    const made = await readJson<SipCluster>(await server.adminFetch(`${path}/a`));
+    cluster = { ...made, spec: { services: SERVICES } };
+    const chosen = { registry: [sipClusterController], controllers: new Set([NAME]) };
+    const token = await server.createServiceAccountToken(ACCOUNT, 3_600);
+    await server.applyRbac(ACCOUNT, toPolicy(listRights({ ...chosen, hasSecurePort: false })));
+    const kubeconfig = await server.writeTokenKubeconfig(token);
+    const credentials = await loadCredentials({ kubeconfig, env: {}, clock: systemClock });
+    const metrics = new MetricsRegistry();
+    const client = createKubeClient({ credentials, clock: systemClock, metrics, version: "test" });
+    const watcherMetrics = createWatcherMetrics(metrics);
+    const log = silentLogger;
+    const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
+    applier = new ServiceApplier({ client, caches, clock });
+    const views = new OwnedViews(caches);
+    running = caches.run(stopping.signal);
+    settle = () =>
+      until("the views show all", async () => {
+        const names = (objects: Iterable<{ metadata: { resourceVersion?: string } }>): string[] =>
+          [...objects].map(({ metadata }) => metadata.resourceVersion ?? "").toSorted();
+        const stored = await Promise.all(
+          ["/apis/apps/v1/deployments", "/api/v1/services", "/api/v1/configmaps"].map(list),
+        );
+        const shown = [views.deployments, views.services, views.configMaps];
+        return shown.every(
+          (view, at) => `${names(view.values())}` === `${names(stored[at] ?? [])}`,
+        );
+      });
+  }, START_TIMEOUT_MS);
+
+  afterAll(async () => {
+    stopping.abort();
+    await running;
+    await manager?.stop();
+    await server.stop();
+  });
+
+  /** The objects of the cluster in a collection. */
+  async function list(path: string): Promise<SipCluster[]> {
+    const query = "labelSelector=landfall.dev%2Fsip-cluster";
+    return (await readJson<{ items: SipCluster[] }>(await server.adminFetch(`${path}?${query}`)))
+      .items;
+  }
+
+  async function edit(path: string, patch: object): Promise<void> {
+    const headers = { "content-type": "application/merge-patch+json" };
+    const init = { method: "PATCH", headers, body: JSON.stringify(patch) };
+    const answer = await server.adminFetch(path, init);
+    expect([path, answer.status]).toEqual([path, 200]);
+  }
+
+  function plan(): readonly ServicePlan[] {
+    const input = { cluster, machines: [machine("a", "10.0.0.1")] };
+    const hostKeys = new Map([["jumphost-a-host-keys", { publicKey: KEY }]]);
+    const version = { version: "u/1", keys: ["config.yaml", "tls.crt", "tls.key"] };
+    const secrets = new Map(["c", "t"].map((name) => [name, version]));
+    const facts = { secrets, hasDexKinds: true, againMs: 1 };
+    return [
+      ...planLoadBalancers(input),
+      ...planJumpHosts({ ...input, hostKeys }),
+      ...planAuth({ ...input, facts }),
+    ];
+  }
+
+  /** Applies all, and returns what was written, as `patch services/a`. */
+  async function apply(): Promise<Applied & { readonly written: readonly string[] }> {
+    await settle();
+    const before = (await server.listRequests()).length;
+    const applied = await applier.apply(cluster, plan(), signal);
+    const requests = (await server.listRequests()).slice(before);
+    const written = requests
+      .filter(({ verb }) => ["create", "patch", "update", "delete"].includes(verb))
+      .map(({ verb, resource, name }) => `${verb} ${resource}/${name}`);
+    return { ...applied, written };
+  }
+
+  test("are all made with the rights that the controller lists, roles included", async () => {
+    const { problems, written } = await apply();
+    expect(problems).toEqual([]);
+    expect(written).toHaveLength(plan().flatMap(({ objects }) => objects).length);
+  });
+
+  test("cost no write while they are as wanted, also when objects that are not watched are read again", async () => {
+    expect((await apply()).written).toEqual([]);
+    await clock.advance(600_000);
+    expect(await apply()).toMatchObject({ written: [], problems: [] });
+  });
+
+  test("get node ports of their own where none are asked for", () => {
+    const [port] =
+      applier.findService(`${NAMESPACE}/loadbalancer-controlplane-a-2`)?.spec?.ports ?? [];
+    expect(port?.nodePort).toBeGreaterThanOrEqual(30_000);
+  });
+
+  test("come back when others change them, each by one write", async () => {
+    const deployments = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
+    await edit(`${deployments}/dex-a`, { spec: { replicas: 0 } });
+    await server.adminFetch(`/api/v1/namespaces/${NAMESPACE}/configmaps/dex-a-oidc`, {
+      method: "DELETE",
+    });
+    expect((await apply()).written).toEqual([
+      "patch configmaps/dex-a-oidc",
+      "patch deployments/dex-a",
+    ]);
+    const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}`;
+    await edit(`${rbac}/roles/dex-a`, { rules: [] });
+    expect((await apply()).written).toEqual([]);
+    await clock.advance(600_000);
+    expect((await apply()).written).toEqual(["patch roles/dex-a"]);
+    expect((await apply()).written).toEqual([]);
+  });
+
+  test("name a node port that is taken", async () => {
+    await server.create("/api/v1/namespaces/default/services", {
+      metadata: { name: "theirs" },
+      spec: { type: "NodePort", ports: [{ port: 80, nodePort: 30_099 }] },
+    });
+    const before = cluster;
+    const [jumpHost] = SERVICES.jumpHost ?? [];
+    const services = { ...SERVICES, jumpHost: jumpHost ? [{ ...jumpHost, nodePort: 30_099 }] : [] };
+    cluster = { ...before, spec: { services } };
+    const { problems } = await apply();
+    cluster = before;
+    expect(problems).toEqual([
+      {
+        service: "jumpHost",
+        reason: "NodePortUnavailable",
+        message:
+          "Service jumphost-a cannot have node port 30099: Invalid value: 30099: provided port is already allocated",
+      },
+    ]);
+    expect((await apply()).problems).toEqual([]);
+  });
+
+  test(
+    "are deleted whole, and Deployments with their Pods",
+    async () => {
+      if (await hasControllerManager())
+        manager = startControllerManager(server, ["deployment", "replicaset", "garbagecollector"]);
+      const pods = `/api/v1/namespaces/${NAMESPACE}/pods`;
+      const countPods = async (): Promise<number> =>
+        (await readJson<{ items: unknown[] }>(await server.adminFetch(pods))).items.length;
+      if (manager) {
+        // Without an account, Pods are refused; the token controller does not run.
+        await until("there are Pods", async () => (await countPods()) > 0, 60_000);
+      }
+      const left = await applier.remove(cluster, plan(), signal);
+      expect(left).toContain("Deployment/dex-a");
+      if (!manager) return;
+      await until(
+        "all is gone",
+        async () => (await applier.remove(cluster, plan(), signal)).length === 0,
+        60_000,
+      );
+      expect(await countPods()).toBe(0);
+      const kinds = ["services", "secrets", "configmaps", "serviceaccounts"];
+      for (const path of kinds.map((kind) => `/api/v1/namespaces/${NAMESPACE}/${kind}`))
+        expect([path, await list(path)]).toEqual([path, []]);
+    },
+    START_TIMEOUT_MS,
+  );
+});
