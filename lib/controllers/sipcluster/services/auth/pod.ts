@@ -4,6 +4,7 @@
  */
 import type { V1Container, V1PodSpec } from "@kubernetes/client-node";
 import type { Raw } from "../../../../kube/kinds/resource.ts";
+import { CONTAINER_SECURITY, toPodSecurity, TOLERATIONS, toSpread } from "../pod_parts.ts";
 import { CONFIG_KEY, DEX, PATHS } from "./words.ts";
 
 /** What the Pods of one provider need. */
@@ -33,13 +34,7 @@ export function planPod(input: PodInput): Raw<V1PodSpec> {
     serviceAccountName: account,
     automountServiceAccountToken: true,
     enableServiceLinks: false,
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER,
-      runAsGroup: USER,
-      fsGroup: USER,
-      seccompProfile: { type: "RuntimeDefault" },
-    },
+    securityContext: toPodSecurity(USER),
     containers: [planContainer(input)],
     volumes: [
       {
@@ -48,20 +43,9 @@ export function planPod(input: PodInput): Raw<V1PodSpec> {
       },
       { name: "tls", secret: { secretName: tlsSecret, defaultMode: READ_ONLY_MODE } },
     ],
-    topologySpreadConstraints: [
-      {
-        maxSkew: 1,
-        topologyKey: "kubernetes.io/hostname",
-        whenUnsatisfiable: "ScheduleAnyway",
-        labelSelector: { matchLabels: labels },
-      },
-    ],
+    topologySpreadConstraints: toSpread(labels),
     ...(Object.keys(nodeLabels).length > 0 && { nodeSelector: nodeLabels }),
-    tolerations: ["control-plane", "master"].map((role) => ({
-      key: `node-role.kubernetes.io/${role}`,
-      operator: "Exists",
-      effect: "NoSchedule",
-    })),
+    tolerations: TOLERATIONS,
   };
 }
 
@@ -96,12 +80,7 @@ function planContainer({ image }: PodInput): Raw<V1Container> {
     readinessProbe: { ...probe("/healthz/ready"), periodSeconds: 10, timeoutSeconds: 5 },
     livenessProbe: { ...probe("/healthz/live"), periodSeconds: 10, failureThreshold: 6 },
     resources: { requests: { cpu: "50m", memory: "64Mi" }, limits: { memory: "512Mi" } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"] },
-      readOnlyRootFilesystem: true,
-      runAsNonRoot: true,
-    },
+    securityContext: CONTAINER_SECURITY,
     volumeMounts: [
       { name: "config", mountPath: PATHS.config, readOnly: true },
       { name: "tls", mountPath: PATHS.tls, readOnly: true },

@@ -23,6 +23,7 @@ import {
   SERVICE_ACCOUNTS,
   toOwned,
 } from "../owned_kinds.ts";
+import { ROLLING_UPDATE } from "../pod_parts.ts";
 import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
 import { toOidcData } from "./flags.ts";
 import { planPod } from "./pod.ts";
@@ -188,7 +189,7 @@ function planDeployment(
       replicas: REPLICAS,
       revisionHistoryLimit: 2,
       progressDeadlineSeconds: PROGRESS_DEADLINE_S,
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      strategy: ROLLING_UPDATE,
       selector: { matchLabels: labels },
       template: {
         metadata: {

@@ -6,6 +6,7 @@ import type { V1DeploymentSpec, V1PodSpec, V1Volume, V1VolumeMount } from "@kube
 import type { Raw } from "../../../../kube/kinds/resource.ts";
 import type { JumpHost } from "../../resource/sip_cluster.ts";
 import { CONFIG_HASH } from "../../words.ts";
+import { CONTAINER_SECURITY, ROLLING_UPDATE, toPodSecurity, TOLERATIONS } from "../pod_parts.ts";
 import { type Host, PATHS, SSHD_PORT } from "./content.ts";
 import type { JumpHostNames } from "./names.ts";
 
@@ -38,7 +39,7 @@ export function toDeploymentSpec(options: DeploymentOptions): Raw<V1DeploymentSp
   return {
     replicas: 1,
     selector: { matchLabels: labels },
-    strategy: { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    strategy: ROLLING_UPDATE,
     template: {
       metadata: { labels, annotations: { [CONFIG_HASH]: configHash } },
       spec: toPod(options),
@@ -54,11 +55,7 @@ function toPod({ entry, image, names, hosts }: DeploymentOptions): Raw<V1PodSpec
     terminationGracePeriodSeconds: DRAIN_S,
     ...(entry.nodeLabels && { nodeSelector: entry.nodeLabels }),
     tolerations: [
-      ...["control-plane", "master"].map((role) => ({
-        key: `node-role.kubernetes.io/${role}`,
-        operator: "Exists",
-        effect: "NoSchedule",
-      })),
+      ...TOLERATIONS,
       ...["not-ready", "unreachable"].map((state) => ({
         key: `node.kubernetes.io/${state}`,
         operator: "Exists",
@@ -66,13 +63,7 @@ function toPod({ entry, image, names, hosts }: DeploymentOptions): Raw<V1PodSpec
         tolerationSeconds: NODE_LOST_S,
       })),
     ],
-    securityContext: {
-      runAsNonRoot: true,
-      runAsUser: USER_ID,
-      runAsGroup: USER_ID,
-      fsGroup: USER_ID,
-      seccompProfile: { type: "RuntimeDefault" },
-    },
+    securityContext: toPodSecurity(USER_ID),
     hostAliases: toHostAliases(hosts),
     containers: [toContainer(entry, image)],
     volumes: toVolumes(entry, names),
@@ -93,11 +84,7 @@ function toContainer({ bmc }: JumpHost, image: string): Raw<V1PodSpec>["containe
     livenessProbe: { ...check, initialDelaySeconds: 15, periodSeconds: 20 },
     lifecycle: { preStop: { exec: { command: ["/bin/sh", `${PATHS.scripts}/drain`] } } },
     resources: { requests: { cpu: "10m", memory: "32Mi" } },
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ["ALL"] },
-    },
+    securityContext: CONTAINER_SECURITY,
     volumeMounts: MOUNTS,
   };
 }

@@ -13,6 +13,7 @@ import {
   toOwned,
   toSecretData,
 } from "../owned_kinds.ts";
+import { ROLLING_UPDATE } from "../pod_parts.ts";
 import type { OwnedObject } from "../types.ts";
 import type { Port } from "./haproxy_config.ts";
 import { planPod } from "./pod.ts";
@@ -85,8 +86,7 @@ function planDeployment(
       replicas: REPLICAS,
       revisionHistoryLimit: 2,
       progressDeadlineSeconds: PROGRESS_DEADLINE_S,
-      // No Pod goes before another one is ready: one that does not start never replaces one that serves.
-      strategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+      strategy: ROLLING_UPDATE,
       selector: { matchLabels: labels },
       template: {
         metadata: { labels, annotations: { [CONFIG_HASH]: configHash } },

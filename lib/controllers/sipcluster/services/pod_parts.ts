@@ -1,0 +1,56 @@
+/**
+ * What the Pods of services have in common.
+ * @module
+ */
+import type {
+  V1DeploymentStrategy,
+  V1PodSecurityContext,
+  V1SecurityContext,
+  V1Toleration,
+  V1TopologySpreadConstraint,
+} from "@kubernetes/client-node";
+import type { Raw } from "../../../kube/kinds/resource.ts";
+
+/** A container without privileges. */
+export const CONTAINER_SECURITY: Raw<V1SecurityContext> = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  readOnlyRootFilesystem: true,
+  runAsNonRoot: true,
+};
+
+/** A Pod that runs as a user, whose group may read its files. @param user Number of the user and of its group */
+export function toPodSecurity(user: number): Raw<V1PodSecurityContext> {
+  return {
+    runAsNonRoot: true,
+    runAsUser: user,
+    runAsGroup: user,
+    fsGroup: user,
+    seccompProfile: { type: "RuntimeDefault" },
+  };
+}
+
+/** Pods run on Nodes of a control plane, too, by the old and the new name of that role. */
+export const TOLERATIONS: readonly Raw<V1Toleration>[] = ["control-plane", "master"].map(
+  (role) => ({ key: `node-role.kubernetes.io/${role}`, operator: "Exists", effect: "NoSchedule" }),
+);
+
+/** Pods with these labels run on different Nodes if there are several. */
+export function toSpread(
+  labels: Readonly<Record<string, string>>,
+): readonly Raw<V1TopologySpreadConstraint>[] {
+  return [
+    {
+      maxSkew: 1,
+      topologyKey: "kubernetes.io/hostname",
+      whenUnsatisfiable: "ScheduleAnyway",
+      labelSelector: { matchLabels: labels },
+    },
+  ];
+}
+
+/** No Pod goes before another one is ready: one that does not start never replaces one that serves. */
+export const ROLLING_UPDATE: Raw<V1DeploymentStrategy> = {
+  type: "RollingUpdate",
+  rollingUpdate: { maxUnavailable: 0, maxSurge: 1 },
+};
