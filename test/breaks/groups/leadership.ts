@@ -213,6 +213,13 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     tests: ["test/engine/workers_test.ts"],
   },
   {
+    id: "one-fence-for-all-leases",
+    invariant:
+      "a controller with a Lease of its own writes only while this process holds that Lease",
+    edits: edit("lib/app/parts.ts", "isMain ? fence : new Fence()", "fence"),
+    tests: ["test/app/several_leases_test.ts"],
+  },
+  {
     id: "lead-by-late-answer",
     invariant: "after a pause of the process, an old renewal does not make it the leader",
     edits: edit(
