@@ -71,6 +71,8 @@ const CASES: Readonly<Record<string, object>> = {
     enabledControllers: ["*", "-cloud-node-lifecycle-controller"],
     extraArgs: ["--v=4", "-v2", "--concurrent_node_syncs=8", "--logging-format=json"],
   },
+  "SIPClusters alone": { enabledControllers: ["sipcluster"], useHostNetwork: false },
+  "SIPClusters beside a cloud": { enabledControllers: ["*", "sipcluster"] },
   "an inventory of its own": {
     cloudProvider: "static",
     config: {
@@ -714,6 +716,8 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
     "manifests/cloudstack/rbac-user.yaml",
     "manifests/cloudstack/secret.example.yaml",
     "static-pod/cloudstack/landfall.yaml",
+    "manifests/sipcluster/deployment.yaml",
+    "manifests/sipcluster/rbac-user.yaml",
   ])("%s is accepted without a warning", async (path) => {
     await applyAll(await readFile(join(ROOT, "deploy", path), "utf8"));
   });
