@@ -3,52 +3,60 @@
  * @module
  */
 import type {
-  Candidate,
   Demand,
-  Picks,
+  Group,
   Problem,
 } from "../../../lib/controllers/sipcluster/schedule/matching/problem.ts";
-import type { Random } from "../../support/random.ts";
+import type { Random } from "../random.ts";
 
-/** A host that must be alone in these domains, in each role that it suits. */
-export function toCandidate(
-  host: string,
+/** Hosts, separated by blanks, that must be alone in these domains, in each role that they suit. */
+export function toGroup(
+  hosts: string,
   ...demands: readonly (readonly number[] | undefined)[]
-): Candidate {
-  return { host, demands: demands.map((alone) => alone && { alone, beside: [] }) };
-}
-
-/** A problem without held hosts, whose roles share no domains. */
-export function toProblem(needs: readonly number[], candidates: readonly Candidate[]): Problem {
-  const numbers = candidates.flatMap(({ demands }) =>
-    demands.flatMap((demand) => [...(demand?.alone ?? []), ...(demand?.beside ?? [])]),
-  );
-  const keys = candidates[0]?.demands.map((demand) => demand?.alone.length ?? 0) ?? [];
+): Group {
   return {
-    needs,
-    candidates,
-    held: [],
-    domains: Math.max(-1, ...numbers) + 1,
-    scopes: needs.map((_, role) =>
-      Array.from({ length: keys[role] ?? 0 }, (_, at) => `${role} ${at}`),
-    ),
+    hosts: hosts.split(" "),
+    demands: demands.map((alone) => alone && { alone, beside: [] }),
   };
 }
 
+/** A problem without held hosts, whose roles share no domains. */
+export function toProblem(needs: readonly number[], groups: readonly Group[]): Problem {
+  const keys = groups[0]?.demands.map((demand) => demand?.alone.length ?? 0) ?? [];
+  return {
+    needs,
+    groups,
+    orders: toOrders(needs, groups),
+    held: [],
+    scopes: needs.map((_, role) =>
+      Array.from({ length: keys[role] ?? 0 }, (_, at) => `${role} ${at}`),
+    ),
+    sharesDomains: false,
+  };
+}
+
+function toOrders(needs: readonly number[], groups: readonly Group[]): readonly number[][] {
+  return needs.map((_, role) =>
+    groups.flatMap(({ hosts, demands }, group) => (demands[role] ? hosts.map(() => group) : [])),
+  );
+}
+
 /** Two roles with up to three keys, apart or shared, and a few hosts that hold domains. */
-export function drawProblem(random: Random, candidates: number): Problem {
+export function drawProblem(random: Random, size: number): Problem {
   const isShared = random.chance(0.5);
   const values = random.between(2, 5);
   const keys = [0, 1, 2].filter(() => random.chance(0.7));
   const own = [0, 1].map(() => keys.filter(() => random.chance(0.8)));
-  const draw = (): Candidate["demands"] => {
+  const suits = random.between(1, 3);
+  const draw = (): Group["demands"] => {
     const at = keys.map(() => (random.chance(0.1) ? -1 : random.between(0, values - 1)));
+    const only = suits === 1 ? random.between(0, 1) : undefined;
     const place = (key: number, role: number): number => {
       const value = at[keys.indexOf(key)] ?? -1;
       return value < 0 ? -1 : (key * values + value) * 2 + (isShared ? 0 : role);
     };
     return own.map((ofRole, role): Demand | undefined => {
-      if (random.chance(0.2)) return undefined;
+      if (random.chance(0.2) || (only !== undefined && only !== role)) return undefined;
       const others = isShared ? (own[1 - role] ?? []).filter((key) => !ofRole.includes(key)) : [];
       return {
         alone: ofRole.map((key) => place(key, role)),
@@ -57,16 +65,20 @@ export function drawProblem(random: Random, candidates: number): Problem {
     });
   };
   const held = Array.from({ length: random.between(0, 2) }, () => random.pick(draw()));
+  const needs = [random.between(0, 3), random.between(0, 4)];
+  const groups = Array.from({ length: random.between(0, size) }, (_, at): Group => {
+    const hosts = random.chance(0.2) ? [`h${at}`, `h${at}b`] : [`h${at}`];
+    return { hosts, demands: draw() };
+  });
   return {
-    needs: [random.between(0, 3), random.between(0, 4)],
-    candidates: Array.from({ length: random.between(0, candidates) }, (_, at) => {
-      return { host: `h${at}`, demands: draw() };
-    }),
+    needs,
+    groups,
+    orders: toOrders(needs, groups),
     held: held.filter((demand) => demand !== undefined),
-    domains: 3 * values * 2,
     scopes: own.map((ofRole, role) =>
       ofRole.map((key) => (isShared ? `${key}` : `${role} ${key}`)),
     ),
+    sharesDomains: isShared,
   };
 }
 
@@ -81,12 +93,18 @@ function fit(one: Demand, other: Demand): boolean {
 }
 
 /** What is wrong with a choice: nothing, if it is one. */
-export function findFault({ needs, held }: Problem, picks: Picks): string | undefined {
-  const placed = picks.flatMap((ones, role) =>
-    ones.map(({ host, demands }) => ({ host, demand: demands[role] })),
+export function findFault(
+  { needs, held, groups }: Problem,
+  picks: readonly (readonly string[])[],
+): string | undefined {
+  const placed = picks.flatMap((hosts, role) =>
+    hosts.map((host) => {
+      const group = groups.find((one) => one.hosts.includes(host));
+      return { host, demand: group?.demands[role] };
+    }),
   );
   if (new Set(placed.map(({ host }) => host)).size < placed.length) return "a host in two roles";
-  if (picks.some((ones, role) => ones.length > (needs[role] ?? 0))) return "more than needed";
+  if (picks.some((hosts, role) => hosts.length > (needs[role] ?? 0))) return "more than needed";
   for (const [at, { host, demand }] of placed.entries()) {
     if (demand === undefined) return `${host} does not suit its role`;
     const others = [...held, ...placed.slice(0, at).flatMap(({ demand }) => demand ?? [])];
@@ -95,15 +113,16 @@ export function findFault({ needs, held }: Problem, picks: Picks): string | unde
   return undefined;
 }
 
-/** How many candidates the best choice has: every choice is tried. */
-export function countBest({ needs, held, candidates }: Problem): number {
+/** How many hosts the best choice has: every choice is tried. */
+export function countBest({ needs, held, groups }: Problem): number {
   const left = [...needs];
   const chosen: Demand[] = [...held];
+  const hosts = groups.flatMap(({ hosts, demands }) => hosts.map(() => demands));
   const count = (at: number): number => {
-    const candidate = candidates[at];
-    if (candidate === undefined) return 0;
+    const demands = hosts[at];
+    if (demands === undefined) return 0;
     let best = count(at + 1);
-    candidate.demands.forEach((demand, role) => {
+    demands.forEach((demand, role) => {
       const need = left[role] ?? 0;
       if (need === 0 || !demand || !chosen.every((other) => fit(demand, other))) return;
       left[role] = need - 1;

@@ -1,14 +1,15 @@
 /**
- * Which hosts a role could take, before anti-affinity, and why not the others.
+ * Which hosts the roles could take, before anti-affinity, and why not the others.
  * @module
  */
-import { type NodeSet, type Role } from "../resource/sip_cluster.ts";
+import type { Key } from "../../../kube/cache/store.ts";
+import type { NodeSet, Role } from "../resource/sip_cluster.ts";
 import type { Domains } from "./domains.ts";
-import { matchesSelector } from "./label_selector.ts";
-import type { Candidate } from "./matching/problem.ts";
+import { readLabel, toMatcher } from "./label_selector.ts";
+import type { Demand, Group, Problem } from "./matching/problem.ts";
 import type { HostFacts } from "./types.ts";
 
-/** Roles that still need hosts. */
+/** What a role still needs. */
 export interface Wish {
   readonly role: Role;
   readonly set: NodeSet | undefined;
@@ -16,32 +17,94 @@ export interface Wish {
 }
 
 /** Why a host does not suit a role: short, the same for all hosts with it. Undefined: it suits. */
-export function findRefusal(host: HostFacts, set: NodeSet | undefined): string | undefined {
-  if (!matchesSelector(set?.labelSelector, host.labels)) return "not matched by the selector";
-  if (host.isUntouchable === true) return host.trouble ?? "untouchable";
-  if (host.trouble !== undefined) return host.trouble;
-  // Of a host without a cluster, its trouble says so: one that another program provisioned may be taken.
-  return host.claim !== undefined && host.isInUse ? "in use" : undefined;
+export type FindRefusal = (host: HostFacts) => string | undefined;
+
+/** Judges hosts for a role. */
+export function toFindRefusal(set: NodeSet | undefined): FindRefusal {
+  const matches = toMatcher(set?.labelSelector);
+  return (host) => {
+    if (!matches(host.labels)) return UNMATCHED;
+    if (host.trouble !== undefined) return host.trouble;
+    if (host.isUntouchable === true) return "untouchable";
+    // Of a host without a cluster, its trouble says so: one that another program provisioned may be taken.
+    return host.claim !== undefined && host.isInUse ? "in use" : undefined;
+  };
+}
+
+/** The refusal of most hosts. */
+export const UNMATCHED = "not matched by the selector";
+
+/**
+ * Groups the hosts that suit these roles by what decides about them. First come hosts that the cluster would give back,
+ * which then only change their role; then hosts with the topology labels of these roles, before those of which the
+ * place is not known; then the order of the input counts.
+ */
+export function groupHosts(
+  hosts: readonly HostFacts[],
+  { wishes, domains }: { readonly wishes: readonly Wish[]; readonly domains: Domains },
+): Pick<Problem, "groups" | "orders"> {
+  const judges = wishes.map(({ set, need }) => (need > 0 ? toFindRefusal(set) : undefined));
+  const byName = new Map<string, { readonly group: HostGroup; readonly number: number }>();
+  const keysOf = new Map<string, readonly string[]>();
+  const groups: HostGroup[] = [];
+  const ranked: number[][][] = [0, 1, 2, 3].map(() => wishes.map((): number[] => []));
+  for (const host of hosts) {
+    let suits = "";
+    for (const judge of judges) suits += judge && judge(host) === undefined ? "y" : "n";
+    if (!suits.includes("y")) continue;
+    let rank = host.claim ? 0 : 2;
+    let name = `${rank}${suits}`;
+    let keys = keysOf.get(suits);
+    if (keys === undefined) keysOf.set(suits, (keys = listKeys(suits, wishes, domains)));
+    for (const key of keys) {
+      const value = readLabel(host.labels, key);
+      // No value of a label has a blank.
+      name += value === undefined ? " -" : ` =${value}`;
+      if (value === undefined) rank |= 1;
+    }
+    let known = byName.get(name);
+    if (known === undefined) {
+      const roles = wishes.map(({ role }, at) => (suits[at] === "y" ? role : undefined));
+      known = { group: new HostGroup(host, roles, domains), number: groups.length };
+      byName.set(name, known);
+      groups.push(known.group);
+    }
+    known.group.hosts.push(host.key);
+    for (let at = 0; at < suits.length; at += 1) {
+      if (suits[at] === "y") ranked[rank]?.[at]?.push(known.number);
+    }
+  }
+  return { groups, orders: wishes.map((_, at) => ranked.flatMap((ofRole) => ofRole[at] ?? [])) };
+}
+
+/** The topology keys that decide for a host which suits these roles. */
+function listKeys(suits: string, wishes: readonly Wish[], domains: Domains): readonly string[] {
+  return [
+    ...new Set(wishes.flatMap(({ role }, at) => (suits[at] === "y" ? domains.listKeys(role) : []))),
+  ];
 }
 
 /**
- * The candidates for these roles: first hosts that the cluster would give back, which then only change their role;
- * then hosts with all topology labels before those of which the place is not known; then in the order given.
+ * Hosts that suit the same roles, with the same values of the topology labels that decide. Most groups are never asked
+ * for their demands.
  */
-export function listCandidates(
-  hosts: readonly HostFacts[],
-  { wishes, domains }: { readonly wishes: readonly Wish[]; readonly domains: Domains },
-): readonly Candidate[] {
-  const byRank: Candidate[][] = [[], [], [], []];
-  for (const host of hosts) {
-    const demands = wishes.map(({ role, set, need }) =>
-      need > 0 && findRefusal(host, set) === undefined
-        ? domains.toDemand({ host, role })
-        : undefined,
-    );
-    if (demands.every((demand) => demand === undefined)) continue;
-    const rank = (host.claim ? 0 : 2) + (domains.isPlaced(host) ? 0 : 1);
-    byRank[rank]?.push({ host: host.key, demands });
+class HostGroup implements Group {
+  readonly hosts: Key[] = [];
+  readonly #first: HostFacts;
+  readonly #roles: readonly (Role | undefined)[];
+  readonly #domains: Domains;
+  #demands: readonly (Demand | undefined)[] | undefined;
+
+  constructor(first: HostFacts, roles: readonly (Role | undefined)[], domains: Domains) {
+    this.#first = first;
+    this.#roles = roles;
+    this.#domains = domains;
   }
-  return byRank.flat();
+
+  get demands(): readonly (Demand | undefined)[] {
+    this.#demands ??= this.#roles.map((role) =>
+      role === undefined ? undefined : this.#domains.toDemand({ host: this.#first, role }),
+    );
+    return this.#demands;
+  }
 }

@@ -26,6 +26,7 @@ export function listTopologyKeys(set: NodeSet | undefined): readonly string[] {
  * A host without the label is in no domain of that key.
  */
 export class Domains {
+  /** The topology keys of all roles. */
   readonly #keys: readonly string[];
   /** By role: which of the keys are its own. */
   readonly #own: ReadonlyMap<Role | undefined, readonly number[]>;
@@ -58,11 +59,6 @@ export class Domains {
     this.#values = keys.map(() => new Map<string, number>());
   }
 
-  /** All numbers are below. */
-  get count(): number {
-    return this.#keyOf.length * (ROLES.length + 1);
-  }
-
   /** The topology key of a domain. */
   toKey(domain: number): string {
     return this.#keys[this.#keyOf[Math.floor(domain / (ROLES.length + 1))] ?? -1] ?? "";
@@ -74,9 +70,26 @@ export class Domains {
     return this.#spreadsAcrossRoles ? own : own.map((key) => `${role} ${key}`);
   }
 
-  /** Whether a host has the labels of all topology keys, so that its place is known. */
-  isPlaced({ labels }: HostFacts): boolean {
-    return this.#keys.every((key) => readLabel(labels, key) !== undefined);
+  /** The keys of which a host's domains count in a role. */
+  listKeys(role: Role): readonly string[] {
+    const counted = [...(this.#own.get(role) ?? []), ...(this.#others.get(role) ?? [])];
+    return counted.map((at) => this.#keys[at] ?? "");
+  }
+
+  /** The values of each topology key with which a host cannot join these in a role. */
+  listClosed(role: Role, members: readonly Member[]): ReadonlyMap<string, ReadonlySet<string>> {
+    const closed = new Map(this.#keys.map((key) => [key, new Set<string>()]));
+    const own = this.#own.get(role) ?? [];
+    for (const member of members) {
+      const others = this.#own.get(member.role) ?? [];
+      const isBound = this.#spreadsAcrossRoles || member.role === role;
+      for (const [at, key] of this.#keys.entries()) {
+        const value = readLabel(member.host.labels, key);
+        if (value === undefined || !isBound || !(own.includes(at) || others.includes(at))) continue;
+        closed.get(key)?.add(value);
+      }
+    }
+    return closed;
   }
 
   /** The domains that a host takes in a role. A host without a role is only in those of other hosts. */

@@ -8,7 +8,8 @@ type Labels = Readonly<Record<string, string>>;
 
 /** The value of a label, undefined without it. Labels may have the names of Object's own members. */
 export function readLabel(labels: Labels, key: string): string | undefined {
-  return Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const value = labels[key];
+  return typeof value === "string" ? value : undefined;
 }
 
 /**
@@ -16,23 +17,36 @@ export function readLabel(labels: Labels, key: string): string | undefined {
  * As in Kubernetes, `NotIn` holds for an object without the label. An unknown operator matches nothing.
  */
 export function matchesSelector(selector: LabelSelector | undefined, labels: Labels): boolean {
+  return toMatcher(selector)(labels);
+}
+
+/** The same as {@linkcode matchesSelector} with this selector, faster for many objects. */
+export function toMatcher(selector: LabelSelector | undefined): (labels: Labels) => boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
-  for (const key in matchLabels) {
-    if (readLabel(labels, key) !== matchLabels[key]) return false;
+  const wanted = Object.entries(matchLabels);
+  const hasLabels = (labels: Labels): boolean => {
+    for (const [key, value] of wanted) if (labels[key] !== value) return false;
+    return true;
+  };
+  if (matchExpressions.length === 0) return hasLabels;
+  return (labels) =>
+    hasLabels(labels) && matchExpressions.every((expression) => holds(expression, labels));
+}
+
+type Expression = NonNullable<LabelSelector["matchExpressions"]>[number];
+
+function holds({ key, operator, values = [] }: Expression, labels: Labels): boolean {
+  const value = readLabel(labels, key);
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    default:
+      return false;
   }
-  return matchExpressions.every(({ key, operator, values = [] }) => {
-    const value = readLabel(labels, key);
-    switch (operator) {
-      case "In":
-        return value !== undefined && values.includes(value);
-      case "NotIn":
-        return value === undefined || !values.includes(value);
-      case "Exists":
-        return value !== undefined;
-      case "DoesNotExist":
-        return value === undefined;
-      default:
-        return false;
-    }
-  });
 }

@@ -27,7 +27,7 @@ export interface SortedHosts {
   readonly own: ReadonlyMap<Role, RoleHosts>;
   /** Hosts of the cluster whose label names no role. */
   readonly strays: RoleHosts;
-  /** Hosts of no cluster, in the order of keys. */
+  /** Hosts of no cluster, in the order of the input. */
   readonly free: readonly HostFacts[];
 }
 
@@ -40,7 +40,6 @@ export function sortHosts({ cluster, hosts }: ScheduleInput): SortedHosts {
     else if (isOwn(host) && host.claim.cluster === cluster) own.push(host);
   }
   own.sort(byKey);
-  free.sort(byKey);
   const ofRole = (role: Role | undefined): RoleHosts =>
     sortRole(own.filter(({ claim }) => claim.role === role));
   return {

@@ -4,18 +4,24 @@
  */
 import type { Key } from "../../../kube/cache/store.ts";
 import type { Role } from "../resource/sip_cluster.ts";
-import { findRefusal, type Wish } from "./candidates.ts";
-import type { Domains } from "./domains.ts";
+import { toFindRefusal, UNMATCHED, type Wish } from "./candidates.ts";
+import type { Domains, Member } from "./domains.ts";
+import { readLabel } from "./label_selector.ts";
 import type { Matching } from "./matching/matching.ts";
-import { type Candidate, Occupancy, type Problem } from "./matching/problem.ts";
 import type { HostFacts, RoleReport } from "./types.ts";
+
+/** How many hosts a report names: it is kept as long as the cluster misses hosts. */
+export const REFUSED_MAX = 200;
 
 /** A search for hosts, and what came of it. */
 export interface Search {
   readonly wishes: readonly Wish[];
   /** Hosts that were asked, in the order of keys. */
   readonly hosts: readonly HostFacts[];
-  readonly problem: Problem;
+  /** By the index of the role: how many of them suit it. */
+  readonly eligible: readonly number[];
+  /** Hosts that stay. */
+  readonly held: readonly Member[];
   readonly matching: Matching;
   readonly domains: Domains;
 }
@@ -25,48 +31,53 @@ export function reportSearch(
   search: Search,
   role: number,
 ): Pick<RoleReport, "missing" | "eligible" | "rejected" | "refused"> {
-  const { matching, problem, wishes } = search;
-  const eligible = problem.candidates.filter(({ demands }) => demands[role] !== undefined);
+  const { matching, wishes, eligible } = search;
   const missing = (wishes[role]?.need ?? 0) - (matching.picks[role]?.length ?? 0);
-  const refused = missing > 0 ? listRefused(search, role, eligible) : new Map<Key, string>();
-  return { missing, eligible: eligible.length, rejected: countReasons(refused), refused };
-}
-
-function listRefused(
-  { wishes, hosts, problem, matching, domains }: Search,
-  role: number,
-  eligible: readonly Candidate[],
-): ReadonlyMap<Key, string> {
-  const occupancy = new Occupancy(problem);
-  const roles = new Map<Key, Role>();
-  matching.picks.forEach((picks, index) => {
-    const wish = wishes[index];
-    for (const { host, demands } of picks) {
-      const demand = demands[index];
-      if (demand) occupancy.add(demand);
-      if (wish) roles.set(host, wish.role);
-    }
-  });
-  const candidates = new Map(eligible.map((candidate) => [candidate.host, candidate]));
-  const own = wishes[role]?.role;
-  const refused = new Map<Key, string>();
-  for (const host of hosts) {
-    const taker = roles.get(host.key);
-    if (taker === own) continue;
-    const demand = candidates.get(host.key)?.demands[role];
-    const closed = demand && occupancy.findConflict(demand);
-    const reason =
-      findRefusal(host, wishes[role]?.set) ??
-      (taker === undefined ? undefined : `needed for ${taker}`) ??
-      (closed === undefined ? "not tried" : `same ${domains.toKey(closed)}`);
-    refused.set(host.key, reason);
-  }
-  return refused;
-}
-
-/** How many hosts have each reason, the most frequent first. */
-function countReasons(refused: ReadonlyMap<Key, string>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const reason of refused.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  return new Map([...counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1)));
+  const refused = new Map<Key, string>();
+  for (const [host, reason] of missing > 0 ? listReasons(search, role) : []) {
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    if (reason !== UNMATCHED && refused.size < REFUSED_MAX) refused.set(host, reason);
+  }
+  const rejected = new Map(
+    [...counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1)),
+  );
+  return { missing, eligible: eligible[role] ?? 0, rejected, refused };
 }
+
+function* listReasons(
+  { wishes, hosts, held, matching, domains }: Search,
+  role: number,
+): Iterable<[Key, string]> {
+  const wish = wishes[role];
+  if (wish === undefined) return;
+  const takers = new Map<Key, Role>();
+  for (const [at, picks] of matching.picks.entries()) {
+    for (const host of picks) takers.set(host, wishes[at]?.role ?? wish.role);
+  }
+  const chosen = hosts.flatMap((host): Member[] => {
+    const taker = takers.get(host.key);
+    return taker === undefined ? [] : [{ host, role: taker }];
+  });
+  const closed = [...domains.listClosed(wish.role, [...held, ...chosen])];
+  const findRefusal = toFindRefusal(wish.set);
+  for (const host of hosts) {
+    const taker = takers.get(host.key);
+    if (taker === wish.role) continue;
+    const refusal = findRefusal(host);
+    if (refusal !== undefined) yield [host.key, refusal];
+    else if (taker !== undefined) yield [host.key, `needed for ${taker}`];
+    else yield [host.key, findClosed(host, closed) ?? "not tried"];
+  }
+}
+
+function findClosed(
+  { labels }: HostFacts,
+  closed: readonly (readonly [string, ReadonlySet<string>])[],
+): string | undefined {
+  const found = closed.find(([key, values]) => values.has(readLabel(labels, key) ?? NO_VALUE));
+  return found && `same ${found[0]}`;
+}
+
+/** No value of a label has a blank. */
+const NO_VALUE = " ";

@@ -3,17 +3,18 @@
  * @module
  */
 import { type Role, ROLES } from "../resource/sip_cluster.ts";
-import { listCandidates, type Wish } from "./candidates.ts";
+import { groupHosts, type Wish } from "./candidates.ts";
 import { type Contraction, planContraction, toWanted } from "./contraction.ts";
 import { Domains, type Member } from "./domains.ts";
 import { findMatching } from "./matching/matching.ts";
+import type { Problem } from "./matching/problem.ts";
 import { byKey, listKeepable, type OwnHost, type SortedHosts, sortHosts } from "./own_hosts.ts";
 import { reportSearch, type Search } from "./report.ts";
 import { type Rated, rateHosts } from "./standby.ts";
 import type { HostFacts, RoleReport, Schedule, ScheduleInput, Surplus } from "./types.ts";
 
-/** How far a search for hosts goes. */
-const MAX_STEPS = 200_000;
+/** How far a search for hosts goes: without a compiler, some 20 ms. */
+const LIMITS = { maxSteps: 60_000, maxGroups: 1_500 };
 
 /**
  * Decides for one cluster. Pure, and the same hosts always get the same decision, in any order.
@@ -104,16 +105,18 @@ function searchHosts(
     (contractions.get(role)?.stay ?? []).map((host) => ({ host, role })),
   );
   const stuck = [...sorted.strays.used, ...sorted.strays.untouchable].map((host) => ({ host }));
-  const candidates = listCandidates(hosts, { wishes, domains });
-  const held = [...staying, ...stuck].map((member) => domains.toDemand(member));
-  const problem = {
+  const held = [...staying, ...stuck];
+  const { groups, orders } = groupHosts(hosts, { wishes, domains });
+  const problem: Problem = {
     needs: wishes.map(({ need }) => need),
-    candidates,
-    held,
-    domains: domains.count,
+    groups,
+    orders,
+    held: isNeeded ? held.map((member) => domains.toDemand(member)) : [],
     scopes: ROLES.map((role) => domains.listScopes(role)),
+    sharesDomains: scheduling?.spreadAcrossRoles === true,
   };
-  return { wishes, hosts, problem, domains, matching: findMatching(problem, MAX_STEPS) };
+  const eligible = orders.map(({ length }) => length);
+  return { wishes, hosts, eligible, held, domains, matching: findMatching(problem, LIMITS) };
 }
 
 /** The hosts of a role after the decision. */
@@ -133,7 +136,7 @@ function formTeam(
   const { set, need = 0 } = search.wishes[at] ?? {};
   const { active, standby } = toWanted(set);
   const { stay = [] } = contractions.get(role) ?? {};
-  const chosen = new Set(isFull ? picks[at]?.map(({ host }) => host) : []);
+  const chosen = new Set(isFull ? picks[at] : []);
   const found = search.hosts.filter(({ key }) => chosen.has(key));
   // Until a replacement is found, they hold its place: active ones first, then the first by key.
   const broken = (sorted.own.get(role)?.broken ?? []).toSorted(

@@ -66,7 +66,9 @@ export interface RoleReport {
   readonly eligible: number;
   /** How many hosts were refused, by the reason, the most frequent first. Empty if nothing is missing. */
   readonly rejected: ReadonlyMap<string, number>;
-  /** The reason by host, in the order of keys. Empty if nothing is missing. */
+  /**
+   * The reason by host, in the order of keys: of some hundreds at most, and of none that the selector does not match.
+   */
   readonly refused: ReadonlyMap<Key, string>;
 }
 

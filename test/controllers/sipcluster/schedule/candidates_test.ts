@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import {
-  findRefusal,
-  listCandidates,
+  groupHosts,
+  toFindRefusal,
 } from "../../../../lib/controllers/sipcluster/schedule/candidates.ts";
 import { Domains } from "../../../../lib/controllers/sipcluster/schedule/domains.ts";
 import { type HostWords, toHost, toNodeSet } from "../../../support/sipcluster/scheduling.ts";
@@ -21,24 +21,31 @@ test.each<[string, HostWords, string | undefined]>([
   ["a free host that another program provisioned", { labels, isInUse: true }, undefined],
   ["a host of the cluster in use", { labels, isInUse: true, role: "Worker" }, "in use"],
   ["an idle host of the cluster", { labels, role: "ControlPlane" }, undefined],
-])("findRefusal() of %s", (_, words, expected) => {
-  expect(findRefusal(toHost("a", words), WORKERS)).toBe(expected);
+])("toFindRefusal() of %s", (_, words, expected) => {
+  expect(toFindRefusal(WORKERS)(toHost("a", words))).toBe(expected);
 });
 
-test("listCandidates() puts hosts of the cluster first, then hosts whose place is known", () => {
+test("groupHosts() puts hosts of the cluster first, then hosts whose place is known", () => {
   const hosts = [
     toHost("a"),
     toHost("b", { labels: { rack: "1" } }),
     toHost("c", { role: "Worker" }),
     toHost("d", { labels: { rack: "2" }, role: "Worker" }),
     toHost("e", { labels: { rack: "3" }, trouble: "paused" }),
+    toHost("f", { labels: { rack: "1" } }),
   ];
   const set = toNodeSet(1, 0, "rack");
   const wishes = [
     { role: "ControlPlane", set, need: 1 },
     { role: "Worker", set: undefined, need: 0 },
   ] as const;
-  const candidates = listCandidates(hosts, { wishes, domains: new Domains({ ControlPlane: set }) });
-  expect(candidates.map(({ host }) => host)).toEqual(["metal/d", "metal/c", "metal/b", "metal/a"]);
-  expect(candidates.every(({ demands }) => demands[1] === undefined)).toBe(true);
+  const domains = new Domains({ ControlPlane: set });
+  const { groups, orders } = groupHosts(hosts, { wishes, domains });
+  const names = groups.map((group) => group.hosts.map((host) => host.slice(6)).join(" "));
+  expect(orders.map((order) => order.map((group) => names[group]))).toEqual([
+    ["d", "c", "b f", "b f", "a"],
+    [],
+  ]);
+  expect(groups.every(({ demands }) => demands[1] === undefined)).toBe(true);
+  expect(new Set(groups.map(({ demands }) => demands[0]?.alone[0]))).toHaveLength(3);
 });

@@ -28,7 +28,6 @@ describe("toDemand()", () => {
     expect(one.alone).toHaveLength(1);
     expect(other.alone).toHaveLength(2);
     expect(other.alone).not.toContain(one.alone[0]);
-    expect([...other.alone, ...one.alone].every((domain) => domain < domains.count)).toBe(true);
     expect(other.alone.map((domain) => domains.toKey(domain))).toEqual(["rack", "server"]);
     expect(domains.listScopes("Worker")).not.toContain(domains.listScopes("ControlPlane")[0]);
   });
@@ -47,8 +46,31 @@ describe("toDemand()", () => {
     const domains = new Domains(NODES, { spreadAcrossRoles: true });
     expect(domains.toDemand({ host: C, role: "Worker" }).alone[0]).toBe(-1);
     expect(domains.toDemand({ host: C }).beside).toHaveLength(1);
-    expect([A, B, C].map((host) => domains.isPlaced(host))).toEqual([true, true, false]);
   });
+});
+
+test("listClosed() has the values with which a host cannot join", () => {
+  const members = [
+    { host: A, role: "ControlPlane" },
+    { host: C, role: "Worker" },
+  ] as const;
+  const list = (spreadAcrossRoles: boolean, role: "ControlPlane" | "Worker") =>
+    [...new Domains(NODES, { spreadAcrossRoles }).listClosed(role, members)].flatMap(
+      ([key, values]) => [...values].map((value) => `${key}=${value}`),
+    );
+  expect(list(false, "ControlPlane")).toEqual(["rack=r1"]);
+  expect(list(false, "Worker")).toEqual(["server=s1"]);
+  // A control plane may not join a worker's server: the worker must be alone there.
+  expect(list(true, "ControlPlane")).toEqual(["rack=r1", "server=s1"]);
+  expect(list(true, "Worker")).toEqual(["rack=r1", "server=s1"]);
+});
+
+test("listKeys() has the keys that count for a role", () => {
+  expect(new Domains(NODES).listKeys("ControlPlane")).toEqual(["rack"]);
+  expect(new Domains(NODES, { spreadAcrossRoles: true }).listKeys("ControlPlane")).toEqual([
+    "rack",
+    "server",
+  ]);
 });
 
 describe("listBreaches()", () => {

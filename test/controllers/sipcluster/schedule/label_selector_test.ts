@@ -3,6 +3,7 @@ import type { LabelSelector } from "../../../../lib/controllers/sipcluster/resou
 import {
   matchesSelector,
   readLabel,
+  toMatcher,
 } from "../../../../lib/controllers/sipcluster/schedule/label_selector.ts";
 
 const LABELS = { flavor: "worker", rack: "" };
@@ -42,6 +43,7 @@ test.each<[string, LabelSelector | undefined, boolean]>([
   ],
 ])("matchesSelector() with %s", (_, selector, expected) => {
   expect(matchesSelector(selector, LABELS)).toBe(expected);
+  expect(toMatcher(selector)(LABELS)).toBe(expected);
 });
 
 test("readLabel() tells an empty value from none", () => {

@@ -31,6 +31,6 @@ test("sortHosts() tells apart what may be done with each host", () => {
   expect(names(workers?.broken)).toEqual(["broken"]);
   expect(names(listKeepable(workers))).toEqual(["untouchable", "used", "loose"]);
   expect(names(strays.loose)).toEqual(["stray"]);
-  expect(names(free)).toEqual(["a", "b"]);
+  expect(names(free)).toEqual(["b", "a"]);
   expect(names(listKeepable(own.get("ControlPlane")))).toEqual([]);
 });

@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
-import { listCandidates } from "../../../../lib/controllers/sipcluster/schedule/candidates.ts";
+import { groupHosts } from "../../../../lib/controllers/sipcluster/schedule/candidates.ts";
 import { Domains } from "../../../../lib/controllers/sipcluster/schedule/domains.ts";
 import { findMatching } from "../../../../lib/controllers/sipcluster/schedule/matching/matching.ts";
 import {
+  REFUSED_MAX,
   reportSearch,
   type Search,
 } from "../../../../lib/controllers/sipcluster/schedule/report.ts";
@@ -22,11 +23,24 @@ function search(controlPlanes: number, workers: number): Search {
     { role: "ControlPlane", set: nodes.ControlPlane, need: controlPlanes },
     { role: "Worker", set: nodes.Worker, need: workers },
   ] as const;
-  const candidates = listCandidates(hosts, { wishes, domains });
-  const scopes = wishes.map(({ role }) => domains.listScopes(role));
-  const needs = wishes.map(({ need }) => need);
-  const problem = { needs, candidates, held: [], domains: domains.count, scopes };
-  return { wishes, hosts, problem, matching: findMatching(problem, 1_000), domains };
+  const { groups, orders } = groupHosts(hosts, { wishes, domains });
+  const problem = {
+    needs: wishes.map(({ need }) => need),
+    groups,
+    orders,
+    held: [],
+    scopes: wishes.map(({ role }) => domains.listScopes(role)),
+    sharesDomains: false,
+  };
+  const matching = findMatching(problem, { maxSteps: 1_000, maxGroups: 100 });
+  return {
+    wishes,
+    hosts,
+    eligible: orders.map(({ length }) => length),
+    held: [],
+    matching,
+    domains,
+  };
 }
 
 test("reportSearch() counts reasons, the most frequent first", () => {
@@ -55,4 +69,24 @@ test("reportSearch() has no reasons for a role that misses nothing", () => {
     rejected: new Map(),
     refused: new Map(),
   });
+});
+
+test("reportSearch() names some hosts, and none that the selector does not match", () => {
+  const one = search(0, 2);
+  const many = Array.from({ length: REFUSED_MAX + 50 }, (_, at) =>
+    toHost(`x${at}`, { trouble: "paused" }),
+  );
+  const worker = { ...one.wishes[1], role: "Worker", need: 2 } as const;
+  const labelSelector = { matchExpressions: [{ key: "rack", operator: "DoesNotExist" as const }] };
+  const set = { ...toNodeSet(2), labelSelector };
+  const wishes = [
+    { role: "ControlPlane", set: undefined, need: 0 },
+    { ...worker, set },
+  ] as const;
+  const { rejected, refused } = reportSearch({ ...one, wishes, hosts: [...one.hosts, ...many] }, 1);
+  expect([...rejected]).toEqual([
+    ["paused", REFUSED_MAX + 50],
+    ["not matched by the selector", 4],
+  ]);
+  expect(refused.size).toBe(REFUSED_MAX);
 });

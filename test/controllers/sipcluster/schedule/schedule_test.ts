@@ -454,7 +454,6 @@ describe("schedule() reports", () => {
         ["metal/b", `same ${RACK}`],
         ["metal/c", "paused"],
         ["metal/d", "in error"],
-        ["metal/e", "not matched by the selector"],
       ]),
     });
   });

@@ -1,11 +1,12 @@
 /**
- * Improves a choice: takes a candidate that meets one other, drops that one, and fills the place that became free.
+ * Improves a choice: takes a host that meets one other, drops that one, and fills the place that became free.
  * @module
  */
-import type { GroupedProblem } from "./groups.ts";
-import { type GroupPick, Selection } from "./selection.ts";
+import type { ReducedProblem } from "./reduction.ts";
+import type { GroupPick } from "./problem.ts";
+import { Selection } from "./selection.ts";
 
-/** For so many exchanges, a candidate that was dropped is not taken again. */
+/** For so many exchanges, a host that was dropped is not taken again. */
 const REST = 12;
 
 /** A choice, and what finding it cost. */
@@ -23,11 +24,11 @@ export interface ExchangeOptions {
 }
 
 /**
- * Exchanges candidates until the goal is reached, or for about so many steps. It proves
+ * Exchanges hosts until the goal is reached, or for about so many steps. It proves
  * nothing, but it finds quickly what a search needs long for: many keys, and hardly a place to spare.
  */
 export function exchangePicks(
-  problem: GroupedProblem,
+  problem: ReducedProblem,
   start: readonly GroupPick[],
   options: ExchangeOptions,
 ): Exchanged {
@@ -35,7 +36,7 @@ export function exchangePicks(
 }
 
 class Exchange {
-  readonly #problem: GroupedProblem;
+  readonly #problem: ReducedProblem;
   readonly #selection: Selection;
   readonly #picks = new Set<GroupPick>();
   /** Picks by the domains that they are in, and by group. */
@@ -48,7 +49,7 @@ class Exchange {
   #cursor = 0;
   #steps = 0;
 
-  constructor(problem: GroupedProblem, start: readonly GroupPick[]) {
+  constructor(problem: ReducedProblem, start: readonly GroupPick[]) {
     const { domains, groups, needs } = problem;
     this.#problem = problem;
     this.#selection = new Selection(problem);
@@ -75,7 +76,7 @@ class Exchange {
     return { picks: best, steps: this.#steps };
   }
 
-  /** Gives the role one more candidate, at the cost of at most one other pick. False: there is none. */
+  /** Gives the role one more host, at the cost of at most one other pick. False: there is none. */
   #exchange(role: number, round: number): boolean {
     const { length } = this.#problem.groups;
     for (let tried = 0; tried < length; tried += 1) {

@@ -2,7 +2,8 @@
  * Which topology keys a flow respects.
  * @module
  */
-import type { GroupedProblem } from "./groups.ts";
+import type { Problem } from "./problem.ts";
+import type { ReducedGroup, ReducedProblem } from "./reduction.ts";
 
 /** Which place of `alone` is checked before and after the host, by the index of the role. -1: none. */
 export interface Layers {
@@ -12,54 +13,92 @@ export interface Layers {
   readonly isSecondShared: boolean;
 }
 
-/** By role and place of `alone`: how many candidates that key alone would let the role have. */
-export type Limits = readonly (readonly number[])[];
+/** Hosts in the same domains. */
+type Place = Pick<ReducedGroup, "demands" | "size">;
 
-/** Counts the domains of each key, and the candidates in none. */
-export function countLimits({ needs, groups, scopes }: GroupedProblem): Limits {
-  const places = scopes.map((ofRole) =>
+/** What one topology key alone would allow. */
+interface KeyLimit {
+  readonly domains: ReadonlySet<number>;
+  /** Hosts in none of the domains. */
+  readonly others: number;
+}
+
+/** By role and place of `alone`. */
+export type Limits = readonly (readonly KeyLimit[])[];
+
+/** Counts the domains of each key, and the hosts in none. */
+export function countLimits(places: readonly Place[], { scopes }: Pick<Problem, "scopes">): Limits {
+  const limits = scopes.map((ofRole) =>
     ofRole.map(() => ({ domains: new Set<number>(), others: 0 })),
   );
-  for (const { candidates, demands } of groups) {
-    demands.forEach((demand, role) =>
-      demand?.alone.forEach((domain, at) => {
-        const place = places[role]?.[at];
-        if (domain >= 0) place?.domains.add(domain);
-        else if (place) place.others += candidates.length;
-      }),
-    );
+  for (const { size, demands } of places) {
+    for (const [role, demand] of demands.entries()) {
+      for (const [at, domain] of demand?.alone.entries() ?? []) {
+        const limit = limits[role]?.[at];
+        if (domain >= 0) limit?.domains.add(domain);
+        else if (limit) limit.others += size;
+      }
+    }
   }
-  return needs.map((_, role) =>
-    (places[role] ?? []).map(({ domains, others }) => domains.size + others),
+  return limits;
+}
+
+/** A number of picks that no choice exceeds: no key alone would allow more. */
+export function countAtMost(
+  places: readonly Place[],
+  { needs, scopes }: Pick<Problem, "needs" | "scopes">,
+  limits: Limits,
+): number {
+  const eligible = needs.map((_, role) =>
+    places.reduce((sum, { size, demands }) => sum + (demands[role] ? size : 0), 0),
+  );
+  const byRole = needs.map((need, role) =>
+    Math.min(need, eligible[role] ?? 0, ...(limits[role] ?? []).map(toCount)),
+  );
+  const shared = listShared(needs, scopes).map((scope) => {
+    const ofScope = limits.flatMap(
+      (ofRole, role) => ofRole[scopes[role]?.indexOf(scope) ?? -1] ?? [],
+    );
+    const domains = ofScope.reduce((all, one) => all.union(one.domains), new Set<number>());
+    return ofScope.reduce((sum, { others }) => sum + others, domains.size);
+  });
+  return Math.min(
+    byRole.reduce((sum, count) => sum + count, 0),
+    ...shared,
   );
 }
 
-/** A number of picks that no choice exceeds. */
-export function countAtMost({ needs, groups }: GroupedProblem, limits: Limits): number {
-  return needs.reduce((sum, need, role) => {
-    const eligible = groups.reduce(
-      (count, { candidates, demands }) => count + (demands[role] ? candidates.length : 0),
-      0,
-    );
-    return sum + Math.min(need, eligible, ...(limits[role] ?? []));
-  }, 0);
+function toCount({ domains, others }: KeyLimit): number {
+  return domains.size + others;
+}
+
+/** The keys whose domains all roles share that need hosts: at least two. */
+function listShared(needs: readonly number[], scopes: Problem["scopes"]): readonly string[] {
+  const active = [...needs.keys()].filter((role) => (needs[role] ?? 0) > 0);
+  const [one = -1, ...others] = active;
+  if (others.length === 0) return [];
+  return (scopes[one] ?? []).filter((scope) =>
+    others.every((role) => scopes[role]?.includes(scope) === true),
+  );
 }
 
 /** Chooses the keys that limit most. Domains that all roles share come after the host, where roles meet. */
-export function chooseLayers({ needs, scopes }: GroupedProblem, limits: Limits): Layers {
+export function chooseLayers({ needs, scopes }: ReducedProblem, limits: Limits): Layers {
+  const rank = (one: KeyLimit | undefined): number => (one ? toCount(one) : 0);
   const ranked = limits.map((ofRole) =>
-    [...ofRole.keys()].sort(
-      (one, other) => (ofRole[one] ?? 0) - (ofRole[other] ?? 0) || one - other,
-    ),
+    [...ofRole.keys()].sort((one, other) => rank(ofRole[one]) - rank(ofRole[other]) || one - other),
   );
-  const active = needs.flatMap((need, role) => (need > 0 ? [role] : []));
-  const [one = -1, ...others] = active;
-  const shared = ranked[one]
-    ?.map((at) => scopes[one]?.[at] ?? "")
-    .find((scope) => others.length > 0 && others.every((role) => scopes[role]?.includes(scope)));
+  const keys = listShared(needs, scopes);
+  const first = needs.findIndex((need) => need > 0);
+  const shared = ranked[first]
+    ?.map((at) => scopes[first]?.[at] ?? "")
+    .find((one) => keys.includes(one));
   const second = needs.map((_, role) =>
     shared === undefined ? (ranked[role]?.[1] ?? -1) : (scopes[role]?.indexOf(shared) ?? -1),
   );
-  const first = needs.map((_, role) => ranked[role]?.find((at) => at !== second[role]) ?? -1);
-  return { first, second, isSecondShared: shared !== undefined };
+  return {
+    first: needs.map((_, role) => ranked[role]?.find((at) => at !== second[role]) ?? -1),
+    second,
+    isSecondShared: shared !== undefined,
+  };
 }

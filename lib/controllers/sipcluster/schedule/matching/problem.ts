@@ -12,54 +12,54 @@ export interface Demand {
   readonly beside: readonly number[];
 }
 
-/** A host that may be chosen. */
-export interface Candidate {
-  readonly host: Key;
-  /** By the index of the role; undefined if it is not eligible for the role. */
+/** Hosts between which nothing decides. */
+export interface Group {
+  /** The preferred first. */
+  readonly hosts: readonly Key[];
+  /** By the index of the role; undefined if they do not suit the role. */
   readonly demands: readonly (Demand | undefined)[];
 }
 
-/** Choose `needs[r]` different candidates for each role r, whose demands all hold beside what is occupied. */
+/** Choose `needs[r]` different hosts for each role r, whose demands all hold beside what is occupied. */
 export interface Problem {
   /** By the index of the role. */
   readonly needs: readonly number[];
-  /** The preferred first. */
-  readonly candidates: readonly Candidate[];
+  readonly groups: readonly Group[];
+  /**
+   * By the index of the role: the group of each host that suits it, the preferred first. Hosts of one group come in the
+   * order of the group.
+   */
+  readonly orders: readonly (readonly number[])[];
   /** The demands of the hosts that stay. They may break each other's. */
   readonly held: readonly Demand[];
-  /** Numbers of domains are below this. */
-  readonly domains: number;
   /** What the domains in each place of a role's `alone` are values of: equal for roles that share domains. */
   readonly scopes: readonly (readonly string[])[];
+  /** Whether a host of one role may be refused because of a host of another role. */
+  readonly sharesDomains: boolean;
 }
 
-/** The candidates chosen for each role, by the index of the role. */
-export type Picks = readonly (readonly Candidate[])[];
+/** One host of the group for the role, both by their index. */
+export interface GroupPick {
+  readonly role: number;
+  readonly group: number;
+}
 
 /** Who is in which domain. */
 export class Occupancy {
-  readonly #alone: Int32Array;
-  readonly #beside: Int32Array;
+  readonly #alone: number[] = [];
+  readonly #beside: number[] = [];
 
-  constructor({ held, domains }: Pick<Problem, "held" | "domains">) {
-    this.#alone = new Int32Array(domains);
-    this.#beside = new Int32Array(domains);
+  constructor(held: readonly Demand[] = []) {
     for (const demand of held) this.add(demand);
   }
 
   /** Whether a demand holds now. */
-  allows(demand: Demand): boolean {
-    return this.findConflict(demand) === undefined;
-  }
-
-  /** The first domain that refuses a demand. */
-  findConflict({ alone, beside }: Demand): number | undefined {
+  allows({ alone, beside }: Demand): boolean {
     for (const domain of alone) {
-      const isEmpty = (this.#alone[domain] ?? 0) === 0 && (this.#beside[domain] ?? 0) === 0;
-      if (!isEmpty) return domain;
+      if ((this.#alone[domain] ?? 0) > 0 || (this.#beside[domain] ?? 0) > 0) return false;
     }
-    for (const domain of beside) if ((this.#alone[domain] ?? 0) > 0) return domain;
-    return undefined;
+    for (const domain of beside) if ((this.#alone[domain] ?? 0) > 0) return false;
+    return true;
   }
 
   add(demand: Demand): void {
@@ -71,8 +71,9 @@ export class Occupancy {
   }
 
   #change({ alone, beside }: Demand, by: 1 | -1): void {
-    for (const domain of alone)
+    for (const domain of alone) {
       if (domain >= 0) this.#alone[domain] = (this.#alone[domain] ?? 0) + by;
+    }
     for (const domain of beside) this.#beside[domain] = (this.#beside[domain] ?? 0) + by;
   }
 }

@@ -1,11 +1,12 @@
 /**
- * How many candidates can be chosen at most, if some topology keys are ignored: a flow finds that exactly.
+ * How many hosts can be chosen at most, if some topology keys are ignored: a flow finds that exactly.
  * @module
  */
 import { FlowNetwork } from "./flow.ts";
-import type { GroupedProblem } from "./groups.ts";
+import type { ReducedProblem } from "./reduction.ts";
 import { chooseLayers, type Layers, type Limits } from "./layers.ts";
-import type { GroupPick, Selection } from "./selection.ts";
+import type { GroupPick } from "./problem.ts";
+import type { Selection } from "./selection.ts";
 
 /** The edges of one group and role. -1: there is none. */
 interface RoleEdges {
@@ -14,7 +15,7 @@ interface RoleEdges {
   readonly into: number;
   /** Out of the group, through another domain of the role. */
   readonly out: number;
-  /** Whether at most one candidate of the group can serve the role. */
+  /** Whether at most one host of the group can serve the role. */
   readonly isSingle: boolean;
 }
 
@@ -38,7 +39,7 @@ export class Relaxation {
   readonly #domainEdges: number[] = [];
   readonly #groups: readonly GroupEdges[];
 
-  constructor(problem: GroupedProblem, limits: Limits) {
+  constructor(problem: ReducedProblem, limits: Limits) {
     const network = this.#network;
     const layers = chooseLayers(problem, limits);
     this.#isSecondShared = layers.isSecondShared;
@@ -92,7 +93,7 @@ export class Relaxation {
   }
 
   #addGroups(
-    { groups }: GroupedProblem,
+    { groups }: ReducedProblem,
     { first, second }: Layers,
     roles: readonly number[],
   ): readonly GroupEdges[] {

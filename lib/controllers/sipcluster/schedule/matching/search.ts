@@ -3,10 +3,11 @@
  * @module
  */
 import { exchangePicks } from "./exchange.ts";
-import type { GroupedProblem } from "./groups.ts";
+import type { ReducedProblem } from "./reduction.ts";
 import type { Limits } from "./layers.ts";
 import { Relaxation } from "./relaxation.ts";
-import { type GroupPick, Selection } from "./selection.ts";
+import type { GroupPick } from "./problem.ts";
+import { Selection } from "./selection.ts";
 
 /** The best choice that was found. */
 export interface Found {
@@ -32,12 +33,12 @@ export interface SearchOptions {
  * takes one pick that clashes, then forbids it: together that is every choice, so a search that ends by itself is
  * exact.
  */
-export function searchPicks(problem: GroupedProblem, options: SearchOptions): Found {
+export function searchPicks(problem: ReducedProblem, options: SearchOptions): Found {
   return new Search(problem, options).run();
 }
 
 class Search {
-  readonly #problem: GroupedProblem;
+  readonly #problem: ReducedProblem;
   readonly #relaxation: Relaxation;
   readonly #selection: Selection;
   readonly #forbidden: readonly Set<number>[];
@@ -46,7 +47,7 @@ class Search {
   #best: readonly GroupPick[];
   #steps = 0;
 
-  constructor(problem: GroupedProblem, { start, limits, maxSteps }: SearchOptions) {
+  constructor(problem: ReducedProblem, { start, limits, maxSteps }: SearchOptions) {
     this.#problem = problem;
     this.#relaxation = new Relaxation(problem, limits);
     this.#selection = new Selection(problem);

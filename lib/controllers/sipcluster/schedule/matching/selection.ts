@@ -1,36 +1,30 @@
 /**
- * Candidates chosen so far, which can be undone.
+ * Hosts chosen so far, which can be undone.
  * @module
  */
-import type { Group, GroupedProblem } from "./groups.ts";
-import { type Demand, Occupancy } from "./problem.ts";
-
-/** A candidate of the group for the role, both by their index. */
-export interface GroupPick {
-  readonly role: number;
-  readonly group: number;
-}
+import { type Demand, type GroupPick, Occupancy } from "./problem.ts";
+import type { ReducedGroup, ReducedProblem } from "./reduction.ts";
 
 /** Picks that fit each other. */
 export class Selection {
-  readonly groups: readonly Group[];
+  readonly groups: readonly ReducedGroup[];
   readonly occupancy: Occupancy;
   readonly #needs: number[];
   readonly #room: number[];
 
-  constructor({ groups, needs, domains }: GroupedProblem) {
+  constructor({ groups, needs }: ReducedProblem) {
     this.groups = groups;
-    this.occupancy = new Occupancy({ held: [], domains });
+    this.occupancy = new Occupancy();
     this.#needs = [...needs];
-    this.#room = groups.map(({ candidates }) => candidates.length);
+    this.#room = groups.map(({ size }) => size);
   }
 
-  /** How many candidates a role still needs. */
+  /** How many hosts a role still needs. */
   needOf(role: number): number {
     return this.#needs[role] ?? 0;
   }
 
-  /** How many candidates of a group are left. */
+  /** How many hosts of a group are left. */
   roomOf(group: number): number {
     return this.#room[group] ?? 0;
   }

@@ -1,16 +1,11 @@
 import { expect, test } from "bun:test";
 import {
-  countPicks,
   listByConstraint,
   pickGreedily,
 } from "../../../../../lib/controllers/sipcluster/schedule/matching/greedy.ts";
-import { toCandidate, toProblem } from "../../../../support/sipcluster/matching_problems.ts";
+import { toGroup, toProblem } from "../../../../support/sipcluster/matching_problems.ts";
 
-const HOSTS = [
-  toCandidate("a", [0], [2]),
-  toCandidate("b", [0], undefined),
-  toCandidate("c", [1], undefined),
-];
+const HOSTS = [toGroup("a", [0], [2]), toGroup("b", [0], undefined), toGroup("c", [1], undefined)];
 
 test("listByConstraint() puts the role first that has the fewest hosts to spare", () => {
   expect(listByConstraint(toProblem([1, 1], HOSTS))).toEqual([1, 0]);
@@ -18,12 +13,20 @@ test("listByConstraint() puts the role first that has the fewest hosts to spare"
 });
 
 test("pickGreedily() takes the first hosts that fit, and no host twice", () => {
-  const picks = pickGreedily(toProblem([2, 1], HOSTS));
-  expect(picks.map((ones) => ones.map(({ host }) => host))).toEqual([["b", "c"], ["a"]]);
-  expect(countPicks(picks)).toBe(3);
+  expect(pickGreedily(toProblem([2, 1], HOSTS))).toEqual([
+    { role: 1, group: 0 },
+    { role: 0, group: 1 },
+    { role: 0, group: 2 },
+  ]);
+});
+
+test("pickGreedily() leaves the first hosts of a group to the role that took them", () => {
+  const hosts = [toGroup("a b c", [], []), toGroup("d", [], undefined)];
+  const picks = pickGreedily(toProblem([2, 2], hosts));
+  expect(picks.map(({ role, group }) => `${role} ${group}`)).toEqual(["1 0", "1 0", "0 0", "0 1"]);
 });
 
 test("pickGreedily() leaves domains alone that are held", () => {
   const problem = { ...toProblem([3, 0], HOSTS), held: [{ alone: [0], beside: [] }] };
-  expect(pickGreedily(problem)[0]?.map(({ host }) => host)).toEqual(["c"]);
+  expect(pickGreedily(problem)).toEqual([{ role: 0, group: 2 }]);
 });

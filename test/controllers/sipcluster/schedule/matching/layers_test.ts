@@ -1,11 +1,20 @@
 import { expect, test } from "bun:test";
-import { groupCandidates } from "../../../../../lib/controllers/sipcluster/schedule/matching/groups.ts";
 import {
   chooseLayers,
   countAtMost,
   countLimits,
 } from "../../../../../lib/controllers/sipcluster/schedule/matching/layers.ts";
-import { toCandidate, toProblem } from "../../../../support/sipcluster/matching_problems.ts";
+import type { Problem } from "../../../../../lib/controllers/sipcluster/schedule/matching/problem.ts";
+import {
+  listOpen,
+  reduceProblem,
+  type ReducedProblem,
+} from "../../../../../lib/controllers/sipcluster/schedule/matching/reduction.ts";
+import { toGroup, toProblem } from "../../../../support/sipcluster/matching_problems.ts";
+
+function reduce(problem: Problem): ReducedProblem {
+  return reduceProblem(listOpen(problem), problem);
+}
 
 // Three racks and two feeds; one host has no feed.
 const PLACES = [
@@ -16,11 +25,12 @@ const PLACES = [
   [2, 10],
   [2, -1],
 ];
-const HOSTS = PLACES.map((place, at) => toCandidate(`h${at}`, place, place));
+const HOSTS = PLACES.map((place, at) => toGroup(`h${at}`, place, place));
 
 test("countLimits() counts the domains of each key, and hosts in none", () => {
-  const grouped = groupCandidates(toProblem([3, 0], HOSTS));
-  expect(countLimits(grouped)).toEqual([
+  const reduced = reduce(toProblem([3, 0], HOSTS));
+  const limits = countLimits(reduced.groups, reduced);
+  expect(limits.map((ofRole) => ofRole.map((one) => one.domains.size + one.others))).toEqual([
     [3, 3],
     [0, 0],
   ]);
@@ -32,27 +42,27 @@ test("countAtMost() is what the tightest key of each role allows", () => {
     [[2, 0], 2],
     [[2, 9], 5],
   ] as const) {
-    const grouped = groupCandidates(toProblem(needs, HOSTS));
-    expect(countAtMost(grouped, countLimits(grouped))).toBe(atMost);
+    const reduced = reduce(toProblem(needs, HOSTS));
+    expect(countAtMost(reduced.groups, reduced, countLimits(reduced.groups, reduced))).toBe(atMost);
   }
 });
 
 test("chooseLayers() takes the two tightest keys of a role", () => {
-  const hosts = PLACES.slice(0, 5).map((place, at) => toCandidate(`h${at}`, [at + 20, ...place]));
-  const grouped = groupCandidates(toProblem([3], hosts));
-  const layers = chooseLayers(grouped, countLimits(grouped));
+  const hosts = PLACES.slice(0, 5).map((place, at) => toGroup(`h${at}`, [at + 20, ...place]));
+  const reduced = reduce(toProblem([3], hosts));
+  const layers = chooseLayers(reduced, countLimits(reduced.groups, reduced));
   expect(layers).toEqual({ first: [2], second: [1], isSecondShared: false });
 });
 
 test("chooseLayers() puts a key behind the hosts that all roles share", () => {
-  const grouped = groupCandidates({
+  const reduced = reduce({
     ...toProblem([1, 1], HOSTS),
     scopes: [
       ["rack", "feed"],
       ["room", "rack"],
     ],
   });
-  expect(chooseLayers(grouped, countLimits(grouped))).toMatchObject({
+  expect(chooseLayers(reduced, countLimits(reduced.groups, reduced))).toMatchObject({
     first: [1, 0],
     second: [0, 1],
     isSecondShared: true,

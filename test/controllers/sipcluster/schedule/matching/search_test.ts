@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { groupCandidates } from "../../../../../lib/controllers/sipcluster/schedule/matching/groups.ts";
+import {
+  listOpen,
+  reduceProblem,
+  type ReducedProblem,
+} from "../../../../../lib/controllers/sipcluster/schedule/matching/reduction.ts";
 import { countLimits } from "../../../../../lib/controllers/sipcluster/schedule/matching/layers.ts";
 import type { Problem } from "../../../../../lib/controllers/sipcluster/schedule/matching/problem.ts";
 import {
@@ -10,13 +14,21 @@ import { Random } from "../../../../support/random.ts";
 import {
   countBest,
   drawProblem,
-  toCandidate,
+  toGroup,
   toProblem,
 } from "../../../../support/sipcluster/matching_problems.ts";
 
+function reduce(problem: Problem): ReducedProblem {
+  return reduceProblem(listOpen(problem), problem);
+}
+
 function search(problem: Problem, maxSteps = 1_000_000): Found {
-  const grouped = groupCandidates(problem);
-  return searchPicks(grouped, { start: [], limits: countLimits(grouped), maxSteps });
+  const reduced = reduce(problem);
+  return searchPicks(reduced, {
+    start: [],
+    limits: countLimits(reduced.groups, reduced),
+    maxSteps,
+  });
 }
 
 describe("searchPicks()", () => {
@@ -37,16 +49,16 @@ describe("searchPicks()", () => {
       [2, 10],
       [2, 11],
     ];
-    const hosts = places.map((place, at) => toCandidate(`h${at}`, place));
+    const hosts = places.map((place, at) => toGroup(`h${at}`, place));
     expect(search(toProblem([3], hosts), 0)).toMatchObject({ isProven: true });
   });
 
   test("keeps the choice that it starts from, if there is no better one", () => {
-    const grouped = groupCandidates(toProblem([2], [toCandidate("a", [0]), toCandidate("b", [0])]));
+    const reduced = reduce(toProblem([2], [toGroup("a", [0]), toGroup("b", [0])]));
     const start = [{ role: 0, group: 0 }];
-    const { picks } = searchPicks(grouped, {
+    const { picks } = searchPicks(reduced, {
       start,
-      limits: countLimits(grouped),
+      limits: countLimits(reduced.groups, reduced),
       maxSteps: 1_000,
     });
     expect(picks).toBe(start);
