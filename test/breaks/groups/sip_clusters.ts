@@ -54,8 +54,8 @@ export const SIP_CLUSTER_BREAKS: readonly Break[] = [
     invariant: "hosts are taken only if every role gets all that it wants",
     edits: edit(
       SCHEDULE,
-      "const chosen = new Set(isFull ? picks[at]?.map(({ host }) => host) : []);",
-      "const chosen = new Set(picks[at]?.map(({ host }) => host) ?? []);",
+      "const chosen = new Set(isFull ? picks[at] : []);",
+      "const chosen = new Set(picks[at]);",
       "const { isFull, picks } = search.matching;",
     ),
     tests: [`${TESTS}/schedule/schedule_test.ts`],
@@ -65,8 +65,8 @@ export const SIP_CLUSTER_BREAKS: readonly Break[] = [
     invariant: "hosts that the cluster has count for anti-affinity",
     edits: edit(
       SCHEDULE,
-      "const held = [...staying, ...stuck].map((member) => domains.toDemand(member));",
-      "const held = stuck.map((member) => domains.toDemand(member));",
+      "const held = [...staying, ...stuck];",
+      "const held: Member[] = stuck;",
       "const staying: Member[]",
     ),
     tests: [`${TESTS}/schedule/schedule_test.ts`],
