@@ -94,9 +94,14 @@ export class Domains {
 
   /** The domains that a host takes in a role. A host without a role is only in those of other hosts. */
   toDemand({ host, role }: Member): Demand {
-    const alone = (this.#own.get(role) ?? []).map((at) => this.#toNumber(at, role, host));
-    const beside = (this.#others.get(role) ?? []).map((at) => this.#toNumber(at, role, host));
-    return { alone, beside: beside.filter((domain) => domain >= 0) };
+    const alone: number[] = [];
+    const beside: number[] = [];
+    for (const at of this.#own.get(role) ?? []) alone.push(this.#toNumber(at, role, host));
+    for (const at of this.#others.get(role) ?? []) {
+      const domain = this.#toNumber(at, role, host);
+      if (domain >= 0) beside.push(domain);
+    }
+    return { alone, beside };
   }
 
   /** Which of these hosts share a domain that one of them should be alone in. */
@@ -127,9 +132,8 @@ export class Domains {
     if (label === undefined || values === undefined) return -1;
     let value = values.get(label);
     if (value === undefined) values.set(label, (value = this.#keyOf.push(at) - 1));
-    const scope =
-      this.#spreadsAcrossRoles || role === undefined ? ROLES.length : ROLES.indexOf(role);
-    return value * (ROLES.length + 1) + scope;
+    const isShared = this.#spreadsAcrossRoles || role === undefined;
+    return value * (ROLES.length + 1) + (isShared ? ROLES.length : ROLES.indexOf(role));
   }
 }
 

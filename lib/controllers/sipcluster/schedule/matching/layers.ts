@@ -32,9 +32,11 @@ export function countLimits(places: readonly Place[], { scopes }: Pick<Problem, 
     ofRole.map(() => ({ domains: new Set<number>(), others: 0 })),
   );
   for (const { size, demands } of places) {
-    for (const [role, demand] of demands.entries()) {
-      for (const [at, domain] of demand?.alone.entries() ?? []) {
+    for (let role = 0; role < demands.length; role += 1) {
+      const alone = demands[role]?.alone ?? [];
+      for (let at = 0; at < alone.length; at += 1) {
         const limit = limits[role]?.[at];
+        const domain = alone[at] ?? -1;
         if (domain >= 0) limit?.domains.add(domain);
         else if (limit) limit.others += size;
       }

@@ -101,9 +101,12 @@ function searchFrom(
   { maxSteps, maxGroups }: SearchLimits,
 ): Found {
   const open = listOpen(problem);
-  const most = countAtMost(open, problem, countLimits(open, problem));
+  const openLimits = countLimits(open, problem);
+  const most = countAtMost(open, problem, openLimits);
   if (greedy.length === most) return { picks: greedy, isProven: true };
-  const some = chooseGroups(open, greedy, maxGroups);
+  const domains = openLimits.flat().reduce((sum, one) => sum + one.domains.size, 0);
+  const share = Math.ceil(maxGroups / Math.max(1, domains));
+  const some = chooseGroups(open, greedy, { max: maxGroups, share });
   const reduced = reduceProblem(some, problem);
   const limits = countLimits(reduced.groups, problem);
   const atMost = Math.min(most, countAtMost(reduced.groups, problem, limits));
@@ -125,17 +128,14 @@ function searchFrom(
   };
 }
 
-/** All groups, or those chosen so far and about equally many of each domain. */
+/** All groups; or of too many, those chosen so far, and others while one of their domains has fewer than `share`. */
 function chooseGroups(
   open: readonly OpenGroup[],
   picks: readonly GroupPick[],
-  max: number,
+  { max, share }: { readonly max: number; readonly share: number },
 ): readonly OpenGroup[] {
   if (open.length <= max) return open;
   const picked = new Set(picks.map(({ group }) => group));
-  const domains = new Set<number>();
-  for (const { demands } of open) for (const domain of listDomains(demands)) domains.add(domain);
-  const share = Math.ceil(max / domains.size);
   const counts: number[] = [];
   let left = max - picked.size;
   return open.filter(({ group, demands }) => {

@@ -34,12 +34,17 @@ export function listOpen({ needs, groups, orders, held }: Problem): readonly Ope
   const open: OpenGroup[] = [];
   const isAsked: boolean[] = [];
   for (const ofRole of orders) for (const group of ofRole) isAsked[group] = true;
-  for (const [group, one] of groups.entries()) {
-    if (isAsked[group] !== true) continue;
-    const demands = one.demands.map((demand, role) =>
-      (needs[role] ?? 0) > 0 && demand && occupancy.allows(demand) ? demand : undefined,
-    );
-    const isOpen = demands.some((demand) => demand !== undefined);
+  for (let group = 0; group < groups.length; group += 1) {
+    const one = isAsked[group] === true ? groups[group] : undefined;
+    if (one === undefined) continue;
+    const demands: (Demand | undefined)[] = [];
+    let isOpen = false;
+    for (let role = 0; role < one.demands.length; role += 1) {
+      const demand = (needs[role] ?? 0) > 0 ? one.demands[role] : undefined;
+      const isAllowed = demand !== undefined && occupancy.allows(demand);
+      demands.push(isAllowed ? demand : undefined);
+      isOpen ||= isAllowed;
+    }
     if (isOpen) open.push({ group, size: one.hosts.length, demands });
   }
   return open;
