@@ -49,6 +49,12 @@ describe("planContraction() gives back", () => {
     ["the last hosts, if nothing else decides", [{}, {}, {}, {}], {}, "d c; "],
     ["idle hosts", [{}, {}, USED, USED], {}, "b a; "],
     ["standby hosts before active ones", [STANDBY, {}, STANDBY, {}], {}, "c a; "],
+    [
+      "a standby host first, if there are too many of both",
+      [STANDBY, {}, {}],
+      { set: toNodeSet(1) },
+      "a c; ",
+    ],
     ["active ones, if only those are too many", [STANDBY, {}, {}], { set: toNodeSet(1, 1) }, "c; "],
     [
       "idle standby hosts before active ones in use",
