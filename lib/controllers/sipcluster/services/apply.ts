@@ -162,7 +162,7 @@ export class ServiceApplier {
 
   /** Forgets a cluster that is gone. */
   forget(cluster: Key): void {
-    this.#objects.sent.forget(cluster);
+    this.#objects.forget(cluster);
   }
 
   /** Deletes what no plan has. @returns How many objects */

@@ -6,7 +6,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { Contest } from "../../../../engine/contest.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
-import { toKey } from "../../../../kube/cache/store.ts";
+import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import type { SipCluster } from "../../resource/sip_cluster.ts";
 import { COMPONENT } from "../../words.ts";
@@ -17,7 +17,7 @@ import { isOwnedBy, judgeOwnership } from "./ownership.ts";
 import { nameObject, REASONS, type Refusal, toRefusal } from "./refusal.ts";
 import { SentObjects } from "./sent_objects.ts";
 import type { OwnedViews } from "./views.ts";
-import { toId, type WantedObject } from "./wanted.ts";
+import { type ObjectId, toId, type WantedObject } from "./wanted.ts";
 
 /** What became of one object. */
 export interface Outcome {
@@ -107,6 +107,11 @@ export class ObjectApplier {
     return true;
   }
 
+  /** Forgets a cluster that is gone. */
+  forget(cluster: Key): void {
+    for (const id of this.sent.forget(cluster)) this.#contest.forget(toPlace(cluster, id));
+  }
+
   async #settle(
     cluster: SipCluster,
     wanted: WantedObject,
@@ -137,7 +142,7 @@ export class ObjectApplier {
     signal: AbortSignal,
   ): Promise<Outcome> {
     const key = toKey(cluster);
-    const place = `${key} ${wanted.id}`;
+    const place = toPlace(key, wanted.id);
     const isCorrection = this.sent.ageMs(key, wanted) < Infinity;
     const pauseMs = isCorrection ? this.#contest.pauseMs(place) : 0;
     if (pauseMs > 0) {
@@ -204,6 +209,11 @@ export class ObjectApplier {
       if (!isKubeError(error, "notFound")) throw error;
     }
   }
+}
+
+/** Names an object among those of all clusters. */
+function toPlace(cluster: Key, id: ObjectId): string {
+  return `${cluster} ${id}`;
 }
 
 /** Why an object cannot be changed into what is wanted. */

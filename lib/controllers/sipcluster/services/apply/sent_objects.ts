@@ -111,9 +111,11 @@ export class SentObjects {
     this.#clusters.get(cluster)?.delete(id);
   }
 
-  /** Forgets a cluster. */
-  forget(cluster: Key): void {
+  /** Forgets a cluster. @returns Its objects */
+  forget(cluster: Key): Iterable<ObjectId> {
+    const ids = this.#clusters.get(cluster)?.keys() ?? [];
     this.#clusters.delete(cluster);
+    return ids;
   }
 
   #find(cluster: Key, id: ObjectId): Sent | undefined {
