@@ -33,10 +33,10 @@ import { readSource, ROOT } from "./support/sources.ts";
 const FOREIGN_FLAGS = {
   kubelet: "cloud-provider node-ip provider-id",
   kubectl:
-    "cascade certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
-    "field-manager field-selector for force-conflicts from-file ignore-daemonsets ignore-not-found kubeconfig " +
-    "namespace non-resource-url patch replicas resource selector server server-side serviceaccount " +
-    "overwrite show-managed-fields tcp timeout type user verb watch",
+    "all cascade cert certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
+    "field-manager field-selector for force-conflicts from-file ignore-daemonsets ignore-not-found key kubeconfig " +
+    "namespace non-resource-url patch replicas resource selector server server-side serviceaccount show-labels " +
+    "overwrite show-managed-fields tail tcp timeout type user verb watch",
   cosign:
     "bundle certificate-identity certificate-oidc-issuer insecure-ignore-tlog key tlog-upload",
   gpg: "armor detach-sign verify",
@@ -73,7 +73,9 @@ const OTHER_KEYS = new Set([
   "apiGroup",
   "apiVersion",
   "appProtocol",
+  "checksumType",
   "cloudProvider",
+  "consumerRef",
   "enabledControllers",
   "existingConfigSecret",
   "externalTrafficPolicy",
@@ -81,6 +83,8 @@ const OTHER_KEYS = new Set([
   "extraArgs",
   "holderIdentity",
   "hostPath",
+  "hostSelector",
+  "inCluster",
   "imagePullSecrets",
   "ipMode",
   "ipFamilies",
@@ -89,16 +93,19 @@ const OTHER_KEYS = new Set([
   "listVirtualMachines",
   "loadBalancerIP",
   "loadBalancerSourceRanges",
-  "matchExpressions",
   "nodeRegistration",
+  "redirectURIs",
   "replicaCount",
   "resourceNames",
   "roleRef",
   "serviceLoadBalancerIPs",
   "secretName",
   "sessionAffinity",
+  "staticClients",
   "targetPort",
   "timeoutSeconds",
+  "tlsCert",
+  "tlsKey",
   "useHostNetwork",
 ]);
 /** Every reason for an unknown machine: the compiler refuses one too many and one too few. */
@@ -136,6 +143,8 @@ for (const folder of [
   }
 }
 const GENERATED = new Set(["docs/contributing/acceptance.md"]);
+/** Reference pages of kinds that Landfall defines. */
+const KIND_PAGES = [pages.get("docs/reference/sipclusters.md") ?? ""];
 const written = [...pages].filter(
   ([path]) =>
     /^(docs\/(guides|explanation|contributing)|deploy|README|CONTRIBUTING|SECURITY)/.test(path) &&
@@ -162,10 +171,13 @@ describe("pages for people", () => {
       "docs/guides/load-balancers.md",
       "docs/guides/metrics-and-alerts.md",
       "docs/guides/migrate-from-apache.md",
+      "docs/guides/migrate-from-sip.md",
       "docs/guides/migrate.md",
       "docs/guides/permissions-cloudstack.md",
       "docs/guides/permissions-xenorchestra.md",
+      "docs/guides/sipclusters.md",
       "docs/guides/troubleshooting-cloudstack.md",
+      "docs/guides/troubleshooting-sipclusters.md",
       "docs/guides/troubleshooting.md",
     ]);
   });
@@ -249,6 +261,7 @@ describe("pages for people", () => {
     const known = new Set([
       ...settings.flatMap(({ path }) => [path, ...path.split(".")]),
       ...Object.keys(REASONS),
+      ...listKindFields(),
     ]);
     const named = listNames(/^((?:[a-z]+\.)?[a-z]+(?:[A-Z]+[a-z]*)+|deletion\.\w+)(?=$|:)/g);
     expect(named.length).toBeGreaterThan(10);
@@ -276,6 +289,7 @@ describe("pages for people", () => {
 
   test("every reason and alert that is named is one", async () => {
     const events = renderPages().get("events.md") ?? "";
+    const kinds = KIND_PAGES.join("");
     const { groups } = await readRules();
     const alerts = new Set(groups.flatMap(({ rules }) => rules.map(({ alert }) => alert)));
     const named = listNames(/^([A-Z][a-z]+(?:[A-Z]+[a-z]*)+)$/g);
@@ -283,6 +297,7 @@ describe("pages for people", () => {
     const unknown = named.filter(
       ([, name]) =>
         !events.includes(`\`${name}\``) &&
+        !kinds.includes(`\`${name}\``) &&
         !alerts.has(name) &&
         !OTHER_WORDS.has(name) &&
         !Object.hasOwn(POOL_PROBLEMS, name),
@@ -320,6 +335,15 @@ function listNames(pattern: RegExp): readonly (readonly [string, string])[] {
     }
   }
   return [...found.values()];
+}
+
+/** Fields of kinds that Landfall defines: each path below `spec` and `status`, and each of its parts. */
+function listKindFields(): readonly string[] {
+  const paths = KIND_PAGES.flatMap((page) => [...page.matchAll(/^\| `(?:spec|status)\.(\S+)`/gm)]);
+  return paths.flatMap(([, path = ""]) => [
+    path,
+    ...path.split(".").map((part) => part.replace("[]", "")),
+  ]);
 }
 
 /** `deploy/landfall`, as kubectl abbreviates a Deployment. */
