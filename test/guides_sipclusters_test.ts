@@ -1,0 +1,145 @@
+/**
+ * The guides for SIPClusters against the program: rights, the template for HAProxy, reasons and messages.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { parseAllDocuments } from "yaml";
+import type { PolicyRule } from "../lib/app/rights.ts";
+import type { SipCluster } from "../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { CONDITION_WORDS } from "../lib/controllers/sipcluster/resource/words.ts";
+import { planLoadBalancers } from "../lib/controllers/sipcluster/services/load_balancer/plan.ts";
+import { LOAD_BALANCERS } from "../lib/controllers/sipcluster/services/load_balancer/words.ts";
+import { listCode, listCodeBlocks } from "./support/markdown_links.ts";
+import { machine } from "./support/sipcluster/machines.ts";
+import { listSources, readSource } from "./support/sources.ts";
+
+const GUIDE = await readSource("docs/guides/sipclusters/guide.md");
+const TROUBLE = await readSource("docs/guides/sipclusters/troubleshooting.md");
+const MANIFEST = await readSource("deploy/manifests/sipcluster/deployment.yaml");
+
+describe("docs/guides/sipclusters/guide.md", () => {
+  test("its narrowed rights are together those of the manifests", () => {
+    const blocks = listCodeBlocks(GUIDE, "yaml");
+    const narrow = blocks.find((text) => text.includes("kind: ClusterRole")) ?? "";
+    const wide = listRights(MANIFEST);
+    const all = [...listRights(narrow)];
+    const dex = [...wide].filter((right) => right.startsWith("dex.coreos.com/"));
+    expect(all.filter((right) => !right.includes("*") && !wide.has(right))).toEqual([]);
+    const expanded = new Set(
+      all.flatMap((right) =>
+        right.includes("*") ? dex.filter((one) => verb(one) === verb(right)) : [right],
+      ),
+    );
+    expect([...wide].filter((right) => !expanded.has(right))).toEqual([]);
+  });
+
+  test.each([0, 1, 2])("its template gives a configuration for %i hosts", (count) => {
+    const template = listCodeBlocks(GUIDE, "").find((text) => text.includes("{{ range")) ?? "";
+    const cluster: SipCluster = {
+      metadata: { name: "tenant", namespace: "tenant" },
+      spec: { services: { loadBalancerControlPlane: [{ nodePort: 0, nodeInterfaceId: "oam" }] } },
+    };
+    const machines = Array.from({ length: count }, (_, at) =>
+      machine(`cp-${at}`, `192.0.2.${at + 1}`),
+    );
+    const data = { "loadBalancerControlPlane.cfg": template };
+    const templates = { loadBalancerControlPlane: data };
+    const [plan] = planLoadBalancers({ cluster, machines }, { templates });
+    const secret = JSON.stringify(plan?.objects.map(({ body }) => body));
+    const [, encoded = ""] = /"haproxy\.cfg":"([^"]*)"/.exec(secret) ?? [];
+    const text = Buffer.from(encoded, "base64").toString();
+    expect(text.match(/^ {2}server .*:6443 check$/gm) ?? []).toHaveLength(count);
+    expect(text).toContain("\nlisten http\n  bind :6443\n");
+  });
+
+  test.each(LOAD_BALANCERS.map(({ kind, template }) => [kind, template] as const))(
+    "names the ConfigMap with the template of %s",
+    (kind, { configMap, key }) => {
+      const row = GUIDE.split("\n").find((line) => line.startsWith(`| \`${kind}\``)) ?? "";
+      expect(row).toContain(`\`${configMap}\``);
+      expect(row).toContain(`\`${key}\``);
+    },
+  );
+});
+
+describe("docs/guides/sipclusters/troubleshooting.md", () => {
+  test("has every reason of services that are not ready", () => {
+    const [, section = ""] = TROUBLE.split("\n## ServicesReady is False\n");
+    const shown = [...section.matchAll(/^\| `(\w+)`/gm)].map(([, reason = ""]) => reason);
+    const reasons = Object.values(CONDITION_WORDS.ServicesReady).filter(
+      ({ status }) => status === "False",
+    );
+    expect(shown.sort()).toEqual(reasons.map(({ reason }) => reason).sort());
+  });
+
+  test("has a heading for every reason why hosts are not scheduled, except what ends by itself", () => {
+    const reasons = Object.values(CONDITION_WORDS.Scheduled).map(({ reason }) => reason);
+    const ends = ["HostsLabelled", "Progressing"];
+    const missing = reasons.filter((reason) => !TROUBLE.includes(`\n## ${reason}\n`));
+    expect(missing.toSorted()).toEqual(ends);
+  });
+
+  test("quotes only messages that the program has", async () => {
+    const folders = ["lib/controllers/sipcluster", "lib/kube/cache", "lib/app"];
+    const paths = (await Promise.all(folders.map((folder) => listSources(folder)))).flat();
+    const code = (await Promise.all(paths.map((path) => readSource(path)))).join("\n");
+    const quotes = listQuotes(TROUBLE);
+    expect(quotes.length).toBeGreaterThan(20);
+    expect(quotes.filter((quote) => !isIn(code, quote))).toEqual([]);
+  });
+});
+
+/** What other programs and other parts of Landfall say, and commands. */
+const OF_OTHERS = new Set([
+  "422 Invalid",
+  "MountVolume.SetUp failed",
+  "Permission denied (publickey)",
+  "REMOTE HOST IDENTIFICATION HAS CHANGED",
+  "haproxy -c",
+  "host reboot",
+  "in use",
+]);
+const COMMAND = /^(?:kubectl|curl|ssh) /;
+
+/** Texts in the type of code with a space in them, on one line, without commands. */
+function listQuotes(page: string): readonly string[] {
+  const spans = listCode(page.replaceAll(/^ *```[^]*?^ *```$/gm, ""));
+  return spans.filter(
+    (text) => text.includes(" ") && !COMMAND.test(text) && !OF_OTHERS.has(text) && !/: /.test(text),
+  );
+}
+
+/** What messages are put together from. */
+const PARTS =
+  /…|"ID"|\bKEY\b|\[\d+\]|ControlPlane|Worker|dex\.coreos\.com|config\.yaml| on network /;
+
+/** Whether the code has all parts of a text. */
+function isIn(code: string, quote: string): boolean {
+  const parts = quote.split(PARTS).map((part) => part.trim());
+  return parts.every((part) => code.includes(part));
+}
+
+/** A ClusterRole, or another object. */
+interface Role {
+  readonly kind: string;
+  readonly rules?: readonly PolicyRule[];
+}
+
+/** `group/resource verb` of every rule of ClusterRoles. */
+function listRights(text: string): ReadonlySet<string> {
+  const objects = parseAllDocuments(text).map((one): Role | null => one.toJS());
+  const rights = new Set<string>();
+  for (const object of objects) {
+    const rules = object?.kind === "ClusterRole" ? (object.rules ?? []) : [];
+    for (const { apiGroups, resources, verbs } of rules) {
+      for (const resource of resources) {
+        for (const one of verbs) rights.add(`${apiGroups.join()}/${resource} ${one}`);
+      }
+    }
+  }
+  return rights;
+}
+
+function verb(right: string): string {
+  return right.split(" ")[1] ?? "";
+}
