@@ -4,14 +4,14 @@
  */
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import type { PolicyRule } from "../lib/app/rights.ts";
-import type { SipCluster } from "../lib/controllers/sipcluster/resource/sip_cluster.ts";
-import { CONDITION_WORDS } from "../lib/controllers/sipcluster/resource/words.ts";
-import { planLoadBalancers } from "../lib/controllers/sipcluster/services/load_balancer/plan.ts";
-import { LOAD_BALANCERS } from "../lib/controllers/sipcluster/services/load_balancer/words.ts";
-import { listCode, listCodeBlocks } from "./support/markdown_links.ts";
-import { machine } from "./support/sipcluster/machines.ts";
-import { listSources, readSource } from "./support/sources.ts";
+import type { PolicyRule } from "../../lib/app/rights.ts";
+import type { SipCluster } from "../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { CONDITION_WORDS } from "../../lib/controllers/sipcluster/resource/words.ts";
+import { planLoadBalancers } from "../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
+import { LOAD_BALANCERS } from "../../lib/controllers/sipcluster/services/load_balancer/words.ts";
+import { listCode, listCodeBlocks } from "../support/markdown_links.ts";
+import { machine } from "../support/sipcluster/machines.ts";
+import { listSources, readSource } from "../support/sources.ts";
 
 const GUIDE = await readSource("docs/guides/sipclusters/guide.md");
 const TROUBLE = await readSource("docs/guides/sipclusters/troubleshooting.md");
