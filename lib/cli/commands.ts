@@ -97,16 +97,19 @@ const OTHERS: readonly CommandSpec[] = [
   {
     name: "demo",
     summary: "Watch Landfall work on a simulated cluster and cloud",
-    usage: "[flags]",
+    usage: "[sipcluster] [flags]",
     description: [
       "Starts a simulated Kubernetes API and a simulated cloud on this machine, runs the real controllers between " +
-        "them, and prints what happens.",
+        "them, and prints what happens. With the argument sipcluster, it shows how two tenants share racks of " +
+        "BareMetalHosts, without a cloud.",
     ],
     examples: [
       ["Play the demo, then keep the cluster until Ctrl-C", "landfall demo"],
       ["Play the demo and exit: 0 if every step succeeded, else 1", "landfall demo --once"],
       ["Play it on Apache CloudStack", "landfall demo --cloud=cloudstack"],
+      ["Play the demo of SIPClusters", "landfall demo sipcluster"],
     ],
+    args: ["sipcluster"],
     flags: DEMO_FLAGS,
   },
   {

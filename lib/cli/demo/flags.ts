@@ -10,8 +10,13 @@ import { type ListenAddress, parseListenAddress } from "../../http/sockets/liste
 import { DEMO_FLAGS } from "../flags/command_flags.ts";
 import { parseOwnFlags } from "../flags/own.ts";
 
+/** The argument that chooses the demo of SIPClusters. */
+export const SIP_STORY = "sipcluster";
+
 /** How the demo runs. */
 export interface DemoFlags {
+  /** Which story: of Nodes and Services in a cloud, or of SIPClusters. */
+  readonly story: "cloud" | typeof SIP_STORY;
   /** The simulated cloud: one of the choices. */
   readonly cloud: string;
   readonly once: boolean;
@@ -27,10 +32,15 @@ export interface DemoFlags {
  * @throws {ConfigError} when they cannot be used
  */
 export function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
-  const { given, isHelpWanted } = parseOwnFlags(argv, { flags: DEMO_FLAGS });
+  const { given, args, isHelpWanted } = parseOwnFlags(argv, { flags: DEMO_FLAGS, argsMax: 1 });
   if (isHelpWanted) return undefined;
+  const [story] = args;
+  if (story !== undefined && story !== SIP_STORY) {
+    throw new ConfigError([{ message: `${mustBeText(SIP_STORY, story)}` }]);
+  }
   const kubeconfig = given.text("kubeconfig");
   return {
+    story: story ?? "cloud",
     cloud: given.text("cloud"),
     once: given.bool("once"),
     verbose: given.bool("verbose"),

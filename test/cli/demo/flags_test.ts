@@ -3,6 +3,7 @@ import { parseDemoFlags } from "../../../lib/cli/demo/flags.ts";
 
 test("parseDemoFlags() stays up and serves its debug pages on loopback by default", () => {
   expect(parseDemoFlags([])).toEqual({
+    story: "cloud",
     cloud: "xenorchestra",
     once: false,
     verbose: false,
@@ -20,6 +21,7 @@ test("parseDemoFlags() takes all flags", () => {
     "--debug-address=/run/x.sock",
   ];
   expect(parseDemoFlags(argv)).toEqual({
+    story: "cloud",
     cloud: "cloudstack",
     once: true,
     verbose: true,
@@ -41,4 +43,12 @@ test.each([
   ["--debug-address=nowhere", "nowhere"],
 ])("parseDemoFlags() refuses %s", (flag, message) => {
   expect(() => parseDemoFlags([flag])).toThrow(message);
+});
+
+test("parseDemoFlags() takes the story of SIPClusters, and no other", () => {
+  expect(parseDemoFlags(["sipcluster", "--once"])).toMatchObject({
+    story: "sipcluster",
+    once: true,
+  });
+  expect(() => parseDemoFlags(["other"])).toThrow("sipcluster");
 });
