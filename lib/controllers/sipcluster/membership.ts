@@ -77,26 +77,34 @@ export async function applySchedule(
   return isOvertaken;
 }
 
-/** Removes the labels from all hosts of a cluster that is being deleted. */
+/**
+ * Removes the labels from all hosts of a cluster that is being deleted.
+ *
+ * @returns The hosts that keep them, with the reasons, and whether another program was quicker with a host: then try
+ * again, because no change of that host may follow
+ * @throws {KubeError} if Kubernetes refuses
+ */
 export async function releaseAll(
   cluster: SipCluster,
   { isForced }: { readonly isForced: boolean },
   options: MembershipOptions & { readonly index: Pick<HostIndex, "listOf"> },
   signal: AbortSignal,
-): Promise<{ readonly kept: readonly string[] }> {
+): Promise<{ readonly kept: readonly string[]; readonly isOvertaken: boolean }> {
   const { index, claims } = options;
   const kept: string[] = [];
+  let isOvertaken = false;
   const keys = Array.from(index.listOf(toKey(cluster)), ({ key }) => key).toSorted();
   for (const key of keys) {
     const host = index.find(key);
     if (host === undefined) continue;
     const result = await claims.giveBack(host, isForced ? "none" : "consumed", signal);
-    if (result.kind === "kept" || result.kind === "lost") kept.push(`${key} (${result.why})`);
+    if (result.kind === "kept") kept.push(`${key} (${result.why})`);
+    if (result.kind === "lost") isOvertaken = true;
     if (result.kind === "done") {
       noteReleased(cluster, { key, why: "the cluster is being deleted" }, options);
     }
   }
-  return { kept };
+  return { kept, isOvertaken };
 }
 
 function isAsLabelled(

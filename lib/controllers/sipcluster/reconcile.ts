@@ -20,7 +20,7 @@ import type { HostIndex } from "./hosts/host_index.ts";
 import { applySchedule, type MembershipOptions, releaseAll } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkSpec } from "./resource/check_spec.ts";
-import { describeShortfall, type ServiceState } from "./resource/conditions.ts";
+import { describeShortfall, nameSome, type ServiceState } from "./resource/conditions.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { describeProblems } from "./resource/problems.ts";
@@ -229,10 +229,12 @@ export class SipClusterReconciler {
       return { requeueAfterMs: REMOVAL_CHECK_MS };
     }
     const isForced = annotations[FORCE_RELEASE] === "true";
-    const { kept } = await releaseAll(cluster, { isForced }, this.#toMembership(key), signal);
+    const membership = this.#toMembership(key);
+    const { kept, isOvertaken } = await releaseAll(cluster, { isForced }, membership, signal);
+    if (isOvertaken) throw new OvertakenError();
     if (kept.length > 0) {
       const obstacle =
-        `Hosts of the cluster are in use: ${kept.join(", ")}. Delete what uses them, or set the annotation ` +
+        `Hosts of the cluster are in use: ${nameSome(kept)}. Delete what uses them, or set the annotation ` +
         `${FORCE_RELEASE}=true on this SIPCluster to release them anyway`;
       this.#writer.warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
       await this.#writer.writeStatus(cluster, { kind: "deleting", obstacle }, signal);
@@ -256,7 +258,7 @@ export class SipClusterReconciler {
       this.#writer.warn(cluster, EVENT_WORDS.unschedulable, message);
     }
     if (blocked.length > 0) {
-      const hosts = blocked.map(({ host }) => host).join(", ");
+      const hosts = nameSome(blocked.map(({ host }) => host));
       this.#writer.warn(
         cluster,
         EVENT_WORDS.contractionBlocked,

@@ -135,3 +135,13 @@ test.each([
   expect(asked).toEqual([`give back (${spares}) a`, `give back (${spares}) b`]);
   expect(said).toHaveLength(1);
 });
+
+test("releaseAll() tells that another program was quicker with a host", async () => {
+  const { options } = stage([toHost("a", { labels: toClaimLabels("a") })], {
+    a: { kind: "lost", why: "changed by another program" },
+  });
+  expect(await releaseAll(CLUSTER, { isForced: false }, options, signal)).toEqual({
+    kept: [],
+    isOvertaken: true,
+  });
+});

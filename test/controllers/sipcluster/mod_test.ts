@@ -173,3 +173,19 @@ test("a spec that cannot be used changes nothing, and says which field", async (
   stage.delete("a");
   await until("it is gone", () => stage.read("a") === undefined);
 });
+
+test("a cluster that is deleted tries again if other programs change its hosts at the same moment", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 0));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  stage.kubernetes.faults.refuse({
+    verb: "patch",
+    resource: "baremetalhosts",
+    status: 409,
+    times: 4,
+  });
+  stage.delete("a");
+  await until("it is gone", () => stage.read("a") === undefined);
+  expect(stage.listTaken()).toEqual([]);
+});

@@ -199,7 +199,8 @@ function toRank({ type }: Condition): number {
   return at < 0 ? Number.MAX_SAFE_INTEGER : at;
 }
 
-function nameSome(names: readonly string[]): string {
+/** Names the first ten, and says how many more there are: a cluster may have thousands of hosts. */
+export function nameSome(names: readonly string[]): string {
   const more = names.length - NAMED_MAX;
   const shown = names.slice(0, NAMED_MAX).join(", ");
   return more > 0 ? `${shown} and ${more} more` : shown;

@@ -15,6 +15,7 @@ import { checkSpec } from "../resource/check_spec.ts";
 import type { ServiceState } from "../resource/conditions.ts";
 import { type Endpoint, type SipCluster, type SipClusterSpec } from "../resource/sip_cluster.ts";
 import { ServiceApplier } from "./apply.ts";
+import { isOwnedBy } from "./apply/ownership.ts";
 import { planAuth } from "./auth/providers.ts";
 import { type AuthFacts, AuthSecrets } from "./auth/secrets.ts";
 import { ensureHostKeys, type HostKey } from "./jump_host/host_keys.ts";
@@ -52,6 +53,8 @@ interface PlanInput extends ServiceInput {
 }
 
 const NO_AUTH: AuthFacts = { secrets: new Map(), hasDexKinds: true, againMs: Infinity };
+
+const NO_ADDRESSES: ReadonlyMap<string, string> = new Map();
 
 /** The services of all clusters. */
 export class ClusterServices {
@@ -120,7 +123,11 @@ export class ClusterServices {
    */
   async answerRequests(cluster: SipCluster, signal: AbortSignal): Promise<RebootPass> {
     const { client, clock } = this.#options;
-    const findConfigMap = (key: Key): ConfigMap | undefined => this.#applier.findConfigMap(key);
+    // The second jump host of cluster `a` has the name of the first one of cluster `a-2`.
+    const findConfigMap = (key: Key): ConfigMap | undefined => {
+      const map = this.#applier.findConfigMap(key);
+      return map && isOwnedBy(map, cluster) ? map : undefined;
+    };
     return await handleRebootRequests({ client, clock, findConfigMap }, cluster, signal);
   }
 
@@ -187,8 +194,9 @@ export class ClusterServices {
       const data = known.get(key);
       const result = data && toAddresses(data, networks);
       if (result?.kind === "trouble") missing.push(`BareMetalHost ${key} has ${result.trouble}`);
-      const own = result?.kind === "addresses" ? result.addresses : new Map<string, string>();
-      machines.push({ namespace, name, role, standby, addresses: own });
+      // Without an address on one network, a host still serves on the others.
+      const own = data === undefined || "problem" in data ? NO_ADDRESSES : data.addresses;
+      machines.push({ namespace, name, role, standby, addresses: pickNetworks(own, networks) });
     }
     return { machines, missing };
   }
@@ -211,4 +219,12 @@ export class ClusterServices {
       return { ...endpoint, nodePort };
     });
   }
+}
+
+/** The addresses on some networks. A status names no others. */
+function pickNetworks(
+  addresses: ReadonlyMap<string, string>,
+  networks: readonly string[],
+): ReadonlyMap<string, string> {
+  return new Map([...addresses].filter(([network]) => networks.includes(network)));
 }

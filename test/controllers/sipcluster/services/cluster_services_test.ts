@@ -1,0 +1,78 @@
+/**
+ * The services of clusters on a simulated API server: what one service or one cluster does to another.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import type {
+  JumpHost,
+  SipClusterSpec,
+  SipServices,
+} from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { HOST_LABELS, OAM_NETWORK } from "../../../../lib/simulator/metal3/hosts.ts";
+import { until } from "../../../support/nodes/rig.ts";
+import { HOSTS, SipStage, TENANT } from "../../../support/sipcluster/stage.ts";
+
+const RACKS = [{ name: "r1", flavors: { "control-plane": 2, worker: 2 } }];
+const READY = "True ReconciliationSucceeded";
+
+function toSpec(services: SipServices, count = 1): SipClusterSpec {
+  const labelSelector = { matchLabels: { [HOST_LABELS.flavor]: "control-plane" } };
+  return { nodes: { ControlPlane: { labelSelector, count: { active: count } } }, services };
+}
+
+function toJumpHost(nodePort: number, nodeInterfaceId: string = OAM_NETWORK): JumpHost {
+  const image = "registry.example/jump-host:1";
+  return { image, nodePort, nodeInterfaceId, nodeSSHPrivateKeys: "node-keys" };
+}
+
+test("a new service on a network that no host has takes no server from a load balancer", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 2));
+  await stage.untilCondition("a", "Ready", READY);
+  const readServers = (): readonly string[] => {
+    const name = "loadbalancer-controlplane-a";
+    const secret = stage.listOwned("secrets").find(({ metadata }) => metadata.name === name);
+    const file: unknown = Object(secret?.["data"])["haproxy.cfg"];
+    return (
+      Buffer.from(String(file), "base64")
+        .toString("utf8")
+        .match(/^ *server .+$/gm) ?? []
+    );
+  };
+  const before = readServers();
+  expect(before).toHaveLength(2);
+  stage.change("a", {
+    services: { jumpHost: [{ ...toJumpHost(30_002, "misspelt") }] },
+  });
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  expect(readServers()).toEqual(before);
+  expect(await stage.untilCondition("a", "ServicesReady", "True ServicesAvailable")).toContain(
+    `BareMetalHost ${HOSTS}/r1-control-plane-1 has no network "misspelt"`,
+  );
+});
+
+test("a cluster answers no requests to the jump host of another one whose objects have the same names", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { objects } = stage.kubernetes;
+  stage.create("a", toSpec({ jumpHost: [toJumpHost(30_002)] }));
+  stage.create("a-2", toSpec({ jumpHost: [toJumpHost(30_001)] }));
+  await stage.untilCondition("a-2", "Ready", READY);
+  stage.change("a", {
+    services: { jumpHost: [{ ...toJumpHost(30_002) }, { ...toJumpHost(30_003) }] },
+  });
+  await stage.untilCondition("a", "ServicesReady", "False NameTaken");
+  // Only cluster `a` looks at requests now.
+  stage.change("a-2", { nodes: { ControlPlane: { count: { active: -1 } } } });
+  await stage.untilCondition("a-2", "Ready", "False InvalidSpec");
+  const [host = ""] = stage.listHosts("a").map((text) => text.split(" ")[0] ?? "");
+  const key = "request.00000000-0000-4000-8000-000000000001";
+  const request = JSON.stringify({ host: `${HOSTS}/${host}`, time: Date.now() / 1_000 });
+  const requests = { namespace: TENANT, name: "jumphost-a-2-requests" };
+  objects.patch("configmaps", requests, { data: { [key]: request } });
+  stage.change("a", { nodes: { ControlPlane: { count: { active: 0 } } } });
+  await until("cluster a was looked at", () => stage.listHosts("a").length === 0);
+  await stage.untilQuiet();
+  expect(objects.get("configmaps", requests)?.["data"]).toEqual({ [key]: request });
+});
