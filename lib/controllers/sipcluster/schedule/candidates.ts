@@ -34,6 +34,14 @@ export function toFindRefusal(set: NodeSet | undefined): FindRefusal {
 /** The refusal of most hosts. */
 export const UNMATCHED = "not matched by the selector";
 
+/** For whom hosts are grouped. */
+export interface GroupingOptions {
+  readonly wishes: readonly Wish[];
+  readonly domains: Domains;
+  /** Hosts that come after all others. @default {none} */
+  readonly last?: ReadonlySet<HostFacts>;
+}
+
 /**
  * Groups the hosts that suit these roles by what decides about them. First come hosts that the cluster would give back,
  * which then only change their role; then hosts with the topology labels of these roles, before those of which the
@@ -41,18 +49,18 @@ export const UNMATCHED = "not matched by the selector";
  */
 export function groupHosts(
   hosts: readonly HostFacts[],
-  { wishes, domains }: { readonly wishes: readonly Wish[]; readonly domains: Domains },
+  { wishes, domains, last = new Set() }: GroupingOptions,
 ): Pick<Problem, "groups" | "orders"> {
   const judges = wishes.map(({ set, need }) => (need > 0 ? toFindRefusal(set) : undefined));
   const byName = new Map<string, { readonly group: HostGroup; readonly number: number }>();
   const keysOf = new Map<string, readonly string[]>();
   const groups: HostGroup[] = [];
-  const ranked: number[][][] = [0, 1, 2, 3].map(() => wishes.map((): number[] => []));
+  const ranked: number[][][] = [0, 1, 2, 3, 4, 5].map(() => wishes.map((): number[] => []));
   for (const host of hosts) {
     let suits = "";
     for (const judge of judges) suits += judge && judge(host) === undefined ? "y" : "n";
     if (!suits.includes("y")) continue;
-    let rank = host.claim ? 0 : 2;
+    let rank = last.has(host) ? 4 : host.claim ? 0 : 2;
     let name = `${rank}${suits}`;
     let keys = keysOf.get(suits);
     if (keys === undefined) keysOf.set(suits, (keys = listKeys(suits, wishes, domains)));

@@ -6,6 +6,7 @@ import type { NodeSet } from "../resource/sip_cluster.ts";
 import { listTopologyKeys } from "./domains.ts";
 import { readLabel } from "./label_selector.ts";
 import { listKeepable, type OwnHost, type RoleHosts } from "./own_hosts.ts";
+import type { HostFacts } from "./types.ts";
 
 /** What a role keeps, before it takes others. */
 export interface Contraction {
@@ -28,6 +29,8 @@ export interface ContractionOptions {
   readonly releasesUsed: boolean;
   /** Hosts of other roles that crowd the same domains. */
   readonly neighbours: readonly OwnHost[];
+  /** Hosts that another role needs. @default {none} */
+  readonly needed?: ReadonlySet<HostFacts>;
 }
 
 /** What a role wants. An absent role wants none. */
@@ -39,20 +42,20 @@ export function toWanted(set: NodeSet | undefined): Wanted {
 }
 
 /**
- * Chooses the hosts that leave, one after the other: first those not in use; then of the kind of which there are too
- * many, standby before active; then in the most crowded domain; then the last by key. Hosts in use leave only if
+ * Chooses the hosts that leave, one after the other: first those not in use; then those that another role needs; then
+ * of the kind of which there are too many, standby before active; then in the most crowded domain; then the last by key. Hosts in use leave only if
  * `releasesUsed` allows it, untouchable ones never.
  */
 export function planContraction(
   hosts: RoleHosts | undefined,
   options: ContractionOptions,
 ): Contraction {
-  const { set, releasesUsed, neighbours } = options;
+  const { set, releasesUsed, neighbours, needed = new Set() } = options;
   const wanted = toWanted(set);
   const { loose = [], used = [], untouchable = [] } = hosts ?? {};
   const surplus = loose.length + used.length + untouchable.length - wanted.active - wanted.standby;
   const all = new Set(listKeepable(hosts));
-  const crowd: Crowd = { stay: all, wanted, keys: listTopologyKeys(set), neighbours };
+  const crowd: Crowd = { stay: all, wanted, keys: listTopologyKeys(set), neighbours, needed };
   const leave = removeSome(crowd, [...loose, ...(releasesUsed ? used : [])], surplus);
   const stay = [...crowd.stay];
   const blocked = removeSome(crowd, used, surplus - leave.length);
@@ -66,6 +69,7 @@ interface Crowd {
   readonly wanted: Wanted;
   readonly keys: readonly string[];
   readonly neighbours: readonly OwnHost[];
+  readonly needed: ReadonlySet<HostFacts>;
 }
 
 /** Removes up to `count` of these hosts from a crowd, and returns them. */
@@ -94,6 +98,7 @@ function chooseLeaver(crowd: Crowd, mayLeave: ReadonlySet<OwnHost>): OwnHost | u
     Math.max(0, ...keys.map((key, at) => counts[at]?.get(readLabel(labels, key)) ?? 0));
   const rank = (host: OwnHost): readonly number[] => [
     host.isInUse ? 1 : 0,
+    crowd.needed.has(host) ? 0 : 1,
     hasTooMany[host.claim.standby ? "standby" : "active"] ? 0 : 1,
     host.claim.standby ? 0 : 1,
     -countIn(host),

@@ -3,7 +3,6 @@
  * @module
  */
 import type { Key } from "../../../kube/cache/store.ts";
-import type { Role } from "../resource/sip_cluster.ts";
 import { toFindRefusal, UNMATCHED, type Wish } from "./candidates.ts";
 import type { Domains, Member } from "./domains.ts";
 import { readLabel } from "./label_selector.ts";
@@ -45,20 +44,12 @@ export function reportSearch(
   return { missing, eligible: eligible[role] ?? 0, rejected, refused };
 }
 
-function* listReasons(
-  { wishes, hosts, held, matching, domains }: Search,
-  role: number,
-): Iterable<[Key, string]> {
+function* listReasons(search: Search, role: number): Iterable<[Key, string]> {
+  const { wishes, hosts, held, domains } = search;
   const wish = wishes[role];
   if (wish === undefined) return;
-  const takers = new Map<Key, Role>();
-  for (const [at, picks] of matching.picks.entries()) {
-    for (const host of picks) takers.set(host, wishes[at]?.role ?? wish.role);
-  }
-  const chosen = hosts.flatMap((host): Member[] => {
-    const taker = takers.get(host.key);
-    return taker === undefined ? [] : [{ host, role: taker }];
-  });
+  const chosen = listChosen(search);
+  const takers = new Map(chosen.map((member) => [member.host.key, member.role]));
   const closed = [...domains.listClosed(wish.role, [...held, ...chosen])];
   const findRefusal = toFindRefusal(wish.set);
   for (const host of hosts) {
@@ -71,7 +62,19 @@ function* listReasons(
   }
 }
 
-function findClosed(
+/** The hosts that were found, in the roles that they were found for. */
+export function listChosen({ wishes, hosts, matching }: Search): readonly Required<Member>[] {
+  const roles = new Map(
+    wishes.flatMap(({ role }, at) => (matching.picks[at] ?? []).map((host) => [host, role])),
+  );
+  return hosts.flatMap((host) => {
+    const role = roles.get(host.key);
+    return role === undefined ? [] : [{ host, role }];
+  });
+}
+
+/** Why a host cannot join, by what {@linkcode Domains.listClosed} says. */
+export function findClosed(
   { labels }: HostFacts,
   closed: readonly (readonly [string, ReadonlySet<string>])[],
 ): string | undefined {

@@ -9,7 +9,7 @@ import { Domains, type Member } from "./domains.ts";
 import { findMatching } from "./matching/matching.ts";
 import type { Problem } from "./matching/problem.ts";
 import { byKey, listKeepable, type OwnHost, type SortedHosts, sortHosts } from "./own_hosts.ts";
-import { reportSearch, type Search } from "./report.ts";
+import { findClosed, listChosen, reportSearch, type Search } from "./report.ts";
 import { type Rated, rateHosts } from "./standby.ts";
 import type { HostFacts, RoleReport, Schedule, ScheduleInput, Surplus } from "./types.ts";
 
@@ -31,8 +31,7 @@ const LIMITS = { maxSteps: 60_000, maxGroups: 1_500 };
  */
 export function schedule(input: ScheduleInput): Schedule {
   const sorted = sortHosts(input);
-  const contractions = planContractions(input, sorted);
-  const search = searchHosts(input, { sorted, contractions });
+  const { contractions, search } = propose(input, sorted);
   const teams = ROLES.map((role, at) => formTeam(role, { at, sorted, contractions, search }));
   const rated = teams.flatMap(({ members }) => members);
   const kept = rated.filter(({ host }) => host.claim !== undefined).sort(byHost);
@@ -69,15 +68,49 @@ export function schedule(input: ScheduleInput): Schedule {
 
 type Contractions = ReadonlyMap<Role, Contraction>;
 
+/** Which hosts leave their roles, and what was found for others. */
+interface Proposal {
+  readonly contractions: Contractions;
+  readonly search: Search;
+}
+
+/**
+ * Which hosts leave is decided first. If a role misses hosts then, it is asked which hosts it would take if any idle
+ * host of a role with too many could leave. Those, and those that may not stand beside what it takes, leave first, if
+ * that is enough.
+ */
+function propose(input: ScheduleInput, sorted: SortedHosts): Proposal {
+  const contractions = planContractions(input, sorted);
+  const search = searchHosts(input, { sorted, contractions });
+  const loose = [...contractions].flatMap(([role, { leave, stay }]) => {
+    const idle = new Set(leave.length > 0 ? sorted.own.get(role)?.loose : []);
+    return stay.filter((host) => idle.has(host));
+  });
+  if (search.matching.isFull || loose.length === 0) return { contractions, search };
+  const free = searchHosts(input, { sorted, contractions, loose: new Set(loose) });
+  if (!free.matching.isFull) return { contractions, search };
+  const chosen = listChosen(free);
+  const needed = [...contractions].flatMap(([role, { stay, leave }]) => {
+    const closed = [...free.domains.listClosed(role, chosen)];
+    return [...stay, ...leave].filter((host) => findClosed(host, closed) !== undefined);
+  });
+  const taken = chosen.map(({ host }) => host);
+  const others = planContractions(input, sorted, new Set([...taken, ...needed]));
+  const again = searchHosts(input, { sorted, contractions: others });
+  return again.matching.isFull ? { contractions: others, search: again } : { contractions, search };
+}
+
 function planContractions(
   { nodes, scheduling = {} }: ScheduleInput,
   { own }: SortedHosts,
+  needed?: ReadonlySet<HostFacts>,
 ): Contractions {
   const releasesUsed = scheduling.releaseConsumedHosts === true;
   const plan = (role: Role): Contraction => {
     const others = scheduling.spreadAcrossRoles === true ? ROLES.filter((one) => one !== role) : [];
     const neighbours = others.flatMap((other) => listKeepable(own.get(other)));
-    return planContraction(own.get(role), { set: nodes[role], releasesUsed, neighbours });
+    const options = { set: nodes[role], releasesUsed, neighbours };
+    return planContraction(own.get(role), { ...options, ...(needed && { needed }) });
   };
   return new Map(ROLES.map((role) => [role, plan(role)]));
 }
@@ -85,12 +118,14 @@ function planContractions(
 interface Standing {
   readonly sorted: SortedHosts;
   readonly contractions: Contractions;
+  /** Hosts that stay unless another role takes them. @default {none} */
+  readonly loose?: ReadonlySet<HostFacts>;
 }
 
 /** Searches for what roles miss, among free hosts and those that other roles give back. */
 function searchHosts(
   { nodes, scheduling }: ScheduleInput,
-  { sorted, contractions }: Standing,
+  { sorted, contractions, loose = new Set() }: Standing,
 ): Search {
   const domains = new Domains(nodes, scheduling);
   const wishes = ROLES.map((role): Wish => {
@@ -100,13 +135,16 @@ function searchHosts(
   });
   const leaving = [...contractions.values()].flatMap(({ leave }) => leave);
   const isNeeded = wishes.some(({ need }) => need > 0);
-  const hosts = isNeeded ? [...leaving, ...sorted.strays.loose, ...sorted.free].sort(byKey) : [];
+  const offered = [...leaving, ...loose, ...sorted.strays.loose, ...sorted.free];
+  const hosts = isNeeded ? offered.sort(byKey) : [];
   const staying: Member[] = ROLES.flatMap((role) =>
-    (contractions.get(role)?.stay ?? []).map((host) => ({ host, role })),
+    (contractions.get(role)?.stay ?? [])
+      .filter((host) => !loose.has(host))
+      .map((host) => ({ host, role })),
   );
   const stuck = [...sorted.strays.used, ...sorted.strays.untouchable].map((host) => ({ host }));
   const held = [...staying, ...stuck];
-  const { groups, orders } = groupHosts(hosts, { wishes, domains });
+  const { groups, orders } = groupHosts(hosts, { wishes, domains, last: loose });
   const problem: Problem = {
     needs: wishes.map(({ need }) => need),
     groups,

@@ -15,7 +15,7 @@ import {
 } from "../../../support/sipcluster/scheduling.ts";
 
 const KEYS = ["rack", "feed", "room"];
-const ROUNDS = 3_000;
+const ROUNDS = 1_500;
 
 /** A host, and its role if it has one. */
 type Placed = readonly [HostFacts, Role | undefined];

@@ -410,6 +410,36 @@ describe("schedule() changes over", () => {
     expect(describeAssignments(decision.keep)).toEqual(["a ControlPlane", "b Worker"]);
     expect(decision.giveBack).toEqual([]);
   });
+
+  test("the only host that suits the other role, though others would leave first", () => {
+    const hosts = [
+      toHost("a", { role: "ControlPlane", labels: { big: "yes" } }),
+      toHost("b", { role: "ControlPlane" }),
+      toHost("c", { role: "ControlPlane", standby: true }),
+    ];
+    const big = { labelSelector: { matchLabels: { big: "yes" } }, count: { active: 1 } };
+    const decision = decide(hosts, { ControlPlane: toNodeSet(1), Worker: big });
+    expect(describeAssignments(decision.keep)).toEqual(["a Worker", "b ControlPlane"]);
+    expect(describeAssignments(decision.giveBack)).toEqual(["c ControlPlane standby"]);
+    const two = decide(hosts, {
+      ControlPlane: toNodeSet(1),
+      Worker: { ...big, count: { active: 2 } },
+    });
+    expect(describeAssignments(two.keep)).toEqual(["a ControlPlane"]);
+  });
+
+  test("the host of a rack that the other role needs, if anti-affinity holds between roles", () => {
+    const hosts = [
+      toHost("a", { role: "ControlPlane", labels: { [RACK]: "r1" } }),
+      toHost("b", { role: "ControlPlane", labels: { [RACK]: "r2" } }),
+      toHost("x", { labels: { [RACK]: "r1", big: "yes" } }),
+    ];
+    const big = { labelSelector: { matchLabels: { big: "yes" } }, count: { active: 1 } };
+    const nodes = { ControlPlane: toNodeSet(1, 0, RACK), Worker: big };
+    const decision = decide(hosts, nodes, { spreadAcrossRoles: true });
+    expect(describeAssignments(decision.keep)).toEqual(["b ControlPlane"]);
+    expect(describeAssignments(decision.add)).toEqual(["x Worker"]);
+  });
 });
 
 describe("schedule() reports", () => {

@@ -23,7 +23,7 @@ function nameHosts(problem: Problem): readonly string[] {
 describe("findMatching()", () => {
   test("agrees with a search that tries every choice", () => {
     let full = 0;
-    for (let seed = 1; seed <= 6_000; seed += 1) {
+    for (let seed = 1; seed <= 3_000; seed += 1) {
       const problem = drawProblem(new Random(seed), 9);
       const { picks, isFull, isProven } = findMatching(problem, ENOUGH);
       const best = countBest(problem);
@@ -38,8 +38,8 @@ describe("findMatching()", () => {
       full += isFull ? 1 : 0;
     }
     // Both answers are common.
-    expect(full).toBeGreaterThan(1_500);
-    expect(full).toBeLessThan(4_500);
+    expect(full).toBeGreaterThan(750);
+    expect(full).toBeLessThan(2_250);
   });
 
   test("never chooses what does not fit, and never claims a proof, with hardly a step to search", () => {

@@ -33,7 +33,7 @@ function search(problem: Problem, maxSteps = 1_000_000): Found {
 
 describe("searchPicks()", () => {
   test("finds the largest choice from nothing", () => {
-    for (let seed = 10_001; seed <= 12_000; seed += 1) {
+    for (let seed = 10_001; seed <= 11_000; seed += 1) {
       const problem = drawProblem(new Random(seed), 8);
       const { picks, isProven } = search(problem);
       expect([seed, picks.length, isProven]).toEqual([seed, countBest(problem), true]);
