@@ -43,8 +43,8 @@ export function toWanted(set: NodeSet | undefined): Wanted {
 
 /**
  * Chooses the hosts that leave, one after the other: first those not in use; then those that another role needs; then
- * of the kind of which there are too many, standby before active; then in the most crowded domain; then the last by key. Hosts in use leave only if
- * `releasesUsed` allows it, untouchable ones never.
+ * of the kind of which there are too many, standby before active; then in the most crowded domain; then the last by
+ * key. Hosts in use leave only if `releasesUsed` allows it, untouchable ones never.
  */
 export function planContraction(
   hosts: RoleHosts | undefined,
