@@ -20,7 +20,12 @@ import type { HostIndex } from "./hosts/host_index.ts";
 import { applySchedule, type MembershipOptions, releaseAll } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkSpec } from "./resource/check_spec.ts";
-import { describeShortfall, nameSome, type ServiceState } from "./resource/conditions.ts";
+import {
+  describeShortfall,
+  nameSome,
+  type RefusedStep,
+  type ServiceState,
+} from "./resource/conditions.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { describeProblems } from "./resource/problems.ts";
@@ -133,7 +138,9 @@ export class SipClusterReconciler {
     if (schedule.isSatisfied) index.stopWaiting(key);
     else index.wait(key, toWants(spec, schedule));
     this.#narrate(cluster, schedule);
-    const served = await services.serve(cluster, spec, signal);
+    const served = await this.#try(cluster, "services", signal, () =>
+      services.serve(cluster, spec, signal),
+    );
     const outcome: Outcome = { kind: "served", schedule, ...served };
     this.#last.set(key, { state: judge(schedule, served.services), schedule });
     for (const { service, message = "" } of served.services.filter(hasFailed)) {
@@ -184,7 +191,7 @@ export class SipClusterReconciler {
   /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
   async #try<T>(
     cluster: SipCluster,
-    step: "labels" | "networkData",
+    step: RefusedStep,
     signal: AbortSignal,
     act: () => Promise<T>,
   ): Promise<T> {

@@ -55,15 +55,17 @@ export function listInvalidFindings(problems: readonly SpecProblem[]): readonly 
   ];
 }
 
-/**
- * The conditions that change if Kubernetes refuses what hosts need; the others stay.
- *
- * @param step What was refused: to write `labels`, or to read `networkData`
- */
-export function listRefusedFindings(
-  step: "labels" | "networkData",
-  message: string,
-): readonly Finding[] {
+/** What Kubernetes refused: to write labels of hosts, to read their network data, or to read what services need. */
+export type RefusedStep = "labels" | "networkData" | "services";
+
+/** The conditions that change if Kubernetes refuses what hosts or services need; the others stay. */
+export function listRefusedFindings(step: RefusedStep, message: string): readonly Finding[] {
+  if (step === "services") {
+    return [
+      toFinding("Ready", Ready.services, message),
+      toFinding("ServicesReady", ServicesReady.refused, message),
+    ];
+  }
   return [
     toFinding("Ready", Ready[step], message),
     toFinding("Scheduled", Scheduled[step], message),

@@ -10,6 +10,7 @@ import {
   listFindings,
   listInvalidFindings,
   listRefusedFindings,
+  type RefusedStep,
   type ServiceState,
   toConditions,
 } from "./conditions.ts";
@@ -36,8 +37,7 @@ export type Outcome =
     }
   | {
       readonly kind: "refused";
-      /** What Kubernetes refused: to write labels of hosts, or to read their network data. */
-      readonly step: "labels" | "networkData";
+      readonly step: RefusedStep;
       /** Why, in a sentence without a full stop. */
       readonly message: string;
     }

@@ -6,6 +6,7 @@ import {
   listFindings,
   listInvalidFindings,
   listRefusedFindings,
+  type RefusedStep,
   type ServedCluster,
   toConditions,
 } from "../../../../lib/controllers/sipcluster/resource/conditions.ts";
@@ -323,11 +324,12 @@ test("every reason of a finding is on the reference page, except those of servic
 });
 
 test("listRefusedFindings() says what Kubernetes refuses, and leaves the other conditions", () => {
-  const lines = (step: "labels" | "networkData"): string[] =>
+  const lines = (step: RefusedStep): string[] =>
     listRefusedFindings(step, "forbidden").map(({ type, reason }) => `${type} ${reason}`);
   expect(lines("labels")).toEqual(["Ready UnableToApplyLabels", "Scheduled UnableToApplyLabels"]);
   expect(lines("networkData")).toEqual([
     "Ready UnableToReadNetworkData",
     "Scheduled UnableToReadNetworkData",
   ]);
+  expect(lines("services")).toEqual(["Ready InfraServiceFailure", "ServicesReady ObjectRefused"]);
 });

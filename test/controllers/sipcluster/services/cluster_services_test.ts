@@ -76,3 +76,32 @@ test("a cluster answers no requests to the jump host of another one whose object
   await stage.untilQuiet();
   expect(objects.get("configmaps", requests)?.["data"]).toEqual({ [key]: request });
 });
+
+test("a jump host whose Secret is refused stops no other service, and the conditions name it", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { faults } = stage.kubernetes;
+  faults.refuse({ verb: "create", resource: "secrets", status: 403, message: "exceeded quota" });
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  const services = { loadBalancerControlPlane: [loadBalancer], jumpHost: [toJumpHost(30_002)] };
+  stage.create("a", toSpec(services));
+  const message = await stage.untilCondition("a", "ServicesReady", "False InfraServiceFailure");
+  expect(message).toContain("exceeded quota");
+  expect(stage.listOwned("services").map(({ metadata }) => metadata.name)).toEqual([
+    "loadbalancer-controlplane-a",
+  ]);
+});
+
+test("a cluster whose Secrets cannot be read any more is not said to be ready", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  await stage.stop();
+  const allow = stage.kubernetes.faults.deny({ verb: "get", resource: "secrets" });
+  await stage.run();
+  await stage.untilCondition("a", "ServicesReady", "False ObjectRefused");
+  await stage.untilCondition("a", "Ready", "False InfraServiceFailure");
+  allow();
+  await stage.untilCondition("a", "Ready", READY);
+});

@@ -22,7 +22,7 @@ export type HostKey = { readonly publicKey: string } | { readonly problem: strin
  * Secret is never replaced, so users can bring a key of their own.
  *
  * @returns By the name of the Secret
- * @throws {KubeError} if the API server does not answer or refuses
+ * @throws {KubeError} if the API server does not answer. A missing right or a quota is a problem of that jump host
  */
 export async function ensureHostKeys(
   client: Pick<KubeClient, "read" | "create">,
@@ -32,12 +32,26 @@ export async function ensureHostKeys(
   const keys = new Map<string, HostKey>();
   for (const index of cluster.spec?.services.jumpHost?.keys() ?? []) {
     const names = toJumpHostNames(cluster, index);
+    keys.set(names.hostKeys, await ensureHostKey(client, cluster, names, signal));
+  }
+  return keys;
+}
+
+async function ensureHostKey(
+  client: Pick<KubeClient, "read" | "create">,
+  cluster: SipCluster,
+  names: JumpHostNames,
+  signal: AbortSignal,
+): Promise<HostKey> {
+  try {
     const secret =
       (await findSecret(client, cluster, names, signal)) ??
       (await createSecret(client, cluster, names, signal));
-    keys.set(names.hostKeys, toHostKey(names.hostKeys, secret));
+    return toHostKey(names.hostKeys, secret);
+  } catch (error) {
+    if (!isKubeError(error, "forbidden")) throw error;
+    return { problem: `Secret ${names.hostKeys} cannot be read or made: ${error.message}` };
   }
-  return keys;
 }
 
 async function findSecret(

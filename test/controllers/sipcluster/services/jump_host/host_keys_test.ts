@@ -116,6 +116,14 @@ describe("ensureHostKeys()", () => {
     expect(client.writes).toEqual([]);
   });
 
+  test("says which Secret a missing right or a quota prevents", async () => {
+    client.onWrite = () => {
+      throw new KubeError("forbidden", "exceeded quota");
+    };
+    const problem = `Secret ${NAME} cannot be read or made: exceeded quota`;
+    expect(await ensure()).toEqual(new Map([[NAME, { problem }]]));
+  });
+
   test("asks for nothing without a jump host", async () => {
     client.answerRead = () => {
       throw new TypeError("asked");
