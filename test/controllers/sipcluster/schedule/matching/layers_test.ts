@@ -47,6 +47,19 @@ test("countAtMost() is what the tightest key of each role allows", () => {
   }
 });
 
+test("countAtMost() counts a key once that roles share", () => {
+  const problem = {
+    ...toProblem([2, 2], HOSTS),
+    scopes: [
+      ["rack", "a"],
+      ["rack", "b"],
+    ],
+  };
+  const reduced = reduce(problem);
+  const limits = countLimits(reduced.groups, reduced);
+  expect(countAtMost(reduced.groups, reduced, limits)).toBe(3);
+});
+
 test("chooseLayers() takes the two tightest keys of a role", () => {
   const hosts = PLACES.slice(0, 5).map((place, at) => toGroup(`h${at}`, [at + 20, ...place]));
   const reduced = reduce(toProblem([3], hosts));
