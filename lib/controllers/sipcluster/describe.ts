@@ -61,7 +61,8 @@ export function describeCluster(
       const report = schedule?.reports.get(role);
       const rejected = [...(report?.rejected ?? [])].map(([reason, of]) => ({ reason, hosts: of }));
       const refused = [...(report?.refused ?? [])].map(([host, reason]) => ({ host, reason }));
-      const eligible = report && { eligible: report.eligible };
+      // Nothing is missing: then no host was looked for.
+      const eligible = report && report.missing > 0 && { eligible: report.eligible };
       return [{ role, wanted, have, ...eligible, rejected, refused }];
     }),
     conditions: conditions.map(({ type, status, reason, message }) => ({

@@ -20,7 +20,7 @@ export interface SipRoleView {
   readonly role: string;
   readonly wanted: number;
   readonly have: number;
-  /** Free hosts that fit, before anti-affinity. Absent: this process did not choose hosts yet. */
+  /** Free hosts that fit, before anti-affinity. Absent: none was looked for. */
   readonly eligible?: number;
   /** Why hosts were refused in the last decision, the most frequent reason first. Empty if none are missing. */
   readonly rejected: readonly { readonly reason: string; readonly hosts: number }[];

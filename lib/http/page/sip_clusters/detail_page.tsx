@@ -154,7 +154,7 @@ function Roles({ cluster: { roles } }: Pick<SipClusterPageOptions, "cluster">): 
                 <th scope="row">{role.role}</th>
                 <td data-label={ROLE_TITLES[1]}>{role.wanted}</td>
                 <td data-label={ROLE_TITLES[2]}>{role.have}</td>
-                <td data-label={ROLE_TITLES[3]}>{role.eligible ?? "not known yet"}</td>
+                <td data-label={ROLE_TITLES[3]}>{role.eligible ?? ""}</td>
                 <td data-label={ROLE_TITLES[4]}>{describeRejected(role)}</td>
               </tr>
             ))}
