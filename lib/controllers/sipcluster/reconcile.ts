@@ -105,7 +105,10 @@ export class SipClusterReconciler {
     const key = toKey(cluster);
     const { deletionTimestamp } = cluster.metadata;
     if (deletionTimestamp !== undefined) {
-      return await this.#release(cluster, deletionTimestamp, signal);
+      const toOutcome = (obstacle: string): Outcome => ({ kind: "deleting", obstacle });
+      return await this.#try(cluster, toOutcome, signal, () =>
+        this.#release(cluster, deletionTimestamp, signal),
+      );
     }
     const checked = checkSpec(cluster.spec);
     if (!checked.isValid) {
@@ -138,7 +141,7 @@ export class SipClusterReconciler {
     if (schedule.isSatisfied) index.stopWaiting(key);
     else index.wait(key, toWants(spec, schedule));
     this.#narrate(cluster, schedule);
-    const served = await this.#try(cluster, "services", signal, () =>
+    const served = await this.#try(cluster, refusedAt("services"), signal, () =>
       services.serve(cluster, spec, signal),
     );
     const outcome: Outcome = { kind: "served", schedule, ...served };
@@ -172,14 +175,14 @@ export class SipClusterReconciler {
     const { client } = this.#options;
     const membership = this.#toMembership(toKey(cluster));
     for (let decisions = 1; ; decisions += 1) {
-      const choice = await this.#try(cluster, "networkData", signal, () =>
+      const choice = await this.#try(cluster, refusedAt("networkData"), signal, () =>
         this.#chooser.choose(cluster, spec, signal),
       );
       if (changesHosts(choice.schedule)) {
         await requireCurrent(client, cluster, signal);
         if (await this.#firstLook.take(toKey(cluster), signal)) continue;
       }
-      const isOvertaken = await this.#try(cluster, "labels", signal, () =>
+      const isOvertaken = await this.#try(cluster, refusedAt("labels"), signal, () =>
         applySchedule(cluster, choice.schedule, membership, signal),
       );
       if (!isOvertaken) return choice;
@@ -191,7 +194,7 @@ export class SipClusterReconciler {
   /** Says in the status what Kubernetes refuses, before the back-off. Other errors end by themselves. */
   async #try<T>(
     cluster: SipCluster,
-    step: RefusedStep,
+    toOutcome: (message: string) => Outcome,
     signal: AbortSignal,
     act: () => Promise<T>,
   ): Promise<T> {
@@ -200,11 +203,7 @@ export class SipClusterReconciler {
     } catch (error) {
       if (isKubeError(error, "forbidden") || isKubeError(error, "invalid")) {
         this.#last.set(toKey(cluster), { state: "failing" });
-        await this.#writer.writeStatus(
-          cluster,
-          { kind: "refused", step, message: error.message },
-          signal,
-        );
+        await this.#writer.writeStatus(cluster, toOutcome(error.message), signal);
       }
       throw error;
     }
@@ -273,6 +272,10 @@ export class SipClusterReconciler {
       );
     }
   }
+}
+
+function refusedAt(step: RefusedStep): (message: string) => Outcome {
+  return (message) => ({ kind: "refused", step, message });
 }
 
 /** Whether a service will not become ready by itself. */

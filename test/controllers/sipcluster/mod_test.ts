@@ -189,3 +189,16 @@ test("a cluster that is deleted tries again if other programs change its hosts a
   await until("it is gone", () => stage.read("a") === undefined);
   expect(stage.listTaken()).toEqual([]);
 });
+
+test("a cluster that is deleted says what the API server refuses", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 0));
+  await stage.untilCondition("a", "Ready", READY);
+  const allow = stage.kubernetes.faults.deny({ verb: "delete", resource: "deployments" });
+  stage.delete("a");
+  const message = await stage.untilCondition("a", "Ready", "False UnableToDecommission");
+  expect(message).toContain("loadbalancer-controlplane-a");
+  allow();
+  await until("it is gone", () => stage.read("a") === undefined);
+  expect(stage.listTaken()).toEqual([]);
+});

@@ -12,7 +12,8 @@ import type { AddressReader } from "../hosts/address_reader.ts";
 import type { HostIndex } from "../hosts/host_index.ts";
 import { toAddresses } from "../hosts/network_data.ts";
 import { checkSpec } from "../resource/check_spec.ts";
-import type { ServiceState } from "../resource/conditions.ts";
+import { nameSome, type ServiceState } from "../resource/conditions.ts";
+import { CONDITION_WORDS } from "../resource/words.ts";
 import { type Endpoint, type SipCluster, type SipClusterSpec } from "../resource/sip_cluster.ts";
 import { ServiceApplier } from "./apply.ts";
 import { isOwnedBy } from "./apply/ownership.ts";
@@ -104,10 +105,7 @@ export class ClusterServices {
       if (problem) return { ...problem, isReady: false };
       return judgeReadiness(plan, this.#findDeployment(cluster, plan));
     });
-    const unreachable: ServiceState[] =
-      missing.length === 0
-        ? []
-        : [{ service: "hosts", isReady: true, message: missing.join("; ") }];
+    const unreachable = missing.length > 0 ? [judgeHosts(missing, machines.length)] : [];
     return {
       machines,
       services: [...states, ...unreachable],
@@ -227,4 +225,11 @@ function pickNetworks(
   networks: readonly string[],
 ): ReadonlyMap<string, string> {
   return new Map([...addresses].filter(([network]) => networks.includes(network)));
+}
+
+/** A cluster none of whose hosts has its addresses serves nothing, mostly because an ID is misspelt. */
+function judgeHosts(missing: readonly string[], count: number): ServiceState {
+  const state = { service: "hosts", message: nameSome(missing) };
+  if (missing.length < count) return { ...state, isReady: true };
+  return { ...state, isReady: false, reason: CONDITION_WORDS.ServicesReady.failed.reason };
 }

@@ -61,7 +61,7 @@ function planJumpHost(input: JumpHostInput, entry: JumpHost, index: number): Ser
     endpoints: [{ service, nodePort: entry.nodePort }],
     ...(isWhole
       ? { deployment: names.name }
-      : { problem: { reason: REASON, message: `${service}: ${made.problem}` } }),
+      : { problem: { reason: REASON, message: made.problem } }),
   };
 }
 

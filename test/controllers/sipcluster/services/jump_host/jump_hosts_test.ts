@@ -243,7 +243,7 @@ describe("planJumpHosts()", () => {
     ],
     "with a bad key, named by its place": [
       () => plan({ sshAuthorizedKeys: [AUTHORISED, "ssh-rsa c2VjcmV0"] }),
-      /^jumpHost: sshAuthorizedKeys\[1\] is refused: (?!.*c2VjcmV0)/,
+      /^sshAuthorizedKeys\[1\] is refused: (?!.*c2VjcmV0)/,
     ],
     "before it has a host key": [
       () => plan({}, MACHINES, new Map()),
