@@ -89,6 +89,8 @@ export interface ClusterOptions {
   readonly signal?: AbortSignal;
   /** Rules of its audit log (`rules` of an audit.k8s.io/v1 Policy). @default {as the lists of requests need it} */
   readonly auditRules?: readonly object[];
+  /** Admission plugins in addition to those that an API server has by itself. @default {none} */
+  readonly admissionPlugins?: readonly string[];
 }
 
 /** A request to delete a Node, as the audit log of the API server tells. */
@@ -164,6 +166,7 @@ interface Parts {
   readonly authority: CertificateFiles;
   readonly serving: CertificateFiles;
   readonly admin: CertificateFiles;
+  readonly admissionPlugins: readonly string[];
 }
 
 /**
@@ -188,7 +191,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     etcd = startEtcd(kubeAssets, { folder, etcdUrl, peerUrl });
     const certificates = await createCertificates(folder);
     await writeFile(toAuditPath(folder, "policy"), toAuditPolicy(options.auditRules));
-    const parts = { assets: kubeAssets, folder, signal, etcdUrl, peerUrl, port, ...certificates };
+    const { admissionPlugins = [] } = options;
+    const places = { assets: kubeAssets, folder, etcdUrl, peerUrl, port };
+    const parts = { ...places, signal, admissionPlugins, ...certificates };
     return await RunningCluster.start(parts, etcd);
   } catch (error) {
     await etcd?.stop("SIGKILL");
@@ -496,7 +501,13 @@ function apiServerFlags(parts: Parts): readonly string[] {
     // One file, whatever its size in MiB: another would have to be found.
     "audit-log-maxsize": "4096",
   };
-  return Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
+  const { admissionPlugins } = parts;
+  return [
+    ...Object.entries(flags).map(([name, value]) => `--${name}=${value}`),
+    ...(admissionPlugins.length > 0
+      ? [`--enable-admission-plugins=${admissionPlugins.join(",")}`]
+      : []),
+  ];
 }
 
 function toAuditPath(folder: string, what: "policy" | "log"): string {

@@ -67,6 +67,8 @@ export class SipClusterRig implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly #kubectl: string;
   readonly #controllers: Controller[] = [];
+  /** Of objects in namespaces, for kubectl. */
+  #kinds: string | undefined;
 
   private constructor(cluster: Cluster, kubectl: string) {
     this.cluster = cluster;
@@ -114,13 +116,19 @@ export class SipClusterRig implements AsyncDisposable {
     await this.run("apply", "-f", file);
   }
 
-  /** Applies a SIPCluster by kubectl, in a namespace of its own name. */
-  async applyCluster(name: string, spec: SipClusterSpec): Promise<void> {
+  /** Applies a SIPCluster by kubectl, in a namespace of its own name, after other objects there. */
+  async applyCluster(
+    name: string,
+    spec: SipClusterSpec,
+    others: readonly object[] = [],
+  ): Promise<void> {
     const { apiVersion, kind } = SIP_CLUSTERS;
-    await this.apply(
-      { apiVersion: "v1", kind: "Namespace", metadata: { name } },
-      { apiVersion, kind, metadata: { name, namespace: name }, spec },
-    );
+    await this.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } }, ...others, {
+      apiVersion,
+      kind,
+      metadata: { name, namespace: name },
+      spec,
+    });
   }
 
   /** Registers hosts in racks, with their network data. They are available. */
@@ -235,11 +243,15 @@ export class SipClusterRig implements AsyncDisposable {
 
   /** Everything in a namespace but Events, of every kind that the API server has: `Deployment/web`. */
   async listAll(namespace: string): Promise<string[]> {
+    this.#kinds ??= await this.#listKinds();
+    const text = await this.run("get", this.#kinds, "--namespace", namespace, "--output=name");
+    return text.trim().split("\n").filter(Boolean).toSorted();
+  }
+
+  async #listKinds(): Promise<string> {
     const flags = ["--namespaced", "--verbs=list", "--output=name"];
     const kinds = (await this.run("api-resources", ...flags)).trim().split("\n");
-    const wanted = kinds.filter((kind) => !kind.startsWith("events")).join(",");
-    const text = await this.run("get", wanted, "--namespace", namespace, "--output=name");
-    return text.trim().split("\n").filter(Boolean).toSorted();
+    return kinds.filter((kind) => !kind.startsWith("events")).join(",");
   }
 
   /** What all controllers so far logged, at most the end. */
