@@ -53,6 +53,8 @@ interface PlanInput extends ServiceInput {
   readonly auth: AuthFacts;
 }
 
+/** How soon to look again for a host key that users or an administrator must mend: Secrets are not watched. */
+const KEY_PAUSE_MS = 60_000;
 const NO_AUTH: AuthFacts = { secrets: new Map(), hasDexKinds: true, againMs: Infinity };
 
 const NO_ADDRESSES: ReadonlyMap<string, string> = new Map();
@@ -98,6 +100,7 @@ export class ClusterServices {
     const { machines, missing } = await this.#listMachines(cluster, spec, signal);
     const auth = await this.#authSecrets.read(cluster, spec.services.auth ?? [], signal);
     const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
+    const lacksKey = [...hostKeys.values()].some((key) => "problem" in key);
     const plans = this.#plan({ cluster, machines, hostKeys, auth });
     const { problems, againMs } = await this.#applier.apply(cluster, plans, signal);
     const states = plans.map((plan): ServiceState => {
@@ -110,7 +113,7 @@ export class ClusterServices {
       machines,
       services: [...states, ...unreachable],
       endpoints: plans.flatMap((plan) => this.#listEndpoints(plan)),
-      againMs: Math.min(againMs, auth.againMs),
+      againMs: Math.min(againMs, auth.againMs, lacksKey ? KEY_PAUSE_MS : Infinity),
     };
   }
 
