@@ -8,17 +8,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import {
-  skipsControllerManager,
-  startControllerManager,
-} from "../../support/process/controller_manager.ts";
+import { runPods, skipsRunningPods } from "../../support/process/running_pods.ts";
 import { toHostStatus } from "../../support/sipcluster/bare_metal_host_crd.ts";
 import { METAL, SipClusterRig } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";
 import { ROOT } from "../../support/sources.ts";
 
 const SAMPLES = join(ROOT, "deploy/manifests/sipcluster/samples");
-const kubectl = skipsControllerManager() ? undefined : await findKubectl();
+const kubectl = (await skipsRunningPods()) ? undefined : await findKubectl();
 const TIMEOUT_MS = 60_000;
 const READY = "True ReconciliationSucceeded";
 const SHORT = "False Unschedulable";
@@ -35,7 +32,7 @@ describe.skipIf(kubectl === undefined)("two clusters that compete", () => {
   beforeAll(async () => {
     rig = await SipClusterRig.start(kubectl ?? "");
     await rig.installKinds();
-    manager = startControllerManager(rig.cluster);
+    manager = runPods(rig.cluster);
     await rig.startController();
   }, 120_000);
   afterAll(async () => {

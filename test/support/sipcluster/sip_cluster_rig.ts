@@ -51,12 +51,8 @@ export const RIGHTS: readonly NeededRight[] = listRights({
 });
 const CRD_PATH = join(ROOT, "deploy/manifests/sipcluster/crd.yaml");
 const LEASES_PATH = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
-/** A busy machine may keep a renewal waiting for a second. */
-const ELECTION = [
-  "--leader-elect-lease-duration=3s",
-  "--leader-elect-renew-deadline=2s",
-  "--leader-elect-retry-period=500ms",
-];
+/** A process notices soon that the one before it is gone. */
+const ELECTION = ["--leader-elect-retry-period=500ms"];
 const NOT_FOUND = 404;
 
 /** The namespace of the hosts. */
@@ -277,7 +273,8 @@ export class SipClusterRig implements AsyncDisposable {
       "--logging-format=json",
       `--debug-address=127.0.0.1:${port}`,
       ...ELECTION,
-      ...(options.args ?? [`--controllers=${NAME}`]),
+      `--controllers=${NAME}`,
+      ...(options.args ?? []),
     ]);
     const controller = { landfall, debugUrl: `http://127.0.0.1:${port}` };
     this.#controllers.push(controller);
