@@ -11,7 +11,7 @@ import {
 import { CLUSTER_NAME, CLUSTER_NAMESPACE } from "../../../lib/controllers/sipcluster/words.ts";
 import { toPath } from "../../../lib/kube/kinds/resource.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { ApiGate } from "../../support/process/api_gate.ts";
+import { ApiGate } from "../../support/process/control_plane/api_gate.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { METAL, SipClusterRig, USERNAME } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";

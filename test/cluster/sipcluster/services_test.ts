@@ -37,7 +37,7 @@ import { type Cluster, skipsCluster, startCluster } from "../../support/process/
 import {
   hasControllerManager,
   startControllerManager,
-} from "../../support/process/controller_manager.ts";
+} from "../../support/process/control_plane/controller_manager.ts";
 import type { ServerProcess } from "../../support/process/server_process.ts";
 import { machine } from "../../support/sipcluster/machines.ts";
 

@@ -4,8 +4,8 @@
  */
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { type Cluster, kubeAssets } from "./cluster.ts";
-import { type ServerProcess, startProcess } from "./server_process.ts";
+import { type Cluster, kubeAssets } from "../cluster.ts";
+import { type ServerProcess, startProcess } from "../server_process.ts";
 
 /** Whether the folder in `KUBEBUILDER_ASSETS` has the program. */
 export async function hasControllerManager(): Promise<boolean> {

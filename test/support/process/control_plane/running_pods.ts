@@ -2,8 +2,8 @@
  * A real kube-controller-manager beside a real API server, and Pods that run without a kubelet.
  * @module
  */
-import { readJson } from "../kube/contract/client.ts";
-import { type Cluster, skipsCluster } from "./cluster.ts";
+import { readJson } from "../../kube/contract/client.ts";
+import { type Cluster, skipsCluster } from "../cluster.ts";
 import { hasControllerManager, startControllerManager } from "./controller_manager.ts";
 
 /** What makes Pods of Deployments, keeps budgets, and deletes what has no owner any more. */
