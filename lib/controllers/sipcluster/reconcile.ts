@@ -12,7 +12,7 @@ import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
 import { ClusterWriter } from "./cluster_writer.ts";
-import { changesHosts, requireCurrent } from "./freshness.ts";
+import { changesHosts, OutdatedClusterError, requireCurrent } from "./freshness.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import { FirstLook } from "./hosts/first_look.ts";
@@ -102,6 +102,16 @@ export class SipClusterReconciler {
    * @throws {KubeError} that is worth another try
    */
   async reconcile(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
+    try {
+      return await this.#reconcile(cluster, signal);
+    } catch (error) {
+      // The watch brings the newer cluster, or its end, mostly at once.
+      if (error instanceof OutdatedClusterError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
+      throw error;
+    }
+  }
+
+  async #reconcile(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
     const key = toKey(cluster);
     const { deletionTimestamp } = cluster.metadata;
     if (deletionTimestamp !== undefined) {
@@ -291,6 +301,8 @@ function judge({ isSatisfied }: Schedule, services: readonly ServiceState[]): Si
 
 const PROGRESSING: string = CONDITION_WORDS.ServicesReady.waiting.reason;
 
+/** How soon to look again at a cluster that the cache shows too late. */
+const OUTDATED_PAUSE_MS = 2_000;
 /** How often Landfall asks whether services are gone that are not watched. */
 const REMOVAL_CHECK_MS = 2_000;
 /** Services that are gone only after this are named in the status: something may hold them. */
