@@ -26,13 +26,13 @@ import {
   type RefusedStep,
   type ServiceState,
 } from "./resource/conditions.ts";
-import { CONDITION_WORDS } from "./resource/words.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { describeProblems } from "./resource/problems.ts";
 import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import type { Outcome } from "./resource/status.ts";
 import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices } from "./services/cluster_services.ts";
+import { hasFailed, judgeState } from "./state.ts";
 import { EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
 
 /** What a {@linkcode SipClusterReconciler} needs. */
@@ -155,7 +155,7 @@ export class SipClusterReconciler {
       services.serve(cluster, spec, signal),
     );
     const outcome: Outcome = { kind: "served", schedule, ...served };
-    this.#last.set(key, { state: judge(schedule, served.services), schedule });
+    this.#last.set(key, { state: judgeState(schedule, served.services), schedule });
     for (const { service, message = "" } of served.services.filter(hasFailed)) {
       this.#writer.warn(cluster, EVENT_WORDS.serviceFailed, `${service}: ${message}`);
     }
@@ -287,19 +287,6 @@ export class SipClusterReconciler {
 function refusedAt(step: RefusedStep): (message: string) => Outcome {
   return (message) => ({ kind: "refused", step, message });
 }
-
-/** Whether a service will not become ready by itself. */
-function hasFailed({ isReady, reason = PROGRESSING }: ServiceState): boolean {
-  return !isReady && reason !== PROGRESSING;
-}
-
-function judge({ isSatisfied }: Schedule, services: readonly ServiceState[]): SipClusterState {
-  if (!isSatisfied) return "unschedulable";
-  if (services.some(hasFailed)) return "failing";
-  return services.every(({ isReady }) => isReady) ? "ready" : "working";
-}
-
-const PROGRESSING: string = CONDITION_WORDS.ServicesReady.waiting.reason;
 
 /** How soon to look again at a cluster that the cache shows too late. */
 const OUTDATED_PAUSE_MS = 2_000;
