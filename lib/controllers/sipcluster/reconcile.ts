@@ -20,12 +20,7 @@ import type { HostIndex } from "./hosts/host_index.ts";
 import { applySchedule, type MembershipOptions, releaseAll } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkSpec } from "./resource/check_spec.ts";
-import {
-  describeShortfall,
-  nameSome,
-  type RefusedStep,
-  type ServiceState,
-} from "./resource/conditions.ts";
+import { describeShortfall, nameSome, type RefusedStep } from "./resource/conditions.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { describeProblems } from "./resource/problems.ts";
 import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
