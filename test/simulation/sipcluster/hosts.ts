@@ -51,7 +51,12 @@ export function troubleOf(host: ApiObject): string {
   if (isLeaving(host)) return "deleting";
   if (isPaused(host)) return "paused";
   if ("capm3.metal3.io/unhealthy" in annotationsOf(host)) return "unhealthy";
-  return stringAt(objectAt(host, "status"), "errorMessage") === "" ? "" : "in error";
+  return isBroken(host) ? "in error" : "";
+}
+
+/** Whether metal3 reports an error of a host. */
+export function isBroken(host: ApiObject): boolean {
+  return stringAt(objectAt(host, "status"), "errorMessage") !== "";
 }
 
 /** Whether a cluster may take a host now. */

@@ -2,10 +2,10 @@
  * One seed of SIPClusters from its beginning to its end: trouble, then calm in which everything must come right.
  * @module
  */
-import { pathOf } from "../../../lib/simulator/metal3/host_state.ts";
+import { isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import { mendHost } from "../../../lib/simulator/metal3/hosts.ts";
 import type { Ending } from "../story.ts";
-import { troubleOf } from "./hosts.ts";
+import { isBroken } from "./hosts.ts";
 import { drawOrder, giveRivalBack, SIP_STEPS, unpause } from "./steps.ts";
 import { listUntrue } from "./truth.ts";
 import { NAMES, SipWorld } from "./world.ts";
@@ -119,8 +119,9 @@ function endFaults({ server, processes }: SipWorld): void {
 function tidyUp(world: SipWorld): void {
   const { objects, hosts, clusters, clusterApi, random } = world;
   for (const host of hosts) {
-    if (troubleOf(host) === "in error") mendHost(objects, pathOf(host));
-    if (troubleOf(host) === "paused") unpause(world, host);
+    // A host may be broken, paused and being deleted at once: while it is paused, its cluster waits for it.
+    if (isBroken(host)) mendHost(objects, pathOf(host));
+    if (isPaused(host)) unpause(world, host);
   }
   if (random.chance(0.5)) while (giveRivalBack(world) !== undefined);
   const kept = new Set(
