@@ -58,7 +58,8 @@ const UNSCHEDULABLE = "Unschedulable";
 const LABELS = "UnableToApplyLabels";
 const NETWORK_DATA = "UnableToReadNetworkData";
 const PROGRESSING = "Progressing";
-const SERVICE_FAILURE = "InfraServiceFailure";
+/** Reason of a service that cannot be made as the spec asks. */
+export const SERVICE_FAILURE = "InfraServiceFailure";
 
 const yes = (reason: string, meaning: string): ReasonWord => ({ status: "True", reason, meaning });
 const no = (reason: string, meaning: string): ReasonWord => ({ status: "False", reason, meaning });

@@ -9,6 +9,7 @@
  * one on the whole cluster. An administrator installs them once.
  * @module
  */
+import { SERVICE_FAILURE } from "../../resource/words.ts";
 import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
 import type { Auth } from "../../resource/sip_cluster.ts";
 import { CONFIG_HASH } from "../../words.ts";
@@ -50,8 +51,6 @@ interface WholeAuth extends Auth {
   readonly tlsSecret: string;
 }
 
-/** Reason of every problem here, that of the original operator. */
-const REASON = "InfraServiceFailure";
 /** The first version with the flags and probes that are used here, and with kinds of apiextensions.k8s.io/v1. */
 const OLDEST_MINOR = 30;
 const REPLICAS = 2;
@@ -70,7 +69,7 @@ export function planAuth(input: AuthInput): ServicePlan[] {
     const problem = "missing" in whole ? whole.missing : findProblem(whole, input.facts);
     if ("missing" in whole || problem !== undefined) {
       const message = `${service}: ${problem}`;
-      return { service, objects: [], endpoints, problem: { reason: REASON, message } };
+      return { service, objects: [], endpoints, problem: { reason: SERVICE_FAILURE, message } };
     }
     const objects = planObjects(input, whole, name);
     return { service, objects, deployment: name, endpoints };

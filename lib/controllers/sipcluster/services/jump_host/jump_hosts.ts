@@ -2,6 +2,7 @@
  * Plans jump hosts: a Pod with sshd, from which the machines of a cluster can be reached.
  * @module
  */
+import { SERVICE_FAILURE } from "../../resource/words.ts";
 import type { JumpHost } from "../../resource/sip_cluster.ts";
 import { toPath } from "../../../../kube/kinds/resource.ts";
 import { hashContent } from "../names.ts";
@@ -36,8 +37,6 @@ export interface JumpHostInput extends ServiceInput {
   readonly hostKeys: ReadonlyMap<string, HostKey>;
 }
 
-/** Reason of every problem here, that of the original operator. */
-const REASON = "InfraServiceFailure";
 const SSH_PORT = 22;
 /** A ConfigMap has at most 1 MiB; its keys and metadata need some of it. */
 const CONTENT_LENGTH_MAX = 1_000_000;
@@ -61,7 +60,7 @@ function planJumpHost(input: JumpHostInput, entry: JumpHost, index: number): Ser
     endpoints: [{ service, nodePort: entry.nodePort }],
     ...(isWhole
       ? { deployment: names.name }
-      : { problem: { reason: REASON, message: made.problem } }),
+      : { problem: { reason: SERVICE_FAILURE, message: made.problem } }),
   };
 }
 

@@ -2,6 +2,7 @@
  * The configuration of a load balancer: Landfall's own, or that of a template.
  * @module
  */
+import { SERVICE_FAILURE } from "../../resource/words.ts";
 import type { ServicePlan } from "../types.ts";
 import { formatConfig, formatHealthFrontend, type Port } from "./haproxy_config.ts";
 import type { Server } from "./servers.ts";
@@ -29,8 +30,6 @@ export type Configuration =
   | { readonly config: string; readonly problem?: undefined }
   | { readonly config?: undefined; readonly problem: Problem };
 
-/** Reason in conditions, that of the original operator. */
-const REASON = "InfraServiceFailure";
 /** A Secret holds 1 MiB, and a request to Kubernetes 1.5 MiB with a third more for base64. */
 const BYTES_MAX = 1_000_000;
 
@@ -49,7 +48,7 @@ export function configure(input: ConfigurationInput): Configuration {
   if (bytes <= BYTES_MAX) return { config };
   const counts = `${ports.length} ports and ${servers.length} servers`;
   const message = `The configuration of HAProxy for ${counts} has ${bytes} bytes, and may have ${BYTES_MAX}`;
-  return { problem: { reason: REASON, message } };
+  return { problem: { reason: SERVICE_FAILURE, message } };
 }
 
 /** What the template gives, with a line feed at its end; `undefined` if there is no template. */
@@ -62,7 +61,7 @@ function renderOwn({
   if (template === undefined) return undefined;
   const { configMap, key } = words.template;
   const refuse = (message: string): Problem => ({
-    reason: REASON,
+    reason: SERVICE_FAILURE,
     message: `ConfigMap ${configMap}: ${message}`,
   });
   const source = Object.hasOwn(template, key) ? template[key] : undefined;

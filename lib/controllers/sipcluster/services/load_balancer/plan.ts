@@ -5,13 +5,15 @@
 import type {
   LoadBalancerControlPlane,
   LoadBalancerWorker,
+  Role,
   SipServices,
 } from "../../resource/sip_cluster.ts";
+import { SERVICE_FAILURE } from "../../resource/words.ts";
 import { toObjectName } from "../names.ts";
-import type { ServiceInput, ServicePlan } from "../types.ts";
+import type { Machine, ServiceInput, ServicePlan } from "../types.ts";
 import { configure, type TemplateData } from "./configuration.ts";
 import { planObjects, type ServicePort } from "./objects.ts";
-import { listServers } from "./servers.ts";
+import { listServers, type Server } from "./servers.ts";
 import {
   API_PORT,
   API_PORT_NAME,
@@ -79,15 +81,12 @@ function planOne(
 ): ServicePlan {
   const service = index === 0 ? words.kind : `${words.kind}[${index}]`;
   const healthPort = toHealthPort(ports);
-  const { config, problem } = configure({
-    words,
-    ports,
-    servers: listServers(machines, words.role, fields.nodeInterfaceId),
-    healthPort,
-    template,
-  });
+  const servers = listServers(machines, words.role, fields.nodeInterfaceId);
   const endpoints = ports.map(({ nodePort }) => ({ service, nodePort }));
+  const loss = findLoss(machines, words.role, { servers, fields });
+  const { config, problem } = configure({ words, ports, servers, healthPort, template });
   if (problem) return { service, objects: [], endpoints, problem };
+  if (loss) return { service, objects: [], endpoints, problem: loss };
   const { name: clusterName, namespace = "" } = cluster.metadata;
   const name = toObjectName(words.prefix, clusterName, index);
   const { image = "", nodeLabels, clusterIP } = fields;
@@ -107,6 +106,23 @@ function planOne(
     deployment: name,
     endpoints,
   };
+}
+
+/**
+ * Why a load balancer stays as it is: it has hosts, but the address of none is known. Their Secrets may be gone for a
+ * moment, and clients of the cluster would lose all servers.
+ */
+function findLoss(
+  machines: readonly Machine[],
+  role: Role,
+  { servers, fields }: Pick<Entry, "fields"> & { readonly servers: readonly Server[] },
+): ServicePlan["problem"] {
+  const count = machines.filter((machine) => machine.role === role).length;
+  if (count === 0 || servers.length > 0) return undefined;
+  const message =
+    `no host of role ${role} has an address on network "${fields.nodeInterfaceId}". Landfall leaves the load ` +
+    "balancer as it is";
+  return { reason: SERVICE_FAILURE, message };
 }
 
 function toHealthPort(ports: readonly ServicePort[]): number {

@@ -96,11 +96,20 @@ describe("planLoadBalancers()", () => {
     expect(JSON.stringify(plan(services, MACHINES.slice(0, 2)))).not.toBe(wanted);
   });
 
-  test("plans a load balancer without servers while there is no host with an address", () => {
-    const [api] = plan({ loadBalancerControlPlane: [API] }, [machine("cp-a", "")]);
+  test("plans a load balancer without servers while there is no host", () => {
+    const [api] = plan({ loadBalancerControlPlane: [API] }, []);
     expect(api?.problem).toBeUndefined();
     expect(configOf(api)).not.toMatch(/^ *server /m);
+  });
+
+  test("leaves out a host without an address, and leaves all as it is if no host has one", () => {
+    const lost = machine("cp-a", "");
+    const [api] = plan({ loadBalancerControlPlane: [API] }, [lost, machine("cp-b", "10.0.0.2")]);
+    expect(configOf(api)).toContain("cp-b");
     expect(configOf(api)).not.toContain("cp-a");
+    const [left] = plan({ loadBalancerControlPlane: [API] }, [lost]);
+    expect(left?.objects).toEqual([]);
+    expect(left?.problem?.message).toContain("no host of role ControlPlane has an address");
   });
 
   test("takes every image, and one of its own for an empty one", () => {
