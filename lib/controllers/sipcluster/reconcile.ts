@@ -19,7 +19,7 @@ import { FirstLook } from "./hosts/first_look.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { applySchedule, type MembershipOptions, releaseAll } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
-import { checkSpec } from "./resource/check_spec.ts";
+import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, nameSome, type RefusedStep } from "./resource/conditions.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { describeProblems } from "./resource/problems.ts";
@@ -115,7 +115,7 @@ export class SipClusterReconciler {
         this.#release(cluster, deletionTimestamp, signal),
       );
     }
-    const checked = checkSpec(cluster.spec);
+    const checked = checkCluster(cluster);
     if (!checked.isValid) {
       this.#last.set(key, { state: "failing" });
       this.#writer.warn(cluster, EVENT_WORDS.invalidSpec, describeProblems(checked.problems));

@@ -139,7 +139,7 @@ export interface RoleCounts {
   /** Hosts with the labels of the cluster. */
   readonly active: number;
   readonly standby: number;
-  /** `have/want`, for `kubectl get`. */
+  /** `have/want`, for `kubectl get`. A broken host that waits for its replacement does not count. */
   readonly summary: string;
 }
 

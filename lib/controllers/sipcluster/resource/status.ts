@@ -107,23 +107,29 @@ function countHosts(machines: readonly Machine[]): ReadonlyMap<Role, number> {
 }
 
 function toFacts({ schedule, machines, endpoints }: ServedOutcome): Facts {
-  const toWanted = (role: Role): number => schedule.reports.get(role)?.wanted ?? 0;
   return {
     // Always both, because a merge patch without a key does not remove it.
     counts: {
-      ControlPlane: toCounts("ControlPlane", machines, toWanted("ControlPlane")),
-      Worker: toCounts("Worker", machines, toWanted("Worker")),
+      ControlPlane: toCounts("ControlPlane", machines, schedule),
+      Worker: toCounts("Worker", machines, schedule),
     },
     hosts: machines.slice(0, HOSTS_LISTED_MAX).map(toHost),
     endpoints: endpoints.filter(({ nodePort }) => nodePort !== 0),
   };
 }
 
-function toCounts(role: Role, machines: readonly Machine[], wanted: number): RoleCounts {
+function toCounts(
+  role: Role,
+  machines: readonly Machine[],
+  { reports, add }: Schedule,
+): RoleCounts {
   const ours = machines.filter((one) => one.role === role);
   const standby = ours.filter((one) => one.standby).length;
   const active = ours.length - standby;
-  return { wanted, active, standby, summary: `${ours.length}/${wanted}` };
+  const { wanted = 0, have = 0 } = reports.get(role) ?? {};
+  // A broken host that keeps its labels until there is another one does not count.
+  const usable = Math.min(ours.length, have + add.filter((one) => one.role === role).length);
+  return { wanted, active, standby, summary: `${usable}/${wanted}` };
 }
 
 /** Addresses in the order of their networks, each once. */

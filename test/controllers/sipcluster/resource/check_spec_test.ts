@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { checkSpec } from "../../../../lib/controllers/sipcluster/resource/check_spec.ts";
+import {
+  checkCluster,
+  checkSpec,
+} from "../../../../lib/controllers/sipcluster/resource/check_spec.ts";
+import type { SipClusterSpec } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { describeProblems } from "../../../../lib/controllers/sipcluster/resource/problems.ts";
 import { RIGHT_SPECS, WRONG_SPECS } from "../../../support/sipcluster/spec_cases.ts";
 
@@ -38,4 +42,15 @@ test("checkSpec() says everything that is wrong at once", () => {
 test("checkSpec() leaves out fields that the schema does not have", () => {
   const checked: unknown = checkSpec({ services: { authPod: [] }, clusterName: "x" });
   expect(checked).toEqual({ isValid: true, spec: { services: {} } });
+});
+
+test("checkCluster() refuses a name that cannot be the value of a label, beside problems of the spec", () => {
+  const check = (name: string, spec: SipClusterSpec): unknown =>
+    checkCluster({ metadata: { name, namespace: "t" }, spec });
+  expect(check("a".repeat(63), { services: {} })).toMatchObject({ isValid: true });
+  const nodes = { Worker: { count: { active: -1 } } };
+  expect(check("a".repeat(64), { services: {}, nodes })).toMatchObject({
+    isValid: false,
+    problems: [{ path: "metadata.name" }, { path: "spec.nodes.Worker.count.active" }],
+  });
 });

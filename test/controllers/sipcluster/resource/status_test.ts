@@ -178,7 +178,19 @@ describe("planStatus()", () => {
     const machines = Array.from({ length: HOSTS_LISTED_MAX + 1 }, (_, at) => toMachine(`h${at}`));
     const status = settle({ ...SERVED, machines });
     expect(status.hosts?.length).toBe(HOSTS_LISTED_MAX);
-    expect(status.counts?.Worker?.summary).toBe(`${HOSTS_LISTED_MAX + 1}/3`);
+    expect(status.counts?.Worker?.active).toBe(HOSTS_LISTED_MAX + 1);
+  });
+
+  test("does not count a broken host that waits for its replacement as one that it has", () => {
+    const report = SERVED.schedule.reports.get("Worker");
+    if (report === undefined) throw new TypeError("the schedule has workers");
+    const reports = new Map(SERVED.schedule.reports).set("Worker", { ...report, have: 2 });
+    const machines = ["a", "b", "c"].map((name) => toMachine(name));
+    const schedule = { ...SERVED.schedule, reports };
+    expect(settle({ ...SERVED, schedule, machines }).counts?.Worker).toMatchObject({
+      active: 3,
+      summary: "2/3",
+    });
   });
 
   test("takes over the condition that the original operator wrote", () => {
