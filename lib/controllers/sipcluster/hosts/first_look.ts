@@ -3,6 +3,7 @@
  * @module
  */
 import type { KubeClient } from "../../../kube/api/client.ts";
+import { listAll } from "../../../kube/cache/list_all.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { findDamage } from "../../../kube/kinds/shape.ts";
 import { trimObject } from "../../../kube/kinds/trim.ts";
@@ -42,14 +43,10 @@ export class FirstLook {
     const { client } = this.#options;
     const [namespace = "", name = ""] = cluster.split("/");
     const labelSelector = `${CLUSTER_NAMESPACE}=${namespace},${CLUSTER_NAME}=${name}`;
+    const query = { labelSelector, limit: PAGE_LENGTH };
+    const { items } = await listAll(client, BARE_METAL_HOSTS, query, signal);
     let isNews = false;
-    let next: string | undefined;
-    do {
-      const query = { labelSelector, limit: PAGE_LENGTH, ...(next && { continue: next }) };
-      const page = await client.list(BARE_METAL_HOSTS, query, signal);
-      for (const host of page.items) isNews = this.#learn(host, cluster) || isNews;
-      next = page.continue;
-    } while (next !== undefined);
+    for (const host of items) isNews = this.#learn(host, cluster) || isNews;
     this.#seen.add(cluster);
     return isNews;
   }
