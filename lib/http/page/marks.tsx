@@ -1,9 +1,11 @@
 /**
- * Small pieces that more than one page shows: states, counts of states, Nodes as tiles.
+ * Small pieces that more than one page shows: states, counts of states, Nodes as tiles, the last reconcile.
  * @module
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { formatSpan, toMs } from "../span.ts";
+import type { ReconcileView } from "../views.ts";
 import { STATES, type StateName } from "./state.ts";
 import type { Card, Counts } from "./topology/mod.ts";
 
@@ -92,4 +94,31 @@ export function toNodePath(base: string, name: string): string {
 /** A number with the noun that it counts. */
 export function formatCount(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Rows of a list of facts: when an object was reconciled last, and its error. */
+export function LastReconcile({
+  last,
+  nowMs,
+}: {
+  /** `null`: it was not yet. */
+  readonly last: ReconcileView | null;
+  readonly nowMs: number;
+}): JSX.Element {
+  return (
+    <>
+      <dt>Last reconcile</dt>
+      <dd>
+        {last === null
+          ? "not yet"
+          : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
+      </dd>
+      {last?.error === undefined ? null : (
+        <>
+          <dt>Error</dt>
+          <dd>{last.error}</dd>
+        </>
+      )}
+    </>
+  );
 }

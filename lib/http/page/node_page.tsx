@@ -10,7 +10,7 @@ import type { NodeView } from "../views.ts";
 import { ComparisonTable } from "./comparison_table.tsx";
 import { compareAddresses, compareLabels, compareProviderId } from "./differences.ts";
 import { type Place, renderDocument } from "./layout.tsx";
-import { Mark, toNodePath } from "./marks.tsx";
+import { LastReconcile, Mark, toNodePath } from "./marks.tsx";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
 /** What the page shows. */
@@ -151,18 +151,7 @@ function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number
       <dl>
         <dt>Initialised</dt>
         <dd>{isUninitialized === true ? "no: it waits with its taint" : "yes"}</dd>
-        <dt>Last reconcile</dt>
-        <dd>
-          {last === null
-            ? "not yet"
-            : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
-        </dd>
-        {last?.error === undefined ? null : (
-          <>
-            <dt>Error</dt>
-            <dd>{last.error}</dd>
-          </>
-        )}
+        <LastReconcile last={last} nowMs={nowMs} />
         <dt>Next reconcile</dt>
         <dd>{next === "" ? "when something changes" : `in ${next}, or when something changes`}</dd>
         <dt>Deletion</dt>

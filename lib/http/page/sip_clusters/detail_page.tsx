@@ -6,8 +6,8 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
-import { formatSpan, toMs } from "../../span.ts";
 import { type Place, renderDocument } from "../layout.tsx";
+import { LastReconcile } from "../marks.tsx";
 import { TableHead } from "../table_head.tsx";
 import { ClusterMark, HostMark, toClusterPath } from "./marks.tsx";
 import { isTroubled, SIP_CLUSTER_STATES } from "./state.ts";
@@ -99,18 +99,7 @@ function Work({
   return (
     <div class="card">
       <dl>
-        <dt>Last reconcile</dt>
-        <dd>
-          {last === null
-            ? "not yet"
-            : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
-        </dd>
-        {last?.error === undefined ? null : (
-          <>
-            <dt>Error</dt>
-            <dd>{last.error}</dd>
-          </>
-        )}
+        <LastReconcile last={last} nowMs={nowMs} />
         {endpoints.map(({ service, nodePort }) => (
           <>
             <dt>{service}</dt>
