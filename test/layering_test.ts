@@ -15,7 +15,8 @@ const PURE_NAMES =
 const PURE = new RegExp(`/(${PURE_NAMES})[.]ts$`);
 
 /** Files of controllers that check an object of a kind of ours, and describe it for a CRD. */
-const KIND_SCHEMAS = /^controllers\/sipcluster\/resource\/(schema\/\w+|check_spec|crd)\.ts$/;
+const KIND_SCHEMAS =
+  /^controllers\/(kinds\/(check|crd|parts|status_parts)|(sipcluster|vino)\/resource\/(schema\/\w+|check_spec|crd))\.ts$/;
 
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
@@ -55,11 +56,11 @@ function toRule(file: string): Rule | undefined {
     };
   }
   if (top === "controllers") {
-    // What all controllers share stands beside their folders, and what those share that know the whole fleet in fleet/;
-    // nobody but the door and the app knows a sibling.
+    // What all controllers share stands beside their folders, what those share that know the whole fleet in fleet/, and
+    // what those share that have kinds of their own in kinds/; nobody but the door and the app knows a sibling.
     const shared = files
       .map((path) => path.slice("lib/".length))
-      .filter((path) => /^controllers\/(?!mod\.ts)(fleet\/)?[^/]+\.ts$/.test(path));
+      .filter((path) => /^controllers\/(?!mod\.ts)((fleet|kinds)\/)?[^/]+\.ts$/.test(path));
     return {
       parts: ["core", "cloud", "kube", "engine", ...shared, `controllers/${second}`],
       packages: KIND_SCHEMAS.test(file) ? ["valibot", "@valibot/to-json-schema"] : [],
@@ -154,6 +155,10 @@ test("the rules refuse what they should", () => {
     checkImport("controllers/sipcluster/resource/sip_cluster.ts", "valibot", true),
   ).toBeDefined();
   expect(checkImport("controllers/sipcluster/reconcile.ts", "valibot", false)).toBeDefined();
+  expect(checkImport("controllers/kinds/conditions.ts", "valibot", false)).toBeDefined();
+  expect(
+    checkImport("controllers/kinds/x.ts", "lib/controllers/sipcluster/mod.ts", true),
+  ).toBeDefined();
   expect(checkImport("providers/static/x.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("providers/static/x.ts", "valibot", false)).toBeUndefined();
   expect(checkImport("providers/static/x.ts", "lib/cloud_http/http.ts", false)).toBeUndefined();

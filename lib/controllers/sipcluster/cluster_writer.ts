@@ -9,8 +9,9 @@ import type { KubeClient } from "../../kube/api/client.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
+import { findCondition } from "../kinds/conditions.ts";
 import { type SipCluster, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
-import { findCondition, type Outcome, planStatus } from "./resource/status.ts";
+import { type Outcome, planStatus } from "./resource/status.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** What a {@linkcode ClusterWriter} needs. */

@@ -5,9 +5,10 @@
 import type { ReconcileOutcome } from "../../engine/workers.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { HostReport } from "../definition.ts";
+import type { Condition } from "../kinds/conditions.ts";
 import type { BareMetalHost } from "./hosts/bare_metal_host.ts";
 import { findOwner, toHostFacts } from "./hosts/facts.ts";
-import { type Condition, type Endpoint, ROLES, type SipCluster } from "./resource/sip_cluster.ts";
+import { type Endpoint, ROLES, type SipCluster } from "./resource/sip_cluster.ts";
 import { listTopologyKeys } from "./schedule/domains.ts";
 import type { HostFacts, Schedule } from "./schedule/types.ts";
 

@@ -23,7 +23,8 @@ export interface CustomResourceDefinition {
         readonly name: string;
         readonly served: true;
         readonly storage: true;
-        readonly subresources: { readonly status: object };
+        /** Empty: the kind has no status. */
+        readonly subresources: { readonly status?: object };
         readonly additionalPrinterColumns: readonly PrinterColumn[];
         readonly schema: { readonly openAPIV3Schema: OpenApiSchema };
       },

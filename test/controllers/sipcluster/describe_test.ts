@@ -6,12 +6,10 @@ import {
   type SipClusterReport,
   listKeys,
 } from "../../../lib/controllers/sipcluster/describe.ts";
+import type { Condition } from "../../../lib/controllers/kinds/conditions.ts";
 import type { BareMetalHost } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
 import { toHostFacts } from "../../../lib/controllers/sipcluster/hosts/facts.ts";
-import type {
-  Condition,
-  SipCluster,
-} from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import type { SipCluster } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type { RoleReport, Schedule } from "../../../lib/controllers/sipcluster/schedule/types.ts";
 
 const RACK = "example.org/rack";

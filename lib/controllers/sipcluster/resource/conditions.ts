@@ -3,9 +3,10 @@
  * @module
  */
 import type { RoleReport, Schedule, Surplus } from "../schedule/types.ts";
-import { describeProblems, type SpecProblem } from "./problems.ts";
-import { type Condition, type Role, ROLES } from "./sip_cluster.ts";
-import { CONDITION_WORDS, type ConditionType, type ReasonWord } from "./words.ts";
+import { type Finding as AnyFinding, toFinding } from "../../kinds/conditions.ts";
+import { describeProblems, type SpecProblem } from "../../kinds/problems.ts";
+import { type Role, ROLES } from "./sip_cluster.ts";
+import { CONDITION_WORDS, type ConditionType } from "./words.ts";
 
 /** What a service is like. */
 export interface ServiceState {
@@ -20,9 +21,7 @@ export interface ServiceState {
 }
 
 /** A condition without its time. */
-export type Finding = Omit<Condition, "lastTransitionTime" | "observedGeneration"> & {
-  readonly type: ConditionType;
-};
+export type Finding = AnyFinding<ConditionType>;
 
 /** What conditions of a cluster are built from that is not being deleted, and has a right spec. */
 export interface ServedCluster {
@@ -83,29 +82,6 @@ export function listDeletingFindings(obstacle?: string): readonly Finding[] {
       ? toFinding("Ready", Ready.waiting, "The cluster is being deleted")
       : toFinding("Ready", Ready.inUse, obstacle),
   ];
-}
-
-/**
- * Conditions with their times. A condition whose status did not change keeps its time.
- *
- * @param previous Those that the cluster has. Those without a finding stay as they are
- * @param now RFC 3339, UTC
- */
-export function toConditions(
-  findings: readonly Finding[],
-  previous: readonly Condition[],
-  { now, generation }: { readonly now: string; readonly generation?: number | undefined },
-): Condition[] {
-  const found = findings.map((finding): Condition => {
-    const before = previous.find(({ type }) => type === finding.type);
-    return {
-      ...finding,
-      lastTransitionTime: before?.status === finding.status ? before.lastTransitionTime : now,
-      ...(generation !== undefined && { observedGeneration: generation }),
-    };
-  });
-  const others = previous.filter(({ type }) => found.every((one) => one.type !== type));
-  return [...found, ...others].toSorted((a, b) => toRank(a) - toRank(b));
 }
 
 /**
@@ -189,16 +165,6 @@ function findReady(scheduled: Finding, services: Finding): Finding {
     return toFinding("Ready", Ready.done, "All hosts and services are there");
   const isWaiting = services.reason === ServicesReady.waiting.reason;
   return toFinding("Ready", isWaiting ? Ready.waiting : Ready.services, services.message);
-}
-
-function toFinding(type: ConditionType, { status, reason }: ReasonWord, message: string): Finding {
-  return { type, status, reason, message };
-}
-
-/** Conditions of other programs come last. */
-function toRank({ type }: Condition): number {
-  const at = Object.keys(CONDITION_WORDS).indexOf(type);
-  return at < 0 ? Number.MAX_SAFE_INTEGER : at;
 }
 
 /** Names the first ten, and says how many more there are: a cluster may have thousands of hosts. */

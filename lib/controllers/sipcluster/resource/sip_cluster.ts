@@ -6,6 +6,7 @@
  */
 import type { Kind } from "../../../kube/kinds/kind.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
+import type { Condition } from "../../kinds/conditions.ts";
 
 /** The roles of hosts, as the labels and old tooling write them. */
 export const ROLES = ["ControlPlane", "Worker"] as const;
@@ -119,17 +120,6 @@ export interface SipClusterSpec {
   readonly nodes?: Readonly<Partial<Record<Role, NodeSet>>>;
   readonly services: SipServices;
   readonly scheduling?: Scheduling;
-}
-
-/** A condition, as `metav1.Condition`. */
-export interface Condition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason: string;
-  readonly message: string;
-  /** RFC 3339, UTC. */
-  readonly lastTransitionTime: string;
-  readonly observedGeneration?: number;
 }
 
 /** How many hosts a role has. */

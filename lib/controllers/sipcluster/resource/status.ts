@@ -3,6 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
+import { toConditions } from "../../kinds/conditions.ts";
 import type { Schedule } from "../schedule/types.ts";
 import type { Machine } from "../services/types.ts";
 import {
@@ -12,11 +13,9 @@ import {
   listRefusedFindings,
   type RefusedStep,
   type ServiceState,
-  toConditions,
 } from "./conditions.ts";
-import type { SpecProblem } from "./problems.ts";
+import type { SpecProblem } from "../../kinds/problems.ts";
 import {
-  type Condition,
   type Endpoint,
   HOSTS_LISTED_MAX,
   type HostStatus,
@@ -26,6 +25,7 @@ import {
   type SipCluster,
   type SipClusterStatus,
 } from "./sip_cluster.ts";
+import { CONDITION_WORDS } from "./words.ts";
 
 /** What a reconcile came to. */
 export type Outcome =
@@ -69,8 +69,9 @@ export function planStatus(
   nowMs: number,
 ): SipClusterStatus | undefined {
   const conditions = toConditions(toFindings(outcome), status.conditions ?? [], {
-    now: toSeconds(nowMs),
+    nowMs,
     generation,
+    order: Object.keys(CONDITION_WORDS),
   });
   const next: SipClusterStatus = {
     ...status,
@@ -79,14 +80,6 @@ export function planStatus(
     ...(outcome.kind === "served" && toFacts(outcome)),
   };
   return isDeepStrictEqual(next, status) ? undefined : next;
-}
-
-/** Finds a condition of a status, for Events about a change. */
-export function findCondition(
-  status: SipClusterStatus | undefined,
-  type: string,
-): Condition | undefined {
-  return status?.conditions?.find((one) => one.type === type);
 }
 
 function toFindings(outcome: Outcome): ReturnType<typeof listFindings> {
@@ -137,9 +130,4 @@ function toHost({ namespace, name, role, standby, addresses }: Machine): HostSta
   const sorted = [...addresses].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const distinct = new Set(sorted.map(([, address]) => address));
   return { namespace, name, role, standby, addresses: [...distinct] };
-}
-
-/** As Kubernetes writes times: without fractions of a second. */
-function toSeconds(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -3,20 +3,13 @@
  * original operator.
  * @module
  */
-
-/** One reason of a condition. */
-export interface ReasonWord {
-  readonly status: "True" | "False";
-  readonly reason: string;
-  /** When it is written, in one sentence. */
-  readonly meaning: string;
-}
+import { no, type ReasonWord, yes } from "../../kinds/words.ts";
 
 /** The types of conditions, in their order. */
 export type ConditionType = "Ready" | "Scheduled" | "ServicesReady" | "ContractionBlocked";
 
 /** The reasons of all conditions, by a name for code, in the order of the reference page. */
-export interface ConditionWords {
+export type ConditionWords = {
   readonly Ready: Readonly<
     Record<
       | "done"
@@ -51,7 +44,7 @@ export interface ConditionWords {
     >
   >;
   readonly ContractionBlocked: Readonly<Record<"inUse" | "free", ReasonWord>>;
-}
+};
 
 const INVALID = "InvalidSpec";
 const UNSCHEDULABLE = "Unschedulable";
@@ -60,9 +53,6 @@ const NETWORK_DATA = "UnableToReadNetworkData";
 const PROGRESSING = "Progressing";
 /** Reason of a service that cannot be made as the spec asks. */
 export const SERVICE_FAILURE = "InfraServiceFailure";
-
-const yes = (reason: string, meaning: string): ReasonWord => ({ status: "True", reason, meaning });
-const no = (reason: string, meaning: string): ReasonWord => ({ status: "False", reason, meaning });
 
 /** All conditions. */
 export const CONDITION_WORDS: ConditionWords = {

@@ -4,7 +4,7 @@ import {
   checkSpec,
 } from "../../../../lib/controllers/sipcluster/resource/check_spec.ts";
 import type { SipClusterSpec } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
-import { describeProblems } from "../../../../lib/controllers/sipcluster/resource/problems.ts";
+import { describeProblems } from "../../../../lib/controllers/kinds/problems.ts";
 import { RIGHT_SPECS, WRONG_SPECS } from "../../../support/sipcluster/spec_cases.ts";
 
 describe("checkSpec() accepts", () => {

@@ -8,7 +8,6 @@ import {
   listRefusedFindings,
   type RefusedStep,
   type ServedCluster,
-  toConditions,
 } from "../../../../lib/controllers/sipcluster/resource/conditions.ts";
 import type { Role } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { CONDITION_WORDS } from "../../../../lib/controllers/sipcluster/resource/words.ts";
@@ -278,36 +277,6 @@ test("describeShortfall() is one line with every number", () => {
   const report = SHORT.reports.get("Worker") ?? toReport();
   const role: Role = "Worker";
   expect(describeShortfall(role, report)).toBe(SHORTFALL);
-});
-
-describe("toConditions()", () => {
-  const ready: Finding = { type: "Ready", status: "True", reason: "A", message: "a" };
-  const before = { ...ready, lastTransitionTime: "then", observedGeneration: 1 };
-
-  test("keeps the time while the status stays, and follows reason, message and generation", () => {
-    const next = { ...ready, reason: "B", message: "b" };
-    expect(toConditions([next], [before], { now: "now", generation: 2 })).toEqual([
-      { ...next, lastTransitionTime: "then", observedGeneration: 2 },
-    ]);
-  });
-
-  test("notes the time of a new status", () => {
-    const next: Finding = { ...ready, status: "False" };
-    expect(toConditions([next], [before], { now: "now" })).toEqual([
-      { ...next, lastTransitionTime: "now" },
-    ]);
-  });
-
-  test("keeps conditions without a finding, in the order of the page, foreign ones last", () => {
-    const foreign = { ...before, type: "Other" };
-    const blocked = { ...before, type: "ContractionBlocked" };
-    const found = toConditions([ready], [foreign, blocked], { now: "now" });
-    expect(found.map(({ type, lastTransitionTime }) => `${type} ${lastTransitionTime}`)).toEqual([
-      "Ready now",
-      "ContractionBlocked then",
-      "Other then",
-    ]);
-  });
 });
 
 test("every reason of a finding is on the reference page, except those of services", () => {

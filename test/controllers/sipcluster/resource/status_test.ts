@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { findCondition } from "../../../../lib/controllers/kinds/conditions.ts";
 import {
-  findCondition,
   type Outcome,
   planStatus,
   type ServedOutcome,

@@ -25,7 +25,7 @@ import {
   trueOrFalse,
   wholeNumber,
   withRules,
-} from "./parts.ts";
+} from "../../../kinds/parts.ts";
 
 /** More hosts than this are a typing error. */
 const HOSTS_MAX = 5000;

@@ -3,7 +3,7 @@
  * @module
  */
 import type { PortRange, SipServices } from "../sip_cluster.ts";
-import type { Rule } from "./parts.ts";
+import type { Rule } from "../../../kinds/parts.ts";
 
 /** Where the entries of a list have their ports. */
 interface PortFields {

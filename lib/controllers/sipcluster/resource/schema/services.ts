@@ -27,7 +27,7 @@ import {
   trueOrFalse,
   wholeNumber,
   withRules,
-} from "./parts.ts";
+} from "../../../kinds/parts.ts";
 import { PORT_RULES } from "./ports.ts";
 
 /** Entries of one service. */

@@ -4,7 +4,7 @@
  */
 import type { SipClusterSpec } from "../sip_cluster.ts";
 import { NODES, SCHEDULING } from "./nodes.ts";
-import { object, optional, required, type Schema } from "./parts.ts";
+import { object, optional, required, type Schema } from "../../../kinds/parts.ts";
 import { SERVICES } from "./services.ts";
 
 /** The schema of `spec`. */

@@ -2,60 +2,50 @@
  * The schema of `status`: an API server drops what a CRD does not name.
  * @module
  */
-import * as v from "valibot";
-import type {
-  Condition,
-  Endpoint,
-  HostStatus,
-  RoleCounts,
-  SipClusterStatus,
-} from "../sip_cluster.ts";
+import type { Endpoint, HostStatus, RoleCounts, SipClusterStatus } from "../sip_cluster.ts";
 import { HOSTS_LISTED_MAX, ROLES } from "../sip_cluster.ts";
-import { list, object, oneOf, optional, required, type Schema, trueOrFalse } from "./parts.ts";
-
-const TEXT = v.string();
-const NUMBER: Schema<number> = v.pipe(v.number(), v.integer(), v.metadata({ format: "int64" }));
-
-const CONDITION = object<Condition>({
-  type: required(TEXT, "Ready, Scheduled, ServicesReady or ContractionBlocked."),
-  status: required(oneOf(["True", "False", "Unknown"]), "Whether the condition holds."),
-  reason: required(TEXT, "Why, in one word."),
-  message: required(TEXT, "Why, in a sentence."),
-  lastTransitionTime: required(
-    v.pipe(TEXT, v.metadata({ format: "date-time" })),
-    "When the status of the condition last changed.",
-  ),
-  observedGeneration: optional(NUMBER, "The generation of the spec that the condition is about."),
-});
+import {
+  list,
+  object,
+  oneOf,
+  optional,
+  required,
+  type Schema,
+  trueOrFalse,
+} from "../../../kinds/parts.ts";
+import { conditions, STATUS_NUMBER, STATUS_TEXT } from "../../../kinds/status_parts.ts";
 
 const COUNTS = object<RoleCounts>({
-  wanted: required(NUMBER, "Active and standby hosts that the spec wants."),
-  active: required(NUMBER, "Active hosts with the labels of the cluster."),
-  standby: required(NUMBER, "Standby hosts with the labels of the cluster."),
-  summary: required(TEXT, "Hosts with the labels of the cluster, and hosts that it wants."),
+  wanted: required(STATUS_NUMBER, "Active and standby hosts that the spec wants."),
+  active: required(STATUS_NUMBER, "Active hosts with the labels of the cluster."),
+  standby: required(STATUS_NUMBER, "Standby hosts with the labels of the cluster."),
+  summary: required(STATUS_TEXT, "Hosts with the labels of the cluster, and hosts that it wants."),
 });
 
 const HOST = object<HostStatus>({
-  namespace: required(TEXT, "Namespace of the BareMetalHost."),
-  name: required(TEXT, "Name of the BareMetalHost."),
+  namespace: required(STATUS_TEXT, "Namespace of the BareMetalHost."),
+  name: required(STATUS_TEXT, "Name of the BareMetalHost."),
   role: required(oneOf(ROLES), "What the host is for."),
   standby: required(trueOrFalse(), "Whether it is a spare host."),
-  addresses: required(list(TEXT, 64), "Its static addresses on the networks of the services."),
+  addresses: required(
+    list(STATUS_TEXT, 64),
+    "Its static addresses on the networks of the services.",
+  ),
 });
 
 const ENDPOINT = object<Endpoint>({
-  service: required(TEXT, "The service in the spec."),
-  nodePort: required(NUMBER, "Its port on the Nodes of this cluster."),
+  service: required(STATUS_TEXT, "The service in the spec."),
+  nodePort: required(STATUS_NUMBER, "Its port on the Nodes of this cluster."),
 });
 
 /** The schema of `status`. */
 export const STATUS: Schema<SipClusterStatus> = object<SipClusterStatus>({
-  observedGeneration: optional(NUMBER, "The generation of the spec that this status is about."),
+  observedGeneration: optional(
+    STATUS_NUMBER,
+    "The generation of the spec that this status is about.",
+  ),
   conditions: optional(
-    v.pipe(
-      list(CONDITION, 16),
-      v.metadata({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),
-    ),
+    conditions("Ready, Scheduled, ServicesReady or ContractionBlocked"),
     "What the cluster has, and what it waits for.",
   ),
   counts: optional(

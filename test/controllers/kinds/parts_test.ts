@@ -18,7 +18,7 @@ import {
   trueOrFalse,
   wholeNumber,
   withRules,
-} from "../../../../../lib/controllers/sipcluster/resource/schema/parts.ts";
+} from "../../../lib/controllers/kinds/parts.ts";
 
 const PREFIX_OF_253 = `${"a".repeat(63)}.${"b".repeat(63)}.${"c".repeat(63)}.${"d".repeat(61)}`;
 

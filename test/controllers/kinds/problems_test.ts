@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeProblems } from "../../../../lib/controllers/sipcluster/resource/problems.ts";
+import { describeProblems } from "../../../lib/controllers/kinds/problems.ts";
 
 test("describeProblems() names twenty problems, and counts the others", () => {
   const problems = Array.from({ length: 23 }, (_, at) => ({ path: `p${at}`, message: "m" }));

@@ -1,11 +1,11 @@
 /**
- * What the schemas of SIPClusters are put together from. Each part carries what the CRD says about it: valibot's
+ * What the schemas of our kinds are put together from. Each part carries what the CRD says about it: valibot's
  * metadata becomes keys of the OpenAPI schema.
  * @module
  */
 import * as v from "valibot";
-import { isLabelKey } from "../../../../core/text/label.ts";
-import { mustBe } from "../../../../core/text/must_be.ts";
+import { isLabelKey } from "../../core/text/label.ts";
+import { mustBe } from "../../core/text/must_be.ts";
 
 /** A schema that accepts and returns a type. */
 export type Schema<T> = v.GenericSchema<T>;
@@ -158,7 +158,7 @@ export function labels(): Schema<Record<string, string>> {
   );
 }
 
-/** The name of an object in the SIPCluster's namespace. */
+/** The name of an object in the same namespace. */
 export function objectName(): Schema<string> {
   return form(new RegExp(`^${PREFIX}$`), 253, "the name of an object");
 }

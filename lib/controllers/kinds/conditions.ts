@@ -1,0 +1,81 @@
+/**
+ * The conditions in the status of an object of our kinds.
+ * @module
+ */
+import type { ReasonWord } from "./words.ts";
+
+/** A condition, as `metav1.Condition`. */
+export interface Condition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+  /** RFC 3339, UTC. */
+  readonly lastTransitionTime: string;
+  readonly observedGeneration?: number;
+}
+
+/** A condition without its time. */
+export type Finding<Type extends string> = Omit<
+  Condition,
+  "lastTransitionTime" | "observedGeneration"
+> & { readonly type: Type };
+
+/** What conditions get beside their findings. */
+export interface ConditionContext {
+  /** Wall-clock time. */
+  readonly nowMs: number;
+  /** The generation of the spec that the findings are about. */
+  readonly generation?: number | undefined;
+  /** All types of the kind, in their order. Conditions of other programs come last. */
+  readonly order: readonly string[];
+}
+
+/** Creates a finding. @param message A sentence without a full stop */
+export function toFinding<Type extends string>(
+  type: Type,
+  { status, reason }: ReasonWord,
+  message: string,
+): Finding<Type> {
+  return { type, status, reason, message };
+}
+
+/**
+ * Conditions with their times. A condition whose status did not change keeps its time.
+ *
+ * @param previous Those that the object has. Those without a finding stay as they are
+ */
+export function toConditions(
+  findings: readonly Finding<string>[],
+  previous: readonly Condition[],
+  { nowMs, generation, order }: ConditionContext,
+): Condition[] {
+  const now = toSeconds(nowMs);
+  const found = findings.map((finding): Condition => {
+    const before = previous.find(({ type }) => type === finding.type);
+    return {
+      ...finding,
+      lastTransitionTime: before?.status === finding.status ? before.lastTransitionTime : now,
+      ...(generation !== undefined && { observedGeneration: generation }),
+    };
+  });
+  const others = previous.filter(({ type }) => found.every((one) => one.type !== type));
+  const toRank = ({ type }: Condition): number => {
+    const at = order.indexOf(type);
+    return at < 0 ? order.length : at;
+  };
+  return [...found, ...others].toSorted((a, b) => toRank(a) - toRank(b));
+}
+
+/** Finds a condition of a status, for Events about a change. */
+export function findCondition(
+  status: { readonly conditions?: readonly Condition[] } | undefined,
+  type: string,
+): Condition | undefined {
+  return status?.conditions?.find((one) => one.type === type);
+}
+
+/** As Kubernetes writes times: without fractions of a second. */
+function toSeconds(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
+}

@@ -1,0 +1,127 @@
+/**
+ * Builds the CustomResourceDefinition of a kind from its schemas. Only what writes manifests and reference pages loads
+ * it.
+ * @module
+ */
+import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
+import { assert } from "../../core/assert.ts";
+import type {
+  CustomResourceDefinition,
+  OpenApiSchema,
+  PrinterColumn,
+} from "../../kube/kinds/crd.ts";
+import type { KubeObject, Resource } from "../../kube/kinds/resource.ts";
+import type { ConditionWord } from "../definition.ts";
+import type { Schema } from "./parts.ts";
+import type { ReasonWord } from "./words.ts";
+
+/** What a CustomResourceDefinition is built from. */
+export interface KindOutline {
+  /** Its objects are in namespaces. */
+  readonly resource: Resource<KubeObject>;
+  readonly shortNames: readonly string[];
+  readonly columns: readonly PrinterColumn[];
+  /** What an object says, in one sentence. */
+  readonly description: string;
+  readonly spec: DescribedSchema;
+  /** @default {the kind has no status} */
+  readonly status?: DescribedSchema;
+}
+
+/** The schema of a part of an object. */
+export interface DescribedSchema {
+  // What it accepts does not matter here.
+  readonly schema: Schema<object>;
+  readonly description: string;
+}
+
+/** The last column of every kind. */
+export const AGE_COLUMN: PrinterColumn = {
+  name: "Age",
+  type: "date",
+  jsonPath: ".metadata.creationTimestamp",
+  description: "Time since the object was created.",
+};
+
+/** Builds the CustomResourceDefinition of a kind with one version. */
+export function toCrd(outline: KindOutline): CustomResourceDefinition {
+  const { resource, shortNames, columns, description, spec, status } = outline;
+  const [group = "", version = ""] = resource.apiVersion.split("/");
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${resource.plural}.${group}` },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: {
+        kind: resource.kind,
+        listKind: `${resource.kind}List`,
+        plural: resource.plural,
+        singular: resource.kind.toLowerCase(),
+        shortNames,
+      },
+      versions: [
+        {
+          name: version,
+          served: true,
+          storage: true,
+          subresources: status === undefined ? {} : { status: {} },
+          additionalPrinterColumns: columns,
+          schema: {
+            openAPIV3Schema: {
+              type: "object",
+              description,
+              required: ["spec"],
+              properties: {
+                spec: toOpenApi(spec),
+                ...(status !== undefined && { status: toOpenApi(status) }),
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+}
+
+/** Lists all reasons of all conditions, for the reference page. */
+export function listConditionWords(
+  words: Readonly<Record<string, Readonly<Record<string, ReasonWord>>>>,
+): ConditionWord[] {
+  return Object.entries(words).flatMap(([type, reasons]) =>
+    Object.values(reasons).map((word) => ({ type, ...word })),
+  );
+}
+
+function toOpenApi({ schema, description }: DescribedSchema): OpenApiSchema {
+  // Rules in code stand in the metadata as CEL.
+  const open = toJsonSchema(schema, {
+    target: "openapi-3.0",
+    ignoreActions: ["check", "raw_check"],
+  });
+  return { ...toStructural(open), description };
+}
+
+/** Structural schemas know one type for each field, and nothing that refers to another place. */
+function toStructural(schema: NonNullable<JsonSchema["items"]>): OpenApiSchema {
+  assert(typeof schema === "object" && "type" in schema, "a field of a kind has no type");
+  const { type, description, required = [], ...rest } = schema;
+  const { properties, items, additionalProperties, ...limits } = rest;
+  assert(typeof type === "string", "a field of a kind has several types");
+  return {
+    type,
+    ...(description !== undefined && { description }),
+    ...limits,
+    ...(required.length > 0 && { required }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([key, one]) => [key, toStructural(one)]),
+      ),
+    }),
+    ...(typeof items === "object" && { items: toStructural(items) }),
+    ...(typeof additionalProperties === "object" && {
+      additionalProperties: toStructural(additionalProperties),
+    }),
+  };
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { checkBySchema } from "../../../lib/controllers/kinds/check.ts";
+import {
+  list,
+  mapOf,
+  object,
+  optional,
+  required,
+  wholeNumber,
+} from "../../../lib/controllers/kinds/parts.ts";
+
+interface Part {
+  readonly count: number;
+}
+
+const SCHEMA = object<{ parts?: readonly Part[]; named?: Record<string, Part> }>({
+  parts: optional(list(object<Part>({ count: required(wholeNumber(0, 2), "C.") }), 2), "P."),
+  named: optional(mapOf(object<Part>({ count: required(wholeNumber(0, 2), "C.") }), 2), "N."),
+});
+
+test("checkBySchema() returns the value without fields that the schema does not have", () => {
+  const checked: unknown = checkBySchema(SCHEMA, { parts: [{ count: 1, other: 2 }], more: 3 });
+  expect(checked).toEqual({ isValid: true, spec: { parts: [{ count: 1 }] } });
+});
+
+test("checkBySchema() names every problem with its path", () => {
+  const list = (spec: unknown): string[] => {
+    const checked = checkBySchema(SCHEMA, spec);
+    return checked.isValid ? [] : checked.problems.map((one) => `${one.path}: ${one.message}`);
+  };
+  expect(list({ parts: [{ count: 3 }, {}], named: { a: "b" } })).toEqual([
+    "spec.parts[0].count: must be a whole number from 0 to 2, but is 3",
+    "spec.parts[1].count: must be set",
+    "spec.named.a: must be a map",
+  ]);
+  expect(list(undefined)).toEqual(["spec: must be set"]);
+});
