@@ -15,8 +15,10 @@ const PURE_NAMES =
 const PURE = new RegExp(`/(${PURE_NAMES})[.]ts$`);
 
 /** Files of controllers that check an object of a kind of ours, and describe it for a CRD. */
-const KIND_SCHEMAS =
-  /^controllers\/(kinds\/(check|crd|parts|status_parts)|(sipcluster|vino)\/resource\/(schema\/\w+|check_spec|crd))\.ts$/;
+const KIND_SCHEMAS = [
+  /^controllers\/kinds\/(check|crd|parts|status_parts)\.ts$/,
+  /^controllers\/(sipcluster|vino)\/resource\/(schema\/\w+|check_spec|crd)\.ts$/,
+];
 
 const RULES: Readonly<Record<string, Rule>> = {
   core: { parts: ["core"], packages: [] },
@@ -63,7 +65,9 @@ function toRule(file: string): Rule | undefined {
       .filter((path) => /^controllers\/(?!mod\.ts)((fleet|kinds)\/)?[^/]+\.ts$/.test(path));
     return {
       parts: ["core", "cloud", "kube", "engine", ...shared, `controllers/${second}`],
-      packages: KIND_SCHEMAS.test(file) ? ["valibot", "@valibot/to-json-schema"] : [],
+      packages: KIND_SCHEMAS.some((one) => one.test(file))
+        ? ["valibot", "@valibot/to-json-schema"]
+        : [],
       types: [CLIENT_NODE],
     };
   }
