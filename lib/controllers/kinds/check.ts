@@ -4,6 +4,7 @@
  * @module
  */
 import * as v from "valibot";
+import type { KubeObject } from "../../kube/kinds/resource.ts";
 import type { Schema } from "./parts.ts";
 import type { SpecProblem } from "./problems.ts";
 
@@ -21,6 +22,21 @@ export function checkBySchema<Spec>(schema: Schema<Spec>, spec: unknown): Checke
     message: toMessage(issue),
   }));
   return { isValid: false, problems };
+}
+
+/** Kubernetes allows longer names of objects, but not of labels' values. */
+const NAME_LENGTH_MAX = 63;
+
+/** Checks the spec of an object, and its name, which becomes the value of a label on its hosts. */
+export function checkNamed<Spec>(
+  schema: Schema<Spec>,
+  { metadata: { name }, spec }: KubeObject & { readonly spec?: unknown },
+): Checked<Spec> {
+  const checked = checkBySchema(schema, spec);
+  if (name.length <= NAME_LENGTH_MAX) return checked;
+  const message = `must have at most ${NAME_LENGTH_MAX} characters, because hosts get it as the value of a label`;
+  const problems = checked.isValid ? [] : checked.problems;
+  return { isValid: false, problems: [{ path: "metadata.name", message }, ...problems] };
 }
 
 function toPath(path: readonly { readonly key: unknown }[] = []): string {

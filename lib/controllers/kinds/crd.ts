@@ -3,6 +3,7 @@
  * it.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { assert } from "../../core/assert.ts";
 import type {
@@ -120,8 +121,13 @@ function toStructural(schema: NonNullable<JsonSchema["items"]>): OpenApiSchema {
       ),
     }),
     ...(typeof items === "object" && { items: toStructural(items) }),
-    ...(typeof additionalProperties === "object" && {
-      additionalProperties: toStructural(additionalProperties),
-    }),
+    ...(typeof additionalProperties === "object" && toValues(additionalProperties)),
   };
+}
+
+/** What the values of a map are. Those of any type are not described: the API server keeps them as they are. */
+function toValues(schema: NonNullable<JsonSchema["items"]>): Partial<OpenApiSchema> {
+  return isDeepStrictEqual(schema, {})
+    ? { "x-kubernetes-preserve-unknown-fields": true }
+    : { additionalProperties: toStructural(schema) };
 }

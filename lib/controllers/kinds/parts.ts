@@ -119,6 +119,30 @@ export function textSet(item: Schema<string>, maxItems: number): Schema<readonly
   );
 }
 
+/** A list in which no two items have the same text in a field that each has. Old API servers know this, too. */
+export function listBy<Key extends string, T extends Readonly<Record<Key, string>>>(
+  key: Key,
+  item: Schema<T>,
+  maxItems: number,
+): Schema<readonly T[]> {
+  return v.pipe(
+    list(item, maxItems),
+    v.metadata({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key] }),
+    v.check(
+      (items) => new Set(items.map((one) => one[key])).size === items.length,
+      `must not have the same ${key} twice`,
+    ),
+  );
+}
+
+/** Any fields with any values, which nothing reads. */
+export function anyFields(maxEntries: number): Schema<Readonly<Record<string, unknown>>> {
+  return v.pipe(
+    v.record(v.string(), v.unknown(), "must be a map"),
+    v.maxEntries(maxEntries, `must have at most ${maxEntries} keys`),
+  );
+}
+
 /** Values by key, at most so many. */
 export function mapOf<T>(value: Schema<T>, maxEntries: number): Schema<Record<string, T>> {
   return v.pipe(

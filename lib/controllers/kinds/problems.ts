@@ -7,7 +7,7 @@
 export interface SpecProblem {
   /** `spec.services.jumpHost[0].nodePort` */
   readonly path: string;
-  /** What must be; no full stop. It may show a part of the value: a spec has no secrets. */
+  /** What must be; no full stop. It may show a part of the value: but nothing of a password. */
   readonly message: string;
 }
 

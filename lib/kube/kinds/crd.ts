@@ -54,6 +54,8 @@ export interface OpenApiSchema {
   readonly minimum?: number | undefined;
   readonly maximum?: number | undefined;
   readonly maxItems?: number | undefined;
+  /** Whether an object may have fields that are not described. */
+  readonly "x-kubernetes-preserve-unknown-fields"?: true;
   readonly "x-kubernetes-validations"?: readonly {
     readonly rule: string;
     readonly message: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkBySchema } from "../../../lib/controllers/kinds/check.ts";
+import { checkBySchema, checkNamed } from "../../../lib/controllers/kinds/check.ts";
 import {
   list,
   mapOf,
@@ -34,4 +34,14 @@ test("checkBySchema() names every problem with its path", () => {
     "spec.named.a: must be a map",
   ]);
   expect(list(undefined)).toEqual(["spec: must be set"]);
+});
+
+test("checkNamed() refuses a name that is too long for a label, before the problems of the spec", () => {
+  const list = (name: string, spec: unknown): string[] => {
+    const checked = checkNamed(SCHEMA, { metadata: { name }, spec });
+    return checked.isValid ? [] : checked.problems.map(({ path }) => path);
+  };
+  expect(list("a".repeat(63), {})).toEqual([]);
+  expect(list("a".repeat(64), {})).toEqual(["metadata.name"]);
+  expect(list("a".repeat(64), { parts: [{}] })).toEqual(["metadata.name", "spec.parts[0].count"]);
 });

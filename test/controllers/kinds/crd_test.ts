@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { AGE_COLUMN, listConditionWords, toCrd } from "../../../lib/controllers/kinds/crd.ts";
 import {
+  anyFields,
   list,
   object,
   oneOf,
@@ -75,6 +76,26 @@ test("toCrd() gives a kind with a status a subresource for it", () => {
   expect(version.schema.openAPIV3Schema.properties?.["status"]).toMatchObject({
     description: "What it has.",
     properties: { text: { type: "string" } },
+  });
+});
+
+test("toCrd() keeps fields with any values as they are", () => {
+  const schema = object<{ any?: Readonly<Record<string, unknown>> }>({
+    any: optional(anyFields(2), "Anything."),
+  });
+  const { spec } = toCrd({ ...outline, spec: { schema, description: "What it wants." } });
+  const found: unknown = spec.versions[0].schema.openAPIV3Schema.properties?.["spec"];
+  expect(found).toEqual({
+    type: "object",
+    description: "What it wants.",
+    properties: {
+      any: {
+        type: "object",
+        description: "Anything.",
+        maxProperties: 2,
+        "x-kubernetes-preserve-unknown-fields": true,
+      },
+    },
   });
 });
 

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import * as v from "valibot";
 import {
+  anyFields,
   form,
   labelKey,
   labelKeyOrEmpty,
   labels,
   labelValue,
   list,
+  listBy,
   mapOf,
   object,
   objectName,
@@ -45,6 +47,18 @@ const CASES: readonly {
     wrong: [["a", "a", "a"], "a", [1]],
   },
   { title: "textSet()", schema: textSet(text(1), 2), right: [["a", "b"]], wrong: [["a", "a"]] },
+  {
+    title: "listBy()",
+    schema: listBy("a", object<{ a: string }>({ a: required(text(1), "A.") }), 2),
+    right: [[], [{ a: "a" }, { a: "b" }]],
+    wrong: [[{ a: "a" }, { a: "a" }], [{}], [{ a: "a" }, { a: "b" }, { a: "c" }]],
+  },
+  {
+    title: "anyFields()",
+    schema: anyFields(1),
+    right: [{}, { a: [{ b: 1 }] }],
+    wrong: [{ a: 1, b: 2 }, "a", null],
+  },
   {
     title: "mapOf()",
     schema: mapOf(text(1), 1),

@@ -2,18 +2,7 @@
  * Specs of SIPClusters that are wrong, and what says so: for the check, the rules of the CRD and a real API server.
  * @module
  */
-
-/** A spec with one mistake. */
-export interface SpecCase {
-  readonly title: string;
-  readonly spec: unknown;
-  /** What the check says. */
-  readonly problem: string;
-  /**
-   * What refuses it: `types` every API server with the CRD, `rule` one that knows CEL, `check` only the controller.
-   */
-  readonly refusedBy: "check" | "rule" | "types";
-}
+import type { SpecCase } from "../kinds/schemas.ts";
 
 /** A right entry of each service. */
 export const BALANCER = { image: "haproxy:2.3.2", nodeInterfaceId: "oam-ipv4", nodePort: 30001 };

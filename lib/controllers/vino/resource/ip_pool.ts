@@ -2,6 +2,7 @@
  * IPPools: which addresses of a subnet machines have.
  * @module
  */
+import type { Kind } from "../../../kube/kinds/kind.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
 
 /** The first and the last address, both included. */
@@ -43,3 +44,11 @@ export interface IpPoolSpec {
 export interface IpPool extends KubeObject {
   readonly spec?: IpPoolSpec;
 }
+
+/** IPPools. */
+export const IP_POOLS: Kind<IpPool> = {
+  apiVersion: "airship.airshipit.org/v1",
+  kind: "IPPool",
+  plural: "ippools",
+  namespaced: true,
+};

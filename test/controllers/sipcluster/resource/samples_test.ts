@@ -4,7 +4,7 @@ import { parseNetworkData } from "../../../../lib/controllers/sipcluster/hosts/n
 import { checkSpec } from "../../../../lib/controllers/sipcluster/resource/check_spec.ts";
 import { SIP_CLUSTER_KIND } from "../../../../lib/controllers/sipcluster/resource/crd.ts";
 import { parseAuthorizedKey } from "../../../../lib/controllers/sipcluster/services/jump_host/authorized_key.ts";
-import type { OpenApiSchema } from "../../../../lib/kube/kinds/crd.ts";
+import { listPaths } from "../../../support/kinds/schemas.ts";
 import { readSample, SAMPLES } from "../../../support/sipcluster/samples.ts";
 
 const objects = (await Promise.all(SAMPLES.map(readSample))).flat();
@@ -17,25 +17,6 @@ const Host = v.object({
   }),
 });
 const Secret = v.object({ stringData: v.record(v.string(), v.string()) });
-
-/** Paths of all fields of a schema; with a value only of those that it has. Free keys and indices are left out. */
-function listPaths(schema: OpenApiSchema, value?: unknown, path = ""): string[] {
-  const { properties = {}, items, additionalProperties } = schema;
-  const inner = items ?? additionalProperties;
-  if (inner !== undefined) {
-    const all = value === undefined ? [undefined] : Object.values(Object(value));
-    return [path, ...all.flatMap((one) => listPaths(inner, one, path))];
-  }
-  const keys = Object.keys(value === undefined ? properties : Object(value));
-  return [
-    path,
-    ...keys.flatMap((key) => {
-      const field = properties[key];
-      const part: unknown = value === undefined ? undefined : Object(value)[key];
-      return field === undefined ? [] : listPaths(field, part, `${path}.${key}`);
-    }),
-  ];
-}
 
 test("the samples are right, and nothing of them is left out", () => {
   expect(clusters.length).toBe(3);

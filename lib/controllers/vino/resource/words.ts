@@ -1,0 +1,148 @@
+/**
+ * The conditions of Vinos and their reasons. The words never change. `Ready` and its first reasons are those of the
+ * original operator.
+ * @module
+ */
+import { no, type ReasonWord, yes } from "../../kinds/words.ts";
+
+/** The types of conditions, in their order. */
+export type ConditionType = keyof ConditionWords;
+
+/** The reasons of all conditions, by a name for code, in the order of the reference page. */
+export type ConditionWords = {
+  readonly Ready: Readonly<
+    Record<
+      | "done"
+      | "waiting"
+      | "invalid"
+      | "formMissing"
+      | "noCapability"
+      | "silent"
+      | "machines"
+      | "hosts"
+      | "inUse",
+      ReasonWord
+    >
+  >;
+  readonly MachinesReady: Readonly<
+    Record<
+      | "done"
+      | "waiting"
+      | "invalid"
+      | "formMissing"
+      | "noCapability"
+      | "silent"
+      | "failed"
+      | "blocked"
+      | "noAddress"
+      | "tooMany",
+      ReasonWord
+    >
+  >;
+  readonly HostsPublished: Readonly<
+    Record<"done" | "waiting" | "refused" | "nameTaken" | "paused", ReasonWord>
+  >;
+  readonly UnsupportedFields: Readonly<Record<"some" | "none", ReasonWord>>;
+  readonly CredentialsInClearText: Readonly<Record<"some" | "none", ReasonWord>>;
+  readonly ContractionBlocked: Readonly<Record<"inUse" | "fleetLimit" | "free", ReasonWord>>;
+};
+
+const PROGRESSING = "Progressing";
+const FORM_MISSING = no(
+  "MachineFormMissing",
+  "The spec does not say what machines are like: template, cpus and memory of xenOrchestra. The message names each.",
+);
+const INVALID = no(
+  "InvalidSpec",
+  "Landfall cannot use the spec. The message names each field. Nothing is changed.",
+);
+const NO_CAPABILITY = no("CloudWithoutMachines", "The cloud cannot make machines.");
+const SILENT = no(
+  "CloudUnreachable",
+  "The cloud does not answer, or does not show enough. Nothing is changed until it does.",
+);
+const FAILURE = "MachineFailure";
+const HOST_FAILURE = "UnableToPublishHosts";
+
+/** All conditions. */
+export const CONDITION_WORDS: ConditionWords = {
+  Ready: {
+    done: yes(
+      "ReconciliationSucceeded",
+      "All machines are complete, and each is published as a BareMetalHost.",
+    ),
+    waiting: no(PROGRESSING, "Machines or hosts are made, changed or removed."),
+    invalid: INVALID,
+    formMissing: FORM_MISSING,
+    noCapability: NO_CAPABILITY,
+    silent: SILENT,
+    machines: no(
+      FAILURE,
+      "A machine cannot be made as the spec asks. The message of MachinesReady says why.",
+    ),
+    hosts: no(HOST_FAILURE, "A host cannot be published. The message of HostsPublished says why."),
+    inUse: no(
+      "UnableToDecommission",
+      "The Vino is being deleted, and something stops that. The message names it: mostly hosts in use.",
+    ),
+  },
+  MachinesReady: {
+    done: yes("AllMachinesReady", "All machines that the spec wants are complete."),
+    waiting: no(PROGRESSING, "Machines are made, changed or removed."),
+    invalid: INVALID,
+    formMissing: FORM_MISSING,
+    noCapability: NO_CAPABILITY,
+    silent: SILENT,
+    failed: no(
+      FAILURE,
+      "The cloud refuses a machine as the spec asks for it. Landfall tries again.",
+    ),
+    blocked: no(
+      "DecisionNeeded",
+      "Something in the cloud stands in the way, and a person must decide about it. The message names it.",
+    ),
+    noAddress: no(
+      "AddressesExhausted",
+      "A network has no free address for a machine. The message names the network.",
+    ),
+    tooMany: no(
+      "TooManyMachines",
+      "The counts and the hosts make more machines than a Vino may have. Nothing is changed.",
+    ),
+  },
+  HostsPublished: {
+    done: yes("AllHostsPublished", "Each complete machine has its BareMetalHost."),
+    waiting: no(PROGRESSING, "Hosts are published when their machines are complete."),
+    refused: no(HOST_FAILURE, "The API server refuses a BareMetalHost or a Secret of it."),
+    nameTaken: no("NameTaken", "An object of the same name belongs to something else."),
+    paused: no(
+      "HostsPaused",
+      "A user or another program paused a host, for example clusterctl move. Landfall leaves it alone until that ends.",
+    ),
+  },
+  UnsupportedFields: {
+    some: yes(
+      "FieldsWithoutMeaning",
+      "The spec has fields that only the original operator with libvirt could use. The message names them.",
+    ),
+    none: no("AllFieldsUsed", "The spec has no such fields."),
+  },
+  CredentialsInClearText: {
+    some: yes(
+      "PasswordInSpec",
+      "The password of management controllers is in the spec. Everyone who may read the Vino knows it.",
+    ),
+    none: no("NoPasswordInSpec", "The spec has no password."),
+  },
+  ContractionBlocked: {
+    inUse: yes(
+      "HostsInUse",
+      "There are more machines than the spec wants, and their hosts are in use. Landfall keeps them, and names them.",
+    ),
+    fleetLimit: yes(
+      "FleetLimit",
+      "The spec wants so many machines gone at once that a person must confirm it. Landfall keeps them.",
+    ),
+    free: no("NothingBlocked", "There is no machine that the spec does not want."),
+  },
+};
