@@ -3,8 +3,6 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { loadKinds, renderCrdFiles } from "../../../deploy/crds.ts";
 import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
@@ -18,19 +16,17 @@ import {
   type Manifest,
   readManifests,
   renderChart,
-  requireTool,
   withChart,
 } from "../../support/deploy/deploy_tools.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
+import { KIND_SERVER_TIMEOUT_MS, KindServer } from "../../support/kinds/kind_server.ts";
+import { SIP_CLUSTER_SAMPLES } from "../../support/kinds/samples.ts";
 import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
 import { findHelm, findKubectl } from "../../support/kube/kubectl.ts";
-import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
 import { BARE_METAL_HOST_CRD, toHostStatus } from "../../support/sipcluster/bare_metal_host_crd.ts";
-import { readSample, SAMPLES, toSamplePath } from "../../support/sipcluster/samples.ts";
 import { RIGHT_SPECS, WRONG_SPECS } from "../../support/sipcluster/spec_cases.ts";
 
-const CRD = `${CRDS_PATH}/sipclusters.airship.airshipit.org`;
-const START_TIMEOUT_MS = 120_000;
+const CRD = "sipclusters.airship.airshipit.org";
 const isSkipped = skipsCluster();
 const kubectl = isSkipped ? undefined : await findKubectl();
 const helm = (await findHelm()) ?? "";
@@ -38,63 +34,39 @@ const files = new Map(renderCrdFiles("Test.", await loadKinds([sipClusterControl
 const crdText = files.get("manifests/sipcluster/crd.yaml") ?? "";
 
 describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
-  let cluster: Cluster;
+  let server: KindServer;
 
   beforeAll(async () => {
-    cluster = await startCluster();
-    await cluster.create(CRDS_PATH, BARE_METAL_HOST_CRD);
-    const file = join(cluster.folder, "crd.yaml");
-    await writeFile(file, crdText);
-    // Only an API server older than what Landfall supports does not know of rules; it drops them.
-    await run("apply", "--validate=false", "-f", file);
-    await run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
-  }, START_TIMEOUT_MS);
+    server = await KindServer.start(kubectl ?? "", crdText);
+    await server.cluster.create(CRDS_PATH, BARE_METAL_HOST_CRD);
+    await server.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
+  }, KIND_SERVER_TIMEOUT_MS);
 
-  afterAll(() => cluster.stop());
+  afterAll(() => server.stop());
 
-  function run(...args: string[]): Promise<string> {
-    return requireTool(kubectl ?? "", [
-      `--kubeconfig=${cluster.adminKubeconfigPath}`,
-      `--cache-dir=${join(cluster.folder, "kubectl-cache")}`,
-      ...args,
-    ]);
-  }
+  test("accepts its names and its schema", () => server.expectAccepted(CRD));
 
-  function patchStatus(path: string, status: unknown): Promise<Response> {
-    return cluster.adminFetch(`${path}/status`, {
-      method: "PATCH",
-      headers: { "Content-Type": "application/merge-patch+json" },
-      body: JSON.stringify({ status }),
-    });
-  }
-
-  test("accepts its names and its schema", async () => {
-    const { status } = await readJson<{
-      status: { conditions: readonly { type: string; status: string }[] };
-    }>(await cluster.adminFetch(CRD));
-    const conditions = status.conditions.map((one) => `${one.type}=${one.status}`);
-    expect(conditions.toSorted()).toEqual(["Established=True", "NamesAccepted=True"]);
-  });
-
-  test.each(SAMPLES)("takes the sample %s as it is, and keeps every value", async (sample) => {
-    await run("apply", "-f", toSamplePath(sample));
-    for (const object of await readSample(sample)) {
-      if (object.kind === "Secret") continue;
-      const { name, namespace = "" } = object.metadata;
-      const found: Manifest = JSON.parse(
-        await run("get", object.kind, name, `--namespace=${namespace}`, "--output=json"),
+  test.each(SIP_CLUSTER_SAMPLES.names)(
+    "takes the sample %s, and keeps every value",
+    async (name) => {
+      await server.expectKept(
+        SIP_CLUSTER_SAMPLES.toPath(name),
+        await SIP_CLUSTER_SAMPLES.read(name),
       );
-      expect(found.metadata).toMatchObject(object.metadata);
-      // Defaults come in addition.
-      expect(found.spec ?? {}).toMatchObject(object.spec ?? {});
-    }
-  });
+    },
+  );
 
   test("sets defaults", async () => {
     const get = (path: string): Promise<string> =>
-      run("get", "sip", "--namespace=all-fields", "all-fields", `--output=jsonpath={${path}}`);
+      server.run(
+        "get",
+        "sip",
+        "--namespace=all-fields",
+        "all-fields",
+        `--output=jsonpath={${path}}`,
+      );
     expect(await get(".spec.nodes.Worker.count")).toBe('{"active":1,"standby":0}');
-    await run(
+    await server.run(
       "patch",
       "sip",
       "-nall-fields",
@@ -107,7 +79,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
 
   test("keeps the whole status, and shows it at a glance under the short name", async () => {
     const path = toPath(SIP_CLUSTERS, { namespace: "wordpress-infra", name: "wordpress" });
-    const read = async (): Promise<SipCluster> => readJson(await cluster.adminFetch(path));
+    const read = (): Promise<SipCluster> => server.read(path);
     const toNext = (one: SipCluster, nowMs: number) =>
       planStatus(
         one,
@@ -161,10 +133,12 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
         nowMs,
       );
     const status = toNext(await read(), Date.UTC(2026, 0, 1));
-    expect((await patchStatus(path, status)).status).toBe(200);
+    expect(await server.patchStatus(path, status)).toBe(200);
     expect(await read()).toMatchObject({ status: { ...status } });
     expect(toNext(await read(), Date.UTC(2027, 0, 1))).toBeUndefined();
-    const lines = (await run("get", "sip", "--namespace=wordpress-infra")).trim().split("\n");
+    const lines = (await server.run("get", "sip", "--namespace=wordpress-infra"))
+      .trim()
+      .split("\n");
     expect(lines.map((line) => line.split(/ {2,}/).slice(0, 5))).toEqual([
       ["NAME", "READY", "REASON", "CP", "WORKERS"],
       ["wordpress", "False", "Unschedulable", "1/2", "0/3"],
@@ -175,33 +149,23 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
   test("keeps the status of a host, as metal3 writes it", async () => {
     const path = toPath(BARE_METAL_HOSTS, { namespace: "metal", name: "cp-1" });
     const status = toHostStatus("provisioned");
-    expect((await patchStatus(path, status)).status).toBe(200);
-    expect(await readJson(await cluster.adminFetch(path))).toMatchObject({ status });
+    expect(await server.patchStatus(path, status)).toBe(200);
+    expect(await server.read(path)).toMatchObject({ status });
     // The schema demands the rest.
     const part = { provisioning: { state: "available" } };
     const bare = toPath(BARE_METAL_HOSTS, { namespace: "metal", name: "cp-2" });
-    expect((await patchStatus(bare, part)).status).toBe(422);
+    expect(await server.patchStatus(bare, part)).toBe(422);
   });
 
   test("explains fields", async () => {
-    const text = await run("explain", "sip.spec.services.jumpHost.nodePort");
+    const text = await server.run("explain", "sip.spec.services.jumpHost.nodePort");
     expect(text.replaceAll(/\s+/g, " ")).toContain("0: Kubernetes chooses one.");
   });
-
-  /** The status of the answer to an object that is not kept. */
-  async function trySpec(spec: unknown): Promise<number> {
-    const { apiVersion, kind } = SIP_CLUSTERS;
-    const metadata = { name: "try", namespace: "default" };
-    const body = JSON.stringify({ apiVersion, kind, metadata, spec });
-    const path = `${toPath(SIP_CLUSTERS, { namespace: "default" })}?dryRun=All`;
-    const headers = { "Content-Type": "application/json" };
-    return (await cluster.adminFetch(path, { method: "POST", headers, body })).status;
-  }
 
   test.each(RIGHT_SPECS.map(({ title, spec }) => [title, spec] as const))(
     "takes %s",
     async (_title, spec) => {
-      expect(await trySpec(withoutEmpty(spec))).toBe(201);
+      expect(await server.trySpec(SIP_CLUSTERS, withoutEmpty(spec))).toBe(201);
     },
   );
 
@@ -209,7 +173,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
     "answers rightly to %s, which %s refuse",
     async (_title, refusedBy, spec) => {
       // This server knows no rules.
-      expect(await trySpec(spec)).toBe(refusedBy === "types" ? 422 : 201);
+      expect(await server.trySpec(SIP_CLUSTERS, spec)).toBe(refusedBy === "types" ? 422 : 201);
     },
   );
 });

@@ -3,81 +3,45 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { toYamlFile, toYaml } from "../../../deploy/yaml.ts";
+import { toYaml, toYamlFile } from "../../../deploy/yaml.ts";
 import { IP_POOL_KIND, VINO_KIND } from "../../../lib/controllers/vino/resource/crd.ts";
 import { IP_POOLS, type IpPool } from "../../../lib/controllers/vino/resource/ip_pool.ts";
 import { type Vino, VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
-import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
-import { type Manifest, requireTool } from "../../support/deploy/deploy_tools.ts";
-import { readJson } from "../../support/kube/contract/client.ts";
-import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { toPath } from "../../../lib/kube/kinds/resource.ts";
+import { KIND_SERVER_TIMEOUT_MS, KindServer } from "../../support/kinds/kind_server.ts";
+import { VINO_SAMPLES } from "../../support/kinds/samples.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
-import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
-import { readVinoSample, toVinoSamplePath, VINO_SAMPLES } from "../../support/vino/samples.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
 import { RIGHT_VINOS, WRONG_POOLS, WRONG_VINOS } from "../../support/vino/spec_cases.ts";
 
-const KINDS = [VINO_KIND, IP_POOL_KIND];
-const START_TIMEOUT_MS = 120_000;
+const CRDS = [VINO_KIND, IP_POOL_KIND].map(({ crd }) => crd);
 const kubectl = skipsCluster() ? undefined : await findKubectl();
 
 describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => {
-  let cluster: Cluster;
+  let server: KindServer;
 
   beforeAll(async () => {
-    cluster = await startCluster();
-    const file = join(cluster.folder, "crd.yaml");
-    await writeFile(
-      file,
-      toYamlFile(
-        "Test.",
-        KINDS.map(({ crd }) => toYaml(crd)),
-      ),
+    const text = toYamlFile(
+      "Test.",
+      CRDS.map((crd) => toYaml(crd)),
     );
-    // Only an API server older than what Landfall supports does not know of rules; it drops them.
-    await run("apply", "--validate=false", "-f", file);
-    await run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
-  }, START_TIMEOUT_MS);
+    server = await KindServer.start(kubectl ?? "", text);
+  }, KIND_SERVER_TIMEOUT_MS);
 
-  afterAll(() => cluster.stop());
+  afterAll(() => server.stop());
 
-  function run(...args: string[]): Promise<string> {
-    return requireTool(kubectl ?? "", [
-      `--kubeconfig=${cluster.adminKubeconfigPath}`,
-      `--cache-dir=${join(cluster.folder, "kubectl-cache")}`,
-      ...args,
-    ]);
-  }
-
-  test.each(KINDS.map(({ crd }) => crd.metadata.name))(
+  test.each(CRDS.map(({ metadata }) => metadata.name))(
     "accepts the names and the schema of %s",
-    async (name) => {
-      const { status } = await readJson<{
-        status: { conditions: readonly { type: string; status: string }[] };
-      }>(await cluster.adminFetch(`${CRDS_PATH}/${name}`));
-      const conditions = status.conditions.map((one) => `${one.type}=${one.status}`);
-      expect(conditions.toSorted()).toEqual(["Established=True", "NamesAccepted=True"]);
-    },
+    (name) => server.expectAccepted(name),
   );
 
-  test.each(VINO_SAMPLES)("takes the sample %s as it is, and keeps every value", async (sample) => {
-    await run("apply", "-f", toVinoSamplePath(sample));
-    for (const object of await readVinoSample(sample)) {
-      if (object.kind === "Secret") continue;
-      const { name, namespace = "" } = object.metadata;
-      const found: Manifest = JSON.parse(
-        await run("get", object.kind, name, `--namespace=${namespace}`, "--output=json"),
-      );
-      expect(found.metadata).toMatchObject(object.metadata);
-      // Defaults come in addition.
-      expect(found.spec ?? {}).toMatchObject(object.spec ?? {});
-    }
+  test.each(VINO_SAMPLES.names)("takes the sample %s, and keeps every value", async (name) => {
+    await server.expectKept(VINO_SAMPLES.toPath(name), await VINO_SAMPLES.read(name));
   });
 
   test("sets defaults for the whole Vino, and none that would hide them for a role", async () => {
     const path = toPath(VINOES, { namespace: "metal", name: "wordpress" });
-    const { spec } = await readJson<Vino>(await cluster.adminFetch(path));
+    const { spec } = await server.read<Vino>(path);
     expect(spec?.xenOrchestra).toMatchObject({
       countPer: "Host",
       boot: "Template",
@@ -119,53 +83,37 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
         },
       ],
     };
-    const response = await cluster.adminFetch(`${path}/status`, {
-      method: "PATCH",
-      headers: { "Content-Type": "application/merge-patch+json" },
-      body: JSON.stringify({ status }),
-    });
-    expect(response.status).toBe(200);
-    const kept = await readJson<Vino>(await cluster.adminFetch(path));
+    expect(await server.patchStatus(path, status)).toBe(200);
+    const kept = await server.read<Vino>(path);
     expect(kept.status).toEqual(status);
-    const lines = (await run("get", "vino", "--namespace=metal")).trim().split("\n");
-    expect(lines.map((line) => line.split(/ {2,}/).slice(0, 5))).toEqual([
+    expect(await server.getColumns("vino", "metal", 5)).toEqual([
       ["NAME", "READY", "REASON", "MACHINES", "HOSTS"],
       ["wordpress", "False", "Progressing", "1/9", "1"],
     ]);
   });
 
   test("shows the subnet of a pool, and gives it no status of its own", async () => {
-    const lines = (await run("get", "ippool", "--namespace=all-fields")).trim().split("\n");
-    expect(lines.map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
+    expect(await server.getColumns("ippool", "all-fields", 2)).toEqual([
       ["NAME", "SUBNET"],
       ["ippool-192-0-2-0-24", "192.0.2.0/24"],
       ["ippool-2001-db8-0-1---64", "2001:db8:0:1::/64"],
     ]);
     const name = "ippool-192-0-2-0-24";
     const path = toPath(IP_POOLS, { namespace: "all-fields", name });
-    const pool = await readJson<IpPool>(await cluster.adminFetch(path));
+    const pool = await server.read<IpPool>(path);
     expect(Object.keys(pool).toSorted()).toEqual(["apiVersion", "kind", "metadata", "spec"]);
-    expect((await cluster.adminFetch(`${path}/status`)).status).toBe(404);
+    expect((await server.cluster.adminFetch(`${path}/status`)).status).toBe(404);
   });
 
   test("explains fields", async () => {
-    const text = await run("explain", "vino.spec.xenOrchestra.deletionPolicy");
+    const text = await server.run("explain", "vino.spec.xenOrchestra.deletionPolicy");
     expect(text.replaceAll(/\s+/g, " ")).toContain("Retain: they stay as they are.");
   });
-
-  /** The status of the answer to an object that is not kept. */
-  async function trySpec(resource: Resource<KubeObject>, spec: unknown): Promise<number> {
-    const { apiVersion, kind } = resource;
-    const body = JSON.stringify({ apiVersion, kind, metadata: { name: "try" }, spec });
-    const path = `${toPath(resource, { namespace: "default" })}?dryRun=All`;
-    const headers = { "Content-Type": "application/json" };
-    return (await cluster.adminFetch(path, { method: "POST", headers, body })).status;
-  }
 
   test.each(RIGHT_VINOS.map(({ title, spec }) => [title, spec] as const))(
     "takes a Vino with %s",
     async (_title, spec) => {
-      expect(await trySpec(VINOES, spec)).toBe(201);
+      expect(await server.trySpec(VINOES, spec)).toBe(201);
     },
   );
 
@@ -174,6 +122,6 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
     ...WRONG_POOLS.map((one) => [one.title, one.refusedBy, IP_POOLS, one.spec] as const),
   ])("answers rightly to %s, which %s refuse", async (_title, refusedBy, resource, spec) => {
     // This server knows no rules.
-    expect(await trySpec(resource, spec)).toBe(refusedBy === "types" ? 422 : 201);
+    expect(await server.trySpec(resource, spec)).toBe(refusedBy === "types" ? 422 : 201);
   });
 });

@@ -5,9 +5,9 @@ import { checkSpec } from "../../../../lib/controllers/sipcluster/resource/check
 import { SIP_CLUSTER_KIND } from "../../../../lib/controllers/sipcluster/resource/crd.ts";
 import { parseAuthorizedKey } from "../../../../lib/controllers/sipcluster/services/jump_host/authorized_key.ts";
 import { listPaths } from "../../../support/kinds/schemas.ts";
-import { readSample, SAMPLES } from "../../../support/sipcluster/samples.ts";
+import { SIP_CLUSTER_SAMPLES } from "../../../support/kinds/samples.ts";
 
-const objects = (await Promise.all(SAMPLES.map(readSample))).flat();
+const objects = (await Promise.all(SIP_CLUSTER_SAMPLES.names.map(SIP_CLUSTER_SAMPLES.read))).flat();
 const clusters = objects.filter(({ kind }) => kind === "SIPCluster");
 const [{ schema }] = SIP_CLUSTER_KIND.crd.spec.versions;
 const Host = v.object({

@@ -4,9 +4,9 @@ import { IP_POOL_KIND, VINO_KIND } from "../../../../lib/controllers/vino/resour
 import { toRoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
 import type { KindDefinition } from "../../../../lib/controllers/definition.ts";
 import { listBroken, listPaths, listSchemas } from "../../../support/kinds/schemas.ts";
-import { readVinoSample, VINO_SAMPLES } from "../../../support/vino/samples.ts";
+import { VINO_SAMPLES } from "../../../support/kinds/samples.ts";
 
-const objects = (await Promise.all(VINO_SAMPLES.map(readVinoSample))).flat();
+const objects = (await Promise.all(VINO_SAMPLES.names.map(VINO_SAMPLES.read))).flat();
 const vinos = objects.filter(({ kind }) => kind === "Vino");
 const pools = objects.filter(({ kind }) => kind === "IPPool");
 

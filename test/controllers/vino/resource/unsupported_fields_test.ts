@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { checkSpec } from "../../../../lib/controllers/vino/resource/check_spec.ts";
 import { listUnsupportedFields } from "../../../../lib/controllers/vino/resource/unsupported_fields.ts";
-import { readVinoSample, type VINO_SAMPLES } from "../../../support/vino/samples.ts";
+import { VINO_SAMPLES } from "../../../support/kinds/samples.ts";
 
-async function listOfSample(name: (typeof VINO_SAMPLES)[number]): Promise<string[]> {
-  const vino = (await readVinoSample(name)).find(({ kind }) => kind === "Vino");
+async function listOfSample(name: "all-fields" | "tenant"): Promise<string[]> {
+  const vino = (await VINO_SAMPLES.read(name)).find(({ kind }) => kind === "Vino");
   const checked = checkSpec(vino?.spec);
   return checked.isValid ? listUnsupportedFields(checked.spec) : ["invalid"];
 }
