@@ -35,18 +35,18 @@ test.each(CASES)(
 );
 
 /**
- * Before and after the server carried out each change, and after the last question. Where all tests run, after each
- * question: the servers are as at the next request, but the jobs may not be over.
+ * After the server carried out each change, and after the last question. Where all tests run, also before each change,
+ * when the servers are as after the request before it, and after each question, when the jobs may not be over.
  */
 function listCuts({ requests }: Ending): Cut[] {
   return requests.flatMap(({ isChange }, index): Cut[] => {
     const at = index + 1;
-    if (isChange)
+    if (isChange && IS_ALL)
       return [
         { at, when: "before" },
         { at, when: "after" },
       ];
-    return IS_ALL || at === requests.length ? [{ at, when: "after" }] : [];
+    return isChange || IS_ALL || at === requests.length ? [{ at, when: "after" }] : [];
   });
 }
 

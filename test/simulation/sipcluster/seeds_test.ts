@@ -6,9 +6,9 @@ import { describe, expect, test } from "bun:test";
 import { readExtent } from "../../support/extent.ts";
 import { runSipStory } from "./story.ts";
 
-const SEEDS_PER_TEST = 10;
+const SEEDS_PER_TEST = 5;
 /** A seed takes about 0.3 s. */
-const TESTS = { some: 1, all: 30 } as const;
+const TESTS = { some: 1, all: 60 } as const;
 const TIMEOUT_MS = 120_000;
 /** So much of the trace is shown of a seed that fails. */
 const TAIL_LINES = 60;

@@ -31,8 +31,9 @@ interface Manner extends TellingManner {
  * Defines the tests of some outages.
  *
  * With the proof alone each outage is tested twice: with and without the out-of-service controller. What differs is
- * only that controller, so without it they run where all tests do. So do those of a cloud without events: less can go
- * wrong there. Variants run elsewhere in one manner only: the one with the least between a Node and its deletion.
+ * only that controller, so without it they run where all tests do. So do those of a cloud without events, because less
+ * can go wrong there, and those of a process that starts meanwhile: `test/outages/restart_test.ts` has the worst of
+ * them. Variants run elsewhere in one manner only: the one with the least between a Node and its deletion.
  */
 export function describeOutages(title: string, outages: readonly Outage[]): void {
   const onlyInCi: [string, Manner][] = [
@@ -48,11 +49,14 @@ export function describeOutages(title: string, outages: readonly Outage[]): void
       "with the proof alone, by a process that starts meanwhile",
       { deletion: PROOF_ALONE, isAnew: true, hasEvents: true },
     ],
+    [
+      "where Nodes are taken out of service by the proof alone, by a process that starts meanwhile",
+      { deletion: PROOF_ALONE, isAnew: true, hasEvents: true, outOfService: POWER_PROOF_ALONE },
+    ],
   ];
   const isAll = readExtent() === "all";
   const manners: [string, Manner][] = [
     ["out of the box", { deletion: DEFAULT_DELETION, isAnew: false, hasEvents: true }],
-    ...(isAll ? onlyInCi : []),
     [
       "where Nodes are taken out of service by nothing but the proof",
       {
@@ -63,10 +67,7 @@ export function describeOutages(title: string, outages: readonly Outage[]): void
         hasVariants: true,
       },
     ],
-    [
-      "where Nodes are taken out of service by the proof alone, by a process that starts meanwhile",
-      { deletion: PROOF_ALONE, isAnew: true, hasEvents: true, outOfService: POWER_PROOF_ALONE },
-    ],
+    ...(isAll ? onlyInCi : []),
   ];
   describe.each(manners)(`no live Node is lost ${title}, %s`, (_title, manner) => {
     const rows = outages.filter(
