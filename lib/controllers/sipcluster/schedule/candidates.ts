@@ -5,7 +5,7 @@
 import type { Key } from "../../../kube/cache/store.ts";
 import type { NodeSet, Role } from "../resource/sip_cluster.ts";
 import type { Domains } from "./domains.ts";
-import { readLabel, toMatcher } from "./label_selector.ts";
+import { toMatcher } from "./label_selector.ts";
 import type { Demand, Group, Problem } from "./matching/problem.ts";
 import type { HostFacts } from "./types.ts";
 
@@ -52,45 +52,77 @@ export function groupHosts(
   { wishes, domains, last = new Set() }: GroupingOptions,
 ): Pick<Problem, "groups" | "orders"> {
   const judges = wishes.map(({ set, need }) => (need > 0 ? toFindRefusal(set) : undefined));
-  const byName = new Map<string, { readonly group: HostGroup; readonly number: number }>();
-  const keysOf = new Map<string, readonly string[]>();
+  const suitings = new Map<number, Suiting>();
+  const names = new Names();
   const groups: HostGroup[] = [];
+  /** By their names. */
+  const numbers: number[] = [];
+  /** Of the host at hand, by the number of the topology key. */
+  const values: number[] = [];
   const ranked: number[][][] = [0, 1, 2, 3, 4, 5].map(() => wishes.map((): number[] => []));
   for (const host of hosts) {
-    let suits = "";
-    for (const judge of judges) suits += judge && judge(host) === undefined ? "y" : "n";
-    if (!suits.includes("y")) continue;
+    // A bit for each role.
+    let suits = 0;
+    for (let at = 0; at < judges.length; at += 1) {
+      if (judges[at]?.(host) === undefined && judges[at] !== undefined) suits |= 1 << at;
+    }
+    if (suits === 0) continue;
     let rank = last.has(host) ? 4 : host.claim ? 0 : 2;
-    let name = `${rank}${suits}`;
-    let keys = keysOf.get(suits);
-    if (keys === undefined) keysOf.set(suits, (keys = listKeys(suits, wishes, domains)));
-    for (const key of keys) {
-      const value = readLabel(host.labels, key);
-      // No value of a label has a blank.
-      name += value === undefined ? " -" : ` =${value}`;
-      if (value === undefined) rank |= 1;
+    let name = names.toLonger(rank, suits);
+    let suiting = suitings.get(suits);
+    if (suiting === undefined) {
+      suitings.set(suits, (suiting = toSuiting(suits, wishes, domains)));
     }
-    let known = byName.get(name);
-    if (known === undefined) {
-      const roles = wishes.map(({ role }, at) => (suits[at] === "y" ? role : undefined));
-      known = { group: new HostGroup(host, roles, domains), number: groups.length };
-      byName.set(name, known);
-      groups.push(known.group);
+    for (const key of suiting.keys) {
+      const value = domains.numberValue(key, host);
+      values[key] = value;
+      name = names.toLonger(name, value + 1);
+      if (value < 0) rank |= 1;
     }
-    known.group.hosts.push(host.key);
-    for (let at = 0; at < suits.length; at += 1) {
-      if (suits[at] === "y") ranked[rank]?.[at]?.push(known.number);
+    let number = numbers[name];
+    if (number === undefined) {
+      number = groups.push(new HostGroup(values.slice(), suiting.roles, domains)) - 1;
+      numbers[name] = number;
+    }
+    groups[number]?.hosts.push(host.key);
+    for (let at = 0; at < judges.length; at += 1) {
+      if ((suits & (1 << at)) !== 0) ranked[rank]?.[at]?.push(number);
     }
   }
   return { groups, orders: wishes.map((_, at) => ranked.flatMap((ofRole) => ofRole[at] ?? [])) };
 }
 
-/** The topology keys that decide for a host which suits these roles. */
-function listKeys(suits: string, wishes: readonly Wish[], domains: Domains): readonly string[] {
-  return [
-    ...new Set(wishes.flatMap(({ role }, at) => (suits[at] === "y" ? domains.listKeys(role) : []))),
-  ];
+/** What is the same for all hosts that suit the same roles. */
+interface Suiting {
+  /** By the index of the role; undefined if they do not suit it. */
+  readonly roles: readonly (Role | undefined)[];
+  /** The topology keys that decide for them, by their numbers. */
+  readonly keys: readonly number[];
 }
+
+function toSuiting(suits: number, wishes: readonly Wish[], domains: Domains): Suiting {
+  const roles = wishes.map(({ role }, at) => ((suits & (1 << at)) === 0 ? undefined : role));
+  const keys = roles.flatMap((role) => (role === undefined ? [] : domains.listKeys(role)));
+  return { roles, keys: [...new Set(keys)] };
+}
+
+/** Names for sequences of numbers. Without a compiler, numbers are faster than texts that are put together. */
+class Names {
+  readonly #ids = new Map<number, number>();
+
+  /** The name of a sequence that is one number longer than the one with this name. */
+  toLonger(name: number, number: number): number {
+    const both = name * NUMBERS_MAX + number;
+    let id = this.#ids.get(both);
+    if (id === undefined) this.#ids.set(both, (id = this.#ids.size + RANKS));
+    return id;
+  }
+}
+
+/** More than there can be hosts. */
+const NUMBERS_MAX = 2 ** 24;
+/** The first names are ranks. */
+const RANKS = 6;
 
 /**
  * Hosts that suit the same roles, with the same values of the topology labels that decide. Most groups are never asked
@@ -98,21 +130,25 @@ function listKeys(suits: string, wishes: readonly Wish[], domains: Domains): rea
  */
 class HostGroup implements Group {
   readonly hosts: Key[] = [];
-  readonly #first: HostFacts;
+  readonly #values: readonly number[];
   readonly #roles: readonly (Role | undefined)[];
   readonly #domains: Domains;
   #demands: readonly (Demand | undefined)[] | undefined;
 
-  constructor(first: HostFacts, roles: readonly (Role | undefined)[], domains: Domains) {
-    this.#first = first;
+  constructor(values: readonly number[], roles: readonly (Role | undefined)[], domains: Domains) {
+    this.#values = values;
     this.#roles = roles;
     this.#domains = domains;
   }
 
   get demands(): readonly (Demand | undefined)[] {
-    this.#demands ??= this.#roles.map((role) =>
-      role === undefined ? undefined : this.#domains.toDemand({ host: this.#first, role }),
-    );
+    if (this.#demands === undefined) {
+      const demands: (Demand | undefined)[] = [];
+      for (const role of this.#roles) {
+        demands.push(role && this.#domains.toDemandOf(this.#values, role));
+      }
+      this.#demands = demands;
+    }
     return this.#demands;
   }
 }

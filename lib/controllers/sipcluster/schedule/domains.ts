@@ -70,10 +70,19 @@ export class Domains {
     return this.#spreadsAcrossRoles ? own : own.map((key) => `${role} ${key}`);
   }
 
-  /** The keys of which a host's domains count in a role. */
-  listKeys(role: Role): readonly string[] {
-    const counted = [...(this.#own.get(role) ?? []), ...(this.#others.get(role) ?? [])];
-    return counted.map((at) => this.#keys[at] ?? "");
+  /** The topology keys of which a host's domains count in a role, by their numbers. */
+  listKeys(role: Role): readonly number[] {
+    return [...(this.#own.get(role) ?? []), ...(this.#others.get(role) ?? [])];
+  }
+
+  /** The number of a host's value of the topology key with this number, the same for equal values. -1: it has none. */
+  numberValue(key: number, { labels }: HostFacts): number {
+    const label = readLabel(labels, this.#keys[key] ?? "");
+    const values = this.#values[key];
+    if (label === undefined || values === undefined) return -1;
+    let value = values.get(label);
+    if (value === undefined) values.set(label, (value = this.#keyOf.push(key) - 1));
+    return value;
   }
 
   /** The values of each topology key with which a host cannot join these in a role. */
@@ -94,12 +103,25 @@ export class Domains {
 
   /** The domains that a host takes in a role. A host without a role is only in those of other hosts. */
   toDemand({ host, role }: Member): Demand {
+    return this.toDemandOf(
+      this.#keys.map((_, key) => this.numberValue(key, host)),
+      role,
+    );
+  }
+
+  /** The same for a host with these values, as {@linkcode numberValue} numbers them, by the number of the key. */
+  toDemandOf(values: readonly number[], role: Role | undefined): Demand {
+    const isShared = this.#spreadsAcrossRoles || role === undefined;
+    const offset = isShared ? ROLES.length : ROLES.indexOf(role);
     const alone: number[] = [];
     const beside: number[] = [];
-    for (const at of this.#own.get(role) ?? []) alone.push(this.#toNumber(at, role, host));
-    for (const at of this.#others.get(role) ?? []) {
-      const domain = this.#toNumber(at, role, host);
-      if (domain >= 0) beside.push(domain);
+    for (const key of this.#own.get(role) ?? []) {
+      const value = values[key] ?? -1;
+      alone.push(value < 0 ? -1 : value * (ROLES.length + 1) + offset);
+    }
+    for (const key of this.#others.get(role) ?? []) {
+      const value = values[key] ?? -1;
+      if (value >= 0) beside.push(value * (ROLES.length + 1) + offset);
     }
     return { alone, beside };
   }
@@ -123,17 +145,6 @@ export class Domains {
         return { topologyKey: this.toKey(domain), value, hosts: hosts.sort() };
       })
       .sort((one, other) => (toOrder(one) < toOrder(other) ? -1 : 1));
-  }
-
-  /** -1 for a host without the label. */
-  #toNumber(at: number, role: Role | undefined, { labels }: HostFacts): number {
-    const label = readLabel(labels, this.#keys[at] ?? "");
-    const values = this.#values[at];
-    if (label === undefined || values === undefined) return -1;
-    let value = values.get(label);
-    if (value === undefined) values.set(label, (value = this.#keyOf.push(at) - 1));
-    const isShared = this.#spreadsAcrossRoles || role === undefined;
-    return value * (ROLES.length + 1) + (isShared ? ROLES.length : ROLES.indexOf(role));
   }
 }
 

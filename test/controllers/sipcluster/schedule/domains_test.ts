@@ -65,12 +65,19 @@ test("listClosed() has the values with which a host cannot join", () => {
   expect(list(true, "Worker")).toEqual(["rack=r1", "server=s1"]);
 });
 
-test("listKeys() has the keys that count for a role", () => {
-  expect(new Domains(NODES).listKeys("ControlPlane")).toEqual(["rack"]);
-  expect(new Domains(NODES, { spreadAcrossRoles: true }).listKeys("ControlPlane")).toEqual([
-    "rack",
-    "server",
-  ]);
+test("listKeys() has the numbers of the keys that count for a role", () => {
+  expect(new Domains(NODES).listKeys("ControlPlane")).toEqual([0]);
+  expect(new Domains(NODES, { spreadAcrossRoles: true }).listKeys("ControlPlane")).toEqual([0, 1]);
+});
+
+test("numberValue() is the same for the same value of a key, and -1 without the label", () => {
+  const domains = new Domains(NODES);
+  const [rack, server] = [0, 1];
+  expect(domains.numberValue(rack, A)).toBe(domains.numberValue(rack, B));
+  expect(domains.numberValue(server, A)).not.toBe(domains.numberValue(server, B));
+  expect(domains.numberValue(server, A)).toBe(domains.numberValue(server, C));
+  expect(domains.numberValue(server, A)).not.toBe(domains.numberValue(rack, A));
+  expect(domains.numberValue(rack, C)).toBe(-1);
 });
 
 describe("listBreaches()", () => {

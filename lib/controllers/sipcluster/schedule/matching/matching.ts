@@ -8,6 +8,7 @@ import { listByConstraint, pickGreedily } from "./greedy.ts";
 import { countAtMost, countLimits } from "./layers.ts";
 import type { Demand, GroupPick, Problem } from "./problem.ts";
 import {
+  listAsked,
   listOpen,
   type OpenGroup,
   reduceProblem,
@@ -100,7 +101,12 @@ function searchFrom(
   greedy: readonly GroupPick[],
   { maxSteps, maxGroups }: SearchLimits,
 ): Found {
-  const open = listOpen(problem);
+  const asked = listAsked(problem.orders);
+  if (asked.length > maxGroups) {
+    const full = searchAmong(problem, greedy, { groups: sample(asked, maxGroups / 3), maxSteps });
+    if (full !== undefined) return { picks: full, isProven: true };
+  }
+  const open = listOpen(problem, asked);
   const openLimits = countLimits(open, problem);
   const most = countAtMost(open, problem, openLimits);
   if (greedy.length === most) return { picks: greedy, isProven: true };
@@ -126,6 +132,29 @@ function searchFrom(
     picks: isBetter ? toOriginalPicks(found.picks, reduced) : greedy,
     isProven: found.isProven && isComplete,
   };
+}
+
+/** Searches among these groups, and those of the picks. Undefined: that does not fill all roles. */
+function searchAmong(
+  problem: Problem,
+  picks: readonly GroupPick[],
+  { groups, maxSteps }: { readonly groups: readonly number[]; readonly maxSteps: number },
+): readonly GroupPick[] | undefined {
+  const among = new Set([...picks.map(({ group }) => group), ...groups]);
+  const reduced = reduceProblem(listOpen(problem, among), problem);
+  const found = searchPicks(reduced, {
+    start: toReducedPicks(picks, reduced),
+    limits: countLimits(reduced.groups, problem),
+    maxSteps: maxSteps * FIRST_SHARE,
+  });
+  const wanted = problem.needs.reduce((sum, need) => sum + need, 0);
+  return found.picks.length === wanted ? toOriginalPicks(found.picks, reduced) : undefined;
+}
+
+/** About so many of these numbers, evenly from the first to the last. */
+function sample(all: readonly number[], count: number): readonly number[] {
+  const stride = Math.ceil(all.length / count);
+  return all.filter((_, at) => at % stride === 0);
 }
 
 /** All groups; or of too many, those chosen so far, and others while one of their domains has fewer than `share`. */

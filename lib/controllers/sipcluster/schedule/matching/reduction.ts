@@ -28,14 +28,19 @@ export interface OpenGroup extends Pick<Group, "demands"> {
   readonly size: number;
 }
 
-/** The groups from which something can be chosen: they can only clash with one another. */
-export function listOpen({ needs, groups, orders, held }: Problem): readonly OpenGroup[] {
+/**
+ * The groups from which something can be chosen: they can only clash with one another.
+ *
+ * @param among The groups to look at, by their numbers. @default {those that a role may choose from}
+ */
+export function listOpen(
+  { needs, groups, orders, held }: Problem,
+  among: Iterable<number> = listAsked(orders),
+): readonly OpenGroup[] {
   const occupancy = new Occupancy(held);
   const open: OpenGroup[] = [];
-  const isAsked: boolean[] = [];
-  for (const ofRole of orders) for (const group of ofRole) isAsked[group] = true;
-  for (let group = 0; group < groups.length; group += 1) {
-    const one = isAsked[group] === true ? groups[group] : undefined;
+  for (const group of among) {
+    const one = groups[group];
     if (one === undefined) continue;
     const demands: (Demand | undefined)[] = [];
     let isOpen = false;
@@ -48,6 +53,13 @@ export function listOpen({ needs, groups, orders, held }: Problem): readonly Ope
     if (isOpen) open.push({ group, size: one.hosts.length, demands });
   }
   return open;
+}
+
+/** The groups that a role may choose from, in the order of their numbers. */
+export function listAsked(orders: Problem["orders"]): readonly number[] {
+  const isAsked: boolean[] = [];
+  for (const ofRole of orders) for (const group of ofRole) isAsked[group] = true;
+  return [...isAsked.keys()].filter((group) => isAsked[group] === true);
 }
 
 /** Reduces a problem to these groups of it. */

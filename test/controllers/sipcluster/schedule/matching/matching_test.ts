@@ -100,6 +100,25 @@ describe("findMatching()", () => {
     expect(findMatching(problem, ENOUGH)).toMatchObject({ isFull: false, isProven: true });
   });
 
+  test("fills all racks and feeds of a pool from a sample of its groups, and proves what is impossible", () => {
+    const random = new Random(7);
+    const hosts = Array.from({ length: 2_000 }, (_, at) =>
+      toGroup(
+        `h${at}`,
+        [0, 40].map((start) => start + random.between(0, 39)),
+      ),
+    );
+    const few = { maxSteps: 60_000, maxGroups: 400 };
+    const problem = toProblem([40], hosts);
+    const { picks, isFull } = findMatching(problem, few);
+    expect(findFault(problem, picks)).toBeUndefined();
+    expect(isFull).toBe(true);
+    expect(findMatching(toProblem([41], hosts), few)).toMatchObject({
+      isFull: false,
+      isProven: true,
+    });
+  });
+
   test("solves a pool of many racks, feeds and rooms with no place to spare", () => {
     const random = new Random(1);
     const hosts = Array.from({ length: 400 }, (_, at) =>
