@@ -176,9 +176,8 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
   });
 
   test("get node ports of their own where none are asked for", () => {
-    const [port] =
-      applier.findService(`${NAMESPACE}/loadbalancer-controlplane-a-2`)?.spec?.ports ?? [];
-    expect(port?.nodePort).toBeGreaterThanOrEqual(30_000);
+    const [port] = applier.listNodePorts(cluster, "loadBalancerControlPlane[1]");
+    expect(port).toBeGreaterThanOrEqual(30_000);
   });
 
   test("come back when others change them, each by one write", async () => {

@@ -109,8 +109,7 @@ export function toPlan(input: PlanInput = {}): ServicePlan {
         ]
       : []),
   ];
-  const endpoints = [{ service, nodePort }];
-  return { service, objects, deployment: name, endpoints };
+  return { service, objects, deployment: name };
 }
 
 /** An applier, and what it works on. */

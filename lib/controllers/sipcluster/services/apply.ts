@@ -23,12 +23,7 @@ import {
   toId,
   type WantedObject,
 } from "./apply/wanted.ts";
-import {
-  type ConfigMap,
-  type Deployment,
-  OWNED_SERVICES,
-  type OwnedService,
-} from "./owned_kinds.ts";
+import { type ConfigMap, type Deployment, OWNED_SERVICES } from "./owned_kinds.ts";
 import type { ServicePlan } from "./types.ts";
 
 /** Why a service is not as wanted, for the condition `ServicesReady`. */
@@ -83,9 +78,9 @@ export class ServiceApplier {
     return isOutdated ? undefined : deployment;
   }
 
-  /** A Service of a cluster, as it was last seen. */
-  findService(key: Key): OwnedService | undefined {
-    return this.#views.services.get(key);
+  /** The node ports that Kubernetes gave an entry of a cluster's services, as they were last seen. */
+  listNodePorts(cluster: SipCluster, service: string): readonly number[] {
+    return this.#views.listNodePorts(cluster, service);
   }
 
   /** A ConfigMap of a cluster, as it was last seen. */

@@ -25,7 +25,7 @@ import { handleRebootRequests, type RebootPass } from "./jump_host/reboot_reques
 import { type LoadBalancerOptions, planLoadBalancers } from "./load_balancer/plan.ts";
 import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts";
 import { listNetworks } from "./networks.ts";
-import { CONFIG_MAPS, type ConfigMap, type Deployment, OWNED_SERVICES } from "./owned_kinds.ts";
+import { CONFIG_MAPS, type ConfigMap, type Deployment } from "./owned_kinds.ts";
 import { judgeReadiness } from "./readiness.ts";
 import type { Machine, ServiceInput, ServicePlan } from "./types.ts";
 
@@ -106,13 +106,16 @@ export class ClusterServices {
     const states = plans.map((plan): ServiceState => {
       const problem = problems.find(({ service }) => service === plan.service);
       if (problem) return { ...problem, isReady: false };
-      return judgeReadiness(plan, this.#findDeployment(cluster, plan));
+      const nodePorts = this.#applier.listNodePorts(cluster, plan.service);
+      return judgeReadiness(plan, this.#findDeployment(cluster, plan), nodePorts);
     });
     const unreachable = missing.length > 0 ? [judgeHosts(missing, machines.length)] : [];
     return {
       machines,
       services: [...states, ...unreachable],
-      endpoints: plans.flatMap((plan) => this.#listEndpoints(plan)),
+      endpoints: plans.flatMap(({ service }) =>
+        this.#applier.listNodePorts(cluster, service).map((nodePort) => ({ service, nodePort })),
+      ),
       againMs: Math.min(againMs, auth.againMs, lacksKey ? KEY_PAUSE_MS : Infinity),
     };
   }
@@ -208,17 +211,6 @@ export class ClusterServices {
   ): Deployment | undefined {
     if (name === undefined) return undefined;
     return this.#applier.findDeployment(toKey({ metadata: { namespace, name } }));
-  }
-
-  /** The endpoints of a plan, with the ports that Kubernetes chose; 0 while it has not. */
-  #listEndpoints({ endpoints, objects }: ServicePlan): readonly Endpoint[] {
-    const service = objects.find(({ resource }) => resource.kind === OWNED_SERVICES.kind);
-    if (service === undefined) return endpoints;
-    const ports = this.#applier.findService(toKey(service.body))?.spec?.ports ?? [];
-    return endpoints.map((endpoint, at) => {
-      const nodePort = endpoint.nodePort === 0 ? (ports[at]?.nodePort ?? 0) : endpoint.nodePort;
-      return { ...endpoint, nodePort };
-    });
   }
 }
 

@@ -24,10 +24,12 @@ const PROGRESSING = "Progressing";
  * Judges the readiness of a service.
  *
  * @param deployment Its Deployment as it was last seen; `undefined` if it was not seen since it was applied
+ * @param nodePorts The node ports that Kubernetes gave it, as they were last seen
  */
 export function judgeReadiness(
   { service, deployment: name }: ServicePlan,
   deployment: Deployment | undefined,
+  nodePorts: readonly number[],
 ): Readiness {
   if (name === undefined) return { service, isReady: true };
   const wait = (message: string, reason: string = PROGRESSING): Readiness => ({
@@ -40,7 +42,8 @@ export function judgeReadiness(
   const { generation = 0, deletionTimestamp } = deployment.metadata;
   if (deletionTimestamp !== undefined) return wait("is being deleted");
   const { status = {} } = deployment;
-  if ((status.observedGeneration ?? 0) < generation) return wait("was not looked at by Kubernetes");
+  if ((status.observedGeneration ?? 0) < generation)
+    return wait("has changes that Kubernetes did not observe yet");
   const failure = findFailure(status.conditions);
   if (failure) return wait(`fails: ${failure.message ?? "no reason was given"}`, failure.reason);
   const wanted = deployment.spec?.replicas ?? 1;
@@ -50,6 +53,7 @@ export function judgeReadiness(
   if (replicas > updatedReplicas)
     return wait(`still has ${replicas - updatedReplicas} Pods of an older form`);
   if (availableReplicas === 0) return wait(`has no available Pod of ${wanted}`);
+  if (nodePorts.length === 0) return wait("is available, but its Service has no node port yet");
   if (availableReplicas >= wanted) return { service, isReady: true };
   const message = `Deployment ${name} has ${availableReplicas} of ${wanted} Pods available`;
   return { service, isReady: true, message };

@@ -36,7 +36,6 @@ export interface ServicePlan {
   readonly objects: readonly OwnedObject[];
   /** The Deployment that must be available. */
   readonly deployment?: string;
-  readonly endpoints: readonly { readonly service: string; readonly nodePort: number }[];
   /** Why it cannot be made as wanted, for the condition; nothing of it is changed then. */
   readonly problem?: { readonly reason: string; readonly message: string };
 }

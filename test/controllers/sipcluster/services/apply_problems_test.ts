@@ -38,7 +38,7 @@ describe("a node port that is taken", () => {
     const other = rig.createCluster("b");
     await rig.applier.apply(other, [toPlan({ name: "jumphost-b" })], rig.signal);
     const { problems } = await rig.apply(JUMP);
-    expect(problems).toEqual([expect.stringMatching(/allocated, by Service tenant\/jumphost-b$/)]);
+    expect(problems).toEqual([expect.stringMatching(/allocated, by Service jumphost-b\. To swap/)]);
   });
 
   test("is a problem if it is out of range", async () => {

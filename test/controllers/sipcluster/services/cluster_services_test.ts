@@ -103,3 +103,29 @@ test("a cluster whose Secrets cannot be read any more is not said to be ready", 
   allow();
   await stage.untilCondition("a", "Ready", READY);
 });
+
+test("the status shows the node ports that Kubernetes gave, and none that it refused", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const toServices = (...ports: readonly number[]) => ({
+    loadBalancerControlPlane: ports.map((nodePort) => ({ nodeInterfaceId: OAM_NETWORK, nodePort })),
+  });
+  const listEndpoints = (name: string) =>
+    (stage.read(name)?.status?.endpoints ?? []).map(
+      ({ service, nodePort }) => `${service} ${nodePort}`,
+    );
+  stage.create("a", toSpec(toServices(30_001, 30_002)));
+  await stage.untilCondition("a", "Ready", READY);
+  const both = ["loadBalancerControlPlane 30001", "loadBalancerControlPlane[1] 30002"];
+  await until("both are shown", () => listEndpoints("a").length === 2);
+  expect(listEndpoints("a")).toEqual(both);
+
+  stage.create("b", toSpec(toServices(30_001)));
+  const taken = await stage.untilCondition("b", "ServicesReady", "False NodePortUnavailable");
+  expect(taken).toContain("by Service loadbalancer-controlplane-a. To swap ports, give one of");
+  expect(listEndpoints("b")).toEqual([]);
+
+  stage.change("a", { services: toServices(30_002, 30_001) });
+  await stage.untilCondition("a", "ServicesReady", "False NodePortUnavailable");
+  await stage.untilQuiet();
+  expect(listEndpoints("a")).toEqual(both);
+});

@@ -7,8 +7,8 @@ const PLAN: ServicePlan = {
   service: "jumpHost",
   deployment: "jumphost-a",
   objects: [],
-  endpoints: [],
 };
+const PORTS = [30_000];
 const WELL = { observedGeneration: 3, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
 
 function toDeployment(
@@ -39,12 +39,12 @@ test.each<Case>([
   [
     "whose Deployment has no status",
     toDeployment(undefined),
-    "Progressing: Deployment jumphost-a was not looked at by Kubernetes",
+    "Progressing: Deployment jumphost-a has changes that Kubernetes did not observe yet",
   ],
   [
     "whose status is of an earlier generation",
     toDeployment({ ...WELL, observedGeneration: 2 }),
-    "Progressing: Deployment jumphost-a was not looked at by Kubernetes",
+    "Progressing: Deployment jumphost-a has changes that Kubernetes did not observe yet",
   ],
   [
     "whose Pods do not get ready in time",
@@ -79,19 +79,22 @@ test.each<Case>([
     "Progressing: Deployment jumphost-a has no available Pod of 2",
   ],
 ])("judgeReadiness() says that a service %s is not ready", (_what, deployment, says) => {
-  const { isReady, reason, message } = judgeReadiness(PLAN, deployment);
+  const { isReady, reason, message } = judgeReadiness(PLAN, deployment, PORTS);
   expect([isReady, `${reason}: ${message}`]).toEqual([false, says]);
 });
 
 test("judgeReadiness() says that a service is ready whose Pods are all available", () => {
-  expect(judgeReadiness(PLAN, toDeployment(WELL))).toEqual({ service: "jumpHost", isReady: true });
+  expect(judgeReadiness(PLAN, toDeployment(WELL), PORTS)).toEqual({
+    service: "jumpHost",
+    isReady: true,
+  });
   const conditions = [{ type: "Progressing", status: "True" }];
   const status = { ...WELL, conditions };
-  expect(judgeReadiness(PLAN, toDeployment(status))).toMatchObject({ isReady: true });
+  expect(judgeReadiness(PLAN, toDeployment(status), PORTS)).toMatchObject({ isReady: true });
 });
 
 test("judgeReadiness() says that a service is ready with one Pod of two, and that one lacks", () => {
-  expect(judgeReadiness(PLAN, toDeployment({ ...WELL, availableReplicas: 1 }))).toEqual({
+  expect(judgeReadiness(PLAN, toDeployment({ ...WELL, availableReplicas: 1 }), PORTS)).toEqual({
     service: "jumpHost",
     isReady: true,
     message: "Deployment jumphost-a has 1 of 2 Pods available",
@@ -100,5 +103,14 @@ test("judgeReadiness() says that a service is ready with one Pod of two, and tha
 
 test("judgeReadiness() says that a service without a Deployment of its own is ready", () => {
   const { deployment: _none, ...plan } = PLAN;
-  expect(judgeReadiness(plan, undefined)).toEqual({ service: "jumpHost", isReady: true });
+  expect(judgeReadiness(plan, undefined, [])).toEqual({ service: "jumpHost", isReady: true });
+});
+
+test("judgeReadiness() says that a service is not ready before its Service has a node port", () => {
+  expect(judgeReadiness(PLAN, toDeployment(WELL), [])).toEqual({
+    service: "jumpHost",
+    isReady: false,
+    reason: "Progressing",
+    message: "Deployment jumphost-a is available, but its Service has no node port yet",
+  });
 });

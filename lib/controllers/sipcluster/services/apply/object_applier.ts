@@ -171,7 +171,7 @@ export class ObjectApplier {
     // Not a Status: the API server does not serve this version any more.
     if (error instanceof KubeError && error.code === 404) this.#budgets.forget();
     const refusal = toRefusal(error, wanted, (port) =>
-      this.#views.findPortHolder(port, toKey(wanted.body)),
+      this.#views.findPortHolder(port, wanted.body.metadata),
     );
     if (refusal === undefined) throw error;
     return { isWritten: false, refusal, againMs: REFUSED_PAUSE_MS };

@@ -39,7 +39,7 @@ export function nameObject({ kind, metadata }: OwnedObject["body"]): string {
 /**
  * Turns an error into a refusal of one object, if another try of the same soon would end the same.
  *
- * @param findHolder Returns the key of the Service that has a node port, if that is known
+ * @param findHolder Returns the name of the Service in the same namespace that has a node port, if there is one
  * @returns `undefined` for any other error: the whole must be tried again
  */
 export function toRefusal(
@@ -60,7 +60,8 @@ export function toRefusal(
     const port = findNodePort(body, field);
     if (port === undefined) return [];
     const holder = findHolder(port);
-    return [`node port ${port}: ${message}${holder === undefined ? "" : `, by Service ${holder}`}`];
+    const way = `, by Service ${holder}. To swap ports, give one of the two another port first`;
+    return [`node port ${port}: ${message}${holder === undefined ? "" : way}`];
   });
   if (taken.length > 0)
     return { reason: REASONS.nodePort, message: `${what} cannot have ${taken.join(", ")}` };

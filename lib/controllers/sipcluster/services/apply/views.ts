@@ -4,10 +4,10 @@
  */
 import { fromSecondary, type KeySource, toOwnerKeys } from "../../../../engine/key_sources.ts";
 import type { Caches } from "../../../../kube/cache/caches.ts";
-import { type Key, type StoreReader, toKey } from "../../../../kube/cache/store.ts";
+import type { Key, StoreReader } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
-import { SIP_CLUSTER_LABEL } from "../../words.ts";
+import { SERVICE_ENTRY, SIP_CLUSTER_LABEL } from "../../words.ts";
 import {
   CONFIG_MAPS,
   type ConfigMap,
@@ -79,6 +79,15 @@ export class OwnedViews {
     );
   }
 
+  /** The node ports of the Services for an entry of a cluster's services, in their order. */
+  listNodePorts(cluster: SipCluster, service: string): readonly number[] {
+    return [...this.services.values()]
+      .filter((live) => live.metadata.annotations?.[SERVICE_ENTRY] === service)
+      .filter((live) => isOwnedBy(live, cluster))
+      .flatMap(({ spec }) => spec?.ports ?? [])
+      .flatMap(({ nodePort }) => nodePort ?? []);
+  }
+
   /** The Secrets that Pods of a cluster read. Those that the cluster owns were made for them. */
   listMountedSecrets(cluster: SipCluster): readonly ObjectId[] {
     return [...this.deployments.values()]
@@ -89,11 +98,14 @@ export class OwnedViews {
       );
   }
 
-  /** The key of the Service of a cluster that has a node port, other than this one. */
-  findPortHolder(nodePort: number, except: Key): Key | undefined {
-    for (const service of this.services.values()) {
-      const isHolder = service.spec?.ports?.some((port) => port.nodePort === nodePort);
-      if (isHolder && toKey(service) !== except) return toKey(service);
+  /** The name of another Service of clusters in this namespace that has a node port. Others are not named to tenants. */
+  findPortHolder(
+    nodePort: number,
+    { namespace, name }: KubeObject["metadata"],
+  ): string | undefined {
+    for (const { metadata, spec } of this.services.values()) {
+      if (metadata.namespace !== namespace || metadata.name === name) continue;
+      if (spec?.ports?.some((port) => port.nodePort === nodePort)) return metadata.name;
     }
     return undefined;
   }

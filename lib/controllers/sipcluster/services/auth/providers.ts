@@ -63,16 +63,16 @@ export function planAuth(input: AuthInput): ServicePlan[] {
   const entries = input.cluster.spec?.services.auth ?? [];
   return entries.map((entry, index) => {
     const service = index === 0 ? "auth" : `auth[${index}]`;
-    const endpoints = [{ service, nodePort: entry.nodePort }];
     const name = toObjectName(DEX, input.cluster.metadata.name, index);
     const whole = toWhole(entry);
-    const problem = "missing" in whole ? whole.missing : findProblem(whole, input.facts);
-    if ("missing" in whole || problem !== undefined) {
-      const message = `${service}: ${problem}`;
-      return { service, objects: [], endpoints, problem: { reason: SERVICE_FAILURE, message } };
-    }
+    const fail = (message: string): ServicePlan => {
+      return { service, objects: [], problem: { reason: SERVICE_FAILURE, message } };
+    };
+    if ("missing" in whole) return fail(whole.missing);
+    const problem = findProblem(whole, input.facts);
+    if (problem !== undefined) return fail(problem);
     const objects = planObjects(input, whole, name);
-    return { service, objects, deployment: name, endpoints };
+    return { service, objects, deployment: name };
   });
 }
 

@@ -57,7 +57,6 @@ function planJumpHost(input: JumpHostInput, entry: JumpHost, index: number): Ser
   return {
     service,
     objects: isWhole ? toObjects(input, entry, names, made) : [],
-    endpoints: [{ service, nodePort: entry.nodePort }],
     ...(isWhole
       ? { deployment: names.name }
       : { problem: { reason: SERVICE_FAILURE, message: made.problem } }),

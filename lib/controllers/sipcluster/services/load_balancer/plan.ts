@@ -82,11 +82,10 @@ function planOne(
   const service = index === 0 ? words.kind : `${words.kind}[${index}]`;
   const healthPort = toHealthPort(ports);
   const servers = listServers(machines, words.role, fields.nodeInterfaceId);
-  const endpoints = ports.map(({ nodePort }) => ({ service, nodePort }));
   const loss = findLoss(machines, words.role, { servers, fields });
   const { config, problem } = configure({ words, ports, servers, healthPort, template });
-  if (problem) return { service, objects: [], endpoints, problem };
-  if (loss) return { service, objects: [], endpoints, problem: loss };
+  if (problem) return { service, objects: [], problem };
+  if (loss) return { service, objects: [], problem: loss };
   const { name: clusterName, namespace = "" } = cluster.metadata;
   const name = toObjectName(words.prefix, clusterName, index);
   const { image = "", nodeLabels, clusterIP } = fields;
@@ -104,7 +103,6 @@ function planOne(
       ...(clusterIP && { clusterIP }),
     }),
     deployment: name,
-    endpoints,
   };
 }
 

@@ -26,8 +26,10 @@ test("toRefusal() names a node port that is taken, its Service, and who has it i
     reason: "NodePortUnavailable",
     message: says,
   });
-  const holder = (port: number): string => `t/b-${port}`;
-  expect(toRefusal(error, SERVICE, holder)?.message).toBe(`${says}, by Service t/b-30001`);
+  const holder = (port: number): string => `b-${port}`;
+  expect(toRefusal(error, SERVICE, holder)?.message).toBe(
+    `${says}, by Service b-30001. To swap ports, give one of the two another port first`,
+  );
 });
 
 test("toRefusal() says what is refused of other fields, but never of a Secret", () => {

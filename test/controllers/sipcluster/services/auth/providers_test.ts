@@ -73,7 +73,6 @@ describe("planAuth() of a whole entry", () => {
       {
         service: "auth",
         deployment: "dex-acme",
-        endpoints: [{ service: "auth", nodePort: 30556 }],
       },
     ]);
   });
@@ -168,57 +167,51 @@ describe("planAuth() plans nothing and says why", () => {
       "of an entry of the old form",
       OLD,
       FACTS,
-      "auth: an OIDC provider needs issuerURL, configSecret, tlsSecret. The original operator made a ClusterIssuer " +
+      "an OIDC provider needs issuerURL, configSecret, tlsSecret. The original operator made a ClusterIssuer " +
         "of cert-manager from caSecret, and no OIDC provider",
     ],
     [
       "of an entry without a certificate",
       { nodePort: 1, issuerURL: "https://a", configSecret: "c" },
       FACTS,
-      "auth: an OIDC provider needs tlsSecret",
+      "an OIDC provider needs tlsSecret",
     ],
     [
       "of an entry with the image of the old form",
       { ...WHOLE, ...OLD },
       FACTS,
-      "auth: image quay.io/dexidp/dex:v2.20.0 is too old: Dex 2.30 or later is needed",
+      "image quay.io/dexidp/dex:v2.20.0 is too old: Dex 2.30 or later is needed",
     ],
     [
       "without the kinds of Dex",
       WHOLE,
       { ...FACTS, hasDexKinds: false },
-      "auth: the API server does not know the kinds of dex.coreos.com. Apply dex_crds.yaml of the manifests once",
+      "the API server does not know the kinds of dex.coreos.com. Apply dex_crds.yaml of the manifests once",
     ],
-    [
-      "without the Secret",
-      { ...WHOLE, configSecret: "gone" },
-      FACTS,
-      "auth: Secret gone does not exist",
-    ],
+    ["without the Secret", { ...WHOLE, configSecret: "gone" }, FACTS, "Secret gone does not exist"],
     [
       "with another Secret",
       { ...WHOLE, configSecret: "dex-tls" },
       FACTS,
-      "auth: Secret dex-tls has no config.yaml",
+      "Secret dex-tls has no config.yaml",
     ],
     [
       "with a Secret without a certificate",
       { ...WHOLE, tlsSecret: "dex-config" },
       FACTS,
-      "auth: Secret dex-config has no tls.crt, tls.key",
+      "Secret dex-config has no tls.crt, tls.key",
     ],
     [
       "with a Secret without a CA",
       { ...WHOLE, caSecret: "dex-config" },
       FACTS,
-      "auth: Secret dex-config has no certificate in ca.crt or tls.crt",
+      "Secret dex-config has no certificate in ca.crt or tls.crt",
     ],
   ])("%s", (_what, auth, facts, message) => {
     expect(plan([auth], facts)).toEqual([
       {
         service: "auth",
         objects: [],
-        endpoints: [{ service: "auth", nodePort: auth.nodePort }],
         problem: { reason: "InfraServiceFailure", message },
       },
     ]);

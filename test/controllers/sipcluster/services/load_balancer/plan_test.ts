@@ -32,9 +32,7 @@ function plan(
 }
 
 /** The configuration in the Secret of a plan. */
-function configOf(
-  { objects }: ServicePlan | undefined = { service: "", objects: [], endpoints: [] },
-): string {
+function configOf({ objects }: ServicePlan | undefined = { service: "", objects: [] }): string {
   const data = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data")?.[1];
   return atob(data?.["haproxy.cfg"] ?? "");
 }
@@ -56,15 +54,10 @@ describe("planLoadBalancers()", () => {
     expect(api).toMatchObject({
       service: "loadBalancerControlPlane",
       deployment: "loadbalancer-controlplane-acme",
-      endpoints: [{ service: "loadBalancerControlPlane", nodePort: 30001 }],
     });
     expect(worker).toMatchObject({
       service: "loadBalancerWorker",
       deployment: "loadbalancer-worker-acme",
-      endpoints: [30002, 30003, 30004].map((nodePort) => ({
-        service: "loadBalancerWorker",
-        nodePort,
-      })),
     });
     expect(configOf(api)).toContain("  server cp-a 10.0.0.1:6443\n");
     expect(configOf(api)).not.toContain("10.0.1.");
@@ -151,10 +144,6 @@ describe("planLoadBalancers()", () => {
     expect(worker).toEqual({
       service: "loadBalancerWorker",
       objects: [],
-      endpoints: [30002, 30003, 30004].map((nodePort) => ({
-        service: "loadBalancerWorker",
-        nodePort,
-      })),
       problem: {
         reason: "InfraServiceFailure",
         message:
