@@ -6,12 +6,14 @@ import type { Logger } from "../../core/log.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
+import { PAUSED } from "./hosts/bare_metal_host.ts";
 import type { ClaimResult, HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import type { SipClusterMetrics } from "./metrics.ts";
+import { nameSome } from "./resource/conditions.ts";
 import type { SipCluster } from "./resource/sip_cluster.ts";
 import type { Assignment, Schedule } from "./schedule/types.ts";
-import { EVENT_WORDS } from "./words.ts";
+import { EVENT_WORDS, FORCE_RELEASE } from "./words.ts";
 
 /** What {@linkcode applySchedule} needs. */
 export interface MembershipOptions {
@@ -105,6 +107,24 @@ export async function releaseAll(
     }
   }
   return { kept, isOvertaken };
+}
+
+/**
+ * Says which hosts of a cluster that is being deleted keep their labels, and what to do.
+ *
+ * @param kept What {@linkcode releaseAll} says
+ * @param force The value of the annotation that releases hosts in use
+ * @returns Sentences, without the last full stop
+ */
+export function describeKept(kept: readonly string[], force: string | undefined): string {
+  const hosts = `The cluster cannot release hosts yet: ${nameSome(kept)}`;
+  const unpause = `Remove the annotation ${PAUSED} from hosts that are paused`;
+  if (force === "true") return `${hosts}. ${unpause}`;
+  const advice =
+    `${hosts}. Delete what uses hosts in use, or set the annotation ${FORCE_RELEASE}=true on this SIPCluster ` +
+    `to release them anyway. ${unpause}`;
+  if (force === undefined) return advice;
+  return `${advice}. The annotation ${FORCE_RELEASE} has another value than "true", so it has no effect`;
 }
 
 function isAsLabelled(

@@ -17,7 +17,7 @@ import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import { FirstLook } from "./hosts/first_look.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
-import { applySchedule, type MembershipOptions, releaseAll } from "./membership.ts";
+import { applySchedule, describeKept, type MembershipOptions, releaseAll } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, nameSome, type RefusedStep } from "./resource/conditions.ts";
@@ -244,9 +244,7 @@ export class SipClusterReconciler {
     const { kept, isOvertaken } = await releaseAll(cluster, { isForced }, membership, signal);
     if (isOvertaken) throw new OvertakenError();
     if (kept.length > 0) {
-      const obstacle =
-        `Hosts of the cluster are in use: ${nameSome(kept)}. Delete what uses them, or set the annotation ` +
-        `${FORCE_RELEASE}=true on this SIPCluster to release them anyway`;
+      const obstacle = describeKept(kept, annotations[FORCE_RELEASE]);
       this.#writer.warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
       await this.#writer.writeStatus(cluster, { kind: "deleting", obstacle }, signal);
       return {};

@@ -8,7 +8,11 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { BareMetalHost } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
 import type { ClaimResult, HostClaims } from "../../../lib/controllers/sipcluster/hosts/claims.ts";
 import { toHostFacts } from "../../../lib/controllers/sipcluster/hosts/facts.ts";
-import { applySchedule, releaseAll } from "../../../lib/controllers/sipcluster/membership.ts";
+import {
+  describeKept,
+  applySchedule,
+  releaseAll,
+} from "../../../lib/controllers/sipcluster/membership.ts";
 import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
 import type { SipCluster } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type { HostFacts, Schedule } from "../../../lib/controllers/sipcluster/schedule/types.ts";
@@ -144,4 +148,18 @@ test("releaseAll() tells that another program was quicker with a host", async ()
     kept: [],
     isOvertaken: true,
   });
+});
+
+test("describeKept() says what to do about hosts in use and paused hosts", () => {
+  const kept = ["metal/a (in use)", "metal/b (paused)"];
+  const hosts = "The cluster cannot release hosts yet: metal/a (in use), metal/b (paused)";
+  const unpause = "Remove the annotation baremetalhost.metal3.io/paused from hosts that are paused";
+  const advice =
+    `${hosts}. Delete what uses hosts in use, or set the annotation landfall.dev/force-release=true on this ` +
+    `SIPCluster to release them anyway. ${unpause}`;
+  expect(describeKept(kept, undefined)).toBe(advice);
+  expect(describeKept(kept, "true")).toBe(`${hosts}. ${unpause}`);
+  expect(describeKept(kept, "yes")).toBe(
+    `${advice}. The annotation landfall.dev/force-release has another value than "true", so it has no effect`,
+  );
 });

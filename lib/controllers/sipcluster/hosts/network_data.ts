@@ -2,7 +2,7 @@
  * Reads the static addresses in the network data of a host, in the form of OpenStack. Pure.
  * @module
  */
-import { isHostAddress, parseCidr, parseIp } from "../../../core/net/ip.ts";
+import { formatIp, isHostAddress, parseCidr, parseIp } from "../../../core/net/ip.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { isFields } from "../../../kube/kinds/shape.ts";
 
@@ -91,14 +91,22 @@ function toId(value: unknown): string | undefined {
   return isId ? String(value) : undefined;
 }
 
+const UNUSABLE = "no usable address";
+
 function readAddress({ type, ip_address: given }: Readonly<Record<string, unknown>>): {
   readonly address?: string;
   readonly problem?: string;
 } {
   if (typeof type === "string" && /dhcp|slaac/i.test(type)) return { problem: "DHCP" };
   if (given === undefined || given === null || given === "") return { problem: "no address" };
-  const [text = ""] = typeof given === "string" ? given.split("/") : [];
-  const address = typeof given === "string" && parseCidr(given) ? parseIp(text) : undefined;
-  const isRight = address !== undefined && isHostAddress(address.text);
-  return isRight ? { address: address.text } : { problem: "no usable address" };
+  const network = typeof given === "string" ? parseCidr(given) : undefined;
+  if (typeof given !== "string" || network === undefined) return { problem: UNUSABLE };
+  const address = parseIp(given.split("/")[0] ?? "");
+  if (address === undefined || !isHostAddress(address.text)) return { problem: UNUSABLE };
+  // Written by mistake where the address of the host belongs. Two addresses are both for hosts (RFC 3021).
+  const isOfNetwork = address.family === 4 && network.last - network.first > 1n;
+  if (isOfNetwork && address.text === formatIp(4, network.first)) {
+    return { problem: "the address of the network itself" };
+  }
+  return { address: address.text };
 }

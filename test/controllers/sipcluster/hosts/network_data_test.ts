@@ -92,6 +92,7 @@ test.each<[string, object, string]>([
   ["a zone", { type: "ipv6", ip_address: "fe80::1%eth0" }, "no usable address"],
   ["a link-local address", { type: "ipv6", ip_address: "fe80::1" }, "no usable address"],
   ["loopback", { type: "ipv4", ip_address: "127.0.0.1" }, "no usable address"],
+  ["a network", { type: "ipv4", ip_address: "10.0.0.0/24" }, "the address of the network itself"],
   ["the unspecified address", { type: "ipv4", ip_address: "0.0.0.0" }, "no usable address"],
 ])("parseNetworkData() refuses %s", (_what, network, problem) => {
   const { addresses, problems } = parse(toText(network));

@@ -98,7 +98,7 @@ export class OwnedViews {
       );
   }
 
-  /** The name of another Service of clusters in this namespace that has a node port. Others are not named to tenants. */
+  /** The name of another Service of a cluster in this namespace that has a node port. Tenants see no other names. */
   findPortHolder(
     nodePort: number,
     { namespace, name }: KubeObject["metadata"],
