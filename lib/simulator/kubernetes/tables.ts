@@ -2,6 +2,7 @@
  * Objects as rows, the form that `kubectl get` requests.
  * @module
  */
+import { type PrinterColumn, readJsonPath } from "./printer_columns.ts";
 import { apiVersionOf, type Kind } from "./schema/kind.ts";
 import { isArray, isObject, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, Json, JsonObject } from "./patches/json.ts";
@@ -73,6 +74,7 @@ function rowObject(
 }
 
 function columnsOf(kind: Kind): readonly Column[] {
+  if (kind.columns !== undefined) return [NAME, ...kind.columns.map(toColumn)];
   if (kind.kind === "Node") return NODE_COLUMNS;
   if (kind.kind === "Event") return EVENT_COLUMNS;
   if (kind.kind === "Service") return SERVICE_COLUMNS;
@@ -85,6 +87,14 @@ function columnsOf(kind: Kind): readonly Column[] {
     return [NAME, { name: "Holder", priority: 0, cell }, AGE];
   }
   return [NAME, AGE];
+}
+
+function toColumn({ name, type, jsonPath }: PrinterColumn): Column {
+  const cell: Column["cell"] = (object, nowMs) => {
+    const value = readJsonPath(object, jsonPath);
+    return type === "date" && typeof value === "string" ? formatAge(value, nowMs) : (value ?? null);
+  };
+  return { name, type, priority: 0, cell };
 }
 
 const NODE_COLUMNS: readonly Column[] = [

@@ -4,12 +4,20 @@
  */
 import type { CustomKind } from "../kubernetes/mod.ts";
 
-/** BareMetalHosts, to be installed in a simulated API server. */
+/** BareMetalHosts, to be installed in a simulated API server, with the short names and columns of metal3's CRD. */
 export const BARE_METAL_HOST: CustomKind = {
   apiVersion: "metal3.io/v1alpha1",
   kind: "BareMetalHost",
   plural: "baremetalhosts",
   namespaced: true,
+  shortNames: ["bmh", "bmhost"],
+  columns: [
+    { name: "State", type: "string", jsonPath: ".status.provisioning.state" },
+    { name: "Consumer", type: "string", jsonPath: ".spec.consumerRef.name" },
+    { name: "Online", type: "string", jsonPath: ".spec.online" },
+    { name: "Error", type: "string", jsonPath: ".status.errorType" },
+    { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  ],
 };
 
 /** The finalizer that metal3's operator sets on every host. */

@@ -2,18 +2,30 @@
  * What the demo of SIPClusters happens to: racks of hosts, metal3, Cluster API, and what Kubernetes does by itself.
  * @module
  */
-import { BARE_METAL_HOSTS } from "../../../controllers/sipcluster/hosts/bare_metal_host.ts";
 import {
   type SipClusterSpec,
   SIP_CLUSTERS,
 } from "../../../controllers/sipcluster/resource/sip_cluster.ts";
+import { SIP_CLUSTER_KIND } from "../../../controllers/sipcluster/resource/crd.ts";
 import type { Clock } from "../../../core/clock.ts";
+import type { CustomResourceDefinition } from "../../../kube/kinds/crd.ts";
 import { collectGarbage } from "../../../simulator/kubernetes/controllers/garbage_collector.ts";
 import { rollOutDeployments } from "../../../simulator/kubernetes/controllers/deployments.ts";
-import type { ApiObject, KubernetesSimulator } from "../../../simulator/kubernetes/mod.ts";
+import type {
+  ApiObject,
+  CustomKind,
+  KubernetesSimulator,
+} from "../../../simulator/kubernetes/mod.ts";
 import { operateHosts } from "../../../simulator/metal3/bare_metal_operator.ts";
 import { ClusterApi } from "../../../simulator/metal3/cluster_api.ts";
 import { createHost, planHosts } from "../../../simulator/metal3/hosts.ts";
+import { BARE_METAL_HOST } from "../../../simulator/metal3/kinds.ts";
+
+/** The kind of a CustomResourceDefinition, with its short names and columns. */
+function toCustomKind(kind: CustomKind, { spec }: CustomResourceDefinition): CustomKind {
+  const [{ additionalPrinterColumns: columns }] = spec.versions;
+  return { ...kind, shortNames: spec.names.shortNames, columns };
+}
 
 /** The namespace of the hosts, and of the machines of Cluster API. */
 export const HOSTS = "metal3";
@@ -36,8 +48,8 @@ export class SipWorld {
     const { objects } = kubernetes;
     this.kubernetes = kubernetes;
     this.#clock = clock;
-    kubernetes.installKind(BARE_METAL_HOSTS);
-    kubernetes.installKind(SIP_CLUSTERS);
+    kubernetes.installKind(BARE_METAL_HOST);
+    kubernetes.installKind(toCustomKind(SIP_CLUSTERS, SIP_CLUSTER_KIND.crd));
     for (const name of [HOSTS, TENANTS]) objects.create("namespaces", { metadata: { name } });
     for (const plan of planHosts(HOSTS, RACKS)) createHost(objects, plan);
     this.clusterApi = new ClusterApi(objects, (count) => Math.floor(Math.random() * count));
@@ -45,7 +57,7 @@ export class SipWorld {
 
   /** All hosts, in the order of their names. */
   get hosts(): readonly ApiObject[] {
-    return this.kubernetes.objects.list(BARE_METAL_HOSTS.plural);
+    return this.kubernetes.objects.list(BARE_METAL_HOST.plural);
   }
 
   /** A SIPCluster, or `undefined`. */

@@ -2,6 +2,7 @@
  * What the simulated API server knows about a kind, and kinds that CustomResourceDefinitions bring.
  * @module
  */
+import type { PrinterColumn } from "../printer_columns.ts";
 import { listOf, mapOf, mergedBy, record, type Field, type RecordField } from "./schema.ts";
 
 /** One kind and how it behaves. */
@@ -24,6 +25,8 @@ export interface Kind {
   /** Whether a PUT must carry a resourceVersion. */
   readonly needsVersionOnUpdate: boolean;
   readonly schema: RecordField;
+  /** What `kubectl get` shows beside the name. @default {what is built in} */
+  readonly columns?: readonly PrinterColumn[];
   /** Fields besides `metadata.name` and `metadata.namespace` that a field selector may name. */
   readonly selectable: readonly string[];
 }
@@ -83,13 +86,17 @@ export interface CustomKind {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** @default {none} */
+  readonly shortNames?: readonly string[];
+  /** @default {the age} */
+  readonly columns?: readonly PrinterColumn[];
 }
 
 /** Builds the kind that the server serves for a {@linkcode CustomKind}. */
-export function defineCustomKind({ namespaced, ...names }: CustomKind): Kind {
+export function defineCustomKind({ apiVersion, kind, plural, ...custom }: CustomKind): Kind {
   const fields = { spec: "any", status: "any" } as const;
   const counted = { hasStatus: true, generations: "spec" } as const;
-  return define(names, { namespaced, isCustom: true, ...counted, fields });
+  return define({ apiVersion, kind, plural }, { ...custom, isCustom: true, ...counted, fields });
 }
 
 /** `v1` or `group/v1`. */
