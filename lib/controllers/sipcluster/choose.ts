@@ -8,15 +8,15 @@ import type { AddressReader } from "./hosts/address_reader.ts";
 import type { BareMetalHost } from "./hosts/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { toAddresses } from "./hosts/network_data.ts";
-import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
-import { matchesSelector } from "./schedule/label_selector.ts";
+import type { Role, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
+import { toMatcher } from "./schedule/label_selector.ts";
 import { schedule } from "./schedule/schedule.ts";
-import type { HostFacts, Schedule } from "./schedule/types.ts";
+import type { HostFacts, RoleReport, Schedule } from "./schedule/types.ts";
 import { listNetworks } from "./services/networks.ts";
 
 /** What a {@linkcode HostChooser} needs. */
 export interface HostChooserOptions {
-  readonly index: Pick<HostIndex, "listOf" | "listFree" | "find">;
+  readonly index: Pick<HostIndex, "listOf" | "listOfOthers" | "listFree" | "find">;
   readonly addresses: Pick<AddressReader, "readAll" | "findKnownTrouble">;
 }
 
@@ -26,6 +26,8 @@ export interface Choice {
   readonly missed: readonly Key[];
 }
 
+/** Why hosts are rejected that another cluster has: tenants see no names. */
+const OF_OTHERS = "of other SIPClusters";
 /** Rounds before it reads ahead: most hosts have what they need. */
 const ROUNDS_ALONE = 3;
 /** How many hosts it reads ahead then, doubled with each round. */
@@ -40,8 +42,8 @@ export function toWants(
   { reports }: Pick<Schedule, "reports">,
 ): (host: Pick<HostFacts, "labels">) => boolean {
   const short = [...reports].filter(([, { wanted, have }]) => wanted > have);
-  const selectors = short.map(([role]) => nodes[role]?.labelSelector);
-  return ({ labels }) => selectors.some((selector) => matchesSelector(selector, labels));
+  const matchers = short.map(([role]) => toMatcher(nodes[role]?.labelSelector));
+  return ({ labels }) => matchers.some((matches) => matches(labels));
 }
 
 /** Chooses hosts. It writes nothing. */
@@ -70,11 +72,25 @@ export class HostChooser {
         return { ...facts, trouble };
       });
       if (await this.#canServe(choice, networks, signal)) {
-        return { schedule: choice, missed: [...missed] };
+        return { schedule: this.#countOthers(cluster, spec, choice), missed: [...missed] };
       }
       const next = round < ROUNDS_ALONE ? [] : this.#listOthers(toWants(spec, choice), missed);
       await this.#options.addresses.readAll(next.slice(0, 2 ** round * READ_AHEAD), signal);
     }
+  }
+
+  /** Adds to the reports how many hosts other clusters have that would suit a role which lacks some. */
+  #countOthers(cluster: SipCluster, { nodes = {} }: SipClusterSpec, choice: Schedule): Schedule {
+    if (choice.isSatisfied) return choice;
+    const others = [...this.#options.index.listOfOthers(toKey(cluster))];
+    const reports = Array.from(choice.reports, ([role, report]): [Role, RoleReport] => {
+      const matches = toMatcher(nodes[role]?.labelSelector);
+      const count = report.missing > 0 ? others.filter(({ labels }) => matches(labels)).length : 0;
+      if (count === 0) return [role, report];
+      const rejected = [...report.rejected, [OF_OTHERS, count] as const];
+      return [role, { ...report, rejected: new Map(rejected.toSorted(([, a], [, b]) => b - a)) }];
+    });
+    return { ...choice, reports: new Map(reports) };
   }
 
   /** The hosts that the cluster could take and that are not known to have no address. */

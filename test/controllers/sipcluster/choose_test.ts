@@ -22,7 +22,7 @@ import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
-import { toHost } from "../../support/sipcluster/hosts.ts";
+import { toClaimLabels, toHost } from "../../support/sipcluster/hosts.ts";
 
 const signal = AbortSignal.timeout(20_000);
 const CLUSTER: SipCluster = { metadata: { namespace: "tenant", name: "a" } };
@@ -35,13 +35,22 @@ interface Stage {
   readonly reads: string[];
 }
 
-/** Hosts `h0`, `h1` … with these network data; without any, the Secret cannot be read. */
-function start(texts: readonly (string | undefined)[]): Stage {
+/**
+ * Hosts `h0`, `h1` … with these network data; without any, the Secret cannot be read.
+ *
+ * @param labels Of the first host
+ */
+function start(
+  texts: readonly (string | undefined)[],
+  labels: Readonly<Record<string, string>> = {},
+): Stage {
   const clock = new ManualClock();
   const store = new Store<BareMetalHost>({ resource: BARE_METAL_HOSTS, log: silentLogger });
   const names = texts.map((_, at) => `h${String(at).padStart(5, "0")}`);
   store.replace(
-    names.map((name) => toHost(name, { spec: { networkData: { name } } })),
+    names.map((name, at) =>
+      toHost(name, { spec: { networkData: { name } }, ...(at === 0 && { labels }) }),
+    ),
     "1",
   );
   const reads: string[] = [];
@@ -101,6 +110,24 @@ describe("choose()", () => {
     const { chooser } = start([...Array<string>(200).fill(BAD), GOOD]);
     const { schedule } = await chooser.choose(CLUSTER, toSpec(1), signal);
     expect(schedule.add.map(({ host }) => host)).toEqual(["metal3/h00200"]);
+  });
+
+  test("says how many hosts that would suit other clusters have, and names none of them", async () => {
+    const others = toClaimLabels("b", { role: "Worker" });
+    const { chooser } = start([GOOD, GOOD], { ...others, flavor: "large" });
+    const read = async (flavor: string): Promise<RoleReport | undefined> => {
+      const labelSelector = { matchLabels: { flavor } };
+      const spec = { ...toSpec(3), nodes: { Worker: { labelSelector, count: { active: 3 } } } };
+      const { schedule } = await chooser.choose(CLUSTER, spec, signal);
+      return schedule.reports.get("Worker");
+    };
+    const large = await read("large");
+    expect([...(large?.rejected ?? [])]).toEqual([
+      ["not matched by the selector", 1],
+      ["of other SIPClusters", 1],
+    ]);
+    expect([...(large?.refused ?? [])]).toEqual([]);
+    expect((await read("small"))?.rejected.get("of other SIPClusters")).toBeUndefined();
   });
 
   test("takes none of 3,000 hosts soon if the network is misspelt, and says why", async () => {

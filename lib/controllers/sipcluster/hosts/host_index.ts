@@ -62,6 +62,12 @@ export class HostIndex implements KeySource {
     return this.#free.values();
   }
 
+  /** The hosts that other clusters have. */
+  *listOfOthers(cluster: Key): Iterable<HostFacts> {
+    this.#expire();
+    for (const [owner, hosts] of this.#byCluster) if (owner !== cluster) yield* hosts.values();
+  }
+
   /** The facts of a host. */
   findFacts(key: Key): HostFacts | undefined {
     this.#expire();

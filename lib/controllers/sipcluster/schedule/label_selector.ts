@@ -13,14 +13,9 @@ export function readLabel(labels: Labels, key: string): string | undefined {
 }
 
 /**
- * Whether a selector matches these labels: all of its terms must hold. An empty or absent selector matches everything.
+ * Returns whether a selector matches labels: all of its terms must hold. An empty or absent selector matches everything.
  * As in Kubernetes, `NotIn` holds for an object without the label. An unknown operator matches nothing.
  */
-export function matchesSelector(selector: LabelSelector | undefined, labels: Labels): boolean {
-  return toMatcher(selector)(labels);
-}
-
-/** The same as {@linkcode matchesSelector} with this selector, faster for many objects. */
 export function toMatcher(selector: LabelSelector | undefined): (labels: Labels) => boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};
   const wanted = Object.entries(matchLabels);

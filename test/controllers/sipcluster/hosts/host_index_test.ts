@@ -61,6 +61,7 @@ describe("HostIndex", () => {
     expect(toKeys(index.listOf("tenant/a"))).toEqual(["metal3/a1", "metal3/a2"]);
     expect(toKeys(index.listOf("tenant/b"))).toEqual(["metal3/b1"]);
     expect(toKeys(index.listOf("tenant/c"))).toEqual([]);
+    expect(toKeys(index.listOfOthers("tenant/a"))).toEqual(["metal3/b1"]);
     expect(toKeys(index.listFree())).toEqual(["metal3/free"]);
   });
 

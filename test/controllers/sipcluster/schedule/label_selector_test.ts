@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import type { LabelSelector } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import {
-  matchesSelector,
   readLabel,
   toMatcher,
 } from "../../../../lib/controllers/sipcluster/schedule/label_selector.ts";
@@ -41,8 +40,7 @@ test.each<[string, LabelSelector | undefined, boolean]>([
     { matchLabels: { flavor: "worker" }, ...toExpression("room", "Exists") },
     false,
   ],
-])("matchesSelector() with %s", (_, selector, expected) => {
-  expect(matchesSelector(selector, LABELS)).toBe(expected);
+])("toMatcher() with %s", (_, selector, expected) => {
   expect(toMatcher(selector)(LABELS)).toBe(expected);
 });
 
