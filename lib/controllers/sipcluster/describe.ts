@@ -8,6 +8,7 @@ import type { HostReport } from "../definition.ts";
 import type { Condition } from "../kinds/conditions.ts";
 import type { BareMetalHost } from "./hosts/bare_metal_host.ts";
 import { findOwner, toHostFacts } from "./hosts/facts.ts";
+import { CONDITION_WORDS } from "./resource/words.ts";
 import { type Endpoint, ROLES, type SipCluster } from "./resource/sip_cluster.ts";
 import { listTopologyKeys } from "./schedule/domains.ts";
 import type { HostFacts, Schedule } from "./schedule/types.ts";
@@ -89,15 +90,25 @@ export function listKeys(clusters: Iterable<SipCluster>): readonly string[] {
   return [...keys].toSorted();
 }
 
-/**
- * Describes a host.
- *
- * @param keys Labels by which clusters spread their hosts
- */
-export function describeHost(host: BareMetalHost, keys: readonly string[]): HostReport {
+/** What is known beside a host. */
+export interface HostSurroundings {
+  /** Labels by which clusters spread their hosts. */
+  readonly keys: readonly string[];
+  /** Whether a SIPCluster exists. */
+  hasCluster(key: Key): boolean;
+}
+
+/** Describes a host. */
+export function describeHost(
+  host: BareMetalHost,
+  { keys, hasCluster }: HostSurroundings,
+): HostReport {
   const { labels = {} } = host.metadata;
-  const { claim, trouble } = toHostFacts(host);
+  const facts = toHostFacts(host);
+  const { claim } = facts;
   const cluster: Key | undefined = findOwner(labels);
+  const isOrphan = cluster !== undefined && !hasCluster(cluster);
+  const trouble = isOrphan ? "no such SIPCluster: remove its labels" : facts.trouble;
   const { consumerRef } = host.spec ?? {};
   const places = keys.flatMap((key) => {
     const value = labels[key];
@@ -130,8 +141,15 @@ function judge(
   const ready = status?.conditions?.find(({ type }) => type === "Ready");
   const isOld = ready === undefined || status?.observedGeneration !== metadata.generation;
   if (isOld || (ready.status !== "True" && ready.reason === "Progressing")) return "working";
-  return ready.status === "True" ? "ready" : "waiting";
+  if (ready.status === "True") return "ready";
+  return WAITING.has(ready.reason) ? "waiting" : "failing";
 }
+
+/** Reasons that end without a change of the cluster: when there are more hosts, or theirs are not used any more. */
+const WAITING: ReadonlySet<string | undefined> = new Set([
+  CONDITION_WORDS.Ready.unschedulable.reason,
+  CONDITION_WORDS.Ready.inUse.reason,
+]);
 
 function toLastReconcile({
   at,

@@ -7,7 +7,13 @@ import { WrittenVersions } from "../../engine/written_versions.ts";
 import { type StoreReader, toKey } from "../../kube/cache/store.ts";
 import type { ControllerContext } from "../context.ts";
 import type { HostReport, RunningController } from "../definition.ts";
-import { describeCluster, describeHost, listKeys, type SipClusterReport } from "./describe.ts";
+import {
+  describeCluster,
+  describeHost,
+  type HostSurroundings,
+  listKeys,
+  type SipClusterReport,
+} from "./describe.ts";
 import { readFlag } from "../flags.ts";
 import { NETWORK_DATA_FLAG } from "./flags.ts";
 import { AddressReader } from "./hosts/address_reader.ts";
@@ -100,10 +106,13 @@ export class SipClusterController implements RunningController {
 
   /** Describes every host for the debug pages, in the order of their keys. */
   *listHosts(): Iterable<HostReport> {
-    const keys = listKeys(this.objects.values());
+    const surroundings: HostSurroundings = {
+      keys: listKeys(this.objects.values()),
+      hasCluster: (key) => !this.objects.synced || this.objects.get(key) !== undefined,
+    };
     for (const key of [...this.#hosts.keys()].toSorted()) {
       const host = this.#index.find(key);
-      if (host) yield describeHost(host, keys);
+      if (host) yield describeHost(host, surroundings);
     }
   }
 }

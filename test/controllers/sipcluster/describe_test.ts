@@ -59,6 +59,7 @@ const STATES: readonly (readonly [
   ["whose spec is newer than its status", toCluster({}, 0), OK, "working"],
   ["that makes progress", toCluster({ status: "False", reason: "Progressing" }), OK, "working"],
   ["without hosts", toCluster({ status: "False", reason: "Unschedulable" }), OK, "waiting"],
+  ["with a wrong spec", toCluster({ status: "False", reason: "InvalidSpec" }), OK, "failing"],
   ["whose last reconcile failed", toCluster({}), FAILED, "failing"],
 ];
 
@@ -119,20 +120,30 @@ test("describeHost() says who has a host, where it is, and what uses it", () => 
     spec: { consumerRef },
     status: { provisioning: { state: "provisioned" } },
   });
-  expect(describeHost(host, [RACK, "other"])).toEqual({
-    key: "m/h",
-    places: { [RACK]: "r1" },
-    state: "provisioned",
+  expect(describeHost(host, { keys: [RACK, "other"], hasCluster: (key) => key === "t/a" })).toEqual(
+    {
+      key: "m/h",
+      places: { [RACK]: "r1" },
+      state: "provisioned",
+      cluster: "t/a",
+      role: "Worker",
+      standby: false,
+      consumer: "Metal3Machine m/x",
+    },
+  );
+});
+
+test("describeHost() says that a host has labels of a cluster that does not exist", () => {
+  const { trouble, cluster } = describeHost(toHost("h"), { keys: [], hasCluster: () => false });
+  expect({ trouble, cluster }).toEqual({
+    trouble: "no such SIPCluster: remove its labels",
     cluster: "t/a",
-    role: "Worker",
-    standby: false,
-    consumer: "Metal3Machine m/x",
   });
 });
 
 test("describeHost() of a free one says why it may not be taken", () => {
   const host = toHost("h", { status: { errorMessage: "the fan is broken" } }, false);
-  expect(describeHost(host, [])).toEqual({
+  expect(describeHost(host, { keys: [], hasCluster: () => false })).toEqual({
     key: "m/h",
     places: {},
     state: "",

@@ -13,8 +13,8 @@ export function readLabel(labels: Labels, key: string): string | undefined {
 }
 
 /**
- * Returns whether a selector matches labels: all of its terms must hold. An empty or absent selector matches everything.
- * As in Kubernetes, `NotIn` holds for an object without the label. An unknown operator matches nothing.
+ * Returns whether a selector matches labels: all of its terms must hold. An empty or absent selector matches
+ * everything. As in Kubernetes, `NotIn` holds for an object without the label. An unknown operator matches nothing.
  */
 export function toMatcher(selector: LabelSelector | undefined): (labels: Labels) => boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector ?? {};

@@ -18,12 +18,12 @@ export interface SipWords {
 export const SIP_CLUSTER_STATES: Readonly<Record<SipClusterState, SipWords>> = {
   failing: {
     word: "failing",
-    meaning: "The last attempt failed. Landfall tries again.",
+    meaning: "The last attempt failed, or the cluster needs a change, see its conditions.",
     looksLike: "failing",
   },
   waiting: {
     word: "waiting",
-    meaning: "Something prevents it, see its conditions.",
+    meaning: "There are not enough hosts, or hosts of a deleted cluster are in use.",
     looksLike: "notReady",
   },
   working: {

@@ -2,7 +2,7 @@
  * What the simulated API server knows about a kind, and kinds that CustomResourceDefinitions bring.
  * @module
  */
-import type { PrinterColumn } from "../printer_columns.ts";
+import type { PrinterColumn } from "./printer_columns.ts";
 import { listOf, mapOf, mergedBy, record, type Field, type RecordField } from "./schema.ts";
 
 /** One kind and how it behaves. */

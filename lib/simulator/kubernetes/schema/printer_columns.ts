@@ -2,8 +2,8 @@
  * The columns that a CustomResourceDefinition asks for in `kubectl get`.
  * @module
  */
-import { assert } from "../../core/assert.ts";
-import { isArray, isObject, type Json } from "./patches/json.ts";
+import { assert } from "../../../core/assert.ts";
+import { isArray, isObject, type Json } from "../patches/json.ts";
 
 /** A column, as in `additionalPrinterColumns`. */
 export interface PrinterColumn {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readJsonPath } from "../../../lib/simulator/kubernetes/printer_columns.ts";
+import { readJsonPath } from "../../../../lib/simulator/kubernetes/schema/printer_columns.ts";
 
 const CLUSTER = {
   metadata: { creationTimestamp: "2026-01-01T00:00:00Z" },
