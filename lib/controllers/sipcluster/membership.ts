@@ -109,6 +109,19 @@ export async function releaseAll(
   return { kept, isOvertaken };
 }
 
+/** Tells which hosts do not exist any more that the status of a cluster has. Its next status lacks them. */
+export function noteGone(
+  cluster: SipCluster,
+  { index, events }: Pick<MembershipOptions, "events" | "index">,
+): void {
+  for (const { namespace, name } of cluster.status?.hosts ?? []) {
+    const host = toKey({ metadata: { namespace, name } });
+    if (index.find(host) !== undefined) continue;
+    const message = `BareMetalHost ${host} was deleted. The cluster does not have it any more`;
+    events.record(cluster, toEvent(EVENT_WORDS.hostGone, message));
+  }
+}
+
 /**
  * Says which hosts of a cluster that is being deleted keep their labels, and what to do.
  *

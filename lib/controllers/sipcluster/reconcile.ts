@@ -17,7 +17,13 @@ import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import { FirstLook } from "./hosts/first_look.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
-import { applySchedule, describeKept, type MembershipOptions, releaseAll } from "./membership.ts";
+import {
+  applySchedule,
+  describeKept,
+  type MembershipOptions,
+  noteGone,
+  releaseAll,
+} from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, nameSome, type RefusedStep } from "./resource/conditions.ts";
@@ -142,6 +148,7 @@ export class SipClusterReconciler {
   ): Promise<ReconcileResult> {
     const { index, services } = this.#options;
     const key = toKey(cluster);
+    noteGone(cluster, this.#options);
     const { schedule, missed } = await this.#takeHosts(cluster, spec, signal);
     if (schedule.isSatisfied) index.stopWaiting(key);
     else index.wait(key, toWants(spec, schedule));

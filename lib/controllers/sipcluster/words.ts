@@ -45,6 +45,7 @@ type EventName =
   | "hostTaken"
   | "hostReleased"
   | "hostLost"
+  | "hostGone"
   | "unschedulable"
   | "contractionBlocked"
   | "invalidSpec"
@@ -71,6 +72,11 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     type: "Warning",
     meaning:
       "Another program gave a BareMetalHost to another cluster before Landfall could label it. Landfall chooses again.",
+  },
+  hostGone: {
+    reason: "HostGone",
+    type: "Warning",
+    meaning: "A BareMetalHost of the SIPCluster was deleted.",
   },
   unschedulable: {
     reason: "Unschedulable",

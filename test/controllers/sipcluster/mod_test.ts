@@ -48,6 +48,23 @@ const READY = "True ReconciliationSucceeded";
 const SHORT = "False Unschedulable";
 const HOST_PATH = (name: string): ObjectName => ({ namespace: HOSTS, name });
 
+test("a host that is deleted is replaced, and an Event tells of it", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  const { objects } = stage.kubernetes;
+  const gone = { namespace: HOSTS, name: "r1-worker-1" };
+  expect(stage.listHosts("a")).toEqual(["r1-control-plane-1 ControlPlane", "r1-worker-1 Worker"]);
+  objects.patch("baremetalhosts", gone, { metadata: { finalizers: null } });
+  objects.delete("baremetalhosts", gone);
+  await until("another host has its place", () =>
+    stage.listHosts("a").includes("r1-worker-2 Worker"),
+  );
+  await stage.untilCondition("a", "Ready", READY);
+  const says = `BareMetalHost ${HOSTS}/r1-worker-1 was deleted. The cluster does not have it any more`;
+  await until("it is told", () => stage.listEvents("a").some((one) => one.includes(says)));
+});
+
 test("a cluster gets its hosts and its load balancer, grows, shrinks and goes without a trace", async () => {
   await using stage = await SipStage.start(RACKS);
   stage.create("a", toSpec(3, 2, { standby: 1 }));
