@@ -32,8 +32,9 @@ export function groupByLease(
   election: Pick<ElectionSettings, "name"> | undefined,
 ): LeaseGroup[] {
   for (const { definition } of controllers) {
-    const { name, lease, needsCloud } = definition;
-    assert(lease === undefined || !needsCloud, `${name} has a Lease and needs a cloud`);
+    const { name, lease, needsCloud, needs = [] } = definition;
+    const isFenced = !needsCloud || (needs.length > 0 && needs.every((one) => one === "machines"));
+    assert(lease === undefined || isFenced, `${name} has a Lease that its cloud does not wait for`);
   }
   if (election === undefined) return [{ isMain: true, controllers }];
   const { name: own } = election;

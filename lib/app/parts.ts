@@ -16,7 +16,6 @@ import { NodePresences } from "../controllers/node_presences.ts";
 import { createReconcileMetrics } from "../engine/workers.ts";
 import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
 import { WrittenVersions } from "../engine/written_versions.ts";
-import type { KubeClient } from "../kube/api/client.ts";
 import { Recovery } from "../kube/api/recovery.ts";
 import { Caches } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";
@@ -77,7 +76,7 @@ export function createParts(options: AppOptions): Parts {
   const names = planned.flatMap(({ lease }) => lease ?? []);
   const electors = createElectors(options, names, { events, recovery });
   let { sections } = options;
-  const shared: Omit<ControllerContext, "client" | "cloud" | "events" | "settings"> = {
+  const shared: Omit<ControllerContext, "client" | "cloud" | "events" | "fence" | "settings"> = {
     findSettings: (section) => findSettings(section, sections) ?? section.standard,
     caches,
     flags,
@@ -89,20 +88,19 @@ export function createParts(options: AppOptions): Parts {
   };
   const createController = (
     { definition, module }: LoadedController,
-    fenced: KubeClient,
+    own: Fence,
   ): ChosenController => {
     const settings = findSettings(definition.section, sections);
     const speaker = events.speakAs(definition.component);
-    const own = { ...shared, client: fenced, settings, events: speaker };
-    const context = cloud && definition.needsCloud ? { ...own, cloud } : own;
+    const base = { ...shared, client: client.fencedBy(own), fence: own, settings, events: speaker };
+    const context = cloud && definition.needsCloud ? { ...base, cloud } : base;
     return { definition, controller: module.create(context) };
   };
   const elected = planned.map(({ lease, isMain, controllers }): ElectedGroup => {
     const elector = lease === undefined ? undefined : electors.get(lease);
     const own = isMain ? fence : new Fence();
     own.follow(elector ?? ALONE);
-    const fenced = client.fencedBy(own);
-    const created = controllers.map((one) => createController(one, fenced));
+    const created = controllers.map((one) => createController(one, own));
     return { controllers: created, ...(elector && { elector }) };
   });
   const noteSections = (next: SectionValues): void => {

@@ -5,6 +5,7 @@
  */
 import type { Changes } from "./capabilities/changes.ts";
 import type { LoadBalancers } from "./capabilities/load_balancers.ts";
+import type { Machines } from "./capabilities/machines.ts";
 import type { ProvenOff } from "./capabilities/proven_off.ts";
 import type { Inspection } from "./inspection.ts";
 import type { Instance } from "./instance.ts";
@@ -137,6 +138,8 @@ export interface Provider {
   readonly provenOff?: ProvenOff;
   /** Makes load balancers for Services. Absent: the cloud has none. */
   readonly loadBalancers?: LoadBalancers;
+  /** Makes and destroys machines. Absent: the cloud cannot. */
+  readonly machines?: Machines;
   /**
    * Looks at the cloud once, for the operator who sets it up: whether it answers, as which user, and what is visible.
    * Returns problems as findings; rejects only when the signal aborts. Changes nothing. If the provider was created as

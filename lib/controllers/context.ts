@@ -7,6 +7,7 @@ import type { InventorySource } from "../cloud/inventory/source.ts";
 import type { Provider } from "../cloud/provider.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import { assert } from "../core/assert.ts";
+import type { Fence } from "../core/fence.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { LoopContext } from "../engine/object_loop.ts";
 import type { WrittenVersions } from "../engine/written_versions.ts";
@@ -50,6 +51,8 @@ export type NodeCloud = Pick<
 export interface ControllerContext<S = unknown> extends LoopContext {
   /** Writes only while this process may act. */
   readonly client: KubeClient;
+  /** The same check, for capabilities of a cloud that take it: it follows the Lease of this controller. */
+  readonly fence: Fence;
   /** Records Events with the controller's component. */
   readonly events: EventRecorder;
   readonly flags: FlagValues;
@@ -70,7 +73,7 @@ export interface ControllerContext<S = unknown> extends LoopContext {
 
 /** Returns the dependencies of a controller of Nodes. */
 export function toNodeContext(
-  context: Omit<ControllerContext, "findSettings" | "settings">,
+  context: Omit<ControllerContext, "fence" | "findSettings" | "settings">,
 ): NodeContext {
   return { ...context, ...requireCloud(context) };
 }
@@ -78,7 +81,7 @@ export function toNodeContext(
 /** Returns the cloud of a controller whose definition has `needsCloud`. */
 export function requireCloud({
   cloud,
-}: Omit<ControllerContext, "findSettings" | "settings">): NodeCloud {
+}: Omit<ControllerContext, "fence" | "findSettings" | "settings">): NodeCloud {
   assert(cloud !== undefined, "a controller that uses a cloud must set needsCloud");
   return cloud;
 }

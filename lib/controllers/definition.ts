@@ -133,8 +133,8 @@ export interface ControllerDefinition<S = unknown> {
   readonly needsCloud: boolean;
   /**
    * Name of the Lease that a process must hold to run it, wherever the process runs: for a kind that only one process
-   * in the cluster may serve. Several controllers may name the same one. Their writes to a cloud would wait for the
-   * Lease of the process, so they must not need a cloud.
+   * in the cluster may serve. Several controllers may name the same one. A cloud fences its writes by the Lease of the
+   * process, so they may change a cloud only by a capability that takes the caller's fence: `machines`.
    *
    * Frozen: it must not change. @default {the Lease of the process, `--leader-elect-resource-name`}
    */

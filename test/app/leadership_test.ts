@@ -316,7 +316,15 @@ describe("groupByLease()", () => {
     const { definition, module } = shop;
     const wrong = { definition: { ...definition, needsCloud: true }, module };
     expect(() => groupByLease([wrong], { name: "ccm" })).toThrow(
-      "shop has a Lease and needs a cloud",
+      "shop has a Lease that its cloud does not wait for",
     );
+  });
+
+  test("takes one whose only way to the cloud asks the fence of its own Lease", () => {
+    const { definition, module } = shop;
+    const one = { ...definition, needsCloud: true, needs: ["machines"] as const };
+    expect(groupByLease([{ definition: one, module }], { name: "ccm" })).toMatchObject([
+      { lease: "shops", isMain: false },
+    ]);
   });
 });

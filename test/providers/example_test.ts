@@ -25,7 +25,7 @@ describeProviderContract("example", async () => {
     machines: [{ nodeName: "one" }, { nodeName: "two" }],
     foreignProviderId: "static://one",
     malformedProviderIds: ["example:", "example://", "example://a/b"],
-    remove: ({ nodeName }) => void provider.machines.delete(nodeName),
+    remove: ({ nodeName }) => void provider.names.delete(nodeName),
     breakCloud: () => {
       provider.failure = new CloudError("unreachable", "the cloud is down");
     },

@@ -5,12 +5,13 @@
 import type { Provider } from "../provider.ts";
 
 /** Name of a capability, and of the property that a provider with this capability has. */
-export type Capability = "changes" | "loadBalancers" | "provenOff";
+export type Capability = "changes" | "loadBalancers" | "machines" | "provenOff";
 
 /** Each capability in words, to complete the sentence "a cloud that can …". */
 export const CAPABILITIES: Readonly<Record<Capability & keyof Provider, string>> = {
   changes: "report changes as they happen",
   loadBalancers: "make load balancers",
+  machines: "make and destroy machines",
   provenOff: "prove that a machine is powered off",
 };
 

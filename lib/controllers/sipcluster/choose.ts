@@ -5,7 +5,7 @@
  */
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
-import type { BareMetalHost } from "./hosts/bare_metal_host.ts";
+import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import { toAddresses } from "./hosts/network_data.ts";
 import type { Role, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";

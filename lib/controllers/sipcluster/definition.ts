@@ -4,7 +4,7 @@
  */
 import type { ControllerDefinition } from "../definition.ts";
 import { NETWORK_DATA_FLAG } from "./flags.ts";
-import { BARE_METAL_HOSTS } from "./hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import { createSipClusterMetrics } from "./metrics.ts";
 import { SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import { RIGHTS } from "./rights.ts";

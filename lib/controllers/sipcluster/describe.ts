@@ -6,7 +6,7 @@ import type { ReconcileOutcome } from "../../engine/workers.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { HostReport } from "../definition.ts";
 import type { Condition } from "../kinds/conditions.ts";
-import type { BareMetalHost } from "./hosts/bare_metal_host.ts";
+import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { findOwner, toHostFacts } from "./hosts/facts.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import { type Endpoint, ROLES, type SipCluster } from "./resource/sip_cluster.ts";

@@ -6,7 +6,7 @@ import type { Logger } from "../../core/log.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
-import { PAUSED } from "./hosts/bare_metal_host.ts";
+import { PAUSED } from "../../kube/kinds/bare_metal_host.ts";
 import type { ClaimResult, HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import type { SipClusterMetrics } from "./metrics.ts";

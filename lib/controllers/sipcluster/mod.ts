@@ -17,7 +17,7 @@ import {
 import { readFlag } from "../flags.ts";
 import { NETWORK_DATA_FLAG } from "./flags.ts";
 import { AddressReader } from "./hosts/address_reader.ts";
-import { BARE_METAL_HOSTS, type BareMetalHost } from "./hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { HostIndex } from "./hosts/host_index.ts";
 import { createSipClusterMetrics } from "./metrics.ts";
 import { SipClusterReconciler } from "./reconcile.ts";

@@ -8,7 +8,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listRights } from "../../../lib/app/rights.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
-import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type {
   Endpoint,
   SipClusterStatus,

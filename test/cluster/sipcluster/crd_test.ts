@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { loadKinds, renderCrdFiles } from "../../../deploy/crds.ts";
 import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
-import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import {
   SIP_CLUSTERS,
   type SipCluster,

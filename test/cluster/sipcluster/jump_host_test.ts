@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { Machine } from "../../../lib/controllers/sipcluster/services/types.ts";
 import { skipsImages } from "../../support/deploy/image.ts";
 import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";

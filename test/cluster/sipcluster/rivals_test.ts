@@ -4,10 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  BARE_METAL_HOSTS,
-  type BareMetalHost,
-} from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE } from "../../../lib/controllers/sipcluster/words.ts";
 import { toPath } from "../../../lib/kube/kinds/resource.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { runPods, skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
 import { toHostStatus } from "../../support/sipcluster/bare_metal_host_crd.ts";

@@ -5,10 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import { HostChooser, toWants } from "../../../lib/controllers/sipcluster/choose.ts";
 import { AddressReader } from "../../../lib/controllers/sipcluster/hosts/address_reader.ts";
-import {
-  BARE_METAL_HOSTS,
-  type BareMetalHost,
-} from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { HostIndex } from "../../../lib/controllers/sipcluster/hosts/host_index.ts";
 import type {
   LabelSelector,

@@ -7,7 +7,7 @@ import {
   listKeys,
 } from "../../../lib/controllers/sipcluster/describe.ts";
 import type { Condition } from "../../../lib/controllers/kinds/conditions.ts";
-import type { BareMetalHost } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { toHostFacts } from "../../../lib/controllers/sipcluster/hosts/facts.ts";
 import type { SipCluster } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import type { RoleReport, Schedule } from "../../../lib/controllers/sipcluster/schedule/types.ts";

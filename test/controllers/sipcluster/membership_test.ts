@@ -5,7 +5,7 @@
 import { expect, test } from "bun:test";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { BareMetalHost } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { ClaimResult, HostClaims } from "../../../lib/controllers/sipcluster/hosts/claims.ts";
 import { toHostFacts } from "../../../lib/controllers/sipcluster/hosts/facts.ts";
 import {

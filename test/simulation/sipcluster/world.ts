@@ -2,7 +2,7 @@
  * Everything that a story of SIPClusters happens to: the API server, hosts in racks, metal3, Cluster API, tenants.
  * @module
  */
-import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { SIP_CLUSTERS } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import { rollOutDeployments } from "../../../lib/simulator/kubernetes/controllers/deployments.ts";

@@ -22,13 +22,13 @@ export class ExampleProvider implements Provider {
   readonly labelKeys: ReadonlySet<string> = new Set([RACK_LABEL]);
   readonly refreshIntervalMs = 1_000;
   /** Names of the machines that there are. */
-  readonly machines: Set<string>;
+  readonly names: Set<string>;
   /** When set, every question fails with it. */
   failure: CloudError | undefined;
   readonly #now: () => number;
 
   constructor({ machines }: ExampleSettings, now: () => number) {
-    this.machines = new Set(machines);
+    this.names = new Set(machines);
     this.#now = now;
   }
 
@@ -37,7 +37,7 @@ export class ExampleProvider implements Provider {
     if (this.failure) throw this.failure;
     return {
       observedAtMs: this.#now(),
-      instances: new Map([...this.machines].map((name) => [name, toInstance(name)])),
+      instances: new Map([...this.names].map((name) => [name, toInstance(name)])),
       coverage: new Map([["example", { complete: true }]]),
       undecodable: new Map(),
     };

@@ -4,7 +4,7 @@
  */
 import { type LoadBalancerSettings, LOAD_BALANCERS } from "../../../lib/cloud/pools/settings.ts";
 import { create, type ServiceController } from "../../../lib/controllers/service/mod.ts";
-import { LeadershipLostError } from "../../../lib/core/fence.ts";
+import { ALONE, Fence, LeadershipLostError } from "../../../lib/core/fence.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { ControllerContext } from "../../../lib/controllers/context.ts";
@@ -112,6 +112,7 @@ export async function startServices(options: ServiceRigOptions = {}): Promise<Se
   const context: ControllerContext<LoadBalancerSettings> = {
     ...node,
     client: server,
+    fence: new Fence(ALONE),
     events: recorder,
     flags: options.flags ?? {},
     settings: options.pools ?? LOAD_BALANCERS.standard,

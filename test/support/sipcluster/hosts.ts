@@ -2,8 +2,8 @@
  * BareMetalHosts for tests, and a simulated API server that has some.
  * @module
  */
-import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
-import type { BareMetalHost } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";

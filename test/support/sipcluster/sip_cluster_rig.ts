@@ -6,10 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { listRights, type NeededRight, toPolicy } from "../../../lib/app/rights.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
-import {
-  BARE_METAL_HOSTS,
-  type BareMetalHost,
-} from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import {
   type SipCluster,
   type SipClusterSpec,

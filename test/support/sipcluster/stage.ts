@@ -7,7 +7,7 @@ import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
-import { BARE_METAL_HOSTS } from "../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import {
   type SipCluster,
   SIP_CLUSTERS,

@@ -10,7 +10,7 @@ import { isKubeError } from "../../../kube/api/errors.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { isFields } from "../../../kube/kinds/shape.ts";
 import { SECRETS } from "../services/owned_kinds.ts";
-import type { BareMetalHost } from "./bare_metal_host.ts";
+import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import {
   type NetworkData,
   type NetworkDataProblem,

@@ -11,7 +11,11 @@ import { findDamage } from "../../../kube/kinds/shape.ts";
 import { trimObject } from "../../../kube/kinds/trim.ts";
 import type { Assignment } from "../schedule/types.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
-import { BARE_METAL_HOSTS, type BareMetalHost, PAUSED } from "./bare_metal_host.ts";
+import {
+  BARE_METAL_HOSTS,
+  type BareMetalHost,
+  PAUSED,
+} from "../../../kube/kinds/bare_metal_host.ts";
 import { findOwner, hasConsumer, hasSameLabels, isTaken, toHostFacts } from "./facts.ts";
 
 /**

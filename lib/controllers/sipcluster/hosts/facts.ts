@@ -6,7 +6,12 @@ import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { ROLES } from "../resource/sip_cluster.ts";
 import type { HostFacts } from "../schedule/types.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
-import { type BareMetalHost, DETACHED, PAUSED, UNHEALTHY } from "./bare_metal_host.ts";
+import {
+  type BareMetalHost,
+  DETACHED,
+  PAUSED,
+  UNHEALTHY,
+} from "../../../kube/kinds/bare_metal_host.ts";
 
 type Labels = HostFacts["labels"];
 

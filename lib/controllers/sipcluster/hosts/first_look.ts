@@ -8,7 +8,7 @@ import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { findDamage } from "../../../kube/kinds/shape.ts";
 import { trimObject } from "../../../kube/kinds/trim.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE } from "../words.ts";
-import { BARE_METAL_HOSTS, type BareMetalHost } from "./bare_metal_host.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import { hasSameLabels } from "./facts.ts";
 import type { HostIndex } from "./host_index.ts";
 

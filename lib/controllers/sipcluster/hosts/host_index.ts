@@ -6,7 +6,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { KeySource } from "../../../engine/key_sources.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import type { HostFacts } from "../schedule/types.ts";
-import type { BareMetalHost } from "./bare_metal_host.ts";
+import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import { findOwner, hasConsumer, hasSameFacts, isTaken, toHostFacts } from "./facts.ts";
 import { OwnWrites } from "./own_writes.ts";
 

@@ -5,7 +5,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { CLUSTER_NAME, CLUSTER_NAMESPACE, NODE_TYPE, STANDBY } from "../words.ts";
-import type { BareMetalHost } from "./bare_metal_host.ts";
+import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 
 /** A host that is newer than the one in the store. */
 interface Newer {

@@ -7,7 +7,7 @@ import {
   AddressReader,
   type HostNetworks,
 } from "../../../../lib/controllers/sipcluster/hosts/address_reader.ts";
-import type { BareMetalHost } from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import type { BareMetalHost } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import { toAddresses } from "../../../../lib/controllers/sipcluster/hosts/network_data.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";

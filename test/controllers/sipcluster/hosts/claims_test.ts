@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import {
   BARE_METAL_HOSTS,
   type BareMetalHost,
-} from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+} from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import {
   type ClaimResult,
   HostClaims,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { BareMetalHost } from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import type { BareMetalHost } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import { FirstLook } from "../../../../lib/controllers/sipcluster/hosts/first_look.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";
 import { toClaimLabels, toHost } from "../../../support/sipcluster/hosts.ts";

@@ -7,7 +7,7 @@ import { AddressReader } from "../../../../lib/controllers/sipcluster/hosts/addr
 import {
   BARE_METAL_HOSTS,
   type BareMetalHost,
-} from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+} from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import {
   type ClaimResult,
   HostClaims,

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { OwnWrites } from "../../../../lib/controllers/sipcluster/hosts/own_writes.ts";
-import type { BareMetalHost } from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import type { BareMetalHost } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toClaimLabels, toHost } from "../../../support/sipcluster/hosts.ts";
 

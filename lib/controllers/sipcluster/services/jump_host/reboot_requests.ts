@@ -13,7 +13,7 @@ import {
   DETACHED,
   PAUSED,
   REBOOT,
-} from "../../hosts/bare_metal_host.ts";
+} from "../../../../kube/kinds/bare_metal_host.ts";
 import { findOwner } from "../../hosts/facts.ts";
 import type { SipCluster } from "../../resource/sip_cluster.ts";
 import { REBOOT_REQUEST } from "../../words.ts";

@@ -5,7 +5,7 @@ import {
   type RebootPass,
 } from "../../../../../lib/controllers/sipcluster/services/jump_host/reboot_requests.ts";
 import type { ConfigMap } from "../../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
-import type { BareMetalHost } from "../../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
+import type { BareMetalHost } from "../../../../../lib/kube/kinds/bare_metal_host.ts";
 import type { SipCluster } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { ManualClock } from "../../../../support/manual_clock.ts";
 import {

@@ -3,9 +3,9 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { BARE_METAL_HOSTS } from "../../../../lib/controllers/sipcluster/hosts/bare_metal_host.ts";
-import { findDamage } from "../../../../lib/kube/kinds/shape.ts";
-import { trimObject } from "../../../../lib/kube/kinds/trim.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import { findDamage } from "../../../lib/kube/kinds/shape.ts";
+import { trimObject } from "../../../lib/kube/kinds/trim.ts";
 
 const PAUSED = "baremetalhost.metal3.io/paused";
 

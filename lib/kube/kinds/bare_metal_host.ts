@@ -1,11 +1,11 @@
 /**
- * BareMetalHosts of metal3, reduced to the fields that decide who gets a host.
+ * BareMetalHosts of metal3, reduced to the fields that controllers read.
  * @module
  */
-import type { Fields, Kind } from "../../../kube/kinds/kind.ts";
-import type { KubeObject } from "../../../kube/kinds/resource.ts";
-import { findWrong, isFields, isText, type Shapes } from "../../../kube/kinds/shape.ts";
-import { pick } from "../../../kube/kinds/trim.ts";
+import type { Fields, Kind } from "./kind.ts";
+import type { KubeObject } from "./resource.ts";
+import { findWrong, isFields, isText, type Shapes } from "./shape.ts";
+import { pick } from "./trim.ts";
 
 /** Names a Secret. */
 export interface SecretReference {

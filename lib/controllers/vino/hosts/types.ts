@@ -1,0 +1,49 @@
+/**
+ * A complete machine as it must be published: what its BareMetalHost and the Secrets of it say.
+ * @module
+ */
+import type { MachinePowerState } from "../../../cloud/capabilities/machine_power.ts";
+import type { GuestInterface } from "../guest/types.ts";
+
+/** How metal3 reaches the management controller of a host. */
+export interface HostBmc {
+  /** `redfish+https://redfish.metal.svc:8443/redfish/v1/Systems/<ID>`. */
+  readonly address: string;
+  readonly username: string;
+  readonly password: string;
+  /** Whether metal3 must not check the certificate. */
+  readonly skipsCertificateCheck: boolean;
+}
+
+/** What a host has, for metal3, which cannot look inside without a management controller. */
+export interface HostHardware {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly disks: readonly { readonly name: string; readonly sizeBytes: number }[];
+}
+
+/** A machine to publish. */
+export interface WantedHost {
+  /** Name of the BareMetalHost. Its namespace is that of the Vino. */
+  readonly name: string;
+  /** Name of the machine in the cloud. */
+  readonly machineName: string;
+  /** The cloud's ID of the machine. */
+  readonly machineId: string;
+  readonly role: string;
+  readonly power: MachinePowerState;
+  /** Set at the creation, and kept true: those of the place change when the machine moves. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Labels that are not known now: a host keeps those that it has. */
+  readonly unknownLabels: ReadonlySet<string>;
+  readonly interfaces: readonly GuestInterface[];
+  /** Of the interface that boots. Absent: the machine has none. */
+  readonly bootMac?: string;
+  /** `/dev/xvda`. */
+  readonly rootDeviceName?: string;
+  readonly hardware: HostHardware;
+  /** Whether it has an operating system from its template, so that metal3 must install none. */
+  readonly isExternallyProvisioned: boolean;
+  /** Absent: it has no management controller. */
+  readonly bmc?: HostBmc;
+}
