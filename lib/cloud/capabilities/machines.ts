@@ -238,6 +238,7 @@ export interface Machines<
   /**
    * Carries out one step. Safe to repeat with a newer view.
    *
+   * @throws {RefusedMachineError} when the cloud refuses it for a reason that a person can end
    * @throws {CloudError} when it failed, or is not over in time: it may have been carried out all the same
    * @throws {LeadershipLostError} when this process does not lead
    */
