@@ -5,7 +5,7 @@
 import { CloudError } from "../errors.ts";
 import type { MachineProblem } from "./machines.ts";
 
-/** The cloud refused a step of a machine. Its condition and its Event have the reason and the message of the problem. */
+/** The cloud refused a step of a machine. Conditions and Events have the reason and the message of the problem. */
 export class RefusedMachineError extends CloudError {
   readonly problem: MachineProblem;
 
