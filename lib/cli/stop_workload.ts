@@ -13,6 +13,7 @@ import type { KubeClient } from "../kube/api/client.ts";
 import { loadCredentials } from "../kube/credentials/mod.ts";
 import { isKubeError } from "../kube/api/errors.ts";
 import { createKubeClient } from "../kube/api/http_client.ts";
+import { readIfPresent } from "../kube/api/read_if_present.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
@@ -124,17 +125,12 @@ export async function deleteAndWait(
 }
 
 /** `undefined` when it does not exist. */
-async function readWorkload(
+function readWorkload(
   client: KubeClient,
   { kind, namespace, name }: StopTarget,
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
-  try {
-    return await client.read(RESOURCES[kind], { namespace, name }, signal);
-  } catch (error) {
-    if (isKubeError(error, "notFound")) return undefined;
-    throw error;
-  }
+  return readIfPresent(client, RESOURCES[kind], { namespace, name }, signal);
 }
 
 function parseTarget(argv: readonly string[]): StopTarget {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { KubeClient } from "../../kube/api/client.ts";
-import { isKubeError } from "../../kube/api/errors.ts";
+import { readIfPresent } from "../../kube/api/read_if_present.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import { type SipCluster, SIP_CLUSTERS } from "./resource/sip_cluster.ts";
 import type { Schedule } from "./schedule/types.ts";
@@ -29,25 +29,13 @@ export async function requireCurrent(
   cluster: SipCluster,
   signal: AbortSignal,
 ): Promise<void> {
-  const current = await read(client, cluster, signal);
+  const { namespace = "", name } = cluster.metadata;
+  const current = await readIfPresent(client, SIP_CLUSTERS, { namespace, name }, signal);
   if (current !== undefined && isSame(cluster, current)) return;
   const what = current === undefined ? "is gone" : "was changed";
   throw new OutdatedClusterError(
     `Cannot change hosts: SIPCluster "${toKey(cluster)}" ${what}, and the watch has not shown it yet`,
   );
-}
-
-async function read(
-  client: Pick<KubeClient, "read">,
-  { metadata: { namespace = "", name } }: SipCluster,
-  signal: AbortSignal,
-): Promise<SipCluster | undefined> {
-  try {
-    return await client.read(SIP_CLUSTERS, { namespace, name }, signal);
-  } catch (error) {
-    if (isKubeError(error, "notFound")) return undefined;
-    throw error;
-  }
 }
 
 /** A deletion counts as another generation, too. */

@@ -6,6 +6,7 @@
 import { assert } from "../../../core/assert.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
+import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { findDamage } from "../../../kube/kinds/shape.ts";
 import { trimObject } from "../../../kube/kinds/trim.ts";
@@ -173,14 +174,9 @@ export class HostClaims {
   /** @returns `undefined` if the host is gone, or another one has its name */
   async #read(before: BareMetalHost, signal: AbortSignal): Promise<BareMetalHost | undefined> {
     const { namespace = "", name, uid } = before.metadata;
-    try {
-      const path = { namespace, name };
-      const host = await this.#options.client.read(BARE_METAL_HOSTS, path, signal);
-      return host.metadata.uid === uid ? this.#learn(before, host) : undefined;
-    } catch (error) {
-      if (isKubeError(error, "notFound")) return undefined;
-      throw error;
-    }
+    const { client } = this.#options;
+    const host = await readIfPresent(client, BARE_METAL_HOSTS, { namespace, name }, signal);
+    return host && host.metadata.uid === uid ? this.#learn(before, host) : undefined;
   }
 
   #learn(before: BareMetalHost, answer: BareMetalHost): BareMetalHost {

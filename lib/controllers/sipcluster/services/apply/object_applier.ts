@@ -6,6 +6,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { Contest } from "../../../../engine/contest.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
+import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import type { SipCluster } from "../../resource/sip_cluster.ts";
@@ -177,17 +178,12 @@ export class ObjectApplier {
     return { isWritten: false, refusal, againMs: REFUSED_PAUSE_MS };
   }
 
-  async #read(
+  #read(
     { resource, body }: Pick<WantedObject, "resource" | "body">,
     signal: AbortSignal,
   ): Promise<KubeObject | undefined> {
     const { name, namespace = "" } = body.metadata;
-    try {
-      return await this.#client.read(resource, { name, namespace }, signal);
-    } catch (error) {
-      if (isKubeError(error, "notFound")) return undefined;
-      throw error;
-    }
+    return readIfPresent(this.#client, resource, { name, namespace }, signal);
   }
 
   /** Deletes an object that was looked at, and no other of its name. */

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../../core/clock.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
-import { isKubeError } from "../../../../kube/api/errors.ts";
+import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { findServing } from "../../../../kube/cache/discovery.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
@@ -102,24 +102,12 @@ export class AuthSecrets {
     const authorities = new Set(entries.map(({ caSecret }) => caSecret));
     const secrets = new Map<string, SecretFacts>();
     for (const name of names) {
-      const secret = await this.#find({ namespace, name }, signal);
+      const secret = await readIfPresent(this.#client, SECRETS, { namespace, name }, signal);
       if (secret) secrets.set(name, toFacts(secret, authorities.has(name)));
     }
     const hasDexKinds = (await findServing(this.#client, SOME_DEX_KIND, signal)) === "served";
     const isWhole = hasDexKinds && secrets.size === names.size;
     return { secrets, hasDexKinds, againMs: isWhole ? CHECK_INTERVAL_MS : MISSING_INTERVAL_MS };
-  }
-
-  async #find(
-    path: { readonly namespace: string; readonly name: string },
-    signal: AbortSignal,
-  ): Promise<Secret | undefined> {
-    try {
-      return await this.#client.read(SECRETS, path, signal);
-    } catch (error) {
-      if (isKubeError(error, "notFound")) return undefined;
-      throw error;
-    }
   }
 }
 

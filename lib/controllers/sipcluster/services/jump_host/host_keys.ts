@@ -4,6 +4,7 @@
  */
 import type { KubeClient } from "../../../../kube/api/client.ts";
 import { isKubeError } from "../../../../kube/api/errors.ts";
+import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { SIP_CLUSTER_LABEL } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
@@ -43,28 +44,16 @@ async function ensureHostKey(
   names: JumpHostNames,
   signal: AbortSignal,
 ): Promise<HostKey> {
+  const { namespace = "" } = cluster.metadata;
+  const path = { namespace, name: names.hostKeys };
   try {
     const secret =
-      (await findSecret(client, cluster, names, signal)) ??
+      (await readIfPresent(client, SECRETS, path, signal)) ??
       (await createSecret(client, cluster, names, signal));
     return toHostKey(names.hostKeys, secret);
   } catch (error) {
     if (!isKubeError(error, "forbidden")) throw error;
     return { problem: `Secret ${names.hostKeys} cannot be read or made: ${error.message}` };
-  }
-}
-
-async function findSecret(
-  client: Pick<KubeClient, "read">,
-  { metadata: { namespace = "" } }: SipCluster,
-  { hostKeys: name }: JumpHostNames,
-  signal: AbortSignal,
-): Promise<Secret | undefined> {
-  try {
-    return await client.read(SECRETS, { namespace, name }, signal);
-  } catch (error) {
-    if (isKubeError(error, "notFound")) return undefined;
-    throw error;
   }
 }
 
