@@ -26,7 +26,7 @@ import { Looks } from "./passes/looks.ts";
 import { ManagedServices } from "./state/managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
 import { ServiceNarrator } from "./narrator.ts";
-import { NewestServices } from "./state/newest_services.ts";
+import { NewestObjects } from "../kinds/newest_objects.ts";
 import { NodeAddresses } from "./passes/node_addresses.ts";
 import { NodePass } from "./passes/node_pass.ts";
 import { Readiness } from "./start/readiness.ts";
@@ -82,7 +82,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
     this.#context = context;
     this.#pools = loadBalancers instanceof AddressPools ? loadBalancers : undefined;
     this.objects = caches.reader(SERVICES);
-    const services = new NewestServices(this.objects, written);
+    const services = new NewestObjects(SERVICES, this.objects, written);
     const managed = new ManagedServices(clock);
     const enqueue = (key: Key): void => this.#loop.enqueue(key);
     this.#managed = managed;

@@ -25,7 +25,7 @@ import type { Looks } from "./passes/looks.ts";
 import type { ManagedServices } from "./state/managed.ts";
 import type { ServiceMetrics } from "./metrics.ts";
 import type { Purpose, ServiceNarrator } from "./narrator.ts";
-import type { NewestServices } from "./state/newest_services.ts";
+import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { createRecord } from "./state/record.ts";
 import type { ServiceWriter } from "./state/service_writer.ts";
 import { ShownWriter } from "./state/shown_writer.ts";
@@ -37,7 +37,7 @@ import type { Turns } from "./turns.ts";
 export interface ServiceReconcilerOptions {
   readonly clock: Clock;
   readonly loadBalancers: LoadBalancers;
-  readonly services: NewestServices;
+  readonly services: NewestObjects<Service>;
   readonly managed: ManagedServices;
   readonly tasks: ServiceTasks;
   readonly looks: Looks;

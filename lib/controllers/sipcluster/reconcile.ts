@@ -12,13 +12,14 @@ import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { type Choice, HostChooser, toWants } from "./choose.ts";
 import { ClusterWriter } from "./cluster_writer.ts";
-import { changesHosts, OutdatedClusterError, requireCurrent } from "./freshness.ts";
+import { OUTDATED_PAUSE_MS, OutdatedError, requireCurrent } from "../kinds/freshness.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import { FirstLook } from "./hosts/first_look.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import {
   applySchedule,
+  changesHosts,
   describeKept,
   type MembershipOptions,
   noteGone,
@@ -29,7 +30,7 @@ import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, nameSome, type RefusedStep } from "./resource/conditions.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
 import { describeProblems } from "../kinds/problems.ts";
-import type { SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
+import { type SipCluster, SIP_CLUSTERS, type SipClusterSpec } from "./resource/sip_cluster.ts";
 import type { Outcome } from "./resource/status.ts";
 import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices } from "./services/cluster_services.ts";
@@ -107,7 +108,7 @@ export class SipClusterReconciler {
       return await this.#reconcile(cluster, signal);
     } catch (error) {
       // The watch brings the newer cluster, or its end, mostly at once.
-      if (error instanceof OutdatedClusterError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
+      if (error instanceof OutdatedError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
       throw error;
     }
   }
@@ -191,7 +192,7 @@ export class SipClusterReconciler {
         this.#chooser.choose(cluster, spec, signal),
       );
       if (changesHosts(choice.schedule)) {
-        await requireCurrent(client, cluster, signal);
+        await requireCurrent(client, SIP_CLUSTERS, cluster, signal);
         if (await this.#firstLook.take(toKey(cluster), signal)) continue;
       }
       const isOvertaken = await this.#try(cluster, refusedAt("labels"), signal, () =>
@@ -232,7 +233,7 @@ export class SipClusterReconciler {
     const key = toKey(cluster);
     this.#options.index.stopWaiting(key);
     this.#last.set(key, { state: "deleting" });
-    await requireCurrent(this.#options.client, cluster, signal);
+    await requireCurrent(this.#options.client, SIP_CLUSTERS, cluster, signal);
     await this.#firstLook.take(key, signal);
     const left = await this.#options.services.remove(cluster, signal);
     if (left.length > 0) {
@@ -288,8 +289,6 @@ function refusedAt(step: RefusedStep): (message: string) => Outcome {
   return (message) => ({ kind: "refused", step, message });
 }
 
-/** How soon to look again at a cluster that the cache shows too late. */
-const OUTDATED_PAUSE_MS = 2_000;
 /** How often Landfall asks whether services are gone that are not watched. */
 const REMOVAL_CHECK_MS = 2_000;
 /** Services that are gone only after this are named in the status: something may hold them. */

@@ -5,7 +5,8 @@
 import type { LoadBalancerRecord } from "../../../cloud/capabilities/load_balancers.ts";
 import type { Key } from "../../../kube/cache/store.ts";
 import type { ManagedServices } from "./managed.ts";
-import type { NewestServices } from "./newest_services.ts";
+import type { Service } from "../../../kube/kinds/service.ts";
+import type { NewestObjects } from "../../kinds/newest_objects.ts";
 import type { ServiceWriter } from "./service_writer.ts";
 import { RECORD } from "../words.ts";
 
@@ -21,7 +22,7 @@ export function createRecord(
   key: Key,
   uid: string | undefined,
   options: {
-    readonly services: NewestServices;
+    readonly services: NewestObjects<Service>;
     readonly managed: ManagedServices;
     readonly writer: Pick<ServiceWriter, "setRecord">;
   },

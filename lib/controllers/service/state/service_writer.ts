@@ -13,14 +13,14 @@ import {
   SERVICES,
 } from "../../../kube/kinds/service.ts";
 import { trimObject } from "../../../kube/kinds/trim.ts";
-import type { NewestServices } from "./newest_services.ts";
+import type { NewestObjects } from "../../kinds/newest_objects.ts";
 import { hasDroppedIpMode, showsAnnotations, showsIngress } from "../spec/status.ts";
 import { RECORD } from "../words.ts";
 
 /** What a {@linkcode ServiceWriter} needs. */
 export interface ServiceWriterOptions {
   readonly client: Pick<KubeClient, "patch" | "read">;
-  readonly services: NewestServices;
+  readonly services: NewestObjects<Service>;
   /** The fields that a plan reads. If another program changed one of them, the write waits for a new plan. */
   readonly inputs: (service: Service) => readonly unknown[];
 }

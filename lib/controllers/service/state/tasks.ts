@@ -7,7 +7,7 @@ import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balance
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { hasCloudLoadBalancer, type Service } from "../../../kube/kinds/service.ts";
 import type { ManagedServices } from "./managed.ts";
-import type { NewestServices } from "./newest_services.ts";
+import type { NewestObjects } from "../../kinds/newest_objects.ts";
 import { toClaim } from "../spec/spec.ts";
 import { findNeed, mayHold, type ServiceNeed } from "../spec/which.ts";
 
@@ -18,7 +18,7 @@ export type Task =
 
 /** What {@linkcode ServiceTasks} need. */
 export interface ServiceTasksOptions {
-  readonly services: NewestServices;
+  readonly services: NewestObjects<Service>;
   readonly managed: ManagedServices;
   /** The class that Landfall serves besides Services without one. */
   readonly ownClass: string | undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { ManagedServices } from "../../../../lib/controllers/service/state/managed.ts";
-import { NewestServices } from "../../../../lib/controllers/service/state/newest_services.ts";
+import { NewestObjects } from "../../../../lib/controllers/kinds/newest_objects.ts";
 import { createRecord } from "../../../../lib/controllers/service/state/record.ts";
 import { ServiceWriter } from "../../../../lib/controllers/service/state/service_writer.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
@@ -17,14 +17,14 @@ const { signal } = new AbortController();
 
 function toStage(): {
   readonly server: ServiceServer;
-  readonly services: NewestServices;
+  readonly services: NewestObjects<Service>;
   readonly managed: ManagedServices;
   save(text: string | undefined): Promise<void>;
 } {
   const clock = new ManualClock();
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   const server = new ServiceServer(clock, store);
-  const services = new NewestServices(store, new WrittenVersions());
+  const services = new NewestObjects(SERVICES, store, new WrittenVersions());
   const managed = new ManagedServices(clock);
   const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
   const { metadata } = managed.note(server.add("shop")).service;

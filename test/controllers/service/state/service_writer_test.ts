@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { NewestServices } from "../../../../lib/controllers/service/state/newest_services.ts";
+import { NewestObjects } from "../../../../lib/controllers/kinds/newest_objects.ts";
 import { ServiceWriter } from "../../../../lib/controllers/service/state/service_writer.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { WrittenVersions } from "../../../../lib/engine/written_versions.ts";
@@ -23,7 +23,7 @@ async function release(
 ) {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   const server = new ServiceServer(new ManualClock(), store);
-  const services = new NewestServices(store, new WrittenVersions());
+  const services = new NewestObjects(SERVICES, store, new WrittenVersions());
   const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
   await writer.release(change(server.add("shop")), annotations, signal);
   return server.writes.length;
@@ -60,7 +60,7 @@ describe("release()", () => {
 test("a write to a Service that was replaced by another one of its name fails like one that is gone", async () => {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   const server = new ServiceServer(new ManualClock(), store);
-  const services = new NewestServices(store, new WrittenVersions());
+  const services = new NewestObjects(SERVICES, store, new WrittenVersions());
   const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
   const old = server.add("shop");
   server.remove("web/shop");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ManagedServices } from "../../../../lib/controllers/service/state/managed.ts";
-import { NewestServices } from "../../../../lib/controllers/service/state/newest_services.ts";
+import { NewestObjects } from "../../../../lib/controllers/kinds/newest_objects.ts";
 import { ServiceTasks } from "../../../../lib/controllers/service/state/tasks.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { WrittenVersions } from "../../../../lib/engine/written_versions.ts";
@@ -16,7 +16,7 @@ function toStage(services: readonly Service[]): {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   store.replace(services, "1");
   const managed = new ManagedServices(new ManualClock());
-  const newest = new NewestServices(store, new WrittenVersions());
+  const newest = new NewestObjects(SERVICES, store, new WrittenVersions());
   const options = { services: newest, managed, ownClass: undefined, leavesNothingBehind: false };
   return { managed, tasks: new ServiceTasks(options) };
 }

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { changesHosts, requireCurrent } from "../../../lib/controllers/sipcluster/freshness.ts";
-import type { SipCluster } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { requireCurrent } from "../../../lib/controllers/kinds/freshness.ts";
+import {
+  type SipCluster,
+  SIP_CLUSTERS,
+} from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 
@@ -23,7 +26,12 @@ function toCluster(metadata: Partial<SipCluster["metadata"]>): SipCluster {
 }
 
 test("requireCurrent() lets a cluster pass whose spec is the same", async () => {
-  await requireCurrent(toClient(toCluster({ resourceVersion: "9" })), CLUSTER, signal);
+  await requireCurrent(
+    toClient(toCluster({ resourceVersion: "9" })),
+    SIP_CLUSTERS,
+    CLUSTER,
+    signal,
+  );
 });
 
 test.each<[string, SipCluster | KubeError, string]>([
@@ -32,17 +40,12 @@ test.each<[string, SipCluster | KubeError, string]>([
   ["is gone", new KubeError("notFound", "404"), "is gone"],
 ])("requireCurrent() refuses one that %s", async (_, answer, words) => {
   const message = `SIPCluster "t/a" ${words}, and the watch has not shown it yet`;
-  await expect(requireCurrent(toClient(answer), CLUSTER, signal)).rejects.toThrow(message);
+  await expect(requireCurrent(toClient(answer), SIP_CLUSTERS, CLUSTER, signal)).rejects.toThrow(
+    message,
+  );
 });
 
 test("requireCurrent() throws what the API server says when it does not tell", async () => {
   const error = new KubeError("unavailable", "503");
-  await expect(requireCurrent(toClient(error), CLUSTER, signal)).rejects.toBe(error);
-});
-
-test("changesHosts() of a decision that takes or gives back", () => {
-  const host = { host: "m/h", role: "Worker", standby: false } as const;
-  expect(changesHosts({ add: [], giveBack: [] })).toBe(false);
-  expect(changesHosts({ add: [host], giveBack: [] })).toBe(true);
-  expect(changesHosts({ add: [], giveBack: [{ ...host, why: "more than wanted" }] })).toBe(true);
+  await expect(requireCurrent(toClient(error), SIP_CLUSTERS, CLUSTER, signal)).rejects.toBe(error);
 });

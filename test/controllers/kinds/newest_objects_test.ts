@@ -1,22 +1,22 @@
 import { expect, test } from "bun:test";
-import { NewestServices } from "../../../../lib/controllers/service/state/newest_services.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
-import { WrittenVersions } from "../../../../lib/engine/written_versions.ts";
-import { Store } from "../../../../lib/kube/cache/store.ts";
-import { type Service, SERVICES } from "../../../../lib/kube/kinds/service.ts";
-import { toService } from "../../../support/services/service.ts";
+import { NewestObjects } from "../../../lib/controllers/kinds/newest_objects.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
+import { type Service, SERVICES } from "../../../lib/kube/kinds/service.ts";
+import { toService } from "../../support/services/service.ts";
 
 const KEY = "web/shop";
 const toVersion = (resourceVersion: string): Service =>
   toService({ metadata: { resourceVersion } });
 
-function toStage(): { readonly store: Store<Service>; readonly services: NewestServices } {
+function toStage(): { readonly store: Store<Service>; readonly services: NewestObjects<Service> } {
   const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
   store.replace([toVersion("1")], "1");
-  return { store, services: new NewestServices(store, new WrittenVersions()) };
+  return { store, services: new NewestObjects(SERVICES, store, new WrittenVersions()) };
 }
 
-test("NewestServices has what our own writes made until the watch shows it or more", () => {
+test("NewestObjects has what our own writes made until the watch shows it or more", () => {
   const { store, services } = toStage();
   const read = (): string | undefined => services.get(KEY)?.metadata.resourceVersion;
   const second = services.note(toVersion("1"), toVersion("2"));
@@ -31,7 +31,7 @@ test("NewestServices has what our own writes made until the watch shows it or mo
   expect(read()).toBe("4");
 });
 
-test("NewestServices has nothing of a Service that is gone, nor for another one of its name", () => {
+test("NewestObjects has nothing of a Service that is gone, nor for another one of its name", () => {
   const { store, services } = toStage();
   services.note(toVersion("1"), toVersion("2"));
   store.apply(toService({ metadata: { uid: "another", resourceVersion: "9" } }));
