@@ -9,10 +9,9 @@ import {
   DEPLOYMENTS,
   OWNED_SERVICES,
   POD_DISRUPTION_BUDGETS,
-  SECRETS,
   toOwned,
-  toSecretData,
 } from "../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { SECRETS, toSecretData } from "../../../lib/kube/kinds/secret.ts";
 import type {
   OwnedObject,
   ServicePlan,

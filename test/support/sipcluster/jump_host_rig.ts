@@ -23,8 +23,8 @@ import {
   type ConfigMap,
   type Deployment,
   DEPLOYMENTS,
-  SECRETS,
 } from "../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { SECRETS } from "../../../lib/kube/kinds/secret.ts";
 import type { Machine } from "../../../lib/controllers/sipcluster/services/types.ts";
 import { COMPONENT } from "../../../lib/controllers/sipcluster/words.ts";
 import { systemClock } from "../../../lib/core/clock.ts";

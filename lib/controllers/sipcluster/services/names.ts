@@ -2,14 +2,11 @@
  * Names and labels of the objects that a cluster's services are made of.
  * @module
  */
-import { createHash } from "node:crypto";
-import { LABEL_LENGTH_MAX } from "../../../core/text/label.ts";
+import { appendHash, SHORT_NAME_LENGTH_MAX, shortenName } from "../../../core/text/short_name.ts";
 import { PART_OF_SIP } from "../words.ts";
 
 /** What the API server accepts as the name of a Service: the strictest of all names. */
 const SERVICE_NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
-const NAME_LENGTH_MAX = 63;
-const HASH_LENGTH = 8;
 
 /** What the labels of an object say. */
 export interface LabelOptions {
@@ -30,7 +27,7 @@ export interface LabelOptions {
  */
 export function toObjectName(prefix: string, cluster: string, index = 0): string {
   const name = index === 0 ? `${prefix}-${cluster}` : `${prefix}-${cluster}-${index + 1}`;
-  if (name.length <= NAME_LENGTH_MAX && SERVICE_NAME.test(name)) return name;
+  if (name.length <= SHORT_NAME_LENGTH_MAX && SERVICE_NAME.test(name)) return name;
   return appendHash(name.replaceAll(/[^-a-z0-9]/g, "-"), name);
 }
 
@@ -50,16 +47,5 @@ export function toLabels({
 
 /** The value of the label that names the cluster: its name, which may be longer than a label allows. */
 export function toClusterLabel(cluster: string): string {
-  return cluster.length <= LABEL_LENGTH_MAX ? cluster : appendHash(cluster, cluster);
-}
-
-/** The start of the SHA-256 of a content, 16 hexadecimal digits: for an annotation by which Pods roll. */
-export function hashContent(content: string): string {
-  return createHash("sha256").update(content).digest("hex").slice(0, 16);
-}
-
-/** A text of at most 63 characters that ends in a hash of the whole name. */
-function appendHash(text: string, name: string): string {
-  const start = text.slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1).replace(/[-.]+$/, "");
-  return `${start}-${hashContent(name).slice(0, HASH_LENGTH)}`;
+  return shortenName(cluster);
 }

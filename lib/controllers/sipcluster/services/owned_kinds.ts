@@ -9,7 +9,6 @@ import type {
   V1PodDisruptionBudgetSpec,
   V1PolicyRule,
   V1RoleRef,
-  V1Secret,
   V1ServiceAccount,
   V1ServiceSpec,
 } from "@kubernetes/client-node";
@@ -39,11 +38,6 @@ export interface OwnedService extends KubeObject {
 /** A ConfigMap. */
 export interface ConfigMap extends KubeObject {
   readonly data?: Raw<V1ConfigMap>["data"];
-}
-/** A Secret: `data` in base64. `stringData` is not for server-side apply, which would never remove a key of it. */
-export interface Secret extends KubeObject {
-  readonly type?: Raw<V1Secret>["type"];
-  readonly data?: Raw<V1Secret>["data"];
 }
 /** A PodDisruptionBudget. */
 export interface PodDisruptionBudget extends KubeObject {
@@ -95,9 +89,6 @@ export const CONFIG_MAPS: Kind<ConfigMap> = {
   metadata: ["ownerReferences"],
 };
 
-/** Secrets are only read by name: a right to list them is a right to read them all. */
-export const SECRETS: Resource<Secret> = namespaced("v1", "Secret", "secrets");
-
 /** As planners write them. Servers before Kubernetes 1.21 take the same object as `policy/v1beta1`. */
 export const POD_DISRUPTION_BUDGETS: Resource<PodDisruptionBudget> = namespaced(
   "policy/v1",
@@ -128,15 +119,6 @@ export function toOwned<T extends KubeObject>(
   const { apiVersion, kind, plural } = resource;
   const body: KubeObject = { apiVersion, kind, metadata, ...fields };
   return { resource: { apiVersion, kind, plural, namespaced: resource.namespaced }, body };
-}
-
-/** The `data` of a Secret from texts, with keys in order. */
-export function toSecretData(texts: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(texts)
-      .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
-  );
 }
 
 function namespaced<T extends KubeObject>(

@@ -3,7 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { toOwned, SECRETS } from "../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { toOwned } from "../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { SECRETS } from "../../../../lib/kube/kinds/secret.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { NAMESPACE, startApplier, toPlan } from "../../../support/sipcluster/applier_rig.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import {
-  hashContent,
   toClusterLabel,
   toLabels,
   toObjectName,
@@ -56,9 +55,4 @@ describe("toClusterLabel()", () => {
     for (const value of long) expect(isLabelValue(value)).toBe(true);
     expect(long[0]).not.toBe(long[1]);
   });
-});
-
-test("hashContent() differs if the content differs", () => {
-  expect(hashContent("a")).toBe("ca978112ca1bbdca");
-  expect(hashContent("b")).not.toBe(hashContent("a"));
 });

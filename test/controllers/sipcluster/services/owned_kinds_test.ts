@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import {
   DEPLOYMENTS,
-  SECRETS,
   toOwned,
-  toSecretData,
 } from "../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { SECRETS } from "../../../../lib/kube/kinds/secret.ts";
 import { trimObject } from "../../../../lib/kube/kinds/trim.ts";
 
 test("toOwned() writes apiVersion and kind before the fields of an object", () => {
@@ -13,10 +12,6 @@ test("toOwned() writes apiVersion and kind before the fields of an object", () =
     '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","namespace":"t"},"type":"Opaque"}',
   );
   expect(resource).toMatchObject({ plural: "secrets", namespaced: true });
-});
-
-test("toSecretData() encodes texts, in the order of their keys", () => {
-  expect(JSON.stringify(toSecretData({ b: "1", a: "ä" }))).toBe('{"a":"w6Q=","b":"MQ=="}');
 });
 
 test("a cache keeps what a Deployment is made from, and of its status only what says whether it serves", () => {

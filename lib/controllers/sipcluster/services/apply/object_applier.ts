@@ -13,7 +13,7 @@ import type { SipCluster } from "../../resource/sip_cluster.ts";
 import { COMPONENT } from "../../words.ts";
 import { DEPLOYMENTS } from "../owned_kinds.ts";
 import { BudgetVersion } from "./budget_version.ts";
-import { findFixed, isAsWanted } from "./compare.ts";
+import { findFixed, isAsWanted } from "../../../kinds/compare.ts";
 import { isOwnedBy, judgeOwnership } from "./ownership.ts";
 import { nameObject, REASONS, type Refusal, toRefusal } from "./refusal.ts";
 import { SentObjects } from "./sent_objects.ts";

@@ -5,8 +5,8 @@
 import type { Clock } from "../../../../core/clock.ts";
 import type { KubeObject } from "../../../../kube/kinds/resource.ts";
 import type { Key } from "../../../../kube/cache/store.ts";
-import { hashContent } from "../names.ts";
-import { isAsWanted, pickWanted } from "./compare.ts";
+import { hashContent } from "../../../../core/text/short_name.ts";
+import { isAsWanted, pickWanted } from "../../../kinds/compare.ts";
 import type { ObjectId, WantedObject } from "./wanted.ts";
 
 /** How long a view may take to show an object that was made. Then it counts as deleted. */

@@ -15,8 +15,8 @@ import {
   DEPLOYMENTS,
   OWNED_SERVICES,
   type OwnedService,
-  SECRETS,
 } from "../owned_kinds.ts";
+import { SECRETS } from "../../../../kube/kinds/secret.ts";
 import { isOwnedBy } from "./ownership.ts";
 import type { ObjectId } from "./wanted.ts";
 

@@ -5,7 +5,9 @@
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { SERVICE_ENTRY, SIP_CLUSTER_LABEL, UNWATCHED_OBJECTS } from "../../words.ts";
-import { hashContent, toClusterLabel } from "../names.ts";
+import { toClusterLabel } from "../names.ts";
+import { hashContent } from "../../../../core/text/short_name.ts";
+import { SECRETS } from "../../../../kube/kinds/secret.ts";
 import {
   CONFIG_MAPS,
   DEPLOYMENTS,
@@ -13,7 +15,6 @@ import {
   POD_DISRUPTION_BUDGETS,
   ROLE_BINDINGS,
   ROLES,
-  SECRETS,
   SERVICE_ACCOUNTS,
 } from "../owned_kinds.ts";
 import type { OwnedObject, ServicePlan } from "../types.ts";

@@ -13,7 +13,8 @@ import { SERVICE_FAILURE } from "../../resource/words.ts";
 import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
 import type { Auth } from "../../resource/sip_cluster.ts";
 import { CONFIG_HASH } from "../../words.ts";
-import { hashContent, toLabels, toObjectName } from "../names.ts";
+import { toLabels, toObjectName } from "../names.ts";
+import { hashContent } from "../../../../core/text/short_name.ts";
 import {
   CONFIG_MAPS,
   DEPLOYMENTS,

@@ -10,7 +10,7 @@ import { findServing } from "../../../../kube/cache/discovery.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import type { Auth, SipCluster } from "../../resource/sip_cluster.ts";
-import { SECRETS, type Secret } from "../owned_kinds.ts";
+import { SECRETS, type Secret } from "../../../../kube/kinds/secret.ts";
 import { DEX_GROUP, DEX_VERSION } from "./words.ts";
 
 /** A Secret that an entry names. */

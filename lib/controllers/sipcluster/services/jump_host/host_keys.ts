@@ -8,7 +8,7 @@ import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { SIP_CLUSTER_LABEL } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
-import { SECRETS, type Secret, toSecretData } from "../owned_kinds.ts";
+import { SECRETS, type Secret, toSecretData } from "../../../../kube/kinds/secret.ts";
 import { type JumpHostNames, toJumpHostNames, toJumpHostLabels } from "./names.ts";
 import { createOpensshKey, findPublicKey } from "./openssh_key.ts";
 

@@ -4,15 +4,10 @@
  */
 import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
 import { CONFIG_HASH } from "../../words.ts";
-import { hashContent, toLabels } from "../names.ts";
-import {
-  DEPLOYMENTS,
-  OWNED_SERVICES,
-  POD_DISRUPTION_BUDGETS,
-  SECRETS,
-  toOwned,
-  toSecretData,
-} from "../owned_kinds.ts";
+import { toLabels } from "../names.ts";
+import { hashContent } from "../../../../core/text/short_name.ts";
+import { SECRETS, toSecretData } from "../../../../kube/kinds/secret.ts";
+import { DEPLOYMENTS, OWNED_SERVICES, POD_DISRUPTION_BUDGETS, toOwned } from "../owned_kinds.ts";
 import { ROLLING_UPDATE } from "../pod_parts.ts";
 import type { OwnedObject } from "../types.ts";
 import type { Port } from "./haproxy_config.ts";

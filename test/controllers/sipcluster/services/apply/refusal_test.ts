@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { toRefusal } from "../../../../../lib/controllers/sipcluster/services/apply/refusal.ts";
 import {
   OWNED_SERVICES,
-  SECRETS,
   toOwned,
 } from "../../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { SECRETS } from "../../../../../lib/kube/kinds/secret.ts";
 import { KubeError, type KubeErrorKind } from "../../../../../lib/kube/api/errors.ts";
 
 const METADATA = { name: "a", namespace: "t" };

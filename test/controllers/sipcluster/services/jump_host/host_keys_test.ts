@@ -8,7 +8,7 @@ import {
   createOpensshKey,
   findPublicKey,
 } from "../../../../../lib/controllers/sipcluster/services/jump_host/openssh_key.ts";
-import { toSecretData } from "../../../../../lib/controllers/sipcluster/services/owned_kinds.ts";
+import { toSecretData } from "../../../../../lib/kube/kinds/secret.ts";
 import { systemClock } from "../../../../../lib/core/clock.ts";
 import { KubeError } from "../../../../../lib/kube/api/errors.ts";
 import { ScriptedKubeClient } from "../../../../support/kube/scripted_kube_client.ts";

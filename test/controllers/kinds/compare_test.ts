@@ -1,10 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  findFixed,
-  isAsWanted,
-  pickWanted,
-} from "../../../../../lib/controllers/sipcluster/services/apply/compare.ts";
-import type { KubeObject } from "../../../../../lib/kube/kinds/resource.ts";
+import { findFixed, isAsWanted, pickWanted } from "../../../lib/controllers/kinds/compare.ts";
+import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 
 function toObject(fields: object): KubeObject {
   return { ...fields, metadata: { name: "a" } };

@@ -3,8 +3,8 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { isFields } from "../../../../kube/kinds/shape.ts";
-import type { KubeObject } from "../../../../kube/kinds/resource.ts";
+import { isFields } from "../../kube/kinds/shape.ts";
+import type { KubeObject } from "../../kube/kinds/resource.ts";
 
 /** Fields that the API server never changes, by kind: with another value, the object must be made again. */
 const FIXED_FIELDS: Readonly<Record<string, readonly string[]>> = {
