@@ -37,6 +37,7 @@ import {
 import { toTable } from "../docs/generator/markdown.ts";
 import { renderKustomization } from "./kustomization.ts";
 import { type Piece, POD_COMMENTS, toArgComments, type WorkloadKind } from "./pod.ts";
+import { ROLE_FILES } from "./roles.ts";
 import { renderRules } from "./rules.ts";
 import { renderStandaloneFiles } from "./standalone.ts";
 import { renderUserRights } from "./user_rights.ts";
@@ -56,6 +57,7 @@ export function renderFiles(
     ...MANIFEST_CLOUDS.flatMap(renderCloudFiles),
     ...registry.flatMap(renderStandaloneFiles),
     ...renderCrdFiles(WRITTEN, KINDS),
+    ...ROLE_FILES,
     ["monitoring/prometheus-rule.yaml", renderPrometheusRule()],
     ["chart/files/landfall.rules.yaml", readMonitoring("landfall.rules.yaml")],
     ["chart/files/grafana-dashboard.json", readMonitoring("grafana-dashboard.json")],

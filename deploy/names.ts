@@ -78,6 +78,11 @@ export interface Installed {
 /** An installation for a cloud. */
 export const INSTALLED: Installed = { name: NAME, selector: SELECTOR, labels: LABELS };
 
+/** The cloud as one controller that is installed alone uses it: by another user, so with a Secret of its own. */
+export function toOwnCloud(cloud: Cloud, { name }: Installed): Cloud {
+  return { ...cloud, secret: name };
+}
+
 /** An installation of one controller alone. Its objects stand beside those of an installation for a cloud. */
 export function toInstalled({ name: controller }: Pick<ControllerDefinition, "name">): Installed {
   const name = `${NAME}-${controller}`;

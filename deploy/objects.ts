@@ -126,11 +126,14 @@ export function createService({ name, labels, selector }: Installed = INSTALLED)
 }
 
 /** An example of the settings of the cloud, for users to complete. */
-export function createSecretExample({ secret, file, example }: Cloud): Piece {
+export function createSecretExample(
+  { secret, file, example }: Cloud,
+  { labels }: Installed = INSTALLED,
+): Piece {
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { ...toMetadata(secret), namespace: NAMESPACE },
+    metadata: { name: secret, labels, namespace: NAMESPACE },
     type: "Opaque",
     stringData: { [file]: example },
   };

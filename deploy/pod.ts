@@ -139,9 +139,16 @@ export function createContainer(args: readonly string[], volumeMount?: Piece): P
   };
 }
 
+/** Where the container has the settings of the cloud. */
+export const CONFIG_MOUNT: Piece = { name: "config", mountPath: CONFIG_FOLDER, readOnly: true };
+
+/** The volume with the settings of the cloud. */
+export function createConfigVolume({ secret }: Pick<Cloud, "secret">): Piece {
+  return { name: "config", secret: { secretName: secret, defaultMode: SECRET_MODE } };
+}
+
 /** The pod of Deployment and DaemonSet. */
 export function createPodSpec(kind: WorkloadKind, cloud: Cloud): Piece {
-  const volumeMount = { name: "config", mountPath: CONFIG_FOLDER, readOnly: true };
   const placement =
     kind === "DaemonSet"
       ? { affinity: DAEMON_SET_AFFINITY }
@@ -163,8 +170,8 @@ export function createPodSpec(kind: WorkloadKind, cloud: Cloud): Piece {
     securityContext: POD_SECURITY,
     tolerations: TOLERATIONS,
     ...placement,
-    containers: [createContainer(toArgs(cloud), volumeMount)],
-    volumes: [{ name: "config", secret: { secretName: cloud.secret, defaultMode: SECRET_MODE } }],
+    containers: [createContainer(toArgs(cloud), CONFIG_MOUNT)],
+    volumes: [createConfigVolume(cloud)],
   };
 }
 

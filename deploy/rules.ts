@@ -13,7 +13,7 @@ import {
   toPolicy,
 } from "../lib/app/rights.ts";
 import type { ControllerDefinition } from "../lib/controllers/definition.ts";
-import { isStandalone } from "../lib/controllers/load.ts";
+import { isSeparable, isStandalone } from "../lib/controllers/load.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
 import { assert } from "../lib/core/assert.ts";
 import { EVENT_RIGHTS, REVIEW_RIGHTS } from "../lib/kube/access/rights.ts";
@@ -46,9 +46,13 @@ ${renderBase(base.cluster)}${toYaml(toRules(COMMON).cluster)}${render(({ cluster
 {{- define "landfall.leaseRules" -}}
 ${renderBase(leases)}${render(({ lease }) => lease)}{{- end }}
 
-{{- /* The controllers that need no cloud and no Lease but their own, with that Lease. */}}
+{{- /* The controllers that need no Lease but their own, with that Lease. */}}
+{{- define "landfall.separable" -}}
+${renderLeases(registry.filter(isSeparable))}{{- end }}
+
+{{- /* Those of them that need no cloud. */}}
 {{- define "landfall.standalone" -}}
-${toYaml(Object.fromEntries(registry.filter(isStandalone).flatMap(toLeases)))}{{- end }}
+${renderLeases(registry.filter(isStandalone))}{{- end }}
 `;
 }
 
@@ -67,7 +71,7 @@ function toRules(rights: readonly NeededRight[]): Rules {
 
 /** What a controller needs that the chart does not grant anyway. The rights of a cloud are not granted to all. */
 function listOwnRights(one: ControllerDefinition, needs: Needs): NeededRight[] {
-  if (!isStandalone(one)) return listFurtherRights(needs, one.name);
+  if (!isSeparable(one)) return listFurtherRights(needs, one.name);
   return withoutCommon(listRights({ ...needs, controllers: new Set([one.name]) }));
 }
 
@@ -76,9 +80,9 @@ function withoutCommon(rights: readonly NeededRight[]): NeededRight[] {
   return rights.filter(({ access }) => !common.has(JSON.stringify(access)));
 }
 
-/** Not granted if the release runs only controllers that need no cloud. */
+/** Not granted if the release runs only controllers that need no Lease but their own. */
 function renderBase(rules: readonly PolicyRule[]): string {
-  return `{{- if ne (include "landfall.isStandalone" .) "true" -}}
+  return `{{- if ne (include "landfall.isSeparate" .) "true" -}}
 ${toYaml(rules)}{{- end }}
 `;
 }
@@ -92,6 +96,10 @@ function renderFurther(one: ControllerDefinition, rules: readonly PolicyRule[]):
   return `{{- if or ${named.join(" ")} }}
 ${toYaml(rules)}{{- end }}
 `;
+}
+
+function renderLeases(controllers: readonly ControllerDefinition[]): string {
+  return toYaml(Object.fromEntries(controllers.flatMap(toLeases)));
 }
 
 function toLeases({ name, aliases, lease }: ControllerDefinition): (readonly [string, string])[] {

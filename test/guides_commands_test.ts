@@ -10,13 +10,19 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { systemClock } from "../lib/core/clock.ts";
 import { OWN_CLIENT } from "../lib/providers/xenorchestra/session/mint.ts";
+import {
+  formatPrivilege,
+  PRIVILEGES,
+  USER_ID,
+} from "../lib/providers/xenorchestra/machines/privileges.ts";
 import { startXenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
 import { listCodeBlocks } from "./support/markdown_links.ts";
-import { readSource } from "./support/sources.ts";
+import { readSource, ROOT } from "./support/sources.ts";
 
 const run = promisify(execFile);
 const GUIDE = "docs/guides/permissions-xenorchestra.md";
-const blocks = listCodeBlocks(await readSource(GUIDE), "sh");
+const page = await readSource(GUIDE);
+const blocks = listCodeBlocks(page, "sh");
 /** A block of the guide. The environment sets what the user sets in its first lines. */
 const findBlock = (word: string): string => {
   const block = blocks.find((text) => text.includes(word));
@@ -106,6 +112,60 @@ describe.skipIf(isSkipped)("the commands of permissions-xenorchestra.md", () => 
     const { code } = await runShell(findBlock("acl-roles"), { env });
     expect(code).not.toBe(0);
     expect(server.requests).toHaveLength(1);
+  });
+
+  test("make a user and the role that may make VMs, with every privilege of the table", async () => {
+    using server = startRecorder();
+    const env = { XOA_URL: server.url, XO_ADMIN_TOKEN: "admins", XO_PASSWORD: "pw" };
+    const outcome = await runShell(findBlock("vino-role.json"), { env, cwd: ROOT });
+    expect(outcome.code, outcome.stderr).toBe(0);
+    expect(outcome.stdout).toEndWith("Done\n");
+    const privileges = PRIVILEGES.map(({ resource, action, selector }) => ({
+      line: "POST /rest/v0/acl-privileges",
+      body: {
+        effect: "allow",
+        resource,
+        action,
+        ...(selector !== undefined && { selector: selector.replace(USER_ID, "id-1") }),
+        roleId: "id-2",
+      },
+    }));
+    const name = "landfall-vino";
+    expect(server.requests).toEqual([
+      { line: "POST /rest/v0/users", body: { name, password: "pw" } },
+      { line: "POST /rest/v0/acl-roles", body: { name, description: expect.any(String) } },
+      ...privileges,
+      { line: "PUT /rest/v0/acl-roles/id-2/users/id-1", body: undefined },
+    ]);
+  });
+
+  test.each([
+    { refused: "acl-privileges", cwd: ROOT, last: "POST /rest/v0/acl-privileges", count: 3 },
+    // Without the file with the role, nothing is made.
+    { refused: "nothing", cwd: tmpdir(), last: undefined, count: 0 },
+  ])(
+    "stop while they give that role its privileges, before any user has it: $refused",
+    async ({ refused, cwd, last, count }) => {
+      using server = startRecorder({ refused });
+      const env = { XOA_URL: server.url, XO_ADMIN_TOKEN: "admins", XO_PASSWORD: "pw" };
+      const { code, stdout, stderr } = await runShell(findBlock("vino-role.json"), { env, cwd });
+      expect(code).not.toBe(0);
+      expect(stdout).not.toContain("Done");
+      expect(stderr).toContain("delete the user and the role landfall-vino");
+      expect(server.requests).toHaveLength(count);
+      expect(server.requests.at(-1)?.line).toBe(last);
+    },
+  );
+
+  test("the guide says of each privilege to make VMs which objects it is for, and why", () => {
+    const rows = page.matchAll(/^\| `([\w-]+ [\w:-]+)` +\| (\S+) +\| (.+?) +\|$/gm);
+    expect([...rows].map(([, name, objects, why]) => ({ name, objects, why }))).toEqual(
+      PRIVILEGES.map((one) => ({
+        name: formatPrivilege(one),
+        objects: one.selector === undefined ? "all" : `\`${one.selector}\``,
+        why: one.purpose,
+      })),
+    );
   });
 
   test("keep the file of the old token when Xen Orchestra refuses to make a new one", async () => {

@@ -139,6 +139,18 @@ export interface ProviderInstall {
   readonly variable?: string;
 }
 
+/** A role for the user of a cloud, as a file that administrators apply. */
+export interface CloudRole {
+  /** Name of the file, below the folder of the cloud in deploy/. */
+  readonly file: string;
+  readonly role: {
+    readonly name: string;
+    readonly description: string;
+    /** In the words of the cloud. */
+    readonly privileges: readonly Readonly<Record<string, string>>[];
+  };
+}
+
 /**
  * A cloud that can be chosen.
  *
@@ -151,6 +163,8 @@ export interface ProviderDefinition<S = unknown> {
   readonly docs: ProviderDocs;
   /** What its manifests contain. @default {the same as for the default cloud} */
   readonly install?: ProviderInstall;
+  /** Imports the roles for users of the cloud that may do more than read. @default {it has none} */
+  loadRoles?(): Promise<readonly CloudRole[]>;
   /** Syntax of its file. @default {YAML} */
   readonly syntax?: SettingSyntax;
   /** Every setting, in the order of the reference page. Any other key in a file is an error. */

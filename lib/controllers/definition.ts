@@ -180,8 +180,9 @@ export interface ControllerDefinition<S = unknown> {
   /** The oldest Kubernetes version that it works with, such as `1.26`. @default {any} */
   readonly leastKubernetes?: string;
   /**
-   * Folder below deploy/manifests with manifests that run it alone, without a cloud, and crd.yaml, the
-   * CustomResourceDefinition of its kind. It must be off by default, need no cloud and name a Lease. @default {none}
+   * Folder below deploy/manifests with manifests that run it alone, and crd.yaml, the CustomResourceDefinitions of its
+   * kinds. It must be off by default and name a Lease. If it needs a cloud, the manifests are for the default one, with
+   * a Secret of its own. @default {none}
    */
   readonly folder?: string;
   /** Registers its own metrics; only for the reference page. Absent: it has none. */

@@ -38,15 +38,21 @@ export function listInstalled(
 }
 
 /**
- * Whether a controller can be installed by itself, beside an installation for a cloud or without any: it needs no
- * cloud, and no Lease but its own.
+ * Whether a controller can be installed by itself, beside an installation for a cloud: it needs no Lease but its own.
+ * Then a process that runs only such controllers needs none of the rights of the others.
  */
-export function isStandalone({
+export function isSeparable({
   isOffByDefault = false,
-  needsCloud,
   lease,
-}: Pick<ControllerDefinition, "isOffByDefault" | "lease" | "needsCloud">): boolean {
-  return isOffByDefault && !needsCloud && lease !== undefined;
+}: Pick<ControllerDefinition, "isOffByDefault" | "lease">): boolean {
+  return isOffByDefault && lease !== undefined;
+}
+
+/** Whether it needs no cloud either, so that it can be installed without any. */
+export function isStandalone(
+  one: Pick<ControllerDefinition, "isOffByDefault" | "lease" | "needsCloud">,
+): boolean {
+  return isSeparable(one) && !one.needsCloud;
 }
 
 /** Loads controllers; keeps their order. */

@@ -3,6 +3,7 @@ import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import { LOAD_BALANCERS } from "../../lib/cloud/pools/settings.ts";
 import type { ControllerDefinition, ControllerModule } from "../../lib/controllers/definition.ts";
 import {
+  isSeparable,
   isStandalone,
   listIdleSettings,
   listInstalled,
@@ -89,10 +90,11 @@ test.each<[string[], (string | undefined)[]]>([
 });
 
 test.each([
-  [true, { isOffByDefault: true, needsCloud: false, lease: "shops" }],
-  [false, { needsCloud: false, lease: "shops" }],
-  [false, { isOffByDefault: true, needsCloud: true, lease: "shops" }],
-  [false, { isOffByDefault: true, needsCloud: false }],
-])("isStandalone() is %j for %j", (expected, controller) => {
-  expect(isStandalone(controller)).toBe(expected);
+  [true, true, { isOffByDefault: true, needsCloud: false, lease: "shops" }],
+  [false, false, { needsCloud: false, lease: "shops" }],
+  [true, false, { isOffByDefault: true, needsCloud: true, lease: "shops" }],
+  [false, false, { isOffByDefault: true, needsCloud: false }],
+])("isSeparable() is %j and isStandalone() is %j for %j", (separable, standalone, controller) => {
+  expect(isSeparable(controller)).toBe(separable);
+  expect(isStandalone(controller)).toBe(standalone);
 });

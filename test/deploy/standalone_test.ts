@@ -4,13 +4,19 @@
  */
 import { describe, expect, test } from "bun:test";
 import { parseAllDocuments } from "yaml";
-import { DEFINITIONS } from "../../deploy/clouds.ts";
+import { CLOUD, DEFINITIONS } from "../../deploy/clouds.ts";
 import { renderFiles } from "../../deploy/files.ts";
 import { renderStandaloneFiles } from "../../deploy/standalone.ts";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { galleryController } from "../support/galleries/definition.ts";
-import { TWIN_LEASE, TWIN_NAME, twinController } from "../support/galleries/twin.ts";
+import {
+  CLOUD_TWIN_NAME,
+  cloudTwinController,
+  TWIN_LEASE,
+  TWIN_NAME,
+  twinController,
+} from "../support/galleries/twin.ts";
 import { readManifests } from "../support/deploy/deploy_tools.ts";
 
 const REGISTRY = [...CONTROLLERS, twinController];
@@ -88,6 +94,41 @@ describe("renderStandaloneFiles()", () => {
   test("refuses a controller that cannot run alone", () => {
     const { lease: _lease, ...without } = twinController;
     expect(() => renderStandaloneFiles(without)).toThrow(`${TWIN_NAME} has manifests`);
+  });
+});
+
+describe("renderStandaloneFiles() of a controller that needs a cloud", () => {
+  const folder = "manifests/cloud-galleries";
+  const own = new Map(renderStandaloneFiles(cloudTwinController));
+  const manifests = readManifests(own.get(`${folder}/deployment.yaml`) ?? "");
+  const { template } = Object(manifests.find(({ kind }) => kind === "Deployment")?.spec);
+
+  test("starts it with the default cloud, and with a Secret of its own", () => {
+    const [container] = template.spec.containers;
+    const { settings, given } = parseFlags(container.args.slice(1), [
+      ...CONTROLLERS,
+      cloudTwinController,
+    ]);
+    expect([...settings.controllers]).toEqual([CLOUD_TWIN_NAME]);
+    expect(settings.cloudProvider).toBe(CLOUD.name);
+    expect(given.has("leader-elect-resource-name")).toBe(false);
+    const secretName = `landfall-${CLOUD_TWIN_NAME}`;
+    expect(template.spec.volumes).toEqual([
+      { name: "config", secret: { secretName, defaultMode: 0o440 } },
+    ]);
+    const [mount] = container.volumeMounts;
+    expect(settings.cloudConfig).toBe(`${mount.mountPath}/${CLOUD.file}`);
+    const { fsGroup } = template.spec.securityContext;
+    expect(fsGroup).toBe(65_532);
+    const [secret] = readManifests(own.get(`${folder}/secret.example.yaml`) ?? "");
+    expect(secret?.metadata.name).toBe(secretName);
+    expect(Object.keys(Object(secret)["stringData"])).toEqual([CLOUD.file]);
+  });
+
+  test("lets it read Nodes, and change none", () => {
+    const rules = [Object(manifests.find(({ kind }) => kind === "ClusterRole"))["rules"]].flat();
+    const nodes = rules.filter(({ resources }) => JSON.stringify(resources).includes("nodes"));
+    expect(nodes).toEqual([{ apiGroups: [""], resources: ["nodes"], verbs: ["list", "watch"] }]);
   });
 });
 

@@ -62,12 +62,22 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- join "," (.Values.enabledControllers | default $cloud.controllers) }}
 {{- end }}
 
-{{- /* "true" if the release runs only controllers that need no cloud and no Lease but their own. */}}
+{{- /* "true" if the release runs only controllers that need no Lease but their own. */}}
+{{- define "landfall.isSeparate" -}}
+{{- include "landfall.runsOnly" (dict "root" . "known" (include "landfall.separable" .)) }}
+{{- end }}
+
+{{- /* "true" if the release runs only such controllers, and none of them needs a cloud. */}}
 {{- define "landfall.isStandalone" -}}
-{{- $standalone := include "landfall.standalone" . | fromYaml }}
+{{- include "landfall.runsOnly" (dict "root" . "known" (include "landfall.standalone" .)) }}
+{{- end }}
+
+{{- /* "true" if all controllers of the release are keys of the YAML text "known". */}}
+{{- define "landfall.runsOnly" -}}
+{{- $known := .known | fromYaml }}
 {{- $rest := list }}
-{{- range splitList "," (include "landfall.controllers" .) }}
-{{- if not (hasKey $standalone .) }}
+{{- range splitList "," (include "landfall.controllers" .root) }}
+{{- if not (hasKey $known .) }}
 {{- $rest = append $rest . }}
 {{- end }}
 {{- end }}

@@ -35,7 +35,7 @@ containers:
       - --cloud-config=/etc/landfall/{{ $file }}
       {{- end }}
       - --controllers={{ include "landfall.controllers" . }}
-      {{- if not $isStandalone }}
+      {{- if ne (include "landfall.isSeparate" .) "true" }}
       - --leader-elect-resource-name={{ include "landfall.lease" . }}
       {{- end }}
       - --secure-port=10258

@@ -18,6 +18,7 @@ export const xenOrchestra: ProviderDefinition<XenOrchestraSettings> = {
   name: "xenorchestra",
   docs: XEN_ORCHESTRA_DOCS,
   install: XEN_ORCHESTRA_INSTALL,
+  loadRoles: async () => [(await import("./machines/privileges.ts")).MACHINES_ROLE],
   settings: describeSettings(),
   parseConfig: parseXenOrchestraConfig,
   create(settings, deps) {

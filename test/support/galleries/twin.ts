@@ -10,6 +10,8 @@ import type { GallerySettings } from "./settings.ts";
 /** The Lease that the twin waits for. */
 export const TWIN_LEASE = "landfall-galleries";
 export const TWIN_NAME = "example-gallery-twin";
+export const CLOUD_TWIN_NAME = "example-gallery-cloud-twin";
+export const CLOUD_TWIN_LEASE = "landfall-cloud-galleries";
 export const LISTENER_NAME = "example-gallery-listener";
 
 // Its metrics are those of the example: a process has them once.
@@ -32,6 +34,16 @@ export const twinController: ControllerDefinition<GallerySettings> = {
       mandatory: true,
     },
   ],
+};
+
+/** Does the same with a cloud, which needs no Lease of a cloud. */
+export const cloudTwinController: ControllerDefinition<GallerySettings> = {
+  ...twinController,
+  name: CLOUD_TWIN_NAME,
+  aliases: [],
+  needsCloud: true,
+  lease: CLOUD_TWIN_LEASE,
+  folder: "cloud-galleries",
 };
 
 /** Does the same where the cloud tells of changes. */

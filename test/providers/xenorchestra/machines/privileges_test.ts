@@ -1,0 +1,55 @@
+import { expect, test } from "bun:test";
+import {
+  findPrivilege,
+  formatPrivilege,
+  MACHINES_ROLE,
+  PRIVILEGES,
+  USER_ID,
+} from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
+
+test("PRIVILEGES allow to change and to delete only what has a name of ours", () => {
+  const writes = PRIVILEGES.filter(({ action }) =>
+    /^(update|delete|start|shutdown|reboot)/.test(action),
+  );
+  // A detached disk stays, and what is attached has no name.
+  const wide = writes.filter(({ selector }) => selector !== "name_label:/^vino-/");
+  expect(writes.length).toBeGreaterThan(6);
+  expect(wide.map(formatPrivilege)).toEqual(["vbd delete"]);
+});
+
+test("PRIVILEGES hide no object that a proof of absence needs", () => {
+  const reads = PRIVILEGES.filter(
+    ({ action, resource }) => action === "read" && resource !== "task",
+  );
+  expect(reads.length).toBeGreaterThan(6);
+  expect(reads.filter(({ selector }) => selector !== undefined)).toEqual([]);
+});
+
+test("PRIVILEGES have each privilege once", () => {
+  const names = PRIVILEGES.map(formatPrivilege);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test.each([
+  ["vm update", { resource: "vm", action: "update:tags" }],
+  ["pool create:vm", { resource: "pool", action: "create:vm" }],
+  [undefined, { resource: "pool", action: "create" }],
+  [undefined, { resource: "vm", action: "updates" }],
+  [undefined, { resource: "vm-template", action: "update:tags" }],
+])("findPrivilege() finds %p for %j", (expected, missing) => {
+  const found = findPrivilege(missing);
+  expect(found && formatPrivilege(found)).toBe(expected);
+});
+
+test("MACHINES_ROLE has the privileges as Xen Orchestra takes them, without their purposes", () => {
+  const { privileges } = MACHINES_ROLE.role;
+  expect(privileges).toHaveLength(PRIVILEGES.length);
+  expect(privileges).toContainEqual({
+    effect: "allow",
+    resource: "task",
+    action: "read",
+    selector: `properties:userId:${USER_ID}`,
+  });
+  const keys = new Set(privileges.flatMap((one) => Object.keys(one)));
+  expect([...keys].sort()).toEqual(["action", "effect", "resource", "selector"]);
+});
