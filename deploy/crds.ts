@@ -44,6 +44,20 @@ export async function loadKinds(
 export const KINDS: readonly ControllerKinds[] = await loadKinds(CONTROLLERS);
 
 /**
+ * Lists by name of a CRD which controllers have its kind, for the chart: a release applies the CRDs of the controllers
+ * that it runs, because two releases cannot own one object.
+ */
+export function renderKindsTemplate(head: string, all: readonly ControllerKinds[]): string {
+  const names = all.flatMap(({ controller, kinds }) =>
+    kinds.map(({ crd }) => [crd.metadata.name, controller] as const),
+  );
+  return `{{- /* ${head} */}}
+{{- define "landfall.kinds" -}}
+${toYaml(Object.fromEntries(names))}{{- end }}
+`;
+}
+
+/**
  * The files with CRDs by path: one for each controller and for each program that it runs, and for the chart one for
  * each kind of a controller.
  */

@@ -18,7 +18,7 @@ import {
   MANIFEST_CLOUDS,
   toCloud,
 } from "./clouds.ts";
-import { KINDS, renderCrdFiles } from "./crds.ts";
+import { KINDS, renderCrdFiles, renderKindsTemplate } from "./crds.ts";
 import { toConfigRules } from "./values/config_schema.ts";
 import {
   type ChartValues,
@@ -66,6 +66,7 @@ export function renderFiles(
     ["chart/values.schema.json", renderSchema(values, toConfigRules(definitions, SECTIONS))],
     ["chart/README.md", renderChartReadme(values, definitions)],
     ["chart/templates/_clouds.tpl", renderCloudsTemplate(definitions)],
+    ["chart/templates/_kinds.tpl", renderKindsTemplate(WRITTEN, KINDS)],
     ["chart/templates/_rules.tpl", renderRules(WRITTEN, registry)],
   ]);
 }

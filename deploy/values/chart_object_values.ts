@@ -2,6 +2,7 @@
  * Values of the Helm chart for objects other than the pods: rights, Service, budget, monitoring.
  * @module
  */
+import { type ControllerKinds, KINDS } from "../crds.ts";
 import type { ChartValues } from "./chart_value.ts";
 import { DURATION, OBJECT_NAME, OBJECTS, SWITCH, TEXTS, URL, value } from "./chart_schemas.ts";
 
@@ -25,11 +26,13 @@ export function listObjectValues(): ChartValues {
       values: { create: value("Whether the chart creates roles and bindings.", true, SWITCH) },
     },
     crds: {
-      help: "The CustomResourceDefinitions of Landfall's own kinds, which only the controller sipcluster has.",
+      help:
+        "The CustomResourceDefinitions of the kinds of enabledControllers, if these have kinds of their own:\n" +
+        `${KINDS.map(({ controller }) => controller).join(", ")}.`,
       values: {
         install: value(
           "Whether the chart applies them. If they exist and another release or program made them, helm stops:\n" +
-            "then leave this false, and apply deploy/manifests/sipcluster/crd.yaml.",
+            `then leave this false, and apply ${KINDS.map(toCrdFile).join(" or ")}.`,
           false,
           SWITCH,
         ),
@@ -71,6 +74,10 @@ export function listObjectValues(): ChartValues {
       },
     },
   };
+}
+
+function toCrdFile({ folder }: ControllerKinds): string {
+  return `deploy/manifests/${folder}/crd.yaml`;
 }
 
 /** Values for Prometheus and Grafana. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { parse, parseAllDocuments } from "yaml";
-import { loadKinds, renderCrdFiles } from "../../deploy/crds.ts";
+import { KINDS, loadKinds, renderCrdFiles, renderKindsTemplate } from "../../deploy/crds.ts";
 import { sipClusterController } from "../../lib/controllers/sipcluster/definition.ts";
 import { DEX_PROGRAM_KINDS } from "../../lib/controllers/sipcluster/services/auth/dex_crds.ts";
 import { SIP_CLUSTER_KIND } from "../../lib/controllers/sipcluster/resource/crd.ts";
@@ -29,6 +29,17 @@ test("renderCrdFiles() writes the CRD for kubectl and for the chart, byte for by
     expect(text).toStartWith("# Head.\n");
     expect(parse(text)).toEqual(crd);
   }
+});
+
+test("renderKindsTemplate() says for each CRD file of the chart which controller has the kind", () => {
+  const text = renderKindsTemplate("Head.", KINDS);
+  const [, yaml = ""] = /-}}\n(.*){{-/s.exec(text) ?? [];
+  const files = renderCrdFiles("Head.", KINDS).flatMap(([path]) =>
+    path.startsWith("chart/") ? [path.replace(/.*\//, "").replace(/\.yaml$/, "")] : [],
+  );
+  const kinds: Record<string, string> = parse(yaml);
+  expect(Object.keys(kinds)).toEqual(files);
+  expect(kinds["sipclusters.airship.airshipit.org"]).toBe("sipcluster");
 });
 
 test("renderCrdFiles() writes the kinds of a program beside those of its controller", async () => {

@@ -14,7 +14,14 @@ import {
   renderChart,
   withChart,
 } from "../../support/deploy/deploy_tools.ts";
-import { TWIN_LEASE, TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
+import {
+  CLOUD_TWIN_LEASE,
+  CLOUD_TWIN_NAME,
+  cloudTwinController,
+  TWIN_LEASE,
+  TWIN_NAME,
+  twinController,
+} from "../../support/galleries/twin.ts";
 import { findHelm } from "../../support/kube/kubectl.ts";
 
 const helm = (await findHelm()) ?? "";
@@ -33,7 +40,8 @@ describe.skipIf(helm === "")("deploy/chart with a controller that can run alone"
   let used: Promise<void>;
   beforeAll(async () => {
     const made = Promise.withResolvers<string>();
-    const files = new Map(renderFiles(DEFINITIONS, [...CONTROLLERS, twinController]));
+    const registry = [...CONTROLLERS, twinController, cloudTwinController];
+    const files = new Map(renderFiles(DEFINITIONS, registry));
     // The schema knows the names of the real registry only.
     files.set("chart/values.schema.json", "{}");
     used = withChart(files, (path) => (made.resolve(path), over.promise));
@@ -81,6 +89,29 @@ describe.skipIf(helm === "")("deploy/chart with a controller that can run alone"
     expect(objects.some(({ kind }) => kind === "Secret")).toBe(false);
     expect(listRules(objects, "ClusterRole")).toEqual([...COMMON, ...OWN]);
     expect(listRules(objects, "Role")).toEqual([`leases ${TWIN_LEASE}`, "leases"]);
+  });
+
+  test("runs one that needs a cloud with its settings, and without the rights and the Lease of others", async () => {
+    const values = { enabledControllers: [CLOUD_TWIN_NAME], existingConfigSecret: "mine" };
+    const objects = await render(values);
+    expect(readArgs(objects)).toEqual([
+      "run",
+      "--cloud-provider=xenorchestra",
+      "--cloud-config=/etc/landfall/config.yaml",
+      `--controllers=${CLOUD_TWIN_NAME}`,
+      "--secure-port=10258",
+      "--debug-address=127.0.0.1:10260",
+      "--v=2",
+    ]);
+    expect(readPod(objects).volumes).toMatchObject([{ secret: { secretName: "mine" } }]);
+    expect(listRules(objects, "ClusterRole")).toEqual([...COMMON, "nodes", ...OWN]);
+    const role = objects.find(({ kind }) => kind === "ClusterRole");
+    expect(Object(role)["rules"]).toContainEqual({
+      apiGroups: [""],
+      resources: ["nodes"],
+      verbs: ["list", "watch"],
+    });
+    expect(listRules(objects, "Role")).toEqual([`leases ${CLOUD_TWIN_LEASE}`, "leases"]);
   });
 
   test("runs it beside the controllers of a cloud", async () => {

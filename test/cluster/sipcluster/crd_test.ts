@@ -197,13 +197,16 @@ describe.skipIf(helm === "")("the chart", () => {
     return objects.filter(({ kind }) => kind === "CustomResourceDefinition");
   };
 
-  test("has no CRD unless asked", async () => {
-    expect(await render({})).toEqual([]);
+  const enabledControllers = ["sipcluster"];
+
+  test("has no CRD unless asked, and none of controllers that the release does not run", async () => {
+    expect(await render({ enabledControllers })).toEqual([]);
+    expect(await render({ crds: { install: true } })).toEqual([]);
   });
 
   test("installs the CRD when asked, and keeps it on removal", async () => {
     const [plain] = readManifests(crdText);
-    const [crd, ...others] = await render({ crds: { install: true } });
+    const [crd, ...others] = await render({ enabledControllers, crds: { install: true } });
     expect(others).toEqual([]);
     expect(crd?.spec).toEqual(plain?.spec ?? {});
     expect(crd?.metadata.name).toBe("sipclusters.airship.airshipit.org");
@@ -212,7 +215,7 @@ describe.skipIf(helm === "")("the chart", () => {
   });
 
   test("removes it with the release if that is asked, too", async () => {
-    const [crd] = await render({ crds: { install: true, keep: false } });
+    const [crd] = await render({ enabledControllers, crds: { install: true, keep: false } });
     expect(crd?.metadata.annotations).toBeUndefined();
   });
 });
