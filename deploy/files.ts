@@ -66,7 +66,7 @@ export function renderFiles(
     ["chart/values.schema.json", renderSchema(values, toConfigRules(definitions, SECTIONS))],
     ["chart/README.md", renderChartReadme(values, definitions)],
     ["chart/templates/_clouds.tpl", renderCloudsTemplate(definitions)],
-    ["chart/templates/_kinds.tpl", renderKindsTemplate(WRITTEN, KINDS)],
+    ["chart/templates/crds/_kinds.tpl", renderKindsTemplate(WRITTEN, KINDS)],
     ["chart/templates/_rules.tpl", renderRules(WRITTEN, registry)],
   ]);
 }
