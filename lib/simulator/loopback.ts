@@ -139,7 +139,7 @@ async function toRequest(incoming: IncomingMessage): Promise<Request> {
   if (method === "GET" || method === "HEAD") return new Request(url.href, { method, headers });
   const chunks: Buffer[] = [];
   for await (const chunk of incoming) chunks.push(Buffer.from(chunk));
-  return new Request(url.href, { method, headers, body: Buffer.concat(chunks).toString() });
+  return new Request(url.href, { method, headers, body: Buffer.concat(chunks) });
 }
 
 async function write(

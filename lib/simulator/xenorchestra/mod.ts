@@ -9,3 +9,7 @@ export type { Fault, FaultScope } from "./faults.ts";
 export type { Collection, PowerState, VmOptions, World, XoRecord } from "./records.ts";
 export { startXenOrchestraSimulator } from "./server.ts";
 export type { XenOrchestraSimulator, XenOrchestraSimulatorOptions } from "./server.ts";
+export { createMachineSite } from "./world/machine_site.ts";
+export type { MachineSite } from "./world/machine_site.ts";
+export { XenOrchestra } from "./xenorchestra.ts";
+export type { XenOrchestraOptions } from "./xenorchestra.ts";

@@ -12,7 +12,19 @@ export interface XoRecord {
 
 /** A collection: its word in the path is the key. */
 export type Collection =
-  "pools" | "hosts" | "vms" | "networks" | "vifs" | "servers" | "vm-controllers" | "vm-templates";
+  | "pools"
+  | "hosts"
+  | "vms"
+  | "networks"
+  | "vifs"
+  | "servers"
+  | "vm-controllers"
+  | "vm-templates"
+  | "vm-snapshots"
+  | "srs"
+  | "vdis"
+  | "vbds"
+  | "tasks";
 
 /** Every collection, with the type that its 404 names and the resource that its 403 names. */
 export const COLLECTIONS: Readonly<Record<Collection, { type: string; resource: string }>> = {
@@ -24,6 +36,11 @@ export const COLLECTIONS: Readonly<Record<Collection, { type: string; resource: 
   servers: { type: "server", resource: "server" },
   "vm-controllers": { type: "VM-controller", resource: "vm-controller" },
   "vm-templates": { type: "VM-template", resource: "vm-template" },
+  "vm-snapshots": { type: "VM-snapshot", resource: "vm-snapshot" },
+  srs: { type: "SR", resource: "sr" },
+  vdis: { type: "VDI", resource: "vdi" },
+  vbds: { type: "VBD", resource: "vbd" },
+  tasks: { type: "task", resource: "task" },
 };
 
 /** Whether a word of a path names a collection. */
@@ -83,7 +100,8 @@ export interface VmOptions {
 const GIB = 1024 ** 3;
 const BOOTED_AT_S = 1_793_520_000;
 
-function toIdFields(id: string, poolId: string): XoRecord {
+/** The fields by which every object of a pool is found. */
+export function toIdFields(id: string, poolId: string): XoRecord {
   const ref = `OpaqueRef:${toUuid(`ref/${id}`)}`;
   return { id, uuid: id, $pool: poolId, $poolId: poolId, _xapiRef: ref };
 }

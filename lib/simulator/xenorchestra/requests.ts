@@ -43,6 +43,7 @@ export function toRoute(method: string, path: string): string {
     .split("/")
     .filter(Boolean);
   const named = isCollection(first) || first === "users" || first === "events";
-  const parts = second === undefined ? [first] : [first, named ? "{id}" : second, ...rest];
+  const form = second?.endsWith(".raw") ? "{id}.raw" : "{id}";
+  const parts = second === undefined ? [first] : [first, named ? form : second, ...rest];
   return `${method} /${parts.join("/")}`;
 }

@@ -4,13 +4,16 @@
  */
 import { Hono, type Context } from "hono";
 import type { Clock } from "../../core/clock.ts";
-import { AuthError, type Auth, type XoUser } from "./auth.ts";
+import { AuthError, type Auth } from "./auth.ts";
 import { FilterError, parseFilter } from "./filter.ts";
 import { pickFields } from "./pick.ts";
 import { COLLECTIONS, isCollection, type Collection, type XoRecord } from "./records.ts";
 import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { EventHub } from "./events.ts";
 import type { XenOrchestraState } from "./state.ts";
+import type { Backend } from "./writes/backend.ts";
+import { BASE, type Env } from "./writes/routes/route.ts";
+import { addWrites } from "./writes/routes/mod.ts";
 
 /** The dependencies of the routes. */
 export interface RoutesOptions {
@@ -18,16 +21,12 @@ export interface RoutesOptions {
   readonly auth: Auth;
   readonly events: EventHub;
   readonly clock: Clock;
+  /** What can be changed. Absent: it only answers reads. */
+  readonly backend?: Backend;
 }
 
 /** Marks a request of a user without rights. Only the server sets it, never a client. */
 export const NON_ADMIN_HEADER = "x-simulator-non-admin";
-
-const BASE = "/rest/v0";
-
-interface Env {
-  Variables: { user: XoUser | undefined };
-}
 
 /** Creates the application. */
 export function createRoutes(options: RoutesOptions): Hono<Env> {
@@ -48,6 +47,7 @@ export function createRoutes(options: RoutesOptions): Hono<Env> {
   app.get(`${BASE}/gui-routes`, () => toJson({ xo5: "/v5", xo6: "/v6" }));
   addUsers(app, options);
   addEvents(app, options);
+  if (options.backend !== undefined) addWrites(app, options.backend);
   app.on(["GET", "OPTIONS"], `${BASE}/:collection`, (c) => list(c, options));
   app.get(`${BASE}/:collection/:id`, (c) => read(c, options));
   app.notFound((c) => toUnknownRoute(c.req.method, c.req.path));

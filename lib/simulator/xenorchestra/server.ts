@@ -3,31 +3,18 @@
  * @module
  */
 import type { IncomingMessage } from "node:http";
-import type { Clock } from "../../core/clock.ts";
 import { Loopback } from "../loopback.ts";
-import { toUuid } from "../uuid.ts";
-import { Auth, type XoUser } from "./auth.ts";
-import { EventHub } from "./events.ts";
-import { Faults } from "./faults.ts";
-import { Front } from "./front.ts";
-import type { World } from "./records.ts";
-import { RequestCounter } from "./requests.ts";
-import { createRoutes } from "./routes.ts";
-import { XenOrchestraState, type RestartOptions } from "./state.ts";
+import type { Auth } from "./auth.ts";
+import type { EventHub } from "./events.ts";
+import type { Faults } from "./faults.ts";
+import type { RequestCounter } from "./requests.ts";
+import type { RestartOptions, XenOrchestraState } from "./state.ts";
+import { XenOrchestra, type XenOrchestraOptions } from "./xenorchestra.ts";
 
 /** Options of {@linkcode startXenOrchestraSimulator}. */
-export interface XenOrchestraSimulatorOptions {
-  readonly clock: Clock;
+export interface XenOrchestraSimulatorOptions extends Omit<XenOrchestraOptions, "signal"> {
   /** @default {0, a free one} */
   readonly port?: number;
-  /** The token from the start; it never expires. @default {43 characters made of a name} */
-  readonly token?: string;
-  /** Users that may sign in with Basic; the first one owns the token. @default {admin@admin.net with password admin} */
-  readonly users?: readonly XoUser[];
-  /** Objects it starts with. @default {none} */
-  readonly world?: World;
-  /** How often it looks for changes to report, in milliseconds. @default {200} */
-  readonly eventPeriodMs?: number;
 }
 
 /** A running simulator. */
@@ -35,6 +22,8 @@ export interface XenOrchestraSimulator {
   /** `http://127.0.0.1:<port>`, without the base path of the API. */
   readonly url: string;
   readonly token: string;
+  /** What is behind the sockets. */
+  readonly cloud: XenOrchestra;
   readonly state: XenOrchestraState;
   readonly faults: Faults;
   readonly requests: RequestCounter;
@@ -59,15 +48,6 @@ export interface XenOrchestraSimulator {
   stop(): Promise<void>;
 }
 
-const ADMIN: XoUser = {
-  id: "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96",
-  username: "admin@admin.net",
-  password: "admin",
-};
-
-/** As long as the real server collects changes. */
-const EVENT_PERIOD_MS = 200;
-
 /**
  * Starts a simulated Xen Orchestra on 127.0.0.1. Resolves once it answers.
  *
@@ -77,41 +57,28 @@ const EVENT_PERIOD_MS = 200;
 export async function startXenOrchestraSimulator(
   options: XenOrchestraSimulatorOptions,
 ): Promise<XenOrchestraSimulator> {
-  const { clock, users = [ADMIN], world = {} } = options;
-  const token = options.token ?? `simulated-${toUuid("token").replaceAll("-", "")}-`;
-  const state = new XenOrchestraState(clock, world);
-  const auth = new Auth(clock, users);
-  const owner = users[0];
-  if (owner !== undefined) auth.addToken(token, owner, Infinity);
-  const faults = new Faults();
-  const requests = new RequestCounter();
   const stopped = new AbortController();
-  const events = new EventHub({
-    state,
-    clock,
-    signal: stopped.signal,
-    periodMs: options.eventPeriodMs ?? EVENT_PERIOD_MS,
-  });
-  const routes = createRoutes({ state, auth, events, clock });
-  const answer = (request: Request): Promise<Response> => Promise.resolve(routes.fetch(request));
-  const front = new Front({ answer, faults, requests, clock, signal: stopped.signal });
-  const loopback = new Loopback((request, onWait) => front.answer(request, onWait));
+  const cloud = new XenOrchestra({ ...options, signal: stopped.signal });
+  const { state, faults, token } = cloud;
+  const loopback = new Loopback((request, onWait) => cloud.answer(request, onWait));
   await loopback.listen(options.port);
   return {
     url: loopback.url,
     token,
+    cloud,
     state,
     faults,
-    requests,
-    events,
+    requests: cloud.requests,
+    events: cloud.events,
     streamed: loopback.streamed,
     hanging: loopback.hanging,
-    auth,
+    auth: cloud.auth,
     refuse: () => loopback.close(),
     accept: () => loopback.listen(),
     restart: async (how) => {
+      cloud.kill();
       await loopback.close();
-      state.restart(how);
+      cloud.start(how);
       faults.set({ kind: "status", status: 401 }, { times: 1 });
       faults.set({ kind: "hang" }, { times: 1 });
       await loopback.listen();

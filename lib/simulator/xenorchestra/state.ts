@@ -7,7 +7,6 @@ import {
   COLLECTIONS,
   isCollection,
   toController,
-  toGuest,
   toServer,
   toVif,
   toVm,
@@ -18,6 +17,9 @@ import {
   type XoRecord,
 } from "./records.ts";
 import { toUuid } from "../uuid.ts";
+import type { Loss } from "./world/outages.ts";
+import { applyPower, plug } from "./world/power_state.ts";
+import { Visibility } from "./world/visibility.ts";
 
 /** How Xen Orchestra restarts. */
 export interface RestartOptions {
@@ -25,15 +27,6 @@ export interface RestartOptions {
   readonly connectedAfterMs?: number;
   /** Milliseconds until it shows the objects of the pools, all at once. */
   readonly loadedAfterMs: number;
-}
-
-interface PoolOutage {
-  /** Time when it shows the objects again, in monotonic milliseconds. */
-  readonly untilMs: number;
-  /** Time from which `/servers` says `connected`, in monotonic milliseconds. */
-  readonly connectedMs: number;
-  /** Whether the connection was lost. Otherwise it is not open yet. */
-  readonly lost: boolean;
 }
 
 /**
@@ -45,13 +38,14 @@ interface PoolOutage {
 export class XenOrchestraState {
   readonly #clock: Clock;
   readonly #records = new Map<Collection, Map<string, XoRecord>>();
-  readonly #outages = new Map<string, PoolOutage>();
-  readonly #vmlessPools = new Set<string>();
-  readonly #hiddenUntilMs = new Map<string, number>();
-  readonly #forbidden = new Set<string>();
+  readonly #visibility: Visibility;
+  /** Virtual machines and templates without guest tools, by ID. */
+  readonly toolless: Set<string> = new Set();
+  #made = 0;
 
   constructor(clock: Clock, world: World = {}) {
     this.#clock = clock;
+    this.#visibility = new Visibility(clock);
     for (const collection of collections()) this.#records.set(collection, new Map());
     for (const collection of collections()) {
       for (const record of world[collection] ?? []) this.put(collection, record);
@@ -67,7 +61,9 @@ export class XenOrchestraState {
   list(collection: Collection): XoRecord[] {
     const shown: XoRecord[] = [];
     for (const record of this.#collection(collection).values()) {
-      const visible = this.#forbidden.has(record.id) ? undefined : this.#show(collection, record);
+      const visible = this.#visibility.forbidden.has(record.id)
+        ? undefined
+        : this.#visibility.show(collection, record);
       if (visible !== undefined) shown.push(visible);
     }
     return shown;
@@ -76,7 +72,7 @@ export class XenOrchestraState {
   /** One record as the API knows it now; `undefined` when it answers 404. */
   read(collection: Collection, id: string): XoRecord | undefined {
     const record = this.#collection(collection).get(id);
-    return record && this.#show(collection, record);
+    return record && this.#visibility.show(collection, record);
   }
 
   /** Adds or replaces a record. */
@@ -135,20 +131,12 @@ export class XenOrchestraState {
    */
   setPower(vmId: string, power: PowerState, hostId?: string): void {
     const vm = this.#vm(vmId);
-    const poolId = String(vm["$pool"]);
     const wasPlaced = this.#collection("hosts").has(String(vm["$container"]));
-    vm["power_state"] = power;
-    if (power === "Running" || power === "Paused") {
-      const master = this.#collection("pools").get(poolId)?.["master"];
-      if (hostId !== undefined || !wasPlaced) vm["$container"] = hostId ?? master ?? poolId;
-      Object.assign(vm, { ...toGuest({}), addresses: vm["addresses"] });
-      return;
-    }
-    vm["$container"] = poolId;
-    this.setVm(vmId, { addresses: {}, mainIpAddress: undefined, os_version: null });
-    for (const field of ["xenTools", "managementAgentDetected", "pvDriversDetected", "startTime"]) {
-      delete vm[field];
-    }
+    const poolId = String(vm["$pool"]);
+    const master = String(this.#collection("pools").get(poolId)?.["master"] ?? poolId);
+    const chosen = hostId ?? (wasPlaced ? undefined : master);
+    applyPower(vm, { power, hostId: chosen, hasTools: !this.toolless.has(vmId) });
+    plug(vm, this.#collection("vifs").values(), this.#collection("vbds").values());
   }
 
   /** Shows a virtual machine as migrating, until `migrateLive()` or `migratePool()` completes the move. */
@@ -181,7 +169,7 @@ export class XenOrchestraState {
     for (const vif of this.#collection("vifs").values()) {
       if (vif["$VM"] === vmId) Object.assign(vif, { $pool: poolId, $poolId: poolId });
     }
-    if (gapMs > 0) this.#hiddenUntilMs.set(vmId, this.#clock.monotonic() + gapMs);
+    if (gapMs > 0) this.#visibility.hiddenUntilMs.set(vmId, this.#clock.monotonic() + gapMs);
   }
 
   /** Changes the live memory, as ballooning does; the configured limits stay. Bytes. */
@@ -194,11 +182,20 @@ export class XenOrchestraState {
    * Loses the connection to a pool: all its objects disappear.
    *
    * @param forMs How long. @default {until `restorePool()`}
-   * @param lingerMs How long the objects stay away after that; the real server needs up to 60,000
+   * @param lingerMs As in {@linkcode Loss}
    */
   dropPool(poolId: string, forMs: number = Infinity, lingerMs: number = 0): void {
-    const untilMs = this.#clock.monotonic() + forMs + lingerMs;
-    this.#outages.set(poolId, { untilMs, connectedMs: untilMs, lost: true });
+    this.losePool(poolId, { forMs, lingerMs });
+  }
+
+  /** The same with more choices. */
+  losePool(poolId: string, loss: Loss): void {
+    this.#visibility.lose(poolId, loss);
+  }
+
+  /** Whether the hypervisor of a pool cannot be asked now. */
+  isCut(poolId: string): boolean {
+    return this.#visibility.outages.isCut(poolId);
   }
 
   /** Forgets a pool and the connection to it, as when an operator removes it. Its machines continue to run, unseen. */
@@ -210,38 +207,59 @@ export class XenOrchestraState {
     }
   }
 
-  /**
-   * Restores the connection.
-   *
-   * @param lingerMs How long the objects stay away after that; the real server needs up to 60,000
-   */
+  /** Restores the connection. @param lingerMs As in {@linkcode Loss} */
   restorePool(poolId: string, lingerMs: number = 0): void {
     this.dropPool(poolId, 0, lingerMs);
   }
 
   /** Restarts with pools that are slow to load: lists are empty, reads are 404, `/servers` soon says `connected`. */
   restart({ connectedAfterMs = 0, loadedAfterMs }: RestartOptions): void {
-    const nowMs = this.#clock.monotonic();
-    const untilMs = nowMs + loadedAfterMs;
-    const outage = { untilMs, connectedMs: nowMs + connectedAfterMs, lost: false };
-    for (const poolId of this.#collection("pools").keys()) this.#outages.set(poolId, outage);
+    for (const poolId of this.#collection("pools").keys()) {
+      this.#visibility.outages.open(poolId, connectedAfterMs, loadedAfterMs);
+    }
   }
 
   /** Hides the virtual machines and control domains of a pool while the pool and its hosts show; or ends that. */
   hideVms(poolId: string, hidden: boolean = true): void {
-    if (hidden) this.#vmlessPools.add(poolId);
-    else this.#vmlessPools.delete(poolId);
+    if (hidden) this.#visibility.vmlessPools.add(poolId);
+    else this.#visibility.vmlessPools.delete(poolId);
   }
 
   /** Hides one object from the token's user: lists lack it, a read gives 403; or shows it again. */
   forbid(id: string, forbidden: boolean = true): void {
-    if (forbidden) this.#forbidden.add(id);
-    else this.#forbidden.delete(id);
+    if (forbidden) this.#visibility.forbidden.add(id);
+    else this.#visibility.forbidden.delete(id);
   }
 
   /** Whether the token's user has no right to see an object. */
   isForbidden(id: string): boolean {
-    return this.#forbidden.has(id);
+    return this.#visibility.forbidden.has(id);
+  }
+
+  /** Turns a template into a virtual machine, which keeps its ID. No client sees it appear. */
+  provision(templateId: string): void {
+    const template = this.#collection("vm-templates").get(templateId);
+    if (template === undefined) throw new RangeError(`Cannot find template "${templateId}"`);
+    this.#visibility.provisioned.set(templateId, structuredClone(template));
+    this.remove("vm-templates", templateId);
+    const { isDefaultTemplate: _isDefault, template_info: _info, ...vm } = template;
+    this.put("vms", { ...vm, id: templateId, type: "VM" });
+  }
+
+  /** A virtual machine as it was while it was a template, if clients saw only that. */
+  findProvisioned(vmId: string): XoRecord | undefined {
+    return this.#visibility.provisioned.get(vmId);
+  }
+
+  /** Removes one record, and nothing that belongs to it. */
+  remove(collection: Collection, id: string): void {
+    this.#collection(collection).delete(id);
+  }
+
+  /** The ID of an object that the server makes: another one each time, the same ones in every run. */
+  nextId(kind: string): string {
+    this.#made += 1;
+    return toUuid(`made/${kind}/${this.#made}`);
   }
 
   /** Turns a virtual machine into a template, which keeps its ID. */
@@ -272,26 +290,6 @@ export class XenOrchestraState {
     const vm = this.#collection("vms").get(vmId);
     if (vm === undefined) throw new RangeError(`Cannot find VM "${vmId}"`);
     return vm;
-  }
-
-  #show(collection: Collection, record: XoRecord): XoRecord | undefined {
-    const nowMs = this.#clock.monotonic();
-    if (collection === "servers") return this.#showServer(record, nowMs);
-    const poolId = String(record["$pool"]);
-    if (nowMs < (this.#outages.get(poolId)?.untilMs ?? 0)) return undefined;
-    const isVm = ["vms", "vm-controllers", "vm-templates"].includes(collection);
-    if (isVm && this.#vmlessPools.has(poolId)) return undefined;
-    if (nowMs < (this.#hiddenUntilMs.get(record.id) ?? 0)) return undefined;
-    return record;
-  }
-
-  #showServer(server: XoRecord, nowMs: number): XoRecord {
-    const outage = this.#outages.get(String(server["poolId"]));
-    if (outage === undefined || nowMs >= outage.connectedMs) return server;
-    const { poolId: _poolId, master: _master, ...rest } = server;
-    // After a restart nothing has failed yet. A lost connection tries again and reports its error.
-    const error = outage.lost ? { error: { code: "ECONNREFUSED", name: "Error" } } : {};
-    return { ...rest, id: server.id, ...error, status: "connecting" };
   }
 }
 

@@ -1,0 +1,173 @@
+/**
+ * The hypervisors behind Xen Orchestra. Every call that xo-server makes takes time, is written
+ * down, and can fail, or be the moment when something else happens.
+ *
+ * A hypervisor finishes what it was asked for, whether or not xo-server still lives. What xo-server learns about it:
+ * nothing, if it died; an error at once, if the connection broke; and for an asynchronous call the result, once the
+ * connection is back.
+ * @module
+ */
+import { abortable } from "../../../core/abortable.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { FaultSwitches, type Limit } from "../../fault_switches.ts";
+import type { XenOrchestraState } from "../state.ts";
+import { SocketError, XapiError } from "./errors.ts";
+
+/** A call. */
+export interface Operation {
+  /** As the hypervisor names it: `VM.clone`. */
+  readonly method: string;
+  readonly poolId: string;
+  /** ID of the object that it changes; of what it makes, if it makes something. Absent: not known before. */
+  readonly id?: string;
+  /** Name of the virtual machine that it is about. */
+  readonly name: string;
+  /** Whether xo-server waits for an event, which it gets even after the connection was lost. @default {false} */
+  readonly isAsync?: boolean;
+}
+
+/** A call that was sent. */
+export interface Journaled extends Operation {
+  /** In wall-clock milliseconds. */
+  readonly atMs: number;
+  outcome: "sent" | "done" | "failed";
+}
+
+/** What happens to a call. */
+export type OperationFault =
+  /** It changes nothing. */
+  | { readonly kind: "fail"; readonly code: string; readonly params?: readonly string[] }
+  /** It takes longer. */
+  | { readonly kind: "delay"; readonly ms: number };
+
+/** The calls that something is for; all of them by default. */
+export interface OperationScope extends Limit {
+  readonly method?: string;
+  /** Name of the virtual machine. */
+  readonly name?: string;
+}
+
+/** A moment: before a call is sent, while the hypervisor works on it, or after xo-server has its result. */
+export type Moment = "before" | "during" | "after";
+
+/** Failures of calls. */
+export class OperationFaults extends FaultSwitches<OperationFault, OperationScope> {
+  /** The fault for a call, which counts as used. */
+  take(operation: Operation): OperationFault | undefined {
+    return this.takeLast(({ scope }) => fits(scope, operation));
+  }
+}
+
+/** What happens at a moment of a call. */
+export class Moments extends FaultSwitches<Moment, OperationScope> {
+  /** Lets happen what was planned. */
+  reach(moment: Moment, operation: Operation): void {
+    this.takeLast(({ fault, scope }) => fault === moment && fits(scope, operation));
+  }
+}
+
+function fits({ method, name }: Partial<OperationScope>, operation: Operation): boolean {
+  if (method !== undefined && method !== operation.method) return false;
+  return name === undefined || name === operation.name;
+}
+
+/** What {@linkcode Hypervisor} needs. */
+export interface HypervisorOptions {
+  readonly clock: Clock;
+  readonly state: XenOrchestraState;
+  /** Ends everything. */
+  readonly signal: AbortSignal;
+  /** Milliseconds that a call takes. */
+  readonly operationMs: number;
+}
+
+/** How often xo-server looks whether a connection is back. */
+const LOOK_PERIOD_MS = 1_000;
+
+/** The hypervisors of all pools. */
+export class Hypervisor {
+  readonly #options: HypervisorOptions;
+  readonly #journal: Journaled[] = [];
+  readonly faults: OperationFaults = new OperationFaults();
+  /** Plans what happens at a moment: `moments.set("after", { method: "VM.clone", times: 1, onHit })`. */
+  readonly moments: Moments = new Moments();
+  /** Milliseconds that a call takes. */
+  operationMs: number;
+
+  constructor(options: HypervisorOptions) {
+    this.#options = options;
+    this.operationMs = options.operationMs;
+  }
+
+  /** Every call, in the order they were sent. */
+  get journal(): readonly Journaled[] {
+    return this.#journal;
+  }
+
+  /**
+   * Makes a call.
+   *
+   * @param effects What it changes, in equal parts of its time; the result is that of the last one. An `XapiError` of
+   *   them fails the call
+   * @param life Ends with the process that calls
+   * @throws {XapiError} if the hypervisor refuses
+   * @throws {SocketError} if the connection is broken; it may have been carried out all the same
+   */
+  async call<T>(
+    operation: Operation,
+    effects: readonly [...(() => void)[], () => T],
+    life: AbortSignal,
+  ): Promise<T> {
+    const { state } = this.#options;
+    life.throwIfAborted();
+    this.moments.reach("before", operation);
+    life.throwIfAborted();
+    if (state.isCut(operation.poolId)) throw new SocketError();
+    const entry: Journaled = { ...operation, atMs: this.#options.clock.now(), outcome: "sent" };
+    this.#journal.push(entry);
+    const work = this.#work(entry, effects);
+    const wait = abortable(work, life);
+    this.moments.reach("during", operation);
+    const result = await wait.catch(async (error: unknown) => {
+      if (error instanceof XapiError) await this.#untilHeard(operation, life);
+      throw error;
+    });
+    await this.#untilHeard(operation, life);
+    this.moments.reach("after", operation);
+    life.throwIfAborted();
+    return result;
+  }
+
+  async #work<T>(entry: Journaled, effects: readonly [...(() => void)[], () => T]): Promise<T> {
+    const { clock, signal } = this.#options;
+    const fault = this.faults.take(entry);
+    const ms = this.operationMs + (fault?.kind === "delay" ? fault.ms : 0);
+    try {
+      if (fault?.kind === "fail") {
+        await clock.sleep(ms, signal);
+        throw new XapiError(fault.code, fault.params ?? [], entry.method);
+      }
+      const [last, ...earlier] = effects.toReversed();
+      for (const effect of earlier.toReversed()) {
+        await clock.sleep(ms / effects.length, signal);
+        effect();
+      }
+      await clock.sleep(ms / effects.length, signal);
+      const result = (last as () => T)();
+      entry.outcome = "done";
+      return result;
+    } catch (error) {
+      entry.outcome = "failed";
+      throw error;
+    }
+  }
+
+  /** Until the result has arrived. */
+  async #untilHeard({ poolId, isAsync = false }: Operation, life: AbortSignal): Promise<void> {
+    const { state, clock } = this.#options;
+    while (state.isCut(poolId)) {
+      if (!isAsync) throw new SocketError();
+      await clock.sleep(LOOK_PERIOD_MS, life);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * Checks bodies of requests as Xen Orchestra does: the limit of their size, their types, and no key beside those that
+ * are known.
+ * @module
+ */
+import { toJson } from "../../replies.ts";
+
+/** One key. */
+export interface BodyField {
+  readonly type: "string" | "number" | "boolean" | "array" | "object" | "any";
+  /** @default {false} */
+  readonly isRequired?: boolean;
+  /** Whether `null` is taken, too. @default {false} */
+  readonly isNullable?: boolean;
+  /** Of the entries of a list, or the keys of an object. @default {anything} */
+  readonly of?: BodyShape;
+}
+
+/** The keys of a body. */
+export interface BodyShape {
+  readonly [key: string]: BodyField;
+}
+
+/** JSON bodies are no larger. */
+const BYTES_MAX = 100 * 1024;
+
+/** A body that is as it must be, or the answer that refuses it. */
+export async function readBody<T>(
+  request: Request,
+  shape: BodyShape,
+): Promise<{ readonly body: T } | { readonly refusal: Response }> {
+  const text = await request.text();
+  if (Buffer.byteLength(text) > BYTES_MAX) {
+    return { refusal: toJson({ error: "request entity too large" }, 500) };
+  }
+  let body: unknown;
+  try {
+    body = text === "" ? {} : JSON.parse(text);
+  } catch (error) {
+    return { refusal: toJson({ error: error instanceof Error ? error.message : "" }, 500) };
+  }
+  const issues: Record<string, object> = {};
+  checkObject(body, shape, "body", issues);
+  if (Object.keys(issues).length > 0) {
+    return { refusal: toJson({ error: issues, data: {} }, 422) };
+  }
+  // Its shape was just checked.
+  return { body: body as T };
+}
+
+function checkObject(
+  value: unknown,
+  shape: BodyShape,
+  path: string,
+  issues: Record<string, object>,
+): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    issues[path] = { message: "invalid object", value };
+    return;
+  }
+  for (const [key, inner] of Object.entries(value)) {
+    const field = Object.hasOwn(shape, key) ? shape[key] : undefined;
+    if (field !== undefined) checkField(inner, field, `${path}.${key}`, issues);
+    else {
+      const message = `"${key}" is an excess property and therefore is not allowed`;
+      issues[`${path}.${key}`] = { message, value: inner };
+    }
+  }
+  for (const [key, { isRequired = false }] of Object.entries(shape)) {
+    if (isRequired && !Object.hasOwn(value, key)) {
+      issues[`${path}.${key}`] = { message: `'${key}' is required` };
+    }
+  }
+}
+
+function checkField(
+  value: unknown,
+  { type, isNullable = false, of }: BodyField,
+  path: string,
+  issues: Record<string, object>,
+): void {
+  if (type === "any" || (isNullable && value === null)) return;
+  const actual = Array.isArray(value) ? "array" : typeof value;
+  if (actual !== type || value === null) {
+    issues[path] = { message: `invalid ${type} value`, value };
+    return;
+  }
+  if (of === undefined) return;
+  if (!Array.isArray(value)) return checkObject(value, of, path, issues);
+  for (const [index, entry] of value.entries()) {
+    checkObject(entry, of, `${path}.$${index}`, issues);
+  }
+}

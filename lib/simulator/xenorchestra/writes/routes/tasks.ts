@@ -1,0 +1,32 @@
+/**
+ * Reads of tasks that wait, and aborts, which are taken and ignored. Lists and other reads are as those of objects.
+ * @module
+ */
+import type { Hono } from "hono";
+import { toJson } from "../../replies.ts";
+import type { Backend } from "../backend.ts";
+import { BASE, type Env, toDone, toHandler } from "./route.ts";
+
+/** Adds them. */
+export function addTaskRoutes(app: Hono<Env>, backend: Backend): void {
+  app.get(`${BASE}/tasks/:id`, async (c, next) => {
+    const wait = c.req.query("wait");
+    if (wait !== undefined && wait !== "true" && wait !== "false") {
+      const error = { wait: { message: "invalid boolean value", value: wait } };
+      return toJson({ error, data: {} }, 422);
+    }
+    const id = c.req.param("id");
+    const task = backend.state.read("tasks", id);
+    if (wait === "true" && c.get("user") !== undefined && task?.["status"] === "pending") {
+      await backend.tasks.untilChanged(id, backend.life.signal);
+    }
+    return next();
+  });
+  app.post(
+    `${BASE}/tasks/:id/actions/abort`,
+    toHandler(backend, (c, work) => {
+      work.find("tasks", c.req.param("id"), "task");
+      return Promise.resolve(toDone());
+    }),
+  );
+}

@@ -1,0 +1,97 @@
+/**
+ * Virtual interfaces in the hypervisor.
+ * @module
+ */
+import { toVif, type XoRecord } from "../../records.ts";
+import type { XenOrchestraState } from "../../state.ts";
+import { readIds, toOperation, type Work } from "../backend.ts";
+import { findFree, toRecord } from "./disks.ts";
+import { XapiError } from "../errors.ts";
+
+/** What {@linkcode createInterface} makes. */
+export interface InterfaceWish {
+  readonly network: XoRecord;
+  /** @default {the next one that is free} */
+  readonly device?: string;
+  readonly mac?: string;
+  readonly mtu?: number;
+  readonly ipv4?: readonly string[];
+  readonly ipv6?: readonly string[];
+  readonly lockingMode?: string;
+}
+
+const MAC = /^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i;
+
+/** The interfaces of a virtual machine or template. */
+export function listInterfaces(state: XenOrchestraState, vmId: string): readonly XoRecord[] {
+  return [...state.all("vifs").values()].filter((vif) => vif["$VM"] === vmId);
+}
+
+/** Makes an interface. A MAC address that another machine has is no error. */
+export async function createInterface(
+  work: Work,
+  vm: XoRecord,
+  wish: InterfaceWish,
+): Promise<XoRecord> {
+  const { state } = work;
+  const id = state.nextId("vif");
+  const operation = { ...toOperation("VIF.create", vm), id };
+  await work.call(operation, () => {
+    const taken = new Set(listInterfaces(state, vm.id).map((vif) => String(vif["device"])));
+    const device = wish.device ?? findFree(taken);
+    if (wish.mac !== undefined && !MAC.test(wish.mac)) {
+      throw new XapiError("MAC_INVALID", [wish.mac], operation.method);
+    }
+    if (taken.has(device)) {
+      throw new XapiError("DEVICE_ALREADY_EXISTS", [device], operation.method);
+    }
+    putInterface(state, toInterface(id, vm, { ...wish, device }));
+  });
+  return toRecord(state, "vifs", id);
+}
+
+function toInterface(
+  id: string,
+  vm: XoRecord,
+  { network, device = "0", mac, mtu, ipv4 = [], ipv6 = [], lockingMode }: InterfaceWish,
+): XoRecord {
+  const isLocked = ipv4.length + ipv6.length > 0;
+  return {
+    ...toVif(vm.id, network, Number(device)),
+    id,
+    uuid: id,
+    attached: vm["power_state"] === "Running",
+    ...(mac !== undefined && { MAC: mac }),
+    MTU: mtu ?? network["MTU"],
+    allowedIpv4Addresses: [...ipv4],
+    allowedIpv6Addresses: [...ipv6],
+    lockingMode: lockingMode ?? (isLocked ? "locked" : "network_default"),
+  };
+}
+
+/** Writes down an interface at both ends. */
+export function putInterface(state: XenOrchestraState, vif: XoRecord): void {
+  state.put("vifs", vif);
+  for (const end of findEnds(state, vif)) end["VIFs"] = [...readIds(end, "VIFs"), vif.id];
+}
+
+/** Forgets an interface at both ends. */
+export function dropInterface(state: XenOrchestraState, vif: XoRecord): void {
+  state.remove("vifs", vif.id);
+  for (const end of findEnds(state, vif)) {
+    end["VIFs"] = readIds(end, "VIFs").filter((id) => id !== vif.id);
+  }
+}
+
+function findEnds(state: XenOrchestraState, vif: XoRecord): XoRecord[] {
+  const vmId = String(vif["$VM"]);
+  const vm = state.all("vms").get(vmId) ?? state.all("vm-templates").get(vmId);
+  const network = state.all("networks").get(String(vif["$network"]));
+  return [vm, network].filter((end) => end !== undefined);
+}
+
+/** Removes an interface; it is unplugged first. */
+export async function destroyInterface(work: Work, vif: XoRecord, vm: XoRecord): Promise<void> {
+  const operation = toOperation("VIF.destroy", vif, { vm });
+  await work.call(operation, () => dropInterface(work.state, vif));
+}
