@@ -27,22 +27,37 @@ export class TooManyQuestions extends Error {
   override readonly name = "TooManyQuestions";
 }
 
-/** The allowed number of refusals: 20 at once, and two a second on average. */
+/** The allowed number of refusals. */
 export class RefusalBudget {
   readonly #clock: Clock;
-  #left = REFUSALS_MAX;
+  readonly #max: number;
+  readonly #perSecond: number;
+  #left: number;
   #sinceMs: number;
 
-  constructor(clock: Clock) {
+  /**
+   * @param limits.max How many there may be at once. @default {20}
+   * @param limits.perSecond How many there may be on average. @default {2}
+   */
+  constructor(
+    clock: Clock,
+    {
+      max = REFUSALS_MAX,
+      perSecond = REFUSALS_PER_SECOND,
+    }: { readonly max?: number; readonly perSecond?: number } = {},
+  ) {
     this.#clock = clock;
+    this.#max = max;
+    this.#perSecond = perSecond;
+    this.#left = max;
     this.#sinceMs = clock.monotonic();
   }
 
   /** Whether one more refusal is allowed. */
   get hasRoom(): boolean {
     const nowMs = this.#clock.monotonic();
-    const gained = ((nowMs - this.#sinceMs) / 1_000) * REFUSALS_PER_SECOND;
-    this.#left = Math.min(REFUSALS_MAX, this.#left + gained);
+    const gained = ((nowMs - this.#sinceMs) / 1_000) * this.#perSecond;
+    this.#left = Math.min(this.#max, this.#left + gained);
     this.#sinceMs = nowMs;
     return this.#left >= 1;
   }

@@ -11,7 +11,19 @@ import { findErrorCode } from "../../core/net/connection_problem.ts";
 export interface Refusal {
   readonly status: number;
   readonly message: string;
+  /** The methods that the server accepts; for the status 405. */
+  readonly allow?: string;
 }
+
+/** Which requests a server accepts. */
+export interface Accepted {
+  readonly methods: readonly string[];
+  /** The largest body, in bytes. 0: none. */
+  readonly bodyBytesMax: number;
+}
+
+/** Requests for pages. */
+export const PAGE_REQUESTS: Accepted = { methods: ["GET", "HEAD"], bodyBytesMax: 0 };
 
 const TEXT_TYPE = "text/plain; charset=utf-8";
 /** Statuses for errors of the HTTP parser; 400 for all others. */
@@ -21,25 +33,33 @@ const RUBBISH: Readonly<Record<string, number>> = {
 };
 
 /**
- * Reads the head of a request. No page accepts a body, so an announced body is refused before it is read.
+ * Reads the head of a request. A body that is announced as too large is refused before it is read.
  *
- * @returns The request, with an address from the Host header and the path; or a refusal
+ * @returns The request without its body, with an address from the Host header and the path; or a refusal
  */
-export function readRequest(incoming: IncomingMessage): Request | Refusal {
+export function readRequest(
+  incoming: IncomingMessage,
+  { methods, bodyBytesMax }: Accepted = PAGE_REQUESTS,
+): Request | Refusal {
   const { method = "", url = "", headers } = incoming;
   if (incoming.httpVersionMajor !== 1) {
     return { status: 505, message: "use HTTP/1.1 or HTTP/1.0\n" };
   }
-  if (method !== "GET" && method !== "HEAD") {
-    return { status: 405, message: "method not allowed\n" };
+  if (!methods.includes(method)) {
+    return { status: 405, message: "method not allowed\n", allow: methods.join(", ") };
   }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== "100-continue") {
     return { status: 417, message: "expectation failed\n" };
   }
-  const length = headers["content-length"] ?? "0";
-  if (length !== "0" || headers["transfer-encoding"] !== undefined) {
+  const hasBody = hasAnnouncedBody(incoming);
+  if (hasBody && bodyBytesMax === 0) {
     return { status: 413, message: "send the request without a body\n" };
   }
+  // A client that waits for the interim answer 100 sends its body after this one.
+  if (hasBody && headers.expect !== undefined) {
+    return { status: 417, message: "send the body at once, without Expect\n" };
+  }
+  if (Number(headers["content-length"] ?? 0) > bodyBytesMax) return tooLarge(bodyBytesMax);
   const given: [string, string][] = [];
   for (const [name, value] of Object.entries(incoming.headersDistinct)) {
     // With two of them, one part of a program could use the first and another part the second.
@@ -51,6 +71,39 @@ export function readRequest(incoming: IncomingMessage): Request | Refusal {
   const address = toAddress(url, headers.host);
   if (address === undefined) return { status: 400, message: "bad request\n" };
   return new Request(address, { method, headers: given });
+}
+
+/**
+ * Reads the body of a request whose head was accepted.
+ *
+ * @returns The request with its body; or a refusal
+ * @throws when the connection breaks
+ */
+export async function readBody(
+  request: Request,
+  incoming: IncomingMessage,
+  { bodyBytesMax }: Accepted,
+): Promise<Request | Refusal> {
+  if (!hasAnnouncedBody(incoming)) return request;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of incoming) {
+    if (!(chunk instanceof Uint8Array)) return { status: 400, message: "bad request\n" };
+    size += chunk.length;
+    if (size > bodyBytesMax) return tooLarge(bodyBytesMax);
+    chunks.push(chunk);
+  }
+  if (request.method === "GET" || request.method === "HEAD") return request;
+  return new Request(request, { method: request.method, body: Buffer.concat(chunks) });
+}
+
+function hasAnnouncedBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"] ?? "0";
+  return length !== "0" || headers["transfer-encoding"] !== undefined;
+}
+
+function tooLarge(bodyBytesMax: number): Refusal {
+  return { status: 413, message: `send at most ${bodyBytesMax} bytes\n` };
 }
 
 function toAddress(path: string, host = "localhost"): string | undefined {
@@ -70,11 +123,11 @@ export function formatBareAnswer(status: number): string {
 }
 
 /** Sends a refusal, and closes the connection: the following bytes may be the body. */
-export function sendRefusal({ status, message }: Refusal, outgoing: ServerResponse): void {
+export function sendRefusal({ status, message, allow }: Refusal, outgoing: ServerResponse): void {
   outgoing.writeHead(status, {
     "content-type": TEXT_TYPE,
     connection: "close",
-    ...(status === 405 && { allow: "GET, HEAD" }),
+    ...(allow !== undefined && { allow }),
   });
   outgoing.end(message);
 }

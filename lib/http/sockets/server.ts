@@ -13,7 +13,10 @@ import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../core/err
 import type { Logger } from "../../core/log.ts";
 import { Connections } from "./connections.ts";
 import {
+  type Accepted,
   formatBareAnswer,
+  PAGE_REQUESTS,
+  readBody,
   readRequest,
   sendRefusal,
   sendResponse,
@@ -25,9 +28,16 @@ import type { ListenAddress } from "./listen_address.ts";
 import { listenAt, type Listening } from "./listening.ts";
 import { clearSocketPath } from "./unix_socket.ts";
 
+/** The client of a request. */
+export interface Peer {
+  /** Its address; empty if it has none, on a unix socket. */
+  readonly address: string;
+}
+
 /** Answers requests; a hono app is one. */
 export interface Handler {
-  fetch(request: Request): Response | Promise<Response>;
+  /** @param peer Absent only in tests */
+  fetch(request: Request, peer?: Peer): Response | Promise<Response>;
 }
 
 /** A certificate, the certificates between it and its authority, and its private key, as PEM. */
@@ -40,6 +50,8 @@ export interface KeyPair {
 export interface HttpServerOptions {
   readonly address: ListenAddress;
   readonly handler: Handler;
+  /** @default {requests for pages} */
+  readonly accepted?: Accepted;
   /** Absent: it speaks plain HTTP. */
   readonly keyPair?: KeyPair;
   /** Most connections at once, never more than 128. @default {128} */
@@ -193,8 +205,12 @@ class RunningServer {
         sendRefusal({ status: 503, message: "too many requests at once\n" }, outgoing);
         return;
       }
-      const request = readRequest(incoming);
-      if (request instanceof Request) await sendResponse(await this.#handle(request), outgoing);
+      const { accepted = PAGE_REQUESTS } = this.#options;
+      const head = readRequest(incoming, accepted);
+      const request = head instanceof Request ? await readBody(head, incoming, accepted) : head;
+      const peer = { address: socket.remoteAddress ?? "" };
+      if (request instanceof Request)
+        await sendResponse(await this.#handle(request, peer), outgoing);
       else sendRefusal(request, outgoing);
     } catch {
       // The client or the server closed the connection.
@@ -210,10 +226,10 @@ class RunningServer {
     socket.end(formatBareAnswer(status));
   }
 
-  async #handle(request: Request): Promise<Response> {
+  async #handle(request: Request, peer: Peer): Promise<Response> {
     const { address, handler, log } = this.#options;
     try {
-      return refuseForeignHost(request, address) ?? (await handler.fetch(request));
+      return refuseForeignHost(request, address) ?? (await handler.fetch(request, peer));
     } catch (error) {
       log.error("page failed", { error });
       return new Response("internal server error\n", { status: 500 });

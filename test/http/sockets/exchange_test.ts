@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import {
+  type Accepted,
   formatBareAnswer,
   readRequest,
   sendRefusal,
@@ -63,9 +64,28 @@ test.each<[title: string, head: Head, status: number]>([
   expect(readRequest(toIncoming(head))).toMatchObject({ status });
 });
 
+const SMALL_BODIES: Accepted = { methods: ["GET", "POST"], bodyBytesMax: 4 };
+const JSON_HEAD = { host: "h", "content-length": "4" };
+
+test.each<[title: string, head: Head, status: number]>([
+  ["another method", { method: "PUT" }, 405],
+  [
+    "a body that is too long",
+    { method: "POST", headers: { ...JSON_HEAD, "content-length": "5" } },
+    413,
+  ],
+  [
+    "a body that comes later",
+    { method: "POST", headers: { ...JSON_HEAD, expect: "100-continue" } },
+    417,
+  ],
+])("readRequest() refuses %s where small bodies are accepted", (_title, head, status) => {
+  expect(readRequest(toIncoming(head), SMALL_BODIES)).toMatchObject({ status });
+});
+
 test("sendRefusal() ends the connection, and says which methods there are", () => {
   const outgoing = new ServerResponse(toIncoming({}));
-  sendRefusal({ status: 405, message: "no\n" }, outgoing);
+  sendRefusal({ status: 405, message: "no\n", allow: "GET, HEAD" }, outgoing);
   expect(outgoing.statusCode).toBe(405);
   expect(outgoing.getHeaders()).toMatchObject({ connection: "close", allow: "GET, HEAD" });
 });

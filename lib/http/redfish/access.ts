@@ -1,0 +1,118 @@
+/**
+ * Who asks the Redfish service: a user and a password, or a session in their place, and which machines they open.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import { Attempts } from "./attempts.ts";
+import type { Credentials, RedfishBackend } from "./backend.ts";
+import { Complaint, requireDone } from "./replies.ts";
+import { type Session, Sessions } from "./sessions.ts";
+
+/** Who asks. */
+export interface Visitor {
+  readonly credentials: Credentials;
+  /** The machines that may be seen and changed. Not empty. */
+  readonly systems: readonly string[];
+}
+
+/** Of a user name or a password. */
+const CHARS_MAX = 1_024;
+const UNAUTHORIZED = 401;
+const CHALLENGE = { "www-authenticate": 'Basic realm="landfall", charset="UTF-8"' } as const;
+const RETRY_SECONDS = "30";
+/** Finds out who asks. Each user and password opens only the machines that have them. */
+export class Access {
+  readonly #backend: RedfishBackend;
+  readonly #attempts: Attempts;
+  readonly #sessions: Sessions;
+
+  constructor(backend: RedfishBackend, clock: Clock) {
+    this.#backend = backend;
+    this.#attempts = new Attempts(clock);
+    this.#sessions = new Sessions(clock);
+  }
+
+  /**
+   * Who sent a request. A session whose machines have other passwords now is over.
+   *
+   * @throws {Complaint} without a right user and password
+   */
+  async identify(headers: Headers, address: string, signal: AbortSignal): Promise<Visitor> {
+    const token = headers.get("x-auth-token");
+    if (token !== null) return await this.#resume(token, address, signal);
+    const credentials = parseBasic(headers.get("authorization"));
+    if (credentials) return await this.check(credentials, address, signal);
+    throw toUnauthorized("NoValidSession", "Give a user and a password, or the token of a session");
+  }
+
+  /**
+   * Checks a user and a password.
+   *
+   * @throws {Complaint} if no machine has them
+   */
+  async check(credentials: Credentials, address: string, signal: AbortSignal): Promise<Visitor> {
+    if (!this.#attempts.mayTry(address, credentials)) throw toTooMany();
+    const systems = requireDone(await this.#backend.findSystems(credentials, signal));
+    this.#attempts.note(address, credentials, systems.length > 0);
+    if (systems.length > 0) return { credentials, systems };
+    throw toUnauthorized("ResourceAtUriUnauthorized", "No machine has this user and password");
+  }
+
+  /** Begins a session of a visitor. */
+  begin({ credentials }: Visitor): { readonly session: Session; readonly token: string } {
+    return this.#sessions.begin(credentials);
+  }
+
+  /** Lists the sessions with the visitor's user and password. */
+  list({ credentials }: Visitor): readonly Session[] {
+    return this.#sessions.list(credentials);
+  }
+
+  /** Ends a session. */
+  end(session: Session): void {
+    this.#sessions.end(session);
+  }
+
+  async #resume(token: string, address: string, signal: AbortSignal): Promise<Visitor> {
+    const session = this.#sessions.find(token);
+    if (session === undefined) {
+      throw toUnauthorized("NoValidSession", "The session is over; sign in again");
+    }
+    try {
+      return await this.check(session.credentials, address, signal);
+    } catch (error) {
+      if (error instanceof Complaint && error.status === UNAUTHORIZED) this.#sessions.end(session);
+      throw error;
+    }
+  }
+}
+
+function toUnauthorized(id: string, message: string): Complaint {
+  return new Complaint(UNAUTHORIZED, id, message, CHALLENGE);
+}
+
+function toTooMany(): Complaint {
+  const message =
+    "Too many requests with a wrong user or password came from your address; wait a minute";
+  return new Complaint(429, "ServiceTemporarilyUnavailable", message, {
+    "retry-after": RETRY_SECONDS,
+  });
+}
+
+/** Reads `Basic …`: user and password in UTF-8, a colon between them. */
+function parseBasic(header: string | null): Credentials | undefined {
+  const [, encoded] = /^basic +([\w+/=-]+) *$/i.exec(header ?? "") ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  if (colon < 0) return undefined;
+  return toCredentials(text.slice(0, colon), text.slice(colon + 1));
+}
+
+/** Credentials that could be right. */
+export function toCredentials(username: unknown, password: unknown): Credentials | undefined {
+  if (typeof username !== "string" || typeof password !== "string") return undefined;
+  if (username === "" || username.length > CHARS_MAX || password.length > CHARS_MAX)
+    return undefined;
+  return { username, password };
+}

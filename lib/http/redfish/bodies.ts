@@ -1,0 +1,95 @@
+/**
+ * Bodies of requests to the Redfish service.
+ * @module
+ */
+import type { OverrideChange, SystemAction } from "./backend.ts";
+import { quote } from "../../core/text/printable.ts";
+import { Complaint } from "./replies.ts";
+import { DURATIONS, MODES, RESET_TYPES, TARGETS } from "./words.ts";
+
+/** The fields of a body. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads an object in JSON. An empty body is an empty object.
+ *
+ * @throws {Complaint} if it is none
+ */
+export async function readFields(request: Request): Promise<Fields> {
+  const text = await request.text();
+  if (text.trim() === "") return {};
+  const [type = ""] = (request.headers.get("content-type") ?? "").toLowerCase().split(";");
+  if (type.trim() !== "application/json") {
+    throw new Complaint(415, "UnrecognizedRequestBody", "Send application/json");
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The same answer as for another value.
+  }
+  if (isFields(value)) return value;
+  throw toBad("MalformedJSON", "The body is no object in JSON");
+}
+
+/** Reads what to do of a reset. @throws {Complaint} if it is nothing */
+export function parseReset({ ResetType: type, ...more }: Fields): SystemAction {
+  const [unknown] = Object.keys(more);
+  if (unknown !== undefined) {
+    throw toBad("ActionParameterUnknown", `The action has no parameter ${quote(unknown)}`);
+  }
+  if (type === undefined) throw toBad("ActionParameterMissing", "ResetType is missing");
+  const action = find(RESET_TYPES, type);
+  if (action !== undefined) return action;
+  const message = `ResetType must be one of ${list(RESET_TYPES)}`;
+  throw toBad("ActionParameterValueNotInList", message);
+}
+
+/** Reads a change of a system: only its boot override can be changed. @throws {Complaint} for another */
+export function parseSystemChange({ Boot: boot, ...more }: Fields): OverrideChange {
+  const [other] = Object.keys(more);
+  if (other !== undefined) throw toUnchangeable(other);
+  if (!isFields(boot)) throw toBad("PropertyMissing", "Boot is missing");
+  const {
+    BootSourceOverrideTarget: target,
+    BootSourceOverrideEnabled: enabled,
+    BootSourceOverrideMode: mode,
+    ...rest
+  } = boot;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw toUnchangeable(`Boot/${unknown}`);
+  const device = pick("BootSourceOverrideTarget", TARGETS, target);
+  const duration = pick("BootSourceOverrideEnabled", DURATIONS, enabled);
+  const firmware = pick("BootSourceOverrideMode", MODES, mode);
+  return {
+    ...(device && { device }),
+    ...(duration && { duration }),
+    ...(firmware && { firmware }),
+  };
+}
+
+function pick<T>(name: string, words: Readonly<Record<string, T>>, word: unknown): T | undefined {
+  const found = find(words, word);
+  if (word === undefined || found !== undefined) return found;
+  throw toBad("PropertyValueNotInList", `${name} must be one of ${list(words)}`);
+}
+
+function toUnchangeable(name: string): Complaint {
+  return toBad("PropertyUnknown", `${quote(name)} cannot be changed; only Boot can`);
+}
+
+function toBad(id: string, message: string): Complaint {
+  return new Complaint(400, id, message);
+}
+
+function find<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefined {
+  return typeof word === "string" && Object.hasOwn(words, word) ? words[word] : undefined;
+}
+
+function list(words: Readonly<Record<string, unknown>>): string {
+  return Object.keys(words).join(", ");
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,97 @@
+/**
+ * Replies of the Redfish service: resources, and errors in the form that clients expect.
+ * @module
+ */
+import type { Answer, SystemRefusal } from "./backend.ts";
+
+/** Why a request is refused, for its client. */
+export class Complaint extends Error {
+  override readonly name = "Complaint";
+  readonly status: number;
+  /** Of the base registry of Redfish: `PropertyUnknown`. */
+  readonly id: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** @param message What is wrong, and what to do; no full stop, no secret */
+  constructor(
+    status: number,
+    id: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.id = id;
+    this.headers = headers;
+  }
+}
+
+const REGISTRY = "Base.1.18";
+const RETRY_SECONDS = "5";
+const HEADERS = {
+  "content-type": "application/json; charset=utf-8",
+  "odata-version": "4.0",
+  "cache-control": "no-store",
+} as const;
+
+/** Replies with a resource. */
+export function reply(
+  resource: object,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(`${JSON.stringify(resource)}\n`, {
+    status,
+    headers: { ...HEADERS, ...headers },
+  });
+}
+
+/** Replies that it is done, without a resource. */
+export function replyDone(): Response {
+  return new Response(null, { status: 204, headers: { "odata-version": "4.0" } });
+}
+
+/** Replies with an error. */
+export function complain({ status, id, message, headers }: Complaint): Response {
+  const severity = status >= 500 ? "Critical" : "Warning";
+  const info = {
+    "@odata.type": "#Message.v1_1_2.Message",
+    MessageId: `${REGISTRY}.${id}`,
+    Message: `${message}.`,
+    MessageArgs: [],
+    Severity: severity,
+    MessageSeverity: severity,
+    Resolution: "None.",
+  };
+  const code = `${REGISTRY}.GeneralError`;
+  const error = { code, message: `${message}.`, "@Message.ExtendedInfo": [info] };
+  return reply({ error }, status, headers);
+}
+
+/** The answer while another process leads, or what is behind does not answer. */
+export function toUnavailable(message: string): Complaint {
+  const headers = { "retry-after": RETRY_SECONDS };
+  return new Complaint(503, "ServiceTemporarilyUnavailable", message, headers);
+}
+
+const REFUSALS: Readonly<Record<SystemRefusal, readonly [status: number, id: string]>> = {
+  state: [409, "OperationNotAllowed"],
+  notGraceful: [409, "OperationNotAllowed"],
+  busy: [503, "ResourceInUse"],
+  blocked: [409, "OperationNotAllowed"],
+  // Not 403: the client has its right, and would sign in again without success.
+  denied: [409, "OperationNotAllowed"],
+  noRoom: [409, "OperationNotAllowed"],
+  notOurs: [404, "ResourceMissingAtURI"],
+  unsupported: [501, "ActionNotSupported"],
+  firmware: [400, "PropertyValueNotInList"],
+};
+
+/** The value of an answer. @throws {Complaint} if there is none */
+export function requireDone<T>(answer: Answer<T>): T {
+  if (answer.kind === "done") return answer.value;
+  if (answer.kind === "silent") throw toUnavailable(answer.message);
+  const [status, id] = REFUSALS[answer.refusal];
+  const headers = { ...(answer.refusal === "busy" && { "retry-after": RETRY_SECONDS }) };
+  throw new Complaint(status, id, answer.message, headers);
+}

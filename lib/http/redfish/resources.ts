@@ -1,0 +1,186 @@
+/**
+ * The resources of the Redfish service, as JSON. Of machines there is only what a cloud knows: no sensors, no firmware
+ * inventory, no virtual media.
+ * @module
+ */
+import type { SystemReading } from "./backend.ts";
+import {
+  DURATIONS,
+  MODES,
+  POWER_STATES,
+  RESET_TYPES,
+  ROOT,
+  SESSIONS_PATH,
+  TARGETS,
+  toManagerPath,
+  toSystemPath,
+  toWord,
+} from "./words.ts";
+
+const GIB = 2 ** 30;
+const MAKER = "Landfall";
+const HEALTHY = { State: "Enabled", Health: "OK" } as const;
+
+/** The root. Everyone may read it, so it says nothing about machines. */
+export function toRoot(): object {
+  return {
+    "@odata.type": "#ServiceRoot.v1_16_0.ServiceRoot",
+    "@odata.id": `${ROOT}/`,
+    Id: "RootService",
+    Name: "Root Service",
+    RedfishVersion: "1.18.0",
+    Vendor: MAKER,
+    ProtocolFeaturesSupported: {
+      ExcerptQuery: false,
+      FilterQuery: false,
+      OnlyMemberQuery: false,
+      SelectQuery: false,
+      ExpandQuery: { ExpandAll: false, Levels: false, Links: false, NoLinks: false },
+    },
+    Systems: link(`${ROOT}/Systems`),
+    Managers: link(`${ROOT}/Managers`),
+    SessionService: link(`${ROOT}/SessionService`),
+    Links: { Sessions: link(SESSIONS_PATH) },
+  };
+}
+
+/** What the root leads to, in the form of OData. */
+export function toServiceDocument(): object {
+  const names = ["Systems", "Managers", "SessionService"];
+  const value = names.map((name) => ({ name, kind: "Singleton", url: `${ROOT}/${name}` }));
+  return {
+    "@odata.context": `${ROOT}/$metadata`,
+    value: [{ name: "Service", kind: "Singleton", url: `${ROOT}/` }, ...value],
+  };
+}
+
+/** A collection: `ComputerSystem`, `/redfish/v1/Systems` and the paths of its members. */
+export function toCollection(type: string, path: string, members: readonly string[]): object {
+  return {
+    "@odata.type": `#${type}Collection.${type}Collection`,
+    "@odata.id": path,
+    Name: `${type} Collection`,
+    "Members@odata.count": members.length,
+    Members: members.map(link),
+  };
+}
+
+/** A machine. */
+export function toSystem({ id, name, power, boot, firmware, cpus, memoryBytes }: Shown): object {
+  const path = toSystemPath(id);
+  const device = boot.device ?? "none";
+  return {
+    "@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem",
+    "@odata.id": path,
+    Id: id,
+    UUID: id,
+    Name: name,
+    HostName: name,
+    SystemType: "Virtual",
+    Manufacturer: MAKER,
+    Model: "Virtual machine",
+    SerialNumber: id,
+    Status: HEALTHY,
+    PowerState: POWER_STATES[power],
+    Boot: {
+      BootSourceOverrideEnabled: toWord(DURATIONS, boot.duration),
+      BootSourceOverrideTarget: toWord(TARGETS, device),
+      "BootSourceOverrideTarget@Redfish.AllowableValues": Object.keys(TARGETS),
+      BootSourceOverrideMode: firmware === "unknown" ? null : toWord(MODES, firmware),
+      "BootSourceOverrideMode@Redfish.AllowableValues":
+        firmware === "unknown" ? [] : [toWord(MODES, firmware)],
+    },
+    ProcessorSummary: { Count: cpus, LogicalProcessorCount: cpus, Status: HEALTHY },
+    MemorySummary: { TotalSystemMemoryGiB: memoryBytes / GIB, Status: HEALTHY },
+    Processors: link(`${path}/Processors`),
+    EthernetInterfaces: link(`${path}/EthernetInterfaces`),
+    Links: { ManagedBy: [link(toManagerPath(id))] },
+    Actions: {
+      "#ComputerSystem.Reset": {
+        target: `${path}/Actions/ComputerSystem.Reset`,
+        "ResetType@Redfish.AllowableValues": Object.keys(RESET_TYPES),
+      },
+    },
+  };
+}
+
+type Shown = Omit<SystemReading, "interfaces">;
+
+/** The processors of a machine: one with all its CPUs. */
+export function toProcessor({ id, cpus }: Pick<SystemReading, "id" | "cpus">): object {
+  return {
+    "@odata.type": "#Processor.v1_18_0.Processor",
+    "@odata.id": `${toSystemPath(id)}/Processors/CPU`,
+    Id: "CPU",
+    Name: "Virtual processors",
+    ProcessorType: "CPU",
+    ProcessorArchitecture: "x86",
+    InstructionSet: "x86-64",
+    TotalCores: cpus,
+    TotalThreads: cpus,
+    Status: HEALTHY,
+  };
+}
+
+/** A network interface of a machine; its ID is its place in the list. */
+export function toInterface(
+  { id, interfaces }: Pick<SystemReading, "id" | "interfaces">,
+  place: number,
+): object | undefined {
+  const found = interfaces[place];
+  if (found === undefined) return undefined;
+  return {
+    "@odata.type": "#EthernetInterface.v1_10_0.EthernetInterface",
+    "@odata.id": `${toSystemPath(id)}/EthernetInterfaces/${place}`,
+    Id: String(place),
+    Name: found.network ?? `Interface ${place}`,
+    MACAddress: found.mac,
+    PermanentMACAddress: found.mac,
+    InterfaceEnabled: true,
+    Status: HEALTHY,
+  };
+}
+
+/** The manager of a machine: this service, which serves nothing but it there. */
+export function toManager(id: string): object {
+  return {
+    "@odata.type": "#Manager.v1_19_0.Manager",
+    "@odata.id": toManagerPath(id),
+    Id: id,
+    UUID: id,
+    Name: "Manager",
+    ManagerType: "Service",
+    Manufacturer: MAKER,
+    Model: MAKER,
+    Status: HEALTHY,
+    Links: { ManagerForServers: [link(toSystemPath(id))] },
+  };
+}
+
+/** The session service. */
+export function toSessionService(timeoutSeconds: number): object {
+  return {
+    "@odata.type": "#SessionService.v1_1_9.SessionService",
+    "@odata.id": `${ROOT}/SessionService`,
+    Id: "SessionService",
+    Name: "Session Service",
+    ServiceEnabled: true,
+    SessionTimeout: timeoutSeconds,
+    Sessions: link(SESSIONS_PATH),
+  };
+}
+
+/** A session. It never shows its token or a password. */
+export function toSession(id: string, username: string): object {
+  return {
+    "@odata.type": "#Session.v1_7_0.Session",
+    "@odata.id": `${SESSIONS_PATH}/${id}`,
+    Id: id,
+    Name: "User Session",
+    UserName: username,
+  };
+}
+
+function link(path: string): { "@odata.id": string } {
+  return { "@odata.id": path };
+}

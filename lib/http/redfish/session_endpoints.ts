@@ -1,0 +1,57 @@
+/**
+ * The session service, and the sessions of the visitor.
+ * @module
+ */
+import { type Access, toCredentials } from "./access.ts";
+import { readFields } from "./bodies.ts";
+import type { Endpoint, KnownVisit } from "./endpoints.ts";
+import { Complaint, reply, replyDone } from "./replies.ts";
+import { toCollection, toSession, toSessionService } from "./resources.ts";
+import { type Session, SESSION_SECONDS } from "./sessions.ts";
+import { ROOT, SESSIONS_PATH } from "./words.ts";
+
+/** The endpoints. */
+export function listSessionEndpoints(access: Access): Endpoint[] {
+  const find = ({ visitor, params: { id } }: KnownVisit): Session => {
+    const session = access.list(visitor).find((one) => one.id === id);
+    if (session) return session;
+    throw new Complaint(404, "ResourceMissingAtURI", "You have no such session");
+  };
+  return [
+    {
+      path: `${ROOT}/SessionService`,
+      known: { GET: () => reply(toSessionService(SESSION_SECONDS)) },
+    },
+    {
+      path: SESSIONS_PATH,
+      open: {
+        POST: async ({ request, address, signal }) => {
+          const { UserName: username, Password: password } = await readFields(request);
+          const credentials = toCredentials(username, password);
+          if (credentials === undefined) {
+            throw new Complaint(400, "PropertyMissing", "UserName and Password must be texts");
+          }
+          const { session, token } = access.begin(await access.check(credentials, address, signal));
+          const headers = { "x-auth-token": token, location: `${SESSIONS_PATH}/${session.id}` };
+          return reply(toSession(session.id, credentials.username), 201, headers);
+        },
+      },
+      known: {
+        GET: ({ visitor }) => {
+          const paths = access.list(visitor).map(({ id }) => `${SESSIONS_PATH}/${id}`);
+          return reply(toCollection("Session", SESSIONS_PATH, paths));
+        },
+      },
+    },
+    {
+      path: `${SESSIONS_PATH}/:id`,
+      known: {
+        GET: (visit) => reply(toSession(find(visit).id, visit.visitor.credentials.username)),
+        DELETE: (visit) => {
+          access.end(find(visit));
+          return replyDone();
+        },
+      },
+    },
+  ];
+}

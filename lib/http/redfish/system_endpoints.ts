@@ -1,0 +1,113 @@
+/**
+ * Systems, and the managers of systems.
+ * @module
+ */
+import { parseReset, parseSystemChange, readFields } from "./bodies.ts";
+import type { RedfishBackend, SystemReading } from "./backend.ts";
+import type { Endpoint, KnownVisit } from "./endpoints.ts";
+import { Complaint, reply, replyDone, requireDone } from "./replies.ts";
+import { toCollection, toInterface, toManager, toProcessor, toSystem } from "./resources.ts";
+import { ROOT, toManagerPath, toSystemPath } from "./words.ts";
+
+const SYSTEM = toSystemPath(":id");
+
+/** The endpoints. Each visitor sees only the machines whose user and password they gave. */
+export function listSystemEndpoints(backend: RedfishBackend): Endpoint[] {
+  const read = async (visit: KnownVisit): Promise<SystemReading> => {
+    const id = requireOwn(visit);
+    const reading = requireDone(await backend.read(id, visit.signal));
+    if (reading === undefined) throw toMissing("The machine does not exist, or is not complete");
+    return reading;
+  };
+  return [
+    {
+      path: `${ROOT}/Systems`,
+      known: {
+        GET: ({ visitor: { systems } }) =>
+          reply(toCollection("ComputerSystem", `${ROOT}/Systems`, systems.map(toSystemPath))),
+      },
+    },
+    {
+      path: `${ROOT}/Managers`,
+      known: {
+        GET: ({ visitor: { systems } }) =>
+          reply(toCollection("Manager", `${ROOT}/Managers`, systems.map(toManagerPath))),
+      },
+    },
+    {
+      path: SYSTEM,
+      known: {
+        GET: async (visit) => reply(toSystem(await read(visit))),
+        PATCH: async (visit) => {
+          const id = requireOwn(visit);
+          // There are no ETags, so none can match.
+          const tag = visit.request.headers.get("if-match") ?? "*";
+          if (tag !== "*") throw new Complaint(412, "PreconditionFailed", "There are no ETags");
+          const change = parseSystemChange(await readFields(visit.request));
+          requireDone(await backend.setBoot(id, change, visit.signal));
+          return replyDone();
+        },
+      },
+    },
+    {
+      path: `${SYSTEM}/Actions/ComputerSystem.Reset`,
+      known: {
+        POST: async (visit) => {
+          const id = requireOwn(visit);
+          const action = parseReset(await readFields(visit.request));
+          requireDone(await backend.reset(id, action, visit.signal));
+          return replyDone();
+        },
+      },
+    },
+    {
+      path: `${SYSTEM}/Processors`,
+      known: {
+        GET: (visit) => {
+          const path = `${toSystemPath(requireOwn(visit))}/Processors`;
+          return reply(toCollection("Processor", path, [`${path}/CPU`]));
+        },
+      },
+    },
+    {
+      path: `${SYSTEM}/Processors/CPU`,
+      known: { GET: async (visit) => reply(toProcessor(await read(visit))) },
+    },
+    {
+      path: `${SYSTEM}/EthernetInterfaces`,
+      known: {
+        GET: async (visit) => {
+          const { id, interfaces } = await read(visit);
+          const path = `${toSystemPath(id)}/EthernetInterfaces`;
+          const members = interfaces.map((_one, place) => `${path}/${place}`);
+          return reply(toCollection("EthernetInterface", path, members));
+        },
+      },
+    },
+    {
+      path: `${SYSTEM}/EthernetInterfaces/:place{[0-9]+}`,
+      known: {
+        GET: async (visit) => {
+          const found = toInterface(await read(visit), Number(visit.params["place"]));
+          if (found === undefined) throw toMissing("The machine has no such network interface");
+          return reply(found);
+        },
+      },
+    },
+    {
+      path: toManagerPath(":id"),
+      known: { GET: (visit) => reply(toManager(requireOwn(visit))) },
+    },
+  ];
+}
+
+/** The ID in the path. Whether a machine of others exists is not told. */
+function requireOwn({ params, visitor }: KnownVisit): string {
+  const { id = "" } = params;
+  if (visitor.systems.includes(id)) return id;
+  throw toMissing("There is no such machine with your user and password");
+}
+
+function toMissing(message: string): Complaint {
+  return new Complaint(404, "ResourceMissingAtURI", message);
+}

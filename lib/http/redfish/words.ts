@@ -1,0 +1,65 @@
+/**
+ * The words of Redfish, and ours for the same.
+ * @module
+ */
+import type { SystemAction, SystemDevice, SystemOverride, SystemReading } from "./backend.ts";
+
+/** Values of `ResetType`. `Nmi` is not among them: a cloud cannot send it. */
+export const RESET_TYPES: Readonly<Record<string, SystemAction>> = {
+  On: "on",
+  ForceOff: "off",
+  GracefulShutdown: "gracefulOff",
+  GracefulRestart: "gracefulRestart",
+  ForceRestart: "restart",
+  PowerCycle: "cycle",
+  Pause: "pause",
+  Resume: "resume",
+};
+
+/** Values of `BootSourceOverrideTarget`. */
+export const TARGETS: Readonly<Record<string, SystemDevice | "none">> = {
+  None: "none",
+  Pxe: "network",
+  Hdd: "disk",
+  Cd: "cd",
+};
+
+/** Values of `BootSourceOverrideEnabled`. */
+export const DURATIONS: Readonly<Record<string, SystemOverride["duration"]>> = {
+  Disabled: "never",
+  Once: "once",
+  Continuous: "always",
+};
+
+/** Values of `BootSourceOverrideMode`. */
+export const MODES: Readonly<Record<string, "bios" | "uefi">> = { Legacy: "bios", UEFI: "uefi" };
+
+/** Values of `PowerState`. A suspended machine does not run until it is switched on. */
+export const POWER_STATES: Readonly<Record<SystemReading["power"], string | null>> = {
+  running: "On",
+  stopped: "Off",
+  suspended: "Off",
+  paused: "Paused",
+  unknown: null,
+};
+
+/** Finds the word of Redfish for one of ours. */
+export function toWord<T extends string>(
+  words: Readonly<Record<string, T>>,
+  own: T,
+): string | undefined {
+  return Object.keys(words).find((word) => words[word] === own);
+}
+
+/** The path of the service. */
+export const ROOT = "/redfish/v1";
+/** The path of a system. */
+export function toSystemPath(id: string): string {
+  return `${ROOT}/Systems/${id}`;
+}
+/** The path of the manager of a system, which has the same ID. */
+export function toManagerPath(id: string): string {
+  return `${ROOT}/Managers/${id}`;
+}
+/** The path of all sessions. */
+export const SESSIONS_PATH: string = `${ROOT}/SessionService/Sessions`;

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import { type Ask, createRig, credentialsOf, type Told } from "../../support/redfish/client.ts";
+
+const SESSIONS = "/redfish/v1/SessionService/Sessions";
+const SYSTEMS = "/redfish/v1/Systems";
+const A = credentialsOf("a");
+
+type Rig = ReturnType<typeof createRig>;
+
+function signIn({ ask }: Rig, { username, password } = A, more: Ask = {}): Promise<Told> {
+  const body = { UserName: username, Password: password };
+  return ask(SESSIONS, { method: "POST", body, ...more });
+}
+
+function toToken({ headers }: Told): { readonly headers: Readonly<Record<string, string>> } {
+  return { headers: { "x-auth-token": headers.get("x-auth-token") ?? "" } };
+}
+
+test("listSessionEndpoints() gives a session for a right password, and ends it when it is deleted", async () => {
+  const rig = createRig();
+  const told = await signIn(rig);
+  const path = told.headers.get("location") ?? "";
+  expect([told.status, told.json["@odata.id"], told.json["UserName"]]).toEqual([
+    201,
+    path,
+    A.username,
+  ]);
+  expect(JSON.stringify(told.json)).not.toContain(told.headers.get("x-auth-token") ?? "-");
+  const as = toToken(told);
+  expect((await rig.ask(SYSTEMS, as)).status).toBe(200);
+  expect((await rig.ask(path, as)).json).toMatchObject({ UserName: A.username });
+  expect((await rig.ask(path, { as: credentialsOf("b") })).status).toBe(404);
+  expect((await rig.ask(path, { as: credentialsOf("b"), method: "DELETE" })).status).toBe(404);
+  expect((await rig.ask(path, { ...as, method: "DELETE" })).status).toBe(204);
+  expect((await rig.ask(SYSTEMS, as)).status).toBe(401);
+});
+
+test.each([
+  ["no texts", { UserName: 1, Password: "x" }],
+  ["no user", { Password: "x" }],
+  ["an empty user", { UserName: "", Password: "x" }],
+  ["an endless password", { UserName: "a", Password: "x".repeat(1_025) }],
+])("listSessionEndpoints() gives no session for %s", async (_title, body) => {
+  const { ask } = createRig();
+  expect((await ask(SESSIONS, { method: "POST", body })).status).toBe(400);
+});

@@ -1,0 +1,105 @@
+/**
+ * Machines in memory, behind a Redfish service.
+ * @module
+ */
+import type {
+  Answer,
+  Credentials,
+  OverrideChange,
+  RedfishBackend,
+  SystemAction,
+  SystemReading,
+} from "../../../lib/http/redfish/backend.ts";
+
+/** A machine with its user and password. */
+export interface MemorySystem extends SystemReading {
+  readonly credentials: Credentials;
+}
+
+/** A machine that is off, with user and password of its own. */
+export function makeSystem(id: string, more: Partial<MemorySystem> = {}): MemorySystem {
+  return {
+    id,
+    name: `vm-${id}`,
+    power: "stopped",
+    boot: { duration: "never" },
+    firmware: "uefi",
+    cpus: 4,
+    memoryBytes: 8 * 2 ** 30,
+    interfaces: [{ mac: "52:54:00:00:00:01", network: "oam" }, { mac: "52:54:00:00:00:02" }],
+    credentials: { username: `user-${id}`, password: `password-${id}` },
+    ...more,
+  };
+}
+
+/** A cloud in memory. */
+export class MemoryBackend implements RedfishBackend {
+  readonly systems: Map<string, MemorySystem>;
+  /** What was asked for, in order: `a on`. */
+  readonly asked: string[] = [];
+  isLeader = true;
+  /** The answer to every change, in place of doing it. */
+  refusal: Exclude<Answer<never>, { kind: "done" }> | undefined;
+  /** Whether nothing is answered at all. */
+  isStuck = false;
+
+  constructor(systems: readonly MemorySystem[]) {
+    this.systems = new Map(systems.map((one) => [one.id, one]));
+  }
+
+  isLeading(): boolean {
+    return this.isLeader;
+  }
+
+  findSystems({ username, password }: Credentials): Promise<Answer<readonly string[]>> {
+    const own = [...this.systems.values()].filter(
+      ({ credentials }) => credentials.username === username && credentials.password === password,
+    );
+    return this.#answer(own.map(({ id }) => id));
+  }
+
+  read(id: string): Promise<Answer<SystemReading | undefined>> {
+    return this.#answer(this.systems.get(id));
+  }
+
+  reset(id: string, action: SystemAction): Promise<Answer<void>> {
+    return this.#change(id, `${id} ${action}`, (system) => ({ ...system, ...POWER[action] }));
+  }
+
+  setBoot(id: string, change: OverrideChange): Promise<Answer<void>> {
+    return this.#change(id, `${id} ${JSON.stringify(change)}`, (system) => {
+      const { device = system.boot.device, duration = system.boot.duration } = change;
+      const isOver = device === undefined || device === "none" || duration === "never";
+      return { ...system, boot: isOver ? { duration: "never" } : { device, duration } };
+    });
+  }
+
+  async #change(
+    id: string,
+    asked: string,
+    toNext: (system: MemorySystem) => MemorySystem,
+  ): Promise<Answer<void>> {
+    this.asked.push(asked);
+    const system = this.systems.get(id);
+    if (this.refusal) return this.refusal;
+    if (system) this.systems.set(id, toNext(system));
+    return await this.#answer(undefined);
+  }
+
+  #answer<T>(value: T): Promise<Answer<T>> {
+    return this.isStuck ? new Promise(() => {}) : Promise.resolve({ kind: "done", value });
+  }
+}
+
+/** A system that starts uses up its override. */
+const STARTED = { power: "running", boot: { duration: "never" } } as const;
+const POWER: Readonly<Record<SystemAction, Partial<MemorySystem>>> = {
+  on: STARTED,
+  restart: STARTED,
+  gracefulRestart: STARTED,
+  cycle: STARTED,
+  off: { power: "stopped" },
+  gracefulOff: { power: "stopped" },
+  pause: { power: "paused" },
+  resume: { power: "running" },
+};
