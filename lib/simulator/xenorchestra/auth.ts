@@ -5,12 +5,15 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
+import type { Privilege } from "./access/privileges.ts";
 
 /** A user of the simulated Xen Orchestra. */
 export interface XoUser {
   readonly id: string;
   readonly username: string;
   readonly password: string;
+  /** The rights of its role. @default {those of an administrator} */
+  readonly privileges?: readonly Privilege[];
 }
 
 /** A token as the API shows it. Times in milliseconds since the epoch. */
@@ -105,6 +108,15 @@ export class Auth {
     for (const token of this.#tokens.values()) {
       if (token.user_id === before?.id) this.revoke(token.id);
     }
+  }
+
+  /** Gives a user other rights. @param privileges Absent: those of an administrator */
+  setPrivileges(username: string, privileges?: readonly Privilege[]): void {
+    this.#users = this.#users.map((user) => {
+      if (user.username !== username) return user;
+      const { privileges: _before, ...rest } = user;
+      return { ...rest, ...(privileges && { privileges }) };
+    });
   }
 
   /** Removes a token. */

@@ -2,7 +2,8 @@
  * Sends server-sent events like Xen Orchestra: streams, their subscriptions, and the events after a change.
  *
  * Like xo-server 5.207: it sends no events about older objects, sends an update only if a subscribed field differs, and
- * removes each object of a lost pool. It checks rights only when a stream opens.
+ * removes each object of a lost pool. It never says that a task or a VM from a template was added. It checks rights
+ * only when a stream opens.
  * @module
  */
 import { randomUUID } from "node:crypto";
@@ -49,7 +50,7 @@ const PING_PERIOD_MS = 30_000;
 /** If the queue of a reader is longer, its connection is closed. */
 const QUEUE_BYTES_MAX = 20 * 1024 * 1024;
 /** Types that can be subscribed to but never have events here. */
-const QUIET_TYPES: ReadonlySet<string> = new Set(["alarm", "task", "message", "SR", "VDI", "VBD"]);
+const QUIET_TYPES: ReadonlySet<string> = new Set(["alarm", "message"]);
 
 /** All streams of one simulated Xen Orchestra. */
 export class EventHub {
@@ -183,18 +184,35 @@ export class EventHub {
       const after = this.#take(stream, subscription);
       subscription.shown = after;
       for (const [id, object] of after) {
-        const old = before.get(id);
+        const old = before.get(id) ?? this.#findBefore(id, subscription);
         if (old === undefined) this.#change(stream, "add", type, object);
         else if (old !== object) this.#change(stream, "update", type, object);
       }
       for (const [id, object] of before) {
-        if (!after.has(id)) this.#change(stream, "remove", type, object);
+        if (!after.has(id) && !this.#isProvisioned(id, subscription)) {
+          this.#change(stream, "remove", type, object);
+        }
       }
     }
     const nowMs = this.#options.clock.monotonic();
     if (nowMs < stream.pingAtMs.next) return;
     stream.pingAtMs.next += PING_PERIOD_MS;
     this.#send(stream, "ping", { ping: this.#options.clock.now() });
+  }
+
+  /**
+   * What clients know of an object that is new in its collection, though they get no event that it was added: a task,
+   * and a machine that was a template. They get an update only if a field differs from that.
+   */
+  #findBefore(id: string, { collection, fields }: Subscription): string | undefined {
+    if (collection === "tasks") return "";
+    const template = collection === "vms" ? this.#options.state.findProvisioned(id) : undefined;
+    return template && toText(template, fields);
+  }
+
+  /** A template that became a machine is not removed, as far as clients learn. */
+  #isProvisioned(id: string, { collection }: Subscription): boolean {
+    return collection === "vm-templates" && this.#options.state.findProvisioned(id) !== undefined;
   }
 
   #change(stream: Stream, event: string, type: string, object: string): void {

@@ -8,6 +8,12 @@ import { FaultSwitches, type Limit } from "../fault_switches.ts";
 export type Fault =
   /** The connection is reset without an answer. */
   | { readonly kind: "reset" }
+  /** The request is carried out, then the connection is reset without an answer. */
+  | { readonly kind: "resetAfter" }
+  /** The request is carried out and never answered; the connection stays open. */
+  | { readonly kind: "hangAfter" }
+  /** A proxy sends the request twice, and passes on the second answer. */
+  | { readonly kind: "repeat" }
   /** The request is never answered; the connection stays open. */
   | { readonly kind: "hang" }
   /** The head and half of the right body are sent, then the connection ends. */

@@ -51,9 +51,21 @@ export class Front {
     request.headers.delete(NON_ADMIN_HEADER);
     if (fault?.kind === "nonAdmin") request.headers.set(NON_ADMIN_HEADER, "true");
     const replaced = fault && toFaultReply(fault, method, pathname);
-    const response = replaced ?? (await this.#options.answer(request));
+    const [first, second] = fault?.kind === "repeat" ? await copyTwice(request) : [request];
+    if (second !== undefined) await this.#options.answer(second);
+    const response = replaced ?? (await this.#options.answer(first));
+    if (fault?.kind === "resetAfter") return { kind: "reset" };
+    if (fault?.kind === "hangAfter") return { kind: "hang" };
     return { kind: "reply", response, isHalf: fault?.kind === "halfBody" };
   }
+}
+
+/** A body can be read only once. */
+async function copyTwice(request: Request): Promise<readonly [Request, Request]> {
+  const { url, method, headers } = request;
+  const body = await request.arrayBuffer();
+  const init = { method, headers, ...(body.byteLength > 0 && { body }) };
+  return [new Request(url, init), new Request(url, init)];
 }
 
 function toFaultReply(fault: Fault, method: string, path: string): Response | undefined {

@@ -11,6 +11,7 @@ import { COLLECTIONS, isCollection, type Collection, type XoRecord } from "./rec
 import { toForbidden, toJson, toNotFound, toUnknownRoute } from "./replies.ts";
 import type { EventHub } from "./events.ts";
 import type { XenOrchestraState } from "./state.ts";
+import { isAllowed } from "./access/privileges.ts";
 import type { Backend } from "./writes/backend.ts";
 import { BASE, type Env } from "./writes/routes/route.ts";
 import { addWrites } from "./writes/routes/mod.ts";
@@ -69,7 +70,7 @@ function list(c: Context<Env>, { state }: RoutesOptions): Response {
   }
   const limit = toLimit(c.req.query("limit"));
   if (typeof limit !== "number") return limit;
-  const records = c.req.header(NON_ADMIN_HEADER) === undefined ? state.list(collection) : [];
+  const records = state.list(collection).filter((record) => canRead(c, collection, record));
   const filter = c.req.query("filter") ?? "";
   try {
     const found = filter === "" ? records : records.filter(parseFilter(filter));
@@ -89,9 +90,15 @@ function read(c: Context<Env>, { state }: RoutesOptions): Response {
   const { type, resource } = COLLECTIONS[collection];
   const record = state.read(collection, id);
   if (record === undefined) return toNotFound(id, type);
-  const isForbidden = c.req.header(NON_ADMIN_HEADER) !== undefined || state.isForbidden(id);
+  const isForbidden = state.isForbidden(id) || !canRead(c, collection, record);
   if (isForbidden) return toForbidden(id, resource);
   return toJson(record, 200, c.req.raw);
+}
+
+function canRead(c: Context<Env>, collection: Collection, object: XoRecord): boolean {
+  if (c.req.header(NON_ADMIN_HEADER) !== undefined) return false;
+  const { resource } = COLLECTIONS[collection];
+  return isAllowed(c.get("user")?.privileges, { resource, action: "read", object });
 }
 
 function addUsers(app: Hono<Env>, { auth }: RoutesOptions): void {
@@ -131,8 +138,9 @@ function addUsers(app: Hono<Env>, { auth }: RoutesOptions): void {
     const user = c.get("user");
     if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
     if (c.req.param("id") !== user.id) return toNotFound(c.req.param("id"), "user");
-    const { id, username } = user;
-    return toJson({ email: username, permission: "admin", groups: [], id, name: username });
+    const { id, username, privileges } = user;
+    const permission = privileges === undefined ? "admin" : "none";
+    return toJson({ email: username, permission, groups: [], id, name: username });
   });
 }
 

@@ -76,6 +76,48 @@ describe("EventHub", () => {
   });
   afterEach(() => bench.stop.abort(new Error("the test is over")));
 
+  test("tells of a VM from a template only an update, and none of fields that stay", async () => {
+    const id = bench.state.addVm({ name: "vino-1", poolId: poolIds.paris });
+    bench.state.makeTemplate(id);
+    await bench.subscribe({ collection: "VM", fields: ["id", "name_label"] });
+    expect(await bench.follow(200)).toEqual([]);
+    bench.state.provision(id);
+    expect(await bench.follow(200)).toEqual([]);
+    bench.state.setVm(id, { name_label: "vino-2" });
+    expect(await bench.follow(200)).toMatchObject([{ event: "update", data: { id } }]);
+    bench.state.removeVm(id);
+    expect(await bench.follow(200)).toMatchObject([{ event: "remove", data: { id } }]);
+  });
+
+  test("tells of all fields of a VM from a template as an update, and keeps the template", async () => {
+    const id = bench.state.addVm({ name: "vino-1", poolId: poolIds.paris });
+    bench.state.makeTemplate(id);
+    await bench.subscribe({ collection: "VM" });
+    await bench.subscribe({ collection: "VM-template", fields: ["id"] });
+    bench.state.provision(id);
+    const events = await bench.follow(200);
+    expect(events.map(({ event, data }) => [event, data["$subscription"]])).toEqual([
+      ["update", "VM"],
+    ]);
+  });
+
+  test("tells of a VM from a template as of any other after its pool was lost", async () => {
+    const id = bench.state.addVm({ name: "vino-1", poolId: poolIds.paris });
+    bench.state.makeTemplate(id);
+    bench.state.provision(id);
+    bench.state.dropPool(poolIds.paris);
+    await bench.subscribe({ collection: "VM", fields: ["id"] });
+    bench.state.restorePool(poolIds.paris);
+    const added = (await bench.follow(200)).filter(({ data }) => data["id"] === id);
+    expect(added).toMatchObject([{ event: "add" }]);
+  });
+
+  test("tells of a task only updates", async () => {
+    await bench.subscribe({ collection: "task", fields: ["id", "status"] });
+    bench.state.put("tasks", { id: "t", status: "pending" });
+    expect(await bench.follow(200)).toMatchObject([{ event: "update", data: { id: "t" } }]);
+  });
+
   test("begins a stream with its ID, and pings every 30 s", async () => {
     expect(bench.events.map(({ event }) => event)).toEqual(["init"]);
     expect(bench.id).toMatch(/^[0-9a-f-]{36}$/);

@@ -32,6 +32,9 @@ describe("Front", () => {
     ["hang", { kind: "hang" }, "hang"],
     ["reset", { kind: "reset" }, "reset"],
     ["halfBody", { kind: "halfBody" }, "200 half right"],
+    ["resetAfter", { kind: "resetAfter" }, "reset"],
+    ["hangAfter", { kind: "hangAfter" }, "hang"],
+    ["repeat", { kind: "repeat" }, "200 right"],
     ["json", { kind: "json", body: [] }, "200 []"],
   ] as const)("Front.answer() says what %s makes of a request", async (_name, fault, expected) => {
     const { front, faults } = createFront();
@@ -39,6 +42,24 @@ describe("Front", () => {
 
     expect(await describeOutcome(await front.answer(toRequest()))).toBe(expected);
   });
+
+  test.each([
+    ["reset", 0],
+    ["resetAfter", 1],
+    ["hangAfter", 1],
+    ["repeat", 2],
+  ] as const)(
+    "Front.answer() carries a request with fault %s out %i times",
+    async (kind, times) => {
+      const { front, faults, seen } = createFront();
+      faults.set({ kind });
+      const body = JSON.stringify({ name: "vino-1" });
+      await front.answer(new Request("http://memory/rest/v0/vms", { method: "POST", body }));
+
+      expect(seen).toHaveLength(times);
+      for (const request of seen) expect(await request.text()).toBe(body);
+    },
+  );
 
   test("Front.answer() is late by a delay, and says so meanwhile", async () => {
     const { front, faults, clock } = createFront();

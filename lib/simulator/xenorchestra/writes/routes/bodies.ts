@@ -24,28 +24,27 @@ export interface BodyShape {
 /** JSON bodies are no larger. */
 const BYTES_MAX = 100 * 1024;
 
-/** A body that is as it must be, or the answer that refuses it. */
-export async function readBody<T>(
+/** Reads the JSON of a body, or the answer that refuses it. */
+export async function readBody(
   request: Request,
-  shape: BodyShape,
-): Promise<{ readonly body: T } | { readonly refusal: Response }> {
+): Promise<{ readonly body: unknown } | { readonly refusal: Response }> {
   const text = await request.text();
   if (Buffer.byteLength(text) > BYTES_MAX) {
     return { refusal: toJson({ error: "request entity too large" }, 500) };
   }
-  let body: unknown;
   try {
-    body = text === "" ? {} : JSON.parse(text);
+    return { body: text === "" ? {} : JSON.parse(text) };
   } catch (error) {
     return { refusal: toJson({ error: error instanceof Error ? error.message : "" }, 500) };
   }
+}
+
+/** The answer that refuses a body; `undefined` if it is as it must be. */
+export function checkBody(body: unknown, shape: BodyShape): Response | undefined {
   const issues: Record<string, object> = {};
   checkObject(body, shape, "body", issues);
-  if (Object.keys(issues).length > 0) {
-    return { refusal: toJson({ error: issues, data: {} }, 422) };
-  }
-  // Its shape was just checked.
-  return { body: body as T };
+  const isRight = Object.keys(issues).length === 0;
+  return isRight ? undefined : toJson({ error: issues, data: {} }, 422);
 }
 
 function checkObject(

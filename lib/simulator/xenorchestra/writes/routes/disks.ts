@@ -6,15 +6,21 @@ import type { Context, Hono } from "hono";
 import type { XoRecord } from "../../records.ts";
 import { toOperation, type Backend, type Work } from "../backend.ts";
 import type { BodyShape } from "./bodies.ts";
-import { attachDisk, createDisk, destroyDisk, dropAttachment, growDisk } from "../steps/disks.ts";
+import {
+  attachDisk,
+  createDisk,
+  destroyDisk,
+  type DiskWish,
+  dropAttachment,
+  growDisk,
+} from "../steps/disks.ts";
 import { XapiError } from "../errors.ts";
-import { BASE, type Env, toBodyHandler, toDone, toHandler, toMade } from "./route.ts";
-import { toJson, toUnknownRoute } from "../../replies.ts";
+import { BASE, type Env, toDone, toMade, toNeed, createRoute } from "./route.ts";
 
 interface VdiBody {
   readonly srId: string;
   readonly virtual_size: number;
-  readonly name_label: string;
+  readonly name_label?: string;
   readonly name_description?: string;
   readonly tags?: string[];
   readonly other_config?: Record<string, unknown>;
@@ -57,7 +63,7 @@ const ATTACH: BodyShape = {
   userdevice: { type: "string" },
 };
 
-const RAW = ".raw";
+const RAW = /\.raw$/;
 
 /** Adds them. */
 export function addDiskRoutes(app: Hono<Env>, backend: Backend): void {
@@ -70,47 +76,64 @@ export function addDiskRoutes(app: Hono<Env>, backend: Backend): void {
 function addCreation(app: Hono<Env>, backend: Backend): void {
   app.post(
     `${BASE}/vdis`,
-    toBodyHandler<VdiBody>(backend, CREATE, async (_c, work, body) => {
-      const disk = await createDisk(work, {
-        name: body.name_label,
-        sizeBytes: body.virtual_size,
-        sr: work.find("srs", body.srId, "SR"),
-        description: body.name_description ?? "",
-        tags: body.tags ?? [],
-        otherConfig: body.other_config ?? {},
-      });
-      return toMade("vdis", disk, true);
+    createRoute<VdiBody>(backend, {
+      toNeeds: (_c, _work, object) => [{ resource: "vdi", action: "create", object }],
+      shape: CREATE,
+      handle: async (_c, work, body) => {
+        const disk = await createDisk(work, {
+          name: body.name_label ?? "",
+          sizeBytes: body.virtual_size,
+          sr: work.find("srs", body.srId, "SR"),
+          description: body.name_description ?? "",
+          tags: body.tags ?? [],
+          otherConfig: body.other_config ?? {},
+        });
+        return toMade("vdis", disk, true);
+      },
     }),
   );
 }
 
 function addContents(app: Hono<Env>, backend: Backend): void {
+  const findSr = (c: Context<Env>, work: Work) => work.find("srs", c.req.param("id"), "SR");
   app.post(
     `${BASE}/srs/:id/vdis`,
-    toHandler(backend, async (c, work) => {
-      const sr = work.find("srs", c.req.param("id"), "SR");
-      const content = new Uint8Array(await c.req.arrayBuffer());
-      const name = c.req.query("name_label") ?? "";
-      const description = c.req.query("name_description") ?? "";
-      const disk = await createDisk(work, { name, sizeBytes: content.length, sr, description });
-      await fill(work, disk, content).catch(async (error: unknown) => {
-        work.life.throwIfAborted();
-        await destroyDisk(work, disk).catch(() => work.life.throwIfAborted());
-        throw error;
-      });
-      return toMade("vdis", disk, true);
+    createRoute(backend, {
+      toNeeds: (c, work) => [toNeed("sr", "import:vdi", findSr(c, work))],
+      handle: async (c, work) => {
+        const content = new Uint8Array(await c.req.arrayBuffer());
+        const name = c.req.query("name_label") ?? "";
+        const description = c.req.query("name_description") ?? "";
+        const wish = { name, sizeBytes: content.length, sr: findSr(c, work), description };
+        return toMade("vdis", await createFilled(work, wish, content), true);
+      },
     }),
   );
+  const findFile = (c: Context<Env>, work: Work) =>
+    work.find("vdis", (c.req.param("file") ?? "").replace(RAW, ""), "VDI");
   app.put(
-    `${BASE}/vdis/:file`,
-    toHandler(backend, async (c, work) => {
-      const file = c.req.param("file") ?? "";
-      if (!file.endsWith(RAW)) return toUnknownRoute(c.req.method, c.req.path);
-      const disk = work.find("vdis", file.slice(0, -RAW.length), "VDI");
-      await fill(work, disk, new Uint8Array(await c.req.arrayBuffer()));
-      return toDone();
+    `${BASE}/vdis/:file{.+\\.raw}`,
+    createRoute(backend, {
+      toNeeds: (c, work) => [toNeed("vdi", "import-content", findFile(c, work))],
+      handle: async (c, work) => {
+        await fill(work, findFile(c, work), new Uint8Array(await c.req.arrayBuffer()));
+        return toDone();
+      },
     }),
   );
+}
+
+/** A disk that cannot be filled is removed again. */
+async function createFilled(work: Work, wish: DiskWish, content: Uint8Array): Promise<XoRecord> {
+  const disk = await createDisk(work, wish);
+  try {
+    await fill(work, disk, content);
+  } catch (error) {
+    work.life.throwIfAborted();
+    await destroyDisk(work, disk).catch(() => work.life.throwIfAborted());
+    throw error;
+  }
+  return disk;
 }
 
 async function fill(work: Work, disk: XoRecord, content: Uint8Array): Promise<void> {
@@ -121,23 +144,30 @@ async function fill(work: Work, disk: XoRecord, content: Uint8Array): Promise<vo
 }
 
 function addChanges(app: Hono<Env>, backend: Backend): void {
+  const find = (c: Context<Env>, work: Work) => work.find("vdis", c.req.param("id"), "VDI");
   app.patch(
     `${BASE}/vdis/:id`,
-    toBodyHandler<VdiPatch>(backend, PATCH, async (c, work, body) => {
-      const disk = work.find("vdis", c.req.param("id"), "VDI");
-      const { size, ...texts } = body;
-      if (size !== undefined) await growDisk(work, disk, size);
-      for (const [field, text] of Object.entries(texts)) {
-        await work.call(toOperation(`VDI.set_${field}`, disk), () => (disk[field] = text));
-      }
-      return toDone();
+    createRoute<VdiPatch>(backend, {
+      toNeeds: (c, work) => [toNeed("vdi", "update", find(c, work))],
+      shape: PATCH,
+      handle: async (c, work, { size, ...texts }) => {
+        const disk = find(c, work);
+        if (size !== undefined) await growDisk(work, disk, size);
+        for (const [field, text] of Object.entries(texts)) {
+          await work.call(toOperation(`VDI.set_${field}`, disk), () => (disk[field] = text));
+        }
+        return toDone();
+      },
     }),
   );
   app.delete(
     `${BASE}/vdis/:id`,
-    toHandler(backend, async (c, work) => {
-      await destroyDisk(work, work.find("vdis", c.req.param("id"), "VDI"));
-      return toDone();
+    createRoute(backend, {
+      toNeeds: (c, work) => [toNeed("vdi", "delete", find(c, work))],
+      handle: async (c, work) => {
+        await destroyDisk(work, find(c, work));
+        return toDone();
+      },
     }),
   );
 }
@@ -145,26 +175,32 @@ function addChanges(app: Hono<Env>, backend: Backend): void {
 function addAttachments(app: Hono<Env>, backend: Backend): void {
   app.post(
     `${BASE}/vbds`,
-    toBodyHandler<VbdBody>(backend, ATTACH, async (_c, work, body) => {
-      const vm = work.find("vms", body.VM, "VM");
-      const vbd = await attachDisk(work, vm, work.find("vdis", body.VDI, "VDI"), {
-        isReadOnly: body.mode === "RO",
-        isBootable: body.bootable ?? false,
-        ...(body.userdevice !== undefined && { position: body.userdevice }),
-      });
-      return toMade("vbds", vbd, true);
+    createRoute<VbdBody>(backend, {
+      toNeeds: (_c, _work, object) => [{ resource: "vbd", action: "create", object }],
+      shape: ATTACH,
+      handle: async (_c, work, body) => {
+        const vm = work.find("vms", body.VM, "VM");
+        const vbd = await attachDisk(work, vm, work.find("vdis", body.VDI, "VDI"), {
+          isReadOnly: body.mode === "RO",
+          isBootable: body.bootable ?? false,
+          ...(body.userdevice !== undefined && { position: body.userdevice }),
+        });
+        return toMade("vbds", vbd, true);
+      },
     }),
   );
+  const find = (c: Context<Env>, work: Work) => work.find("vbds", c.req.param("id"), "VBD");
   app.delete(
     `${BASE}/vbds/:id`,
-    toHandler(backend, async (c, work) => await detach(c, work)),
+    createRoute(backend, {
+      toNeeds: (c, work) => [toNeed("vbd", "delete", find(c, work))],
+      handle: async (c, work) => {
+        const vbd = find(c, work);
+        const vm = work.find("vms", String(vbd["VM"]), "VM");
+        const { state } = work;
+        await work.call(toOperation("VBD.destroy", vbd, { vm }), () => dropAttachment(state, vbd));
+        return toDone();
+      },
+    }),
   );
-}
-
-async function detach(c: Context<Env>, work: Work): Promise<Response> {
-  const vbd = work.find("vbds", c.req.param("id"), "VBD");
-  const vm = work.state.all("vms").get(String(vbd["VM"]));
-  if (vm === undefined) return toJson({ error: "no such VM" }, 404);
-  await work.call(toOperation("VBD.destroy", vbd, { vm }), () => dropAttachment(work.state, vbd));
-  return toDone();
 }

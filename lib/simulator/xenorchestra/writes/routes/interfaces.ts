@@ -2,12 +2,13 @@
  * The routes of virtual interfaces.
  * @module
  */
-import type { Hono } from "hono";
-import { toOperation, type Backend } from "../backend.ts";
+import type { Context, Hono } from "hono";
+import type { XoRecord } from "../../records.ts";
+import { toOperation, type Backend, type Work } from "../backend.ts";
 import type { BodyShape } from "./bodies.ts";
 import { toRecord } from "../steps/disks.ts";
 import { createInterface, destroyInterface } from "../steps/interfaces.ts";
-import { BASE, type Env, toBodyHandler, toDone, toHandler, toMade } from "./route.ts";
+import { BASE, type Env, toDone, toMade, toNeed, createRoute } from "./route.ts";
 
 interface VifBody {
   readonly vmId: string;
@@ -44,39 +45,53 @@ const PATCH: BodyShape = {
 export function addInterfaceRoutes(app: Hono<Env>, backend: Backend): void {
   app.post(
     `${BASE}/vifs`,
-    toBodyHandler<VifBody>(backend, CREATE, async (_c, work, body) => {
-      const vm = work.find("vms", body.vmId, "VM");
-      const network = work.find("networks", body.networkId, "network");
-      const vif = await createInterface(work, vm, {
-        network,
-        ...(body.device !== undefined && { device: body.device }),
-        ...(body.MAC !== undefined && { mac: body.MAC }),
-        ...(body.MTU !== undefined && { mtu: body.MTU }),
-        ...(body.ipv4_allowed && { ipv4: body.ipv4_allowed }),
-        ...(body.ipv6_allowed && { ipv6: body.ipv6_allowed }),
-        ...(body.locking_mode !== undefined && { lockingMode: body.locking_mode }),
-      });
-      return toMade("vifs", vif, false);
+    createRoute<VifBody>(backend, {
+      toNeeds: (_c, _work, object) => [{ resource: "vif", action: "create", object }],
+      shape: CREATE,
+      handle: async (_c, work, body) => {
+        const vm = work.find("vms", body.vmId, "VM");
+        const network = work.find("networks", body.networkId, "network");
+        const vif = await createInterface(work, vm, {
+          network,
+          ...(body.device !== undefined && { device: body.device }),
+          ...(body.MAC !== undefined && { mac: body.MAC }),
+          ...(body.MTU !== undefined && { mtu: body.MTU }),
+          ...(body.ipv4_allowed && { ipv4: body.ipv4_allowed }),
+          ...(body.ipv6_allowed && { ipv6: body.ipv6_allowed }),
+          ...(body.locking_mode !== undefined && { lockingMode: body.locking_mode }),
+        });
+        return toMade("vifs", vif, false);
+      },
     }),
   );
   app.patch(
     `${BASE}/vifs/:id`,
-    toBodyHandler<Record<string, unknown>>(backend, PATCH, async (c, work, body) => {
-      const vif = work.find("vifs", c.req.param("id"), "VIF");
-      const { networkId, ...fields } = body;
-      const vm = toRecord(work.state, "vms", String(vif["$VM"]));
-      await work.call(toOperation("VIF.set", vif, { vm }), () => {
-        Object.assign(vif, fields, networkId === undefined ? {} : { $network: networkId });
-      });
-      return toDone();
+    createRoute<Record<string, unknown>>(backend, {
+      toNeeds: (c, work) => [toNeed("vif", "update", find(c, work))],
+      shape: PATCH,
+      handle: async (c, work, { networkId, ...fields }) => {
+        const vif = find(c, work);
+        const vm = toRecord(work.state, "vms", String(vif["$VM"]));
+        await work.call(toOperation("VIF.set", vif, { vm }), () => {
+          Object.assign(vif, fields, networkId === undefined ? {} : { $network: networkId });
+        });
+        return toDone();
+      },
     }),
   );
   app.delete(
     `${BASE}/vifs/:id`,
-    toHandler(backend, async (c, work) => {
-      const vif = work.find("vifs", c.req.param("id"), "VIF");
-      await destroyInterface(work, vif, toRecord(work.state, "vms", String(vif["$VM"])));
-      return toDone();
+    createRoute(backend, {
+      toNeeds: (c, work) => [toNeed("vif", "delete", find(c, work))],
+      handle: async (c, work) => {
+        const vif = find(c, work);
+        await destroyInterface(work, vif, toRecord(work.state, "vms", String(vif["$VM"])));
+        return toDone();
+      },
     }),
   );
+}
+
+function find(c: Context<Env>, work: Work): XoRecord {
+  return work.find("vifs", c.req.param("id"), "VIF");
 }

@@ -3,11 +3,12 @@
  * @module
  */
 import type { Context } from "hono";
+import { findMissing, type Need } from "../../access/privileges.ts";
 import type { XoUser } from "../../auth.ts";
 import { toJson } from "../../replies.ts";
 import type { XoRecord } from "../../records.ts";
 import { type Backend, Work } from "../backend.ts";
-import { type BodyShape, readBody } from "./bodies.ts";
+import { type BodyShape, checkBody, readBody } from "./bodies.ts";
 import { toErrorReply } from "../errors.ts";
 
 /** Where all paths begin. */
@@ -19,19 +20,36 @@ export interface Env {
 }
 
 /** Answers a request of a signed-in user. */
-export type Handler = (c: Context<Env>, work: Work) => Promise<Response>;
+export type Handler<T> = (c: Context<Env>, work: Work, body: T) => Promise<Response>;
 
-/** Makes a route of a handler. Errors of actions become answers. */
-export function toHandler(
+/** A route, except how it is reached. */
+export interface RouteOptions<T> {
+  /** Rights that it needs. The body is not checked yet. */
+  readonly toNeeds: (c: Context<Env>, work: Work, body: unknown) => readonly Need[];
+  /** What the body may have. Absent: it is not looked at. */
+  readonly shape?: BodyShape;
+  readonly handle: Handler<T>;
+}
+
+/** Makes a route: first who asks, then their rights, then the body. Errors of actions become answers. */
+export function createRoute<T = undefined>(
   backend: Backend,
-  handler: Handler,
+  { toNeeds, shape, handle }: RouteOptions<T>,
 ): (c: Context<Env>) => Promise<Response> {
-  return async (c: Context<Env>): Promise<Response> => {
+  return async (c) => {
     const user = c.get("user");
     if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
     const work = new Work(backend, user.id);
     try {
-      return await handler(c, work);
+      const read = shape && (await readBody(c.req.raw));
+      if (read !== undefined && "refusal" in read) return read.refusal;
+      const missingPrivileges = findMissing(user.privileges, toNeeds(c, work, read?.body));
+      if (missingPrivileges.length > 0) {
+        return toJson({ error: "not enough privileges", data: { missingPrivileges } }, 403);
+      }
+      const refusal = shape && checkBody(read?.body, shape);
+      // Its shape was just checked.
+      return refusal ?? (await handle(c, work, read?.body as T));
     } catch (error) {
       // The process that took the request is gone, so the client gets no answer.
       work.life.throwIfAborted();
@@ -41,16 +59,9 @@ export function toHandler(
   };
 }
 
-/** Makes a route that takes a body. */
-export function toBodyHandler<T>(
-  backend: Backend,
-  shape: BodyShape,
-  handler: (c: Context<Env>, work: Work, body: T) => Promise<Response>,
-): (c: Context<Env>) => Promise<Response> {
-  return toHandler(backend, async (c, work) => {
-    const read = await readBody<T>(c.req.raw, shape);
-    return "refusal" in read ? read.refusal : await handler(c, work, read.body);
-  });
+/** What a request needs for one object. */
+export function toNeed(resource: string, action: string, object: XoRecord): Need {
+  return { resource, action, objectId: object.id, object };
 }
 
 /** Done, nothing to say. */

@@ -5,7 +5,7 @@
 import type { Hono } from "hono";
 import { toJson } from "../../replies.ts";
 import type { Backend } from "../backend.ts";
-import { BASE, type Env, toDone, toHandler } from "./route.ts";
+import { BASE, type Env, toDone, toNeed, createRoute } from "./route.ts";
 
 /** Adds them. */
 export function addTaskRoutes(app: Hono<Env>, backend: Backend): void {
@@ -24,9 +24,11 @@ export function addTaskRoutes(app: Hono<Env>, backend: Backend): void {
   });
   app.post(
     `${BASE}/tasks/:id/actions/abort`,
-    toHandler(backend, (c, work) => {
-      work.find("tasks", c.req.param("id"), "task");
-      return Promise.resolve(toDone());
+    createRoute(backend, {
+      toNeeds: (c, work) => [
+        toNeed("task", "abort", work.find("tasks", c.req.param("id"), "task")),
+      ],
+      handle: () => Promise.resolve(toDone()),
     }),
   );
 }

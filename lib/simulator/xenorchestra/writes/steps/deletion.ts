@@ -6,6 +6,7 @@ import type { XoRecord } from "../../records.ts";
 import { toOperation, type Work } from "../backend.ts";
 import { destroyDisk, dropAttachment, listAttachments, toHandleInvalid } from "./disks.ts";
 import { dropInterface, listInterfaces } from "./interfaces.ts";
+import { dropSnapshots } from "./snapshots.ts";
 import { noSuchObject, XoError } from "../errors.ts";
 
 /** Deletes as `DELETE /vms/{id}` does. @throws {XoError} 403 if it is blocked */
@@ -45,13 +46,12 @@ export async function destroyMachine(work: Work, vm: XoRecord): Promise<void> {
     for (const vif of listInterfaces(state, vm.id)) dropInterface(state, vif);
     state.remove(collection, vm.id);
   });
+  await dropSnapshots(work, vm);
   for (const id of vdiIds) {
     const vdi = state.all("vdis").get(String(id));
     const isShared = [...state.all("vbds").values()].some((vbd) => vbd["VDI"] === id);
     if (vdi === undefined || isShared) continue;
-    await destroyDisk(work, vdi, vm).catch((error: unknown) => {
-      if (work.life.aborted) throw error;
-    });
+    await destroyDisk(work, vdi, vm).catch(() => work.life.throwIfAborted());
   }
 }
 

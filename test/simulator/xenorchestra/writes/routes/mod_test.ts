@@ -11,7 +11,8 @@ test("addWrites() refuses each change of a client that is not signed in", async 
   const changes = app.routes.filter(({ method }) => method !== "GET" && method !== "ALL");
   expect(changes.length).toBeGreaterThan(20);
   for (const { method, path } of changes) {
-    expect((await app.request(path, { method })).status).toBe(401);
+    const reply = await app.request(path.replace(/:file\{.*\}/, "a.raw"), { method });
+    expect(reply.status).toBe(401);
   }
   rig.stop();
 });
