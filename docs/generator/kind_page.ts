@@ -26,7 +26,13 @@ export function renderKindPage({ crd, about, conditions }: KindDefinition): stri
   const fields = listFields(schema.openAPIV3Schema, "");
   const below = (part: string): readonly Field[] =>
     fields.filter(({ path }) => path.startsWith(`${part}.`));
+  const status = below("status");
   const [short = names.plural] = names.shortNames;
+  const parts = [
+    describeChecks(fields, conditions.length > 0),
+    ...renderStatus(status),
+    ...renderConditions(conditions),
+  ];
   return `${GENERATED_NOTE}
 
 # ${names.kind}s
@@ -40,29 +46,39 @@ ${toTable(
   ["column", "meaning"],
   additionalPrinterColumns.map(({ name, description }) => [toCode(name), description]),
 )}
-## What you write
+## ${status.length > 0 ? "What you write" : "Its fields"}
 
 ${toFieldTable(below("spec"))}
-The API server refuses other values. Since Kubernetes 1.25 it also checks these rules. Landfall checks all of it again:
-an object that breaks a rule gets the condition \`Ready\` with the reason \`InvalidSpec\`, and changes nothing.
+${parts.join("\n")}`;
+}
 
-${toTable(["where", "rule"], fields.flatMap(toRules))}
-## What Landfall writes
+function describeChecks(fields: readonly Field[], hasConditions: boolean): string {
+  const rules = fields.flatMap(toRules);
+  const server =
+    "The API server refuses other values." +
+    (rules.length > 0 ? " Since Kubernetes 1.25 it also checks these rules." : "");
+  const own = hasConditions
+    ? "Landfall checks all of it again:\nan object that breaks a rule gets the condition `Ready` with the reason " +
+      "`InvalidSpec`, and changes nothing."
+    : "Landfall checks all of it again,\nand uses no object that breaks a rule.";
+  const table = rules.length > 0 ? `\n${toTable(["where", "rule"], rules)}` : "";
+  return `${server} ${own}\n${table}`;
+}
 
-${toFieldTable(below("status"))}
-## Conditions
+function renderStatus(fields: readonly Field[]): string[] {
+  return fields.length === 0 ? [] : [`## What Landfall writes\n\n${toFieldTable(fields)}`];
+}
 
-The reasons never change.
-
-${toTable(
-  ["condition", "status", "reason", "meaning"],
-  conditions.map(({ type, status, reason, meaning }) => [
+function renderConditions(conditions: KindDefinition["conditions"]): string[] {
+  if (conditions.length === 0) return [];
+  const rows = conditions.map(({ type, status, reason, meaning }) => [
     toCode(type),
     toCode(status),
     toCode(reason),
     meaning,
-  ]),
-)}`;
+  ]);
+  const table = toTable(["condition", "status", "reason", "meaning"], rows);
+  return [`## Conditions\n\nThe reasons never change.\n\n${table}`];
 }
 
 function listFields(schema: OpenApiSchema, path: string): Field[] {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { renderKindPage, toKindPageName } from "../../docs/generator/kind_page.ts";
 import { SIP_CLUSTER_KIND } from "../../lib/controllers/sipcluster/resource/crd.ts";
 import { CONDITION_WORDS } from "../../lib/controllers/sipcluster/resource/words.ts";
+import { IP_POOL_KIND } from "../../lib/controllers/vino/resource/crd.ts";
 import { REASONS } from "../../lib/controllers/sipcluster/services/apply/refusal.ts";
 
 const page = renderKindPage(SIP_CLUSTER_KIND);
@@ -37,6 +38,13 @@ describe("renderKindPage()", () => {
     expect(page).toMatch(
       /\| `spec\.services\.loadBalancerWorker\[\]\.nodePortRange` +\| start must not be greater than end +\|/,
     );
+  });
+
+  test("leaves out of a kind without status and conditions what it does not have", () => {
+    const plain = renderKindPage(IP_POOL_KIND);
+    expect(plain.match(/^## .*$/gm)).toEqual(["## Its fields"]);
+    expect(plain).toContain("| `spec.allocatedIPs[].ip` ");
+    expect(plain).not.toMatch(/these rules|the condition/);
   });
 
   test("has the reasons of every condition", () => {
