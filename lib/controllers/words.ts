@@ -1,5 +1,5 @@
 /**
- * Words on a Node that several controllers read or write. Frozen: they must not change.
+ * Words on a Node or a BareMetalHost that several controllers read or write. Frozen: they must not change.
  * @module
  */
 import { OWN_PREFIX } from "../core/text/label_namespace.ts";
@@ -22,3 +22,6 @@ export const TAG_LABELS_RECORD: string = `${OWN_PREFIX}labels-from-tags`;
 
 /** Label namespaces of Kubernetes. Additional labels of a cloud must not use them. */
 export const RESERVED_LABEL: RegExp = /(^|\.)(kubernetes|k8s)\.io\//;
+
+/** Label of a BareMetalHost that a SIPCluster has: the name of the cluster. The word of the original operator. */
+export const HOST_CLUSTER_NAME = "sip.airshipit.org/cluster-name";

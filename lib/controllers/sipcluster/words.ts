@@ -5,6 +5,7 @@
 
 import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
 import type { EventWord } from "../../kube/events/words.ts";
+import { HOST_CLUSTER_NAME } from "../words.ts";
 
 /** Name in `--controllers`, logs and metrics. */
 export const NAME = "sipcluster";
@@ -14,7 +15,7 @@ export const COMPONENT = "landfall-sipcluster";
 /** Labels of a BareMetalHost that belongs to a cluster. A host is taken if it has the name. */
 export const CLUSTER_NAMESPACE = "sip.airshipit.org/cluster-namespace";
 /** The name of the SIPCluster that has a host. */
-export const CLUSTER_NAME = "sip.airshipit.org/cluster-name";
+export const CLUSTER_NAME: typeof HOST_CLUSTER_NAME = HOST_CLUSTER_NAME;
 /** The role of a host. */
 export const NODE_TYPE = "sip.airshipit.org/node-type";
 /** Label of a standby host, `true`. The original operator did not tell standby hosts apart. */

@@ -2,6 +2,7 @@
  * BareMetalHosts of metal3, reduced to the fields that controllers read.
  * @module
  */
+import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
 import type { Fields, Kind } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
 import { findWrong, isFields, isText, type Shapes } from "./shape.ts";
@@ -27,6 +28,8 @@ export interface BareMetalHost extends KubeObject {
     /** Name of the Secret with the network data that holds until `networkData` is set. */
     readonly preprovisioningNetworkDataName?: string;
     readonly consumerRef?: ConsumerReference;
+    /** Its management controller. The store keeps it only for hosts with {@linkcode VINO_UID}. */
+    readonly bmc?: { readonly address?: string };
   };
   readonly status?: {
     readonly provisioning?: { readonly state?: string };
@@ -39,6 +42,8 @@ export interface BareMetalHost extends KubeObject {
 
 /** Annotation: the operator of the host does nothing with it, for example while Cluster API moves it. */
 export const PAUSED = "baremetalhost.metal3.io/paused";
+/** Annotation of Cluster API: nothing may change the object, for example while it is moved. */
+export const CLUSTER_API_PAUSED = "cluster.x-k8s.io/paused";
 /** Annotation: the operator does not manage the host. */
 export const DETACHED = "baremetalhost.metal3.io/detached";
 /** Annotations of Cluster API: a machine on the host failed. The second is the old form. */
@@ -46,7 +51,18 @@ export const UNHEALTHY = ["capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy
 /** Annotation: the operator restarts the host, and then removes this. */
 export const REBOOT = "reboot.metal3.io";
 
-const ANNOTATIONS: ReadonlySet<string> = new Set([PAUSED, DETACHED, ...UNHEALTHY, REBOOT]);
+/**
+ * Label of a host that Landfall made for a machine: the UID of the Vino. MUST NOT CHANGE: it says whose the host is.
+ */
+export const VINO_UID: string = `${OWN_PREFIX}vino-uid`;
+
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  PAUSED,
+  CLUSTER_API_PAUSED,
+  DETACHED,
+  ...UNHEALTHY,
+  REBOOT,
+]);
 /** An error of the hardware may quote a whole page of a management controller. */
 const ERROR_CHARS_MAX = 120;
 
@@ -57,21 +73,25 @@ export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
   plural: "baremetalhosts",
   namespaced: true,
   metadata: ["generation"],
-  keepsAnnotation: (key) => ANNOTATIONS.has(key),
-  keep: ({ spec, status }) => ({
-    spec: keepSpec(spec ?? {}),
+  keepsAnnotation: (key) => ANNOTATIONS.has(key) || key.startsWith(OWN_PREFIX),
+  keep: ({ metadata, spec, status }) => ({
+    spec: keepSpec(spec ?? {}, metadata.labels?.[VINO_UID] !== undefined),
     status: keepStatus(status ?? {}),
   }),
   findWrong: findWrongInHost,
 };
 
-function keepSpec(spec: NonNullable<BareMetalHost["spec"]>): BareMetalHost["spec"] & object {
-  const { networkData, preprovisioningNetworkDataName, consumerRef } = spec;
+function keepSpec(
+  spec: NonNullable<BareMetalHost["spec"]>,
+  isOfVino: boolean,
+): BareMetalHost["spec"] & object {
+  const { networkData, preprovisioningNetworkDataName, consumerRef, bmc } = spec;
   return {
     // A field without a value may be null.
     ...(networkData && { networkData: pick(networkData, ["name", "namespace"]) }),
     ...(preprovisioningNetworkDataName && { preprovisioningNetworkDataName }),
     ...(consumerRef && { consumerRef: pick(consumerRef, ["kind", "name", "namespace"]) }),
+    ...(isOfVino && bmc && { bmc: pick(bmc, ["address"]) }),
   };
 }
 
@@ -89,6 +109,8 @@ function keepStatus(
 const REFERENCE_SHAPES: Shapes = { kind: isText, name: isText, namespace: isText };
 const isReference = (value: unknown): boolean =>
   isFields(value) && findWrong(value, REFERENCE_SHAPES, "") === undefined;
+const isBmc = (value: unknown): boolean =>
+  isFields(value) && findWrong(value, { address: isText }, "") === undefined;
 const isProvisioning = (value: unknown): boolean =>
   isFields(value) && findWrong(value, { state: isText }, "") === undefined;
 
@@ -96,6 +118,7 @@ const SPEC_SHAPES: Shapes = {
   networkData: isReference,
   preprovisioningNetworkDataName: isText,
   consumerRef: isReference,
+  bmc: isBmc,
 };
 const STATUS_SHAPES: Shapes = {
   provisioning: isProvisioning,

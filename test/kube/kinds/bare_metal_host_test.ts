@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, VINO_UID } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { findDamage } from "../../../lib/kube/kinds/shape.ts";
 import { trimObject } from "../../../lib/kube/kinds/trim.ts";
 
@@ -53,6 +53,22 @@ test("a store keeps what decides about a host, and nothing else", () => {
   });
 });
 
+test("a store keeps of hosts that Landfall made what it must compare", () => {
+  const metadata = {
+    name: "h",
+    labels: { [VINO_UID]: "u" },
+    annotations: { "landfall.dev/machine-id": "vm", "cluster.x-k8s.io/paused": "", other: "x" },
+  };
+  const bmc = { address: "redfish://192.0.2.1", credentialsName: "bmc" };
+  const object: object = { spec: { bmc } };
+  const { metadata: kept, spec } = trimObject(BARE_METAL_HOSTS, { metadata, ...object });
+  expect(spec).toEqual({ bmc: { address: bmc.address } });
+  expect(Object.keys(kept.annotations ?? {})).toEqual([
+    "landfall.dev/machine-id",
+    "cluster.x-k8s.io/paused",
+  ]);
+});
+
 test("a store keeps no field that is empty or null", () => {
   const spec = { networkData: null, consumerRef: null, preprovisioningNetworkDataName: "" };
   const status = { provisioning: { state: "" }, errorMessage: "" };
@@ -70,6 +86,7 @@ test.each<[string, object]>([
   ["spec.networkData", { spec: { networkData: { name: 1 } } }],
   ["spec.preprovisioningNetworkDataName", { spec: { preprovisioningNetworkDataName: 1 } }],
   ["spec.consumerRef", { spec: { consumerRef: { namespace: [] } } }],
+  ["spec.bmc", { spec: { bmc: { address: 1 } } }],
   ["status", { status: "x" }],
   ["status.provisioning", { status: { provisioning: { state: {} } } }],
   ["status.operationalStatus", { status: { operationalStatus: 1 } }],

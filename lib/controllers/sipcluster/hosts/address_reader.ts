@@ -4,6 +4,7 @@
  */
 import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Clock } from "../../../core/clock.ts";
+import { forEachAtOnce } from "../../../core/for_each_at_once.ts";
 import { remember } from "../../../core/remember.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";
@@ -80,17 +81,10 @@ export class AddressReader {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<Key, HostNetworks>> {
     const found = new Map<Key, HostNetworks>();
-    const left = [...hosts].values();
-    const failed = new AbortController();
-    const both = AbortSignal.any([signal, failed.signal]);
-    const work = async (): Promise<void> => {
-      for (const host of left) found.set(toKey(host), await this.#readOne(host, both));
-    };
-    const stop = (error: unknown): never => {
-      failed.abort(error);
-      throw error;
-    };
-    await Promise.all(Array.from({ length: READS_MAX }, () => work().catch(stop)));
+    const options = { atOnce: READS_MAX, signal };
+    await forEachAtOnce(hosts, options, async (host, signal) => {
+      found.set(toKey(host), await this.#readOne(host, signal));
+    });
     return found;
   }
 

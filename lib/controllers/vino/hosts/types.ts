@@ -4,6 +4,8 @@
  */
 import type { MachinePowerState } from "../../../cloud/capabilities/machine_power.ts";
 import type { GuestInterface } from "../guest/types.ts";
+import type { HostState } from "../resource/vino.ts";
+import type { HostLabels } from "./labels.ts";
 
 /** How metal3 reaches the management controller of a host. */
 export interface HostBmc {
@@ -19,12 +21,13 @@ export interface HostBmc {
 export interface HostHardware {
   readonly cpus: number;
   readonly memoryBytes: number;
+  /** In the order of the devices. */
   readonly disks: readonly { readonly name: string; readonly sizeBytes: number }[];
 }
 
 /** A machine to publish. */
 export interface WantedHost {
-  /** Name of the BareMetalHost. Its namespace is that of the Vino. */
+  /** Name of the BareMetalHost, from `toHostName`. Its namespace is that of the Vino. */
   readonly name: string;
   /** Name of the machine in the cloud. */
   readonly machineName: string;
@@ -32,10 +35,8 @@ export interface WantedHost {
   readonly machineId: string;
   readonly role: string;
   readonly power: MachinePowerState;
-  /** Set at the creation, and kept true: those of the place change when the machine moves. */
-  readonly labels: Readonly<Record<string, string>>;
-  /** Labels that are not known now: a host keeps those that it has. */
-  readonly unknownLabels: ReadonlySet<string>;
+  /** From `toHostLabels`. Set at the creation, and kept true: those of the place change when the machine moves. */
+  readonly labels: HostLabels;
   readonly interfaces: readonly GuestInterface[];
   /** Of the interface that boots. Absent: the machine has none. */
   readonly bootMac?: string;
@@ -46,4 +47,15 @@ export interface WantedHost {
   readonly isExternallyProvisioned: boolean;
   /** Absent: it has no management controller. */
   readonly bmc?: HostBmc;
+}
+
+/** How far one host is. */
+export interface HostOutcome {
+  /** Name of the BareMetalHost. */
+  readonly name: string;
+  readonly state: HostState;
+  /** Why it is not `Published` or `Gone`, as a sentence without a full stop that names the host. */
+  readonly message?: string;
+  /** What is worth knowing besides: labels that a user has set otherwise, tags that are missing. */
+  readonly notices: readonly string[];
 }

@@ -192,6 +192,25 @@ export const MACHINE_STATES = [
   "Blocked",
 ] as const;
 
+/**
+ * How far the BareMetalHost of a machine is. `Paused`: something else works on it. `Moved`: it was deleted while it was
+ * paused, as `clusterctl move` does. `NameTaken`: something else has its name. `InUse`: it should go, and is in use.
+ * `Gone`: it should go, and does not exist any more.
+ */
+export const HOST_STATES = [
+  "Publishing",
+  "Published",
+  "Paused",
+  "Moved",
+  "NameTaken",
+  "Refused",
+  "InUse",
+  "Removing",
+  "Gone",
+] as const;
+/** One of {@linkcode HOST_STATES}. */
+export type HostState = (typeof HOST_STATES)[number];
+
 /** A machine. */
 export interface VinoMachine {
   /** In the cloud. */
@@ -205,6 +224,8 @@ export interface VinoMachine {
   /** Of its interface for booting, otherwise of the first one with an address. */
   readonly address?: string;
   readonly state: (typeof MACHINE_STATES)[number];
+  /** Absent: it has none yet. After a restart it says which hosts were moved to another cluster. */
+  readonly bareMetalHost?: HostState;
   /** What it waits for. */
   readonly message?: string;
   /** What the cloud must know about it after a restart; at most 1 KiB. */

@@ -5,6 +5,7 @@
 import { describeError } from "../../../../core/errors.ts";
 import { KubeError } from "../../../../kube/api/errors.ts";
 import { isFields } from "../../../../kube/kinds/shape.ts";
+import { describeRefusal } from "../../../kinds/refusal.ts";
 import type { OwnedObject } from "../types.ts";
 
 /** Why an object is not as wanted. */
@@ -67,15 +68,8 @@ export function toRefusal(
     return { reason: REASONS.nodePort, message: `${what} cannot have ${taken.join(", ")}` };
   return {
     reason: REASONS.refused,
-    message: `${what} is refused: ${describeRefusal(error, body)}`,
+    message: `${what} is refused: ${describeRefusal(error, body.kind)}`,
   };
-}
-
-/** Messages of the API server may repeat values: those of a Secret are not shown. */
-function describeRefusal(error: KubeError, { kind }: OwnedObject["body"]): string {
-  if (kind !== "Secret") return describeError(error);
-  const fields = error.fields.map(({ field }) => field).join(", ");
-  return fields === "" ? `${error.code ?? ""} ${error.reason ?? ""}`.trim() : fields;
 }
 
 /** The node port at the path of a field, such as `spec.ports[0].nodePort`. */

@@ -5,6 +5,7 @@
 import { list, object, oneOf, optional, required, type Schema } from "../../../kinds/parts.ts";
 import { conditions, STATUS_NUMBER, STATUS_TEXT } from "../../../kinds/status_parts.ts";
 import {
+  HOST_STATES,
   MACHINE_STATES,
   MACHINES_MAX,
   type VinoCounts,
@@ -29,6 +30,7 @@ const MACHINE: Schema<VinoMachine> = object<VinoMachine>({
   machineId: optional(STATUS_TEXT, "Its ID in the cloud."),
   address: optional(STATUS_TEXT, "Its address."),
   state: required(oneOf(MACHINE_STATES), "How far it is."),
+  bareMetalHost: optional(oneOf(HOST_STATES), "How far its BareMetalHost is."),
   message: optional(STATUS_TEXT, "What it waits for."),
   record: optional(STATUS_TEXT, "What the cloud must know about it after a restart."),
 });

@@ -1,0 +1,134 @@
+/**
+ * The BareMetalHost of a machine as it is created. Pure.
+ *
+ * Afterwards metal3, Cluster API and users own its spec: Landfall only keeps labels true, and adds a management
+ * controller to a host that has none. The host has no owner reference: `clusterctl move` leaves behind what is owned by
+ * an object that it does not move, and the metal3 provider of Cluster API makes itself the owner of hosts that it uses.
+ * @module
+ */
+import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
+import type { MachinePowerState } from "../../../cloud/capabilities/machine_power.ts";
+import { BARE_METAL_HOSTS } from "../../../kube/kinds/bare_metal_host.ts";
+import type { KubeObject } from "../../../kube/kinds/resource.ts";
+import { toCredentialsName, toNetworkDataName } from "./names.ts";
+import type { HostBmc, WantedHost } from "./types.ts";
+import { LABELS_RECORD, MACHINE_ID, MACHINE_NAME } from "./words.ts";
+
+/** Annotation: metal3 does not look inside the host. */
+const NO_INSPECTION = { "inspect.metal3.io": "disabled" } as const;
+/** Annotation: what metal3 takes as the result of an inspection. It removes it once it has read it. */
+const HARDWARE_DETAILS = "inspect.metal3.io/hardwaredetails";
+const MEBIBYTE = 1_048_576;
+
+/** The part of a host's spec about its management controller. */
+export interface BmcSpec {
+  readonly address: string;
+  readonly credentialsName: string;
+  readonly disableCertificateVerification?: true;
+}
+
+/** The host of a machine, whole, as it is created. */
+export function toBareMetalHost(
+  { namespace }: Pick<MachineOwner, "namespace">,
+  host: WantedHost,
+): KubeObject & { readonly spec: object } {
+  const { apiVersion, kind } = BARE_METAL_HOSTS;
+  const { name, bootMac, rootDeviceName, isExternallyProvisioned, bmc, labels } = host;
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      namespace,
+      labels: labels.values,
+      annotations: {
+        ...toMachineAnnotations(host),
+        ...toRecordAnnotation([...labels.recorded].filter((key) => key in labels.values)),
+        ...toInspectionAnnotations(host),
+      },
+    },
+    spec: {
+      online: bmc !== undefined && isOn(host.power),
+      networkData: { name: toNetworkDataName(name), namespace },
+      ...(bootMac !== undefined && { bootMACAddress: bootMac }),
+      ...(rootDeviceName !== undefined && { rootDeviceHints: { deviceName: rootDeviceName } }),
+      ...(isExternallyProvisioned && { externallyProvisioned: true }),
+      ...(bmc && { bmc: toBmcSpec(name, bmc) }),
+    },
+  };
+}
+
+/** How metal3 reaches the management controller of a host. */
+export function toBmcSpec(host: string, { address, skipsCertificateCheck }: HostBmc): BmcSpec {
+  return {
+    address,
+    credentialsName: toCredentialsName(host),
+    ...(skipsCertificateCheck && { disableCertificateVerification: true }),
+  };
+}
+
+/**
+ * What `spec.online` must say when metal3 gets power over a machine: it would switch a machine off that runs, and a
+ * machine on that is off. If the power is not known, off would be the worse mistake.
+ */
+export function isOn(power: MachinePowerState): boolean {
+  return power !== "stopped" && power !== "suspended";
+}
+
+/** The annotations by which Landfall knows the machine of a host. */
+export function toMachineAnnotations({
+  machineName,
+  machineId,
+}: Pick<WantedHost, "machineName" | "machineId">): Readonly<Record<string, string>> {
+  return { [MACHINE_NAME]: machineName, [MACHINE_ID]: machineId };
+}
+
+/** The value of the annotation that records labels; `undefined` without any. */
+export function formatRecord(keys: Iterable<string>): string | undefined {
+  const text = [...keys].toSorted().join(",");
+  return text === "" ? undefined : text;
+}
+
+function toRecordAnnotation(keys: Iterable<string>): Readonly<Record<string, string>> {
+  const record = formatRecord(keys);
+  return record === undefined ? {} : { [LABELS_RECORD]: record };
+}
+
+/** metal3 inspects only hosts that it can start and that it is to install: it knows the others by these details. */
+function toInspectionAnnotations(host: WantedHost): Readonly<Record<string, string>> {
+  if (host.bmc !== undefined && !host.isExternallyProvisioned) return {};
+  return { ...NO_INSPECTION, [HARDWARE_DETAILS]: JSON.stringify(toHardwareDetails(host)) };
+}
+
+/** In metal3's form, of which it refuses fields that it does not know. */
+function toHardwareDetails({
+  hardware,
+  interfaces,
+  bootMac,
+  machineId,
+  rootDeviceName,
+  name,
+}: WantedHost): object {
+  return {
+    systemVendor: { manufacturer: "Xen", productName: "HVM domU", serialNumber: machineId },
+    ramMebibytes: Math.floor(hardware.memoryBytes / MEBIBYTE),
+    nics: interfaces.map(({ name, mac, addresses: [first] }) => ({
+      name,
+      mac,
+      ...(first && { ip: first.ip }),
+      pxe: mac === bootMac,
+    })),
+    storage: hardware.disks.map(({ sizeBytes }, at) => ({
+      name: at === 0 && rootDeviceName !== undefined ? rootDeviceName : toDeviceName(at),
+      rotational: false,
+      sizeBytes,
+    })),
+    cpu: { arch: "x86_64", count: hardware.cpus },
+    hostname: name,
+  };
+}
+
+/** As the driver of Xen names disks. A machine has at most 16. */
+function toDeviceName(at: number): string {
+  return `/dev/xvd${(at + 10).toString(36)}`;
+}

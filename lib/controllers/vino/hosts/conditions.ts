@@ -1,0 +1,55 @@
+/**
+ * What the state of the hosts of a Vino means for its conditions. Pure.
+ * @module
+ */
+import { toFinding } from "../../kinds/conditions.ts";
+import type { Finding } from "../resource/conditions.ts";
+import type { HostState } from "../resource/vino.ts";
+import { CONDITION_WORDS } from "../resource/words.ts";
+import type { HostOutcome } from "./types.ts";
+
+const { HostsPublished } = CONDITION_WORDS;
+/** How many hosts a message names: an object has a limited size. */
+const NAMED_MAX = 10;
+
+/** The reasons, the most urgent first. */
+const REASONS = [
+  ["refused", ["Refused"]],
+  ["nameTaken", ["NameTaken"]],
+  ["paused", ["Paused", "Moved"]],
+  ["waiting", ["Publishing", "InUse", "Removing"]],
+] as const satisfies readonly (readonly [keyof typeof HostsPublished, readonly HostState[]])[];
+
+/**
+ * The condition `HostsPublished`.
+ *
+ * @param hosts Those that must exist
+ * @param waiting How many machines are not complete, and have no host for that reason
+ */
+export function findHostsPublished(hosts: readonly HostOutcome[], waiting: number): Finding {
+  for (const [word, states] of REASONS) {
+    const found = hosts.filter(({ state }) => states.some((one) => one === state));
+    if (found.length > 0)
+      return toFinding("HostsPublished", HostsPublished[word], listMessages(found));
+  }
+  if (waiting > 0) {
+    const message = `${waiting} machines are not complete, and get their hosts then`;
+    return toFinding("HostsPublished", HostsPublished.waiting, message);
+  }
+  const message = `All ${hosts.length} complete machines have a BareMetalHost`;
+  return toFinding("HostsPublished", HostsPublished.done, message);
+}
+
+/** Why hosts are not taken back although nothing wants them, in sentences without a full stop. */
+export function listBlocked(retired: readonly HostOutcome[]): readonly string[] {
+  return retired.flatMap(({ state, message }) =>
+    (state === "InUse" || state === "Paused") && message !== undefined ? [message] : [],
+  );
+}
+
+function listMessages(hosts: readonly HostOutcome[]): string {
+  const messages = hosts.flatMap(({ message }) => message ?? []);
+  const left = messages.length - NAMED_MAX;
+  const shown = messages.slice(0, NAMED_MAX).join("; ");
+  return left > 0 ? `${shown}; and ${left} more` : shown;
+}

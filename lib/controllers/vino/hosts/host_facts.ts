@@ -1,0 +1,82 @@
+/**
+ * What the BareMetalHost of a machine says to Landfall. Pure.
+ * @module
+ */
+import {
+  type BareMetalHost,
+  CLUSTER_API_PAUSED,
+  PAUSED,
+  VINO_UID,
+} from "../../../kube/kinds/bare_metal_host.ts";
+import { quote } from "../../../core/text/printable.ts";
+import { HOST_CLUSTER_NAME } from "../../words.ts";
+import { LABELS_RECORD, MACHINE_ID, MACHINE_NAME } from "./words.ts";
+
+/** A host that exists. */
+export interface HostFacts {
+  readonly name: string;
+  /** Both absent only if the API server left them out: nothing is written then. */
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+  /** UID of the Vino that it was made for; absent: something else made it. */
+  readonly vinoUid: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Keys of labels that Landfall recorded as its own. */
+  readonly record: ReadonlySet<string>;
+  readonly machineName: string | undefined;
+  readonly machineId: string | undefined;
+  readonly isPaused: boolean;
+  readonly isDeleting: boolean;
+  /** What uses it, as the end of a sentence, such as `is used by Metal3Machine "a"`; absent: nothing does. */
+  readonly use: string | undefined;
+  /** Absent: it has no management controller. */
+  readonly bmcAddress: string | undefined;
+  /** Whether metal3 lets its management controller change. */
+  readonly isBmcOpen: boolean;
+}
+
+/** States in which an image is on the host, or is being written or removed. */
+const WITH_IMAGE: ReadonlySet<string> = new Set(["provisioning", "provisioned", "deprovisioning"]);
+/** States before metal3 has reached a management controller. */
+const UNREGISTERED: ReadonlySet<string> = new Set(["", "unmanaged", "registering"]);
+
+/** Reads a host. */
+export function toHostFacts(host: BareMetalHost): HostFacts {
+  const { name, uid, resourceVersion, labels = {}, annotations = {} } = host.metadata;
+  const state = host.status?.provisioning?.state ?? "";
+  return {
+    name,
+    uid,
+    resourceVersion,
+    vinoUid: labels[VINO_UID],
+    labels,
+    record: new Set((annotations[LABELS_RECORD] ?? "").split(",").filter((key) => key !== "")),
+    machineName: annotations[MACHINE_NAME],
+    machineId: annotations[MACHINE_ID],
+    isPaused: isPaused(host),
+    isDeleting: host.metadata.deletionTimestamp !== undefined,
+    use: findUse(host, state),
+    bmcAddress: host.spec?.bmc?.address,
+    isBmcOpen: UNREGISTERED.has(state) || host.status?.operationalStatus === "detached",
+  };
+}
+
+/** Whether a user or another program asks that nothing changes the host. */
+export function isPaused({ metadata: { annotations = {} } }: BareMetalHost): boolean {
+  return PAUSED in annotations || CLUSTER_API_PAUSED in annotations;
+}
+
+/**
+ * What uses a host. A machine from a template is "externally provisioned" for metal3 from the beginning: that alone is
+ * no use.
+ */
+function findUse({ metadata, spec }: BareMetalHost, state: string): string | undefined {
+  const consumer = spec?.consumerRef;
+  if (consumer !== undefined && consumer !== null) {
+    const { kind = "an object", name = "" } = consumer;
+    return `is used by ${kind} ${quote(name)}`;
+  }
+  const cluster = metadata.labels?.[HOST_CLUSTER_NAME];
+  if (cluster !== undefined) return `belongs to SIPCluster ${quote(cluster)}`;
+  return WITH_IMAGE.has(state) ? `is ${state} by metal3` : undefined;
+}

@@ -1,0 +1,31 @@
+/**
+ * Names of the BareMetalHosts of machines, and of their Secrets. Frozen: they must not change.
+ * @module
+ */
+import { shortenName } from "../../../core/text/short_name.ts";
+
+/** Which machine of a Vino. */
+export interface HostIdentity {
+  /** Name of the Vino. */
+  readonly vino: string;
+  readonly role: string;
+  readonly index: number;
+}
+
+/**
+ * The name of a host: `<vino>-<role>-<index>`, for a long one its beginning and a hash. It has at most 63 characters,
+ * because installed machines often get it as their name.
+ */
+export function toHostName({ vino, role, index }: HostIdentity): string {
+  return shortenName(`${vino}-${role}-${index}`);
+}
+
+/** The name of the Secret with the network data of a host. */
+export function toNetworkDataName(host: string): string {
+  return `${host}-network-data`;
+}
+
+/** The name of the Secret with the user name and the password of a host's management controller. */
+export function toCredentialsName(host: string): string {
+  return `${host}-bmc-credentials`;
+}

@@ -1,0 +1,176 @@
+/**
+ * Plans what to do for one BareMetalHost of a machine. Pure and total. After a plan is applied and the host is as the
+ * plan made it, the next one has no change.
+ *
+ * No plan deletes or changes a host that is not the Vino's by its UID, that is paused, or, if it must go, that is used.
+ * @module
+ */
+import type { HostState } from "../resource/vino.ts";
+import type { HostFacts } from "./host_facts.ts";
+import type { HostLabels } from "./labels.ts";
+import type { HostOutcome, WantedHost } from "./types.ts";
+import { PUBLISH_AGAIN } from "./words.ts";
+
+/** Labels to write; `null` removes one. */
+type LabelChanges = Readonly<Record<string, string | null>>;
+
+/** What to change of a host. At least one member is there. */
+export interface HostPatch {
+  readonly labels?: LabelChanges;
+  /** Keys of recorded labels, as they are then. */
+  readonly record?: ReadonlySet<string>;
+  /** Whether the annotations with the machine are missing. */
+  readonly namesMachine?: true;
+  /** Whether it gets the management controller that is wanted, and with the first one `online`, too. */
+  readonly bmc?: "first" | "other";
+}
+
+/** One change of the API server. */
+export type HostChange =
+  | { readonly kind: "create" }
+  | { readonly kind: "patch"; readonly patch: HostPatch }
+  | { readonly kind: "delete" };
+
+/** What to do for a host, and how far it is then. */
+export interface HostPlan extends HostOutcome {
+  readonly change?: HostChange;
+  /** Whether its Secrets must be as wanted, too. */
+  readonly hasSecrets: boolean;
+}
+
+/** What is known besides the host itself. */
+export interface HostSurroundings {
+  /** Of the Vino. */
+  readonly vinoUid: string;
+  /** Whether it was deleted while it was paused, so that it is in another cluster now. @default {false} */
+  readonly isMoved?: boolean;
+  /** Whether it was made a moment ago, and the watch has not shown it yet. @default {false} */
+  readonly isUnseen?: boolean;
+}
+
+/** Plans what to do for a host that must exist. @param live Absent if no host has the name */
+export function planHost(
+  wanted: WantedHost,
+  live: HostFacts | undefined,
+  { vinoUid, isMoved = false, isUnseen = false }: HostSurroundings,
+): HostPlan {
+  const { name } = wanted;
+  const what = `BareMetalHost ${name}`;
+  if (live === undefined) {
+    if (isUnseen) return toPlan(name, "Publishing", `${what} was made, and is not shown yet`);
+    if (isMoved) {
+      const why = `${what} was deleted while it was paused, as clusterctl move does`;
+      const way = `set the annotation ${PUBLISH_AGAIN}=true on the Vino`;
+      return toPlan(name, "Moved", `${why}. To have it again, ${way}`);
+    }
+    const plan = toPlan(name, "Publishing", `${what} is being made`, wanted.labels.notices);
+    return { ...plan, change: { kind: "create" }, hasSecrets: true };
+  }
+  if (live.vinoUid !== vinoUid) return toPlan(name, "NameTaken", describeForeign(live));
+  if (live.isPaused) return toPlan(name, "Paused", `${what} is paused`);
+  if (live.isDeleting)
+    return toPlan(name, "Publishing", `${what} is being deleted, and is made again then`);
+  if (live.machineId !== undefined && live.machineId !== wanted.machineId)
+    return planReplacement(wanted, live);
+  return planUpdate(wanted, live);
+}
+
+/** Plans how to take back a host that is not wanted any more. */
+export function planRemoval(
+  name: string,
+  live: HostFacts | undefined,
+  { vinoUid }: HostSurroundings,
+): HostPlan {
+  const what = `BareMetalHost ${name}`;
+  if (live === undefined || live.vinoUid !== vinoUid) return toPlan(name, "Gone");
+  if (live.isPaused) return toPlan(name, "Paused", `${what} is paused, and is not deleted`);
+  if (live.isDeleting) return toPlan(name, "Removing", `${what} is being deleted`);
+  if (live.use !== undefined) return toPlan(name, "InUse", `${what} ${live.use}`);
+  const plan = toPlan(name, "Removing", `${what} is being deleted`);
+  return { ...plan, change: { kind: "delete" } };
+}
+
+/** The host is about a machine that does not exist any more: its management controller has another address. */
+function planReplacement({ name, machineId }: WantedHost, live: HostFacts): HostPlan {
+  const what = `BareMetalHost ${name} is for machine ${live.machineId}, and the machine is ${machineId} now`;
+  if (live.use !== undefined) return toPlan(name, "InUse", `${what}, but the host ${live.use}`);
+  const plan = toPlan(name, "Publishing", `${what}: it is made again`);
+  return { ...plan, change: { kind: "delete" } };
+}
+
+function planUpdate(wanted: WantedHost, live: HostFacts): HostPlan {
+  const { name, bmc } = wanted;
+  const labels = planLabels(wanted.labels, live);
+  const notices = [...wanted.labels.notices, ...labels.conflicts.map((one) => `${name}: ${one}`)];
+  const patch: { -readonly [Key in keyof HostPatch]: HostPatch[Key] } = {};
+  if (Object.keys(labels.changes).length > 0) patch.labels = labels.changes;
+  if (!isSameSet(labels.record, live.record)) patch.record = labels.record;
+  if (live.machineId === undefined || live.machineName !== wanted.machineName)
+    patch.namesMachine = true;
+  if (bmc !== undefined && live.bmcAddress === undefined) patch.bmc = "first";
+  else if (bmc !== undefined && live.bmcAddress !== bmc.address) {
+    if (live.isBmcOpen) patch.bmc = "other";
+    else
+      notices.push(`${name}: metal3 does not let the address of its management controller change`);
+  } else if (bmc === undefined && live.bmcAddress !== undefined) {
+    notices.push(`${name}: it has a management controller, which Landfall does not serve now`);
+  }
+  const plan = { ...toPlan(name, "Published", undefined, notices), hasSecrets: true };
+  return Object.keys(patch).length > 0 ? { ...plan, change: { kind: "patch", patch } } : plan;
+}
+
+/**
+ * Plans the labels of a host. A label from the spec or a tag is ours if the record has it. One that something else set
+ * first is never changed. What Landfall knows by itself has keys of its own.
+ */
+function planLabels(
+  { values, unknown, recorded }: HostLabels,
+  live: HostFacts,
+): {
+  readonly changes: LabelChanges;
+  readonly record: ReadonlySet<string>;
+  readonly conflicts: readonly string[];
+} {
+  const changes: Record<string, string | null> = {};
+  const record = new Set<string>();
+  const conflicts: string[] = [];
+  for (const [key, value] of Object.entries(values)) {
+    const now = live.labels[key];
+    const isTheirs = recorded.has(key) && !live.record.has(key) && now !== undefined;
+    if (isTheirs) {
+      if (now !== value) conflicts.push(`label ${key} was not set by Landfall, and stays`);
+      continue;
+    }
+    if (recorded.has(key)) record.add(key);
+    const isKept = unknown.has(key) && now !== undefined;
+    if (now !== value && !isKept) changes[key] = value;
+  }
+  for (const key of live.record) {
+    if (key in values) continue;
+    if (live.labels[key] === undefined) continue;
+    if (!unknown.has(key)) changes[key] = null;
+    else if (recorded.has(key)) record.add(key);
+  }
+  return { changes, record, conflicts };
+}
+
+/** Says why a host with the name of a wanted one is not the Vino's. */
+export function describeForeign({ name, vinoUid, machineName }: HostFacts): string {
+  const what = `BareMetalHost ${name}`;
+  if (vinoUid === undefined) return `${what} exists, and was not made for this Vino`;
+  const machine = machineName === undefined ? "" : `, for machine ${machineName}`;
+  return `${what} was made for another Vino${machine}`;
+}
+
+function toPlan(
+  name: string,
+  state: HostState,
+  message?: string,
+  notices: readonly string[] = [],
+): HostPlan {
+  return { name, state, ...(message !== undefined && { message }), notices, hasSecrets: false };
+}
+
+function isSameSet(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every((key) => other.has(key));
+}

@@ -1,0 +1,229 @@
+/**
+ * Publishes machines as BareMetalHosts with their Secrets, and takes hosts back that are not wanted any more.
+ * @module
+ */
+import type { MachineOwner } from "../../../../cloud/capabilities/machines.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import { forEachAtOnce } from "../../../../core/for_each_at_once.ts";
+import type { KeySource } from "../../../../engine/key_sources.ts";
+import type { KubeClient } from "../../../../kube/api/client.ts";
+import { type StoreReader, toKey } from "../../../../kube/cache/store.ts";
+import type { BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
+import type { GuestInterface } from "../../guest/types.ts";
+import type { Vino } from "../../resource/vino.ts";
+import { type HostFacts, toHostFacts } from "../host_facts.ts";
+import { PublishPass, toOutcome } from "./publish_pass.ts";
+import { HostWriter, type WriteResult } from "./host_writer.ts";
+import { toCredentialsName, toNetworkDataName } from "../names.ts";
+import { type HostPlan, planHost, planRemoval } from "../plan.ts";
+import { SecretKeeper, type SecretProblem } from "./secret_keeper.ts";
+import { toSecrets } from "../secrets.ts";
+import type { HostOutcome, WantedHost } from "../types.ts";
+import { VinoHosts } from "./vino_hosts.ts";
+
+/** What a {@linkcode HostPublisher} needs. */
+export interface HostPublisherOptions {
+  readonly client: Pick<KubeClient, "read" | "create" | "patch" | "delete">;
+  readonly clock: Clock;
+  readonly hosts: StoreReader<BareMetalHost>;
+  readonly vinoes: Pick<StoreReader<Vino>, "values">;
+  /** Writes network data in the form of OpenStack. */
+  readonly formatNetworkData: (interfaces: readonly GuestInterface[]) => string;
+}
+
+/** What must become of the hosts of a Vino. Hosts that are in neither list stay as they are. */
+export interface PublishRequest {
+  readonly owner: MachineOwner;
+  /** Complete machines. */
+  readonly hosts: readonly WantedHost[];
+  /** Names of hosts to take back, because the spec does not want them any more. */
+  readonly retired: readonly string[];
+  /**
+   * Names of hosts that were paused or moved when the status was written last: after a restart Landfall knows by them
+   * that such a host was moved to another cluster if it is gone.
+   */
+  readonly paused: ReadonlySet<string>;
+  /** Whether hosts that were moved to another cluster are made again here: a user asks for it by an annotation. */
+  readonly publishesMoved: boolean;
+}
+
+/** What {@linkcode HostPublisher.publish} did. */
+export interface Published {
+  /** Those to publish, in the order of the request. */
+  readonly hosts: readonly HostOutcome[];
+  /** Those to take back, in the order of the request. */
+  readonly retired: readonly HostOutcome[];
+  /** Names of hosts that were made and deleted now, for Events. */
+  readonly made: readonly string[];
+  readonly deleted: readonly string[];
+  /** How many objects were written. */
+  readonly writes: number;
+  /** When to publish again although nothing changes, in milliseconds. */
+  readonly againMs: number;
+}
+
+/** Hosts that are worked on at once. */
+const AT_ONCE = 8;
+/** Publishes hosts. It is the only one that writes them and their Secrets. */
+export class HostPublisher {
+  readonly #options: HostPublisherOptions;
+  readonly #hosts: VinoHosts;
+  readonly #writer: HostWriter;
+  readonly #secrets: SecretKeeper;
+
+  constructor(options: HostPublisherOptions) {
+    const { client, clock, hosts, vinoes } = options;
+    this.#options = options;
+    this.#hosts = new VinoHosts(hosts, vinoes);
+    this.#writer = new HostWriter(client, clock);
+    this.#secrets = new SecretKeeper(client, clock);
+  }
+
+  /** Changes of hosts by their Vinos, for the loop. */
+  get source(): KeySource {
+    return this.#hosts;
+  }
+
+  /** The hosts of a Vino, as they were last seen: those that nothing wants any more, too. */
+  list(vinoUid: string): readonly HostFacts[] {
+    return Array.from(this.#hosts.list(vinoUid), toHostFacts);
+  }
+
+  /** Forgets a Vino that is gone. */
+  forget(vinoUid: string): void {
+    for (const host of this.#hosts.list(vinoUid)) this.#writer.forget(toKey(host));
+    this.#hosts.forget(vinoUid);
+    this.#secrets.forget(vinoUid);
+  }
+
+  /**
+   * Brings hosts and Secrets to what is wanted. Writes nothing if all is so.
+   *
+   * @throws {KubeError} if another try may help
+   */
+  async publish(request: PublishRequest, signal: AbortSignal): Promise<Published> {
+    const pass = new PublishPass();
+    const work = async <T>(
+      items: readonly T[],
+      one: (item: T, signal: AbortSignal) => Promise<HostOutcome>,
+    ): Promise<readonly HostOutcome[]> => {
+      const outcomes = new Map<T, HostOutcome>();
+      await forEachAtOnce(items, { atOnce: AT_ONCE, signal }, async (item, both) => {
+        outcomes.set(item, await one(item, both));
+      });
+      return items.flatMap((item) => outcomes.get(item) ?? []);
+    };
+    const retired = await work(request.retired, (name, both) =>
+      this.#retire(request, name, pass, both),
+    );
+    const hosts = await work(request.hosts, (wanted, both) =>
+      this.#publishOne(request, wanted, pass, both),
+    );
+    return {
+      hosts,
+      retired,
+      made: pass.made,
+      deleted: pass.deleted,
+      writes: pass.writes,
+      againMs: pass.againMs,
+    };
+  }
+
+  async #publishOne(
+    { owner, paused, publishesMoved }: PublishRequest,
+    wanted: WantedHost,
+    pass: PublishPass,
+    signal: AbortSignal,
+  ): Promise<HostOutcome> {
+    const { name } = wanted;
+    const host = this.#hosts.find(owner.namespace, name);
+    const isMoved = paused.has(name) || this.#hosts.isMoved(owner.uid, name);
+    const surroundings = {
+      vinoUid: owner.uid,
+      isMoved: isMoved && !publishesMoved,
+      isUnseen: this.#writer.isUnseen(toKey({ metadata: { ...owner, name } }), host),
+    };
+    const plan = planHost(wanted, host && toHostFacts(host), surroundings);
+    if (plan.change?.kind === "create") return this.#make(owner, wanted, plan, pass, signal);
+    const result = await this.#change(host, wanted, plan, pass, signal);
+    const outcome = pass.toOutcome(plan, result);
+    if (!plan.hasSecrets) return outcome;
+    const problem = await this.#keepSecrets(owner, wanted, host?.metadata.uid, pass, signal);
+    return problem && outcome.state === "Published" ? pass.toProblem(plan, problem) : outcome;
+  }
+
+  /** First the Secrets, then the host, then the Secrets become the host's. */
+  async #make(
+    owner: MachineOwner,
+    wanted: WantedHost,
+    plan: HostPlan,
+    pass: PublishPass,
+    signal: AbortSignal,
+  ): Promise<HostOutcome> {
+    if (!pass.mayMake()) return pass.toOutcome(plan, { kind: "overtaken" });
+    for (const secret of [toNetworkDataName(wanted.name), toCredentialsName(wanted.name)])
+      this.#secrets.forgetSecret(owner.uid, secret);
+    const problem = await this.#keepSecrets(owner, wanted, undefined, pass, signal);
+    if (problem) return pass.toProblem(plan, problem);
+    const result = await this.#writer.create(owner, wanted, signal);
+    if (result.kind !== "done") return pass.toOutcome(plan, result);
+    pass.noteMade(wanted.name);
+    // If this fails, the next look at the Secrets mends it.
+    const later = await this.#keepSecrets(owner, wanted, result.uid, pass, signal);
+    if (later) return pass.toProblem(plan, later);
+    return { name: wanted.name, state: "Published", notices: plan.notices };
+  }
+
+  async #keepSecrets(
+    owner: MachineOwner,
+    wanted: WantedHost,
+    hostUid: string | undefined,
+    pass: PublishPass,
+    signal: AbortSignal,
+  ): Promise<SecretProblem | undefined> {
+    const networkData = this.#options.formatNetworkData(wanted.interfaces);
+    const isNew = hostUid === undefined;
+    for (const secret of toSecrets({ owner, host: wanted, hostUid, networkData })) {
+      const { isWritten, problem } = await this.#secrets.keep(owner.uid, secret, isNew, signal);
+      if (isWritten) pass.writes += 1;
+      if (problem) return problem;
+    }
+    return undefined;
+  }
+
+  async #change(
+    host: BareMetalHost | undefined,
+    wanted: WantedHost,
+    { change }: HostPlan,
+    pass: PublishPass,
+    signal: AbortSignal,
+  ): Promise<WriteResult | undefined> {
+    if (change === undefined || host === undefined || this.#writer.isOutdated(host))
+      return undefined;
+    if (change.kind === "delete") return await this.#delete(host, pass, signal);
+    if (change.kind === "create") return undefined;
+    const result = await this.#writer.patch(host, wanted, change.patch, signal);
+    if (result.kind === "done") pass.writes += 1;
+    return result;
+  }
+
+  async #retire(
+    { owner }: PublishRequest,
+    name: string,
+    pass: PublishPass,
+    signal: AbortSignal,
+  ): Promise<HostOutcome> {
+    const host = this.#hosts.find(owner.namespace, name);
+    const facts = host && toHostFacts(host);
+    const plan = planRemoval(name, facts, { vinoUid: owner.uid });
+    const isDue = plan.change !== undefined && host !== undefined;
+    if (!isDue || this.#writer.isOutdated(host)) return toOutcome(plan);
+    return pass.toOutcome(plan, await this.#delete(host, pass, signal));
+  }
+
+  async #delete(host: BareMetalHost, pass: PublishPass, signal: AbortSignal): Promise<WriteResult> {
+    const result = await this.#writer.delete(host, signal);
+    if (result.kind === "done") pass.noteDeleted(host.metadata.name);
+    return result;
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Writes BareMetalHosts of machines. Each write is for the host as the plan saw it.
+ * @module
+ */
+import type { MachineOwner } from "../../../../cloud/capabilities/machines.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import { Contest } from "../../../../engine/contest.ts";
+import { WrittenVersions } from "../../../../engine/written_versions.ts";
+import type { KubeClient } from "../../../../kube/api/client.ts";
+import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
+import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
+import { type Key, toKey } from "../../../../kube/cache/store.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
+import { describeRefusal } from "../../../kinds/refusal.ts";
+import {
+  formatRecord,
+  isOn,
+  toBareMetalHost,
+  toBmcSpec,
+  toMachineAnnotations,
+} from "../bare_metal_host_object.ts";
+import { toHostFacts } from "../host_facts.ts";
+import { describeForeign, type HostPatch } from "../plan.ts";
+import type { WantedHost } from "../types.ts";
+import { LABELS_RECORD } from "../words.ts";
+
+/**
+ * How a write ended.
+ *
+ * - `done`: as planned
+ * - `overtaken`: the host is not as the plan saw it; plan again soon
+ * - `held`: another program changes it back again and again; leave it alone for `pauseMs`
+ * - `taken`, `refused`: `why` says what stands in the way
+ */
+export type WriteResult =
+  | { readonly kind: "done"; readonly uid: string | undefined }
+  | { readonly kind: "overtaken" }
+  | { readonly kind: "held"; readonly pauseMs: number }
+  | { readonly kind: "taken" | "refused"; readonly why: string };
+
+type Client = Pick<KubeClient, "read" | "create" | "patch" | "delete">;
+
+/** How long the watch may take to show a host that was made. Then it counts as deleted. */
+const UNSEEN_MS = 30_000;
+const DONE: WriteResult = { kind: "done", uid: undefined };
+const OVERTAKEN: WriteResult = { kind: "overtaken" };
+
+/**
+ * Writes hosts, and remembers what the watch does not show yet. Every method throws {@linkcode KubeError} if another
+ * try may help.
+ */
+export class HostWriter {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #written = new WrittenVersions();
+  readonly #contest: Contest;
+  /** Monotonic milliseconds, by key. */
+  readonly #made = new Map<Key, number>();
+  /** UIDs by key. */
+  readonly #deleted = new Map<Key, string>();
+
+  constructor(client: Client, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+    this.#contest = new Contest(clock);
+  }
+
+  /** Whether a host was made, and the watch has not shown it yet. */
+  isUnseen(key: Key, stored: BareMetalHost | undefined): boolean {
+    const atMs = this.#made.get(key);
+    if (atMs === undefined) return false;
+    if (stored === undefined && this.#clock.monotonic() - atMs < UNSEEN_MS) return true;
+    this.#made.delete(key);
+    return false;
+  }
+
+  /** Whether the watch shows a host as it was before our last write. */
+  isOutdated(host: BareMetalHost): boolean {
+    const key = toKey(host);
+    const isDeleted = this.#deleted.get(key) === host.metadata.uid;
+    if (!isDeleted || host.metadata.deletionTimestamp !== undefined) this.#deleted.delete(key);
+    const isStale = this.#written.isStale(host);
+    return isStale || (isDeleted && host.metadata.deletionTimestamp === undefined);
+  }
+
+  /** Forgets a host that does not exist. */
+  forget(key: Key): void {
+    this.#written.forget(key);
+    this.#contest.forget(key);
+    this.#made.delete(key);
+    this.#deleted.delete(key);
+  }
+
+  /** Makes a host. @returns With its UID */
+  async create(owner: MachineOwner, wanted: WantedHost, signal: AbortSignal): Promise<WriteResult> {
+    const { namespace, uid } = owner;
+    const { name } = wanted;
+    const body = toBareMetalHost(owner, wanted);
+    try {
+      const host = await this.#client.create(BARE_METAL_HOSTS, { namespace }, body, signal);
+      this.#made.set(toKey({ metadata: { namespace, name } }), this.#clock.monotonic());
+      return { kind: "done", uid: host.metadata.uid };
+    } catch (error) {
+      if (!isKubeError(error, "alreadyExists")) return toResult(error);
+    }
+    const path = { namespace, name };
+    const live = await readIfPresent(this.#client, BARE_METAL_HOSTS, path, signal);
+    const facts = live && toHostFacts(live);
+    const isForeign = facts !== undefined && facts.vinoUid !== uid;
+    return isForeign ? { kind: "taken", why: describeForeign(facts) } : OVERTAKEN;
+  }
+
+  /** Changes a host. */
+  async patch(
+    host: BareMetalHost,
+    wanted: WantedHost,
+    patch: HostPatch,
+    signal: AbortSignal,
+  ): Promise<WriteResult> {
+    const { namespace = "", name, resourceVersion } = host.metadata;
+    if (resourceVersion === undefined) return OVERTAKEN;
+    const key = toKey(host);
+    const pauseMs = this.#contest.pauseMs(key);
+    if (pauseMs > 0) return { kind: "held", pauseMs };
+    const body = toPatchBody(resourceVersion, wanted, patch);
+    try {
+      const path = { namespace, name };
+      const change = { type: "merge", body } as const;
+      this.#written.note(host, await this.#client.patch(BARE_METAL_HOSTS, path, change, signal));
+      this.#contest.noteRound(key);
+      return DONE;
+    } catch (error) {
+      return toResult(error);
+    }
+  }
+
+  /** Deletes a host, and no other of its name. */
+  async delete(host: BareMetalHost, signal: AbortSignal): Promise<WriteResult> {
+    const { namespace = "", name, uid, resourceVersion } = host.metadata;
+    if (uid === undefined || resourceVersion === undefined) return OVERTAKEN;
+    const path = { namespace, name };
+    try {
+      await this.#client.delete(BARE_METAL_HOSTS, path, { uid, resourceVersion }, signal);
+    } catch (error) {
+      if (!isKubeError(error, "notFound")) return toResult(error);
+    }
+    this.#deleted.set(toKey(host), uid);
+    return DONE;
+  }
+}
+
+function toPatchBody(
+  resourceVersion: string,
+  wanted: WantedHost,
+  { labels, record, namesMachine, bmc }: HostPatch,
+): object {
+  const annotations = {
+    ...(namesMachine && toMachineAnnotations(wanted)),
+    ...(record && { [LABELS_RECORD]: formatRecord(record) ?? null }),
+  };
+  return {
+    metadata: {
+      resourceVersion,
+      ...(labels && { labels }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+    ...(bmc &&
+      wanted.bmc && {
+        spec: {
+          bmc: toBmcSpec(wanted.name, wanted.bmc),
+          // Until now nothing but a user could switch it, so this says how it is.
+          ...(bmc === "first" && { online: isOn(wanted.power) }),
+        },
+      }),
+  };
+}
+
+/** @throws all errors that another try may end */
+function toResult(error: unknown): WriteResult {
+  if (!(error instanceof KubeError)) throw error;
+  switch (error.kind) {
+    case "conflict":
+    case "alreadyExists":
+      return OVERTAKEN;
+    case "notFound":
+    case "forbidden":
+    case "invalid":
+      return { kind: "refused", why: describeRefusal(error, BARE_METAL_HOSTS.kind) };
+    default:
+      throw error;
+  }
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test";
+import {
+  findHostsPublished,
+  listBlocked,
+} from "../../../../lib/controllers/vino/hosts/conditions.ts";
+import type { HostOutcome } from "../../../../lib/controllers/vino/hosts/types.ts";
+import { HOST_STATES, type HostState } from "../../../../lib/controllers/vino/resource/vino.ts";
+
+function toOutcome(state: HostState, name = "h"): HostOutcome {
+  return {
+    name,
+    state,
+    notices: [],
+    ...(state !== "Published" && { message: `${name} ${state}` }),
+  };
+}
+
+test.each<[HostState[], number, string]>([
+  [[], 0, "True AllHostsPublished All 0 complete machines have a BareMetalHost"],
+  [["Published"], 0, "True AllHostsPublished All 1 complete machines have a BareMetalHost"],
+  [["Published"], 2, "False Progressing 2 machines are not complete, and get their hosts then"],
+  [["Published", "Publishing"], 0, "False Progressing h Publishing"],
+  [["InUse"], 0, "False Progressing h InUse"],
+  [["Paused", "Moved", "Publishing"], 0, "False HostsPaused h Paused; h Moved"],
+  [["Paused", "NameTaken"], 1, "False NameTaken h NameTaken"],
+  [["NameTaken", "Refused"], 0, "False UnableToPublishHosts h Refused"],
+])("findHostsPublished() of %j with %d machines that wait", (states, waiting, expected) => {
+  const hosts = states.map((state) => toOutcome(state));
+  const { type, status, reason, message } = findHostsPublished(hosts, waiting);
+  expect([type, `${status} ${reason} ${message}`]).toEqual(["HostsPublished", expected]);
+});
+
+test("findHostsPublished() names ten hosts, and counts the others", () => {
+  const hosts = Array.from({ length: 12 }, (_, at) => toOutcome("Refused", `h${at}`));
+  expect(findHostsPublished(hosts, 0).message).toEndWith("h9 Refused; and 2 more");
+});
+
+test("listBlocked() names hosts in use and paused ones", () => {
+  const states = HOST_STATES.map((state) => toOutcome(state));
+  expect(listBlocked(states)).toEqual(["h Paused", "h InUse"]);
+});

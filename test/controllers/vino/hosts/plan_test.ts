@@ -1,0 +1,182 @@
+import { describe, expect, test } from "bun:test";
+import { toBareMetalHost } from "../../../../lib/controllers/vino/hosts/bare_metal_host_object.ts";
+import { type HostFacts, toHostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
+import {
+  describeForeign,
+  planHost,
+  planRemoval,
+} from "../../../../lib/controllers/vino/hosts/plan.ts";
+import type { WantedHost } from "../../../../lib/controllers/vino/hosts/types.ts";
+import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
+
+const OURS = { vinoUid: OWNER.uid };
+const OFF = { poolId: "p1", firstHostId: "h1" };
+const HOST = "vino.airshipit.org/host";
+
+/** The facts of the host of a machine, as it is made, with changes since. */
+function toFacts(changes: Partial<HostFacts> = {}, wanted: WantedHost = toWanted()): HostFacts {
+  const { metadata } = toBareMetalHost(OWNER, wanted);
+  const host = { metadata: { ...metadata, uid: "u", resourceVersion: "1" } };
+  return { ...toHostFacts(host), bmcAddress: wanted.bmc?.address, ...changes };
+}
+
+describe("planHost()", () => {
+  type Case = readonly [
+    what: string,
+    live: HostFacts | undefined,
+    state: string,
+    change: string | undefined,
+  ];
+  const cases: readonly Case[] = [
+    ["that does not exist", undefined, "Publishing", "create"],
+    ["that is as wanted", toFacts(), "Published", undefined],
+    ["of something else", toFacts({ vinoUid: undefined }), "NameTaken", undefined],
+    ["of another Vino", toFacts({ vinoUid: "v2" }), "NameTaken", undefined],
+    ["that is paused", toFacts({ isPaused: true, labels: {} }), "Paused", undefined],
+    ["paused and deleted", toFacts({ isPaused: true, isDeleting: true }), "Paused", undefined],
+    ["that is being deleted", toFacts({ isDeleting: true }), "Publishing", undefined],
+    ["of another machine", toFacts({ machineId: "vm-old" }), "Publishing", "delete"],
+    [
+      "of another machine, in use",
+      toFacts({ machineId: "vm-old", use: "is used" }),
+      "InUse",
+      undefined,
+    ],
+    ["in use", toFacts({ use: "is used" }), "Published", undefined],
+    ["in use, with a wrong label", toFacts({ use: "x", labels: {} }), "Published", "patch"],
+    ["that does not name its machine", toFacts({ machineId: undefined }), "Published", "patch"],
+  ];
+  test.each(cases)("of a host %s", (_what, live, state, change) => {
+    const plan = planHost(toWanted(), live, OURS);
+    expect<unknown>([plan.state, plan.change?.kind]).toEqual([state, change]);
+    expect(plan.message === undefined).toBe(state === "Published");
+    expect(plan.hasSecrets).toBe(state === "Published" || change === "create");
+  });
+
+  test("waits for a host that was made a moment ago", () => {
+    const plan = planHost(toWanted(), undefined, { ...OURS, isUnseen: true });
+    expect([plan.state, plan.change]).toEqual(["Publishing", undefined]);
+  });
+
+  test("does not make a host that was moved to another cluster", () => {
+    const plan = planHost(toWanted(), undefined, { ...OURS, isMoved: true });
+    expect([plan.state, plan.change, plan.hasSecrets]).toEqual(["Moved", undefined, false]);
+  });
+
+  test("keeps a label whose value is not known now", () => {
+    const live = toFacts({ labels: { ...toFacts().labels, [HOST]: "h9" } });
+    const off = toWanted(0, {}, { machine: OFF });
+    expect(planHost(off, live, OURS).change).toBeUndefined();
+    const { [HOST]: _none, ...labels } = live.labels;
+    expect(planHost(off, { ...live, labels }, OURS).change).toEqual({
+      kind: "patch",
+      patch: { labels: { [HOST]: "h1" } },
+    });
+  });
+
+  type LabelCase = readonly [
+    what: string,
+    live: { readonly labels: Record<string, string>; readonly record?: readonly string[] },
+    bmhLabels: Record<string, string>,
+    patch: object | undefined,
+  ];
+  const labelCases: readonly LabelCase[] = [
+    ["a new one", { labels: {} }, { a: "1" }, { labels: { a: "1" }, record: new Set(["a"]) }],
+    [
+      "one of ours that was changed",
+      { labels: { a: "2" }, record: ["a"] },
+      { a: "1" },
+      { labels: { a: "1" } },
+    ],
+    [
+      "one of ours that was removed",
+      { labels: {}, record: ["a"] },
+      { a: "1" },
+      { labels: { a: "1" } },
+    ],
+    [
+      "one of ours that is not wanted",
+      { labels: { a: "1" }, record: ["a"] },
+      {},
+      { labels: { a: null }, record: new Set() },
+    ],
+    [
+      "one of ours that is not wanted and gone",
+      { labels: {}, record: ["a"] },
+      {},
+      { record: new Set() },
+    ],
+    ["one of a person", { labels: { a: "2" } }, {}, undefined],
+    ["one of a person that is wanted, too", { labels: { a: "1" } }, { a: "1" }, undefined],
+    ["one of a person that is wanted otherwise", { labels: { a: "2" } }, { a: "1" }, undefined],
+  ];
+  test.each(labelCases)("of labels: %s", (_what, { labels, record = [] }, bmhLabels, patch) => {
+    const before = toFacts();
+    const live = { ...before, labels: { ...before.labels, ...labels }, record: new Set(record) };
+    const plan = planHost(toWanted(0, {}, { bmhLabels }), live, OURS);
+    const expected = patch && { kind: "patch", patch };
+    expect<unknown>(plan.change).toEqual(expected);
+    const isConflict = labels["a"] === "2" && bmhLabels["a"] === "1" && record.length === 0;
+    expect(plan.notices).toEqual(
+      isConflict ? ["edge-worker-0: label a was not set by Landfall, and stays"] : [],
+    );
+  });
+
+  type BmcCase = readonly [
+    what: string,
+    live: Partial<HostFacts>,
+    bmc: WantedHost["bmc"],
+    patch: "first" | "other" | undefined,
+    notice: string,
+  ];
+  const bmcCases: readonly BmcCase[] = [
+    ["the first", { bmcAddress: undefined }, BMC, "first", ""],
+    ["the same", { bmcAddress: BMC.address }, BMC, undefined, ""],
+    ["another, not reached yet", { bmcAddress: "x", isBmcOpen: true }, BMC, "other", ""],
+    ["another", { bmcAddress: "x", isBmcOpen: false }, BMC, undefined, "does not let the address"],
+    ["none any more", { bmcAddress: "x" }, undefined, undefined, "does not serve now"],
+  ];
+  test.each(bmcCases)("of a management controller: %s", (_what, live, bmc, patch, notice) => {
+    const plan = planHost(toWanted(0, bmc ? { bmc } : {}), toFacts(live), OURS);
+    const expected = patch && { kind: "patch", patch: { bmc: patch } };
+    expect<unknown>(plan.change).toEqual(expected);
+    expect(plan.notices.join()).toContain(notice);
+    expect(plan.notices).toHaveLength(notice === "" ? 0 : 1);
+  });
+});
+
+describe("planRemoval()", () => {
+  type Case = readonly [
+    what: string,
+    live: HostFacts | undefined,
+    state: string,
+    isDeleted: boolean,
+  ];
+  const cases: readonly Case[] = [
+    ["that does not exist", undefined, "Gone", false],
+    ["of ours", toFacts(), "Removing", true],
+    ["of something else", toFacts({ vinoUid: undefined }), "Gone", false],
+    ["of another Vino", toFacts({ vinoUid: "v2" }), "Gone", false],
+    ["that is paused", toFacts({ isPaused: true }), "Paused", false],
+    ["that is being deleted", toFacts({ isDeleting: true }), "Removing", false],
+    ["that is used", toFacts({ use: 'is used by M "m"' }), "InUse", false],
+  ];
+  test.each(cases)("of a host %s", (_what, live, state, isDeleted) => {
+    const plan = planRemoval("edge-worker-0", live, OURS);
+    expect<unknown>([plan.state, plan.change?.kind]).toEqual([
+      state,
+      isDeleted ? "delete" : undefined,
+    ]);
+    expect(plan.hasSecrets).toBe(false);
+  });
+});
+
+test("describeForeign() says what has the name", () => {
+  const texts = [{ vinoUid: undefined }, { vinoUid: "v2" }].map((one) =>
+    describeForeign(toFacts(one)),
+  );
+  expect(texts).toEqual([
+    "BareMetalHost edge-worker-0 exists, and was not made for this Vino",
+    "BareMetalHost edge-worker-0 was made for another Vino, for machine vino-1b4e28ba-worker-0",
+  ]);
+});

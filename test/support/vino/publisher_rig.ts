@@ -1,0 +1,200 @@
+/**
+ * The publisher of hosts on a simulated API server, with a real watch and its own clock.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { GuestInterface } from "../../../lib/controllers/vino/guest/types.ts";
+import {
+  HostPublisher,
+  type Published,
+  type PublishRequest,
+} from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
+import type { HostOutcome } from "../../../lib/controllers/vino/hosts/types.ts";
+import type { Vino } from "../../../lib/controllers/vino/resource/vino.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
+import { Caches } from "../../../lib/kube/cache/caches.ts";
+import type { StoreReader } from "../../../lib/kube/cache/store.ts";
+import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
+import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
+import {
+  type ApiObject,
+  type JsonObject,
+  type KubernetesSimulator,
+  startKubernetesSimulator,
+} from "../../../lib/simulator/kubernetes/mod.ts";
+import { formatNetworkData } from "../../../lib/simulator/metal3/network_data.ts";
+import { ManualClock } from "../manual_clock.ts";
+import { until } from "../nodes/rig.ts";
+import { OWNER } from "./wanted_hosts.ts";
+
+/** Answers of a call, shortened. */
+export interface PublishReport {
+  /** `edge-worker-0 Published`. */
+  readonly states: readonly string[];
+  /** Messages and notices. */
+  readonly texts: readonly string[];
+  /** What it asked the API server for: `create secrets/a`. */
+  readonly requests: readonly string[];
+  readonly published: Published;
+}
+
+/** A publisher, and what it works on. Stop it after use. */
+export interface PublisherRig extends AsyncDisposable {
+  readonly kubernetes: KubernetesSimulator;
+  /** The time of the publisher. */
+  readonly clock: ManualClock;
+  /** Keys of Vinos that changes of hosts named, oldest first. */
+  readonly woken: string[];
+  readonly publisher: HostPublisher;
+  /** Waits until the view shows what the API server has. */
+  settle(): Promise<void>;
+  /** Publishes once the view shows everything. */
+  publish(request: Partial<PublishRequest>): Promise<PublishReport>;
+  /** Publishes until nothing is written any more. @throws if that does not end */
+  publishAll(request: Partial<PublishRequest>): Promise<PublishReport>;
+  /** Starts another publisher without memory in place of this one, as a restart does. */
+  restart(): Promise<void>;
+  host(name: string): ApiObject | undefined;
+  secret(name: string): ApiObject | undefined;
+  /** Changes a host by a merge patch, as a person would. */
+  edit(name: string, patch: JsonObject): void;
+  /** Deletes a host, as a person would. */
+  remove(name: string): void;
+}
+
+const ROUNDS_MAX = 10;
+const HOSTS = BARE_METAL_HOSTS.plural;
+
+/** Starts the server with the Vino, and the publisher. */
+export async function startPublisher(): Promise<PublisherRig> {
+  const kubernetes = startKubernetesSimulator({ clock: systemClock });
+  const { objects } = kubernetes;
+  kubernetes.installKind(BARE_METAL_HOSTS);
+  objects.create("namespaces", { metadata: { name: OWNER.namespace } });
+  const { namespace, name, uid } = OWNER;
+  const vino: Vino = { metadata: { namespace, name, uid } };
+  const credentials = await loadCredentials({
+    master: kubernetes.url,
+    env: {},
+    clock: systemClock,
+  });
+  const metrics = new MetricsRegistry();
+  const watcherMetrics = createWatcherMetrics(metrics);
+  const client = createKubeClient({ credentials, clock: systemClock, metrics, version: "test" });
+  const clock = new ManualClock();
+  const woken: string[] = [];
+  const start = (): Running => {
+    const log = silentLogger;
+    const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
+    const hosts = caches.reader(BARE_METAL_HOSTS);
+    const vinoes = { values: () => [vino] };
+    const publisher = new HostPublisher({
+      client,
+      clock,
+      hosts,
+      vinoes,
+      formatNetworkData: format,
+    });
+    publisher.source.subscribe((keys) => woken.push(...keys));
+    const stopping = new AbortController();
+    const done = caches.run(stopping.signal);
+    const stop = async (): Promise<void> => {
+      stopping.abort(new Error("the test is over"));
+      await done;
+    };
+    return { publisher, hosts, stop };
+  };
+  let running = start();
+  const { signal } = new AbortController();
+  const settle = (): Promise<void> =>
+    until("the view shows all", () => {
+      const [shown, stored] = [[...running.hosts.values()], objects.list(HOSTS)].map((list) =>
+        list.map(toVersion).sort(),
+      );
+      return running.hosts.synced && isDeepStrictEqual(shown, stored);
+    });
+  const takeRequests = (): string[] => {
+    const taken = kubernetes.requests.entries.filter(
+      ({ verb }) => !["list", "watch"].includes(verb),
+    );
+    const asked = taken.map(({ verb, resource, name: one }) => `${verb} ${resource}/${one}`);
+    kubernetes.requests.clear();
+    return asked;
+  };
+  const publish = async (request: Partial<PublishRequest>): Promise<PublishReport> => {
+    await settle();
+    takeRequests();
+    const whole = { ...NOTHING, ...request };
+    const published = await running.publisher.publish(whole, signal);
+    const outcomes: readonly HostOutcome[] = [...published.hosts, ...published.retired];
+    return {
+      states: outcomes.map((one) => `${one.name} ${one.state}`),
+      texts: outcomes.flatMap(({ message, notices }) => [message ?? [], notices].flat()),
+      requests: takeRequests(),
+      published,
+    };
+  };
+  return {
+    kubernetes,
+    clock,
+    woken,
+    get publisher() {
+      return running.publisher;
+    },
+    settle,
+    publish,
+    async publishAll(request) {
+      for (let round = 0; round < ROUNDS_MAX; round += 1) {
+        const report = await publish(request);
+        if (report.published.writes === 0) return report;
+      }
+      throw new Error("it writes again and again");
+    },
+    async restart() {
+      await running.stop();
+      running = start();
+      await settle();
+    },
+    host: (one) => objects.get(HOSTS, { namespace, name: one }),
+    secret: (one) => objects.get("secrets", { namespace, name: one }),
+    edit: (one, patch) => void objects.patch(HOSTS, { namespace, name: one }, patch),
+    remove: (one) => void objects.delete(HOSTS, { namespace, name: one }),
+    async [Symbol.asyncDispose]() {
+      await running.stop();
+      await kubernetes.stop();
+    },
+  };
+}
+
+interface Running {
+  readonly publisher: HostPublisher;
+  readonly hosts: StoreReader<BareMetalHost>;
+  stop(): Promise<void>;
+}
+
+const NOTHING: PublishRequest = {
+  owner: OWNER,
+  hosts: [],
+  retired: [],
+  paused: new Set(),
+  publishesMoved: false,
+};
+
+/** As the real one, as far as readers of addresses see it. */
+function format(interfaces: readonly GuestInterface[]): string {
+  return formatNetworkData(
+    interfaces.map(({ network, addresses: [first] }) => ({
+      id: network,
+      ...(first && { address: first.ip }),
+    })),
+  );
+}
+
+function toVersion({ metadata }: KubeObject): string {
+  return `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`;
+}
