@@ -8,7 +8,7 @@ import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
-import { listSections, needsCloud, needsSections } from "../../controllers/load.ts";
+import { isSeparable, listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
 import { systemClock } from "../../core/clock.ts";
@@ -44,6 +44,7 @@ import {
   toStatus,
 } from "./report.ts";
 import { addLoadBalancers } from "./controllers/load_balancers.ts";
+import { addMachines } from "./controllers/machines.ts";
 import { type CheckedServices, checkServices } from "./controllers/services.ts";
 import { checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
@@ -141,9 +142,10 @@ async function inspect(
         : { ...toSkipped(NO_CLOUD), nodes: [] };
     const { served, client } = cluster;
     const search = { provider, sections, fitting, served, nodes: nodes.nodes, client };
+    const balanced = await addLoadBalancers(countNodes(cloud.step, nodes), search, signal);
     return toReport(VERSION, {
       settings: step,
-      cloud: await addLoadBalancers(countNodes(cloud.step, nodes), search, signal),
+      cloud: await addMachines(balanced, { provider, fitting }, signal),
       kubernetes: cluster.step,
       permissions: cluster.permissions,
       nodes,
@@ -238,6 +240,9 @@ async function checkNodes(
   { definition, provider, inventory, fitting, acting }: NodeSources,
   signal: AbortSignal,
 ): Promise<NodesStep> {
+  if (fitting.length > 0 && fitting.every(isSeparable)) {
+    return { ...toSkipped("no chosen controller works on Nodes"), nodes: [] };
+  }
   if (client === undefined) return { ...toSkipped(NO_KUBERNETES), nodes: [] };
   if (provider === undefined || inventory === undefined) {
     return { ...toSkipped("the cloud cannot be used"), nodes: [] };

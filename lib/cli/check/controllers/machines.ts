@@ -1,0 +1,47 @@
+/**
+ * What the cloud offers for making machines, and which rights its user lacks for that, for `landfall check`.
+ * @module
+ */
+import type { Machines } from "../../../cloud/capabilities/machines.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { Finding } from "../../../cloud/inspection.ts";
+import type { ControllerDefinition } from "../../../controllers/definition.ts";
+import { inTime } from "../deadline.ts";
+import { addFindings, type CheckFinding, type CloudStep } from "../report.ts";
+
+/** What {@linkcode addMachines} looks with. */
+export interface MachineSearch {
+  /** Absent: the settings cannot be used. */
+  readonly provider: { readonly machines?: Pick<Machines, "inspect"> } | undefined;
+  /** The controllers that run. */
+  readonly fitting: readonly Pick<ControllerDefinition, "needs">[];
+}
+
+/**
+ * Adds what the cloud says about machines to its step. Asks nothing if no controller makes machines.
+ *
+ * @throws the signal's reason
+ */
+export async function addMachines(
+  step: CloudStep,
+  { provider, fitting }: MachineSearch,
+  signal: AbortSignal,
+): Promise<CloudStep> {
+  const machines = provider?.machines;
+  if (machines?.inspect === undefined) return step;
+  // After a failure, it would only say the same once more.
+  if (step.findings.some(({ level }) => level === "failure")) return step;
+  if (!fitting.some(({ needs = [] }) => needs.includes("machines"))) return step;
+  const late = (finding: CheckFinding): readonly Finding[] => [finding];
+  const findings = await inTime(signal, late, async (deadline) => {
+    try {
+      return (await machines.inspect?.(deadline)) ?? [];
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof CloudError)) throw error;
+      const message = `Landfall cannot find out what the cloud offers for machines: ${error.message}`;
+      return [{ level: "failure", code: "machines", message } as const];
+    }
+  });
+  return addFindings(step, findings);
+}

@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import { addMachines } from "../../../../lib/cli/check/controllers/machines.ts";
+import { CloudError } from "../../../../lib/cloud/errors.ts";
+import type { Finding } from "../../../../lib/cloud/inspection.ts";
+
+const { signal } = new AbortController();
+const STEP = { status: "ok", findings: [] } as const;
+const FOUND: Finding = { level: "warning", code: "privilege", message: "vif create is missing" };
+const MAKING = [{}, { needs: ["machines"] as const }];
+
+function toCloud(answer: () => readonly Finding[]) {
+  let count = 0;
+  const inspect = async (): Promise<readonly Finding[]> => {
+    count += 1;
+    return answer();
+  };
+  return { provider: { machines: { inspect } }, countAsked: () => count };
+}
+
+describe("addMachines()", () => {
+  test("adds what the cloud says, if a controller makes machines", async () => {
+    const { provider } = toCloud(() => [FOUND]);
+    const step = await addMachines(STEP, { provider, fitting: MAKING }, signal);
+    expect(step).toEqual({ status: "warning", findings: [FOUND] });
+  });
+
+  test("asks nothing if no controller makes machines", async () => {
+    const { provider, countAsked } = toCloud(() => [FOUND]);
+    const fitting = [{}, { needs: ["loadBalancers"] as const }];
+    expect(await addMachines(STEP, { provider, fitting }, signal)).toEqual(STEP);
+    expect(countAsked()).toBe(0);
+  });
+
+  test.each([
+    ["of a cloud that cannot make any", {}],
+    ["of a cloud that does not say", { machines: {} }],
+    ["without settings", undefined],
+  ])("adds nothing %s", async (_title, provider) => {
+    expect(await addMachines(STEP, { provider, fitting: MAKING }, signal)).toEqual(STEP);
+  });
+
+  test("asks nothing if the cloud has failed already", async () => {
+    const { provider, countAsked } = toCloud(() => [FOUND]);
+    const failed = {
+      status: "failure",
+      findings: [{ level: "failure", code: "unauthorized", message: "no" }],
+    } as const;
+    expect(await addMachines(failed, { provider, fitting: MAKING }, signal)).toEqual(failed);
+    expect(countAsked()).toBe(0);
+  });
+
+  test("says why the cloud cannot be asked", async () => {
+    const { provider } = toCloud(() => {
+      throw new CloudError("unreachable", "connection refused");
+    });
+    const step = await addMachines(STEP, { provider, fitting: MAKING }, signal);
+    expect(step).toMatchObject({ status: "failure", findings: [{ code: "machines" }] });
+    expect(step.findings[0]?.message).toEndWith("for machines: connection refused");
+  });
+
+  test("does not hide an error of the program", async () => {
+    const { provider } = toCloud(() => {
+      throw new TypeError("bug");
+    });
+    const checked = addMachines(STEP, { provider, fitting: MAKING }, signal);
+    await expect(checked).rejects.toThrow("bug");
+  });
+});
