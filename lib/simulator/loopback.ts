@@ -4,6 +4,8 @@
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type Converse, openWebSocket } from "./web_socket.ts";
 
 /** What the sockets do with a request. */
 export type Outcome =
@@ -25,15 +27,23 @@ export type Decide = (request: Request, onWait: (isWaiting: boolean) => void) =>
 export class Loopback {
   readonly #decide: Decide;
   readonly #server: Server;
+  readonly #upgraded = new Set<Duplex>();
   #port = 0;
   /** Requests whose answer is late or never comes. */
   readonly hanging: Set<IncomingMessage> = new Set();
   /** Bytes written so far to each stream that is open. */
   readonly streamed: Map<IncomingMessage, number> = new Map();
 
-  constructor(decide: Decide) {
+  /** @param upgrade Begins a WebSocket at a path; without one, or if it returns `undefined`, there is no answer */
+  constructor(decide: Decide, upgrade: (path: string) => Converse | undefined = () => undefined) {
     this.#decide = decide;
     this.#server = createServer((request, response) => void this.#try(request, response));
+    this.#server.on("upgrade", (request, socket) => {
+      this.#upgraded.add(socket);
+      socket.once("close", () => this.#upgraded.delete(socket));
+      const converse = upgrade(request.url ?? "");
+      if (converse !== undefined) openWebSocket(request, socket, converse);
+    });
   }
 
   /** `http://127.0.0.1:<port>`. */
@@ -55,6 +65,7 @@ export class Loopback {
     return new Promise((resolve) => {
       this.#server.close(() => resolve());
       this.#server.closeAllConnections();
+      for (const socket of this.#upgraded) socket.destroy();
     });
   }
 

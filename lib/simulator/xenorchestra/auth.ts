@@ -14,6 +14,8 @@ export interface XoUser {
   readonly password: string;
   /** The rights of its role. @default {those of an administrator} */
   readonly privileges?: readonly Privilege[];
+  /** IDs of machines and pools where an old ACL makes it an operator. Only JSON-RPC knows those. @default {none} */
+  readonly operatorOf?: readonly string[];
 }
 
 /** A token as the API shows it. Times in milliseconds since the epoch. */
@@ -110,12 +112,21 @@ export class Auth {
     }
   }
 
-  /** Gives a user other rights. @param privileges Absent: those of an administrator */
-  setPrivileges(username: string, privileges?: readonly Privilege[]): void {
+  /**
+   * Gives a user other rights.
+   *
+   * @param privileges Absent: those of an administrator
+   * @param operatorOf As in {@linkcode XoUser}
+   */
+  setPrivileges(
+    username: string,
+    privileges?: readonly Privilege[],
+    operatorOf: readonly string[] = [],
+  ): void {
     this.#users = this.#users.map((user) => {
       if (user.username !== username) return user;
       const { privileges: _before, ...rest } = user;
-      return { ...rest, ...(privileges && { privileges }) };
+      return { ...rest, operatorOf, ...(privileges && { privileges }) };
     });
   }
 

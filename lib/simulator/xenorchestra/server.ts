@@ -60,7 +60,14 @@ export async function startXenOrchestraSimulator(
   const stopped = new AbortController();
   const cloud = new XenOrchestra({ ...options, signal: stopped.signal });
   const { state, faults, token } = cloud;
-  const loopback = new Loopback((request, onWait) => cloud.answer(request, onWait));
+  const loopback = new Loopback(
+    (request, onWait) => cloud.answer(request, onWait),
+    // Another path, even without the slash, gets no answer, as on the real server.
+    (path) => {
+      const session = path === "/api/" ? cloud.openSession() : undefined;
+      return session && ((message) => session.answer(message));
+    },
+  );
   await loopback.listen(options.port);
   return {
     url: loopback.url,

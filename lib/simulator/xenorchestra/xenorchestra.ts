@@ -13,6 +13,7 @@ import { Front } from "./front.ts";
 import type { World } from "./records.ts";
 import { RequestCounter } from "./requests.ts";
 import { createRoutes } from "./routes.ts";
+import { RpcSession } from "./rpc/session.ts";
 import { type RestartOptions, XenOrchestraState } from "./state.ts";
 import type { Backend } from "./writes/backend.ts";
 import { Hypervisor } from "./writes/hypervisor.ts";
@@ -105,6 +106,11 @@ export class XenOrchestra {
       if (life.aborted) return { kind: "reset" };
       throw error;
     }
+  }
+
+  /** Begins a connection of JSON-RPC. */
+  openSession(): RpcSession {
+    return new RpcSession({ auth: this.auth, backend: this.backend });
   }
 
   /** Ends the process at once. What hypervisors were asked for they finish. */

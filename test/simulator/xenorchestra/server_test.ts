@@ -176,6 +176,17 @@ describe("startXenOrchestraSimulator()", () => {
     expect(await missing.json()).toMatchObject({ data: { id: "nope", type: "VM-template" } });
   });
 
+  test("speaks JSON-RPC at /api/ only", async () => {
+    const open = (path: string): Promise<boolean> => {
+      const socket = new WebSocket(`${simulator.url.replace("http", "ws")}${path}`);
+      const opened = new Promise<boolean>((resolve) => {
+        socket.addEventListener("open", () => resolve(true), { once: true });
+      });
+      return Promise.race([opened, Bun.sleep(100).then(() => false)]).finally(() => socket.close());
+    };
+    expect([await open("/api/"), await open("/api")]).toEqual([true, false]);
+  });
+
   const scopes: [FaultScope, string, number][] = [
     [{}, "/pools", 503],
     [{ route: "GET /pools" }, "/pools", 503],

@@ -3,27 +3,36 @@
  * @module
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, extname, join } from "node:path";
 
-const FOLDER = join(import.meta.dir, "../../fixtures/xenorchestra");
+const FIXTURES = join(import.meta.dir, "../../fixtures");
 
 /** The file of each capture: names are unique, whichever room a file stands in. */
-const FILES: ReadonlyMap<string, string> = new Map(
-  readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".json"))
-    .map((file) => [basename(file, ".json"), join(FOLDER, file)]),
-);
+const READS = listFiles("xenorchestra", [".json"]);
+const WRITES = listFiles("xenorchestra_writes", [".json", ".txt"]);
 
-/** Names of all captures, sorted. */
-export const CAPTURE_NAMES: readonly string[] = [...FILES.keys()].toSorted();
+function listFiles(folder: string, types: readonly string[]): ReadonlyMap<string, string> {
+  const files = readdirSync(join(FIXTURES, folder), { recursive: true, encoding: "utf8" });
+  return new Map(
+    files
+      .filter((file) => types.includes(extname(file)))
+      .map((file) => [basename(file, extname(file)), join(FIXTURES, folder, file)]),
+  );
+}
+
+/** Names of all captures of reads, sorted. */
+export const CAPTURE_NAMES: readonly string[] = [...READS.keys()].toSorted();
+
+/** Names of all captures of writes, sorted. */
+export const WRITE_CAPTURE_NAMES: readonly string[] = [...WRITES.keys()].toSorted();
 
 /**
- * What a capture holds, as JSON text.
+ * What a capture holds, as text.
  *
  * @throws {Error} when there is none of that name
  */
 export function readCaptureText(name: string): string {
-  const file = FILES.get(name);
+  const file = READS.get(name) ?? WRITES.get(name);
   if (file === undefined) throw new Error(`there is no capture "${name}"`);
   return readFileSync(file, "utf8");
 }
