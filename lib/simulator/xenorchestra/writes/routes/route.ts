@@ -51,8 +51,8 @@ export function createRoute<T = undefined>(
       // Its shape was just checked.
       return refusal ?? (await handle(c, work, read?.body as T));
     } catch (error) {
-      // The process that took the request is gone, so the client gets no answer.
-      work.life.throwIfAborted();
+      // The process that took the request is gone, so the client does not get this answer.
+      if (work.life.aborted) return toDone();
       if (error instanceof RangeError || error instanceof TypeError) throw error;
       return toErrorReply(error);
     }
