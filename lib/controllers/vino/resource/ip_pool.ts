@@ -25,6 +25,11 @@ export interface AllocatedIp {
   readonly allocatedTo: string;
 }
 
+/** How many addresses of a pool can have owners: an object has a limited size. */
+export const ALLOCATED_MAX = 8192;
+/** How many ranges a pool can have. */
+export const RANGES_MAX = 64;
+
 /** The addresses of a subnet. */
 export interface IpPoolSpec {
   /** In CIDR form: `192.0.2.0/24`, `2001:db8::/64`. */

@@ -6,12 +6,15 @@ import * as v from "valibot";
 import { parseIp } from "../../../../core/net/ip.ts";
 import { list, object, optional, required, type Schema, text } from "../../../kinds/parts.ts";
 import { listRangeProblems } from "../address_range.ts";
-import type { AddressRange, AllocatedIp, AllocatedRange, IpPoolSpec } from "../ip_pool.ts";
+import {
+  type AddressRange,
+  ALLOCATED_MAX,
+  type AllocatedIp,
+  type AllocatedRange,
+  type IpPoolSpec,
+  RANGES_MAX,
+} from "../ip_pool.ts";
 import { ipAddress, macAddress, subnet } from "./fields.ts";
-
-const RANGES_MAX = 64;
-/** An object has a limited size. */
-const ALLOCATED_MAX = 8192;
 
 const OWNER = required(text(512), "Whose it is.");
 

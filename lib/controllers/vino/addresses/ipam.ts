@@ -1,0 +1,182 @@
+/**
+ * Gives machines their addresses and MAC addresses, and takes them back. Pure.
+ *
+ * What was given stays: the same interface of the same machine always gets the same address and MAC address. A machine
+ * gets all that it needs, or nothing.
+ * @module
+ */
+import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
+import type { IpPoolSpec } from "../resource/ip_pool.ts";
+import type { VinoInterface, VinoNetwork } from "../resource/vino.ts";
+import { toMac } from "./macs.ts";
+import { listNotices } from "./notices.ts";
+import { formatOwner } from "./owners.ts";
+import { type PoolFacts, type Pools, PoolSet } from "./pool_set.ts";
+import { type AddressProblem, toExhausted, toFull, toMoved, toNoMac } from "./problems.ts";
+import { toPrefixLength } from "./subnets.ts";
+
+/** A machine that needs addresses. */
+export interface MachineWish {
+  readonly name: string;
+  readonly interfaces: readonly Pick<VinoInterface, "name" | "network">[];
+}
+
+/** The machines of one Vino that need addresses. */
+export interface AddressWish {
+  readonly owner: MachineOwner;
+  /** The networks of the Vino. They are among those of the facts, too. */
+  readonly networks: readonly VinoNetwork[];
+  readonly machines: readonly MachineWish[];
+}
+
+/** What is known. */
+export interface AddressFacts extends PoolFacts {
+  /**
+   * MAC addresses of interfaces without a static address, which no pool lists: of all Vinos, in lower case, by the text
+   * of {@linkcode formatOwner}. They stay as long as they are here. @default {none}
+   */
+  readonly otherMacs?: ReadonlyMap<string, string>;
+}
+
+/** What an interface has. */
+export interface InterfaceAddresses {
+  readonly name: string;
+  readonly network: string;
+  /** In lower case. */
+  readonly mac: string;
+  /** Absent: a DHCP server gives it one. */
+  readonly ip?: string;
+  /** Of the subnet. With `ip` only. */
+  readonly prefixLength?: number;
+}
+
+/** Who gets what. */
+export interface AddressPlan {
+  /** By name of the machine, in the order of its interfaces. Machines with a problem are missing. */
+  readonly machines: ReadonlyMap<string, readonly InterfaceAddresses[]>;
+  /** By name of the machine. */
+  readonly problems: ReadonlyMap<string, AddressProblem>;
+  /** What a person should know about addresses in use. */
+  readonly notices: readonly AddressProblem[];
+  /** The pools that must be written before a machine uses its addresses, by name of their object. */
+  readonly changed: Pools;
+}
+
+/** Plans the addresses of machines. Their order does not matter. */
+export function planAddresses(wish: AddressWish, facts: AddressFacts): AddressPlan {
+  const giver = new Giver(wish, facts);
+  const machines = new Map<string, readonly InterfaceAddresses[]>();
+  const problems = new Map<string, AddressProblem>();
+  for (const machine of wish.machines.toSorted(byName)) {
+    const given = giver.giveAll(machine);
+    if ("message" in given) problems.set(machine.name, given);
+    else machines.set(machine.name, given);
+  }
+  const notices = listNotices(giver.vino, wish.networks, giver.pools.listOpen());
+  return { machines, problems, notices, changed: giver.pools.listChanged() };
+}
+
+/**
+ * Takes addresses back.
+ *
+ * @param isGone Whether the machine of an owner, as `allocatedTo` names it, is proven gone
+ * @returns The pools that change
+ */
+export function releaseAddresses(pools: Pools, isGone: (owner: string) => boolean): Pools {
+  const changed = new Map<string, IpPoolSpec>();
+  for (const [name, spec] of pools) {
+    const { allocatedIPs = [] } = spec;
+    const kept = allocatedIPs.filter(({ allocatedTo }) => !isGone(allocatedTo));
+    if (kept.length < allocatedIPs.length) changed.set(name, { ...spec, allocatedIPs: kept });
+  }
+  return changed;
+}
+
+/** Gives addresses to the machines of one Vino, one after the other. */
+class Giver {
+  readonly vino: string;
+  readonly pools: PoolSet;
+  readonly #uid: string;
+  readonly #networks: ReadonlyMap<string, VinoNetwork>;
+  readonly #others: ReadonlyMap<string, string>;
+  readonly #otherMacs: ReadonlySet<string>;
+  readonly #newMacs = new Set<string>();
+
+  constructor({ owner, networks }: AddressWish, facts: AddressFacts) {
+    this.vino = `${owner.namespace}/${owner.name}`;
+    this.pools = new PoolSet(facts);
+    this.#uid = owner.uid;
+    this.#networks = new Map(networks.map((network) => [network.name, network]));
+    this.#others = facts.otherMacs ?? new Map();
+    this.#otherMacs = new Set(this.#others.values());
+  }
+
+  /** Gives a machine all that it needs, or nothing. */
+  giveAll({ name, interfaces }: MachineWish): readonly InterfaceAddresses[] | AddressProblem {
+    const given: InterfaceAddresses[] = [];
+    const undo: (() => void)[] = [];
+    for (const one of interfaces) {
+      const network = this.#networks.get(one.network) ?? { name: one.network };
+      const answer = this.#give(network, name, one.name, undo);
+      if ("message" in answer) {
+        for (const back of undo.toReversed()) back();
+        return answer;
+      }
+      given.push(answer);
+    }
+    return given;
+  }
+
+  #give(
+    network: VinoNetwork,
+    machine: string,
+    name: string,
+    undo: (() => void)[],
+  ): InterfaceAddresses | AddressProblem {
+    const owner = formatOwner({ vino: this.vino, machine, interface: name });
+    const held = this.pools.find(owner);
+    const source = this.pools.open(network);
+    if (source !== undefined && "message" in source) return source;
+    const base = { name, network: network.name };
+    if (source !== undefined && held !== undefined) {
+      const { subnet } = source.pool;
+      if (held.subnet !== subnet.text) return toMoved(network, held);
+      const { ip, mac } = held;
+      return { ...base, mac, ip, prefixLength: toPrefixLength(subnet) };
+    }
+    const mac = held?.mac ?? this.#toMac(network, machine, name, owner);
+    if (mac === undefined) return toNoMac(network);
+    if (!this.#newMacs.has(mac)) {
+      this.#newMacs.add(mac);
+      undo.push(() => void this.#newMacs.delete(mac));
+    }
+    if (source === undefined) return { ...base, mac };
+    const { draft, subnet } = source.pool;
+    if (!draft.hasRoomFor(owner)) return toFull(network);
+    const ip = draft.take(source.span, { owner, mac });
+    if (ip === undefined) return toExhausted(network);
+    undo.push(() => draft.putBack(ip));
+    return { ...base, mac, ip, prefixLength: toPrefixLength(subnet) };
+  }
+
+  #toMac(network: VinoNetwork, machine: string, name: string, owner: string): string | undefined {
+    const known = this.#others.get(owner);
+    // The owner has none in a pool: if a pool has it, it is that of another one.
+    if (known !== undefined && !this.pools.hasMac(known)) return known;
+    const { macPrefix: prefix } = network;
+    const taken = {
+      has: (mac: string) =>
+        this.#newMacs.has(mac) || this.#otherMacs.has(mac) || this.pools.hasMac(mac),
+      size: this.#newMacs.size + this.#otherMacs.size + this.pools.countMacs(),
+    };
+    const options = { taken, ...(prefix !== undefined && { prefix }) };
+    return toMac({ uid: this.#uid, machine, interface: name }, options);
+  }
+}
+
+const NATURAL = new Intl.Collator("en", { numeric: true });
+
+/** `worker-2` comes before `worker-10`. */
+function byName({ name: one }: MachineWish, { name: other }: MachineWish): number {
+  return NATURAL.compare(one, other) || (one < other ? -1 : 1);
+}

@@ -1,0 +1,106 @@
+/**
+ * What is said about networks whose machines get no addresses, or keep addresses that they should not have. Pure.
+ * @module
+ */
+import type { VinoNetwork } from "../resource/vino.ts";
+import type { OwnedNetwork } from "./subnets.ts";
+
+/** What is wrong with the addresses of a network. */
+export interface AddressProblem {
+  /** Name of the network. */
+  readonly network: string;
+  /** What is wrong, and what to do. It names the network. No full stop. */
+  readonly message: string;
+}
+
+/** How many owners a message names. */
+const NAMES_MAX = 3;
+
+/** All addresses have owners. */
+export function toExhausted(network: VinoNetwork): AddressProblem {
+  const what = `has no free address from ${network.staticAllocationStart} to ${network.staticAllocationStop}`;
+  const advice = "widen staticAllocationStart and staticAllocationStop, or remove machines";
+  return toProblem(network, `${what}; ${advice}`);
+}
+
+/** The object has no room for another address. */
+export function toFull(network: VinoNetwork): AddressProblem {
+  const advice = "use another subnet for more machines";
+  return toProblem(network, `has as many addresses in use as an IPPool can list; ${advice}`);
+}
+
+/** All MAC addresses are in use. */
+export function toNoMac(network: VinoNetwork): AddressProblem {
+  const what = `has no free MAC address that begins as macPrefix ${network.macPrefix}`;
+  return toProblem(network, `${what}; leave more zeros at its end`);
+}
+
+/** Its subnet is not clear. */
+export function toOverlap(
+  network: VinoNetwork,
+  { vino, network: other }: OwnedNetwork,
+): AddressProblem {
+  const whose = `${other.subnet} of network ${other.name} of Vino ${vino}`;
+  const what = `has the subnet ${network.subnet}, which overlaps ${whose}`;
+  return toProblem(
+    network,
+    `${what}; use the same subnet for both, or subnets without common addresses`,
+  );
+}
+
+/** Its subnet is not clear, by an old pool. */
+export function toPoolOverlap(network: VinoNetwork, pool: string): AddressProblem {
+  const what = `has the subnet ${network.subnet}, which overlaps that of IPPool ${pool}`;
+  return toProblem(network, `${what}, where machines have addresses; use the same subnet`);
+}
+
+/** Its pool is not clear. */
+export function toTwoPools(network: VinoNetwork, pools: readonly string[]): AddressProblem {
+  return toProblem(
+    network,
+    `has ${pools.length} IPPools: ${pools.join(", ")}; delete those without addresses in use`,
+  );
+}
+
+/** Its pool cannot be used. @param why Without any secret */
+export function toDamaged(network: VinoNetwork, pool: string, why: string): AddressProblem {
+  return toProblem(network, `cannot use IPPool ${pool}: ${why}; correct it`);
+}
+
+/** The machine has an address elsewhere. */
+export function toMoved(
+  network: VinoNetwork,
+  held: { readonly ip: string; readonly subnet: string },
+): AddressProblem {
+  const what = `is now ${network.subnet}, but the machine has ${held.ip} in ${held.subnet}`;
+  return toProblem(network, `${what}; set the subnet back, or remove the machine`);
+}
+
+/** Machines have addresses that the network does not give out any more. */
+export function toStrays(
+  network: VinoNetwork,
+  strays: readonly { readonly ip: string; readonly machine: string }[],
+): AddressProblem {
+  const names = strays.slice(0, NAMES_MAX).map(({ ip, machine }) => `${ip} of ${machine}`);
+  const more = strays.length > NAMES_MAX ? ` and ${strays.length - NAMES_MAX} more` : "";
+  const what = `gives out no more ${names.join(", ")}${more}, which stay in use`;
+  return toProblem(network, `${what}; widen the range again, or remove these machines`);
+}
+
+/** A machine has the address of something else. */
+export function toReserved(
+  network: VinoNetwork,
+  ip: string,
+  machine: string,
+  what: string,
+): AddressProblem {
+  const advice = "correct the network, or remove the machine";
+  return toProblem(
+    network,
+    `says that ${ip} is ${what}, but ${machine} has this address; ${advice}`,
+  );
+}
+
+function toProblem({ name }: VinoNetwork, what: string): AddressProblem {
+  return { network: name, message: `network ${name} ${what}` };
+}

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import {
+  type AddressProblem,
+  toDamaged,
+  toExhausted,
+  toFull,
+  toMoved,
+  toNoMac,
+  toOverlap,
+  toPoolOverlap,
+  toReserved,
+  toStrays,
+  toTwoPools,
+} from "../../../../lib/controllers/vino/addresses/problems.ts";
+import { MANAGEMENT, STORAGE } from "../../../support/vino/address_wishes.ts";
+
+const PROBLEMS: readonly AddressProblem[] = [
+  toExhausted(MANAGEMENT),
+  toFull(MANAGEMENT),
+  toNoMac(MANAGEMENT),
+  toOverlap(MANAGEMENT, { vino: "metal/b", network: STORAGE }),
+  toPoolOverlap(MANAGEMENT, "ippool-192-168-0-0-16"),
+  toTwoPools(MANAGEMENT, ["a", "b"]),
+  toDamaged(MANAGEMENT, "a", "spec.subnet: must be set"),
+  toMoved(MANAGEMENT, { ip: "192.0.2.1", subnet: "192.0.2.0/24" }),
+  toStrays(MANAGEMENT, [{ ip: "192.0.2.1", machine: "vino-1b4e28ba-a-0" }]),
+  toReserved(MANAGEMENT, "192.0.2.1", "vino-1b4e28ba-a-0", "a gateway"),
+];
+
+test("each problem names its network, says what to do, and has no full stop", () => {
+  for (const { network, message } of PROBLEMS) {
+    expect(network).toBe("management");
+    expect(message).toMatch(/^network management [^;]+; [a-z][^;]+[^.;]$/);
+    expect(message).not.toContain("undefined");
+  }
+});
