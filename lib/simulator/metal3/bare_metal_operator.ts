@@ -4,13 +4,24 @@
  */
 import type { ApiObject, ObjectAccess } from "../kubernetes/mod.ts";
 import { finalizersOf } from "../kubernetes/writes.ts";
+import type { Json, JsonObject } from "../kubernetes/patches/json.ts";
 import { patchHostStatus } from "./hosts.ts";
-import { annotationsOf, hasImage, isLeaving, isPaused, pathOf, stateOf } from "./host_state.ts";
-import { BARE_METAL_HOST, HOST_FINALIZER, REBOOT } from "./kinds.ts";
+import {
+  annotationsOf,
+  hasBmc,
+  hasImage,
+  isExternallyProvisioned,
+  isLeaving,
+  isPaused,
+  pathOf,
+  stateOf,
+} from "./host_state.ts";
+import { BARE_METAL_HOST, HARDWARE_DETAILS, HOST_FINALIZER, REBOOT } from "./kinds.ts";
 
 /** The next state of a host without work, by the state. */
 const ONWARD: Readonly<Record<string, string>> = {
   "": "registering",
+  unmanaged: "registering",
   registering: "inspecting",
   inspecting: "preparing",
   preparing: "available",
@@ -32,6 +43,7 @@ export function operateHosts(objects: ObjectAccess): OperatorReport {
   for (const host of objects.list(BARE_METAL_HOST.plural)) {
     if (isPaused(host)) continue;
     const path = pathOf(host);
+    adopt(objects, host);
     const key = `${path.namespace}/${path.name}`;
     if (REBOOT in annotationsOf(host)) {
       const annotations = { [REBOOT]: null };
@@ -64,8 +76,28 @@ function nextState(host: ApiObject): string {
       if (isLeaving(host)) return "deleting";
       return wantsImage ? "provisioning" : state;
     default:
-      return isLeaving(host) ? "deleting" : (ONWARD[state] ?? state);
+      if (isLeaving(host)) return hasBmc(host) ? "deleting" : "deleted";
+      // Also a host that its spec calls installed: nothing can be switched on or off.
+      if (!hasBmc(host)) return "unmanaged";
+      if (state === "registering" && isExternallyProvisioned(host)) return "externally provisioned";
+      return ONWARD[state] ?? state;
   }
+}
+
+/** Marks a new host, and takes the annotation about its hardware for the result of an inspection. */
+function adopt(objects: ObjectAccess, host: ApiObject): void {
+  const path = pathOf(host);
+  const finalizers = finalizersOf(host);
+  if (!finalizers.includes(HOST_FINALIZER) && !isLeaving(host)) {
+    const metadata = { finalizers: [...finalizers, HOST_FINALIZER] };
+    objects.patch(BARE_METAL_HOST.plural, path, { metadata });
+  }
+  const details = annotationsOf(host)[HARDWARE_DETAILS];
+  if (typeof details !== "string" || !hasBmc(host)) return;
+  const hardware: Json = JSON.parse(details);
+  patchHostStatus(objects, path, { hardware });
+  const annotations: JsonObject = { [HARDWARE_DETAILS]: null };
+  objects.patch(BARE_METAL_HOST.plural, path, { metadata: { annotations } });
 }
 
 function letGo(objects: ObjectAccess, host: ApiObject): void {

@@ -40,6 +40,16 @@ export function hasImage(host: ApiObject): boolean {
   return stringAt(objectAt(objectAt(host, "spec"), "image"), "url") !== "";
 }
 
+/** Whether metal3 can switch it on and off. */
+export function hasBmc(host: ApiObject): boolean {
+  return stringAt(objectAt(objectAt(host, "spec"), "bmc"), "address") !== "";
+}
+
+/** Whether something else than metal3 installed a machine on it. */
+export function isExternallyProvisioned(host: ApiObject): boolean {
+  return objectAt(host, "spec")["externallyProvisioned"] === true;
+}
+
 /** Whether metal3 and Cluster API leave it alone. */
 export function isPaused(host: ApiObject): boolean {
   return PAUSED in annotationsOf(host);

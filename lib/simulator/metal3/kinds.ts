@@ -28,3 +28,5 @@ export const PAUSED = "baremetalhost.metal3.io/paused";
 export const REBOOT = "reboot.metal3.io";
 /** An annotation, with any value: Cluster API takes the host for no other machine. */
 export const UNHEALTHY = "capm3.metal3.io/unhealthy";
+/** An annotation in JSON: what metal3's operator takes as the result of an inspection, and then removes. */
+export const HARDWARE_DETAILS = "inspect.metal3.io/hardwaredetails";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
+import type { JsonObject, ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
 import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.ts";
 import { createHost } from "../../../lib/simulator/metal3/hosts.ts";
 import { stateOf } from "../../../lib/simulator/metal3/host_state.ts";
@@ -65,4 +65,45 @@ test("operateHosts() leaves a paused host alone", () => {
   const annotations = { "baremetalhost.metal3.io/paused": "", "reboot.metal3.io": "" };
   objects.patch("baremetalhosts", PATH, { ...IMAGE, metadata: { annotations } });
   expect(operateHosts(objects)).toEqual({ moved: [], rebooted: [] });
+});
+
+const BMC = { address: "redfish://192.0.2.1/redfish/v1/Systems/1", credentialsName: "bmc" };
+
+/** A host as a person makes it, without anything of metal3. */
+function createBare(spec: JsonObject, annotations: JsonObject = {}): ObjectAccess {
+  const objects = createHosts([]);
+  const { namespace, name } = PATH;
+  objects.create("baremetalhosts", { metadata: { namespace, name, annotations }, spec });
+  return objects;
+}
+
+test("operateHosts() does not manage a host without a management controller, until it has one", () => {
+  const objects = createBare({ online: false, externallyProvisioned: true });
+  expect(listStates(objects)).toEqual(["unmanaged"]);
+  objects.patch("baremetalhosts", PATH, { spec: { bmc: BMC, externallyProvisioned: null } });
+  expect(listStates(objects)).toEqual(["registering", "inspecting", "preparing", "available"]);
+});
+
+test("operateHosts() lets go of an unmanaged host at once", () => {
+  const objects = createBare({ online: false });
+  listStates(objects);
+  objects.delete("baremetalhosts", PATH);
+  expect(listStates(objects)).toEqual(["gone"]);
+});
+
+test("operateHosts() installs nothing on a host that is externally provisioned", () => {
+  const objects = createBare({ online: true, externallyProvisioned: true, bmc: BMC });
+  expect(listStates(objects)).toEqual(["registering", "externally provisioned"]);
+  objects.delete("baremetalhosts", PATH);
+  expect(listStates(objects)).toEqual(["deleting", "gone"]);
+});
+
+test("operateHosts() believes the annotation about the hardware, and removes it", () => {
+  const details = { cpu: { count: 4 } };
+  const annotations = { "inspect.metal3.io/hardwaredetails": JSON.stringify(details) };
+  const objects = createBare({ online: true, bmc: BMC }, annotations);
+  listStates(objects);
+  const host = objects.get("baremetalhosts", PATH);
+  expect(host?.["status"]).toMatchObject({ hardware: details });
+  expect(host?.metadata["annotations"] ?? {}).toEqual({});
 });

@@ -2,8 +2,10 @@ import { expect, test } from "bun:test";
 import {
   annotationsOf,
   consumerOf,
+  hasBmc,
   hasImage,
   hasLabels,
+  isExternallyProvisioned,
   isLeaving,
   isPaused,
   pathOf,
@@ -61,4 +63,14 @@ test("hasLabels() wants all labels with their values", () => {
     false,
     false,
   ]);
+});
+
+test("a host says whether it has a management controller, and who installs it", () => {
+  const hosts = [
+    {},
+    { spec: { bmc: { address: "" }, externallyProvisioned: false } },
+    { spec: { bmc: { address: "redfish://192.0.2.1" }, externallyProvisioned: true } },
+  ].map((fields) => toHost(fields));
+  expect(hosts.map(hasBmc)).toEqual([false, false, true]);
+  expect(hosts.map(isExternallyProvisioned)).toEqual([false, false, true]);
 });

@@ -11,6 +11,7 @@ import type { MachinePowerState } from "../../../cloud/capabilities/machine_powe
 import { BARE_METAL_HOSTS } from "../../../kube/kinds/bare_metal_host.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
 import { toCredentialsName, toNetworkDataName } from "./names.ts";
+import type { HostPatch } from "./plan.ts";
 import type { HostBmc, WantedHost } from "./types.ts";
 import { LABELS_RECORD, MACHINE_ID, MACHINE_NAME } from "./words.ts";
 
@@ -21,7 +22,7 @@ const HARDWARE_DETAILS = "inspect.metal3.io/hardwaredetails";
 const MEBIBYTE = 1_048_576;
 
 /** The part of a host's spec about its management controller. */
-export interface BmcSpec {
+interface BmcSpec {
   readonly address: string;
   readonly credentialsName: string;
   readonly disableCertificateVerification?: true;
@@ -58,8 +59,35 @@ export function toBareMetalHost(
   };
 }
 
+/** The merge patch of a planned change, for the version of the host that the plan is for. */
+export function toHostPatchBody(
+  resourceVersion: string,
+  wanted: WantedHost,
+  { labels, record, namesMachine, bmc }: HostPatch,
+): object {
+  const annotations = {
+    ...(namesMachine && toMachineAnnotations(wanted)),
+    ...(record && { [LABELS_RECORD]: formatRecord(record) ?? null }),
+  };
+  return {
+    metadata: {
+      resourceVersion,
+      ...(labels && { labels }),
+      ...(Object.keys(annotations).length > 0 && { annotations }),
+    },
+    ...(bmc &&
+      wanted.bmc && {
+        spec: {
+          bmc: toBmcSpec(wanted.name, wanted.bmc),
+          // Until now nothing but a user could switch it, so this says how it is.
+          ...(bmc === "first" && { online: isOn(wanted.power) }),
+        },
+      }),
+  };
+}
+
 /** How metal3 reaches the management controller of a host. */
-export function toBmcSpec(host: string, { address, skipsCertificateCheck }: HostBmc): BmcSpec {
+function toBmcSpec(host: string, { address, skipsCertificateCheck }: HostBmc): BmcSpec {
   return {
     address,
     credentialsName: toCredentialsName(host),
@@ -76,7 +104,7 @@ export function isOn(power: MachinePowerState): boolean {
 }
 
 /** The annotations by which Landfall knows the machine of a host. */
-export function toMachineAnnotations({
+function toMachineAnnotations({
   machineName,
   machineId,
 }: Pick<WantedHost, "machineName" | "machineId">): Readonly<Record<string, string>> {
@@ -84,7 +112,7 @@ export function toMachineAnnotations({
 }
 
 /** The value of the annotation that records labels; `undefined` without any. */
-export function formatRecord(keys: Iterable<string>): string | undefined {
+function formatRecord(keys: Iterable<string>): string | undefined {
   const text = [...keys].toSorted().join(",");
   return text === "" ? undefined : text;
 }

@@ -74,6 +74,13 @@ describe("planHost()", () => {
     });
   });
 
+  test("keeps a label from a tag as long as the host of the machine is not shown", () => {
+    const nodeLabelKeysToCopy = ["vino.airshipit.org/rack"];
+    const live = toFacts({}, toWanted(0, {}, { nodeLabelKeysToCopy }));
+    const hidden = toWanted(0, {}, { nodeLabelKeysToCopy, hosts: [] });
+    expect(planHost(hidden, live, OURS).change).toBeUndefined();
+  });
+
   type LabelCase = readonly [
     what: string,
     live: { readonly labels: Record<string, string>; readonly record?: readonly string[] },

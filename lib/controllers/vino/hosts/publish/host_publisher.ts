@@ -14,7 +14,6 @@ import type { Vino } from "../../resource/vino.ts";
 import { type HostFacts, toHostFacts } from "../host_facts.ts";
 import { PublishPass, toOutcome } from "./publish_pass.ts";
 import { HostWriter, type WriteResult } from "./host_writer.ts";
-import { toCredentialsName, toNetworkDataName } from "../names.ts";
 import { type HostPlan, planHost, planRemoval } from "../plan.ts";
 import { SecretKeeper, type SecretProblem } from "./secret_keeper.ts";
 import { toSecrets } from "../secrets.ts";
@@ -161,8 +160,6 @@ export class HostPublisher {
     signal: AbortSignal,
   ): Promise<HostOutcome> {
     if (!pass.mayMake()) return pass.toOutcome(plan, { kind: "overtaken" });
-    for (const secret of [toNetworkDataName(wanted.name), toCredentialsName(wanted.name)])
-      this.#secrets.forgetSecret(owner.uid, secret);
     const problem = await this.#keepSecrets(owner, wanted, undefined, pass, signal);
     if (problem) return pass.toProblem(plan, problem);
     const result = await this.#writer.create(owner, wanted, signal);

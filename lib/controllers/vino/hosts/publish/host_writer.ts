@@ -12,17 +12,10 @@ import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
 import { describeRefusal } from "../../../kinds/refusal.ts";
-import {
-  formatRecord,
-  isOn,
-  toBareMetalHost,
-  toBmcSpec,
-  toMachineAnnotations,
-} from "../bare_metal_host_object.ts";
+import { toBareMetalHost, toHostPatchBody } from "../bare_metal_host_object.ts";
 import { toHostFacts } from "../host_facts.ts";
 import { describeForeign, type HostPatch } from "../plan.ts";
 import type { WantedHost } from "../types.ts";
-import { LABELS_RECORD } from "../words.ts";
 
 /**
  * How a write ended.
@@ -122,7 +115,7 @@ export class HostWriter {
     const key = toKey(host);
     const pauseMs = this.#contest.pauseMs(key);
     if (pauseMs > 0) return { kind: "held", pauseMs };
-    const body = toPatchBody(resourceVersion, wanted, patch);
+    const body = toHostPatchBody(resourceVersion, wanted, patch);
     try {
       const path = { namespace, name };
       const change = { type: "merge", body } as const;
@@ -147,32 +140,6 @@ export class HostWriter {
     this.#deleted.set(toKey(host), uid);
     return DONE;
   }
-}
-
-function toPatchBody(
-  resourceVersion: string,
-  wanted: WantedHost,
-  { labels, record, namesMachine, bmc }: HostPatch,
-): object {
-  const annotations = {
-    ...(namesMachine && toMachineAnnotations(wanted)),
-    ...(record && { [LABELS_RECORD]: formatRecord(record) ?? null }),
-  };
-  return {
-    metadata: {
-      resourceVersion,
-      ...(labels && { labels }),
-      ...(Object.keys(annotations).length > 0 && { annotations }),
-    },
-    ...(bmc &&
-      wanted.bmc && {
-        spec: {
-          bmc: toBmcSpec(wanted.name, wanted.bmc),
-          // Until now nothing but a user could switch it, so this says how it is.
-          ...(bmc === "first" && { online: isOn(wanted.power) }),
-        },
-      }),
-  };
 }
 
 /** @throws all errors that another try may end */

@@ -77,11 +77,6 @@ export class SecretKeeper {
     this.#vinoes.delete(vinoUid);
   }
 
-  /** Forgets a Secret of a host that is gone. */
-  forgetSecret(vinoUid: string, name: string): void {
-    this.#vinoes.get(vinoUid)?.delete(name);
-  }
-
   /** @returns Whether it did not exist */
   async #create(wanted: WantedSecret, signal: AbortSignal): Promise<boolean> {
     const { namespace } = wanted;
