@@ -24,6 +24,11 @@ export interface MachineReading {
   readonly isGraceful: boolean;
   /** In the order of the attempts; empty: not known. */
   readonly bootOrder: readonly BootDevice[];
+  /**
+   * When it was started or restarted last, by the cloud's clock: it only tells one start from another. Absent: not
+   * known.
+   */
+  readonly startedAtMs?: number;
   readonly firmware: "bios" | "uefi" | "unknown";
   readonly cpus: number;
   readonly memoryBytes: number;

@@ -1,0 +1,65 @@
+/**
+ * What a listener for management controllers (BMCs) needs of machines: power, and what a machine starts from. It knows
+ * no protocol. A controller makes it from the capability of a cloud.
+ * @module
+ */
+import type { BootDevice, MachineReading, PowerAction, PowerRefusal } from "./machine_power.ts";
+
+/** A user name and its password. */
+export interface MachineCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** What a machine starts from instead of its own order, and how often. */
+export interface BootOverride {
+  readonly duration: "never" | "once" | "always";
+  /** Absent: nothing is overridden. */
+  readonly device?: BootDevice;
+}
+
+/** What is wanted of an override; what is absent stays. */
+export interface BootOverrideChange {
+  readonly duration?: BootOverride["duration"];
+  /** `none` ends the override. */
+  readonly device?: BootDevice | "none";
+  /** A machine keeps its firmware: only the one that it has is accepted. */
+  readonly firmware?: "bios" | "uefi";
+}
+
+/** A machine as a management controller shows it. */
+export interface ManagedReading extends Omit<MachineReading, "isGraceful" | "bootOrder"> {
+  readonly boot: BootOverride;
+}
+
+/** An answer. `silent`: the cloud or the API server does not answer; a change may have been done all the same. */
+export type ManagementAnswer<T> =
+  | { readonly kind: "done"; readonly value: T }
+  | {
+      readonly kind: "refused";
+      readonly refusal: PowerRefusal | "firmware";
+      /** For the client: what is wrong and what to do; no full stop, no secret. */
+      readonly message: string;
+    }
+  | { readonly kind: "silent"; readonly message: string };
+
+/** The machines of a controller, each with its own user and password. */
+export interface MachineManagement {
+  /** Whether this process may act. Another one answers if not. */
+  isLeading(): boolean;
+  /** The IDs of the machines whose user and password these are, in order. */
+  findSystems(
+    credentials: MachineCredentials,
+    signal: AbortSignal,
+  ): Promise<ManagementAnswer<readonly string[]>>;
+  /** Reads a machine now; `undefined` if it is not one of those that may be shown. */
+  read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedReading | undefined>>;
+  /** Changes the power. Resolves when it has begun. What is so already is done. */
+  reset(id: string, action: PowerAction, signal: AbortSignal): Promise<ManagementAnswer<void>>;
+  /** Changes what the machine starts from. What was done is not lost when this process ends. */
+  setBoot(
+    id: string,
+    change: BootOverrideChange,
+    signal: AbortSignal,
+  ): Promise<ManagementAnswer<void>>;
+}

@@ -1,0 +1,27 @@
+/**
+ * Which machines have a management controller.
+ * @module
+ */
+import { toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
+import { toCredentialsName, toHostName } from "../hosts/names.ts";
+import type { Vino } from "../resource/vino.ts";
+import type { ManagedMachine } from "./secret_book.ts";
+
+/**
+ * Lists the machines in the status of Vinos. The name of a machine has the UID of its Vino, and the cloud must show the
+ * same name for the ID: a status alone gives no access to the machine of another Vino.
+ */
+export function listManagedMachines(vinos: Iterable<Vino>): readonly ManagedMachine[] {
+  const found: ManagedMachine[] = [];
+  for (const { metadata, status } of vinos) {
+    const { name: vino, namespace = "", uid } = metadata;
+    if (uid === undefined) continue;
+    const prefix = toOwnerPrefix({ uid });
+    for (const { machineId, name, role, index } of status?.machines ?? []) {
+      if (machineId === undefined || !name.startsWith(prefix)) continue;
+      const secretName = toCredentialsName(toHostName({ vino, role, index }));
+      found.push({ id: machineId, name, namespace, secretName });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,228 @@
+/**
+ * The management controllers of machines: power, and what a machine starts from.
+ * @module
+ */
+import {
+  type MachinePower,
+  type MachineReading,
+  type PowerAction,
+  RefusedPowerError,
+} from "../../../cloud/capabilities/machine_power.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { type Fence, LeadershipLostError } from "../../../core/fence.ts";
+import { Limiter } from "../../../core/limiter.ts";
+import type { Logger } from "../../../core/log.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import { KubeError } from "../../../kube/api/errors.ts";
+import type {
+  BootOverrideChange,
+  MachineCredentials,
+  MachineManagement,
+  ManagedReading,
+  ManagementAnswer,
+} from "../../../cloud/capabilities/machine_management.ts";
+import { BootOverrides, toBootOverride } from "./boot_overrides.ts";
+import { type ManagedMachine, SecretBook } from "./secret_book.ts";
+import { WaitingOverrides } from "./waiting_overrides.ts";
+
+/** What {@linkcode VinoManagement} needs. */
+export interface VinoManagementOptions {
+  /** Lists all machines that are complete and have a management controller. Reads only memory. */
+  readonly listMachines: () => readonly ManagedMachine[];
+  readonly power: MachinePower;
+  readonly client: Pick<KubeClient, "read" | "patch">;
+  readonly fence: Fence;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Switches a machine off, or stops it: it must work even if a boot override cannot be undone now. */
+const STOPS: ReadonlySet<PowerAction> = new Set(["off", "gracefulOff", "pause"]);
+
+/** The machines of all Vinos. */
+export class VinoManagement implements MachineManagement {
+  readonly #options: VinoManagementOptions;
+  readonly #book: SecretBook;
+  readonly #overrides: BootOverrides;
+  readonly #waiting: WaitingOverrides;
+  /** One place for each machine that something is done with. */
+  readonly #places = new Map<string, { readonly limiter: Limiter; users: number }>();
+
+  constructor(options: VinoManagementOptions) {
+    const { clock, log, listMachines } = options;
+    this.#options = options;
+    const book = new SecretBook(options);
+    this.#book = book;
+    this.#overrides = new BootOverrides({ ...options, book });
+    const settle = (machine: ManagedMachine, signal: AbortSignal): Promise<boolean> =>
+      this.#alone(machine.id, signal, async () => {
+        return (await this.#overrides.settle(machine, signal)) === "waits";
+      });
+    this.#waiting = new WaitingOverrides({ book, listMachines, settle, clock, log });
+  }
+
+  /** Finishes boot overrides until the signal aborts. Called when this process leads. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#waiting.run(signal);
+  }
+
+  isLeading(): boolean {
+    try {
+      this.#options.fence.check();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  findSystems(
+    credentials: MachineCredentials,
+    signal: AbortSignal,
+  ): Promise<ManagementAnswer<readonly string[]>> {
+    const machines = this.#options.listMachines();
+    return this.#answer(() => this.#book.findMachines(machines, credentials, signal));
+  }
+
+  read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedReading | undefined>> {
+    return this.#answer(async () => {
+      const machine = this.#find(id);
+      const seen = machine && (await this.#options.power.read(id, signal));
+      if (machine === undefined || seen?.name !== machine.name) return undefined;
+      const boot = toBootOverride(this.#book.find(machine)?.override);
+      if (boot.duration === "once") this.#waiting.hurry(machine);
+      return { ...seen, boot };
+    });
+  }
+
+  reset(id: string, action: PowerAction, signal: AbortSignal): Promise<ManagementAnswer<void>> {
+    return this.#answer(() =>
+      this.#alone(id, signal, async () => {
+        const { power, fence, log } = this.#options;
+        const machine = this.#require(id);
+        const isOnce = await this.#settleBefore(machine, action, signal);
+        const { power: state } = await this.#requireSeen(machine, signal);
+        // Only a start from off certainly uses the order that is set.
+        const isCycle = isOnce && action === "restart" && state === "running";
+        const done = isCycle ? "cycle" : action;
+        await power.act(id, done, fence, signal);
+        const fields = { machine: machine.name, action: done };
+        log.info("A management controller changed the power of a machine", fields);
+        if (isOnce) this.#waiting.hurry(machine);
+      }),
+    );
+  }
+
+  setBoot(
+    id: string,
+    change: BootOverrideChange,
+    signal: AbortSignal,
+  ): Promise<ManagementAnswer<void>> {
+    return this.#answer(() =>
+      this.#alone(id, signal, async () => {
+        const machine = this.#require(id);
+        await this.#checkFirmware(machine, change, signal);
+        const { device, duration } = change;
+        if (device === undefined && duration === undefined) return;
+        const state = await this.#overrides.change(machine, change, signal).finally(() => {
+          // Also if it failed: it may have been written down.
+          this.#waiting.hurry(machine);
+        });
+        const fields = { machine: machine.name, device, duration, state };
+        this.#options.log.info("A management controller set the boot device of a machine", fields);
+      }),
+    );
+  }
+
+  /** Does one thing at a time with a machine. */
+  async #alone<T>(id: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const place = this.#places.get(id) ?? { limiter: new Limiter(1), users: 0 };
+    this.#places.set(id, place);
+    place.users += 1;
+    try {
+      return await place.limiter.run(work, signal);
+    } finally {
+      place.users -= 1;
+      if (place.users === 0) this.#places.delete(id);
+    }
+  }
+
+  /** Undoes an override that the last start used up. @returns Whether one waits for the next start */
+  async #settleBefore(
+    machine: ManagedMachine,
+    action: PowerAction,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (this.#book.find(machine) === undefined) await this.#book.read(machine, signal);
+    const { override } = this.#book.find(machine) ?? {};
+    if (override === undefined) return false;
+    try {
+      return (await this.#overrides.settle(machine, signal)) === "waits";
+    } catch (error) {
+      if (!STOPS.has(action) || signal.aborted) throw error;
+      return true;
+    }
+  }
+
+  async #checkFirmware(
+    machine: ManagedMachine,
+    { firmware }: BootOverrideChange,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (firmware === undefined) return;
+    const seen = await this.#requireSeen(machine, signal);
+    if (seen.firmware === firmware) return;
+    throw new OtherFirmware(`The machine has ${seen.firmware}; change it in the cloud`);
+  }
+
+  /** The machine as it is now. The name tells whether the ID is that of another machine. */
+  async #requireSeen({ id, name }: ManagedMachine, signal: AbortSignal): Promise<MachineReading> {
+    const seen = await this.#options.power.read(id, signal);
+    if (seen?.name === name) return seen;
+    throw toMissing();
+  }
+
+  #find(id: string): ManagedMachine | undefined {
+    return this.#options.listMachines().find((one) => one.id === id);
+  }
+
+  #require(id: string): ManagedMachine {
+    const machine = this.#find(id);
+    if (machine) return machine;
+    throw toMissing();
+  }
+
+  async #answer<T>(work: () => Promise<T>): Promise<ManagementAnswer<T>> {
+    try {
+      return { kind: "done", value: await work() };
+    } catch (error) {
+      const answer = toAnswer(error);
+      if (answer === undefined) throw error;
+      this.#options.log.warn("A management controller cannot do what a client asks", { error });
+      return answer;
+    }
+  }
+}
+
+function toMissing(): RefusedPowerError {
+  return new RefusedPowerError("notOurs", "The machine does not exist, or is not complete");
+}
+
+class OtherFirmware extends Error {
+  override readonly name = "OtherFirmware";
+}
+
+function toAnswer(error: unknown): Exclude<ManagementAnswer<never>, { kind: "done" }> | undefined {
+  if (error instanceof OtherFirmware) {
+    return { kind: "refused", refusal: "firmware", message: error.message };
+  }
+  if (error instanceof RefusedPowerError) {
+    return { kind: "refused", refusal: error.refusal, message: error.message };
+  }
+  if (error instanceof CloudError) return { kind: "silent", message: error.message };
+  if (error instanceof KubeError) {
+    return { kind: "silent", message: "The API server of Kubernetes does not answer, or refuses" };
+  }
+  if (!(error instanceof LeadershipLostError)) return undefined;
+  return { kind: "silent", message: "This process does not lead any more; another one answers" };
+}

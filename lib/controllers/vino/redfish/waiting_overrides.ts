@@ -1,0 +1,109 @@
+/**
+ * Looks after boot overrides that wait for the next start of their machine, also those of an earlier process.
+ * @module
+ */
+import { toBackoffMs } from "../../../core/backoff.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Logger } from "../../../core/log.ts";
+import { Sleeper } from "../../../core/sleeper.ts";
+import type { ManagedMachine, SecretBook } from "./secret_book.ts";
+
+/** What {@linkcode WaitingOverrides} need. */
+export interface WaitingOverridesOptions {
+  readonly book: SecretBook;
+  readonly listMachines: () => readonly ManagedMachine[];
+  /** Goes on with an override. @returns Whether it still waits */
+  readonly settle: (machine: ManagedMachine, signal: AbortSignal) => Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Waiting {
+  readonly machine: ManagedMachine;
+  /** How often it was looked at since a client did something. */
+  looks: number;
+  /** In monotonic milliseconds. */
+  dueMs: number;
+}
+
+/** How often new machines are looked for, whose Secrets may have an override. */
+const LIST_MS = 60_000;
+/** A machine that was just switched on is soon seen to run; later about once a minute. */
+const LOOK = { baseMs: 2_000, capMs: 60_000, jitter: 0.1 } as const;
+
+/** The overrides that are not over. */
+export class WaitingOverrides {
+  readonly #options: WaitingOverridesOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #sleeper: Sleeper;
+
+  constructor(options: WaitingOverridesOptions) {
+    this.#options = options;
+    this.#sleeper = new Sleeper(options.clock);
+  }
+
+  /** Looks at a machine soon, and then less and less often. */
+  hurry(machine: ManagedMachine): void {
+    const { looks } = this.#waiting.get(machine.id) ?? { looks: 1 };
+    // A client that asks again and again does not make more requests to the cloud.
+    if (looks === 0) return;
+    this.#put(machine, 0);
+    this.#sleeper.wake();
+  }
+
+  /** Looks after the overrides until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    let listMs = -Infinity;
+    while (!signal.aborted) {
+      const nowMs = clock.monotonic();
+      if (listMs + LIST_MS <= nowMs) {
+        listMs = nowMs;
+        await this.#list(signal);
+      }
+      for (const one of this.#waiting.values()) {
+        if (one.dueMs <= clock.monotonic() && !signal.aborted) await this.#look(one, signal);
+      }
+      const dueMs = Math.min(listMs + LIST_MS, ...Array.from(this.#waiting.values(), toDueMs));
+      await this.#sleeper.sleep(dueMs - clock.monotonic(), signal);
+    }
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { book, listMachines, log } = this.#options;
+    const machines = listMachines();
+    try {
+      await book.learn(machines, signal);
+    } catch (error) {
+      if (!signal.aborted) log.warn("Cannot read the Secrets of management controllers", { error });
+    }
+    const ids = new Set(machines.map(({ id }) => id));
+    for (const id of this.#waiting.keys()) if (!ids.has(id)) this.#waiting.delete(id);
+    for (const machine of machines) {
+      if (book.find(machine)?.override && !this.#waiting.has(machine.id)) this.#put(machine, 0);
+    }
+  }
+
+  async #look({ machine, looks }: Waiting, signal: AbortSignal): Promise<void> {
+    const { settle, log } = this.#options;
+    try {
+      const waits = await settle(machine, signal);
+      if (!waits) this.#waiting.delete(machine.id);
+      else this.#put(machine, looks + 1);
+    } catch (error) {
+      if (signal.aborted) return;
+      const fields = { machine: machine.name, error };
+      log.warn("Cannot finish a boot override; trying again", fields);
+      this.#put(machine, looks + 1);
+    }
+  }
+
+  #put(machine: ManagedMachine, looks: number): void {
+    const dueMs = this.#options.clock.monotonic() + toBackoffMs(looks + 1, LOOK);
+    this.#waiting.set(machine.id, { machine, looks, dueMs });
+  }
+}
+
+function toDueMs({ dueMs }: Waiting): number {
+  return dueMs;
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "bun:test";
+import { listManagedMachines } from "../../../../lib/controllers/vino/redfish/managed_machines.ts";
+import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
+
+const UID = "1b4e28ba-2fa1-4d2e-883f-0016d3cca427";
+
+test("listManagedMachines() lists the machines of each Vino that exist, with their Secrets", () => {
+  const machine = { role: "worker", state: "Ready" } as const;
+  const vino: Vino = {
+    metadata: { name: "tenant", namespace: "metal", uid: UID },
+    status: {
+      machines: [
+        { ...machine, name: "vino-1b4e28ba-worker-0", index: 0, machineId: "a" },
+        { ...machine, name: "vino-1b4e28ba-worker-1", index: 1 },
+        { ...machine, name: "vino-99999999-worker-2", index: 2, machineId: "c" },
+      ],
+    },
+  };
+  const { uid: _none, ...unknown } = vino.metadata;
+  expect(listManagedMachines([vino, { ...vino, metadata: unknown }])).toEqual([
+    {
+      id: "a",
+      name: "vino-1b4e28ba-worker-0",
+      namespace: "metal",
+      secretName: "tenant-worker-0-bmc-credentials",
+    },
+  ]);
+});

@@ -1,0 +1,145 @@
+/**
+ * Management controllers over machines and Secrets in memory.
+ * @module
+ */
+import { ALONE, Fence, LeadershipLostError } from "../../../lib/core/fence.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import type { KubeClient } from "../../../lib/kube/api/client.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
+import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
+import { VinoManagement } from "../../../lib/controllers/vino/redfish/management.ts";
+import { BOOT_OVERRIDE } from "../../../lib/controllers/vino/redfish/override_record.ts";
+import type { ManagedMachine } from "../../../lib/controllers/vino/redfish/secret_book.ts";
+import { MachinePowerDouble } from "../cloud/machine_power_double.ts";
+import { ManualClock } from "../manual_clock.ts";
+
+/** User and password of a machine of the rig. */
+export function loginOf(id: string): { readonly username: string; readonly password: string } {
+  return { username: `user-${id}`, password: `password-${id}` };
+}
+
+/** The Secrets of an API server in memory: only what management controllers ask of it. */
+export class SecretsDouble implements Pick<KubeClient, "read" | "patch"> {
+  readonly #secrets = new Map<string, KubeObject & { readonly data: Record<string, string> }>();
+  #version = 1;
+  reads = 0;
+  /** Runs before and after each call; throws to break it. */
+  onCall: (call: string, when: "before" | "after") => void = () => {};
+
+  /** Sets user and password. */
+  set(name: string, texts: Readonly<Record<string, string>>): void {
+    this.#version += 1;
+    const entries = Object.entries(texts);
+    const data = Object.fromEntries(
+      entries.map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+    );
+    const { annotations = {} } = this.#secrets.get(name)?.metadata ?? {};
+    const metadata = { name, annotations, resourceVersion: String(this.#version) };
+    this.#secrets.set(name, { metadata, data });
+  }
+
+  delete(name: string): void {
+    this.#secrets.delete(name);
+  }
+
+  /** The boot override in the Secret. */
+  override(name: string): string | undefined {
+    return this.#secrets.get(name)?.metadata.annotations?.[BOOT_OVERRIDE];
+  }
+
+  async read<T extends KubeObject>(
+    ...[, { name = "" }]: Parameters<KubeClient["read"]>
+  ): Promise<T> {
+    this.reads += 1;
+    return await this.#call(`get ${name}`, () => this.#find(name) as KubeObject as T);
+  }
+
+  async patch<T extends KubeObject>(
+    ...[, { name = "" }, { body }]: Parameters<KubeClient["patch"]>
+  ): Promise<T> {
+    return await this.#call(`patch ${name}`, () => {
+      const secret = this.#find(name);
+      const { metadata } = body as { metadata: KubeObject["metadata"] };
+      if (metadata.resourceVersion !== secret.metadata.resourceVersion) {
+        throw new KubeError("conflict", "the object has been modified");
+      }
+      this.#version += 1;
+      const merged = { ...secret.metadata.annotations, ...metadata.annotations };
+      const annotations = Object.fromEntries(
+        Object.entries(merged).filter(([, value]) => value !== null),
+      );
+      const resourceVersion = String(this.#version);
+      const next = { ...secret, metadata: { ...secret.metadata, annotations, resourceVersion } };
+      this.#secrets.set(name, next);
+      return next as KubeObject as T;
+    });
+  }
+
+  #find(name: string): KubeObject & { readonly data: Record<string, string> } {
+    const secret = this.#secrets.get(name);
+    if (secret === undefined) throw new KubeError("notFound", `no Secret ${name}`);
+    return secret;
+  }
+
+  async #call<T>(call: string, work: () => T): Promise<T> {
+    await Promise.resolve();
+    this.onCall(call, "before");
+    const result = work();
+    this.onCall(call, "after");
+    return result;
+  }
+}
+
+/** A process that may lead. */
+export interface ManagementProcess {
+  readonly management: VinoManagement;
+  /** Runs it as the leader until it is stopped. */
+  lead(): void;
+  /** As if it had been killed. */
+  kill(): void;
+}
+
+/** Machines, Secrets and processes. */
+export class ManagementRig {
+  readonly clock: ManualClock = new ManualClock();
+  readonly power: MachinePowerDouble;
+  readonly secrets: SecretsDouble = new SecretsDouble();
+  machines: readonly ManagedMachine[];
+
+  constructor(power: MachinePowerDouble = new MachinePowerDouble()) {
+    this.power = power;
+    this.machines = [...power.machines.values()].map(({ id, name }) => {
+      const secretName = `${id}-bmc-credentials`;
+      this.secrets.set(secretName, loginOf(id));
+      return { id, name, namespace: "metal", secretName };
+    });
+  }
+
+  /** Starts a process. */
+  createProcess(): ManagementProcess {
+    const { clock, power, secrets } = this;
+    const fence = new Fence();
+    const ended = new AbortController();
+    const held = { ...ALONE, signal: ended.signal, isHeld: () => !ended.signal.aborted };
+    fence.follow(held);
+    const management = new VinoManagement({
+      listMachines: () => this.machines,
+      power,
+      client: {
+        read: (...args) => secrets.read(...args),
+        patch: (...args) => {
+          fence.check();
+          return secrets.patch(...args);
+        },
+      },
+      fence,
+      clock,
+      log: silentLogger,
+    });
+    return {
+      management,
+      lead: () => void management.run(ended.signal),
+      kill: () => ended.abort(new LeadershipLostError("killed")),
+    };
+  }
+}
