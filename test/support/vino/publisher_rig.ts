@@ -11,14 +11,15 @@ import {
 } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import type { HostOutcome } from "../../../lib/controllers/vino/hosts/types.ts";
 import type { Vino } from "../../../lib/controllers/vino/resource/vino.ts";
-import { systemClock } from "../../../lib/core/clock.ts";
+import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../lib/kube/cache/store.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { type Credentials, loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import {
@@ -83,31 +84,12 @@ export async function startPublisher(): Promise<PublisherRig> {
     env: {},
     clock: systemClock,
   });
-  const metrics = new MetricsRegistry();
-  const watcherMetrics = createWatcherMetrics(metrics);
-  const client = createKubeClient({ credentials, clock: systemClock, metrics, version: "test" });
   const clock = new ManualClock();
   const woken: string[] = [];
-  const start = (): Running => {
-    const log = silentLogger;
-    const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
-    const hosts = caches.reader(BARE_METAL_HOSTS);
-    const vinoes = { values: () => [vino] };
-    const publisher = new HostPublisher({
-      client,
-      clock,
-      hosts,
-      vinoes,
-      formatNetworkData: format,
-    });
-    publisher.source.subscribe((keys) => woken.push(...keys));
-    const stopping = new AbortController();
-    const done = caches.run(stopping.signal);
-    const stop = async (): Promise<void> => {
-      stopping.abort(new Error("the test is over"));
-      await done;
-    };
-    return { publisher, hosts, stop };
+  const start = (): RunningPublisher => {
+    const one = runPublisher({ credentials, clock, vino });
+    one.publisher.source.subscribe((keys) => woken.push(...keys));
+    return one;
   };
   let running = start();
   const { signal } = new AbortController();
@@ -171,10 +153,39 @@ export async function startPublisher(): Promise<PublisherRig> {
   };
 }
 
-interface Running {
+/** A publisher with a real watch. */
+export interface RunningPublisher {
+  readonly client: KubeClient;
   readonly publisher: HostPublisher;
   readonly hosts: StoreReader<BareMetalHost>;
   stop(): Promise<void>;
+}
+
+/** Starts a publisher for one Vino on any API server. */
+export function runPublisher({
+  credentials,
+  clock,
+  vino,
+}: {
+  readonly credentials: Credentials;
+  readonly clock: Clock;
+  readonly vino: Vino;
+}): RunningPublisher {
+  const log = silentLogger;
+  const metrics = new MetricsRegistry();
+  const client = createKubeClient({ credentials, clock: systemClock, metrics, version: "test" });
+  const watcherMetrics = createWatcherMetrics(metrics);
+  const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
+  const hosts = caches.reader(BARE_METAL_HOSTS);
+  const vinoes = { values: () => [vino] };
+  const publisher = new HostPublisher({ client, clock, hosts, vinoes, formatNetworkData: format });
+  const stopping = new AbortController();
+  const done = caches.run(stopping.signal);
+  const stop = async (): Promise<void> => {
+    stopping.abort(new Error("the test is over"));
+    await done;
+  };
+  return { client, publisher, hosts, stop };
 }
 
 const NOTHING: PublishRequest = {
