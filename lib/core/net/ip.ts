@@ -82,6 +82,26 @@ export function formatCidr({ family, first, last }: Cidr): string {
   return `${formatValue({ family, bits: first })}/${WIDTH[family] - rest}`;
 }
 
+/** The netmask of a block in the form of an address: `255.255.255.0` of a block of 256 IPv4 addresses. */
+export function formatNetmask({ family, first, last }: Cidr): string {
+  const all = (1n << BigInt(WIDTH[family])) - 1n;
+  return formatValue({ family, bits: all - (last - first) });
+}
+
+/**
+ * Reads a block that is written as an address and a netmask: `192.0.2.0` and `255.255.255.0`. Host bits may be set.
+ *
+ * @returns The block, or `undefined` when a text is no address, the families differ, or the mask has a one after a zero
+ */
+export function parseMaskedCidr(address: string, netmask: string): Cidr | undefined {
+  const [value, mask] = [toValue(address.trim()), toValue(netmask.trim())];
+  if (value === undefined || mask === undefined || value.family !== mask.family) return undefined;
+  const size = (1n << BigInt(WIDTH[mask.family])) - mask.bits;
+  if ((size & (size - 1n)) !== 0n) return undefined;
+  const first = value.bits & mask.bits;
+  return { family: value.family, first, last: first + size - 1n };
+}
+
 /** The canonical text of an address, as {@linkcode parseIp} gives it. @param bits Within the range of its family */
 export function formatIp(family: 4 | 6, bits: bigint): string {
   return formatValue({ family, bits });

@@ -8,6 +8,7 @@ import { assert, integer, ipV4, ipV6, oneof, property, string, tuple } from "fas
 import {
   formatCidr,
   formatIp,
+  formatNetmask,
   hasOnlyHosts,
   isGloballyRoutable,
   isHostAddress,
@@ -16,6 +17,7 @@ import {
   parseCidr,
   overlaps,
   parseIp,
+  parseMaskedCidr,
 } from "../../../lib/core/net/ip.ts";
 
 describe("parseIp()", () => {
@@ -183,6 +185,35 @@ function toCidr(text: string): NonNullable<ReturnType<typeof parseCidr>> {
   if (cidr === undefined) throw new Error(`${text} is no block`);
   return cidr;
 }
+
+test.each([
+  ["192.0.2.0/24", "255.255.255.0"],
+  ["192.0.2.1/32", "255.255.255.255"],
+  ["0.0.0.0/0", "0.0.0.0"],
+  ["10.0.0.0/9", "255.128.0.0"],
+  ["2001:db8::/64", "ffff:ffff:ffff:ffff::"],
+  ["2001:db8::/33", "ffff:ffff:8000::"],
+  ["::/0", "::"],
+])("formatNetmask() and parseMaskedCidr() agree on %s and %s", (text, netmask) => {
+  const block = parseCidr(text);
+  expect(block && formatNetmask(block)).toBe(netmask);
+  expect(parseMaskedCidr(text.split("/")[0] ?? "", netmask)).toEqual(block);
+});
+
+test("parseMaskedCidr() leaves bits of hosts out", () => {
+  expect(parseMaskedCidr("192.0.2.77", "255.255.255.0")).toEqual(parseCidr("192.0.2.0/24"));
+});
+
+test.each([
+  ["192.0.2.0", "255.0.255.0"],
+  ["192.0.2.0", "0.0.0.255"],
+  ["192.0.2.0", "ffff::"],
+  ["2001:db8::", "255.255.255.0"],
+  ["x", "255.255.255.0"],
+  ["192.0.2.0", "24"],
+])("parseMaskedCidr() reads no block of %s and %s", (address, netmask) => {
+  expect(parseMaskedCidr(address, netmask)).toBeUndefined();
+});
 
 describe("overlaps()", () => {
   test.each([

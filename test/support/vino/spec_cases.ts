@@ -164,6 +164,12 @@ const NETWORK_CASES: readonly SpecCase[] = [
     problem: "spec.networks[0].routes[0]: netmask must be ones and then zeros",
     refusedBy: "check",
   },
+  {
+    title: "a gateway of another family",
+    spec: route({ gateway: "2001:db8::1" }),
+    problem: "spec.networks[0].routes[0]: network, netmask and gateway must be of the same family",
+    refusedBy: "check",
+  },
 ];
 
 const NODE_CASES: readonly SpecCase[] = [

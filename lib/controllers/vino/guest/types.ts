@@ -31,6 +31,8 @@ export interface GuestInterface {
   readonly mtu?: number;
   /** Empty: it gets its address from a DHCP server. */
   readonly addresses: readonly GuestAddress[];
+  /** The family of the address from the DHCP server. @default {4} */
+  readonly dhcp?: 4 | 6;
   readonly routes: readonly GuestRoute[];
   readonly dnsServers: readonly string[];
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import { parseCidr, parseIp } from "../../../../core/net/ip.ts";
+import { parseIp, parseMaskedCidr } from "../../../../core/net/ip.ts";
 import {
   form,
   list,
@@ -45,7 +45,8 @@ const ROUTE: Schema<VinoRoute> = v.pipe(
       `Address of the gateway. Machines get no route to ${BRIDGE_GATEWAY}, the bridge of a host of old.`,
     ),
   }),
-  v.check(({ netmask }) => isNetmask(netmask), "netmask must be ones and then zeros"),
+  v.check(isOfOneFamily, "network, netmask and gateway must be of the same family"),
+  v.check(isNetmask, "netmask must be ones and then zeros"),
 );
 
 /** The schema of `spec.networks`. */
@@ -104,11 +105,15 @@ function toNetwork(): Schema<VinoNetwork> {
   );
 }
 
-/** Whether only ones stand before zeros. An address that is none has its own problem. */
-function isNetmask(mask: string): boolean {
-  const value = parseCidr(mask);
-  if (value === undefined) return true;
-  const width = value.family === 4 ? 32n : 128n;
-  const zeros = (1n << width) - 1n - value.first;
-  return (zeros & (zeros + 1n)) === 0n;
+/** Whether the texts are addresses of one family. One that is none has its own problem. */
+function isOfOneFamily({ network, netmask, gateway }: VinoRoute): boolean {
+  const families = [network, netmask, gateway].flatMap((one) => parseIp(one)?.family ?? []);
+  return new Set(families).size <= 1;
+}
+
+/** Whether only ones stand before zeros. An address that is none has its own problem, as has another family. */
+function isNetmask({ network, netmask, gateway }: VinoRoute): boolean {
+  const isReadable = parseIp(network) !== undefined && parseIp(netmask) !== undefined;
+  if (!isReadable || !isOfOneFamily({ network, netmask, gateway })) return true;
+  return parseMaskedCidr(network, netmask) !== undefined;
 }

@@ -1,0 +1,86 @@
+/**
+ * The files that cloud-init reads at the first start of a machine, in the form of its data source NoCloud. Pure.
+ * @module
+ */
+import type { MachineSeed } from "../../../cloud/capabilities/machines.ts";
+import type { GuestInterface } from "./types.ts";
+
+/** User data of a Secret. It may hold secrets itself: never show it. */
+export interface UserData {
+  readonly text: string;
+  /** Name of the Secret. */
+  readonly secret: string;
+  /** Which key of the Secret it is. */
+  readonly key: string;
+}
+
+/** What the files are made from. */
+export interface CloudInitInput {
+  /** Name of the machine, which never becomes that of another one: cloud-init knows a new machine by it. */
+  readonly machine: string;
+  /** @default {the name of the machine} */
+  readonly hostname?: string;
+  readonly interfaces: readonly GuestInterface[];
+  /** Absent: only the networks are set up. */
+  readonly userData?: UserData;
+}
+
+/** The files, or why there are none. The problem has no part of the user data. */
+export type CloudInit =
+  | { readonly seed: MachineSeed; readonly problem?: undefined }
+  | { readonly seed?: undefined; readonly problem: string };
+
+/** How cloud-init finds the disk. Every version knows this label, old ones only in lower case. */
+const LABEL = "cidata";
+/** What cloud-init takes for user data: a header of its own, or a MIME message. It ignores anything else. */
+const HEADER =
+  /^(#cloud-config|#!|#include|#cloud-boothook|#part-handler|## template: ?jinja|content-type:|mime-version:)/i;
+/** cloud-init needs a file of user data, although nothing is in it. */
+const NOTHING = "#cloud-config\n{}\n";
+
+/** Makes the files. */
+export function toCloudInit({
+  machine,
+  hostname = machine,
+  interfaces,
+  userData,
+}: CloudInitInput): CloudInit {
+  if (userData !== undefined && !HEADER.test(userData.text)) {
+    const where = `key ${userData.key} of Secret ${userData.secret}`;
+    return {
+      problem: `${where} must begin with a header of cloud-init, for example #cloud-config`,
+    };
+  }
+  const files = {
+    "meta-data": toJson({ "instance-id": machine, "local-hostname": hostname }),
+    "user-data": userData?.text ?? NOTHING,
+    "network-config": formatNetworkConfig(interfaces),
+  };
+  return { seed: { label: LABEL, files } };
+}
+
+/** Writes the network configuration of cloud-init, version 2. A guest finds interfaces by their MAC addresses. */
+export function formatNetworkConfig(interfaces: readonly GuestInterface[]): string {
+  const ethernets = Object.fromEntries(interfaces.map((one) => [one.name, toEthernet(one)]));
+  return toJson({ version: 2, ethernets });
+}
+
+function toEthernet({ mac, mtu, addresses, dhcp = 4, routes, dnsServers }: GuestInterface): object {
+  const isStatic = addresses.length > 0;
+  return {
+    match: { macaddress: mac },
+    ...(mtu !== undefined && { mtu }),
+    dhcp4: !isStatic && dhcp === 4,
+    dhcp6: !isStatic && dhcp === 6,
+    ...(isStatic && {
+      addresses: addresses.map(({ ip, prefixLength }) => `${ip}/${prefixLength}`),
+    }),
+    ...(routes.length > 0 && { routes: routes.map(({ to, via }) => ({ to, via })) }),
+    ...(dnsServers.length > 0 && { nameservers: { addresses: dnsServers } }),
+  };
+}
+
+/** YAML reads JSON, too, and never takes a text in quotes for a number, as it can take a MAC address. */
+function toJson(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

@@ -1,0 +1,56 @@
+/**
+ * What the guest of a machine must set up, from the networks of its Vino and the addresses that it has. Pure.
+ * @module
+ */
+import { formatCidr, parseCidr, parseIp, parseMaskedCidr } from "../../../core/net/ip.ts";
+import type { InterfaceAddresses } from "../addresses/ipam.ts";
+import {
+  BRIDGE_GATEWAY,
+  type VinoInterface,
+  type VinoNetwork,
+  type VinoRoute,
+} from "../resource/vino.ts";
+import type { GuestInterface, GuestRoute } from "./types.ts";
+
+/** What is known of a machine. */
+export interface GuestInput {
+  /** The networks of its Vino. */
+  readonly networks: readonly VinoNetwork[];
+  /** The interfaces of its role. */
+  readonly interfaces: readonly VinoInterface[];
+  /** What its interfaces have. */
+  readonly addresses: readonly InterfaceAddresses[];
+}
+
+/** The interfaces of a guest, in the order of the addresses. */
+export function toGuestInterfaces({
+  networks,
+  interfaces,
+  addresses,
+}: GuestInput): GuestInterface[] {
+  const byName = new Map(networks.map((network) => [network.name, network]));
+  const mtus = new Map(interfaces.map(({ name, mtu }) => [name, mtu]));
+  return addresses.map(({ name, network, mac, ip, prefixLength }) => {
+    const { dns_servers: servers = [], routes = [], subnet = "" } = byName.get(network) ?? {};
+    const mtu = mtus.get(name);
+    const isStatic = ip !== undefined && prefixLength !== undefined;
+    return {
+      name,
+      network,
+      mac,
+      ...(mtu !== undefined && { mtu }),
+      addresses: isStatic ? [{ ip, prefixLength }] : [],
+      ...(!isStatic && parseCidr(subnet)?.family === 6 && { dhcp: 6 as const }),
+      routes: routes.flatMap(toRoute),
+      dnsServers: servers.flatMap((server) => parseIp(server)?.text ?? []),
+    };
+  });
+}
+
+/** There is no bridge that could be a gateway here. A route without a form that guests know is left out, too. */
+function toRoute({ network, netmask, gateway }: VinoRoute): GuestRoute[] {
+  if (gateway === BRIDGE_GATEWAY) return [];
+  const [block, via] = [parseMaskedCidr(network, netmask), parseIp(gateway)];
+  const isRoute = block !== undefined && via !== undefined && block.family === via.family;
+  return isRoute ? [{ to: formatCidr(block), via: via.text }] : [];
+}
