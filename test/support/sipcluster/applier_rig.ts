@@ -25,13 +25,8 @@ import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
-import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
-import {
-  createTransport,
-  type Transport,
-  type TransportRequest,
-} from "../../../lib/kube/api/transport.ts";
+import { createTransport, type TransportRequest } from "../../../lib/kube/api/transport.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
@@ -43,6 +38,7 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
+import { type LostAnswer, loseAnswer } from "../kube/lost_answer.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { until } from "../nodes/rig.ts";
 
@@ -162,7 +158,7 @@ export interface ApplierOptions {
   /** The version of Kubernetes. @default {the newest} */
   readonly minor?: number;
   /** Which of the applier's requests gets no answer, from 0. @default {none} */
-  readonly lost?: { readonly at: number; readonly isDone: boolean };
+  readonly lost?: LostAnswer;
 }
 
 /** Starts the server and the applier. */
@@ -284,31 +280,6 @@ export async function startApplier({ minor, lost }: ApplierOptions = {}): Promis
     async [Symbol.asyncDispose]() {
       await running.stop();
       await kubernetes.stop();
-    },
-  };
-}
-
-/** A connection that notes requests, and breaks once, before or after the server did what it was asked for. */
-function loseAnswer(
-  transport: Transport,
-  sent: TransportRequest[],
-  lost: ApplierOptions["lost"],
-): Transport {
-  return {
-    host: transport.host,
-    get generation() {
-      return transport.generation;
-    },
-    giveUp: (generation) => transport.giveUp(generation),
-    close: () => transport.close(),
-    async send(request, credential, signal) {
-      const isLost = lost?.at === sent.length;
-      sent.push(request);
-      if (isLost && !lost.isDone) throw new KubeError("unavailable", "the request was lost");
-      const reply = await transport.send(request, credential, signal);
-      if (!isLost) return reply;
-      await reply.arrayBuffer();
-      throw new KubeError("unavailable", "the answer was lost");
     },
   };
 }

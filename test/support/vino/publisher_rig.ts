@@ -15,6 +15,12 @@ import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
+import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
+import {
+  createTransport,
+  type Transport,
+  type TransportRequest,
+} from "../../../lib/kube/api/transport.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../lib/kube/cache/store.ts";
@@ -29,6 +35,7 @@ import {
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
 import { formatNetworkData } from "../../../lib/simulator/metal3/network_data.ts";
+import { type LostAnswer, loseAnswer } from "../kube/lost_answer.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { until } from "../nodes/rig.ts";
 import { OWNER } from "./wanted_hosts.ts";
@@ -52,6 +59,8 @@ export interface PublisherRig extends AsyncDisposable {
   /** Keys of Vinos that changes of hosts named, oldest first. */
   readonly woken: string[];
   readonly publisher: HostPublisher;
+  /** All requests of publishers, oldest first; not those of their watches. */
+  readonly sent: readonly TransportRequest[];
   /** Waits until the view shows what the API server has. */
   settle(): Promise<void>;
   /** Publishes once the view shows everything. */
@@ -71,8 +80,14 @@ export interface PublisherRig extends AsyncDisposable {
 const ROUNDS_MAX = 10;
 const HOSTS = BARE_METAL_HOSTS.plural;
 
+/** What a test may choose of the publisher. */
+export interface PublisherOptions {
+  /** Which of its requests gets no answer. @default {none} */
+  readonly lost?: LostAnswer;
+}
+
 /** Starts the server with the Vino, and the publisher. */
-export async function startPublisher(): Promise<PublisherRig> {
+export async function startPublisher({ lost }: PublisherOptions = {}): Promise<PublisherRig> {
   const kubernetes = startKubernetesSimulator({ clock: systemClock });
   const { objects } = kubernetes;
   kubernetes.installKind(BARE_METAL_HOSTS);
@@ -86,8 +101,10 @@ export async function startPublisher(): Promise<PublisherRig> {
   });
   const clock = new ManualClock();
   const woken: string[] = [];
+  const sent: TransportRequest[] = [];
   const start = (): RunningPublisher => {
-    const one = runPublisher({ credentials, clock, vino });
+    const transport = loseAnswer(createTransport(credentials.server), sent, lost);
+    const one = runPublisher({ credentials, clock, vino, transport });
     one.publisher.source.subscribe((keys) => woken.push(...keys));
     return one;
   };
@@ -125,6 +142,7 @@ export async function startPublisher(): Promise<PublisherRig> {
     kubernetes,
     clock,
     woken,
+    sent,
     get publisher() {
       return running.publisher;
     },
@@ -166,19 +184,25 @@ export function runPublisher({
   credentials,
   clock,
   vino,
+  transport,
 }: {
   readonly credentials: Credentials;
   readonly clock: Clock;
   readonly vino: Vino;
+  /** Of the publisher alone. @default {one like that of its watch} */
+  readonly transport?: Transport;
 }): RunningPublisher {
   const log = silentLogger;
   const metrics = new MetricsRegistry();
-  const client = createKubeClient({ credentials, clock: systemClock, metrics, version: "test" });
+  const shared = { credentials, clock: systemClock, metrics: createRequestMetrics(metrics) };
+  const client = createKubeClient({ ...shared, version: "test" });
+  const own = createKubeClient({ ...shared, ...(transport && { transport }), version: "test" });
   const watcherMetrics = createWatcherMetrics(metrics);
   const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
   const hosts = caches.reader(BARE_METAL_HOSTS);
   const vinoes = { values: () => [vino] };
-  const publisher = new HostPublisher({ client, clock, hosts, vinoes, formatNetworkData: format });
+  const formatNetworkData = format;
+  const publisher = new HostPublisher({ client: own, clock, hosts, vinoes, formatNetworkData });
   const stopping = new AbortController();
   const done = caches.run(stopping.signal);
   const stop = async (): Promise<void> => {
