@@ -48,7 +48,7 @@ export class CloudClient {
 
   /**
    * Sends a request. If the connection was closed, as idle connections often are, it sends a GET once more. It does not
-   * repeat a POST, because the server may have received it.
+   * repeat other requests, because the server may have received them.
    *
    * @param signal Must carry the deadline, see {@linkcode within}
    * @throws {CloudError} if there is no reply, or the signal aborted

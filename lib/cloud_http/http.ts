@@ -12,11 +12,11 @@ import type { FetchTls } from "./trust.ts";
 
 /** A request. */
 export interface Request {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly url: string;
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
   /** Whether a content type promises JSON. @default {isJsonType} */
   readonly isJson?: (contentType: string) => boolean;
   /** Whether the caller has read this JSON of a success before: it is not parsed again. @default {no} */
@@ -61,8 +61,8 @@ export function isJsonType(contentType: string): boolean {
 }
 
 /**
- * Sends a request. Follows at most three redirects of a GET, within the origin. Returns the redirect of a POST: to
- * follow it would turn it into a GET, or send a password again.
+ * Sends a request. Follows at most three redirects of a GET, within the origin. Returns those of other requests: to
+ * follow one would turn it into a GET, or send a password again.
  *
  * @throws {CloudError} `protocol` for a redirect that leaves the origin or never ends
  * @throws any error of `fetch`, or the signal's reason

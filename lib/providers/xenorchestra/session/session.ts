@@ -10,7 +10,9 @@ import { Meter } from "../../../cloud_http/meter.ts";
 import type { ServerNames } from "../../../cloud_http/server.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
 import { Limiter } from "../../../core/limiter.ts";
+import type { Fence } from "../../../core/fence.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
+import { type ChangeRequest, sendChange } from "./change.ts";
 import { createMint, toBasic } from "./mint.ts";
 import { toReplyError } from "./reply_error.ts";
 import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./tokens.ts";
@@ -43,6 +45,8 @@ export const SERVER_NAMES: ServerNames = {
 
 /** Maximum number of requests at a time. The server has one thread, so more requests would only wait there. */
 const CONCURRENCY_MAX = 8;
+/** Maximum number of changes at a time, beside the reads: a start or an upload takes seconds. */
+const CHANGES_MAX = 8;
 const TIMEOUT_MS = 10_000;
 const LIST_TIMEOUT_MS = 30_000;
 /**
@@ -75,6 +79,7 @@ export class Session {
   readonly #deps: ProviderDeps;
   #route: Route;
   readonly #limiter = new Limiter(CONCURRENCY_MAX);
+  readonly #changes = new Limiter(CHANGES_MAX);
   readonly #meter: Meter;
   /** The last refused token, and the time until which Landfall does not send it again. */
   #denied: { token: string; untilMs: number; count: number } | undefined;
@@ -146,6 +151,30 @@ export class Session {
     return await this.#withToken(route, signal, (headers) =>
       post(route.client, { ...posted, headers }, signal),
     );
+  }
+
+  /**
+   * Sends a request that changes something. Sends it again only after a refused token, if there is another token.
+   *
+   * @returns Any reply but 401
+   * @throws {CloudError} when there is none in time: then it may have been carried out all the same
+   * @throws {LeadershipLostError} when this process does not lead
+   */
+  change(
+    request: ChangeRequest,
+    fence: Pick<Fence, "bind" | "check">,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const both = AbortSignal.any([signal, this.#deps.signal]);
+    return this.#changes.run(() => {
+      const route = this.#route;
+      const { base, client } = route;
+      return client.within(request.timeoutMs, both, (deadline) =>
+        this.#withToken(route, deadline, (auth) =>
+          sendChange(request, { base, client, fence, headers: { ...HEADERS, ...auth } }, deadline),
+        ),
+      );
+    }, both);
   }
 
   /**
