@@ -33,7 +33,8 @@ import { PoolScope } from "./scope/pool_scope.ts";
 import { UnfitEntries } from "./scope/unfit_entries.ts";
 import { toUnmanaged, type XenOrchestraSettings } from "./settings/config.ts";
 import { byIds, byVms, FILTER_IDS_MAX, type XenOrchestraApi } from "./wire/api.ts";
-import { Lister, type Listing } from "./wire/lister.ts";
+import { type Followed, Lister, type Listing } from "./wire/lister.ts";
+import type { Host, Vm } from "./wire/schema.ts";
 
 /** The dependencies of a {@linkcode Generation}. */
 export interface GenerationOptions {
@@ -45,6 +46,15 @@ export interface GenerationOptions {
   readonly memory: Memory;
   /** Aborts when requests use another server or user, and at the end of the process. */
   readonly signal: AbortSignal;
+}
+
+/** What the last inventory showed, for machines. */
+export interface LastListing {
+  /** The same object for the same cloud. */
+  readonly origin: object;
+  readonly inventory: Inventory;
+  readonly vms: readonly Vm[];
+  readonly hosts: readonly Host[];
 }
 
 /** Time of the request for an inventory, and its VMs. */
@@ -71,6 +81,10 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
   #shownPools: ReadonlySet<string>;
   readonly #reads: DirectReads;
   readonly #unfitEntries: UnfitEntries;
+  /** What inventories show of machines; absent as long as no controller follows them. */
+  #followed: Followed | undefined;
+  #followedVms: readonly Vm[] | undefined;
+  #shown: Inventory | undefined;
 
   constructor(options: GenerationOptions) {
     const { api, clock, settings, memory } = options;
@@ -85,6 +99,21 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     this.#namedPools = new NamedPools(this.scope, options.log);
     this.#unfitEntries = new UnfitEntries(settings, options.log);
     this.#lister = new Lister(api, clock, settings.addresses.network);
+  }
+
+  /** From now on inventories show the VMs that Landfall makes. */
+  follow(followed: Followed): void {
+    this.#followed = followed;
+    this.#lister.follow(followed);
+  }
+
+  /** What the last inventory showed; `undefined` before the first one that shows machines. */
+  findListing(): LastListing | undefined {
+    const vms = this.#followedVms;
+    const inventory = this.#shown;
+    if (vms === undefined || inventory === undefined) return undefined;
+    const hosts = [...this.#surroundings.hosts.values()];
+    return { origin: this.memory, inventory, vms, hosts };
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
@@ -108,7 +137,8 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     this.memory.noteInventory(inventory, { copies, answeredMs: clock.monotonic() });
     const whole = this.#namedPools.addTo(inventory, identities);
     // A pool that was removed for good is no longer part of the cloud, even if a Node names it.
-    return { ...whole, coverage: withoutPools(whole.coverage, this.memory.removedPools) };
+    this.#shown = { ...whole, coverage: withoutPools(whole.coverage, this.memory.removedPools) };
+    return this.#shown;
   }
 
   async readInstances(
@@ -186,6 +216,8 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
       ...asked,
     });
     this.#learn(surroundings, inventory);
+    // All VMs were asked for with the fields that machines need.
+    if (this.#followed !== undefined) this.#followedVms = vms.objects;
     this.memory.migrations.note(vms.objects, asked.observedAtMs);
     return inventory;
   }

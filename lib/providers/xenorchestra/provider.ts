@@ -17,12 +17,14 @@ import type {
   Provider,
   ReadOptions,
 } from "../../cloud/provider.ts";
+import type { Machines } from "../../cloud/capabilities/machines.ts";
 import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
 import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";
 import type { XenOrchestraSettings } from "./settings/config.ts";
 import { inspectToken } from "./inspection/inspect_token.ts";
 import { inspectXenOrchestra } from "./inspection/inspect.ts";
 import { Generation, type GenerationOptions } from "./generation.ts";
+import { LazyMachines } from "./lazy_machines.ts";
 import { Memory } from "./memory.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
 import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
@@ -40,7 +42,7 @@ export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
   readonly events: Pick<ChangeFeed, "run">;
   readonly session: Pick<
     Session,
-    "reconfigure" | "setRefreshInterval" | "get" | "post" | "readToken"
+    "reconfigure" | "setRefreshInterval" | "get" | "post" | "change" | "readToken"
   >;
   readonly tokenWatch: Pick<TokenWatch, "look">;
   /** Stops background work. */
@@ -62,6 +64,8 @@ export class XenOrchestraProvider implements Provider, Changes {
   readonly labelKeys: ReadonlySet<string> = LABEL_KEYS;
   readonly changes: Changes = this;
   readonly provenOff: ProvenOff;
+  readonly machines: Machines;
+  readonly #lazyMachines: LazyMachines;
   readonly #options: XenOrchestraOptions;
   readonly #generations: Generations<Generation>;
   /** Whether to remember where VMs run: a controller asks for it. */
@@ -82,6 +86,12 @@ export class XenOrchestraProvider implements Provider, Changes {
       },
       askOnce: (work, signal) => this.#generations.askOnce(work, signal),
     });
+    this.#lazyMachines = new LazyMachines({
+      ...options,
+      findListing: () => this.#now.findListing(),
+      follow: (followed) => this.#now.follow(followed),
+    });
+    this.machines = this.#lazyMachines;
   }
 
   get unmanaged(): ReadonlySet<"addresses" | "zone"> {
@@ -111,12 +121,14 @@ export class XenOrchestraProvider implements Provider, Changes {
       (abandoned) => this.#createGeneration(settings, nextMemory, abandoned),
       !isSame,
     );
+    this.#lazyMachines.followAgain();
     // Another user may see less, so counts of what a list lacks start again.
     if (!isSame) memory.connections.noteOtherUser();
     return isSameCloud ? "sameCloud" : "otherCloud";
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {
+    await this.#lazyMachines.whenFollowed();
     const { answer: inventory, by } = await this.#generations.ask(
       (asked, both) => asked.listInventory(interest, both),
       signal,

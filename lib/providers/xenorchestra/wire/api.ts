@@ -10,6 +10,7 @@ import { createUndecodableCounter } from "../../../cloud_http/meter.ts";
 import type { Counter, MetricsRegistry } from "../../../core/metrics.ts";
 import type { ServersReply } from "../proof/connections.ts";
 import { isUnknownRoute, toReplyError } from "../session/reply_error.ts";
+import { isMissing, isSameEtag, toListPath } from "./replies.ts";
 import {
   SCHEMAS,
   type Host,
@@ -58,6 +59,22 @@ interface Collections {
   readonly pools: Pool;
   readonly networks: Network;
   readonly vifs: Vif;
+}
+
+/** Which fields of a list to read, and how. */
+export interface ListWish<T> {
+  /** Separated by commas. */
+  readonly fields: string;
+  readonly schema: GenericSchema<unknown, T>;
+  /** Which objects. @default {all} */
+  readonly filter?: string | undefined;
+}
+
+/** How to list a collection again. */
+interface RelistOptions<T> {
+  readonly filter?: string | undefined;
+  readonly known?: ListVersion | undefined;
+  readonly more?: ListWish<T> | undefined;
 }
 
 const COLLECTIONS: {
@@ -111,39 +128,61 @@ export class XenOrchestraApi {
     collection: C,
     signal: AbortSignal,
     filter?: string,
+    more?: ListWish<Collections[C]>,
   ): Promise<VersionedList<Collections[C]>> {
-    const list = await this.relist(collection, { filter }, signal);
+    const list = await this.relist(collection, { filter, more }, signal);
     if (list !== "unchanged") return list;
-    throw new CloudError(
-      "protocol",
-      `Xen Orchestra answered 304 to GET /${collection} without If-None-Match`,
-    );
+    const message = `Xen Orchestra answered 304 to GET /${collection} without If-None-Match`;
+    throw new CloudError("protocol", message);
   }
 
   /**
    * Lists a collection again.
    *
+   * @param options.more Fields beside the usual ones, and a schema that reads both
    * @param options.known The version that the caller has. Without it, or if it belongs to another request, the answer
    * is never `unchanged`. It may come from another user: an ETag identifies the content, for every user
    */
   async relist<C extends keyof Collections>(
     collection: C,
-    options: { readonly filter?: string | undefined; readonly known?: ListVersion | undefined },
+    options: RelistOptions<Collections[C]>,
     signal: AbortSignal,
   ): Promise<VersionedList<Collections[C]> | "unchanged"> {
-    const { fields, schema } = COLLECTIONS[collection];
-    const { filter, known } = options;
+    const { filter, known, more } = options;
+    const usual = COLLECTIONS[collection];
+    const { schema } = more ?? usual;
+    const fields = more === undefined ? usual.fields : `${usual.fields},${more.fields}`;
     const path = toListPath(collection, { fields, ...(filter && { filter }) });
     const knownEtag = known?.path === path ? known.etag : undefined;
     const reply = await this.#getList(collection, path, signal, knownEtag);
     if (reply.status === 304 && knownEtag !== undefined) {
       if (isSameEtag(reply.etag ?? knownEtag, knownEtag)) return "unchanged";
       // A cache returned the server's answer about the cache's own copy, not about this one.
-      return await this.relist(collection, { filter }, signal);
+      return await this.relist(collection, { ...options, known: undefined }, signal);
     }
     const list = this.#toList(collection, schema, reply);
     const { etag } = reply;
     return etag === undefined ? list : { ...list, version: { path, etag } };
+  }
+
+  /** Lists a collection with other fields. */
+  async listAs<T extends { readonly id: string }>(
+    collection: string,
+    wanted: ListWish<T>,
+    signal: AbortSignal,
+  ): Promise<ListReply<T>> {
+    const { fields, schema, filter } = wanted;
+    const path = toListPath(collection, { fields, ...(filter !== undefined && { filter }) });
+    return this.#toList(collection, schema, await this.#getList(collection, path, signal));
+  }
+
+  /** Reads one object with other fields. @param wanted.type Its type, as a 404 names it */
+  readAs<T extends { readonly id: string }>(
+    collection: string,
+    wanted: { readonly type: string; readonly id: string; readonly schema: ListWish<T>["schema"] },
+    signal: AbortSignal,
+  ): Promise<ReadReply<T>> {
+    return this.#read(collection, wanted.type, wanted, signal);
   }
 
   /** Lists the connections to pools. The server silently omits those that the user has no right to see. */
@@ -258,24 +297,4 @@ export class XenOrchestraApi {
     const problem = "problem" in decoded ? decoded.problem : "id: is another one";
     return { kind: "undecodable", problem };
   }
-}
-
-/** Weak comparison (RFC 9110, 8.8.3.2), because a proxy that compresses makes a strong ETag weak. */
-function isSameEtag(one: string, other: string): boolean {
-  return one.replace(/^W\//, "") === other.replace(/^W\//, "");
-}
-
-function toListPath(collection: string, query: Record<string, string>): string {
-  return `/${collection}?${new URLSearchParams(query)}`;
-}
-
-/**
- * Whether a 404 comes from Xen Orchestra for this object. A 404 from a proxy or for a wrong path says nothing about it.
- */
-function isMissing({ json }: Reply, type: string, id: string): boolean {
-  const body = json?.value;
-  if (typeof body !== "object" || body === null || !("data" in body)) return false;
-  const { data } = body;
-  if (typeof data !== "object" || data === null) return false;
-  return "type" in data && data.type === type && "id" in data && data.id === id;
 }

@@ -4,7 +4,13 @@
  */
 import type { ListReply } from "../../../cloud_http/decode.ts";
 import type { Clock } from "../../../core/clock.ts";
-import { byIds, type ListVersion, type VersionedList, type XenOrchestraApi } from "./api.ts";
+import {
+  byIds,
+  type ListVersion,
+  type ListWish,
+  type VersionedList,
+  type XenOrchestraApi,
+} from "./api.ts";
 import { type Surroundings, toSurroundings } from "../model/inventory.ts";
 import type { Host, Network, Pool, Vif, Vm } from "./schema.ts";
 
@@ -27,6 +33,13 @@ interface Round extends Kept {
   readonly vms: ListVersion | undefined;
 }
 
+/** What lists show beside what inventories need. */
+export interface Followed {
+  /** Fields of VMs. The filter matches the VMs that lists show, too. */
+  readonly vms: ListWish<Vm> & { readonly filter: string };
+  readonly hosts: ListWish<Host>;
+}
+
 /** How often Landfall requests everything in full, in case a cache in between keeps old answers. */
 const WHOLE_INTERVAL_MS = 600_000;
 
@@ -38,12 +51,18 @@ export class Lister {
   /** The last round that succeeded. */
   #last: Round | undefined;
   #wholeAtMs = -Infinity;
+  #followed: Followed | undefined;
 
   /** @param network Name or UUID of the only network whose addresses count; it needs two more lists */
   constructor(api: XenOrchestraApi, clock: Clock, network: string | undefined) {
     this.#api = api;
     this.#clock = clock;
     this.#network = network;
+  }
+
+  /** From now on lists show this, too. */
+  follow(followed: Followed): void {
+    this.#followed = followed;
   }
 
   /**
@@ -73,14 +92,15 @@ export class Lister {
     const startedMs = this.#clock.monotonic();
     const isWhole = startedMs - this.#wholeAtMs >= WHOLE_INTERVAL_MS;
     const last = isWhole ? undefined : this.#last;
-    const filter = ids && byIds(ids);
+    const more = this.#followed?.vms;
+    const filter = ids && (more ? `|(${byIds(ids)} ${more.filter})` : byIds(ids));
     const [vms, around] = await Promise.all([
-      this.#api.relist("vms", { filter, known: last?.vms }, signal),
+      this.#api.relist("vms", { filter, known: last?.vms, more }, signal),
       this.#listAround(last, signal),
     ]);
     if (vms === "unchanged" && last && isSame(around, last)) return undefined;
     // An instance depends on its VM and on its surroundings.
-    const all = vms === "unchanged" ? await this.#api.list("vms", signal, filter) : vms;
+    const all = vms === "unchanged" ? await this.#api.list("vms", signal, filter, more) : vms;
     const surroundings = toSurroundings(around, this.#network);
     this.#last = { ...around, vms: all.version };
     if (isWhole) this.#wholeAtMs = startedMs;
@@ -89,7 +109,7 @@ export class Lister {
 
   async #listAround(last: Round | undefined, signal: AbortSignal): Promise<Kept> {
     const [hosts, pools, networks, vifs] = await Promise.all([
-      this.#relist("hosts", last?.hosts, signal),
+      this.#relist("hosts", last?.hosts, signal, this.#followed?.hosts),
       this.#relist("pools", last?.pools, signal),
       ...(this.#network === undefined
         ? []
@@ -105,10 +125,11 @@ export class Lister {
     collection: C,
     kept: VersionedList<Around[C]> | undefined,
     signal: AbortSignal,
+    more?: ListWish<Around[C]>,
   ): Promise<VersionedList<Around[C]>> {
-    const list = await this.#api.relist(collection, { known: kept?.version }, signal);
+    const list = await this.#api.relist(collection, { known: kept?.version, more }, signal);
     if (list !== "unchanged") return list;
-    return kept ?? (await this.#api.list(collection, signal));
+    return kept ?? (await this.#api.list(collection, signal, undefined, more));
   }
 }
 

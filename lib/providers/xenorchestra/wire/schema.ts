@@ -35,6 +35,8 @@ export interface Host {
   readonly power_state?: string | null | undefined;
   /** ID of its dom0, listed under `vm-controllers`. */
   readonly controlDomain?: string | null | undefined;
+  /** Whether VMs can start on it. Only in lists that follow machines. */
+  readonly enabled?: boolean | null | undefined;
 }
 
 /** A pool of hosts. */
@@ -131,6 +133,7 @@ export const SCHEMAS: {
     tags: texts,
     controlDomain: text,
     power_state: text,
+    enabled: v.nullish(v.boolean()),
   }),
   pool: v.object({ id: uuid, name_label: text, master: text }),
   network: v.object({ id, name_label: text }),

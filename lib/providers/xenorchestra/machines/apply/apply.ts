@@ -1,0 +1,163 @@
+/**
+ * Carries out one step.
+ *
+ * What destroys something asks Xen Orchestra once more, right before: a plan may be some seconds old, and a person or
+ * a task may have been faster.
+ * @module
+ */
+import type { MachineStepContext } from "../../../../cloud/capabilities/machines.ts";
+import { toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import { toSeedImage } from "../../../../cloud/seed_image.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import type { Session } from "../../session/session.ts";
+import type { Vm } from "../look/view.ts";
+import { formatRecord, type Kept } from "../record.ts";
+import type { ChangeOf, Step } from "../steps.ts";
+import { Changes } from "../wire/changes.ts";
+import type { MachinesApi } from "../wire/machines_api.ts";
+import { ChangeRefusal, isAlready } from "../wire/refusal.ts";
+import { formatDiskMark, SEED_DISK, toDiskName } from "../words.ts";
+import { checkFinished, checkHalfMade, checkLoose } from "./checks.ts";
+import { explainRefusal } from "./explain.ts";
+
+/** What carrying out steps needs. */
+export interface ApplyOptions {
+  readonly api: MachinesApi;
+  readonly session: Pick<Session, "change">;
+  readonly clock: Clock;
+}
+
+/** One step that is being carried out. */
+interface Acting {
+  readonly api: MachinesApi;
+  readonly changes: Changes;
+  readonly clock: Clock;
+  readonly step: Step;
+  readonly signal: AbortSignal;
+  /** Saves the record. */
+  readonly save: (kept: Kept) => Promise<void>;
+}
+
+/** Statuses of refusals after which nothing was made. */
+const NOTHING_MADE: ReadonlySet<number> = new Set([403, 404, 422]);
+
+/** Carries out a step. @throws as `Machines.apply` */
+export async function applyStep(
+  { api, session, clock }: ApplyOptions,
+  step: Step,
+  { context, signal }: { readonly context: MachineStepContext; readonly signal: AbortSignal },
+): Promise<void> {
+  const changes = new Changes(session, context.fence, signal);
+  const save = (kept: Kept): Promise<void> => context.record.save(formatRecord(kept), signal);
+  try {
+    await act({ api, changes, clock, step, signal, save });
+  } catch (error) {
+    throw explainRefusal(error, step);
+  }
+}
+
+async function act(acting: Acting): Promise<void> {
+  const { changes, step, save, api, signal } = acting;
+  const { change, identity } = step;
+  switch (change.kind) {
+    case "create":
+      return await create(change, acting);
+    case "deleteHalfMade": {
+      const thing = await checkHalfMade(api, change, { name: toMachineName(identity), signal });
+      if (thing !== undefined) await deleteThing(change, thing, changes);
+      return;
+    }
+    case "deleteDisk":
+      if (await checkLoose(api, change, signal)) await changes.deleteDisk(change.diskId);
+      return;
+    case "patchVm":
+      return await changes.patchVm(change.vmId, change.fields);
+    case "patchDisk":
+      return await changes.patchDisk(change.diskId, change.fields);
+    case "addInterface": {
+      const { vmId, networkId, mac: MAC, device, mtu: MTU } = change;
+      return await changes.addInterface({ vmId, networkId, MAC, device, ...(MTU && { MTU }) });
+    }
+    case "attachSeed":
+      return await attachSeed(change, acting);
+    case "ready":
+      await changes.patchVm(change.vmId, change.fields);
+      return await save(change.kept);
+    case "start":
+      return await start(change, changes);
+    case "addTag":
+      return await changes.addTag(change.vmId, change.tag);
+    case "removeTag":
+      return await changes.removeTag(change.vmId, change.tag);
+    case "shutdown":
+      await save(change.kept);
+      return await shutDown(change, changes);
+    case "detachDisk":
+      return await changes.detachDisk(change.linkId);
+    case "deleteVm":
+      return await deleteVm(change, acting);
+  }
+}
+
+/** Asks for a VM. The record says so before, and names the task after. */
+async function create(change: ChangeOf<"create">, { changes, clock, save }: Acting): Promise<void> {
+  const kept = { ...change.kept, at: clock.now() };
+  await save(kept);
+  try {
+    const task = await changes.createVm(change.poolId, change.body);
+    await save({ ...kept, task });
+  } catch (error) {
+    const isRefused = error instanceof ChangeRefusal && NOTHING_MADE.has(error.status ?? 0);
+    if (isRefused) await save({ ...kept, refused: true });
+    throw error;
+  }
+}
+
+async function deleteThing(
+  { thing }: ChangeOf<"deleteHalfMade">,
+  { id, destroyBlock }: Pick<Vm, "id" | "destroyBlock">,
+  changes: Changes,
+): Promise<void> {
+  if (thing.kind === "template") return await changes.deleteTemplate(id);
+  if (destroyBlock !== undefined) {
+    await changes.patchVm(id, { blockedOperations: { destroy: null } });
+  }
+  await changes.deleteVm(id);
+}
+
+/** Uploads the seed, and attaches it. A crash in between leaves a disk that nothing uses: it is deleted later. */
+async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promise<void> {
+  const { changes, step } = acting;
+  const { identity } = step;
+  const name = toDiskName(toMachineName(identity), SEED_DISK);
+  const description = formatDiskMark(identity, SEED_DISK);
+  const bytes = new Uint8Array(toSeedImage(change.seed));
+  const id = await changes.uploadDisk(change.storageId, { name, description }, bytes);
+  await changes.attachDisk(change.vmId, id);
+}
+
+async function start({ vmId, hostId }: ChangeOf<"start">, changes: Changes): Promise<void> {
+  try {
+    await changes.act(vmId, "start", { waits: true, hostId });
+  } catch (error) {
+    if (!isAlready(error, "running")) throw error;
+  }
+}
+
+async function shutDown({ vmId, isHard }: ChangeOf<"shutdown">, changes: Changes): Promise<void> {
+  try {
+    // The guest may take minutes, or never do it.
+    if (!isHard) return await changes.act(vmId, "clean_shutdown", { waits: false });
+    await changes.act(vmId, "hard_shutdown", { waits: true });
+  } catch (error) {
+    if (!isAlready(error, "halted")) throw error;
+  }
+}
+
+async function deleteVm(change: ChangeOf<"deleteVm">, acting: Acting): Promise<void> {
+  const { api, changes, step, save, signal } = acting;
+  if (!(await checkFinished(api, change, { identity: step.identity, signal }))) return;
+  await save(change.kept);
+  await changes.patchVm(change.vmId, { blockedOperations: { destroy: null } });
+  await changes.deleteVm(change.vmId);
+}

@@ -1,0 +1,120 @@
+/**
+ * Asks Xen Orchestra once more, right before something is deleted.
+ * @module
+ */
+import type { MachineIdentity } from "../../../../cloud/capabilities/machines.ts";
+import { CloudError } from "../../../../cloud/errors.ts";
+import { toDisk, toTasks } from "../look/to_stock.ts";
+import { toTemplate, toVm } from "../look/to_vm.ts";
+import { isComplete } from "../look/vms_view.ts";
+import type { Vm } from "../look/view.ts";
+import { judgeOwner } from "../plan/find/half_made.ts";
+import type { ChangeOf } from "../steps.ts";
+import type { MachinesApi } from "../wire/machines_api.ts";
+
+/**
+ * Checks that something is still half-made, that no task makes it, and that its pool is connected.
+ *
+ * @returns It; `undefined` if it does not exist any more
+ * @throws {CloudError} if it is not, or there is no answer: the next plan sees what is new
+ */
+export async function checkHalfMade(
+  api: MachinesApi,
+  { thing, userId }: ChangeOf<"deleteHalfMade">,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): Promise<Vm | undefined> {
+  const tasks = await api.listTasks(`/^${name}$/`, signal);
+  const pending =
+    tasks &&
+    toTasks(tasks)
+      .get(name)
+      ?.some(({ status }) => status === "pending");
+  if (pending !== false && pending !== undefined) throw toChanged(`a task makes ${name}`);
+  if (tasks === undefined) throw toChanged("tasks cannot be seen any more");
+  const vm = await readThing(api, thing, signal);
+  if (vm === undefined) return undefined;
+  const user = vm.creation?.user;
+  const isStill =
+    vm.name === name &&
+    vm.poolId === thing.poolId &&
+    vm.power === "stopped" &&
+    !vm.isStarted &&
+    !vm.isBusy &&
+    !vm.hasSnapshots &&
+    !isComplete(vm) &&
+    vm.mark?.isReady !== true &&
+    (user === undefined || user === userId);
+  if (!isStill) throw toChanged(`${thing.kind} ${thing.id} is not half-made any more`);
+  await checkPool(api, thing.poolId, signal);
+  return vm;
+}
+
+async function readThing(
+  api: MachinesApi,
+  { kind, id }: ChangeOf<"deleteHalfMade">["thing"],
+  signal: AbortSignal,
+): Promise<Vm | undefined> {
+  if (kind === "vm") {
+    const vm = await api.readVm(id, signal);
+    if (vm.kind === "found") return toVm(vm.value);
+    if (vm.kind === "missing") return undefined;
+    throw toChanged(`VM ${id} cannot be read: ${vm.problem}`);
+  }
+  const template = await api.readTemplate(id, signal);
+  if (template.kind === "missing") return undefined;
+  if (template.kind !== "found") throw toChanged(`template ${id} cannot be read`);
+  const read = toTemplate(template.value);
+  if (read.isDefault) throw toChanged(`template ${id} is a default template`);
+  return read;
+}
+
+/**
+ * Checks that a VM is still ours, off, and without disks that a plan did not see.
+ *
+ * @returns Whether it exists
+ * @throws {CloudError} if it is not, or there is no answer
+ */
+export async function checkFinished(
+  api: MachinesApi,
+  { vmId, poolId, linkIds }: ChangeOf<"deleteVm">,
+  { identity, signal }: { readonly identity: MachineIdentity; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const read = await api.readVm(vmId, signal);
+  if (read.kind === "missing") return false;
+  if (read.kind !== "found") throw toChanged(`VM ${vmId} cannot be read: ${read.problem}`);
+  const vm = toVm(read.value);
+  const isStill =
+    judgeOwner(vm, identity) === "ours" &&
+    vm.power === "stopped" &&
+    vm.poolId === poolId &&
+    !vm.isBusy;
+  if (!isStill) throw toChanged(`VM ${vmId} is not as it was`);
+  if (vm.linkIds.some((id) => !linkIds.includes(id)))
+    throw toChanged(`VM ${vmId} has another disk`);
+  await checkPool(api, poolId, signal);
+  return true;
+}
+
+/** Checks that a disk has its name and that nothing uses it. @returns Whether it exists. @throws as above */
+export async function checkLoose(
+  api: MachinesApi,
+  { diskId, diskName }: ChangeOf<"deleteDisk">,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const read = await api.readDisk(diskId, signal);
+  if (read.kind === "missing") return false;
+  if (read.kind !== "found") throw toChanged(`disk ${diskId} cannot be read: ${read.problem}`);
+  const { name, links, poolId } = toDisk(read.value);
+  if (name !== diskName || links > 0) throw toChanged(`disk ${diskId} is in use`);
+  await checkPool(api, poolId, signal);
+  return true;
+}
+
+async function checkPool(api: MachinesApi, poolId: string, signal: AbortSignal): Promise<void> {
+  const pool = await api.readPool(poolId, signal);
+  if (pool.kind !== "found") throw toChanged(`pool ${poolId} is not connected any more`);
+}
+
+function toChanged(what: string): CloudError {
+  return new CloudError("unreachable", `Landfall deleted nothing, and looks again: ${what}`);
+}

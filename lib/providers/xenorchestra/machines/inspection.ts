@@ -1,0 +1,86 @@
+/**
+ * Says what Xen Orchestra offers for machines, and which rights are missing. Changes nothing.
+ * @module
+ */
+import type { Finding } from "../../../cloud/inspection.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import { formatPrivilege, PRIVILEGES } from "./privileges.ts";
+import type { MachinesApi } from "./wire/machines_api.ts";
+import type { MachineCollections } from "./wire/schemas.ts";
+
+/** What must be seen, and the privilege for it. */
+const NEEDED = [
+  { collection: "vm-templates", word: "templates", privilege: "vm-template read" },
+  { collection: "srs", word: "storage repositories", privilege: "sr read" },
+  { collection: "networks", word: "networks", privilege: "network read" },
+] as const satisfies readonly {
+  readonly collection: keyof MachineCollections;
+  readonly word: string;
+  readonly privilege: string;
+}[];
+
+/** Looks. @throws {CloudError} if there is no usable answer */
+export async function inspectMachines(
+  api: MachinesApi,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const [shown, rights] = await Promise.all([
+    Promise.all(NEEDED.map((one) => inspectList(api, one, signal))),
+    inspectRights(api, signal),
+  ]);
+  return [...shown, ...rights];
+}
+
+async function inspectList(
+  api: MachinesApi,
+  { collection, word, privilege }: (typeof NEEDED)[number],
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { length } = await listSome(api, collection, signal);
+  const code = `machines.${collection}`;
+  if (length > 0) {
+    return { level: "ok", code, message: `Machines: ${length} ${word} are visible` };
+  }
+  const message = `Machines: no ${word} are visible, so no machine can be made`;
+  return { level: "failure", code, message, advice: `give the user the privilege ${privilege}` };
+}
+
+async function listSome(
+  api: MachinesApi,
+  collection: keyof MachineCollections,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  try {
+    return (await api.list(collection, signal)).objects;
+  } catch (error) {
+    if (error instanceof CloudError && error.status === 403) return [];
+    throw error;
+  }
+}
+
+async function inspectRights(api: MachinesApi, signal: AbortSignal): Promise<Finding[]> {
+  const userId = await api.readUserId(signal);
+  const code = "machines.rights";
+  if (userId === undefined) {
+    const message = "Machines: Xen Orchestra does not say who the user is";
+    const advice = "half-made VMs of an interrupted creation must be deleted by hand";
+    return [{ level: "warning", code, message, advice }];
+  }
+  const needed = PRIVILEGES.map(formatPrivilege);
+  const rights = await api.readRights(userId, signal);
+  if (rights === "unknown") {
+    const message = "Machines: Landfall cannot find out which rights the user has";
+    const advice = `make sure that it has these privileges: ${needed.join(", ")}`;
+    return [{ level: "warning", code, message, advice }];
+  }
+  if (rights === "all")
+    return [{ level: "ok", code, message: "Machines: the user may do everything" }];
+  const missing = needed.filter((one) => !rights.has(one));
+  if (missing.length === 0) {
+    return [
+      { level: "ok", code, message: "Machines: the user has all privileges that are needed" },
+    ];
+  }
+  const message = `Machines: the user lacks the privileges ${missing.join(", ")}`;
+  return [{ level: "failure", code, message, advice: "add them to the role of the user" }];
+}

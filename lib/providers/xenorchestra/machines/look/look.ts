@@ -1,0 +1,160 @@
+/**
+ * Looks at everything that changes of machines depend on, in a number of requests that does not depend on how many
+ * machines there are.
+ * @module
+ */
+import {
+  type MachineHost,
+  type MachineIdentity,
+  toMachineName,
+  toOwnerPrefix,
+} from "../../../../cloud/capabilities/machines.ts";
+import type { Inventory } from "../../../../cloud/inventory/inventory.ts";
+import type { ListReply } from "../../../../cloud_http/decode.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import { OWN_DISKS, OWN_VMS } from "../wire/filters.ts";
+import type { MachinesApi } from "../wire/machines_api.ts";
+import type {
+  RawHost,
+  RawTask,
+  RawTemplate,
+  RawVbd,
+  RawVdi,
+  RawVif,
+  RawVm,
+} from "../wire/objects.ts";
+import { provePools, type Shown } from "./pools_proof.ts";
+import { toStock } from "./to_stock.ts";
+import { toVm } from "./to_vm.ts";
+import type { View } from "./view.ts";
+import { toVmsView } from "./vms_view.ts";
+
+/** What a look needs. */
+export interface LookOptions {
+  readonly api: MachinesApi;
+  readonly clock: Clock;
+  /** The newest inventory. */
+  readonly inventory: Inventory;
+}
+
+/** As many IDs fit into the header of a request, beside the rest; with more the whole list is shorter. */
+const FILTER_IDS_MAX = 300;
+const OWNERS_MAX = 50;
+
+/** Looks. @throws {CloudError} if a list fails */
+export async function takeLook(
+  { api, clock, inventory }: LookOptions,
+  machines: readonly MachineIdentity[],
+  signal: AbortSignal,
+): Promise<View> {
+  const observedAtMs = clock.monotonic();
+  const atMs = clock.now();
+  // A VM may appear only after the task that makes it, never before.
+  const [before, tasks] = await Promise.all([
+    listPools(api, signal),
+    listTasks(api, machines, signal),
+  ]);
+  const [vms, templates, storages, networks, servers, userId] = await Promise.all([
+    api.list("vms", signal, OWN_VMS),
+    api.list("vm-templates", signal),
+    api.list("srs", signal),
+    api.list("networks", signal),
+    api.listServers(signal),
+    api.readUserId(signal),
+  ]);
+  const names = new Set(machines.map(toMachineName));
+  const listed = new Set([...templates.objects, ...vms.objects].map(({ $pool }) => $pool));
+  const isListed = before.pools.every(({ id }) => listed.has(id));
+  const [close, others] = await Promise.all([
+    listClose(api, { vms, templates, names }, signal),
+    // Every pool has templates, but not every user may see those of each.
+    isListed ? [] : api.listLoadedPools(signal),
+  ]);
+  const after = await listPools(api, signal);
+  const loaded = listed.union(new Set(others));
+  const proven = provePools({ before, after, loaded, servers, coverage: inventory.coverage });
+  const unread = [...vms.undecodable, ...templates.undecodable][0];
+  const gap = proven.gap ?? (unread && `Landfall cannot read VM ${unread[0]}: ${unread[1]}`);
+  const stock = toStock({
+    userId,
+    pools: before.pools,
+    templates: templates.objects,
+    tasks,
+    storages: storages.objects,
+    networks: networks.objects,
+    ...close,
+  });
+  const hosts = before.hosts.map(toHost);
+  const shown = { vms: vms.objects.map(toVm), hosts, pools: proven.pools, inventory };
+  const base = { observedAtMs, atMs, isForChange: true, ...toVmsView(shown) };
+  return { ...base, ...(gap !== undefined && { gap }), stock };
+}
+
+async function listPools(api: MachinesApi, signal: AbortSignal): Promise<Shown> {
+  const [pools, hosts] = await Promise.all([api.list("pools", signal), api.list("hosts", signal)]);
+  return { pools: pools.objects, hosts: hosts.objects };
+}
+
+/** Lists the tasks that made VMs of the owners; `undefined` if the user has no right to see tasks. */
+async function listTasks(
+  api: MachinesApi,
+  machines: readonly MachineIdentity[],
+  signal: AbortSignal,
+): Promise<readonly RawTask[] | undefined> {
+  const prefixes = [...new Set(machines.map(({ owner }) => toOwnerPrefix(owner)))];
+  const some = prefixes.length > 0 && prefixes.length <= OWNERS_MAX ? prefixes : ["vino-"];
+  return await api.listTasks(`/^(?:${some.join("|")})/`, signal);
+}
+
+interface Close {
+  readonly vifs: readonly RawVif[];
+  readonly links: readonly RawVbd[];
+  readonly disks: readonly RawVdi[];
+}
+
+/** Lists what VMs are made of: of the machines in question, and of templates. */
+async function listClose(
+  api: MachinesApi,
+  shown: {
+    readonly vms: ListReply<RawVm>;
+    readonly templates: ListReply<RawTemplate>;
+    readonly names: ReadonlySet<string>;
+  },
+  signal: AbortSignal,
+): Promise<Close> {
+  const { names } = shown;
+  if (names.size === 0) return { vifs: [], links: [], disks: [] };
+  const vms = [
+    ...shown.vms.objects.filter(({ name_label: name }) => names.has(name)),
+    ...shown.templates.objects.filter(({ $VBDs }) => ($VBDs ?? []).length > 0),
+  ];
+  const linkIds = vms.flatMap(({ $VBDs }) => $VBDs ?? []);
+  const byVm = toIdsFilter(
+    "VM",
+    vms.map(({ id }) => id),
+  );
+  const byLink = toIdsFilter("$VBDs", linkIds);
+  const [vifs, links, disks] = await Promise.all([
+    api.list("vifs", signal),
+    api.list("vbds", signal, byVm),
+    api.list("vdis", signal, byLink && `|(${OWN_DISKS} ${byLink})`),
+  ]);
+  return { vifs: vifs.objects, links: links.objects, disks: disks.objects };
+}
+
+/** A filter by IDs. @returns `undefined` if there are too many, so that everything must be listed */
+function toIdsFilter(property: string, ids: readonly string[]): string | undefined {
+  if (ids.length > FILTER_IDS_MAX) return undefined;
+  // A filter without a term is not valid; no object has this ID.
+  return `${property}:|(${ids.length === 0 ? "none" : ids.join(" ")})`;
+}
+
+function toHost({ id, name_label: name, $pool: poolId, tags, enabled }: RawHost): MachineHost {
+  return {
+    id,
+    name: name ?? id,
+    poolId: poolId ?? "",
+    tags: tags ?? [],
+    isEnabled: enabled !== false,
+  };
+}

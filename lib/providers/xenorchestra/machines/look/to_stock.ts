@@ -1,0 +1,176 @@
+/**
+ * Turns the lists of a look into what a change depends on. Pure.
+ * @module
+ */
+import { MACHINE_PREFIX } from "../../../../cloud/capabilities/machines.ts";
+import { shorten } from "../../../../core/text/printable.ts";
+import type {
+  RawNetwork,
+  RawPool,
+  RawStorage,
+  RawTask,
+  RawTemplate,
+  RawVbd,
+  RawVdi,
+  RawVif,
+} from "../wire/objects.ts";
+import { toTemplate } from "./to_vm.ts";
+import type { Attached, CreateTask, Disk, Network, Pool, Stock, Storage, Vif } from "./view.ts";
+
+/** The lists. */
+export interface StockLists {
+  readonly userId: string | undefined;
+  readonly pools: readonly RawPool[];
+  readonly templates: readonly RawTemplate[];
+  readonly tasks: readonly RawTask[] | undefined;
+  readonly storages: readonly RawStorage[];
+  readonly networks: readonly RawNetwork[];
+  readonly vifs: readonly RawVif[];
+  readonly links: readonly RawVbd[];
+  readonly disks: readonly RawVdi[];
+}
+
+const ERROR_CHARS_MAX = 200;
+const STATUSES = ["pending", "success", "failure", "interrupted"] as const;
+
+/** Builds the stock. */
+export function toStock(lists: StockLists): Stock {
+  const disks = new Map(lists.disks.map((raw) => [raw.id, toDisk(raw)]));
+  const isLoose = ({ name, links }: Disk): boolean =>
+    name.startsWith(MACHINE_PREFIX) && links === 0;
+  return {
+    ...(lists.userId !== undefined && { userId: lists.userId }),
+    pools: new Map(lists.pools.map((raw) => [raw.id, toPool(raw)])),
+    templates: lists.templates.map(toTemplate),
+    ...(lists.tasks && { tasks: toTasks(lists.tasks) }),
+    storages: lists.storages.map(toStorage),
+    networks: lists.networks.map(toNetwork),
+    vifs: toVifs(lists.vifs),
+    macs: toMacs(lists.vifs),
+    attached: toAttached(lists.links, disks),
+    loose: [...disks.values()].filter(isLoose),
+  };
+}
+
+function toPool({ id, name_label: name, default_SR: storage }: RawPool): Pool {
+  return { id, name: name ?? id, ...(storage ? { defaultStorageId: storage } : {}) };
+}
+
+function toNetwork({ id, name_label: name, $pool: poolId }: RawNetwork): Network {
+  return { id, name: name ?? id, poolId: poolId ?? "" };
+}
+
+function toStorage(raw: RawStorage): Storage {
+  const { id, size, physical_usage: used, $pool: poolId, $container: container } = raw;
+  const isDrive = raw.content_type === "iso" || ["iso", "udev"].includes(raw.SR_type ?? "");
+  const isLocal = raw.shared === false && container && container !== poolId;
+  const isKnown = typeof size === "number" && typeof used === "number" && size > 0;
+  return {
+    id,
+    name: raw.name_label ?? id,
+    poolId: poolId ?? "",
+    ...(isLocal ? { hostId: container } : {}),
+    isUsable: !isDrive && raw.inMaintenanceMode !== true,
+    ...(isKnown && { freeBytes: Math.max(0, size - used) }),
+    isThick: raw.allocationStrategy === "thick",
+  };
+}
+
+/** Turns a raw disk into one of a view. */
+export function toDisk(raw: RawVdi): Disk {
+  return {
+    id: raw.id,
+    name: raw.name_label ?? "",
+    description: raw.name_description ?? "",
+    sizeBytes: raw.size,
+    storageId: raw.$SR ?? "",
+    poolId: raw.$pool ?? "",
+    links: raw.$VBDs?.length ?? 0,
+  };
+}
+
+function toVifs(raws: readonly RawVif[]): Map<string, Vif[]> {
+  const byVm = Map.groupBy(
+    raws.filter(({ $VM }) => $VM),
+    ({ $VM }) => $VM ?? "",
+  );
+  const toVif = (raw: RawVif): Vif => ({
+    device: String(raw.device),
+    mac: raw.MAC.toLowerCase(),
+    networkId: raw.$network ?? "",
+  });
+  return new Map([...byVm].map(([id, some]) => [id, some.map(toVif).toSorted(byDevice)]));
+}
+
+function byDevice(one: Vif, other: Vif): number {
+  return Number(one.device) - Number(other.device);
+}
+
+function toMacs(raws: readonly RawVif[]): Map<string, { vmId: string; poolId: string }[]> {
+  const byMac = Map.groupBy(raws, ({ MAC }) => MAC.toLowerCase());
+  const toUser = ({ $VM, $pool }: RawVif): { vmId: string; poolId: string } => ({
+    vmId: $VM ?? "",
+    poolId: $pool ?? "",
+  });
+  return new Map([...byMac].map(([mac, some]) => [mac, some.map(toUser)]));
+}
+
+function toAttached(
+  links: readonly RawVbd[],
+  disks: ReadonlyMap<string, Disk>,
+): Map<string, Attached[]> {
+  const byVm = Map.groupBy(
+    links.filter(({ VM }) => VM),
+    ({ VM }) => VM ?? "",
+  );
+  const toOne = ({ id, VDI, position, is_cd_drive: isCd }: RawVbd): Attached => {
+    const disk = VDI ? disks.get(VDI) : undefined;
+    return {
+      linkId: id,
+      position: String(position ?? ""),
+      isCd: isCd === true,
+      ...(VDI ? { diskId: VDI } : {}),
+      ...(disk && { disk }),
+    };
+  };
+  return new Map([...byVm].map(([id, some]) => [id, some.map(toOne).toSorted(byPosition)]));
+}
+
+function byPosition(one: Attached, other: Attached): number {
+  return Number(one.position) - Number(other.position);
+}
+
+/** Turns tasks into those of a view, by the name of their VM, the newest first. */
+export function toTasks(raws: readonly RawTask[]): Map<string, CreateTask[]> {
+  const tasks = new Map<string, CreateTask[]>();
+  // Their IDs begin with the time.
+  for (const raw of raws.toSorted((one, other) => (one.id < other.id ? 1 : -1))) {
+    const name = raw.properties?.args?.name_label;
+    if (typeof name !== "string") continue;
+    const some = tasks.get(name) ?? [];
+    some.push(toTask(raw));
+    tasks.set(name, some);
+  }
+  return tasks;
+}
+
+function toTask({ id, status, end, properties, result }: RawTask): CreateTask {
+  const template = properties?.args?.template;
+  const vmId = findText(result, "id");
+  const error = findText(result, "message") ?? findText(result, "code");
+  return {
+    id,
+    // A status that is not known may be one of a task that runs.
+    status: STATUSES.find((one) => one === status) ?? "pending",
+    ...(typeof end === "number" && { endMs: end }),
+    ...(status === "success" && vmId !== undefined && { vmId }),
+    ...(typeof template === "string" && { template }),
+    ...(status === "failure" && { error: shorten(error ?? "an unknown error", ERROR_CHARS_MAX) }),
+  };
+}
+
+function findText(value: unknown, key: string): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const found: unknown = Object.getOwnPropertyDescriptor(value, key)?.value;
+  return typeof found === "string" ? found : undefined;
+}

@@ -1,0 +1,74 @@
+/**
+ * Sorts VMs by name, and describes them as machines. Pure.
+ * @module
+ */
+import {
+  type Machine,
+  type MachineHost,
+  type MachinePool,
+  parseMachineName,
+} from "../../../../cloud/capabilities/machines.ts";
+import type { Inventory } from "../../../../cloud/inventory/inventory.ts";
+import { listReadyTags } from "../words.ts";
+import type { View, Vm } from "./view.ts";
+
+/** What was shown. */
+export interface ShownVms {
+  readonly vms: readonly Vm[];
+  readonly hosts: readonly MachineHost[];
+  readonly pools: readonly MachinePool[];
+  readonly inventory: Inventory;
+}
+
+/** Builds the parts of a view that need no close look. */
+export function toVmsView({
+  vms,
+  hosts,
+  pools,
+  inventory,
+}: ShownVms): Pick<View, "machines" | "vms" | "strays" | "hosts" | "hostsById" | "pools"> {
+  const own = vms.filter(({ name }) => parseMachineName(name) !== undefined);
+  const strays = vms.filter(
+    (vm) => vm.mark !== undefined && parseMachineName(vm.name) === undefined,
+  );
+  const byName = Map.groupBy(own, ({ name }) => name);
+  const machines = [...byName].map(
+    ([name, some]) => [name, some.map((vm) => toMachine(vm, inventory))] as const,
+  );
+  return {
+    machines: new Map(machines),
+    vms: byName,
+    strays,
+    hosts,
+    hostsById: new Map(hosts.map((host) => [host.id, host])),
+    pools,
+  };
+}
+
+/** Describes a VM as a machine. */
+export function toMachine(vm: Vm, inventory: Inventory): Machine {
+  const instance = inventory.instances.get(vm.id);
+  return {
+    name: vm.name,
+    id: vm.id,
+    isComplete: isComplete(vm),
+    power: vm.power,
+    poolId: vm.poolId,
+    ...(vm.hostId !== undefined && { hostId: vm.hostId }),
+    ...(vm.mark?.hostId !== undefined && { firstHostId: vm.mark.hostId }),
+    ...(instance && { instance }),
+  };
+}
+
+/** Whether a VM has the last mark. */
+export function isComplete({ tags }: Pick<Vm, "tags">): boolean {
+  return listReadyTags(tags).length > 0;
+}
+
+/** The machine that describes a VM of a view. */
+export function findShown(
+  { machines }: Pick<View, "machines">,
+  { name, id }: Vm,
+): Machine | undefined {
+  return machines.get(name)?.find((machine) => machine.id === id);
+}

@@ -1,0 +1,103 @@
+/**
+ * The machines of Xen Orchestra, with settings that may change while Landfall works.
+ * @module
+ */
+import type {
+  MachineIdentity,
+  Machines,
+  MachineSpec,
+  MachinesQuestion,
+  MachineStepContext,
+} from "../../../cloud/capabilities/machines.ts";
+import { CloudError } from "../../../cloud/errors.ts";
+import type { Finding } from "../../../cloud/inspection.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Session } from "../session/session.ts";
+import type { LastListing } from "../generation.ts";
+import type { XenOrchestraApi } from "../wire/api.ts";
+import { applyStep } from "./apply/apply.ts";
+import { inspectMachines } from "./inspection.ts";
+import { takeLook } from "./look/look.ts";
+import { toRestView } from "./look/rest.ts";
+import type { View } from "./look/view.ts";
+import { planMachine } from "./plan/plan.ts";
+import type { Plan } from "./plan/problems.ts";
+import { planRemoval } from "./plan/removal.ts";
+import { XenOrchestraPower } from "./power/power.ts";
+import type { Step } from "./steps.ts";
+import { MachinesApi } from "./wire/machines_api.ts";
+import { RefusedMachineError } from "../../../cloud/capabilities/refused_machine_error.ts";
+import { ChangeRefusal } from "./wire/refusal.ts";
+
+/** What {@linkcode XenOrchestraMachines} needs. */
+export interface MachinesOptions {
+  readonly api: Pick<XenOrchestraApi, "listAs" | "listServers" | "readAs">;
+  readonly session: Pick<Session, "change" | "get">;
+  readonly clock: Clock;
+  /** What the last inventory showed; `undefined` before the first one that shows machines. */
+  readonly findListing: () => LastListing | undefined;
+}
+
+/** See {@linkcode Machines}. */
+export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"> {
+  readonly power: XenOrchestraPower;
+  readonly #options: MachinesOptions;
+  readonly #api: MachinesApi;
+  /** Where a view and a step come from. */
+  readonly #origins = new WeakMap<View | Step, object>();
+
+  constructor(options: MachinesOptions) {
+    const { api, session } = options;
+    this.#options = options;
+    this.#api = new MachinesApi(api, session);
+    this.power = new XenOrchestraPower({ api: this.#api, session });
+  }
+
+  async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {
+    const { clock, findListing } = this.#options;
+    const listing = findListing();
+    if (listing === undefined) {
+      throw new CloudError("unreachable", "Waiting for the first inventory with machines");
+    }
+    const { inventory, origin } = listing;
+    const { isForChange, machines = [] } = question;
+    const view = isForChange
+      ? await takeLook({ api: this.#api, clock, inventory }, machines, signal)
+      : toRestView(listing, clock.now());
+    this.#origins.set(view, origin);
+    return view;
+  }
+
+  plan(view: View, spec: MachineSpec, record: string | undefined): Plan {
+    return this.#from(view, planMachine(view, spec, record));
+  }
+
+  planRemoval(view: View, identity: MachineIdentity, record: string | undefined): Plan {
+    return this.#from(view, planRemoval(view, identity, record));
+  }
+
+  async apply(step: Step, context: MachineStepContext, signal: AbortSignal): Promise<void> {
+    const origin = this.#origins.get(step);
+    if (origin !== undefined && origin !== this.#options.findListing()?.origin) {
+      throw new CloudError("unreachable", "the settings changed since this was planned");
+    }
+    const { session, clock } = this.#options;
+    await applyStep({ api: this.#api, session, clock }, step, { context, signal });
+  }
+
+  mayGoOn(error: unknown): boolean {
+    const isRefusal = error instanceof RefusedMachineError || error instanceof ChangeRefusal;
+    return isRefusal && error.kind !== "throttled";
+  }
+
+  inspect(signal: AbortSignal): Promise<readonly Finding[]> {
+    return inspectMachines(this.#api, signal);
+  }
+
+  /** The steps of a plan belong where its view does. */
+  #from(view: View, plan: Plan): Plan {
+    const origin = this.#origins.get(view);
+    if (origin !== undefined) for (const step of plan.steps) this.#origins.set(step, origin);
+    return plan;
+  }
+}

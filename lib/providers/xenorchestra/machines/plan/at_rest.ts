@@ -1,0 +1,40 @@
+/**
+ * Judges a machine by the last inventory alone. It plans no change, and says whether a closer look is needed. Pure.
+ * @module
+ */
+import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import { findShown, isComplete } from "../look/vms_view.ts";
+import type { View, Vm } from "../look/view.ts";
+import type { Kept } from "../record.ts";
+import { START_TAG, toReadyTag, toSpecHash } from "../words.ts";
+import { compareMarks, compareSize } from "./compare/vm.ts";
+import { joinComparisons } from "./compare/comparison.ts";
+import { judgeOwner } from "./find/half_made.ts";
+import { type Plan, toPlan, toRetry } from "./problems.ts";
+
+/** Plans from a view that is not for a change. */
+export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
+  const all = view.vms.get(toMachineName(spec)) ?? [];
+  const [vm, ...others] = all.filter((one) => judgeOwner(one, spec) !== "foreign");
+  const poolId = vm?.poolId ?? spec.poolId;
+  const pool = view.pools.find(({ id }) => id === poolId);
+  if (pool?.isComplete !== true) {
+    const message = `pool ${pool?.name ?? poolId} is disconnected or still loading: check its connection`;
+    return toPlan("Unknown", { problems: [toRetry("PoolNotConnected", message)] });
+  }
+  if (vm === undefined) return toPlan("Absent", { needsLook: true });
+  const machine = findShown(view, vm);
+  if (others.length > 0) return toPlan("Unfinished", { needsLook: true });
+  if (!isComplete(vm)) {
+    const state = kept.at === undefined ? "Unfinished" : "Creating";
+    return toPlan(state, { needsLook: true, machine });
+  }
+  const { parts, differences } = joinComparisons([compareSize(spec, vm), compareMarks(spec, vm)]);
+  const needsLook = differences.length > 0 || !isAsWanted(vm, spec);
+  return toPlan("Ready", { needsLook, machine, parts });
+}
+
+/** Whether a VM was as the specification wants it when it was looked at last. */
+function isAsWanted({ tags }: Vm, spec: MachineSpec): boolean {
+  return tags.includes(toReadyTag(toSpecHash(spec))) && !tags.includes(START_TAG);
+}

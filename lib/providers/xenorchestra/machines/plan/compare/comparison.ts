@@ -1,0 +1,38 @@
+/**
+ * What a comparison of a VM with what it must be like finds. Pure.
+ * @module
+ */
+import type { MachinePart, MachineProblem } from "../../../../../cloud/capabilities/machines.ts";
+import type { Change } from "../../steps.ts";
+
+/** What differs in one part of a VM, and what can be done. */
+export interface Difference {
+  readonly part: MachinePart;
+  /** Absent: Landfall cannot put it right, and {@linkcode problem} says what a person can do. */
+  readonly fix?: { readonly summary: string; readonly change: Change };
+  /** Whether the VM must be off for it. */
+  readonly needsStop?: boolean;
+  readonly problem?: MachineProblem;
+}
+
+/** The parts of a VM; those that differ come with what can be done. */
+export interface Comparison {
+  readonly parts: readonly MachinePart[];
+  readonly differences: readonly Difference[];
+}
+
+/** Joins comparisons. */
+export function joinComparisons(some: readonly Comparison[]): Comparison {
+  return {
+    parts: some.flatMap(({ parts }) => parts),
+    differences: some.flatMap(({ differences }) => differences),
+  };
+}
+
+/** A part without a difference, or with one. */
+export function toComparison(
+  part: MachinePart,
+  difference: Omit<Difference, "part"> | undefined,
+): Comparison {
+  return { parts: [part], differences: difference === undefined ? [] : [{ part, ...difference }] };
+}

@@ -1,0 +1,123 @@
+/**
+ * Plans how a complete VM becomes as the specification wants it. Pure.
+ * @module
+ */
+import {
+  type MachineProblem,
+  type MachineSpec,
+  toMachineName,
+} from "../../../../cloud/capabilities/machines.ts";
+import { findShown } from "../look/vms_view.ts";
+import type { Vm } from "../look/view.ts";
+import type { Step } from "../steps.ts";
+import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
+import type { Comparison, Difference } from "./compare/comparison.ts";
+import type { FullView } from "./find/find.ts";
+import { type Plan, toNotice, toPlan, toRetry, toStep } from "./problems.ts";
+import type { Wanted } from "./wanted/wanted.ts";
+
+/** What is known about a complete VM. */
+export interface CompleteQuestion {
+  readonly view: FullView;
+  readonly spec: MachineSpec;
+  readonly vm: Vm;
+  readonly wanted: Wanted;
+  readonly comparison: Comparison;
+}
+
+/** Plans. */
+export function planComplete(question: CompleteQuestion): Plan {
+  const { view, spec, vm, comparison } = question;
+  const { differences, parts } = comparison;
+  const isOff = vm.power === "stopped";
+  const now = differences.filter(({ needsStop }) => needsStop !== true || isOff);
+  const waiting = differences.filter(({ needsStop }) => needsStop === true && !isOff);
+  const problems = [
+    ...differences.flatMap(({ problem }) => problem ?? []),
+    ...listMissing(question),
+    ...toNeedsStop(spec, waiting),
+  ];
+  const fixes = now.flatMap(({ fix }) => (fix ? [toStep(spec, fix.summary, fix.change)] : []));
+  const isSame = differences.length === 0 && problems.length === 0;
+  const start = planStart(question);
+  const steps = [...fixes, ...start.steps, ...toReady(question, isSame)];
+  const machine = findShown(view, vm);
+  return toPlan("Ready", { steps, problems: [...problems, ...start.problems], machine, parts });
+}
+
+/** What a complete machine no longer needs is worth knowing, and no more: its template, and room for its disks. */
+function listMissing({ wanted, spec, vm }: CompleteQuestion): MachineProblem[] {
+  const isOfVm = ({ reason }: MachineProblem): boolean =>
+    ["NetworkNotFound", "AmbiguousName"].includes(reason);
+  const missing = wanted.problems
+    .filter(isOfVm)
+    .map((one) => ({ ...one, kind: "notice" as const }));
+  const { template } = wanted;
+  const from = vm.creation?.template;
+  if (template === undefined || from === undefined || [template.id, template.uuid].includes(from)) {
+    return missing;
+  }
+  const name = toMachineName(spec);
+  const what = `${name} was made from template ${from} and not from ${template.name}`;
+  const message = `${what}: delete it in Xen Orchestra if it must be made again`;
+  return [...missing, toNotice("TemplateDiffers", message)];
+}
+
+function toNeedsStop(spec: MachineSpec, waiting: readonly Difference[]): MachineProblem[] {
+  if (waiting.length === 0) return [];
+  const what = waiting
+    .map(({ part }) => `${part.name} from ${part.actual ?? "none"} to ${part.wanted ?? "none"}`)
+    .join(", ");
+  const advice = "stop it, and start it again when this notice is gone";
+  const message = `${toMachineName(spec)} must be shut down to change ${what}: ${advice}`;
+  return [toNotice("NeedsStop", message)];
+}
+
+/** Starts a VM that was never started since it was completed, on its host. */
+function planStart({ view, spec, vm }: CompleteQuestion): {
+  readonly steps: readonly Step[];
+  readonly problems: readonly MachineProblem[];
+} {
+  if (!vm.tags.includes(START_TAG)) return { steps: [], problems: [] };
+  const name = toMachineName(spec);
+  const vmId = vm.id;
+  const started = toStep(spec, `note that ${name} was started`, {
+    kind: "removeTag",
+    vmId,
+    tag: START_TAG,
+  });
+  if (vm.power !== "stopped") return { steps: [started], problems: [] };
+  const hostId = vm.mark?.hostId ?? spec.hostId;
+  const host = view.hostsById.get(hostId);
+  if (host?.isEnabled !== true || host.poolId !== vm.poolId) {
+    const message = `host ${host?.name ?? hostId} cannot start ${name} now: enable it, or start the VM on another host`;
+    return { steps: [], problems: [toRetry("HostNotUsable", message)] };
+  }
+  const start = toStep(spec, `start VM ${name} on host ${host.name}`, {
+    kind: "start",
+    vmId,
+    hostId,
+  });
+  return { steps: [start, started], problems: [] };
+}
+
+/** Notes which specification the VM fulfils, so that no closer look is needed any more. */
+function toReady({ spec, vm }: CompleteQuestion, isSame: boolean): Step[] {
+  const name = toMachineName(spec);
+  const vmId = vm.id;
+  const ready = listReadyTags(vm.tags);
+  const wanted = toReadyTag(toSpecHash(spec));
+  const add = toStep(spec, `note that ${name} is as it should be`, {
+    kind: "addTag",
+    vmId,
+    tag: wanted,
+  });
+  // Without any such tag it would not count as complete, so it gets one even if something differs.
+  if (ready.length === 0) return [add];
+  if (!isSame) return [];
+  const old = ready.filter((tag) => tag !== wanted);
+  const removals = old.map((tag) =>
+    toStep(spec, `remove an old note from ${name}`, { kind: "removeTag", vmId, tag }),
+  );
+  return [...(ready.includes(wanted) ? [] : [add]), ...removals];
+}

@@ -1,0 +1,105 @@
+/**
+ * Judges how far the last attempt to create a VM is, by the record and by the tasks of Xen Orchestra. Pure.
+ *
+ * A task that runs may destroy the VM that it makes. So nothing is touched, and nothing is created, before it is clear
+ * that none runs.
+ * @module
+ */
+import type { MachineProblem } from "../../../../../cloud/capabilities/machines.ts";
+import { toBackoffMs } from "../../../../../core/backoff.ts";
+import type { CreateTask, Stock } from "../../look/view.ts";
+import type { Kept } from "../../record.ts";
+import { TAKEN_MS } from "../../wire/timeouts.ts";
+import { toDecision, toRetry } from "../problems.ts";
+
+/** What is known about the last attempt. */
+export type Attempt =
+  /** No task runs for sure. `task`: how the last attempt ended, if that is known. */
+  | { readonly kind: "over"; readonly task?: CreateTask }
+  /** It may run. */
+  | {
+      readonly kind: "running";
+      /** Whether it runs for sure. */
+      readonly isPending?: boolean;
+      readonly againMs: number;
+      readonly problem?: MachineProblem;
+    };
+
+/** After this time a request whose answer was lost has arrived, or never will. */
+const LOST_MS = TAKEN_MS + 10_000;
+/** After this time a task that is not shown is over. */
+const HIDDEN_MS = 600_000;
+/** A task that takes longer is worth knowing. */
+const SLOW_MS = 900_000;
+/** When to look again while a task runs. */
+const PENDING_MS = 2_000;
+const BACKOFF = { baseMs: 5_000, capMs: 600_000, jitter: 0 };
+
+/** Judges the last attempt. @param nowMs In wall-clock milliseconds */
+export function judgeAttempt(name: string, stock: Stock, kept: Kept, nowMs: number): Attempt {
+  if (stock.tasks === undefined) {
+    const advice = "give the user the privilege task read";
+    const message = `Xen Orchestra does not show the tasks that create VMs: ${advice}`;
+    return { kind: "running", againMs: HIDDEN_MS, problem: toDecision("NoRight", message) };
+  }
+  const tasks = stock.tasks.get(name) ?? [];
+  const ageMs = toAgeMs(kept, nowMs);
+  const pending = tasks.find(({ status }) => status === "pending");
+  if (pending !== undefined) {
+    const message = `Xen Orchestra has been creating ${name} for a long time (task ${pending.id}): check its pool`;
+    const isSlow = ageMs !== undefined && ageMs > SLOW_MS;
+    return {
+      kind: "running",
+      isPending: true,
+      againMs: PENDING_MS,
+      ...(isSlow && { problem: toRetry("CreateSlow", message) }),
+    };
+  }
+  const task = findTask(tasks, kept);
+  if (task !== undefined) return { kind: "over", task };
+  if (ageMs === undefined || kept.refused === true) return { kind: "over" };
+  if (kept.task === undefined) {
+    return ageMs >= LOST_MS ? { kind: "over" } : { kind: "running", againMs: LOST_MS - ageMs };
+  }
+  if (ageMs >= HIDDEN_MS) return { kind: "over" };
+  const advice = "check that the user has the privilege task read for its own tasks";
+  const message = `Xen Orchestra does not show the task ${kept.task} that creates ${name}: ${advice}`;
+  return { kind: "running", againMs: 10_000, problem: toRetry("TaskNotShown", message) };
+}
+
+/** Finds the task of the last attempt; without a record the newest one. */
+function findTask(tasks: readonly CreateTask[], kept: Kept): CreateTask | undefined {
+  if (kept.task !== undefined) return tasks.find(({ id }) => id === kept.task);
+  const [newest] = tasks;
+  return newest?.id === kept.prior ? undefined : newest;
+}
+
+/** How old the last attempt is; `undefined` if there was none. A clock that went back makes it new. */
+function toAgeMs({ at }: Kept, nowMs: number): number | undefined {
+  return at === undefined ? undefined : Math.max(0, nowMs - at);
+}
+
+/** How long to wait before the next attempt, in milliseconds; 0: not at all. */
+export function toWaitMs(kept: Kept, attempt: Attempt & { kind: "over" }, nowMs: number): number {
+  const ageMs = toAgeMs(kept, nowMs);
+  if (ageMs === undefined || kept.vm !== undefined) return 0;
+  // The task was listed before the VMs. So a VM that is missing was deleted since.
+  if (attempt.task?.status === "success") return 0;
+  return Math.max(0, toBackoffMs(kept.tries ?? 1, BACKOFF) - ageMs);
+}
+
+/** Says why the last attempt failed. @returns `undefined` if it did not, or that is not known */
+export function toFailure(
+  name: string,
+  { task }: { readonly task?: CreateTask },
+): MachineProblem | undefined {
+  if (task === undefined || task.status === "success") return undefined;
+  if (task.status !== "failure") {
+    return toRetry("CreateInterrupted", `Xen Orchestra was interrupted while it created ${name}`);
+  }
+  const { error = "an unknown error" } = task;
+  const isFull = /SR_BACKEND_FAILURE_44|insufficient space/i.test(error);
+  const advice = isFull ? ": make room on the storage, or name another one" : "";
+  const message = `Xen Orchestra could not create ${name}: ${error}${advice}`;
+  return toRetry(isFull ? "StorageFull" : "CreateFailed", message);
+}

@@ -1,0 +1,179 @@
+/**
+ * Finds the VM of a machine in a view, or says why that is not possible. Pure.
+ * @module
+ */
+import {
+  type MachineIdentity,
+  type MachineProblem,
+  toMachineName,
+} from "../../../../../cloud/capabilities/machines.ts";
+import { quote } from "../../../../../core/text/printable.ts";
+import type { Stock, Template, View, Vm } from "../../look/view.ts";
+import type { Kept } from "../../record.ts";
+import type { Step } from "../../steps.ts";
+import { isMarkOf } from "../../words.ts";
+import { type Attempt, judgeAttempt } from "./attempt.ts";
+import { explainKeeping, judgeOwner, wasComplete } from "./half_made.ts";
+import { toDecision, toRetry, toStep } from "../problems.ts";
+
+/** A view for a change. */
+export type FullView = View & { readonly stock: Stock };
+
+/** What to find. */
+export interface FindQuestion {
+  readonly view: FullView;
+  readonly identity: MachineIdentity;
+  readonly kept: Kept;
+  /** The pool where it belongs. Absent: not known. */
+  readonly poolId?: string;
+  readonly template?: Template | undefined;
+}
+
+/** What was found. */
+export type Found =
+  /** It is not known whether it exists. */
+  | { readonly kind: "unknown"; readonly problem: MachineProblem }
+  /** Xen Orchestra may be making it. */
+  | { readonly kind: "running"; readonly attempt: Attempt & { kind: "running" }; readonly vm?: Vm }
+  /** A person must decide. */
+  | {
+      readonly kind: "blocked";
+      readonly problem: MachineProblem;
+      /** Whether only something that is not ours is there. @default {false} */
+      readonly isForeign?: boolean;
+    }
+  /** Something half-made must go first. */
+  | { readonly kind: "leftover"; readonly steps: readonly Step[] }
+  | { readonly kind: "complete"; readonly vm: Vm }
+  /** There is one VM, which is not complete. */
+  | { readonly kind: "unfinished"; readonly vm: Vm; readonly attempt: Attempt & { kind: "over" } }
+  | { readonly kind: "none"; readonly attempt: Attempt & { kind: "over" } };
+
+/** Finds the VM. */
+export function findMachine(question: FindQuestion): Found {
+  const { view, identity, kept } = question;
+  const name = toMachineName(identity);
+  const all = view.vms.get(name) ?? [];
+  const vms = all.filter((vm) => judgeOwner(vm, identity) !== "foreign");
+  const unknown = explainUnknown(question, vms);
+  if (unknown !== undefined) return { kind: "unknown", problem: unknown };
+  const attempt = judgeAttempt(name, view.stock, kept, view.atMs);
+  const [vm, ...others] = vms;
+  const isDone = vm !== undefined && others.length === 0 && wasComplete(vm, kept);
+  if (attempt.kind === "running" && (attempt.isPending === true || !isDone)) {
+    return { kind: "running", attempt, ...(vm && { vm }) };
+  }
+  const templates = findTemplates(question, isDone);
+  if (templates !== undefined) return templates;
+  if (others.length > 0) return findTwins(question, vms);
+  if (isDone) return { kind: "complete", vm };
+  // Without a right to see tasks nothing comes this far.
+  if (attempt.kind === "running") return { kind: "running", attempt };
+  if (vm !== undefined) return { kind: "unfinished", vm, attempt };
+  return findImpostor(question, all) ?? { kind: "none", attempt };
+}
+
+/** Why it is not known whether the machine exists, or whether what is shown of it is all. */
+function explainUnknown(
+  { view, kept, poolId }: FindQuestion,
+  vms: readonly Vm[],
+): MachineProblem | undefined {
+  const pools = new Map(view.pools.map((pool) => [pool.id, pool]));
+  const needed = vms.length > 0 ? vms.map((vm) => vm.poolId) : [poolId ?? kept.pool];
+  for (const id of needed) {
+    const pool = id === undefined ? undefined : pools.get(id);
+    if (id === undefined || pool?.isComplete === true) continue;
+    const what = pool === undefined ? "is not shown" : "is disconnected or still loading";
+    const message = `pool ${pool?.name ?? id} ${what}: check its connection, and the user's right to see it`;
+    return toRetry("PoolNotConnected", message);
+  }
+  if (vms.length > 0 || view.gap === undefined) return undefined;
+  // A machine that was never asked for can be in no other pool.
+  const wasAsked = kept.at !== undefined || kept.vm !== undefined || poolId === undefined;
+  if (!wasAsked) return undefined;
+  return toRetry("PoolNotConnected", `${view.gap}, and the machine may be there`);
+}
+
+/** Half-made templates with its name. */
+function findTemplates(question: FindQuestion, isDone: boolean): Found | undefined {
+  const { view, identity, kept, template } = question;
+  const { stock } = view;
+  const name = toMachineName(identity);
+  const templates = stock.templates.filter((one) => one.name === name);
+  for (const one of templates) {
+    const why = explainKeeping(one, { identity, stock, kept, template });
+    if (why === undefined) {
+      const thing = { id: one.id, kind: "template", poolId: one.poolId } as const;
+      const step = toStep(identity, `delete half-made template ${name} (${one.id})`, {
+        kind: "deleteHalfMade",
+        thing,
+        userId: stock.userId,
+      });
+      return { kind: "leftover", steps: [step] };
+    }
+    if (isDone) continue;
+    const what = `template ${name} (${one.id}) is in the way`;
+    const message = `${what}, and Landfall does not delete it because ${why}: rename or delete it`;
+    return { kind: "blocked", problem: toDecision("NameTaken", message) };
+  }
+  return undefined;
+}
+
+/** Of several VMs with its name the complete one stays, otherwise the oldest one. */
+function findTwins(question: FindQuestion, vms: readonly Vm[]): Found {
+  const { identity, kept } = question;
+  const name = toMachineName(identity);
+  const complete = vms.filter((vm) => wasComplete(vm, kept));
+  const ids = vms.map(({ id }) => id).join(", ");
+  const what = `${vms.length} VMs have the name ${name} (${ids})`;
+  if (complete.length > 1) {
+    const message = `${what}, and more than one of them was complete: delete or rename all but the right one`;
+    return { kind: "blocked", problem: toDecision("TwoMachines", message) };
+  }
+  const [oldest] = vms.toSorted((one, other) => toBirthMs(one) - toBirthMs(other));
+  const kept1 = complete[0] ?? oldest;
+  const steps: Step[] = [];
+  for (const vm of vms) {
+    if (vm === kept1) continue;
+    const why = explainKeeping(vm, { ...question, stock: question.view.stock });
+    if (why !== undefined) {
+      const message = `${what}: Landfall does not delete ${vm.id} because ${why}; delete or rename it`;
+      return { kind: "blocked", problem: toDecision("TwoMachines", message) };
+    }
+    steps.push(toDeletion(question, vm, "second"));
+  }
+  return { kind: "leftover", steps };
+}
+
+function toBirthMs({ creation }: Vm): number {
+  return creation?.dateMs ?? Number.MAX_SAFE_INTEGER;
+}
+
+/** The step that deletes a half-made VM. */
+export function toDeletion(
+  { identity, view }: Pick<FindQuestion, "identity" | "view">,
+  vm: Vm,
+  word: "half-made" | "second",
+): Step {
+  const thing = { id: vm.id, kind: "vm", poolId: vm.poolId } as const;
+  return toStep(identity, `delete ${word} VM ${vm.name} (${vm.id})`, {
+    kind: "deleteHalfMade",
+    thing,
+    userId: view.stock.userId,
+  });
+}
+
+/** Finds a VM that stands in the way although it is not the machine. */
+function findImpostor({ view, identity }: FindQuestion, all: readonly Vm[]): Found | undefined {
+  const name = toMachineName(identity);
+  const [foreign] = all;
+  if (foreign !== undefined) {
+    const message = `VM ${name} (${foreign.id}) is not of this machine: rename or delete it`;
+    return { kind: "blocked", problem: toDecision("NameTaken", message), isForeign: true };
+  }
+  const stray = view.strays.find(({ mark }) => mark !== undefined && isMarkOf(mark, identity));
+  if (stray === undefined) return undefined;
+  const advice = `name it ${name} again, or remove "vino uid=…" from its description if it is a copy`;
+  const message = `VM ${quote(stray.name)} (${stray.id}) has the mark of ${name}: ${advice}`;
+  return { kind: "blocked", problem: toDecision("MachineRenamed", message) };
+}

@@ -1,0 +1,34 @@
+/**
+ * Finds disks of a machine that nothing uses. Pure.
+ * @module
+ */
+import { type MachineIdentity, toMachineName } from "../../../../../cloud/capabilities/machines.ts";
+import type { Disk } from "../../look/view.ts";
+import type { Step } from "../../steps.ts";
+import { isDiskNameOf, isMarkOf, parseDiskMark, SEED_DISK, toDiskName } from "../../words.ts";
+import type { FullView } from "./find.ts";
+import { toStep } from "../problems.ts";
+
+/** A disk that nothing uses. */
+export interface Loose {
+  readonly disk: Disk;
+  /** Whether it is the one that the machine reads at its first start: it holds nothing of a guest. */
+  readonly isSeed: boolean;
+}
+
+/** Disks with a name that only this machine can have, and without the mark of another one. */
+export function findLoose({ stock }: FullView, identity: MachineIdentity): Loose[] {
+  const name = toMachineName(identity);
+  const seed = toDiskName(name, SEED_DISK);
+  const isOurs = ({ name: called, description }: Disk): boolean => {
+    const mark = parseDiskMark(description);
+    return isDiskNameOf(name, called) && (mark === undefined || isMarkOf(mark, identity));
+  };
+  return stock.loose.filter(isOurs).map((disk) => ({ disk, isSeed: disk.name === seed }));
+}
+
+/** The step that deletes a disk that nothing uses. */
+export function toSweep(identity: MachineIdentity, { id, name }: Disk): Step {
+  const change = { kind: "deleteDisk", diskId: id, diskName: name } as const;
+  return toStep(identity, `delete disk ${name} (${id}), which nothing uses`, change);
+}

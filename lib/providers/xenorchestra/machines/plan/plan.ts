@@ -1,0 +1,122 @@
+/**
+ * Plans what to do for a machine that must exist. Pure.
+ * @module
+ */
+import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import type { View } from "../look/view.ts";
+import { findShown } from "../look/vms_view.ts";
+import { type Kept, parseRecord } from "../record.ts";
+import type { Step } from "../steps.ts";
+import { toFailure, toWaitMs } from "./find/attempt.ts";
+import { toCreateBody } from "./wanted/body.ts";
+import { compareVm } from "./compare/vm.ts";
+import { planComplete } from "./complete.ts";
+import { type Found, findMachine, type FullView } from "./find/find.ts";
+import { planAtRest } from "./at_rest.ts";
+import { findLoose, toSweep } from "./find/loose.ts";
+import { type Plan, toDecision, toPlan, toStep } from "./problems.ts";
+import { planUnfinished } from "./unfinished.ts";
+import { toWanted } from "./wanted/resolve.ts";
+import type { Wanted } from "./wanted/wanted.ts";
+
+/** See `Machines.plan`. */
+export function planMachine(view: View, spec: MachineSpec, record: string | undefined): Plan {
+  const kept = parseRecord(record);
+  const { stock } = view;
+  if (stock === undefined) return planAtRest(view, spec, kept);
+  const full = { ...view, stock };
+  const wanted = toWanted(full, spec);
+  const { poolId } = spec;
+  const { template } = wanted;
+  const found = findMachine({ view: full, identity: spec, kept, poolId, template });
+  return toPlanOf(found, { view: full, spec, kept, wanted });
+}
+
+interface Known {
+  readonly view: FullView;
+  readonly spec: MachineSpec;
+  readonly kept: Kept;
+  readonly wanted: Wanted;
+}
+
+function toPlanOf(found: Found, known: Known): Plan {
+  const { view, spec, kept, wanted } = known;
+  switch (found.kind) {
+    case "unknown":
+      return toPlan("Unknown", { problems: [found.problem] });
+    case "running": {
+      const { attempt, vm } = found;
+      const problems = attempt.problem ? [attempt.problem] : [];
+      const machine = vm && findShown(view, vm);
+      const isBlocked = attempt.problem?.kind === "decision";
+      const state = isBlocked ? "Blocked" : "Creating";
+      return toPlan(state, { problems, machine, againMs: attempt.againMs });
+    }
+    case "blocked":
+      return toPlan("Blocked", { problems: [found.problem] });
+    case "leftover":
+      return toPlan("Unfinished", { steps: found.steps });
+    case "complete": {
+      const comparison = compareVm(view, spec, { vm: found.vm, wanted, kept });
+      return planComplete({ view, spec, vm: found.vm, wanted, comparison });
+    }
+    case "unfinished": {
+      const comparison = compareVm(view, spec, { vm: found.vm, wanted, kept });
+      return planUnfinished({ ...known, ...found, comparison });
+    }
+    case "none":
+      return planAbsent(found, known);
+  }
+}
+
+/** Sweeps what an earlier attempt left behind, and creates. */
+function planAbsent(
+  { attempt }: Found & { readonly kind: "none" },
+  { view, spec, kept, wanted }: Known,
+): Plan {
+  const failure = toFailure(toMachineName(spec), attempt);
+  const { problems, template } = wanted;
+  if (template === undefined || problems.length > 0) {
+    const isDecision = problems.some(({ kind }) => kind === "decision");
+    return toPlan(isDecision ? "Blocked" : "Absent", { problems });
+  }
+  const loose = findLoose(view, spec);
+  const isSwept = kept.vm === undefined;
+  const lost = isSwept ? undefined : loose.find(({ isSeed }) => !isSeed)?.disk;
+  if (lost !== undefined) {
+    const left = `disk ${lost.name} (${lost.id})`;
+    const message = `VM ${toMachineName(spec)} is gone, but its ${left} exists: delete or rename it`;
+    return toPlan("Blocked", { problems: [toDecision("DisksLeft", message)] });
+  }
+  const waitMs = toWaitMs(kept, attempt, view.atMs);
+  const failures = failure === undefined ? [] : [failure];
+  if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
+  const steps = [
+    ...loose.map(({ disk }) => toSweep(spec, disk)),
+    toCreation(view, spec, { kept, wanted, template }),
+  ];
+  return toPlan("Absent", { steps, problems: failures });
+}
+
+function toCreation(
+  view: FullView,
+  spec: MachineSpec,
+  {
+    kept,
+    wanted,
+    template,
+  }: Pick<Known, "kept" | "wanted"> & { readonly template: NonNullable<Wanted["template"]> },
+): Step {
+  const name = toMachineName(spec);
+  const prior = view.stock.tasks?.get(name)?.[0]?.id;
+  const templates = [...new Set([...(kept.templates ?? []), template.uuid])];
+  const tries = kept.vm === undefined ? (kept.tries ?? 0) + 1 : 1;
+  const next = { at: view.atMs, prior, tries, templates, pool: spec.poolId };
+  const body = toCreateBody(spec, template, wanted);
+  return toStep(spec, `create VM ${name}`, {
+    kind: "create",
+    poolId: spec.poolId,
+    body,
+    kept: next,
+  });
+}

@@ -1,0 +1,61 @@
+/**
+ * The problems of machines in Xen Orchestra, and the short form of plans. Pure.
+ * @module
+ */
+import type {
+  Machine,
+  MachinePart,
+  MachinePlan,
+  MachineProblem,
+  MachineState,
+} from "../../../../cloud/capabilities/machines.ts";
+import type { Change, Step } from "../steps.ts";
+import type { MachineIdentity } from "../../../../cloud/capabilities/machines.ts";
+
+/** A plan of Xen Orchestra. */
+export type Plan = MachinePlan<Step>;
+
+/** A person must decide. */
+export function toDecision(reason: string, message: string): MachineProblem {
+  return { reason, message, kind: "decision" };
+}
+
+/** Landfall tries again by itself. */
+export function toRetry(reason: string, message: string): MachineProblem {
+  return { reason, message, kind: "retry" };
+}
+
+/** Worth knowing. */
+export function toNotice(reason: string, message: string): MachineProblem {
+  return { reason, message, kind: "notice" };
+}
+
+/** What a plan may have beside its state. */
+export interface PlanDetails {
+  readonly steps?: readonly Step[];
+  readonly problems?: readonly MachineProblem[];
+  readonly parts?: readonly MachinePart[];
+  readonly machine?: Machine | undefined;
+  readonly againMs?: number | undefined;
+  readonly needsLook?: boolean;
+}
+
+/** Builds a plan. */
+export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
+  const { steps = [], problems = [], parts = [], machine, againMs, needsLook } = details;
+  return {
+    state,
+    steps,
+    problems,
+    parts,
+    ...(machine && { machine }),
+    ...(againMs !== undefined && { againMs }),
+    ...(needsLook === true && { needsLook }),
+  };
+}
+
+/** Builds a step. @param summary As `MachineStep.summary` */
+export function toStep(identity: MachineIdentity, summary: string, change: Change): Step {
+  const { owner, role, index } = identity;
+  return { summary, change, identity: { owner, role, index } };
+}

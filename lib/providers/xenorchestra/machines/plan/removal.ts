@@ -1,0 +1,155 @@
+/**
+ * Plans how a machine goes, with everything that is ours. Pure.
+ * @module
+ */
+import type { MachineIdentity } from "../../../../cloud/capabilities/machines.ts";
+import { findShown } from "../look/vms_view.ts";
+import type { Attached, View, Vm } from "../look/view.ts";
+import { type Kept, parseRecord } from "../record.ts";
+import type { Step } from "../steps.ts";
+import { isDiskNameOf, isMarkOf, parseDiskMark } from "../words.ts";
+import { type Found, findMachine, type FullView, toDeletion } from "./find/find.ts";
+import { explainKeeping, judgeOwner } from "./find/half_made.ts";
+import { findLoose, toSweep } from "./find/loose.ts";
+import { type Plan, toDecision, toPlan, toStep } from "./problems.ts";
+
+/** How long a guest may take to shut down before its machine is switched off. */
+const CLEAN_MS = 120_000;
+/** When to look again while it does. */
+const STOPPING_MS = 5_000;
+
+/** See `Machines.planRemoval`. */
+export function planRemoval(
+  view: View,
+  identity: MachineIdentity,
+  record: string | undefined,
+): Plan {
+  const { stock } = view;
+  if (stock === undefined) return toPlan("Removing", { needsLook: true });
+  const full = { ...view, stock };
+  const kept = parseRecord(record);
+  const found = findMachine({ view: full, identity, kept });
+  return toPlanOf(found, { view: full, identity, kept });
+}
+
+interface Known {
+  readonly view: FullView;
+  readonly identity: MachineIdentity;
+  readonly kept: Kept;
+}
+
+function toPlanOf(found: Found, known: Known): Plan {
+  const { view, identity, kept } = known;
+  switch (found.kind) {
+    case "unknown":
+      return toPlan("Unknown", { problems: [found.problem] });
+    case "running": {
+      const { attempt, vm } = found;
+      const problems = attempt.problem ? [attempt.problem] : [];
+      return toPlan("Removing", {
+        problems,
+        machine: vm && findShown(view, vm),
+        againMs: attempt.againMs,
+      });
+    }
+    case "blocked":
+      // What has only its name is not ours, so nothing of it is left.
+      return found.isForeign ? planRest(known) : toPlan("Blocked", { problems: [found.problem] });
+    case "leftover":
+      return toPlan("Removing", { steps: found.steps });
+    case "complete":
+      return planEnd(found.vm, known);
+    case "unfinished": {
+      const { vm } = found;
+      const machine = findShown(view, vm);
+      const why = explainKeeping(vm, { identity, stock: view.stock, kept });
+      if (why === undefined) {
+        return toPlan("Removing", { steps: [toDeletion(known, vm, "half-made")], machine });
+      }
+      const what = `VM ${vm.name} (${vm.id}) is not complete`;
+      const message = `${what}, and Landfall does not delete it because ${why}: rename or delete it`;
+      return toPlan("Blocked", { problems: [toDecision("MachineUnfinished", message)], machine });
+    }
+    case "none":
+      return planRest(known);
+  }
+}
+
+/** Sweeps what is left of the VM that is gone. A disk that a person took away before stays. */
+function planRest({ view, identity, kept }: Known): Plan {
+  const gone = new Set(kept.disks);
+  const loose = findLoose(view, identity).filter(
+    ({ disk, isSeed }) => isSeed || kept.vm === undefined || gone.has(disk.id),
+  );
+  if (loose.length === 0) return toPlan("Absent");
+  return toPlan("Removing", { steps: loose.map(({ disk }) => toSweep(identity, disk)) });
+}
+
+/** Shuts it down, takes away disks that are not ours, and deletes it. */
+function planEnd(vm: Vm, known: Known): Plan {
+  const { view, identity, kept } = known;
+  const machine = findShown(view, vm);
+  if (judgeOwner(vm, identity) !== "ours") {
+    const message = `VM ${vm.name} (${vm.id}) has lost the marks of Landfall: delete or rename it`;
+    return toPlan("Blocked", { problems: [toDecision("MarkMissing", message)], machine });
+  }
+  if (vm.power !== "stopped") return toPlan("Removing", { machine, ...planStop(vm, known) });
+  const links = view.stock.attached.get(vm.id) ?? [];
+  const seen = new Set(links.map(({ linkId }) => linkId));
+  if (vm.linkIds.some((id) => !seen.has(id))) {
+    const advice = "give the user the privileges vbd read and vdi read";
+    const message = `a disk of VM ${vm.name} (${vm.id}) cannot be seen: ${advice}`;
+    return toPlan("Blocked", { problems: [toDecision("NoRight", message)], machine });
+  }
+  const isOurs = ({ disk }: Attached): boolean =>
+    disk !== undefined && isDiskOurs(vm, identity, disk);
+  // A drive and its disk stay anyway.
+  const hard = links.filter(({ isCd, diskId }) => !isCd && diskId !== undefined);
+  const detach = hard
+    .filter((link) => !isOurs(link))
+    .map(({ linkId, diskId, disk }) =>
+      toStep(
+        identity,
+        `detach disk ${disk?.name || diskId} from ${vm.name}: it is not of Landfall`,
+        {
+          kind: "detachDisk",
+          linkId,
+        },
+      ),
+    );
+  const disks = hard.filter(isOurs).flatMap(({ diskId }) => diskId ?? []);
+  const linkIds = links.filter((link) => link.isCd || isOurs(link)).map(({ linkId }) => linkId);
+  const end = toStep(identity, `delete VM ${vm.name} (${vm.id}) with its disks`, {
+    kind: "deleteVm",
+    vmId: vm.id,
+    poolId: vm.poolId,
+    linkIds,
+    kept: { ...kept, vm: vm.id, pool: vm.poolId, disks },
+  });
+  return toPlan("Removing", { steps: [...detach, end], machine });
+}
+
+function isDiskOurs(
+  vm: Vm,
+  identity: MachineIdentity,
+  { name, description }: NonNullable<Attached["disk"]>,
+): boolean {
+  const mark = parseDiskMark(description);
+  return isDiskNameOf(vm.name, name) || (mark !== undefined && isMarkOf(mark, identity));
+}
+
+/** Asks the guest first, if it can be asked, and then switches it off. */
+function planStop(
+  vm: Vm,
+  { identity, kept, view }: Known,
+): { readonly steps?: readonly Step[]; readonly againMs?: number } {
+  const isAsked = kept.offAt !== undefined;
+  const waitedMs = isAsked ? Math.max(0, view.atMs - (kept.offAt ?? 0)) : 0;
+  const mayAsk = vm.power === "running" && vm.hasTools;
+  if (mayAsk && isAsked && waitedMs < CLEAN_MS) return { againMs: STOPPING_MS };
+  const isHard = !mayAsk || isAsked;
+  const summary = isHard ? `switch off VM ${vm.name}` : `shut down VM ${vm.name}`;
+  const next = { ...kept, vm: vm.id, pool: vm.poolId, offAt: kept.offAt ?? view.atMs };
+  const change = { kind: "shutdown", vmId: vm.id, isHard, kept: next } as const;
+  return { steps: [toStep(identity, summary, change)] };
+}

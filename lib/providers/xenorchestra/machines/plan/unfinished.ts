@@ -1,0 +1,139 @@
+/**
+ * Plans how a VM that Xen Orchestra made becomes complete, or that it must be made again. Pure.
+ * @module
+ */
+import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import { findShown } from "../look/vms_view.ts";
+import type { Vm } from "../look/view.ts";
+import type { Kept } from "../record.ts";
+import type { Step } from "../steps.ts";
+import {
+  BLOCK_REASON,
+  formatMark,
+  listOwnTags,
+  SEED_DISK,
+  START_TAG,
+  TAG_PREFIX,
+  toDiskName,
+  toReadyTag,
+  toSpecHash,
+} from "../words.ts";
+import type { Attempt } from "./find/attempt.ts";
+import { toFailure } from "./find/attempt.ts";
+import type { Comparison } from "./compare/comparison.ts";
+import { type FullView, toDeletion } from "./find/find.ts";
+import { explainKeeping } from "./find/half_made.ts";
+import { findLoose, toSweep } from "./find/loose.ts";
+import { type Plan, toDecision, toPlan, toStep } from "./problems.ts";
+import type { Wanted } from "./wanted/wanted.ts";
+
+/** What is known about it. */
+export interface UnfinishedQuestion {
+  readonly view: FullView;
+  readonly spec: MachineSpec;
+  readonly kept: Kept;
+  readonly wanted: Wanted;
+  readonly vm: Vm;
+  readonly attempt: Attempt & { readonly kind: "over" };
+  readonly comparison: Comparison;
+}
+
+/** Plans. A VM that is not as it was asked for is made again. */
+export function planUnfinished(question: UnfinishedQuestion): Plan {
+  const { view, spec, wanted, vm, comparison } = question;
+  const { parts } = comparison;
+  const machine = findShown(view, vm);
+  if (vm.power !== "stopped" || vm.isStarted) {
+    const message = `VM ${vm.name} (${vm.id}) was started before it was complete: shut it down and delete it`;
+    const problems = [toDecision("StartedTooEarly", message)];
+    return toPlan("Blocked", { problems, machine, parts });
+  }
+  if (wanted.problems.length > 0) {
+    return toPlan("Blocked", { problems: wanted.problems, machine, parts });
+  }
+  const wrong = comparison.differences.filter(({ fix }) => fix === undefined);
+  if (wrong.length > 0 || !isFromTask(question)) return planAgain(question);
+  const fixes = comparison.differences.flatMap(({ fix }) =>
+    fix ? [toStep(spec, fix.summary, fix.change)] : [],
+  );
+  const steps = [...fixes, ...toMarking(question), ...toSeeding(question), toReady(question)];
+  return toPlan("Creating", { steps, machine, parts });
+}
+
+/** Whether the VM has the description that it was asked for: it comes a while after the VM itself. */
+function isFromTask({ vm, attempt }: UnfinishedQuestion): boolean {
+  return vm.mark !== undefined || attempt.task?.vmId === vm.id;
+}
+
+function planAgain(question: UnfinishedQuestion): Plan {
+  const { view, spec, kept, wanted, vm, attempt, comparison } = question;
+  const { parts } = comparison;
+  const machine = findShown(view, vm);
+  const { template } = wanted;
+  const why = explainKeeping(vm, { identity: spec, stock: view.stock, kept, template });
+  if (why !== undefined) {
+    const what = `VM ${vm.name} (${vm.id}) is not as it was asked for`;
+    const message = `${what}, and Landfall does not delete it because ${why}: rename or delete it`;
+    return toPlan("Blocked", {
+      problems: [toDecision("MachineUnfinished", message)],
+      machine,
+      parts,
+    });
+  }
+  const failure = toFailure(toMachineName(spec), attempt);
+  const steps = [toDeletion({ identity: spec, view }, vm, "half-made")];
+  return toPlan("Unfinished", { steps, machine, parts, problems: failure ? [failure] : [] });
+}
+
+/** Says whose it is, and protects it. */
+function toMarking({ spec, vm }: UnfinishedQuestion): Step[] {
+  const own = listOwnTags(spec);
+  const isTagged = own.every((tag) => vm.tags.includes(tag));
+  if (isTagged && vm.destroyBlock !== undefined && vm.mark !== undefined) return [];
+  const fields = {
+    tags: [...own, ...listOthers(vm)],
+    blockedOperations: { destroy: BLOCK_REASON },
+    ...(vm.mark === undefined && { nameDescription: toDescription(spec, vm, false) }),
+  };
+  return [toStep(spec, `mark VM ${vm.name}`, { kind: "patchVm", vmId: vm.id, fields })];
+}
+
+/** The tags that it has from its template. */
+function listOthers({ tags }: Vm): string[] {
+  return tags.filter((tag) => tag !== "vino" && !tag.startsWith(TAG_PREFIX));
+}
+
+function toDescription(spec: MachineSpec, { mark }: Vm, isReady: boolean): string {
+  const made = {
+    hostId: mark?.hostId ?? spec.hostId,
+    hash: mark?.hash ?? toSpecHash(spec),
+  };
+  return formatMark(spec, made, isReady);
+}
+
+/** Attaches the seed, and deletes what an interrupted upload left. */
+function toSeeding(question: UnfinishedQuestion): Step[] {
+  const { view, spec, vm, wanted } = question;
+  const { seed } = spec;
+  const loose = findLoose(view, spec).filter(({ isSeed }) => isSeed);
+  const sweeps = loose.map(({ disk }) => toSweep(spec, disk));
+  const name = toDiskName(vm.name, SEED_DISK);
+  const links = view.stock.attached.get(vm.id) ?? [];
+  const isAttached = links.some(({ disk }) => disk?.name === name);
+  const storageId = wanted.disks[0]?.storageId ?? view.stock.pools.get(vm.poolId)?.defaultStorageId;
+  if (seed === undefined || isAttached || storageId === undefined) return sweeps;
+  const change = { kind: "attachSeed", vmId: vm.id, storageId, seed } as const;
+  return [...sweeps, toStep(spec, `upload and attach disk ${name}`, change)];
+}
+
+/** The last mark. */
+function toReady({ spec, vm, kept }: UnfinishedQuestion): Step {
+  const tags = [...listOwnTags(spec), ...listOthers(vm), toReadyTag(toSpecHash(spec))];
+  const fields = {
+    tags: spec.isStarted ? [...tags, START_TAG] : tags,
+    nameDescription: toDescription(spec, vm, true),
+  };
+  const next = { vm: vm.id, pool: vm.poolId, templates: kept.templates };
+  const change = { kind: "ready", vmId: vm.id, fields, kept: next } as const;
+  return toStep(spec, `note that VM ${vm.name} is complete`, change);
+}

@@ -1,0 +1,124 @@
+/**
+ * Power of single VMs, for management controllers. Only complete ones of ours.
+ * @module
+ */
+import {
+  type BootDevice,
+  type MachinePower,
+  type MachineReading,
+  type PowerAction,
+  RefusedPowerError,
+} from "../../../../cloud/capabilities/machine_power.ts";
+import { parseMachineName } from "../../../../cloud/capabilities/machines.ts";
+import { CloudError } from "../../../../cloud/errors.ts";
+import type { Fence } from "../../../../core/fence.ts";
+import type { Session } from "../../session/session.ts";
+import { toVm } from "../look/to_vm.ts";
+import { isComplete } from "../look/vms_view.ts";
+import type { Vm } from "../look/view.ts";
+import { Changes } from "../wire/changes.ts";
+import type { MachinesApi } from "../wire/machines_api.ts";
+import { type Acting, ACTIONS } from "./actions.ts";
+import { toPowerRefusal } from "./refusals.ts";
+
+/** Sets the boot order of VMs, which the REST API cannot. */
+export interface BootOrders {
+  /** @param order In letters of the hypervisor: `ncd`. @throws as `MachinePower.setBootOrder` */
+  set(vmId: string, order: string, fence: Fence, signal: AbortSignal): Promise<void>;
+}
+
+/** What {@linkcode XenOrchestraPower} needs. */
+export interface PowerOptions {
+  readonly api: MachinesApi;
+  readonly session: Pick<Session, "change">;
+  /** Absent: the boot order cannot be set. */
+  readonly bootOrders?: BootOrders;
+}
+
+/** The letters of the hypervisor. */
+const LETTERS: Readonly<Record<BootDevice, string>> = { disk: "c", network: "n", cd: "d" };
+const DEVICES: Readonly<Record<string, BootDevice>> = { c: "disk", n: "network", d: "cd" };
+const FIRMWARES = ["bios", "uefi"] as const;
+
+/** See {@linkcode MachinePower}. */
+export class XenOrchestraPower implements MachinePower {
+  readonly #options: PowerOptions;
+
+  constructor(options: PowerOptions) {
+    this.#options = options;
+  }
+
+  async read(id: string, signal: AbortSignal): Promise<MachineReading | undefined> {
+    const { api } = this.#options;
+    const [vm, vifs] = await Promise.all([
+      this.#find(id, signal),
+      api.list("vifs", signal, `$VM:${id}`),
+    ]);
+    if (vm === undefined) return undefined;
+    const interfaces = vifs.objects
+      .filter(({ $VM }) => $VM === id)
+      .toSorted((one, other) => Number(one.device) - Number(other.device))
+      .map(({ MAC, $network: network }) => ({
+        mac: MAC.toLowerCase(),
+        ...(network ? { network } : {}),
+      }));
+    return {
+      id,
+      name: vm.name,
+      power: vm.power,
+      isGraceful: vm.power === "running" && vm.hasTools,
+      bootOrder: Array.from(vm.bootOrder).flatMap((letter) => DEVICES[letter] ?? []),
+      firmware: FIRMWARES.find((one) => one === vm.firmware) ?? "unknown",
+      cpus: vm.cpus ?? 0,
+      memoryBytes: vm.memoryBytes ?? 0,
+      interfaces,
+    };
+  }
+
+  async act(id: string, action: PowerAction, fence: Fence, signal: AbortSignal): Promise<void> {
+    const acting = await this.#begin(id, fence, signal);
+    try {
+      await ACTIONS[action](acting);
+    } catch (error) {
+      throw toPowerRefusal(error, action);
+    }
+  }
+
+  async setBootOrder(
+    id: string,
+    order: readonly BootDevice[],
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { bootOrders } = this.#options;
+    if (bootOrders === undefined) {
+      const message = "Cannot set the boot order: this needs Xen Orchestra's JSON-RPC API";
+      throw new RefusedPowerError("unsupported", message);
+    }
+    const { vm } = await this.#begin(id, fence, signal);
+    const letters = order.map((device) => LETTERS[device]).join("");
+    await bootOrders.set(vm.id, letters, fence, signal);
+  }
+
+  async #begin(id: string, fence: Fence, signal: AbortSignal): Promise<Acting> {
+    const vm = await this.#find(id, signal);
+    if (vm === undefined) {
+      const message = `VM ${id} does not exist, or is not one of Landfall's complete machines`;
+      throw new RefusedPowerError("notOurs", message);
+    }
+    return { vm, changes: new Changes(this.#options.session, fence, signal) };
+  }
+
+  /** Finds a complete VM of ours. */
+  async #find(id: string, signal: AbortSignal): Promise<Vm | undefined> {
+    const read = await this.#options.api.readVm(id, signal);
+    if (read.kind === "missing") return undefined;
+    if (read.kind !== "found") {
+      throw new CloudError("protocol", `Landfall cannot read VM ${id}: ${read.problem}`);
+    }
+    const vm = toVm(read.value);
+    const isOurs =
+      parseMachineName(vm.name) !== undefined && vm.mark !== undefined && isComplete(vm);
+    return isOurs ? vm : undefined;
+  }
+}

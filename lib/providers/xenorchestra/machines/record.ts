@@ -1,0 +1,72 @@
+/**
+ * What Landfall remembers about the making of a VM: one small text for each machine. A hint, never a proof.
+ * @module
+ */
+import * as v from "valibot";
+
+/** The record of a machine. Times are wall-clock milliseconds. */
+export interface Kept {
+  /** When the last attempt to create it began. */
+  readonly at?: number | undefined;
+  /** The task of that attempt. */
+  readonly task?: string | undefined;
+  /** The newest task with its name before that attempt, which says nothing about it. */
+  readonly prior?: string | undefined;
+  /** How many attempts there were since it was complete. */
+  readonly tries?: number | undefined;
+  /** Whether Xen Orchestra refused the last attempt, so that nothing came of it. */
+  readonly refused?: boolean | undefined;
+  /** UUIDs of the templates of the attempts. */
+  readonly templates?: readonly string[] | undefined;
+  /** ID of the pool. */
+  readonly pool?: string | undefined;
+  /** ID of the VM, once it is complete. */
+  readonly vm?: string | undefined;
+  /** IDs of its disks that are deleted with it. */
+  readonly disks?: readonly string[] | undefined;
+  /** When it was asked to shut down before its removal. */
+  readonly offAt?: number | undefined;
+}
+
+const text = v.optional(v.pipe(v.string(), v.maxLength(64)));
+const texts = v.optional(v.pipe(v.array(v.pipe(v.string(), v.maxLength(64))), v.maxLength(16)));
+const count = v.optional(v.pipe(v.number(), v.safeInteger()));
+const TEMPLATES_MAX = 2;
+const DISKS_MAX = 16;
+const SCHEMA = v.object({
+  v: v.literal(1),
+  at: count,
+  task: text,
+  prior: text,
+  tries: count,
+  refused: v.optional(v.boolean()),
+  templates: texts,
+  pool: text,
+  vm: text,
+  disks: texts,
+  offAt: count,
+});
+
+/** Reads a record. @returns An empty one if there is none, or if it cannot be read: it is only a hint */
+export function parseRecord(record: string | undefined): Kept {
+  if (record === undefined) return {};
+  try {
+    const parsed = v.safeParse(SCHEMA, JSON.parse(record));
+    if (!parsed.success) return {};
+    const { v: _version, ...kept } = parsed.output;
+    return kept;
+  } catch {
+    return {};
+  }
+}
+
+/** Writes a record; below 1 KiB. */
+export function formatRecord(kept: Kept): string {
+  const { templates, disks } = kept;
+  return JSON.stringify({
+    v: 1,
+    ...kept,
+    templates: templates?.slice(-TEMPLATES_MAX),
+    disks: disks?.slice(0, DISKS_MAX),
+  });
+}

@@ -1,0 +1,118 @@
+/**
+ * The changes that a plan may ask for.
+ * @module
+ */
+import type {
+  MachineIdentity,
+  MachineSeed,
+  MachineStep,
+} from "../../../cloud/capabilities/machines.ts";
+import type { Kept } from "./record.ts";
+
+/** What is created, as `create_vm` wants it. */
+export interface CreateBody {
+  readonly template: string;
+  readonly name_label: string;
+  readonly name_description: string;
+  readonly cpus: number;
+  readonly memory: number;
+  readonly affinity: string;
+  readonly boot: false;
+  readonly clone: true;
+  readonly vifs: readonly object[];
+  readonly vdis: readonly object[];
+  readonly install?: { readonly method: "network"; readonly repository: "" };
+}
+
+/** Fields of a VM, as `PATCH /vms/{id}` wants them. */
+export interface VmFields {
+  readonly nameDescription?: string;
+  readonly tags?: readonly string[];
+  readonly cpus?: number;
+  readonly memory?: number;
+  readonly blockedOperations?: Readonly<Record<string, string | null>>;
+}
+
+/** A VM, or the template that a VM is at first. */
+export interface HalfMade {
+  readonly id: string;
+  readonly kind: "vm" | "template";
+  readonly poolId: string;
+}
+
+/** What each change needs. IDs are those of Xen Orchestra. */
+export type Change =
+  /** Records the attempt, asks for the VM, and records the task. */
+  | {
+      readonly kind: "create";
+      readonly poolId: string;
+      readonly body: CreateBody;
+      readonly kept: Kept;
+    }
+  /** Asks once more whether it is really half-made, right before. */
+  | {
+      readonly kind: "deleteHalfMade";
+      readonly thing: HalfMade;
+      readonly userId: string | undefined;
+    }
+  /** Asks once more whether it is attached to nothing, right before. */
+  | { readonly kind: "deleteDisk"; readonly diskId: string; readonly diskName: string }
+  | { readonly kind: "patchVm"; readonly vmId: string; readonly fields: VmFields }
+  | {
+      readonly kind: "patchDisk";
+      readonly diskId: string;
+      readonly fields: {
+        readonly name_label?: string;
+        readonly name_description?: string;
+        readonly size?: number;
+      };
+    }
+  | {
+      readonly kind: "addInterface";
+      readonly vmId: string;
+      readonly device: string;
+      readonly networkId: string;
+      readonly mac: string;
+      readonly mtu?: number;
+    }
+  /** Uploads the disk, and attaches it. */
+  | {
+      readonly kind: "attachSeed";
+      readonly vmId: string;
+      readonly storageId: string;
+      readonly seed: MachineSeed;
+    }
+  /** The last mark, and the record of it. */
+  | {
+      readonly kind: "ready";
+      readonly vmId: string;
+      readonly fields: VmFields;
+      readonly kept: Kept;
+    }
+  | { readonly kind: "start"; readonly vmId: string; readonly hostId: string }
+  | { readonly kind: "addTag" | "removeTag"; readonly vmId: string; readonly tag: string }
+  | {
+      readonly kind: "shutdown";
+      readonly vmId: string;
+      readonly isHard: boolean;
+      readonly kept: Kept;
+    }
+  /** Takes away a disk that is not ours. It stays. */
+  | { readonly kind: "detachDisk"; readonly linkId: string }
+  /** Asks once more whether it is ours, off and without disks of others, right before. */
+  | {
+      readonly kind: "deleteVm";
+      readonly vmId: string;
+      readonly poolId: string;
+      readonly linkIds: readonly string[];
+      readonly kept: Kept;
+    };
+
+/** The change of one kind. */
+export type ChangeOf<K extends Change["kind"]> = Extract<Change, { readonly kind: K }>;
+
+/** A step of Xen Orchestra. */
+export type Step = MachineStep & {
+  readonly change: Change;
+  readonly identity: MachineIdentity;
+};

@@ -1,0 +1,115 @@
+/**
+ * What is recorded before and after a creation, and what a step does that was done before.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { MachineStepContext } from "../../../../../lib/cloud/capabilities/machines.ts";
+import { ALONE, Fence, LeadershipLostError } from "../../../../../lib/core/fence.ts";
+import { applyStep } from "../../../../../lib/providers/xenorchestra/machines/apply/apply.ts";
+import { parseRecord } from "../../../../../lib/providers/xenorchestra/machines/record.ts";
+import type { Change } from "../../../../../lib/providers/xenorchestra/machines/steps.ts";
+import { MachinesApi } from "../../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
+import { Session } from "../../../../../lib/providers/xenorchestra/session/session.ts";
+import { XenOrchestraApi } from "../../../../../lib/providers/xenorchestra/wire/api.ts";
+import { toDeps, toSettings } from "../../fake_server.ts";
+import { Rig } from "../rig.ts";
+import { IDENTITY } from "../scene.ts";
+
+const signal = new AbortController().signal;
+let rig: Rig;
+let saved: (string | undefined)[];
+
+beforeEach(async () => {
+  rig = await Rig.start();
+  saved = [];
+});
+afterEach(() => rig.stop());
+
+async function apply(change: Change, over: Partial<MachineStepContext> = {}): Promise<void> {
+  const deps = toDeps();
+  const { url, token } = rig.simulator;
+  const session = new Session(toSettings(url, { token }), deps);
+  const api = new MachinesApi(new XenOrchestraApi(session, deps.metrics), session);
+  const record = {
+    text: undefined,
+    save: async (text: string | undefined) => void saved.push(text),
+  };
+  const context = { record, fence: new Fence(ALONE), ...over };
+  const step = { summary: "do it", identity: IDENTITY, change };
+  await applyStep({ api, session, clock: deps.clock }, step, { context, signal });
+}
+
+function toCreate(template: string): Change {
+  const body = {
+    template,
+    name_label: "vino-1b4e28ba-worker-0",
+    name_description: "",
+    cpus: 1,
+    memory: 4 * 1024 ** 3,
+    affinity: rig.site.hostIds["xcp-par-2"],
+    boot: false,
+    clone: true,
+    vifs: [],
+    vdis: [],
+  } as const;
+  return { kind: "create", poolId: rig.site.poolIds.paris, body, kept: { tries: 1 } };
+}
+
+describe("applyStep()", () => {
+  test("records an attempt before it asks, and the task after", async () => {
+    await apply(toCreate(rig.site.templateIds.debian));
+    const [before, after] = saved.map(parseRecord);
+    expect(before).toMatchObject({ tries: 1, at: expect.any(Number) });
+    expect(before?.task).toBeUndefined();
+    expect(after).toMatchObject({ at: before?.at, task: expect.any(String) });
+  });
+
+  test("asks for nothing if the record cannot be saved", async () => {
+    const save = async (): Promise<void> => {
+      throw new Error("Kubernetes is away");
+    };
+    const create = apply(toCreate(rig.site.templateIds.debian), {
+      record: { text: undefined, save },
+    });
+    await expect(create).rejects.toThrow("Kubernetes is away");
+    expect(rig.simulator.requests.count("POST /pools/{id}/actions/create_vm")).toBe(0);
+  });
+
+  test("records that an answer never came by recording nothing more", async () => {
+    rig.simulator.faults.set(
+      { kind: "resetAfter" },
+      { route: "POST /pools/{id}/actions/create_vm" },
+    );
+    await expect(apply(toCreate(rig.site.templateIds.debian))).rejects.toThrow();
+    expect(saved).toHaveLength(1);
+  });
+
+  test("records a refusal, after which nothing was made", async () => {
+    const body = { error: "no such pool", data: { id: "p", type: "pool" } };
+    rig.simulator.faults.set(
+      { kind: "json", status: 404, body },
+      { route: "POST /pools/{id}/actions/create_vm" },
+    );
+    await expect(apply(toCreate("x"))).rejects.toThrow("no such pool");
+    expect(parseRecord(saved.at(-1)).refused).toBe(true);
+  });
+
+  test("changes nothing without the lead", async () => {
+    const create = apply(toCreate(rig.site.templateIds.debian), { fence: new Fence() });
+    await expect(create).rejects.toBeInstanceOf(LeadershipLostError);
+    expect(rig.list("vm-templates").map(({ id }) => id)).toHaveLength(4);
+  });
+
+  test("starts and switches off what is so already without an error", async () => {
+    const spec = rig.spec({ isStarted: false });
+    await rig.make(spec);
+    const vmId = rig.vm(spec).id;
+    const hostId = rig.site.hostIds["xcp-par-1"];
+    await apply({ kind: "start", vmId, hostId });
+    await apply({ kind: "start", vmId, hostId });
+    expect(rig.vm(spec)).toMatchObject({ power_state: "Running", $container: hostId });
+    await apply({ kind: "shutdown", vmId, isHard: true, kept: {} });
+    await apply({ kind: "shutdown", vmId, isHard: true, kept: {} });
+    expect(rig.vm(spec)).toMatchObject({ power_state: "Halted" });
+  });
+});

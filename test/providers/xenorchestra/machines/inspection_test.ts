@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { CloudError } from "../../../../lib/cloud/errors.ts";
+import { inspectMachines } from "../../../../lib/providers/xenorchestra/machines/inspection.ts";
+import {
+  formatPrivilege,
+  PRIVILEGES,
+} from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
+import type { MachinesApi } from "../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
+
+const signal = new AbortController().signal;
+const ALL = new Set(PRIVILEGES.map(formatPrivilege));
+
+async function inspect(over: object): Promise<string[]> {
+  const api = {
+    list: async () => ({ objects: [{ id: "x" }], undecodable: new Map() }),
+    readUserId: async () => "u",
+    readRights: async () => ALL,
+    ...over,
+  } as unknown as MachinesApi;
+  const findings = await inspectMachines(api, signal);
+  return findings
+    .filter(({ level }) => level !== "ok")
+    .map(({ level, code }) => `${level} ${code}`);
+}
+
+const less = new Set([...ALL].filter((one) => one !== "vif create"));
+const denied = async (): Promise<never> => {
+  throw new CloudError("denied", "no", { status: 403 });
+};
+
+test.each<[string, object, readonly string[]]>([
+  ["nothing wrong", {}, []],
+  ["nothing wrong for an administrator", { readRights: async () => "all" }, []],
+  ["a missing privilege", { readRights: async () => less }, ["failure machines.rights"]],
+  ["rights that are not known", { readRights: async () => "unknown" }, ["warning machines.rights"]],
+  ["an unknown user", { readUserId: async () => undefined }, ["warning machines.rights"]],
+  [
+    "empty lists",
+    { list: async () => ({ objects: [] }) },
+    ["failure machines.vm-templates", "failure machines.srs", "failure machines.networks"],
+  ],
+  [
+    "refused lists",
+    { list: denied },
+    ["failure machines.vm-templates", "failure machines.srs", "failure machines.networks"],
+  ],
+])("inspectMachines() finds %s", async (_what, over, found) => {
+  expect(await inspect(over)).toEqual([...found]);
+});
+
+test("inspectMachines() names the privilege that is missing", async () => {
+  const api = {
+    list: async () => ({ objects: [{ id: "x" }] }),
+    readUserId: async () => "u",
+    readRights: async () => less,
+  } as unknown as MachinesApi;
+  const findings = await inspectMachines(api, signal);
+  expect(findings.at(-1)?.message).toBe("Machines: the user lacks the privileges vif create");
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import type { Vm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+import { planAtRest } from "../../../../../lib/providers/xenorchestra/machines/plan/at_rest.ts";
+import { POOL, toCompleteVm, toSpec, toView, toVm } from "../scene.ts";
+
+const LOST = { pools: [{ id: POOL, name: "paris", isComplete: false }] };
+
+test.each<[string, readonly Vm[], object, string, boolean]>([
+  ["a complete one alone", [toCompleteVm()], {}, "Ready", false],
+  ["a missing one", [], {}, "Absent", true],
+  ["one in a lost pool", [toCompleteVm()], LOST, "Unknown", false],
+  ["a missing one in a lost pool", [], LOST, "Unknown", false],
+  ["one that is not complete", [toVm()], {}, "Creating", true],
+  ["two", [toCompleteVm(), toCompleteVm({ id: "vm-2" })], {}, "Unfinished", true],
+  [
+    "one of another owner",
+    [toVm({ description: "vino uid=x role=worker index=0" })],
+    {},
+    "Absent",
+    true,
+  ],
+  ["fewer CPUs", [toCompleteVm({ cpus: 1 })], {}, "Ready", true],
+  ["a lost tag", [toCompleteVm({ tags: ["vino", "vino:ready=x"] })], {}, "Ready", true],
+  [
+    "another specification",
+    [toCompleteVm({ tags: [...toCompleteVm().tags.slice(0, 2), "vino:ready=x"] })],
+    {},
+    "Ready",
+    true,
+  ],
+  [
+    "one to start",
+    [toCompleteVm({ tags: [...toCompleteVm().tags, "vino:start"] })],
+    {},
+    "Ready",
+    true,
+  ],
+])("planAtRest() of %s plans nothing: %#", (_what, vms, view, state, needsLook) => {
+  const plan = planAtRest(toView({ vms, view }), toSpec(), { at: 1 });
+  expect(plan).toMatchObject({ state, steps: [] });
+  expect(plan.needsLook === true).toBe(needsLook);
+});

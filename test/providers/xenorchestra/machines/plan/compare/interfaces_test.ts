@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import type { Vif } from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+import { compareInterfaces } from "../../../../../../lib/providers/xenorchestra/machines/plan/compare/interfaces.ts";
+import { NAME, OWN_VIF, toVm } from "../../scene.ts";
+
+const WANTED = [{ name: "oam", device: "0", networkId: "net-1", mac: OWN_VIF.mac, mtu: 9000 }];
+
+test.each<[string, readonly Vif[], readonly string[]]>([
+  ["nothing", [OWN_VIF], []],
+  ["a missing one", [], [`add interface oam to ${NAME}`]],
+  ["another address", [{ ...OWN_VIF, mac: "02:00:00:00:00:09" }], ["InterfaceDiffers"]],
+  ["another network", [{ ...OWN_VIF, networkId: "net-2" }], ["InterfaceDiffers"]],
+  ["one too many", [OWN_VIF, { ...OWN_VIF, device: "1" }], ["InterfaceNotWanted"]],
+])("compareInterfaces() finds %s", (_what, vifs, found) => {
+  const { differences } = compareInterfaces({ vm: toVm(), wanted: { interfaces: WANTED }, vifs });
+  expect(differences.map(({ fix, problem }) => fix?.summary ?? problem?.reason ?? "")).toEqual([
+    ...found,
+  ]);
+});
+
+test("compareInterfaces() adds an interface with its device, address and network", () => {
+  const wanted = { interfaces: WANTED };
+  const [difference] = compareInterfaces({ vm: toVm(), wanted, vifs: [] }).differences;
+  expect(difference?.fix?.change).toEqual({
+    kind: "addInterface",
+    vmId: "vm-1",
+    device: "0",
+    networkId: "net-1",
+    mac: OWN_VIF.mac,
+    mtu: 9000,
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import type { MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
+import type { Vm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
+import { planComplete } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
+import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
+import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
+import { GIB, HOST, NAME, type SceneOptions, toCompleteVm, toSpec, toView } from "../scene.ts";
+
+function plan(vm: Vm, over: Partial<MachineSpec> = {}, options: SceneOptions = {}): Plan {
+  const spec = toSpec(over);
+  const view = toView({ vms: [vm], ...options });
+  const wanted = toWanted(view, spec);
+  const comparison = compareVm(view, spec, { vm, wanted, kept: {} });
+  return planComplete({ view, spec, vm, wanted, comparison });
+}
+
+const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
+const reasons = ({ problems }: Plan): string[] => problems.map(({ reason }) => reason);
+const waiting = [...toCompleteVm().tags, "vino:start"];
+const ready = `note that ${NAME} is as it should be`;
+
+describe("planComplete()", () => {
+  test("leaves a machine alone that is as it should be", () => {
+    expect(plan(toCompleteVm())).toMatchObject({ state: "Ready", steps: [], problems: [] });
+  });
+
+  test.each<[string, Vm, Partial<MachineSpec>, readonly string[], readonly string[]]>([
+    [
+      "changes CPUs of one that is off",
+      toCompleteVm(),
+      { cpus: 8 },
+      [`set the CPUs of ${NAME} to 8`],
+      [],
+    ],
+    [
+      "waits for a stop of one that runs",
+      toCompleteVm({ power: "running" }),
+      { cpus: 8 },
+      [],
+      ["NeedsStop"],
+    ],
+    [
+      "does so with a paused one",
+      toCompleteVm({ power: "paused" }),
+      { memoryBytes: 8 * GIB },
+      [],
+      ["NeedsStop"],
+    ],
+    [
+      "adds an interface to one that runs",
+      toCompleteVm({ power: "running" }),
+      {
+        interfaces: [
+          ...toSpec().interfaces,
+          { name: "b", network: "net-2", mac: "02:00:00:00:00:02" },
+        ],
+      },
+      [`add interface b to ${NAME}`],
+      [],
+    ],
+    [
+      "notes another specification that it fulfils",
+      toCompleteVm(),
+      { template: "template-1" },
+      [ready, `remove an old note from ${NAME}`],
+      [],
+    ],
+    [
+      "gives a lost note back",
+      toCompleteVm({ tags: toCompleteVm().tags.slice(0, 2) }),
+      {},
+      [ready],
+      [],
+    ],
+    [
+      "starts one that was never started",
+      toCompleteVm({ tags: waiting }),
+      {},
+      [`start VM ${NAME} on host xcp-1`, `note that ${NAME} was started`],
+      [],
+    ],
+    [
+      "notes that it was started",
+      toCompleteVm({ tags: waiting, power: "running" }),
+      {},
+      [`note that ${NAME} was started`],
+      [],
+    ],
+    [
+      "does not mind a template that is gone",
+      toCompleteVm(),
+      { template: "gone" },
+      [ready, `remove an old note from ${NAME}`],
+      [],
+    ],
+    [
+      "says that it was made from another template",
+      toCompleteVm({ creation: { template: "old" } }),
+      {},
+      [],
+      ["TemplateDiffers"],
+    ],
+    [
+      "says which disk cannot shrink",
+      toCompleteVm(),
+      {
+        disks: [
+          { name: "root", sizeBytes: GIB },
+          { name: "data", sizeBytes: 5 * GIB },
+        ],
+      },
+      [],
+      ["DiskCannotShrink"],
+    ],
+  ])("%s", (_what, vm, over, wanted, found) => {
+    const planned = plan(vm, over);
+    expect(steps(planned)).toEqual([...wanted]);
+    expect(reasons(planned)).toEqual([...found]);
+    expect(planned.problems.every(({ kind }) => kind === "notice")).toBe(true);
+  });
+
+  test("does not start on a host that is disabled", () => {
+    const host = { id: HOST, name: "xcp-1", poolId: "pool-1", tags: [], isEnabled: false };
+    const view = { hostsById: new Map([[HOST, host]]) };
+    const planned = plan(toCompleteVm({ tags: waiting }), {}, { view });
+    expect(steps(planned)).toEqual([]);
+    expect(reasons(planned)).toEqual(["HostNotUsable"]);
+  });
+
+  test("says what waits for a stop, with both values", () => {
+    const [problem] = plan(toCompleteVm({ power: "running" }), { cpus: 8 }).problems;
+    expect(problem?.message).toContain("CPUs from 2 to 8");
+  });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import {
+  judgeAttempt,
+  toFailure,
+  toWaitMs,
+} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/attempt.ts";
+import type { CreateTask } from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+import type { Kept } from "../../../../../../lib/providers/xenorchestra/machines/record.ts";
+import { NAME, NOW, toView } from "../../scene.ts";
+
+const PENDING: CreateTask = { id: "t2", status: "pending" };
+const FAILED: CreateTask = { id: "t1", status: "failure", error: "HANDLE_INVALID" };
+const DONE: CreateTask = { id: "t1", status: "success", vmId: "vm-1" };
+
+function judge(tasks: readonly CreateTask[], kept: Kept = {}): string {
+  const attempt = judgeAttempt(NAME, toView({ tasks }).stock, kept, NOW);
+  if (attempt.kind === "over") return `over ${attempt.task?.id ?? "none"}`;
+  return `running ${attempt.againMs} ${attempt.problem?.reason ?? ""}`.trim();
+}
+
+describe("judgeAttempt()", () => {
+  test.each<[string, readonly CreateTask[], Kept, string]>([
+    ["waits while a task is pending", [PENDING, FAILED], {}, "running 2000"],
+    [
+      "says when a task is pending for long",
+      [PENDING],
+      { at: NOW - 1e6 },
+      "running 2000 CreateSlow",
+    ],
+    ["is over without a record and without a task", [], {}, "over none"],
+    ["finds the newest task without a record", [DONE], {}, "over t1"],
+    ["finds the task of the record", [FAILED, DONE], { at: NOW, task: "t1" }, "over t1"],
+    ["waits for a request whose answer was lost", [], { at: NOW - 5_000 }, "running 25000"],
+    [
+      "does so although an older task is shown",
+      [FAILED],
+      { at: NOW, prior: "t1" },
+      "running 30000",
+    ],
+    ["finds the task of a lost answer", [FAILED], { at: NOW, prior: "t0" }, "over t1"],
+    ["gives a lost request up", [], { at: NOW - 31_000 }, "over none"],
+    ["waits for nothing after a refusal", [], { at: NOW, refused: true }, "over none"],
+    [
+      "waits for a task that is not shown",
+      [],
+      { at: NOW, task: "t9" },
+      "running 10000 TaskNotShown",
+    ],
+    ["gives a task up that is not shown", [], { at: NOW - 6e5, task: "t9" }, "over none"],
+    ["takes a time in the future for now", [], { at: NOW + 9e9 }, "running 30000"],
+  ])("%s", (_what, tasks, kept, judged) => {
+    expect(judge(tasks, kept)).toBe(judged);
+  });
+
+  test("decides nothing without a right to see tasks", () => {
+    const { tasks: _tasks, ...stock } = toView().stock;
+    expect(judgeAttempt(NAME, stock, {}, NOW)).toMatchObject({
+      kind: "running",
+      problem: { reason: "NoRight", kind: "decision" },
+    });
+  });
+});
+
+test.each<[Kept, CreateTask | undefined, number]>([
+  [{}, FAILED, 0],
+  [{ at: NOW - 1_000, tries: 1 }, FAILED, 4_000],
+  [{ at: NOW - 1_000, tries: 3 }, FAILED, 19_000],
+  [{ at: NOW - 1_000, tries: 99 }, FAILED, 599_000],
+  [{ at: NOW - 60_000, tries: 1 }, FAILED, 0],
+  [{ at: NOW - 1_000, tries: 1 }, DONE, 0],
+  [{ at: NOW, vm: "vm-1" }, FAILED, 0],
+])("toWaitMs() waits longer after each failure: %o", (kept, task, ms) => {
+  expect(toWaitMs(kept, { kind: "over", ...(task && { task }) }, NOW)).toBe(ms);
+});
+
+test.each<[CreateTask | undefined, string | undefined]>([
+  [undefined, undefined],
+  [DONE, undefined],
+  [FAILED, "CreateFailed"],
+  [{ ...FAILED, error: "SR_BACKEND_FAILURE_44(, There is insufficient space, )" }, "StorageFull"],
+  [{ id: "t", status: "interrupted" }, "CreateInterrupted"],
+])("toFailure() names what happened: %o", (task, reason) => {
+  expect(toFailure(NAME, task === undefined ? {} : { task })?.reason).toBe(reason);
+});

@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import {
+  findLoose,
+  toSweep,
+} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/loose.ts";
+import { SEED_DISK } from "../../../../../../lib/providers/xenorchestra/machines/words.ts";
+import { GIB, IDENTITY, NAME, toDisk, toOwnDisk, toView } from "../../scene.ts";
+
+test("findLoose() finds only disks that no other machine can have", () => {
+  const loose = [
+    toOwnDisk("root", GIB),
+    toOwnDisk(SEED_DISK, GIB, { id: "seed" }),
+    toDisk({ id: "unmarked", name: `${NAME}.data` }),
+    toDisk({
+      id: "foreign",
+      name: `${NAME}.data`,
+      description: "vino uid=x role=worker index=0 disk=a",
+    }),
+    toDisk({ id: "other", name: "vino-1b4e28ba-worker-0-1.root" }),
+    toDisk({ id: "debian" }),
+  ];
+  const found = findLoose(toView({ loose }), IDENTITY);
+  expect(found.map(({ disk, isSeed }) => [disk.id, isSeed])).toEqual([
+    ["disk-root", false],
+    ["seed", true],
+    ["unmarked", false],
+  ]);
+});
+
+test("toSweep() names the disk", () => {
+  expect(toSweep(IDENTITY, toOwnDisk("root", GIB))).toMatchObject({
+    summary: `delete disk ${NAME}.root (disk-root), which nothing uses`,
+    change: { kind: "deleteDisk", diskId: "disk-root", diskName: `${NAME}.root` },
+  });
+});

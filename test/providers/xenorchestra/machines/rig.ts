@@ -1,0 +1,188 @@
+/**
+ * Machines of Xen Orchestra against the simulated one: a loop like that of a controller.
+ * @module
+ */
+import type {
+  Machine,
+  MachineIdentity,
+  MachinePlan,
+  Machines,
+  MachineSpec,
+} from "../../../../lib/cloud/capabilities/machines.ts";
+import { toMachineName } from "../../../../lib/cloud/capabilities/machines.ts";
+import type { Provider } from "../../../../lib/cloud/provider.ts";
+import { ALONE, Fence } from "../../../../lib/core/fence.ts";
+import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
+import {
+  createMachineSite,
+  type MachineSite,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+  type XoRecord,
+} from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
+import { toDeps, toSettings } from "../fake_server.ts";
+
+const GIB = 1024 ** 3;
+
+/** Looks at most so often until a machine is at rest. */
+const ROUNDS_MAX = 60;
+
+/** The owner of all machines. */
+export const OWNER = {
+  namespace: "metal",
+  name: "edge",
+  uid: "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
+} as const;
+
+/** Everything that a test needs. */
+export class Rig {
+  readonly site: MachineSite;
+  readonly simulator: XenOrchestraSimulator;
+  readonly provider: Provider;
+  readonly machines: Machines;
+  readonly clock: ManualClock;
+  readonly fence: Fence = new Fence(ALONE);
+  readonly records: Map<string, string> = new Map<string, string>();
+  /** Summaries of the steps that were carried out. */
+  readonly done: string[] = [];
+  /** What steps failed with. */
+  readonly errors: string[] = [];
+
+  constructor(site: MachineSite, simulator: XenOrchestraSimulator) {
+    this.site = site;
+    this.simulator = simulator;
+    const deps = toDeps();
+    this.clock = deps.clock;
+    const settings = toSettings(simulator.url, { token: simulator.token });
+    this.provider = xenOrchestra.create(settings, deps);
+    if (this.provider.machines === undefined) throw new Error("Cannot test: there is none");
+    this.machines = this.provider.machines;
+  }
+
+  static async start(): Promise<Rig> {
+    const site = createMachineSite();
+    const clock = new ManualClock();
+    const rig = new Rig(site, await startXenOrchestraSimulator({ clock, world: site.world }));
+    rig.machines.follow();
+    await rig.refresh();
+    return rig;
+  }
+
+  async refresh(): Promise<void> {
+    await this.provider.listInventory([], this.signal);
+  }
+
+  get signal(): AbortSignal {
+    return new AbortController().signal;
+  }
+
+  /** A specification, with the parts that a test needs to be different. */
+  spec(over: Partial<MachineSpec> = {}): MachineSpec {
+    const { poolIds, hostIds } = this.site;
+    return {
+      owner: OWNER,
+      role: "worker",
+      index: 0,
+      poolId: poolIds.paris,
+      hostId: hostIds["xcp-par-2"],
+      template: "vino-debian",
+      cpus: 4,
+      memoryBytes: 4 * GIB,
+      disks: [
+        { name: "root", sizeBytes: 20 * GIB },
+        { name: "data", sizeBytes: 5 * GIB, storage: "fast" },
+      ],
+      interfaces: [
+        { name: "oam", network: "oam", mac: "02:00:00:00:00:01" },
+        { name: "pxe", network: "provisioning", mac: "02:00:00:00:00:02" },
+      ],
+      boot: "disk",
+      seed: { label: "cidata", files: { "user-data": "#cloud-config\n", "meta-data": "{}\n" } },
+      isStarted: true,
+      ...over,
+    };
+  }
+
+  /** One look for a change. */
+  async look(identities: readonly MachineIdentity[]): ReturnType<Machines["observe"]> {
+    return await this.machines.observe({ isForChange: true, machines: identities }, this.signal);
+  }
+
+  /** Plans with a new look. */
+  async plan(spec: MachineSpec): Promise<MachinePlan> {
+    return this.machines.plan(await this.look([spec]), spec, this.record(spec));
+  }
+
+  async planRemoval(identity: MachineIdentity): Promise<MachinePlan> {
+    const view = await this.look([identity]);
+    return this.machines.planRemoval(view, identity, this.record(identity));
+  }
+
+  record(identity: MachineIdentity): string | undefined {
+    return this.records.get(toMachineName(identity));
+  }
+
+  /** Carries out the first step of a plan. */
+  async step(plan: MachinePlan, identity: MachineIdentity): Promise<void> {
+    const [step] = plan.steps;
+    if (step === undefined) return;
+    const name = toMachineName(identity);
+    const save = async (text: string | undefined): Promise<void> => {
+      if (text === undefined) this.records.delete(name);
+      else this.records.set(name, text);
+    };
+    this.done.push(step.summary);
+    const record = { text: this.records.get(name), save };
+    await this.machines.apply(step, { record, fence: this.fence }, this.signal);
+  }
+
+  /** Goes on until nothing is to be done for a machine. Time passes only when the plan waits. */
+  async settle(plan: () => Promise<MachinePlan>, identity: MachineIdentity): Promise<MachinePlan> {
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      const planned = await plan();
+      if (planned.steps.length === 0 && planned.againMs === undefined) return planned;
+      try {
+        await this.step(planned, identity);
+      } catch (error) {
+        this.errors.push(error instanceof Error ? error.message : String(error));
+      }
+      await this.clock.advance(planned.steps.length > 0 ? 100 : (planned.againMs ?? 0));
+    }
+    throw new Error(`It never comes to rest: ${this.done.slice(-8).join("; ")}`);
+  }
+
+  make(spec: MachineSpec): Promise<MachinePlan> {
+    return this.settle(() => this.plan(spec), spec);
+  }
+
+  remove(identity: MachineIdentity): Promise<MachinePlan> {
+    return this.settle(() => this.planRemoval(identity), identity);
+  }
+
+  /** Objects of the cloud. */
+  list(collection: "vms" | "vm-templates" | "vdis" | "vbds" | "vifs"): readonly XoRecord[] {
+    return [...this.simulator.state.list(collection)];
+  }
+
+  vms(identity: MachineIdentity): readonly XoRecord[] {
+    const name = toMachineName(identity);
+    return this.list("vms").filter((vm) => vm["name_label"] === name);
+  }
+
+  vm(identity: MachineIdentity): XoRecord {
+    const [vm, ...others] = this.vms(identity);
+    if (vm === undefined || others.length > 0) throw new Error("Cannot test: not one VM");
+    return vm;
+  }
+
+  async stop(): Promise<void> {
+    await this.simulator.stop();
+  }
+}
+
+/** A machine in short. */
+export function summarise(machine: Machine | undefined): string {
+  if (machine === undefined) return "none";
+  return `${machine.name} ${machine.isComplete ? "complete" : "unfinished"} ${machine.power}`;
+}
