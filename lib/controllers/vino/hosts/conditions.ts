@@ -40,10 +40,13 @@ export function findHostsPublished(hosts: readonly HostOutcome[], waiting: numbe
   return toFinding("HostsPublished", HostsPublished.done, message);
 }
 
+/** A person or another program must act first. */
+const BLOCKING: ReadonlySet<HostState> = new Set(["InUse", "Paused", "Moved"]);
+
 /** Why hosts are not taken back although nothing wants them, in sentences without a full stop. */
 export function listBlocked(retired: readonly HostOutcome[]): readonly string[] {
   return retired.flatMap(({ state, message }) =>
-    (state === "InUse" || state === "Paused") && message !== undefined ? [message] : [],
+    BLOCKING.has(state) && message !== undefined ? [message] : [],
   );
 }
 

@@ -48,6 +48,12 @@ export interface HostSurroundings {
   readonly isUnseen?: boolean;
 }
 
+const WAY_BACK = `set the annotation ${PUBLISH_AGAIN}=true on the Vino`;
+
+function describeMove(name: string): string {
+  return `BareMetalHost ${name} was deleted while it was paused, as clusterctl move does`;
+}
+
 /** Plans what to do for a host that must exist. @param live Absent if no host has the name */
 export function planHost(
   wanted: WantedHost,
@@ -58,11 +64,8 @@ export function planHost(
   const what = `BareMetalHost ${name}`;
   if (live === undefined) {
     if (isUnseen) return toPlan(name, "Publishing", `${what} was made, and is not shown yet`);
-    if (isMoved) {
-      const why = `${what} was deleted while it was paused, as clusterctl move does`;
-      const way = `set the annotation ${PUBLISH_AGAIN}=true on the Vino`;
-      return toPlan(name, "Moved", `${why}. To have it again, ${way}`);
-    }
+    if (isMoved)
+      return toPlan(name, "Moved", `${describeMove(name)}. To have it again, ${WAY_BACK}`);
     const plan = toPlan(name, "Publishing", `${what} is being made`, wanted.labels.notices);
     return { ...plan, change: { kind: "create" }, hasSecrets: true };
   }
@@ -79,10 +82,14 @@ export function planHost(
 export function planRemoval(
   name: string,
   live: HostFacts | undefined,
-  { vinoUid }: HostSurroundings,
+  { vinoUid, isMoved = false }: HostSurroundings,
 ): HostPlan {
   const what = `BareMetalHost ${name}`;
-  if (live === undefined || live.vinoUid !== vinoUid) return toPlan(name, "Gone");
+  if (live === undefined || live.vinoUid !== vinoUid) {
+    if (!isMoved) return toPlan(name, "Gone");
+    const why = `${describeMove(name)}, and the other cluster may use its machine`;
+    return toPlan(name, "Moved", `${why}. If it does not, ${WAY_BACK}`);
+  }
   if (live.isPaused) return toPlan(name, "Paused", `${what} is paused, and is not deleted`);
   if (live.isDeleting) return toPlan(name, "Removing", `${what} is being deleted`);
   if (live.use !== undefined) return toPlan(name, "InUse", `${what} ${live.use}`);

@@ -84,6 +84,7 @@ export const HOST_WORDS: readonly ObjectWord[] = [
     word: PUBLISH_AGAIN,
     where: "annotation",
     meaning:
-      "You set it to `true` on a Vino: Landfall makes hosts again that were moved to another cluster. Remove it then.",
+      "You set it to `true` on a Vino: no other cluster has hosts that were moved away. Landfall makes them again, " +
+      "or removes their VMs if the Vino does not want them. Remove it then.",
   },
 ];

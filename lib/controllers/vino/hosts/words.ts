@@ -25,5 +25,5 @@ export const MACHINE_NAME: string = `${OWN_PREFIX}machine`;
 export const MACHINE_ID: string = `${OWN_PREFIX}machine-id`;
 /** Annotation: keys of labels that Landfall set from the Vino or from tags, with commas. Only these are removed. */
 export const LABELS_RECORD: string = `${OWN_PREFIX}labels-from-vino`;
-/** Annotation `true` on a Vino: hosts that were moved to another cluster are made again here. */
+/** Annotation `true` on a Vino: no other cluster has hosts that were moved away, so they are made again here. */
 export const PUBLISH_AGAIN: string = `${OWN_PREFIX}publish-moved-hosts`;

@@ -35,7 +35,7 @@ test("findHostsPublished() names ten hosts, and counts the others", () => {
   expect(findHostsPublished(hosts, 0).message).toEndWith("h9 Refused; and 2 more");
 });
 
-test("listBlocked() names hosts in use and paused ones", () => {
+test("listBlocked() names hosts in use, paused and moved ones", () => {
   const states = HOST_STATES.map((state) => toOutcome(state));
-  expect(listBlocked(states)).toEqual(["h Paused", "h InUse"]);
+  expect(listBlocked(states)).toEqual(["h Paused", "h Moved", "h InUse"]);
 });

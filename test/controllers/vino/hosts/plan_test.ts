@@ -178,6 +178,14 @@ describe("planRemoval()", () => {
   });
 });
 
+test("planRemoval() does not call a host gone that was moved: another cluster may use its machine", () => {
+  for (const live of [undefined, toFacts({ vinoUid: undefined })]) {
+    const plan = planRemoval("edge-worker-0", live, { ...OURS, isMoved: true });
+    expect([plan.state, plan.change]).toEqual(["Moved", undefined]);
+    expect(plan.message).toContain("landfall.dev/publish-moved-hosts=true");
+  }
+});
+
 test("describeForeign() says what has the name", () => {
   const texts = [{ vinoUid: undefined }, { vinoUid: "v2" }].map((one) =>
     describeForeign(toFacts(one)),

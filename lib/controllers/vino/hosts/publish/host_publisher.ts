@@ -14,7 +14,7 @@ import type { Vino } from "../../resource/vino.ts";
 import { type HostFacts, toHostFacts } from "../host_facts.ts";
 import { PublishPass, toOutcome } from "./publish_pass.ts";
 import { HostWriter, type WriteResult } from "./host_writer.ts";
-import { type HostPlan, planHost, planRemoval } from "../plan.ts";
+import { type HostPlan, type HostSurroundings, planHost, planRemoval } from "../plan.ts";
 import { SecretKeeper, type SecretProblem } from "./secret_keeper.ts";
 import { toSecrets } from "../secrets.ts";
 import type { HostOutcome, WantedHost } from "../types.ts";
@@ -92,6 +92,7 @@ export class HostPublisher {
   forget(vinoUid: string): void {
     for (const host of this.#hosts.list(vinoUid)) this.#writer.forget(toKey(host));
     this.#hosts.forget(vinoUid);
+    this.#writer.forgetVino(vinoUid);
     this.#secrets.forget(vinoUid);
   }
 
@@ -129,19 +130,19 @@ export class HostPublisher {
   }
 
   async #publishOne(
-    { owner, paused, publishesMoved }: PublishRequest,
+    request: PublishRequest,
     wanted: WantedHost,
     pass: PublishPass,
     signal: AbortSignal,
   ): Promise<HostOutcome> {
+    const { owner } = request;
     const { name } = wanted;
     const host = this.#hosts.find(owner.namespace, name);
-    const isMoved = paused.has(name) || this.#hosts.isMoved(owner.uid, name);
     const surroundings = {
-      vinoUid: owner.uid,
-      isMoved: isMoved && !publishesMoved,
+      ...this.#look(request, name),
       isUnseen: this.#writer.isUnseen(toKey({ metadata: { ...owner, name } }), host),
     };
+    if (host !== undefined) this.#writer.forgetProof(owner, name);
     const plan = planHost(wanted, host && toHostFacts(host), surroundings);
     if (plan.change?.kind === "create") return this.#make(owner, wanted, plan, pass, signal);
     const result = await this.#change(host, wanted, plan, pass, signal);
@@ -149,6 +150,11 @@ export class HostPublisher {
     if (!plan.hasSecrets) return outcome;
     const problem = await this.#keepSecrets(owner, wanted, host?.metadata.uid, pass, signal);
     return problem && outcome.state === "Published" ? pass.toProblem(plan, problem) : outcome;
+  }
+
+  #look({ owner, paused, publishesMoved }: PublishRequest, name: string): HostSurroundings {
+    const isMoved = paused.has(name) || this.#hosts.isMoved(owner.uid, name);
+    return { vinoUid: owner.uid, isMoved: isMoved && !publishesMoved };
   }
 
   /** First the Secrets, then the host, then the Secrets become the host's. */
@@ -205,14 +211,20 @@ export class HostPublisher {
   }
 
   async #retire(
-    { owner }: PublishRequest,
+    request: PublishRequest,
     name: string,
     pass: PublishPass,
     signal: AbortSignal,
   ): Promise<HostOutcome> {
-    const host = this.#hosts.find(owner.namespace, name);
-    const facts = host && toHostFacts(host);
-    const plan = planRemoval(name, facts, { vinoUid: owner.uid });
+    const { owner } = request;
+    const shown = this.#hosts.find(owner.namespace, name);
+    const surroundings = this.#look(request, name);
+    const first = planRemoval(name, shown && toHostFacts(shown), surroundings);
+    if (first.state !== "Gone") this.#writer.forgetProof(owner, name);
+    const isProven = first.state !== "Gone" || this.#writer.isProvenGone(owner, name);
+    // What follows destroys the machine: that the view shows no host is no proof.
+    const host = isProven ? shown : await this.#writer.readForProof(owner, name, signal);
+    const plan = isProven ? first : planRemoval(name, host && toHostFacts(host), surroundings);
     const isDue = plan.change !== undefined && host !== undefined;
     if (!isDue || this.#writer.isOutdated(host)) return toOutcome(plan);
     return pass.toOutcome(plan, await this.#delete(host, pass, signal));

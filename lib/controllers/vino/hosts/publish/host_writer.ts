@@ -11,6 +11,8 @@ import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
 import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
+import { findDamage } from "../../../../kube/kinds/shape.ts";
+import { trimObject } from "../../../../kube/kinds/trim.ts";
 import { describeRefusal } from "../../../kinds/refusal.ts";
 import { toBareMetalHost, toHostPatchBody } from "../bare_metal_host_object.ts";
 import { toHostFacts } from "../host_facts.ts";
@@ -51,6 +53,8 @@ export class HostWriter {
   readonly #made = new Map<Key, number>();
   /** UIDs by key. */
   readonly #deleted = new Map<Key, string>();
+  /** `UID of the Vino`, a blank and the name of a host that does not exist. */
+  readonly #proven = new Set<string>();
 
   constructor(client: Client, clock: Clock) {
     this.#client = client;
@@ -76,6 +80,38 @@ export class HostWriter {
     return isStale || (isDeleted && host.metadata.deletionTimestamp === undefined);
   }
 
+  /** Whether the API server itself said that a Vino has no host of this name, and none was made since. */
+  isProvenGone({ uid }: MachineOwner, name: string): boolean {
+    return this.#proven.has(`${uid} ${name}`);
+  }
+
+  /** Asks the API server for the host of a name. If there is none of the Vino, that is the proof. */
+  async readForProof(
+    { namespace, uid }: MachineOwner,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<BareMetalHost | undefined> {
+    const path = { namespace, name };
+    const answer = await readIfPresent(this.#client, BARE_METAL_HOSTS, path, signal);
+    const damage = answer && findDamage(BARE_METAL_HOSTS, answer);
+    if (damage !== undefined)
+      throw new KubeError("unavailable", `Cannot use BareMetalHost ${name}: ${damage}`);
+    const host = answer && trimObject(BARE_METAL_HOSTS, answer);
+    if (host === undefined || toHostFacts(host).vinoUid !== uid) this.#proven.add(`${uid} ${name}`);
+    return host;
+  }
+
+  /** Forgets a proof: the host exists, or is being made. */
+  forgetProof({ uid }: MachineOwner, name: string): void {
+    this.#proven.delete(`${uid} ${name}`);
+  }
+
+  /** Forgets a Vino that is gone. */
+  forgetVino(vinoUid: string): void {
+    for (const proof of this.#proven)
+      if (proof.startsWith(`${vinoUid} `)) this.#proven.delete(proof);
+  }
+
   /** Forgets a host that does not exist. */
   forget(key: Key): void {
     this.#written.forget(key);
@@ -89,6 +125,7 @@ export class HostWriter {
     const { namespace, uid } = owner;
     const { name } = wanted;
     const body = toBareMetalHost(owner, wanted);
+    this.forgetProof(owner, name);
     try {
       const host = await this.#client.create(BARE_METAL_HOSTS, { namespace }, body, signal);
       this.#made.set(toKey({ metadata: { namespace, name } }), this.#clock.monotonic());

@@ -94,7 +94,7 @@ describe("publish() beside something of the same name", () => {
     const report = await rig.publish({ hosts: [toWanted()], retired: [HOST] });
     expect(report.states).toEqual([`${HOST} NameTaken`, `${HOST} Gone`]);
     expect(report.texts).toEqual([`BareMetalHost ${HOST} exists, and was not made for this Vino`]);
-    expect([rig.host(HOST), report.requests]).toEqual([before, []]);
+    expect([rig.host(HOST), report.requests]).toEqual([before, [`get baremetalhosts/${HOST}`]]);
   });
 
   test("leaves a host of an earlier Vino of the same name alone", async () => {
@@ -102,7 +102,7 @@ describe("publish() beside something of the same name", () => {
     rig.edit(HOST, { metadata: { labels: { [VINO_UID]: "earlier" } } });
     const report = await rig.publish({ hosts: [toWanted()], retired: [HOST] });
     expect(report.states).toEqual([`${HOST} NameTaken`, `${HOST} Gone`]);
-    expect(report.requests).toEqual([]);
+    expect(report.requests).toEqual([`get baremetalhosts/${HOST}`]);
   });
 
   test("makes no host if its Secret belongs to something else", async () => {
@@ -304,7 +304,11 @@ describe("publish() and paused hosts", () => {
     const paused = new Set([HOST]);
     const later = await rig.publish({ hosts, paused });
     expect(later.states).toEqual([`${HOST} Moved`]);
-    expect([...report.requests, ...later.requests]).toEqual([]);
+    const retired = await rig.publish({ retired: [HOST], paused });
+    expect(retired.states).toEqual([`${HOST} Moved`]);
+    expect([report, later, retired].flatMap(({ requests }) => requests)).toEqual([]);
+    const given = await rig.publish({ retired: [HOST], paused, publishesMoved: true });
+    expect(given.states).toEqual([`${HOST} Gone`]);
     const forced = await rig.publish({ hosts, paused, publishesMoved: true });
     expect(forced.states).toEqual([`${HOST} Published`]);
   });
@@ -317,7 +321,22 @@ describe("publish() of hosts to take back", () => {
     expect(report.states).toEqual([`${HOST} Removing`]);
     expect(report.requests).toEqual([`delete baremetalhosts/${HOST}`]);
     expect(report.published.deleted).toEqual([HOST]);
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Gone`]);
+    const gone = await rig.publish({ retired: [HOST] });
+    const later = await rig.publish({ retired: [HOST] });
+    // The first time the API server itself must say so.
+    expect([gone.states, gone.requests]).toEqual([
+      [`${HOST} Gone`],
+      [`get baremetalhosts/${HOST}`],
+    ]);
+    expect([later.states, later.requests]).toEqual([[`${HOST} Gone`], []]);
+  });
+
+  test("believes no proof of its absence after it was made again", async () => {
+    await rig.publish({ retired: [HOST] });
+    await rig.publishAll({ hosts: [toWanted()] });
+    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Removing`]);
+    const { requests } = await rig.publish({ retired: [HOST] });
+    expect(requests).toEqual([`get baremetalhosts/${HOST}`]);
   });
 
   test("waits for a host that metal3 still cleans", async () => {

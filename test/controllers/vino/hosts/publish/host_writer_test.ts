@@ -76,6 +76,40 @@ describe("create()", () => {
   });
 });
 
+describe("readForProof()", () => {
+  type Case = readonly [what: string, live: object | KubeErrorKind, isGone: boolean];
+  const cases: readonly Case[] = [
+    ["that does not exist", "notFound", true],
+    ["of something else", toHost("1", { labels: {} }), true],
+    ["of the Vino", toHost("1", { labels: { "landfall.dev/vino-uid": OWNER.uid } }), false],
+  ];
+  test.each(cases)("of a host %s proves that it is gone or not", async (_what, live, isGone) => {
+    answers = [live];
+    await writer.readForProof(OWNER, "edge-worker-0", signal);
+    expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(isGone);
+    expect(writer.isProvenGone(OWNER, "edge-worker-1")).toBe(false);
+  });
+
+  test("proves nothing after the host was made, or the Vino forgotten", async () => {
+    answers = ["notFound", toHost("1"), "notFound"];
+    await writer.readForProof(OWNER, "edge-worker-0", signal);
+    await writer.create(OWNER, toWanted(), signal);
+    expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
+    await writer.readForProof(OWNER, "edge-worker-0", signal);
+    writer.forgetVino(OWNER.uid);
+    expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
+  });
+
+  test.each<[object | KubeErrorKind]>([["unavailable"], [{ kind: "Status" }]])(
+    "proves nothing by the answer %j",
+    async (live) => {
+      answers = [live];
+      await expect(writer.readForProof(OWNER, "edge-worker-0", signal)).rejects.toThrow();
+      expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
+    },
+  );
+});
+
 describe("patch()", () => {
   test("is for the version that the plan saw, and for nothing else", async () => {
     answers = [toHost("2")];
