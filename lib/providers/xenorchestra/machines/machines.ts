@@ -23,7 +23,6 @@ import type { View } from "./look/view.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
 import { planRemoval } from "./plan/removal.ts";
-import { JsonRpcBootOrders } from "./power/boot_orders.ts";
 import { XenOrchestraPower } from "./power/power.ts";
 import type { Step } from "./steps.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
@@ -33,7 +32,7 @@ import { ChangeRefusal } from "./wire/refusal.ts";
 /** What {@linkcode XenOrchestraMachines} needs. */
 export interface MachinesOptions {
   readonly api: Pick<XenOrchestraApi, "listAs" | "listServers" | "readAs">;
-  readonly session: Pick<Session, "callRpc" | "change" | "get">;
+  readonly session: Pick<Session, "change" | "get">;
   readonly clock: Clock;
   /** What the last inventory showed; `undefined` before the first one that shows machines. */
   readonly findListing: () => LastListing | undefined;
@@ -51,8 +50,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     const { api, session } = options;
     this.#options = options;
     this.#api = new MachinesApi(api, session);
-    const bootOrders = new JsonRpcBootOrders(session);
-    this.power = new XenOrchestraPower({ api: this.#api, session, bootOrders });
+    this.power = new XenOrchestraPower({ api: this.#api, session });
   }
 
   async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {

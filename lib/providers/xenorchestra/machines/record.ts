@@ -24,6 +24,8 @@ export interface Kept {
   readonly vm?: string | undefined;
   /** IDs of its disks that are deleted with it. */
   readonly disks?: readonly string[] | undefined;
+  /** When an attempt ended in a way that leaves open whether a hypervisor still works on it. */
+  readonly doubtAt?: number | undefined;
   /** When it was asked to shut down before its removal. */
   readonly offAt?: number | undefined;
 }
@@ -44,6 +46,7 @@ const SCHEMA = v.object({
   pool: text,
   vm: text,
   disks: texts,
+  doubtAt: count,
   offAt: count,
 });
 

@@ -80,6 +80,8 @@ export type Change =
       readonly kind: "attachSeed";
       readonly vmId: string;
       readonly storageId: string;
+      /** Where it is attached: a request that is sent twice then attaches it once. */
+      readonly position: string;
       readonly seed: MachineSeed;
     }
   /** The last mark, and the record of it. */
@@ -89,6 +91,8 @@ export type Change =
       readonly fields: VmFields;
       readonly kept: Kept;
     }
+  /** Only the record changes. */
+  | { readonly kind: "keep"; readonly kept: Kept }
   | { readonly kind: "start"; readonly vmId: string; readonly hostId: string }
   | { readonly kind: "addTag" | "removeTag"; readonly vmId: string; readonly tag: string }
   | {

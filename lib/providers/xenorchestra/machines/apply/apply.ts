@@ -81,7 +81,8 @@ async function act(acting: Acting): Promise<void> {
     case "attachSeed":
       return await attachSeed(change, acting);
     case "ready":
-      await changes.patchVm(change.vmId, change.fields);
+      return await markReady(change, acting);
+    case "keep":
       return await save(change.kept);
     case "start":
       return await start(change, changes);
@@ -133,7 +134,15 @@ async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promi
   const description = formatDiskMark(identity, SEED_DISK);
   const bytes = new Uint8Array(toSeedImage(change.seed));
   const id = await changes.uploadDisk(change.storageId, { name, description }, bytes);
-  await changes.attachDisk(change.vmId, id);
+  await changes.attachDisk(change.vmId, id, change.position);
+}
+
+/** One field after the other: of several the server may write any, and the tags say that it must be started. */
+async function markReady(change: ChangeOf<"ready">, { changes, save }: Acting): Promise<void> {
+  const { nameDescription, ...fields } = change.fields;
+  await changes.patchVm(change.vmId, fields);
+  if (nameDescription !== undefined) await changes.patchVm(change.vmId, { nameDescription });
+  await save(change.kept);
 }
 
 async function start({ vmId, hostId }: ChangeOf<"start">, changes: Changes): Promise<void> {

@@ -10,6 +10,7 @@ import { START_TAG, toReadyTag, toSpecHash } from "../words.ts";
 import { compareMarks, compareSize } from "./compare/vm.ts";
 import { joinComparisons } from "./compare/comparison.ts";
 import { judgeOwner } from "./find/half_made.ts";
+import { isDoubtDue } from "./find/attempt.ts";
 import { type Plan, toPlan, toRetry } from "./problems.ts";
 
 /** Plans from a view that is not for a change. */
@@ -30,7 +31,7 @@ export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
     return toPlan(state, { needsLook: true, machine });
   }
   const { parts, differences } = joinComparisons([compareSize(spec, vm), compareMarks(spec, vm)]);
-  const needsLook = differences.length > 0 || !isAsWanted(vm, spec);
+  const needsLook = differences.length > 0 || !isAsWanted(vm, spec) || isDoubtDue(kept, view.atMs);
   return toPlan("Ready", { needsLook, machine, parts });
 }
 

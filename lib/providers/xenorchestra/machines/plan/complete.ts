@@ -9,7 +9,9 @@ import {
 } from "../../../../cloud/capabilities/machines.ts";
 import { findShown } from "../look/vms_view.ts";
 import type { Vm } from "../look/view.ts";
+import type { Kept } from "../record.ts";
 import type { Step } from "../steps.ts";
+import { isDoubtDue } from "./find/attempt.ts";
 import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
 import type { Comparison, Difference } from "./compare/comparison.ts";
 import type { FullView } from "./find/find.ts";
@@ -20,6 +22,7 @@ import type { Wanted } from "./wanted/wanted.ts";
 export interface CompleteQuestion {
   readonly view: FullView;
   readonly spec: MachineSpec;
+  readonly kept: Kept;
   readonly vm: Vm;
   readonly wanted: Wanted;
   readonly comparison: Comparison;
@@ -40,7 +43,7 @@ export function planComplete(question: CompleteQuestion): Plan {
   const fixes = now.flatMap(({ fix }) => (fix ? [toStep(spec, fix.summary, fix.change)] : []));
   const isSame = differences.length === 0 && problems.length === 0;
   const start = planStart(question);
-  const steps = [...fixes, ...start.steps, ...toReady(question, isSame)];
+  const steps = [...fixes, ...start.steps, ...toReady(question, isSame), ...toCertainty(question)];
   const machine = findShown(view, vm);
   return toPlan("Ready", { steps, problems: [...problems, ...start.problems], machine, parts });
 }
@@ -99,6 +102,14 @@ function planStart({ view, spec, vm }: CompleteQuestion): {
     hostId,
   });
   return { steps: [start, started], problems: [] };
+}
+
+/** Nothing of an earlier attempt is there, long after it: so none will come. */
+function toCertainty({ view, spec, kept }: CompleteQuestion): Step[] {
+  if (!isDoubtDue(kept, view.atMs)) return [];
+  const { doubtAt: _doubtAt, ...rest } = kept;
+  const summary = `note that no attempt to create ${toMachineName(spec)} is left`;
+  return [toStep(spec, summary, { kind: "keep", kept: rest })];
 }
 
 /** Notes which specification the VM fulfils, so that no closer look is needed any more. */

@@ -7,7 +7,7 @@ import type { View } from "../look/view.ts";
 import { findShown } from "../look/vms_view.ts";
 import { type Kept, parseRecord } from "../record.ts";
 import type { Step } from "../steps.ts";
-import { toFailure, toWaitMs } from "./find/attempt.ts";
+import { type Attempt, isDoubtful, toFailure, toWaitMs } from "./find/attempt.ts";
 import { toCreateBody } from "./wanted/body.ts";
 import { compareVm } from "./compare/vm.ts";
 import { planComplete } from "./complete.ts";
@@ -58,7 +58,7 @@ function toPlanOf(found: Found, known: Known): Plan {
       return toPlan("Unfinished", { steps: found.steps });
     case "complete": {
       const comparison = compareVm(view, spec, { vm: found.vm, wanted, kept });
-      return planComplete({ view, spec, vm: found.vm, wanted, comparison });
+      return planComplete({ view, spec, kept, vm: found.vm, wanted, comparison });
     }
     case "unfinished": {
       const comparison = compareVm(view, spec, { vm: found.vm, wanted, kept });
@@ -93,7 +93,7 @@ function planAbsent(
   if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
   const steps = [
     ...loose.map(({ disk }) => toSweep(spec, disk)),
-    toCreation(view, spec, { kept, wanted, template }),
+    toCreation(view, spec, { kept, wanted, template, attempt }),
   ];
   return toPlan("Absent", { steps, problems: failures });
 }
@@ -105,13 +105,18 @@ function toCreation(
     kept,
     wanted,
     template,
-  }: Pick<Known, "kept" | "wanted"> & { readonly template: NonNullable<Wanted["template"]> },
+    attempt,
+  }: Pick<Known, "kept" | "wanted"> & {
+    readonly template: NonNullable<Wanted["template"]>;
+    readonly attempt: Attempt & { readonly kind: "over" };
+  },
 ): Step {
   const name = toMachineName(spec);
   const prior = view.stock.tasks?.get(name)?.[0]?.id;
   const templates = [...new Set([...(kept.templates ?? []), template.uuid])];
   const tries = kept.vm === undefined ? (kept.tries ?? 0) + 1 : 1;
-  const next = { at: view.atMs, prior, tries, templates, pool: spec.poolId };
+  const doubtAt = isDoubtful(attempt, kept) ? view.atMs : kept.doubtAt;
+  const next = { at: view.atMs, prior, tries, templates, pool: spec.poolId, doubtAt };
   const body = toCreateBody(spec, template, wanted);
   return toStep(spec, `create VM ${name}`, {
     kind: "create",

@@ -4,7 +4,7 @@
  */
 import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { findShown } from "../look/vms_view.ts";
-import type { Vm } from "../look/view.ts";
+import type { Attached, Vm } from "../look/view.ts";
 import type { Kept } from "../record.ts";
 import type { Step } from "../steps.ts";
 import {
@@ -122,8 +122,17 @@ function toSeeding(question: UnfinishedQuestion): Step[] {
   const isAttached = links.some(({ disk }) => disk?.name === name);
   const storageId = wanted.disks[0]?.storageId ?? view.stock.pools.get(vm.poolId)?.defaultStorageId;
   if (seed === undefined || isAttached || storageId === undefined) return sweeps;
-  const change = { kind: "attachSeed", vmId: vm.id, storageId, seed } as const;
+  const position = findFreePosition(links);
+  const change = { kind: "attachSeed", vmId: vm.id, storageId, position, seed } as const;
   return [...sweeps, toStep(spec, `upload and attach disk ${name}`, change)];
+}
+
+/** The first place that no disk and no drive has. */
+function findFreePosition(links: readonly Pick<Attached, "position">[]): string {
+  const taken = new Set(links.map(({ position }) => position));
+  let free = 0;
+  while (taken.has(String(free))) free += 1;
+  return String(free);
 }
 
 /** The last mark. */
@@ -133,7 +142,8 @@ function toReady({ spec, vm, kept }: UnfinishedQuestion): Step {
     tags: spec.isStarted ? [...tags, START_TAG] : tags,
     nameDescription: toDescription(spec, vm, true),
   };
-  const next = { vm: vm.id, pool: vm.poolId, templates: kept.templates };
+  const { templates, doubtAt } = kept;
+  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt };
   const change = { kind: "ready", vmId: vm.id, fields, kept: next } as const;
   return toStep(spec, `note that VM ${vm.name} is complete`, change);
 }

@@ -96,8 +96,9 @@ export class Changes {
   }
 
   /** Attaches a disk, only for reading. */
-  async attachDisk(vmId: string, diskId: string): Promise<void> {
-    await this.#plain("create_vbd", "POST", "/vbds", { VM: vmId, VDI: diskId, mode: "RO" });
+  async attachDisk(vmId: string, diskId: string, position: string): Promise<void> {
+    const body = { VM: vmId, VDI: diskId, mode: "RO", userdevice: position };
+    await this.#plain("create_vbd", "POST", "/vbds", body);
   }
 
   /** Takes a disk away from its VM. The disk stays. */

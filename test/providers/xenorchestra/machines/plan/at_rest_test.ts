@@ -40,3 +40,10 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
   expect(plan).toMatchObject({ state, steps: [] });
   expect(plan.needsLook === true).toBe(needsLook);
 });
+
+test("planAtRest() needs a look long after an attempt that may have left something", () => {
+  const view = toView({ vms: [toCompleteVm()] });
+  const look = (doubtAt: number) =>
+    planAtRest(view, toSpec(), { vm: "vm-1", doubtAt }).needsLook === true;
+  expect([look(view.atMs), look(view.atMs - 1_800_000)]).toEqual([false, true]);
+});

@@ -5,14 +5,20 @@ import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/pl
 import { planComplete } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
 import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
 import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
-import { GIB, HOST, NAME, type SceneOptions, toCompleteVm, toSpec, toView } from "../scene.ts";
+import type { Kept } from "../../../../../lib/providers/xenorchestra/machines/record.ts";
+import { GIB, HOST, NAME, NOW, type SceneOptions, toCompleteVm, toSpec, toView } from "../scene.ts";
 
-function plan(vm: Vm, over: Partial<MachineSpec> = {}, options: SceneOptions = {}): Plan {
+function plan(
+  vm: Vm,
+  over: Partial<MachineSpec> = {},
+  options: SceneOptions = {},
+  kept: Kept = {},
+): Plan {
   const spec = toSpec(over);
   const view = toView({ vms: [vm], ...options });
   const wanted = toWanted(view, spec);
-  const comparison = compareVm(view, spec, { vm, wanted, kept: {} });
-  return planComplete({ view, spec, vm, wanted, comparison });
+  const comparison = compareVm(view, spec, { vm, wanted, kept });
+  return planComplete({ view, spec, kept, vm, wanted, comparison });
 }
 
 const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
@@ -21,6 +27,14 @@ const waiting = [...toCompleteVm().tags, "vino:start"];
 const ready = `note that ${NAME} is as it should be`;
 
 describe("planComplete()", () => {
+  test("forgets the doubt about an earlier attempt when nothing of it came for long", () => {
+    const kept = { vm: "vm-1", doubtAt: NOW - 1_800_000 };
+    const [step] = plan(toCompleteVm(), {}, {}, kept).steps;
+    expect(step?.change).toEqual({ kind: "keep", kept: { vm: "vm-1" } });
+    const early = { ...kept, doubtAt: kept.doubtAt + 1 };
+    expect(steps(plan(toCompleteVm(), {}, {}, early))).toEqual([]);
+  });
+
   test("leaves a machine alone that is as it should be", () => {
     expect(plan(toCompleteVm())).toMatchObject({ state: "Ready", steps: [], problems: [] });
   });

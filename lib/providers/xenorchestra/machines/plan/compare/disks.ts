@@ -77,7 +77,8 @@ function compareOne(
     return toComparison(part, { problem: toNotice("DiskMissing", message) });
   }
   const actual = { ...part, actual: formatSize(disk.sizeBytes) };
-  const isNamed = isDiskNameOf(vm.name, disk.name);
+  const isMarked = isDone || parseDiskMark(disk.description)?.disk === name;
+  const isNamed = isMarked && isDiskNameOf(vm.name, disk.name);
   const isStored =
     disk.storageId === storageId || (isDone && findStorage(spec, name) === undefined);
   const diskId = disk.id;

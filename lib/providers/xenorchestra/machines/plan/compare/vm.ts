@@ -25,7 +25,7 @@ export function compareVm(
     compareSize(spec, vm),
     compareDisks({ spec, vm, wanted, links: stock.attached.get(vm.id) ?? [], isDone }),
     compareInterfaces({ vm, wanted, vifs: stock.vifs.get(vm.id) ?? [] }),
-    ...(isDone ? [compareMarks(spec, vm)] : []),
+    isDone ? compareMarks(spec, vm) : compareBoot(spec, vm),
   ]);
 }
 
@@ -57,6 +57,13 @@ export function compareSize(spec: MachineSpec, vm: Vm): Comparison {
         },
   );
   return joinComparisons([cpus, memory]);
+}
+
+/** Compares what it starts from first. Only a creation can set that, and it may have ended before. */
+function compareBoot(spec: MachineSpec, { bootOrder }: Vm): Comparison {
+  const part = { name: "boot", wanted: spec.boot, actual: bootOrder };
+  const isRight = spec.boot !== "network" || bootOrder.startsWith("n");
+  return toComparison(part, isRight ? undefined : {});
 }
 
 function toActual(value: number | undefined, unit = ""): { readonly actual?: string } {

@@ -32,6 +32,8 @@ const HIDDEN_MS = 600_000;
 /** A task that takes longer is worth knowing. */
 const SLOW_MS = 900_000;
 /** When to look again while a task runs. */
+/** After this time a hypervisor has finished what it was asked for. */
+const DOUBT_MS = 1_800_000;
 const PENDING_MS = 2_000;
 const BACKOFF = { baseMs: 5_000, capMs: 600_000, jitter: 0 };
 
@@ -72,6 +74,17 @@ function findTask(tasks: readonly CreateTask[], kept: Kept): CreateTask | undefi
   if (kept.task !== undefined) return tasks.find(({ id }) => id === kept.task);
   const [newest] = tasks;
   return newest?.id === kept.prior ? undefined : newest;
+}
+
+/** Whether a hypervisor may still work on an attempt, and show something of it later. */
+export function isDoubtful({ task }: { readonly task?: CreateTask }, kept: Kept): boolean {
+  if (kept.at === undefined || kept.refused === true || kept.vm !== undefined) return false;
+  return task === undefined || task.status === "interrupted";
+}
+
+/** Whether it is time to look for what an attempt left later. */
+export function isDoubtDue({ doubtAt }: Kept, nowMs: number): boolean {
+  return doubtAt !== undefined && nowMs - doubtAt >= DOUBT_MS;
 }
 
 /** How old the last attempt is; `undefined` if there was none. A clock that went back makes it new. */

@@ -51,6 +51,13 @@ describe("compareDisks()", () => {
       [`name disk root of ${NAME}`],
     ],
     [
+      "a disk without a mark before it is complete",
+      [root({ description: "" }), data()],
+      false,
+      [`name disk root of ${NAME}`],
+    ],
+    ["nothing for one without a mark after that", [root({ description: "" }), data()], true, []],
+    [
       "a missing disk although a foreign one has its place",
       [inherited, data()],
       true,

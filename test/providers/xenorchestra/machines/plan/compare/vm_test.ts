@@ -46,6 +46,23 @@ describe("compareVm()", () => {
   });
 });
 
+test.each([
+  ["disk", "cd", 0],
+  ["network", "ncd", 0],
+  ["network", "cd", 1],
+] as const)(
+  "compareVm() of one for %s that starts in the order %s finds %i differences without a remedy",
+  (boot, order, count) => {
+    const vm = toVm({ bootOrder: order });
+    const spec = toSpec({ boot });
+    const view = toView({ vms: [vm] });
+    const { differences } = compareVm(view, spec, { vm, wanted: toWanted(view, spec), kept: {} });
+    expect(differences.map(({ part, fix }) => [part.name, fix])).toEqual(
+      Array.from({ length: count }, () => ["boot", undefined]),
+    );
+  },
+);
+
 test("compareSize() needs a stop", () => {
   const { differences } = compareSize(toSpec(), toVm({ cpus: 1, memoryBytes: 1 }));
   expect(differences.map(({ needsStop }) => needsStop)).toEqual([true, true]);

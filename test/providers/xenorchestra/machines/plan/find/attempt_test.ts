@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
+  isDoubtDue,
+  isDoubtful,
   judgeAttempt,
   toFailure,
   toWaitMs,
@@ -81,4 +83,24 @@ test.each<[CreateTask | undefined, string | undefined]>([
   [{ id: "t", status: "interrupted" }, "CreateInterrupted"],
 ])("toFailure() names what happened: %o", (task, reason) => {
   expect(toFailure(NAME, task === undefined ? {} : { task })?.reason).toBe(reason);
+});
+
+test.each<[string, CreateTask | undefined, Kept, boolean]>([
+  ["no attempt", undefined, {}, false],
+  ["a lost request", undefined, { at: 1 }, true],
+  ["a restart of the server", { id: "t1", status: "interrupted" }, { at: 1, task: "t1" }, true],
+  ["a failure", FAILED, { at: 1, task: "t1" }, false],
+  ["a success", DONE, { at: 1, task: "t1" }, false],
+  ["a refusal", undefined, { at: 1, refused: true }, false],
+  ["a complete machine", undefined, { at: 1, vm: "vm-1" }, false],
+])("isDoubtful() after %s", (_what, task, kept, expected) => {
+  expect(isDoubtful({ ...(task && { task }) }, kept)).toBe(expected);
+});
+
+test("isDoubtDue() after half an hour", () => {
+  expect([isDoubtDue({}, NOW), isDoubtDue({ doubtAt: NOW - 1_799_999 }, NOW)]).toEqual([
+    false,
+    false,
+  ]);
+  expect(isDoubtDue({ doubtAt: NOW - 1_800_000 }, NOW)).toBe(true);
 });
