@@ -88,6 +88,7 @@ const LOOK_PERIOD_MS = 1_000;
 export class Hypervisor {
   readonly #options: HypervisorOptions;
   readonly #journal: Journaled[] = [];
+  readonly #listeners = new Set<(entry: Journaled) => void>();
   readonly faults: OperationFaults = new OperationFaults();
   /** Plans what happens at a moment: `moments.set("after", { method: "VM.clone", times: 1, onHit })`. */
   readonly moments: Moments = new Moments();
@@ -97,6 +98,11 @@ export class Hypervisor {
   constructor(options: HypervisorOptions) {
     this.#options = options;
     this.operationMs = options.operationMs;
+  }
+
+  /** Reports every call: when it is sent, and when the hypervisor has carried it out or refused it. */
+  watch(listener: (entry: Journaled) => void): void {
+    this.#listeners.add(listener);
   }
 
   /** Every call, in the order they were sent. */
@@ -125,6 +131,7 @@ export class Hypervisor {
     if (state.isCut(operation.poolId)) throw new SocketError();
     const entry: Journaled = { ...operation, atMs: this.#options.clock.now(), outcome: "sent" };
     this.#journal.push(entry);
+    this.#tell(entry);
     const work = this.#work(entry, effects);
     const wait = abortable(work, life);
     this.moments.reach("during", operation);
@@ -159,7 +166,13 @@ export class Hypervisor {
     } catch (error) {
       entry.outcome = "failed";
       throw error;
+    } finally {
+      this.#tell(entry);
     }
+  }
+
+  #tell(entry: Journaled): void {
+    for (const listener of this.#listeners) listener(entry);
   }
 
   /** Until the result has arrived. */

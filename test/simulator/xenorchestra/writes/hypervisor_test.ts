@@ -26,12 +26,15 @@ describe("Hypervisor.call()", () => {
   const outcomes = () => rig.cloud.hypervisor.journal.map(({ outcome }) => outcome);
 
   test("changes in parts of its time, and writes itself down", async () => {
+    const told: string[] = [];
+    rig.cloud.hypervisor.watch(({ outcome }) => told.push(outcome));
     rig.cloud.hypervisor.operationMs = 1_000;
     const called = call();
     await rig.clock.advance(500);
     expect([changed, outcomes()]).toEqual([["first"], ["sent"]]);
     await rig.clock.advance(500);
     expect([await called, changed, outcomes()]).toEqual(["done", ["first", "second"], ["done"]]);
+    expect(told).toEqual(["sent", "done"]);
   });
 
   test("changes nothing when it fails, and takes longer when it is told to", async () => {

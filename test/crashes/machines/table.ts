@@ -1,0 +1,149 @@
+/**
+ * Tells a story of machines once without a disturbance, and once for each one; the ends must be the same.
+ * @module
+ */
+import type { Moment } from "../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
+import type { Counted } from "../wire.ts";
+import { type Ledger, toLedger } from "./ledger.ts";
+import { type Mishap, Stage } from "./stage.ts";
+import type { Story } from "./stories.ts";
+
+/** What goes wrong, once. Numbers are from 1 on. */
+export type Cut =
+  /** Our process dies at its request of this number; `isForgetful`: Kubernetes loses the records, too. */
+  | {
+      readonly who: "landfall";
+      readonly at: number;
+      readonly when: "before" | "after";
+      readonly isForgetful?: boolean;
+    }
+  /** The answer to a change of this number is lost, comes never, or a proxy sent the request twice. */
+  | { readonly who: "reply"; readonly at: number; readonly when: Mishap }
+  /** The server dies at its call of this number; `isSlow`: the hypervisor works on for longer than it is away. */
+  | {
+      readonly who: "server";
+      readonly at: number;
+      readonly when: Moment;
+      readonly isSlow?: boolean;
+    }
+  /** The pool is lost at the call of this number. */
+  | { readonly who: "pool"; readonly at: number; readonly when: Moment; readonly forMs?: number }
+  /** The call of this number fails. */
+  | { readonly who: "call"; readonly at: number }
+  /** A proxy sends every request twice that changes something. */
+  | { readonly who: "proxy" };
+
+/** How a story ended. */
+export interface Ending {
+  /** Whether it came to rest. */
+  readonly isAtRest: boolean;
+  /** What it waited for at the end. */
+  readonly problems: readonly string[];
+  readonly left: Ledger;
+  /** Names of machines with a record. */
+  readonly records: readonly string[];
+  readonly violations: readonly string[];
+  /** Requests of our first process since the change. */
+  readonly requests: readonly Counted[];
+  /** Changes of the cloud since the change. */
+  readonly changes: number;
+  /** Methods of the calls since the change. */
+  readonly calls: readonly string[];
+  /** Whether what should go wrong did. */
+  readonly isCut: boolean;
+}
+
+const STEP_MS = 1_000;
+/** At rest for so long, it stays so. */
+const QUIET_MS = 40_000;
+/** Until the process looks for what a hypervisor finished late. */
+const DOUBT_MS = 1_900_000;
+/** Longer than the longest pause between two tries. */
+const PATIENCE_MS = 3_600_000;
+const EVERY_CHANGE = 200;
+const SLOW_MS = 60_000;
+
+/** Tells a story. */
+export async function tell(story: Story, cut?: Cut): Promise<Ending> {
+  await using stage = new Stage();
+  const wire = stage.start();
+  if (story.before !== undefined) {
+    story.before(stage);
+    await untilQuiet(stage);
+  }
+  const called = stage.cloud.hypervisor.journal.length;
+  let isHit = false;
+  const hit = (act: () => void) => (): void => {
+    isHit = true;
+    act();
+  };
+  wire.startCounting(cut?.who === "landfall" ? cut : undefined);
+  prepare(stage, cut, hit);
+  story.act(stage);
+  stage.operator.restsSinceMs = undefined;
+  const isSlow = cut?.who === "server" && cut.isSlow === true;
+  await untilQuiet(stage, () => wire.isCut, isSlow ? DOUBT_MS : QUIET_MS);
+  const requests = [...wire.counted];
+  if (wire.isCut) {
+    await stage.stop();
+    if (cut?.who === "landfall" && cut.isForgetful === true) stage.records.clear();
+    stage.start();
+    await untilQuiet(stage);
+  }
+  const changes = stage.changes;
+  const isLate = cut?.who === "reply" && changes >= cut.at;
+  return {
+    isAtRest: stage.operator.restsSinceMs !== undefined,
+    problems: stage.operator.problems,
+    left: toLedger(stage),
+    records: [...stage.records.keys()].toSorted(),
+    violations: stage.watcher.violations,
+    requests,
+    changes,
+    calls: stage.cloud.hypervisor.journal.slice(called).map(({ method }) => method),
+    isCut: isHit || isLate || wire.isCut || cut?.who === "proxy",
+  };
+}
+
+function prepare(stage: Stage, cut: Cut | undefined, hit: (act: () => void) => () => void): void {
+  stage.startCounting();
+  const { faults, moments } = stage.cloud.hypervisor;
+  if (cut?.who === "server" || cut?.who === "pool") {
+    const act = (): void => (cut.who === "server" ? stage.killServer() : stage.losePool(cut.forMs));
+    moments.set(cut.when, { skip: cut.at - 1, times: 1, onHit: hit(act) });
+  }
+  if (cut?.who === "server" && cut.isSlow === true) {
+    faults.set({ kind: "delay", ms: SLOW_MS }, { skip: cut.at - 1, times: 1 });
+  }
+  if (cut?.who === "call") {
+    const scope = { skip: cut.at - 1, times: 1, onHit: hit(() => undefined) };
+    faults.set({ kind: "fail", code: "INTERNAL_ERROR", params: ["no reason"] }, scope);
+  }
+  if (cut?.who === "reply") {
+    stage.watcher.isRepeating = cut.when === "repeated";
+    stage.startCounting(new Map([[cut.at, cut.when]]));
+  }
+  if (cut?.who === "proxy") {
+    stage.watcher.isRepeating = true;
+    const all = Array.from(
+      { length: EVERY_CHANGE },
+      (_, index) => [index + 1, "repeated"] as const,
+    );
+    stage.startCounting(new Map(all));
+  }
+}
+
+/** Lets time pass until the process has been at rest for a while, or is dead, or will never be. */
+async function untilQuiet(
+  stage: Stage,
+  isOver: () => boolean = () => false,
+  quietMs: number = QUIET_MS,
+): Promise<void> {
+  const { clock } = stage;
+  const endMs = clock.monotonic() + PATIENCE_MS;
+  while (!isOver() && clock.monotonic() < endMs) {
+    await clock.advance(STEP_MS);
+    const { restsSinceMs } = stage.operator;
+    if (restsSinceMs !== undefined && clock.monotonic() - restsSinceMs >= quietMs) return;
+  }
+}

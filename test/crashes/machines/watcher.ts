@@ -1,0 +1,119 @@
+/**
+ * Looks at every call of a hypervisor, and says what must never be.
+ * @module
+ */
+import type {
+  Collection,
+  XenOrchestra,
+  XoRecord,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import type { Journaled } from "../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
+
+/** Collections with things that belong to others. */
+const COLLECTIONS: readonly Collection[] = [
+  "pools",
+  "hosts",
+  "vms",
+  "vm-templates",
+  "vm-snapshots",
+  "vifs",
+  "vdis",
+  "vbds",
+  "srs",
+  "networks",
+];
+/** Lists of what is in something: they change with our own things. */
+const LISTS: Readonly<Partial<Record<Collection, readonly string[]>>> = {
+  srs: ["VDIs"],
+  networks: ["VIFs"],
+};
+const READY = "vino:ready=";
+
+/** The watcher. What it was created with belongs to others. */
+export class Watcher {
+  readonly #cloud: XenOrchestra;
+  readonly #foreign: ReadonlyMap<string, string>;
+  /** What was wrong, in the order it happened. */
+  readonly violations: string[] = [];
+  /** Whether several creations of one name are the fault of something between us and the server. */
+  isRepeating = false;
+
+  constructor(cloud: XenOrchestra) {
+    this.#cloud = cloud;
+    this.#foreign = this.#describeForeign();
+    cloud.hypervisor.watch((entry) => this.#look(entry));
+  }
+
+  /** Whether something belongs to others. */
+  isForeign(id: string): boolean {
+    return this.#foreign.has(id);
+  }
+
+  /** What of others has changed since the start. */
+  listTouched(): string[] {
+    const now = this.#describeForeign(this.#foreign);
+    return [...this.#foreign].filter(([id, text]) => now.get(id) !== text).map(([id]) => id);
+  }
+
+  #look(entry: Journaled): void {
+    const { method, id = "", name, outcome } = entry;
+    if (outcome === "sent") {
+      if (this.#foreign.has(id)) this.#say(`${method} touches ${id}, which belongs to others`);
+      if (method === "VM.start") this.#checkStart(id, name);
+      if (method === "VM.clone") this.#checkCreation(name);
+      return;
+    }
+    this.#checkTwins();
+  }
+
+  /** Only what is complete may start. */
+  #checkStart(id: string, name: string): void {
+    const tags = this.#cloud.state.all("vms").get(id)?.["tags"];
+    const isReady = Array.isArray(tags) && tags.some((tag) => String(tag).startsWith(READY));
+    if (!isReady) this.#say(`${name} starts without the tag of a complete machine`);
+  }
+
+  /** At most one creation of a name is under way. */
+  #checkCreation(name: string): void {
+    if (this.isRepeating) return;
+    const pending = [...this.#cloud.state.all("tasks").values()].filter(
+      ({ status, properties }) =>
+        status === "pending" && Object(properties).args?.name_label === name,
+    );
+    if (pending.length > 1) this.#say(`${name} is created ${pending.length} times at once`);
+  }
+
+  /** Of several machines with one name at most one can start. */
+  #checkTwins(): void {
+    const vms = [...this.#cloud.state.all("vms").values()].filter(({ id }) => !this.isForeign(id));
+    for (const [name, some] of Map.groupBy(vms, (vm) => String(vm["name_label"]))) {
+      const able = some.filter((vm) => canStart(vm));
+      if (able.length > 1) this.#say(`${able.length} machines with the name ${name} can start`);
+    }
+  }
+
+  #say(what: string): void {
+    if (this.violations.at(-1) !== what) this.violations.push(what);
+  }
+
+  #describeForeign(known?: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+    return new Map(
+      COLLECTIONS.flatMap((collection) =>
+        [...this.#cloud.state.all(collection).values()]
+          .filter(({ id }) => known === undefined || known.has(id))
+          .map((record) => [record.id, describe(collection, record)] as const),
+      ),
+    );
+  }
+}
+
+/** A machine that runs, or that a person or we would start. */
+function canStart({ tags, power_state: power }: XoRecord): boolean {
+  const isReady = Array.isArray(tags) && tags.some((tag) => String(tag).startsWith(READY));
+  return isReady || power !== "Halted";
+}
+
+function describe(collection: Collection, record: XoRecord): string {
+  const lists = LISTS[collection] ?? [];
+  return JSON.stringify(Object.entries(record).filter(([key]) => !lists.includes(key)));
+}
