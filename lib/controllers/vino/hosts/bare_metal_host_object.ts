@@ -10,6 +10,7 @@ import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
 import type { MachinePowerState } from "../../../cloud/capabilities/machine_power.ts";
 import { BARE_METAL_HOSTS } from "../../../kube/kinds/bare_metal_host.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
+import type { GuestInterface } from "../guest/types.ts";
 import { toCredentialsName, toNetworkDataName } from "./names.ts";
 import type { HostPatch } from "./plan.ts";
 import type { HostBmc, WantedHost } from "./types.ts";
@@ -140,12 +141,7 @@ function toHardwareDetails({
   return {
     systemVendor: { manufacturer: "Xen", productName: "HVM domU", serialNumber: machineId },
     ramMebibytes: Math.floor(hardware.memoryBytes / MEBIBYTE),
-    nics: interfaces.map(({ name, mac, addresses: [first] }) => ({
-      name,
-      mac,
-      ...(first && { ip: first.ip }),
-      pxe: mac === bootMac,
-    })),
+    nics: interfaces.flatMap((one) => toNics(one, bootMac)),
     storage: hardware.disks.map(({ sizeBytes }, at) => ({
       name: at === 0 && rootDeviceName !== undefined ? rootDeviceName : toDeviceName(at),
       rotational: false,
@@ -154,6 +150,12 @@ function toHardwareDetails({
     cpu: { arch: "x86_64", count: hardware.cpus },
     hostname: name,
   };
+}
+
+/** metal3 has one entry for each address of an interface. */
+function toNics({ name, mac, addresses }: GuestInterface, bootMac: string | undefined): object[] {
+  const nic = { name, mac, pxe: mac === bootMac };
+  return addresses.length === 0 ? [nic] : addresses.map(({ ip }) => ({ ...nic, ip }));
 }
 
 /** As the driver of Xen names disks. A machine has at most 16. */

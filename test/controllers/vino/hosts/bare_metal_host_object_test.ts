@@ -58,6 +58,22 @@ describe("toBareMetalHost()", () => {
     });
   });
 
+  test("tells metal3 every address of an interface, and that some have none", () => {
+    const [first] = toWanted().interfaces;
+    if (first === undefined) throw new Error("no interface");
+    const six = { ip: "2001:db8::1", prefixLength: 64 };
+    const interfaces = [
+      { ...first, addresses: [...first.addresses, six] },
+      { ...first, name: "eth1", mac: "02:00:00:00:00:01", addresses: [] },
+    ];
+    const { nics } = JSON.parse(toParts({ interfaces }).annotations[DETAILS] ?? "");
+    expect(nics).toEqual([
+      { name: "eth0", mac: "02:00:00:00:00:00", pxe: true, ip: "192.0.2.10" },
+      { name: "eth0", mac: "02:00:00:00:00:00", pxe: true, ip: "2001:db8::1" },
+      { name: "eth1", mac: "02:00:00:00:00:01", pxe: false },
+    ]);
+  });
+
   type Case = readonly [
     what: string,
     host: Partial<WantedHost>,

@@ -225,6 +225,7 @@ export class HostPublisher {
     // What follows destroys the machine: that the view shows no host is no proof.
     const host = isProven ? shown : await this.#writer.readForProof(owner, name, signal);
     const plan = isProven ? first : planRemoval(name, host && toHostFacts(host), surroundings);
+    if (plan.state === "Gone") this.#writer.forget(toKey({ metadata: { ...owner, name } }));
     const isDue = plan.change !== undefined && host !== undefined;
     if (!isDue || this.#writer.isOutdated(host)) return toOutcome(plan);
     return pass.toOutcome(plan, await this.#delete(host, pass, signal));
