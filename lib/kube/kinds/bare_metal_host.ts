@@ -44,6 +44,8 @@ export interface BareMetalHost extends KubeObject {
 export const PAUSED = "baremetalhost.metal3.io/paused";
 /** Annotation of Cluster API: nothing may change the object, for example while it is moved. */
 export const CLUSTER_API_PAUSED = "cluster.x-k8s.io/paused";
+/** Annotation: `clusterctl move` deletes the object here a moment later, because another cluster has it now. */
+export const LEAVES_CLUSTER = "clusterctl.cluster.x-k8s.io/delete-for-move";
 /** Annotation: the operator does not manage the host. */
 export const DETACHED = "baremetalhost.metal3.io/detached";
 /** Annotations of Cluster API: a machine on the host failed. The second is the old form. */
@@ -59,6 +61,7 @@ export const VINO_UID: string = `${OWN_PREFIX}vino-uid`;
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   PAUSED,
   CLUSTER_API_PAUSED,
+  LEAVES_CLUSTER,
   DETACHED,
   ...UNHEALTHY,
   REBOOT,

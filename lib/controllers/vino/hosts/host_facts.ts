@@ -5,6 +5,7 @@
 import {
   type BareMetalHost,
   CLUSTER_API_PAUSED,
+  LEAVES_CLUSTER,
   PAUSED,
   VINO_UID,
 } from "../../../kube/kinds/bare_metal_host.ts";
@@ -63,7 +64,7 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
 
 /** Whether a user or another program asks that nothing changes the host. */
 export function isPaused({ metadata: { annotations = {} } }: BareMetalHost): boolean {
-  return PAUSED in annotations || CLUSTER_API_PAUSED in annotations;
+  return [PAUSED, CLUSTER_API_PAUSED, LEAVES_CLUSTER].some((key) => key in annotations);
 }
 
 /**

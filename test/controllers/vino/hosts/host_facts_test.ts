@@ -76,6 +76,7 @@ describe("toHostFacts()", () => {
 test.each([
   ["baremetalhost.metal3.io/paused", true],
   ["cluster.x-k8s.io/paused", true],
+  ["clusterctl.cluster.x-k8s.io/delete-for-move", true],
   ["example.org/paused", false],
 ])("isPaused() of a host with the annotation %s is %p", (key, expected) => {
   expect(isPaused(toHost({ name: "h", annotations: { [key]: "" } }))).toBe(expected);

@@ -291,6 +291,16 @@ describe("publish() and paused hosts", () => {
     expect(rig.host(HOST)?.metadata["labels"]).toHaveProperty("tier", "gold");
   });
 
+  test("knows a move of a host that was not paused before: clusterctl marks what it deletes", async () => {
+    const hosts = [toWanted()];
+    await rig.publishAll({ hosts });
+    const annotations = { "clusterctl.cluster.x-k8s.io/delete-for-move": "" };
+    rig.edit(HOST, { metadata: { annotations } });
+    rig.remove(HOST);
+    expect((await rig.publish({ hosts })).states).toEqual([`${HOST} Moved`]);
+    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Moved`]);
+  });
+
   test("does not make a host again that was moved to another cluster, also after a restart", async () => {
     const hosts = [toWanted()];
     await rig.publishAll({ hosts });
