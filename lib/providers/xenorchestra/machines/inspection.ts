@@ -4,7 +4,7 @@
  */
 import type { Finding } from "../../../cloud/inspection.ts";
 import { CloudError } from "../../../cloud/errors.ts";
-import { formatPrivilege, PRIVILEGES } from "./privileges.ts";
+import { formatPrivilege, listLacking, PRIVILEGES } from "./privileges.ts";
 import type { MachinesApi } from "./wire/machines_api.ts";
 import type { MachineCollections } from "./wire/schemas.ts";
 
@@ -66,21 +66,24 @@ async function inspectRights(api: MachinesApi, signal: AbortSignal): Promise<Fin
     const advice = "half-made VMs of an interrupted creation must be deleted by hand";
     return [{ level: "warning", code, message, advice }];
   }
-  const needed = PRIVILEGES.map(formatPrivilege);
   const rights = await api.readRights(userId, signal);
   if (rights === "unknown") {
     const message = "Machines: Landfall cannot find out which rights the user has";
-    const advice = `make sure that it has these privileges: ${needed.join(", ")}`;
+    const needed = PRIVILEGES.map(formatPrivilege).join(", ");
+    const advice = `make sure that it has these privileges: ${needed}`;
     return [{ level: "warning", code, message, advice }];
   }
   if (rights === "all")
     return [{ level: "ok", code, message: "Machines: the user may do everything" }];
-  const missing = needed.filter((one) => !rights.has(one));
+  const missing = listLacking(rights);
   if (missing.length === 0) {
     return [
       { level: "ok", code, message: "Machines: the user has all privileges that are needed" },
     ];
   }
-  const message = `Machines: the user lacks the privileges ${missing.join(", ")}`;
-  return [{ level: "failure", code, message, advice: "add them to the role of the user" }];
+  return missing.map((one) => {
+    const message = `Machines: the user lacks the privilege ${formatPrivilege(one)}, to ${one.purpose}`;
+    const advice = `add it to the role of the user: deploy/xenorchestra/vino-role.json has it`;
+    return { level: "failure", code, message, advice };
+  });
 }

@@ -100,6 +100,20 @@ export function formatPrivilege({ resource, action }: Privilege): string {
   return `${resource} ${action}`;
 }
 
+/**
+ * Lists the privileges of the role that a user lacks.
+ *
+ * @param has What the user has, as {@linkcode formatPrivilege} formats it. A wider one counts: `sr import` for
+ * `sr import:vdi`
+ */
+export function listLacking(has: ReadonlySet<string>): readonly RolePrivilege[] {
+  return PRIVILEGES.filter((one) => {
+    const needed = formatPrivilege(one);
+    const wider = needed.slice(0, Math.max(0, needed.lastIndexOf(":")));
+    return !has.has(needed) && !has.has(wider);
+  });
+}
+
 /** The role, as administrators apply it. */
 export const MACHINES_ROLE: CloudRole = {
   file: "vino-role.json",

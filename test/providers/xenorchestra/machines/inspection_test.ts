@@ -55,5 +55,7 @@ test("inspectMachines() names the privilege that is missing", async () => {
     readRights: async () => less,
   } as unknown as MachinesApi;
   const findings = await inspectMachines(api, signal);
-  expect(findings.at(-1)?.message).toBe("Machines: the user lacks the privileges vif create");
+  expect(findings.at(-1)?.message).toBe(
+    "Machines: the user lacks the privilege vif create, to connect VMs to networks",
+  );
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   findPrivilege,
   formatPrivilege,
+  listLacking,
   MACHINES_ROLE,
   PRIVILEGES,
   USER_ID,
@@ -39,6 +40,19 @@ test.each([
 ])("findPrivilege() finds %p for %j", (expected, missing) => {
   const found = findPrivilege(missing);
   expect(found && formatPrivilege(found)).toBe(expected);
+});
+
+const ALL = PRIVILEGES.map(formatPrivilege);
+const without = (name: string): string[] => ALL.filter((one) => one !== name);
+
+test.each<[what: string, has: readonly string[], lacks: readonly string[]]>([
+  ["nothing of a user with all", ALL, []],
+  ["everything of a user with none", [], ALL],
+  ["the one that is missing", without("vif create"), ["vif create"]],
+  ["nothing if a wider one is there", [...without("sr import:vdi"), "sr import"], []],
+  ["one if only a finer one is there", [...without("vm update"), "vm update:tags"], ["vm update"]],
+])("listLacking() lists %s", (_what, has, lacks) => {
+  expect(listLacking(new Set(has)).map(formatPrivilege)).toEqual([...lacks]);
 });
 
 test("MACHINES_ROLE has the privileges as Xen Orchestra takes them, without their purposes", () => {
