@@ -2,7 +2,8 @@
  * Vinos that need addresses, for tests.
  * @module
  */
-import type { AddressFacts, AddressWish } from "../../../lib/controllers/vino/addresses/ipam.ts";
+import type { AddressWish } from "../../../lib/controllers/vino/addresses/ipam.ts";
+import type { PoolFacts } from "../../../lib/controllers/vino/addresses/pool_set.ts";
 import type { VinoNetwork } from "../../../lib/controllers/vino/resource/vino.ts";
 
 /** A network with fifteen static addresses, as the sample of the original operator has it. */
@@ -40,8 +41,8 @@ export function toWish(networks: readonly VinoNetwork[], machines: readonly stri
 /** Facts in which only this Vino exists. */
 export function toFacts(
   { owner, networks }: AddressWish,
-  facts: Partial<AddressFacts> = {},
-): AddressFacts {
+  facts: Partial<PoolFacts> = {},
+): PoolFacts {
   const vino = `${owner.namespace}/${owner.name}`;
   return { pools: new Map(), networks: networks.map((network) => ({ vino, network })), ...facts };
 }

@@ -6,13 +6,14 @@
  * @module
  */
 import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
+import { overlaps, parseCidr } from "../../../core/net/ip.ts";
 import type { IpPoolSpec } from "../resource/ip_pool.ts";
 import type { VinoInterface, VinoNetwork } from "../resource/vino.ts";
 import { toMac } from "./macs.ts";
 import { listNotices } from "./notices.ts";
 import { formatOwner } from "./owners.ts";
-import { type PoolFacts, type Pools, PoolSet } from "./pool_set.ts";
-import { type AddressProblem, toExhausted, toFull, toMoved, toNoMac } from "./problems.ts";
+import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pool_set.ts";
+import { type AddressProblem, toExhausted, toFull, toMoved, toNoMac, toTaken } from "./problems.ts";
 import { toPrefixLength } from "./subnets.ts";
 
 /** A machine that needs addresses. */
@@ -27,15 +28,6 @@ export interface AddressWish {
   /** The networks of the Vino. They are among those of the facts, too. */
   readonly networks: readonly VinoNetwork[];
   readonly machines: readonly MachineWish[];
-}
-
-/** What is known. */
-export interface AddressFacts extends PoolFacts {
-  /**
-   * MAC addresses of interfaces without a static address, which no pool lists: of all Vinos, in lower case, by the text
-   * of {@linkcode formatOwner}. They stay as long as they are here. @default {none}
-   */
-  readonly otherMacs?: ReadonlyMap<string, string>;
 }
 
 /** What an interface has. */
@@ -63,7 +55,7 @@ export interface AddressPlan {
 }
 
 /** Plans the addresses of machines. Their order does not matter. */
-export function planAddresses(wish: AddressWish, facts: AddressFacts): AddressPlan {
+export function planAddresses(wish: AddressWish, facts: PoolFacts): AddressPlan {
   const giver = new Giver(wish, facts);
   const machines = new Map<string, readonly InterfaceAddresses[]>();
   const problems = new Map<string, AddressProblem>();
@@ -98,17 +90,17 @@ class Giver {
   readonly pools: PoolSet;
   readonly #uid: string;
   readonly #networks: ReadonlyMap<string, VinoNetwork>;
-  readonly #others: ReadonlyMap<string, string>;
-  readonly #otherMacs: ReadonlySet<string>;
-  readonly #newMacs = new Set<string>();
+  readonly #known: NonNullable<PoolFacts["known"]>;
+  /** Those of machines, and those that were given now. */
+  readonly #macs: Set<string>;
 
-  constructor({ owner, networks }: AddressWish, facts: AddressFacts) {
+  constructor({ owner, networks }: AddressWish, facts: PoolFacts) {
     this.vino = `${owner.namespace}/${owner.name}`;
     this.pools = new PoolSet(facts);
     this.#uid = owner.uid;
     this.#networks = new Map(networks.map((network) => [network.name, network]));
-    this.#others = facts.otherMacs ?? new Map();
-    this.#otherMacs = new Set(this.#others.values());
+    this.#known = facts.known ?? new Map();
+    this.#macs = new Set(this.#known.values().map(({ mac }) => mac));
   }
 
   /** Gives a machine all that it needs, or nothing. */
@@ -140,34 +132,53 @@ class Giver {
     const base = { name, network: network.name };
     if (source !== undefined && held !== undefined) {
       const { subnet } = source.pool;
-      if (held.subnet !== subnet.text) return toMoved(network, held);
-      const { ip, mac } = held;
-      return { ...base, mac, ip, prefixLength: toPrefixLength(subnet) };
+      if (held.subnet !== subnet.text) return toMoved(network, held.ip);
+      return { ...base, mac: held.mac, ip: held.ip, prefixLength: toPrefixLength(subnet) };
     }
-    const mac = held?.mac ?? this.#toMac(network, machine, name, owner);
+    const mac = held?.mac ?? this.#toMac(network, { machine, name, owner });
     if (mac === undefined) return toNoMac(network);
-    if (!this.#newMacs.has(mac)) {
-      this.#newMacs.add(mac);
-      undo.push(() => void this.#newMacs.delete(mac));
+    if (!this.#macs.has(mac)) {
+      this.#macs.add(mac);
+      undo.push(() => void this.#macs.delete(mac));
     }
     if (source === undefined) return { ...base, mac };
     const { draft, subnet } = source.pool;
-    if (!draft.hasRoomFor(owner)) return toFull(network);
-    const ip = draft.take(source.span, { owner, mac });
-    if (ip === undefined) return toExhausted(network);
+    const ip = this.#take(network, source, { owner, mac });
+    if (typeof ip !== "string") return ip;
     undo.push(() => draft.putBack(ip));
     return { ...base, mac, ip, prefixLength: toPrefixLength(subnet) };
   }
 
-  #toMac(network: VinoNetwork, machine: string, name: string, owner: string): string | undefined {
-    const known = this.#others.get(owner);
+  /** Takes the address that the machine has, or a free one. */
+  #take(
+    network: VinoNetwork,
+    { pool: { draft, subnet }, span }: NetworkPool,
+    to: { readonly owner: string; readonly mac: string },
+  ): string | AddressProblem {
+    if (!draft.hasRoomFor(to.owner)) return toFull(network);
+    const { ip } = this.#known.get(to.owner) ?? {};
+    if (ip === undefined) return draft.take(span, to) ?? toExhausted(network);
+    const known = parseCidr(ip);
+    if (known === undefined || !overlaps(known, subnet.block)) return toMoved(network, ip);
+    const other = draft.findOwner(known.first);
+    return other === undefined ? draft.keep(known.first, to) : toTaken(network, ip, other);
+  }
+
+  #toMac(
+    network: VinoNetwork,
+    {
+      machine,
+      name,
+      owner,
+    }: { readonly machine: string; readonly name: string; readonly owner: string },
+  ): string | undefined {
+    const known = this.#known.get(owner)?.mac;
     // The owner has none in a pool: if a pool has it, it is that of another one.
     if (known !== undefined && !this.pools.hasMac(known)) return known;
     const { macPrefix: prefix } = network;
     const taken = {
-      has: (mac: string) =>
-        this.#newMacs.has(mac) || this.#otherMacs.has(mac) || this.pools.hasMac(mac),
-      size: this.#newMacs.size + this.#otherMacs.size + this.pools.countMacs(),
+      has: (mac: string) => this.#macs.has(mac) || this.pools.hasMac(mac),
+      size: this.#macs.size + this.pools.countMacs(),
     };
     const options = { taken, ...(prefix !== undefined && { prefix }) };
     return toMac({ uid: this.#uid, machine, interface: name }, options);

@@ -10,6 +10,8 @@ import type { Span } from "./subnets.ts";
 /** How many characters of JSON the allocations of a pool may have: etcd refuses objects of 1.5 MiB. */
 export const POOL_LENGTH_MAX = 1_200_000;
 
+const NONE: ReadonlySet<bigint> = new Set();
+
 /**
  * A draft of a pool.
  *
@@ -18,16 +20,25 @@ export const POOL_LENGTH_MAX = 1_200_000;
  */
 export class PoolDraft {
   readonly #index: PoolIndex;
-  /** What no machine may get. */
   readonly #reserved: ReadonlyMap<bigint, unknown>;
+  readonly #known: () => ReadonlySet<bigint>;
   readonly #added = new Map<bigint, AllocatedIp>();
   /** By the beginning of a span: no address of it before this one is free. */
   readonly #cursors = new Map<bigint, bigint>();
   #length: number;
 
-  constructor(index: PoolIndex, reserved: ReadonlyMap<bigint, unknown>) {
+  /**
+   * @param reserved What no machine may get
+   * @param known What machines have, although the pool does not list it. Asked when it is needed
+   */
+  constructor(
+    index: PoolIndex,
+    reserved: ReadonlyMap<bigint, unknown>,
+    known: () => ReadonlySet<bigint> = () => NONE,
+  ) {
     this.#index = index;
     this.#reserved = reserved;
+    this.#known = known;
     this.#length = index.length;
   }
 
@@ -49,10 +60,21 @@ export class PoolDraft {
   ): string | undefined {
     const address = this.#findFree(span);
     if (address === undefined) return undefined;
-    const ip = formatIp(this.#index.subnet?.block.family ?? 4, address);
-    this.#added.set(address, { ip, mac, allocatedTo: owner });
-    this.#length += owner.length + ENTRY_LENGTH;
-    return ip;
+    return this.#add(address, { owner, mac });
+  }
+
+  /** Who has an address. @returns The text of the owner, `undefined` if there is none */
+  findOwner(address: bigint): string | undefined {
+    const added = this.#added.get(address);
+    if (added !== undefined) return added.allocatedTo;
+    if (!this.#index.taken.has(address)) return undefined;
+    const all = this.#index.byOwner.values();
+    return all.find((one) => one.address === address)?.source.allocatedTo;
+  }
+
+  /** Gives an address that has no owner to the owner whose machine has it already. */
+  keep(address: bigint, to: { readonly owner: string; readonly mac: string }): string {
+    return this.#add(address, to);
   }
 
   /** Takes back an address that {@linkcode PoolDraft.take} gave. */
@@ -74,13 +96,24 @@ export class PoolDraft {
     return { ...spec, allocatedIPs: [...(spec.allocatedIPs ?? []), ...this.#added.values()] };
   }
 
+  #add(address: bigint, { owner, mac }: { readonly owner: string; readonly mac: string }): string {
+    const ip = formatIp(this.#index.subnet?.block.family ?? 4, address);
+    this.#added.set(address, { ip, mac, allocatedTo: owner });
+    this.#length += owner.length + ENTRY_LENGTH;
+    return ip;
+  }
+
+  #isOut(address: bigint): boolean {
+    return this.#added.has(address) || this.#reserved.has(address) || this.#known().has(address);
+  }
+
   #findFree({ first, last }: Span): bigint | undefined {
     const { taken, blocked } = this.#index;
     let at = this.#cursors.get(first) ?? first;
     while (at <= last) {
       const block = findSpanWith(blocked, at);
       if (block !== undefined) at = block.last + 1n;
-      else if (taken.has(at) || this.#added.has(at) || this.#reserved.has(at)) at += 1n;
+      else if (taken.has(at) || this.#isOut(at)) at += 1n;
       else break;
     }
     this.#cursors.set(first, at);

@@ -2,7 +2,7 @@
  * The IPPools from which the networks of one Vino give addresses. Pure, except for its drafts.
  * @module
  */
-import { overlaps } from "../../../core/net/ip.ts";
+import { overlaps, parseCidr } from "../../../core/net/ip.ts";
 import type { IpPoolSpec } from "../resource/ip_pool.ts";
 import type { VinoNetwork } from "../resource/vino.ts";
 import { PoolDraft } from "./pool_draft.ts";
@@ -39,6 +39,19 @@ export interface PoolFacts {
   readonly networks: readonly OwnedNetwork[];
   /** Remembers what it read of pools: pass the same ones each time. @default {new ones} */
   readonly indexes?: PoolIndexes;
+  /**
+   * What interfaces of machines of all Vinos have, by the text of their owner, for what no pool lists: MAC addresses of
+   * those that get their addresses from a DHCP server, and all of them in case that a user deletes a pool. They stay as
+   * long as they are here. @default {none}
+   */
+  readonly known?: ReadonlyMap<string, KnownInterface>;
+}
+
+/** What the interface of a machine has. */
+export interface KnownInterface {
+  /** In lower case. */
+  readonly mac: string;
+  readonly ip?: string;
 }
 
 /** What an owner has in any pool. */
@@ -76,6 +89,7 @@ export class PoolSet {
   readonly #facts: PoolFacts;
   readonly #indexes: ReadonlyMap<string, PoolIndex>;
   readonly #open = new Map<string, OpenPool>();
+  #known: ReadonlySet<bigint> | undefined;
 
   constructor(facts: PoolFacts) {
     this.#facts = facts;
@@ -118,7 +132,7 @@ export class PoolSet {
     if (problem !== undefined) return problem;
     const index = before ?? toIndex(toNewPool(network, subnet));
     const reserved = listReserved(subnet, this.#facts.networks);
-    const draft = new PoolDraft(index, reserved);
+    const draft = new PoolDraft(index, reserved, () => this.#listKnown());
     const pool = { name, subnet, index, isNew: before === undefined, reserved, draft };
     this.#open.set(subnet.text, pool);
     return { pool, span };
@@ -141,6 +155,14 @@ export class PoolSet {
       if (spec !== index.spec || ranges !== before) changed.set(name, { ...spec, ranges });
     }
     return changed;
+  }
+
+  /** The addresses that machines have. */
+  #listKnown(): ReadonlySet<bigint> {
+    this.#known ??= new Set(
+      [...(this.#facts.known?.values() ?? [])].flatMap(({ ip = "" }) => parseCidr(ip)?.first ?? []),
+    );
+    return this.#known;
   }
 
   #listNames({ text }: Subnet): string[] {

@@ -68,12 +68,15 @@ export function toDamaged(network: VinoNetwork, pool: string, why: string): Addr
 }
 
 /** The machine has an address elsewhere. */
-export function toMoved(
-  network: VinoNetwork,
-  held: { readonly ip: string; readonly subnet: string },
-): AddressProblem {
-  const what = `is now ${network.subnet}, but the machine has ${held.ip} in ${held.subnet}`;
+export function toMoved(network: VinoNetwork, ip: string): AddressProblem {
+  const what = `is now ${network.subnet}, but the machine has ${ip}`;
   return toProblem(network, `${what}; set the subnet back, or remove the machine`);
+}
+
+/** The machine has an address that the pool lists for another one. */
+export function toTaken(network: VinoNetwork, ip: string, owner: string): AddressProblem {
+  const what = `lists ${ip} in its IPPool for ${owner}, but this machine has it`;
+  return toProblem(network, `${what}; correct the IPPool, or remove one of the machines`);
 }
 
 /** Machines have addresses that the network does not give out any more. */

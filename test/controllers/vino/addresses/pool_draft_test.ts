@@ -49,3 +49,31 @@ test("PoolDraft has no room for more than etcd accepts", () => {
   const smaller = toIndex({ ...SPEC, allocatedIPs: allocatedIPs.slice(1) });
   expect(new PoolDraft(smaller, new Map()).hasRoomFor("a")).toBe(true);
 });
+
+test("PoolDraft looks at each address in use once, however many it gives", () => {
+  const count = 8000;
+  const allocatedIPs = Array.from({ length: count / 2 }, (_, at) => ({
+    ip: `2001:db8::${(2 * at).toString(16)}`,
+    mac: "02:00:00:00:00:01",
+    allocatedTo: `${at}`,
+  }));
+  const half = { start: "2001:db8::8000:0", stop: "2001:db8:0:0:7fff::", allocatedTo: "x" };
+  const index = toIndex({ subnet: "2001:db8::/64", allocatedIPs, allocatedRanges: [half] });
+  let looks = 0;
+  const has = (address: bigint): boolean => {
+    looks += 1;
+    return index.taken.has(address);
+  };
+  const taken: ReadonlySet<bigint> = Object.assign(new Set(index.taken), { has });
+  const draft = new PoolDraft({ ...index, taken }, new Map());
+  const last = (1n << 64n) - 1n + (index.subnet?.block.first ?? 0n);
+  const span = { first: index.subnet?.block.first ?? 0n, last };
+  const mac = "02:00:00:00:00:02";
+  for (let at = 0; at < count; at += 1) draft.take(span, { owner: `y${at}`, mac });
+  // The last ones are beyond all that is in use.
+  expect(looks).toBeLessThan(2.5 * count);
+  const far = { first: span.first + 0x8000_0000n, last };
+  looks = 0;
+  expect(draft.take(far, { owner: "z", mac })).toBe("2001:db8::7fff:0:0:1");
+  expect(looks).toBe(1);
+});

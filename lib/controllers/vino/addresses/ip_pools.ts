@@ -1,0 +1,158 @@
+/**
+ * Gives machines addresses from IPPools in Kubernetes, and takes them back.
+ * @module
+ */
+import { toBackoffMs } from "../../../core/backoff.ts";
+import { type Clock, startDeadline } from "../../../core/clock.ts";
+import { Limiter } from "../../../core/limiter.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
+import type { StoreReader } from "../../../kube/cache/store.ts";
+import { IP_POOLS, type IpPool, type IpPoolSpec } from "../resource/ip_pool.ts";
+import { type AddressPlan, type AddressWish, planAddresses, releaseAddresses } from "./ipam.ts";
+import { type AddressOwner, parseOwner } from "./owners.ts";
+import { PoolIndexes } from "./pool_index.ts";
+import { PoolMemory } from "./pool_memory.ts";
+import type { PoolFacts, Pools } from "./pool_set.ts";
+
+/** What {@linkcode IpPools} need. */
+export interface IpPoolsOptions {
+  /** Fenced: two processes that both lead may give two machines one MAC address. */
+  readonly client: Pick<KubeClient, "list" | "create" | "patch">;
+  readonly clock: Clock;
+  /** The one namespace with all pools: Vinos of all namespaces share them. */
+  readonly namespace: string;
+  /** Says when pools change. What it holds is not used. */
+  readonly store: Pick<StoreReader<IpPool>, "subscribe">;
+}
+
+/** Who has what. The pools are written. */
+export type GivenAddresses = Omit<AddressPlan, "changed">;
+
+/** Conflicts with other writers before giving up. */
+const TRIES_MAX = 10;
+const PAUSE = { baseMs: 50, capMs: 1_000 } as const;
+/** Of a call, with waiting for others. */
+const DEADLINE_MS = 60_000;
+
+/**
+ * The pools. Every method throws {@linkcode KubeError} if Kubernetes refuses, or a `TimeoutError` after a minute.
+ *
+ * Guarantees: nothing is said to have an address before Kubernetes has stored that; an address of a pool never has two
+ * owners, also when other processes write at the same time; without a change there is no request.
+ */
+export class IpPools {
+  readonly #options: IpPoolsOptions;
+  readonly #memory: PoolMemory;
+  readonly #indexes = new PoolIndexes();
+  /** One call at a time, because MAC addresses are unique in all pools. */
+  readonly #turns = new Limiter(1);
+
+  constructor(options: IpPoolsOptions) {
+    this.#options = options;
+    this.#memory = new PoolMemory(options);
+  }
+
+  /** Gives addresses to the machines of a Vino: one write for each pool that changes. */
+  allocate(
+    wish: AddressWish,
+    facts: Pick<PoolFacts, "networks" | "known">,
+    signal: AbortSignal,
+  ): Promise<GivenAddresses> {
+    return this.#change((pools) => {
+      const { damaged } = this.#memory;
+      const plan = planAddresses(wish, { ...facts, pools, damaged, indexes: this.#indexes });
+      return { changed: plan.changed, result: plan };
+    }, signal);
+  }
+
+  /**
+   * Takes back the addresses of machines that are proven gone.
+   *
+   * @param isGone Whether the machine of this owner is proven gone. Not called for owners of other programs
+   * @returns Who had an address
+   */
+  release(
+    isGone: (owner: AddressOwner) => boolean,
+    signal: AbortSignal,
+  ): Promise<readonly AddressOwner[]> {
+    return this.#change((pools) => {
+      const released: AddressOwner[] = [];
+      const changed = releaseAddresses(pools, (text) => {
+        const owner = parseOwner(text);
+        if (owner === undefined || !isGone(owner)) return false;
+        released.push(owner);
+        return true;
+      });
+      return { changed, result: released };
+    }, signal);
+  }
+
+  /** Who has an address. A machine is named once for each of its interfaces. */
+  listOwners(signal: AbortSignal): Promise<readonly AddressOwner[]> {
+    return this.#change((pools) => {
+      const all = [...pools.values()].flatMap(({ allocatedIPs = [] }) => allocatedIPs);
+      const result = all.flatMap(({ allocatedTo }) => parseOwner(allocatedTo) ?? []);
+      return { changed: new Map(), result };
+    }, signal);
+  }
+
+  /** Ends the subscription to the store. */
+  close(): void {
+    this.#memory.close();
+  }
+
+  /** Plans and writes, until what was planned is stored. */
+  async #change<R>(
+    plan: (pools: Pools) => { readonly changed: Pools; readonly result: R },
+    signal: AbortSignal,
+  ): Promise<R> {
+    const { clock } = this.#options;
+    using deadline = startDeadline(signal, DEADLINE_MS, clock);
+    return await this.#turns.run(async () => {
+      for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+        await clock.sleep(toBackoffMs(tries, PAUSE), deadline.signal);
+        await this.#memory.refresh(deadline.signal);
+        const { changed, result } = plan(this.#memory.pools);
+        if (await this.#writeAll(changed, deadline.signal)) return result;
+      }
+      throw new KubeError(
+        "conflict",
+        "Cannot change IPPools: other programs change them all the time",
+      );
+    }, deadline.signal);
+  }
+
+  /** @returns Whether all is written. If not, the pools are not as the plan saw them */
+  async #writeAll(changed: Pools, signal: AbortSignal): Promise<boolean> {
+    for (const [name, spec] of changed) {
+      try {
+        this.#memory.note(await this.#write(name, spec, signal));
+      } catch (error) {
+        const isNew = this.#memory.findVersion(name) === undefined;
+        // Also after an error of another kind: the write may have been carried out.
+        this.#memory.doubt();
+        const isOvertaken =
+          isKubeError(error, isNew ? "alreadyExists" : "conflict") ||
+          (!isNew && isKubeError(error, "notFound"));
+        if (!isOvertaken) throw error;
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #write(name: string, spec: IpPoolSpec, signal: AbortSignal): Promise<IpPool> {
+    const { client, namespace } = this.#options;
+    const resourceVersion = this.#memory.findVersion(name);
+    if (resourceVersion === undefined) {
+      const { apiVersion, kind } = IP_POOLS;
+      const body = { apiVersion, kind, metadata: { name, namespace }, spec };
+      return client.create(IP_POOLS, { namespace }, body, signal);
+    }
+    // Other fields stay, also those that this version does not know.
+    const { ranges, allocatedIPs = [] } = spec;
+    const body = { metadata: { resourceVersion }, spec: { ranges, allocatedIPs } };
+    return client.patch(IP_POOLS, { namespace, name }, { type: "merge", body }, signal);
+  }
+}

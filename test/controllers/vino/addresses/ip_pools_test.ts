@@ -1,0 +1,291 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { GivenAddresses } from "../../../../lib/controllers/vino/addresses/ip_pools.ts";
+import type { AddressWish } from "../../../../lib/controllers/vino/addresses/ipam.ts";
+import type { IpPoolSpec } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
+import { isTimeout, systemClock } from "../../../../lib/core/clock.ts";
+import { isKubeError } from "../../../../lib/kube/api/errors.ts";
+import { until } from "../../../support/nodes/rig.ts";
+import {
+  MANAGEMENT,
+  STORAGE,
+  toFacts,
+  toNames,
+  toWish,
+} from "../../../support/vino/address_wishes.ts";
+import {
+  type PoolProcess,
+  type PoolRig,
+  POOL_NAMESPACE,
+  startPools,
+} from "../../../support/vino/pool_rig.ts";
+
+const { signal } = new AbortController();
+const MANAGEMENT_POOL = "ippool-192-168-0-0-20";
+const STORAGE_POOL = "ippool-2001-db8-0-1---64";
+
+let rig: PoolRig;
+let process: PoolProcess;
+beforeEach(async () => {
+  rig = await startPools();
+  process = await rig.start();
+  rig.takeRequests();
+});
+afterEach(async () => {
+  await process[Symbol.asyncDispose]();
+  await rig[Symbol.asyncDispose]();
+});
+
+function allocate(wish: AddressWish, { pools }: PoolProcess = process): Promise<GivenAddresses> {
+  return pools.allocate(wish, toFacts(wish), signal);
+}
+
+function listIps({ machines }: GivenAddresses): (string | undefined)[] {
+  return [...machines.values()].flatMap((all) => all.map(({ ip }) => ip));
+}
+
+/** Waits until the watch has reported everything. */
+function settle({ store }: PoolProcess = process): Promise<void> {
+  const toVersions = (list: Iterable<{ metadata: { resourceVersion?: unknown } }>): string =>
+    Array.from(list, ({ metadata }) => String(metadata.resourceVersion))
+      .toSorted()
+      .join();
+  return until("the watch shows all", () => toVersions(store.values()) === toVersions(rig.list()));
+}
+
+test("allocate() makes the pools of a Vino in one namespace, with one write for each", async () => {
+  const given = await allocate(toWish([MANAGEMENT, STORAGE], toNames(15)));
+  expect(given.problems.size).toBe(0);
+  expect(rig.takeRequests()).toEqual(["list", "create", "create"]);
+  expect(
+    rig.list().map(({ metadata }) => `${String(metadata["namespace"])}/${metadata.name}`),
+  ).toEqual([`${POOL_NAMESPACE}/${MANAGEMENT_POOL}`, `${POOL_NAMESPACE}/${STORAGE_POOL}`]);
+  expect(rig.spec(MANAGEMENT_POOL)).toMatchObject({
+    subnet: "192.168.0.0/20",
+    macPrefix: "52:54:00:06:00:00",
+  });
+});
+
+test("allocate() asks for nothing while nothing changes, also after the watch showed its own writes", async () => {
+  const wish = toWish([MANAGEMENT, STORAGE], toNames(3));
+  const first = await allocate(wish);
+  await allocate(toWish([MANAGEMENT, STORAGE], toNames(5)));
+  await settle();
+  rig.takeRequests();
+  expect((await allocate(wish)).machines).toEqual(first.machines);
+  expect(rig.takeRequests()).toEqual([]);
+});
+
+test("allocate() gives the same addresses after a restart", async () => {
+  const wish = toWish([MANAGEMENT, STORAGE], toNames(3));
+  const first = await allocate(wish);
+  await using restarted = await rig.start();
+  rig.takeRequests();
+  expect((await allocate(wish, restarted)).machines).toEqual(first.machines);
+  expect(rig.takeRequests()).toEqual(["list"]);
+});
+
+test("allocate() adds to a pool of the original operator, and keeps what it does not know", async () => {
+  const old = {
+    subnet: "192.168.2.0/20",
+    allocatedIPs: [{ ip: "192.168.2.10", mac: "52:54:00:06:00:00", allocatedTo: "node01" }],
+    nextMAC: "52:54:00:06:00:01",
+  };
+  rig.create("ippool-192-168-2-0-20", old);
+  rig.edit("ippool-192-168-2-0-20", {
+    spec: { later: { version: 2 } },
+    metadata: { labels: { a: "b" } },
+  });
+  const given = await allocate(toWish([MANAGEMENT], toNames(1)));
+  expect(listIps(given)).toEqual(["192.168.2.11"]);
+  expect(rig.takeRequests()).toEqual(["list", "patch ippool-192-168-2-0-20"]);
+  expect(rig.list()).toMatchObject([{ metadata: { labels: { a: "b" } } }]);
+  expect(rig.spec("ippool-192-168-2-0-20")).toMatchObject({
+    ...old,
+    later: { version: 2 },
+    allocatedIPs: [...old.allocatedIPs, { ip: "192.168.2.11" }],
+  });
+});
+
+test("allocate() plans again when another program was quicker", async () => {
+  await allocate(toWish([MANAGEMENT], toNames(1)));
+  const [first] = readAllocations(MANAGEMENT_POOL);
+  const taken = { ip: "192.168.2.11", mac: "52:54:00:06:00:0b", allocatedTo: "other" };
+  rig.takeRequests();
+  rig.edit(MANAGEMENT_POOL, { spec: { allocatedIPs: [{ ...first }, taken] } });
+  const given = await allocate(toWish([MANAGEMENT], toNames(2)));
+  expect(listIps(given)).toEqual(["192.168.2.10", "192.168.2.12"]);
+  expect(readAllocations(MANAGEMENT_POOL).map(({ ip }) => ip)).toEqual([
+    "192.168.2.10",
+    "192.168.2.11",
+    "192.168.2.12",
+  ]);
+});
+
+test("allocate() makes a pool again that a user deleted, and keeps what machines have", async () => {
+  const wish = toWish([MANAGEMENT], toNames(2));
+  await allocate(wish);
+  await settle();
+  rig.remove(MANAGEMENT_POOL);
+  await settle();
+  const [, second = ""] = toNames(2);
+  const known = new Map([
+    [`metal/tenant/${second}/eth0`, { mac: "52:54:00:06:00:09", ip: "192.168.2.11" }],
+  ]);
+  const one = toWish([MANAGEMENT], [second]);
+  const given = await process.pools.allocate(one, { ...toFacts(wish), known }, signal);
+  expect(listIps(given)).toEqual(["192.168.2.11"]);
+  expect(readAllocations(MANAGEMENT_POOL)).toHaveLength(1);
+});
+
+test.each([
+  { status: 409, verb: "patch" },
+  { status: 404, verb: "patch" },
+])("allocate() tries again after an answer $status to a $verb", async (rule) => {
+  await allocate(toWish([MANAGEMENT], toNames(1)));
+  rig.takeRequests();
+  rig.kubernetes.faults.refuse({ ...rule, resource: "ippools", times: 2 });
+  expect(listIps(await allocate(toWish([MANAGEMENT], toNames(2))))).toHaveLength(2);
+  expect(rig.takeRequests().filter((one) => one.startsWith("patch"))).toHaveLength(3);
+});
+
+test("allocate() gives up when other programs change pools all the time", async () => {
+  await allocate(toWish([MANAGEMENT], toNames(1)));
+  rig.kubernetes.faults.refuse({ status: 409, verb: "patch", resource: "ippools" });
+  const error: unknown = await allocate(toWish([MANAGEMENT], toNames(2))).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(isKubeError(error, "conflict")).toBe(true);
+});
+
+test.each([
+  { status: 403, verb: "create" },
+  { status: 404, verb: "create" },
+  { status: 403, verb: "list" },
+  { status: 500, verb: "create" },
+])(
+  "allocate() gives nothing after an answer $status to a $verb, and everything later",
+  async (rule) => {
+    const wish = toWish([MANAGEMENT], toNames(1));
+    rig.kubernetes.faults.refuse({ ...rule, resource: "ippools", times: 1 });
+    expect(await allocate(wish).catch((error: unknown) => error)).toBeInstanceOf(Error);
+    expect(rig.list()).toEqual([]);
+    expect(listIps(await allocate(wish))).toEqual(["192.168.2.10"]);
+  },
+);
+
+test("allocate() gives nothing when only a part of the pools could be written, and the same later", async () => {
+  const wish = toWish([MANAGEMENT, STORAGE], toNames(2));
+  await allocate(toWish([STORAGE], ["vino-1b4e28ba-a-0"]));
+  rig.kubernetes.faults.refuse({ status: 500, verb: "patch", resource: "ippools", times: 1 });
+  expect(await allocate(wish).catch((error: unknown) => error)).toBeInstanceOf(Error);
+  const [before] = [readAllocations(MANAGEMENT_POOL)];
+  expect(before).toHaveLength(2);
+  const given = await allocate(wish);
+  expect(listIps(given)).toEqual([
+    "192.168.2.10",
+    "2001:db8:0:1::2",
+    "192.168.2.11",
+    "2001:db8:0:1::3",
+  ]);
+  expect(readAllocations(MANAGEMENT_POOL)).toEqual(before);
+});
+
+test("allocate() never writes a pool that cannot be read", async () => {
+  const mac = "52:54:00:06:00:00";
+  const twice = ["a", "b"].map((allocatedTo) => ({ ip: "192.168.2.10", mac, allocatedTo }));
+  rig.create(MANAGEMENT_POOL, { subnet: "192.168.0.0/20", allocatedIPs: twice });
+  const given = await allocate(toWish([MANAGEMENT], toNames(1)));
+  expect([...given.problems.values()]).toMatchObject([
+    {
+      message: expect.stringContaining("spec: allocatedIPs: 192.168.2.10 must not have two owners"),
+    },
+  ]);
+  expect(readAllocations(MANAGEMENT_POOL)).toEqual(twice);
+});
+
+test("allocate() does not see pools of other namespaces", async () => {
+  const { objects } = rig.kubernetes;
+  objects.create("namespaces", { metadata: { name: "elsewhere" } });
+  const spec = {
+    subnet: "192.168.0.0/16",
+    allocatedIPs: [{ ip: "192.168.2.10", mac: "02:00:00:00:00:01", allocatedTo: "a" }],
+  };
+  objects.create("ippools", { metadata: { name: "other", namespace: "elsewhere" }, spec });
+  expect(listIps(await allocate(toWish([MANAGEMENT], toNames(1))))).toEqual(["192.168.2.10"]);
+});
+
+test("release() takes back only what is proven gone, in one write", async () => {
+  const wish = toWish([MANAGEMENT, STORAGE], toNames(4));
+  await allocate(wish);
+  rig.takeRequests();
+  const [gone = "", ...kept] = toNames(4);
+  const released = await process.pools.release(({ machine }) => machine === gone, signal);
+  expect(released.map(({ interface: name }) => name)).toEqual(["eth0", "eth1"]);
+  expect(rig.takeRequests()).toEqual([`patch ${MANAGEMENT_POOL}`, `patch ${STORAGE_POOL}`]);
+  const owners = await process.pools.listOwners(signal);
+  expect(new Set(owners.map(({ machine }) => machine))).toEqual(new Set(kept));
+  expect(await process.pools.release(({ machine }) => machine === gone, signal)).toEqual([]);
+  expect(rig.takeRequests()).toEqual([]);
+  expect(listIps(await allocate(toWish([MANAGEMENT], ["vino-1b4e28ba-a-0"])))).toEqual([
+    "192.168.2.10",
+  ]);
+});
+
+test("release() never asks about owners that another program wrote", async () => {
+  const allocatedIPs = [{ ip: "192.168.2.10", mac: "02:00:00:00:00:01", allocatedTo: "node01" }];
+  rig.create(MANAGEMENT_POOL, { subnet: "192.168.0.0/20", allocatedIPs });
+  expect(await process.pools.release(() => true, signal)).toEqual([]);
+  expect(readAllocations(MANAGEMENT_POOL)).toEqual(allocatedIPs);
+});
+
+test("allocate() ends at its deadline", async () => {
+  await using late = await rig.start({ ...systemClock, sleep: () => Promise.resolve() });
+  rig.kubernetes.faults.delayMs = 10_000;
+  const error: unknown = await allocate(toWish([MANAGEMENT], toNames(1)), late).catch(
+    (thrown: unknown) => thrown,
+  );
+  expect(isTimeout(error)).toBe(true);
+});
+
+test("allocate() ends when its signal aborts", async () => {
+  const stopping = new AbortController();
+  rig.kubernetes.faults.delayMs = 10_000;
+  const wish = toWish([MANAGEMENT], toNames(1));
+  const ended = process.pools
+    .allocate(wish, toFacts(wish), stopping.signal)
+    .catch((error: unknown) => error);
+  stopping.abort(new Error("stopped"));
+  expect(await ended).toEqual(new Error("stopped"));
+});
+
+function readAllocations(name: string): NonNullable<IpPoolSpec["allocatedIPs"]> {
+  const spec = rig.spec(name) as IpPoolSpec | undefined;
+  return spec?.allocatedIPs ?? [];
+}
+
+test("processes that write at the same time never give an address twice, and lose none", async () => {
+  await using second = await rig.start();
+  await using third = await rig.start();
+  const processes = [process, second, third];
+  const wide = { ...MANAGEMENT, staticAllocationStop: "192.168.3.200" };
+  const rounds = 4;
+  for (let round = 0; round < rounds; round += 1) {
+    const all = processes.flatMap((one, at) =>
+      [0, 1].map(async (half) => {
+        const machines = toNames(5, 1000 * at + 100 * round + 10 * half);
+        const wish = toWish([wide, STORAGE], machines);
+        return await allocate(wish, one);
+      }),
+    );
+    const given = await Promise.all(all);
+    expect(given.flatMap(listIps)).toHaveLength(6 * 5 * 2);
+  }
+  const count = processes.length * 2 * rounds * 5;
+  for (const name of [MANAGEMENT_POOL, STORAGE_POOL]) {
+    const stored = readAllocations(name);
+    expect(stored).toHaveLength(count);
+    expect(new Set(stored.map(({ ip }) => ip)).size).toBe(count);
+    expect(new Set(stored.map(({ mac }) => mac)).size).toBe(count);
+    expect(new Set(stored.map(({ allocatedTo }) => allocatedTo)).size).toBe(count);
+  }
+});
