@@ -3,6 +3,7 @@
  * @module
  */
 import type { LoadBalancerLeftover } from "../cloud/capabilities/load_balancers.ts";
+import type { MachineManagement } from "../cloud/capabilities/machine_management.ts";
 import type { Capability } from "../cloud/capabilities/mod.ts";
 import type { PoolUsage } from "../cloud/pools/usage.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
@@ -69,6 +70,24 @@ export interface ProgramKinds {
   readonly crds: readonly object[];
 }
 
+/** A listener by which clients manage machines with the Redfish protocol. */
+export interface ManagementListener {
+  readonly management: MachineManagement;
+  /** As a user wrote it: `0.0.0.0:8443`. */
+  readonly address: string;
+  /** PEM files with certificate and key; both absent: Landfall makes a certificate. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+  /** Names of a certificate that Landfall makes. */
+  readonly names: readonly string[];
+  /** The flags of the three, for messages: `--vino-redfish-address`. */
+  readonly flags: {
+    readonly address: string;
+    readonly certFile: string;
+    readonly keyFile: string;
+  };
+}
+
 /**
  * A controller that is created.
  *
@@ -105,6 +124,8 @@ export interface RunningController<S = unknown> {
   listPools?(): readonly PoolUsage[];
   /** Lists all hosts in the order of their keys, for the debug pages. Each is described when it is read. */
   listHosts?(): Iterable<HostReport>;
+  /** A listener for management controllers of machines. Absent: there is none. */
+  readonly managementListener?: ManagementListener;
 }
 
 /** The result of {@linkcode ControllerDefinition.load}. */

@@ -13,6 +13,7 @@ import type { Parts } from "../parts.ts";
 import { listObjectPages, toDebugOptions } from "./debug_views.ts";
 import { formatDefinition, toProcessView } from "./process_view.ts";
 import { toSipClusterSource } from "./sip_cluster_views.ts";
+import { startRedfishListener } from "./redfish_listener.ts";
 import { startSecureListener } from "./secure_listener.ts";
 
 /**
@@ -47,6 +48,10 @@ export async function startListeners(
       options.onDebugListening?.(server.address);
     }
     if (secure) servers.push(await startSecureListener(options, secure, { pages, signal }));
+    for (const { controller } of parts.controllers) {
+      const { managementListener: listener } = controller;
+      if (listener) servers.push(await startRedfishListener(options, listener, signal));
+    }
   } catch (error) {
     await Promise.all(servers.map((server) => server.stop(0)));
     throw error;

@@ -9,7 +9,7 @@ import {
   createReviewMetrics,
 } from "../../kube/access/delegated_review.ts";
 import type { AppOptions, SecureSettings } from "../options.ts";
-import { loadServingCertificate } from "./serving_certificate.ts";
+import { keepCertified, loadServingCertificate } from "./serving_certificate.ts";
 
 const FLAG = "--secure-port";
 
@@ -42,13 +42,5 @@ export async function startSecureListener(
   };
   const server = await startHttpServer({ ...place, handler, keyPair });
   log.info("Listening", { address: server.shown, flag: FLAG });
-  const watching = certificate.watch((fresh) => server.useKeyPair(fresh), stopped.signal);
-  return {
-    ...server,
-    async stop(graceMs) {
-      await server.stop(graceMs);
-      stopped.abort();
-      await watching;
-    },
-  };
+  return keepCertified(server, certificate, stopped);
 }

@@ -1,18 +1,27 @@
 /**
- * The certificate of the HTTPS port: from files, or made by Landfall. Files are read again, and own certificates
+ * The certificate of a port: from files, or made by Landfall. Files are read again, and own certificates
  * renewed.
  * @module
  */
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import { CERTIFICATE_COMMAND, runSelf } from "../../host/self.ts";
-import { readKeyPair, watchKeyPair } from "../../http/certificate/key_pair.ts";
-import type { KeyPair } from "../../http/sockets/server.ts";
+import {
+  type CertifiedPort,
+  HTTPS_PORT,
+  readKeyPair,
+  watchKeyPair,
+} from "../../http/certificate/key_pair.ts";
+import type { HttpServer, KeyPair } from "../../http/sockets/server.ts";
 import type { SecureSettings } from "../options.ts";
 
 /** What {@linkcode loadServingCertificate} needs. */
 export interface ServingCertificateOptions {
-  readonly secure: SecureSettings;
+  readonly secure: Pick<SecureSettings, "address" | "certFile" | "keyFile">;
+  /** @default {the HTTPS port} */
+  readonly port?: CertifiedPort;
+  /** Further names of a certificate that Landfall makes. @default {none} */
+  readonly names?: readonly string[];
   /** Name of this host. */
   readonly host: string;
   readonly clock: Clock;
@@ -38,19 +47,20 @@ const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 export async function loadServingCertificate(
   options: ServingCertificateOptions,
 ): Promise<ServingCertificate> {
-  const { secure, clock, log } = options;
+  const { secure, port = HTTPS_PORT, clock, log } = options;
   const { certFile, keyFile } = secure;
   if (certFile !== undefined && keyFile !== undefined) {
     const files = { certFile, keyFile };
-    const keyPair = await readKeyPair(files);
+    const keyPair = await readKeyPair(files, port);
     return {
       keyPair,
-      watch: (use, signal) => watchKeyPair({ ...files, current: keyPair, clock, log, use }, signal),
+      watch: (use, signal) =>
+        watchKeyPair({ ...files, current: keyPair, clock, log, use, port }, signal),
     };
   }
   const names = listNames(options);
   const keyPair = await makeKeyPair(names, clock);
-  log.info("Made a self-signed certificate for the HTTPS port", { names: names.join(" ") });
+  log.info(`Made a self-signed certificate for ${port.name}`, { names: names.join(" ") });
   return {
     keyPair,
     async watch(use, signal) {
@@ -58,14 +68,39 @@ export async function loadServingCertificate(
         await clock.sleep(RENEW_MS, signal).catch(() => {});
         if (signal.aborted) return;
         use(await makeKeyPair(names, clock));
-        log.info("Made a new certificate for the HTTPS port");
+        log.info(`Made a new certificate for ${port.name}`);
       }
     },
   };
 }
 
-function listNames({ secure: { address }, host }: ServingCertificateOptions): string[] {
-  const names = new Set(["localhost", "127.0.0.1", "::1"]);
+/**
+ * Lets a server use each later certificate, until it stops.
+ *
+ * @param stopped Aborted after the server has stopped
+ */
+export function keepCertified(
+  server: HttpServer,
+  certificate: ServingCertificate,
+  stopped: AbortController,
+): HttpServer {
+  const watching = certificate.watch((fresh) => server.useKeyPair(fresh), stopped.signal);
+  return {
+    ...server,
+    async stop(graceMs) {
+      await server.stop(graceMs);
+      stopped.abort();
+      await watching;
+    },
+  };
+}
+
+function listNames({
+  secure: { address },
+  host,
+  names: more = [],
+}: ServingCertificateOptions): string[] {
+  const names = new Set(["localhost", "127.0.0.1", "::1", ...more]);
   // A system can have any name, but a certificate accepts only these characters.
   if (/^[\w.-]+$/.test(host)) names.add(host);
   if (address.kind === "tcp" && !UNSPECIFIED.has(address.host)) names.add(address.host);

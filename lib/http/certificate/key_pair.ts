@@ -19,10 +19,23 @@ export interface KeyPairFiles {
   readonly keyFile: string;
 }
 
+/** What messages call a port with a certificate, and the flags of its files. */
+export interface CertifiedPort {
+  /** `the HTTPS port`. */
+  readonly name: string;
+  readonly certFlag: string;
+  readonly keyFlag: string;
+}
+
+/** The port of probes, metrics and pages. */
+export const HTTPS_PORT: CertifiedPort = {
+  name: "the HTTPS port",
+  certFlag: "--tls-cert-file",
+  keyFlag: "--tls-private-key-file",
+};
+
 /** How often the files are read. A mounted Secret changes about once a minute at most. */
 const LOOK_MS = 10_000;
-const CERT_FLAG = "--tls-cert-file";
-const KEY_FLAG = "--tls-private-key-file";
 
 /**
  * Reads certificate and key and checks that they belong together. Accepts an expired certificate, so that clients that
@@ -30,17 +43,20 @@ const KEY_FLAG = "--tls-private-key-file";
  *
  * @throws {ConfigError} with flags, files and all problems; never with the content of the key
  */
-export async function readKeyPair(files: KeyPairFiles): Promise<KeyPair> {
-  const keyPair = await readFiles(files);
-  checkKeyPair(keyPair, files);
+export async function readKeyPair(
+  files: KeyPairFiles,
+  port: CertifiedPort = HTTPS_PORT,
+): Promise<KeyPair> {
+  const keyPair = await readFiles(files, port);
+  checkKeyPair(keyPair, files, port);
   return keyPair;
 }
 
-async function readFiles({ certFile, keyFile }: KeyPairFiles): Promise<KeyPair> {
-  const [cert, key] = await Promise.all([
-    readText(CERT_FLAG, certFile),
-    readText(KEY_FLAG, keyFile),
-  ]);
+async function readFiles(
+  { certFile, keyFile }: KeyPairFiles,
+  { certFlag, keyFlag }: CertifiedPort,
+): Promise<KeyPair> {
+  const [cert, key] = await Promise.all([readText(certFlag, certFile), readText(keyFlag, keyFile)]);
   if (typeof cert === "string" && typeof key === "string") return { cert, key };
   throw new ConfigError([cert, key].filter((one) => typeof one !== "string"));
 }
@@ -52,22 +68,25 @@ function readText(source: string, file: string): Promise<string | ConfigIssue> {
   }));
 }
 
-function checkKeyPair(keyPair: KeyPair, { certFile, keyFile }: KeyPairFiles): void {
+function checkKeyPair(
+  keyPair: KeyPair,
+  { certFile, keyFile }: KeyPairFiles,
+  { certFlag, keyFlag }: CertifiedPort,
+): void {
   const certificate = parseCertificate(keyPair.cert);
   const key = parseKey(keyPair.key);
   const issues: ConfigIssue[] = [];
   const tell = (source: string, file: string, problem: string): void => {
     issues.push({ source, message: `${file}: ${problem}` });
   };
-  if (certificate === undefined) tell(CERT_FLAG, certFile, mustBe("a certificate in PEM"));
-  if (key === undefined)
-    tell(KEY_FLAG, keyFile, mustBe("a private key in PEM, without a password"));
+  if (certificate === undefined) tell(certFlag, certFile, mustBe("a certificate in PEM"));
+  if (key === undefined) tell(keyFlag, keyFile, mustBe("a private key in PEM, without a password"));
   if (certificate && key && !certificate.checkPrivateKey(key)) {
-    tell(KEY_FLAG, keyFile, `the key does not belong to the certificate in ${certFile}`);
+    tell(keyFlag, keyFile, `the key does not belong to the certificate in ${certFile}`);
   }
   // Only this checks the certificates after the first one.
   if (issues.length === 0 && !canServe(keyPair)) {
-    tell(CERT_FLAG, certFile, "a certificate after the first one is broken");
+    tell(certFlag, certFile, "a certificate after the first one is broken");
   }
   if (issues.length > 0) throw new ConfigError(issues);
 }
@@ -80,6 +99,8 @@ export interface WatchKeyPairOptions extends KeyPairFiles {
   readonly log: Logger;
   /** Called with each new pair that is complete and differs from the last one. */
   readonly use: (keyPair: KeyPair) => void;
+  /** @default {the HTTPS port} */
+  readonly port?: CertifiedPort;
 }
 
 /**
@@ -87,7 +108,7 @@ export interface WatchKeyPairOptions extends KeyPairFiles {
  * files, changes nothing and is logged once.
  */
 export async function watchKeyPair(
-  { current, clock, log, use, ...files }: WatchKeyPairOptions,
+  { current, clock, log, use, port = HTTPS_PORT, ...files }: WatchKeyPairOptions,
   signal: AbortSignal,
 ): Promise<void> {
   let used = current;
@@ -97,15 +118,15 @@ export async function watchKeyPair(
     await clock.sleep(LOOK_MS, signal).catch(() => {});
     if (signal.aborted) return;
     try {
-      const found = await readFiles(files);
+      const found = await readFiles(files, port);
       if (isSame(found, seen)) continue;
       seen = found;
-      checkKeyPair(found, files);
+      checkKeyPair(found, files, port);
       reported.end();
       if (isSame(found, used)) continue;
       use(found);
       used = found;
-      log.info("The certificate of the HTTPS port changed", { ...describe(found.cert) });
+      log.info(`The certificate of ${port.name} changed`, { ...describe(found.cert) });
     } catch (error) {
       if (!reported.isNew(describeError(error))) continue;
       log.warn("Cannot use the new certificate; still using the old one", { error });

@@ -1,0 +1,65 @@
+/**
+ * The listener of a controller by which clients manage machines with the Redfish protocol.
+ * @module
+ */
+import type { ManagementListener } from "../../controllers/definition.ts";
+import { ConfigError } from "../../core/errors.ts";
+import { mustBeText } from "../../core/text/must_be.ts";
+import type { CertifiedPort } from "../../http/certificate/key_pair.ts";
+import { createRedfishService, REDFISH_REQUESTS } from "../../http/redfish/service.ts";
+import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
+import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
+import type { AppOptions } from "../options.ts";
+import { keepCertified, loadServingCertificate } from "./serving_certificate.ts";
+
+/**
+ * Starts the listener. A standby listens, too, and says that another process answers.
+ *
+ * @param signal Gives up starting. It does not stop the listener
+ * @throws {ConfigError} when the address cannot be listened at, or the certificate cannot be used
+ */
+export async function startRedfishListener(
+  {
+    clock,
+    log,
+    host,
+    connectionsMax,
+  }: Pick<AppOptions, "clock" | "connectionsMax" | "host" | "log">,
+  { management, address: text, certFile, keyFile, names, flags }: ManagementListener,
+  signal: AbortSignal,
+): Promise<HttpServer> {
+  const address = parseAddress(text, flags.address);
+  const port: CertifiedPort = {
+    name: `the port of ${flags.address}`,
+    certFlag: flags.certFile,
+    keyFlag: flags.keyFile,
+  };
+  const secure = { address, ...(certFile && keyFile && { certFile, keyFile }) };
+  const certificate = await loadServingCertificate({ secure, port, names, host, clock, log });
+  const stopped = new AbortController();
+  const service = { backend: management, clock, log, signal: stopped.signal };
+  const server = await startHttpServer({
+    address,
+    handler: createRedfishService(service),
+    accepted: REDFISH_REQUESTS,
+    keyPair: certificate.keyPair,
+    connectionsMax,
+    flag: flags.address,
+    clock,
+    log,
+    signal,
+  });
+  log.info("Listening", { address: server.shown, flag: flags.address });
+  return keepCertified(server, certificate, stopped);
+}
+
+function parseAddress(text: string, flag: string): ListenAddress {
+  try {
+    const address = parseListenAddress(text);
+    if (address.kind === "tcp") return address;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  const message = mustBeText("host:port with a port up to 65535", text);
+  throw new ConfigError([{ source: flag, message }]);
+}

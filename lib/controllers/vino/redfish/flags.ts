@@ -1,0 +1,105 @@
+/**
+ * Flags of the management controllers of machines.
+ * @module
+ */
+import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
+import { mustBe } from "../../../core/text/must_be.ts";
+import { type FlagValues, readTextFlag, type TextFlag } from "../../flags.ts";
+
+const anyText = (): undefined => undefined;
+
+/** Where Landfall serves Redfish. */
+export const REDFISH_ADDRESS_FLAG: TextFlag = {
+  name: "vino-redfish-address",
+  type: "string",
+  default: "",
+  help:
+    "Address at which Landfall serves Redfish with TLS, so that Ironic can switch the machines of Vinos, such as " +
+    "0.0.0.0:8443; empty: it does not",
+  findProblem: anyText,
+};
+
+/** How metal3 reaches it. */
+export const REDFISH_URL_FLAG: TextFlag = {
+  name: "vino-redfish-url",
+  type: "string",
+  default: "",
+  help: "URL at which Ironic reaches --vino-redfish-address, such as https://landfall-redfish.kube-system.svc:8443",
+  findProblem: (text) =>
+    text === "" || parseUrl(text) ? undefined : "an https URL without a path",
+};
+
+/** The file with its certificate. */
+export const REDFISH_CERT_FLAG: TextFlag = {
+  name: "vino-redfish-tls-cert-file",
+  type: "string",
+  default: "",
+  help:
+    "File with the certificate of --vino-redfish-address; empty: Landfall makes one, and hosts tell Ironic not to " +
+    "check it",
+  findProblem: anyText,
+};
+
+/** The file with its key. */
+export const REDFISH_KEY_FLAG: TextFlag = {
+  name: "vino-redfish-tls-private-key-file",
+  type: "string",
+  default: "",
+  help: "File with the private key of --vino-redfish-tls-cert-file",
+  findProblem: anyText,
+};
+
+/** All of them. */
+export const REDFISH_FLAGS: readonly TextFlag[] = [
+  REDFISH_ADDRESS_FLAG,
+  REDFISH_URL_FLAG,
+  REDFISH_CERT_FLAG,
+  REDFISH_KEY_FLAG,
+];
+
+/** The service, and how hosts name it. */
+export interface RedfishSettings {
+  readonly address: string;
+  readonly url: URL;
+  /** Both or none. */
+  readonly certFile?: string;
+  readonly keyFile?: string;
+}
+
+/**
+ * Reads the flags together.
+ *
+ * @returns `undefined` if the service is off
+ * @throws {ConfigError} for flags that do not fit together
+ */
+export function readRedfishSettings(values: FlagValues): RedfishSettings | undefined {
+  const address = readTextFlag(values, REDFISH_ADDRESS_FLAG);
+  const certFile = readTextFlag(values, REDFISH_CERT_FLAG);
+  const keyFile = readTextFlag(values, REDFISH_KEY_FLAG);
+  const url = parseUrl(readTextFlag(values, REDFISH_URL_FLAG));
+  if (address === "") return undefined;
+  const issues: ConfigIssue[] = [];
+  if (url === undefined) {
+    const message = mustBe("an https URL, because hosts have it as their address");
+    issues.push({ source: `--${REDFISH_URL_FLAG.name}`, message });
+  }
+  if ((certFile === "") !== (keyFile === "")) {
+    const files = [REDFISH_CERT_FLAG.name, REDFISH_KEY_FLAG.name];
+    const [missing, there] = certFile === "" ? files : files.toReversed();
+    issues.push({ source: `--${missing}`, message: `required together with --${there}` });
+  }
+  if (url === undefined || issues.length > 0) throw new ConfigError(issues);
+  return { address, url, ...(certFile && keyFile ? { certFile, keyFile } : {}) };
+}
+
+/** The address of the management controller of a machine, as a BareMetalHost has it. */
+export function toBmcAddress({ url }: Pick<RedfishSettings, "url">, machineId: string): string {
+  return `redfish+${url.origin}/redfish/v1/Systems/${machineId}`;
+}
+
+function parseUrl(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const isBare = `${url.origin}/` === url.href;
+  return url.protocol === "https:" && isBare ? url : undefined;
+}

@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import {
+  readRedfishSettings,
+  REDFISH_FLAGS,
+  REDFISH_URL_FLAG,
+  toBmcAddress,
+} from "../../../../lib/controllers/vino/redfish/flags.ts";
+
+const ADDRESS = { "vino-redfish-address": "0.0.0.0:8443" };
+const URL_FLAG = { "vino-redfish-url": "https://redfish.metal.svc:8443" };
+const FILES = {
+  "vino-redfish-tls-cert-file": "/tls/tls.crt",
+  "vino-redfish-tls-private-key-file": "/tls/tls.key",
+};
+
+test("readRedfishSettings() is off without an address", () => {
+  expect(readRedfishSettings({})).toBeUndefined();
+  expect(readRedfishSettings({ ...URL_FLAG, ...FILES })).toBeUndefined();
+});
+
+test("readRedfishSettings() reads the flags together", () => {
+  const url = new URL("https://redfish.metal.svc:8443");
+  expect(readRedfishSettings({ ...ADDRESS, ...URL_FLAG })).toEqual({
+    address: "0.0.0.0:8443",
+    url,
+  });
+  expect(readRedfishSettings({ ...ADDRESS, ...URL_FLAG, ...FILES })).toEqual({
+    address: "0.0.0.0:8443",
+    url,
+    certFile: "/tls/tls.crt",
+    keyFile: "/tls/tls.key",
+  });
+});
+
+test.each([
+  [ADDRESS, "--vino-redfish-url: must be an https URL, because hosts have it as their address"],
+  [
+    { ...ADDRESS, ...URL_FLAG, "vino-redfish-tls-cert-file": "/tls/tls.crt" },
+    "--vino-redfish-tls-private-key-file: required together with --vino-redfish-tls-cert-file",
+  ],
+  [
+    { ...ADDRESS, ...URL_FLAG, "vino-redfish-tls-private-key-file": "/tls/tls.key" },
+    "--vino-redfish-tls-cert-file: required together with --vino-redfish-tls-private-key-file",
+  ],
+])("readRedfishSettings() refuses %j", (values, message) => {
+  expect(() => readRedfishSettings(values)).toThrow(message);
+});
+
+test.each([
+  ["", undefined],
+  ["https://a", undefined],
+  ["https://a:8443/", undefined],
+  ["https://[fd00::1]:8443", undefined],
+  ["http://a", "an https URL without a path"],
+  ["https://a/redfish", "an https URL without a path"],
+  ["https://u:p@a", "an https URL without a path"],
+  ["a:8443", "an https URL without a path"],
+])("REDFISH_URL_FLAG takes %j: %s", (text, problem) => {
+  expect(REDFISH_URL_FLAG.findProblem(text)).toBe(problem);
+});
+
+test("toBmcAddress() is an address for metal3", () => {
+  const url = new URL("https://redfish.metal.svc:8443/");
+  expect(toBmcAddress({ url }, "a1")).toBe(
+    "redfish+https://redfish.metal.svc:8443/redfish/v1/Systems/a1",
+  );
+});
+
+test("REDFISH_FLAGS are all off by default", () => {
+  expect(REDFISH_FLAGS.map((flag) => [flag.default, flag.findProblem("")])).toEqual(
+    REDFISH_FLAGS.map(() => ["", undefined]),
+  );
+});
