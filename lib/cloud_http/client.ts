@@ -12,6 +12,7 @@ import { openStream, type Reply, type Request, sendRequest, type StreamReply } f
 import type { Meter } from "./meter.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { type FetchTls, Trust } from "./trust.ts";
+import { type OpenSocket, openWebSocket } from "./web_socket.ts";
 
 /** What a {@linkcode CloudClient} needs. */
 export interface CloudClientDeps {
@@ -81,6 +82,22 @@ export class CloudClient {
     const send = (tls: FetchTls): Promise<StreamReply> =>
       openStream({ ...sent, tls, signal }, type);
     return await this.#send(operation, send, signal).catch((error: unknown) => {
+      throw this.#toError(error);
+    });
+  }
+
+  /**
+   * Opens a WebSocket. The caller closes it.
+   *
+   * @param signal Must carry the deadline; it also ends the open socket
+   * @throws {CloudError} if it cannot be opened
+   */
+  async openWebSocket(
+    { operation, url }: Pick<CloudRequest, "operation" | "url">,
+    signal: AbortSignal,
+  ): Promise<OpenSocket> {
+    const open = (tls: FetchTls): Promise<OpenSocket> => openWebSocket({ url, tls, signal });
+    return await this.#send(operation, open, signal).catch((error: unknown) => {
       throw this.#toError(error);
     });
   }

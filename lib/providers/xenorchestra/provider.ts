@@ -42,7 +42,7 @@ export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
   readonly events: Pick<ChangeFeed, "run">;
   readonly session: Pick<
     Session,
-    "reconfigure" | "setRefreshInterval" | "get" | "post" | "change" | "readToken"
+    "reconfigure" | "setRefreshInterval" | "get" | "post" | "change" | "callRpc" | "readToken"
   >;
   readonly tokenWatch: Pick<TokenWatch, "look">;
   /** Stops background work. */

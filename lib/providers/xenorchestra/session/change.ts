@@ -16,6 +16,8 @@ export interface ChangeRequest {
   readonly body?: { readonly json: object } | { readonly bytes: Uint8Array<ArrayBuffer> };
   /** Milliseconds for the whole request. */
   readonly timeoutMs: number;
+  /** Whether {@linkcode timeoutMs} includes waiting for its turn, so that it is not sent later. @default {false} */
+  readonly isPrompt?: boolean;
 }
 
 /** Where a change goes, and who sends it. */

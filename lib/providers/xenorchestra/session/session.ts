@@ -4,18 +4,17 @@
  */
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ProviderDeps } from "../../../cloud/provider_definition.ts";
-import { CloudClient, type CloudRequest } from "../../../cloud_http/client.ts";
+import type { CloudRequest } from "../../../cloud_http/client.ts";
 import type { Reply, StreamReply } from "../../../cloud_http/http.ts";
 import { Meter } from "../../../cloud_http/meter.ts";
-import type { ServerNames } from "../../../cloud_http/server.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
-import { Limiter } from "../../../core/limiter.ts";
 import type { Fence } from "../../../core/fence.ts";
+import { Limiter } from "../../../core/limiter.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import { type ChangeRequest, sendChange } from "./change.ts";
-import { createMint, toBasic } from "./mint.ts";
 import { toReplyError } from "./reply_error.ts";
-import { createFixedToken, FileToken, MintedToken, type TokenSource } from "./tokens.ts";
+import { createRoute, HEADERS, post, type Route, SERVER_NAMES, TIMEOUT_MS } from "./route.ts";
+import { type RpcCall, sendRpc } from "./rpc.ts";
 
 /** A request. `path` follows `/rest/v0`. */
 export interface GetRequest {
@@ -34,45 +33,16 @@ type Asked = Pick<GetRequest, "operation" | "path">;
 
 type Headers = CloudRequest["headers"];
 
-/** Names of the server and its settings in messages. */
-export const SERVER_NAMES: ServerNames = {
-  server: "Xen Orchestra",
-  process: "xo-server",
-  url: "url",
-  caFile: "caFile",
-  certificateFingerprint: "certificateFingerprint",
-};
-
 /** Maximum number of requests at a time. The server has one thread, so more requests would only wait there. */
 const CONCURRENCY_MAX = 8;
 /** Maximum number of changes at a time, beside the reads: a start or an upload takes seconds. */
 const CHANGES_MAX = 8;
-const TIMEOUT_MS = 10_000;
 const LIST_TIMEOUT_MS = 30_000;
 /**
  * How long Landfall does not send a refused token again: at most half a refresh interval, which is shorter than the
  * time between refreshes during an outage.
  */
 const DENIED_BACKOFF = { baseMs: 500, capMs: 30_000, jitter: 0 };
-/**
- * `max-age=0`: a cache in between must ask the server, because an answer must not be older than it claims. Not
- * `no-cache`: with it, Xen Orchestra (Express) ignores `if-none-match` and sends everything.
- */
-const HEADERS = {
-  accept: "application/json",
-  "cache-control": "max-age=0",
-  "user-agent": "landfall",
-} as const;
-
-/** The server and the user of requests. A request uses the same route from its beginning to its end. */
-interface Route {
-  readonly settings: XenOrchestraSettings;
-  readonly base: string;
-  readonly client: CloudClient;
-  readonly tokens: TokenSource;
-  /** Whether each request signs in with HTTP Basic. */
-  readonly usesBasic: boolean;
-}
 
 /** The connection to one Xen Orchestra. */
 export class Session {
@@ -89,7 +59,7 @@ export class Session {
   constructor(settings: XenOrchestraSettings, deps: ProviderDeps) {
     this.#deps = deps;
     this.#meter = new Meter(deps.metrics, deps.clock, "xenorchestra");
-    this.#route = this.#createRoute(settings);
+    this.#route = createRoute(settings, deps, this.#meter);
     this.#refreshIntervalMs = settings.refreshIntervalMs;
   }
 
@@ -99,7 +69,7 @@ export class Session {
    * @throws {ConfigError} if a file that the settings name cannot be used; nothing changes in that case
    */
   reconfigure(settings: XenOrchestraSettings): void {
-    this.#route = this.#createRoute(settings);
+    this.#route = createRoute(settings, this.#deps, this.#meter);
     this.#refreshIntervalMs = settings.refreshIntervalMs;
     this.#denied = undefined;
   }
@@ -166,15 +136,16 @@ export class Session {
     signal: AbortSignal,
   ): Promise<Reply> {
     const both = AbortSignal.any([signal, this.#deps.signal]);
-    return this.#changes.run(() => {
-      const route = this.#route;
-      const { base, client } = route;
-      return client.within(request.timeoutMs, both, (deadline) =>
-        this.#withToken(route, deadline, (auth) =>
-          sendChange(request, { base, client, fence, headers: { ...HEADERS, ...auth } }, deadline),
-        ),
+    const route = this.#route;
+    const { base, client } = route;
+    const send = (deadline: AbortSignal): Promise<Reply> =>
+      this.#withToken(route, deadline, (auth) =>
+        sendChange(request, { base, client, fence, headers: { ...HEADERS, ...auth } }, deadline),
       );
-    }, both);
+    const within = (work: typeof send): Promise<Reply> =>
+      client.within(request.timeoutMs, both, work);
+    if (request.isPrompt !== true) return this.#changes.run(() => within(send), both);
+    return within((deadline) => this.#changes.run(() => send(deadline), deadline));
   }
 
   /**
@@ -197,6 +168,30 @@ export class Session {
   }
 
   /**
+   * Calls one method by JSON-RPC, on a connection of its own, with the rights of the same user. Signs in again only
+   * after a refused token, if there is another token.
+   *
+   * @param fence Asked right before the call is sent
+   * @throws {RpcError} if Xen Orchestra refuses the call
+   * @throws {CloudError} when there is no answer in time: then it may have been carried out all the same
+   * @throws {LeadershipLostError} when this process does not lead
+   */
+  async callRpc(call: RpcCall, fence: Fence, signal: AbortSignal): Promise<unknown> {
+    const route = this.#route;
+    const { settings, client } = route;
+    const both = AbortSignal.any([signal, this.#deps.signal]);
+    const { result } = await client.within(
+      settings.clientTimeoutMs ?? TIMEOUT_MS,
+      both,
+      (deadline) =>
+        this.#withToken(route, deadline, (_headers, token) =>
+          sendRpc(call, { url: settings.url, client, token, fence, names: SERVER_NAMES }, deadline),
+        ),
+    );
+    return result;
+  }
+
+  /**
    * Returns the token in use, to compare it with those that Xen Orchestra lists. It is a secret: never show it.
    *
    * @throws {CloudError} when there is none
@@ -208,12 +203,12 @@ export class Session {
   async #withToken<T extends { readonly status: number }>(
     { tokens, usesBasic }: Route,
     signal: AbortSignal,
-    send: (auth: Headers) => Promise<T>,
+    send: (auth: Headers, token: string) => Promise<T>,
   ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       const token = await tokens.read(signal);
       this.#checkDenied(token);
-      const reply = await send(toAuthHeader(token, usesBasic));
+      const reply = await send(toAuthHeader(token, usesBasic), token);
       if (reply.status !== 401) {
         this.#denied = undefined;
         return reply;
@@ -242,45 +237,6 @@ export class Session {
     const untilMs = now + toBackoffMs(count, { ...DENIED_BACKOFF, capMs });
     this.#denied = { token, count, untilMs };
   }
-
-  #createRoute(settings: XenOrchestraSettings): Route {
-    const { clock, log, isTransient } = this.#deps;
-    const client = new CloudClient(settings, {
-      names: SERVER_NAMES,
-      meter: this.#meter,
-      clock,
-      log,
-    });
-    // HTTP Basic with every request is expensive, but leaves no token behind.
-    const usesBasic = isTransient === true && settings.credentials.kind === "password";
-    const tokens = this.#createTokens(settings, client);
-    return { settings, base: `${settings.url}/rest/v0`, client, tokens, usesBasic };
-  }
-
-  #createTokens(settings: XenOrchestraSettings, client: CloudClient): TokenSource {
-    const { isTransient, ...deps } = this.#deps;
-    const { credentials } = settings;
-    if (credentials.kind === "token") return createFixedToken(credentials.token);
-    if (credentials.kind === "tokenFile") return new FileToken(credentials.path, deps);
-    if (isTransient) return createFixedToken(toBasic(credentials));
-    const timeoutMs = settings.clientTimeoutMs ?? TIMEOUT_MS;
-    const minting = { settings, deps, timeoutMs, post: post.bind(undefined, client) };
-    return new MintedToken({
-      mint: createMint(minting, credentials),
-      clock: deps.clock,
-      log: deps.log,
-    });
-  }
-}
-
-/** Posts JSON. */
-function post(
-  client: CloudClient,
-  { headers, ...posted }: Omit<CloudRequest, "method">,
-  signal: AbortSignal,
-): Promise<Reply> {
-  const all = { ...HEADERS, "content-type": "application/json", ...headers };
-  return client.request({ ...posted, method: "POST", headers: all }, signal);
 }
 
 function toAuthHeader(token: string, usesBasic: boolean): Headers {

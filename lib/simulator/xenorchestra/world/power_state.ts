@@ -26,7 +26,8 @@ export function applyPower(vm: XoRecord, { power, hostId, hasTools }: PowerChang
   vm["power_state"] = power;
   if (power === "Running" || power === "Paused") {
     if (hostId !== undefined) vm["$container"] = hostId;
-    Object.assign(vm, { ...(hasTools ? toGuest({}) : TOOLLESS), addresses: vm["addresses"] });
+    const { startTime = TOOLLESS.startTime, addresses } = vm;
+    Object.assign(vm, { ...(hasTools ? toGuest({}) : TOOLLESS), startTime, addresses });
     return;
   }
   Object.assign(vm, { $container: vm["$pool"], addresses: {}, mainIpAddress: undefined });

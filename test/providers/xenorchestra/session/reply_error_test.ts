@@ -8,7 +8,7 @@ import {
   isUnknownRoute,
   toReplyError,
 } from "../../../../lib/providers/xenorchestra/session/reply_error.ts";
-import { SERVER_NAMES } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import { SERVER_NAMES } from "../../../../lib/providers/xenorchestra/session/route.ts";
 import { FakeXenOrchestra, loadCapture } from "../fake_server.ts";
 
 let fake: FakeXenOrchestra;

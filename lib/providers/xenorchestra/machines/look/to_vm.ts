@@ -43,6 +43,7 @@ export function toVm(raw: RawVm): Vm {
     linkIds: raw.$VBDs ?? [],
     ...(creation && { creation }),
     isStarted: Boolean(raw.startTime),
+    ...(raw.startTime && { startedAtMs: raw.startTime * 1_000 }),
     hasSnapshots: (raw.snapshots ?? []).length > 0,
     isBusy: Object.keys(raw.current_operations ?? {}).length > 0,
     hasTools: raw.pvDriversDetected === true || Boolean(raw.xenTools),

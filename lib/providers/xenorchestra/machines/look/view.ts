@@ -35,6 +35,8 @@ export interface Vm {
   };
   /** Whether it was started, as far as it says. */
   readonly isStarted: boolean;
+  /** When, by Xen Orchestra's clock, to the second. A restart is a start. */
+  readonly startedAtMs?: number;
   readonly hasSnapshots: boolean;
   /** Whether an operation of the hypervisor runs on it. */
   readonly isBusy: boolean;

@@ -68,6 +68,7 @@ export class XenOrchestraPower implements MachinePower {
       power: vm.power,
       isGraceful: vm.power === "running" && vm.hasTools,
       bootOrder: Array.from(vm.bootOrder).flatMap((letter) => DEVICES[letter] ?? []),
+      ...(vm.startedAtMs !== undefined && { startedAtMs: vm.startedAtMs }),
       firmware: FIRMWARES.find((one) => one === vm.firmware) ?? "unknown",
       cpus: vm.cpus ?? 0,
       memoryBytes: vm.memoryBytes ?? 0,

@@ -99,6 +99,10 @@ export async function changePower(
     if (rule.needsTools === true && !hasTools(vm)) throw new XapiError("VM_LACKS_FEATURE", [ref]);
     const target = rule.to === "Running" ? findHost(work, vm, host) : undefined;
     work.state.setPower(vm.id, rule.to, target?.id);
+    // A VM that continues after a pause was not started.
+    if (rule.to === "Running" && action !== "unpause") {
+      vm["startTime"] = Math.floor(work.backend.clock.now() / 1_000);
+    }
   });
 }
 

@@ -39,6 +39,7 @@ test("toVm() reads everything that a VM says", () => {
     linkIds: ["l"],
     creation: { user: "u", template: "t", dateMs: Date.UTC(2026, 0, 15, 10) },
     isStarted: true,
+    startedAtMs: 5_000,
     hasSnapshots: true,
     isBusy: true,
     hasTools: true,
