@@ -52,6 +52,8 @@ export interface GenerationOptions {
 export interface LastListing {
   /** The same object for the same cloud. */
   readonly origin: object;
+  /** The same object for the same settings, and so for the same user. */
+  readonly source: object;
   readonly inventory: Inventory;
   readonly vms: readonly Vm[];
   readonly hosts: readonly Host[];
@@ -113,7 +115,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     const inventory = this.#shown;
     if (vms === undefined || inventory === undefined) return undefined;
     const hosts = [...this.#surroundings.hosts.values()];
-    return { origin: this.memory, inventory, vms, hosts };
+    return { origin: this.memory, source: this, inventory, vms, hosts };
   }
 
   async listInventory(interest: readonly NodeIdentity[], signal: AbortSignal): Promise<Inventory> {

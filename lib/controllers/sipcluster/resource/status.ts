@@ -129,12 +129,5 @@ function toCounts(
 function toHost({ namespace, name, role, standby, addresses }: Machine): HostStatus {
   const sorted = [...addresses].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const distinct = new Set(sorted.map(([, address]) => address));
-  return {
-    namespace,
-    name,
-    role,
-    standby,
-    addresses: [...distinct],
-    ...(sorted.length > 0 && { networks: Object.fromEntries(sorted) }),
-  };
+  return { namespace, name, role, standby, addresses: [...distinct] };
 }

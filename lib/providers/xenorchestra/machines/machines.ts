@@ -23,6 +23,7 @@ import type { View } from "./look/view.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
 import { planRemoval } from "./plan/removal.ts";
+import { JsonRpcBootOrders } from "./power/boot_orders.ts";
 import { XenOrchestraPower } from "./power/power.ts";
 import type { Step } from "./steps.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
@@ -32,7 +33,7 @@ import { ChangeRefusal } from "./wire/refusal.ts";
 /** What {@linkcode XenOrchestraMachines} needs. */
 export interface MachinesOptions {
   readonly api: Pick<XenOrchestraApi, "listAs" | "listServers" | "readAs">;
-  readonly session: Pick<Session, "change" | "get">;
+  readonly session: Pick<Session, "callRpc" | "change" | "get">;
   readonly clock: Clock;
   /** What the last inventory showed; `undefined` before the first one that shows machines. */
   readonly findListing: () => LastListing | undefined;
@@ -43,6 +44,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   readonly power: XenOrchestraPower;
   readonly #options: MachinesOptions;
   readonly #api: MachinesApi;
+  readonly #userIds = new WeakMap<object, string>();
   /** Where a view and a step come from. */
   readonly #origins = new WeakMap<View | Step, object>();
 
@@ -50,7 +52,8 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     const { api, session } = options;
     this.#options = options;
     this.#api = new MachinesApi(api, session);
-    this.power = new XenOrchestraPower({ api: this.#api, session });
+    const bootOrders = new JsonRpcBootOrders(session);
+    this.power = new XenOrchestraPower({ api: this.#api, session, bootOrders });
   }
 
   async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {
@@ -59,10 +62,12 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     if (listing === undefined) {
       throw new CloudError("unreachable", "Waiting for the first inventory with machines");
     }
-    const { inventory, origin } = listing;
+    const { inventory, origin, source } = listing;
     const { isForChange, machines = [] } = question;
+    const readUserId = (both: AbortSignal): Promise<string | undefined> =>
+      this.#readUserId(source, both);
     const view = isForChange
-      ? await takeLook({ api: this.#api, clock, inventory }, machines, signal)
+      ? await takeLook({ api: this.#api, clock, inventory, readUserId }, machines, signal)
       : toRestView(listing, clock.now());
     this.#origins.set(view, origin);
     return view;
@@ -92,6 +97,15 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
 
   inspect(signal: AbortSignal): Promise<readonly Finding[]> {
     return inspectMachines(this.#api, signal);
+  }
+
+  /** The own user stays the same with the same settings. */
+  async #readUserId(source: object, signal: AbortSignal): Promise<string | undefined> {
+    const known = this.#userIds.get(source);
+    if (known !== undefined) return known;
+    const userId = await this.#api.readUserId(signal);
+    if (userId !== undefined) this.#userIds.set(source, userId);
+    return userId;
   }
 
   /** The steps of a plan belong where its view does. */

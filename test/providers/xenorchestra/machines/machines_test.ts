@@ -68,3 +68,93 @@ describe("a machine that must go", () => {
     expect(count()).toEqual(before);
   });
 });
+
+describe("a machine that a person changed", () => {
+  const edit = (vmId: string, fields: object): void => {
+    const vm = rig.simulator.state.read("vms", vmId);
+    if (vm === undefined) throw new Error("Cannot test: there is none");
+    rig.simulator.state.put("vms", { ...vm, ...fields });
+  };
+
+  test.each<[string, object, readonly string[]]>([
+    ["its tags", { tags: ["mine"] }, ["note that X is as it should be", "tag X with vino"]],
+    [
+      "its description",
+      { name_description: "mine" },
+      ["put the mark back into the description of X"],
+    ],
+    ["its protection", { blockedOperations: {} }, ["protect X from deletion"]],
+  ])("gets back %s", async (_what, fields, done) => {
+    const spec = rig.spec();
+    await rig.make(spec);
+    rig.done.length = 0;
+    edit(rig.vm(spec).id, fields);
+    const plan = await rig.make(spec);
+    const summaries = rig.done.map((one) => one.replaceAll("vino-1b4e28ba-worker-0", "X"));
+    for (const one of done) expect(summaries).toContain(one);
+    expect(plan).toMatchObject({ state: "Ready", steps: [], problems: [] });
+    expect(rig.vm(spec)["blockedOperations"]).toEqual({ destroy: "managed by Landfall (ViNO)" });
+  });
+
+  test("is left alone while it runs, and gets its CPUs when it is off", async () => {
+    const spec = rig.spec();
+    await rig.make(spec);
+    const wanted = rig.spec({ cpus: 8 });
+    const running = await rig.make(wanted);
+    expect(running.problems.map(({ reason }) => reason)).toEqual(["NeedsStop"]);
+    rig.simulator.state.setPower(rig.vm(spec).id, "Halted");
+    const stopped = await rig.make(wanted);
+    expect(stopped).toMatchObject({ steps: [], problems: [] });
+    expect(rig.vm(spec)).toMatchObject({ CPUs: { number: 8 }, power_state: "Halted" });
+  });
+
+  test("grows its disks and gets more interfaces", async () => {
+    const before = rig.spec({ isStarted: false });
+    await rig.make(before);
+    const [root, data] = before.disks;
+    if (root === undefined || data === undefined) throw new Error("Cannot test: there is none");
+    const sizeBytes = 2 * root.sizeBytes;
+    const more = { name: "third", network: "oam", mac: "02:00:00:00:00:03" };
+    const plan = await rig.make({
+      ...before,
+      disks: [{ ...root, sizeBytes }, data],
+      interfaces: [...before.interfaces, more],
+    });
+    expect(plan).toMatchObject({ steps: [], problems: [] });
+    const vdi = rig.list("vdis").find((one) => one["name_label"] === "vino-1b4e28ba-worker-0.root");
+    expect(vdi?.["size"]).toBe(sizeBytes);
+    const macs = rig.list("vifs").filter((one) => one["$VM"] === rig.vm(before).id);
+    expect(macs.map((one) => one["MAC"])).toContain(more.mac);
+  });
+});
+
+test("a hundred machines need few requests each, because one look serves all", async () => {
+  const specs = Array.from({ length: 100 }, (_, index) =>
+    rig.spec({
+      index,
+      interfaces: [
+        {
+          name: "oam",
+          network: "oam",
+          mac: `02:00:00:00:01:${index.toString(16).padStart(2, "0")}`,
+        },
+      ],
+      disks: [
+        { name: "root", sizeBytes: 10 * 1024 ** 3, ...(index % 2 === 0 && { storage: "fast" }) },
+      ],
+    }),
+  );
+  rig.simulator.requests.reset();
+  for (let round = 0; round < 30; round += 1) {
+    const view = await rig.look(specs);
+    const plans = specs.map(
+      (spec) => [spec, rig.machines.plan(view, spec, rig.record(spec))] as const,
+    );
+    if (plans.every(([, { steps, againMs }]) => steps.length === 0 && againMs === undefined)) break;
+    await Promise.all(plans.map(([spec, plan]) => rig.step(plan, spec)));
+    await rig.clock.advance(100);
+  }
+  const perMachine = rig.simulator.requests.total / specs.length;
+  expect(perMachine).toBeLessThanOrEqual(9);
+  expect(rig.list("vms").filter((vm) => vm["power_state"] === "Running")).toHaveLength(101);
+}, 60_000);

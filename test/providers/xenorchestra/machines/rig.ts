@@ -17,13 +17,37 @@ import {
   createMachineSite,
   type MachineSite,
   startXenOrchestraSimulator,
+  type World,
   type XenOrchestraSimulator,
   type XoRecord,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type { Privilege } from "../../../../lib/simulator/xenorchestra/access/privileges.ts";
+import {
+  PRIVILEGES,
+  USER_ID as USER_ID_WORD,
+} from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 
 const GIB = 1024 ** 3;
+
+const USER_ID = "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96";
+
+/** The rights of the role in the guide. */
+export const ROLE: readonly Privilege[] = PRIVILEGES.map(({ resource, action, selector }) => ({
+  resource,
+  action,
+  ...(selector !== undefined && { selector: selector.replace(USER_ID_WORD, USER_ID) }),
+}));
+
+/** Every pool has templates: they show that its VMs are loaded. */
+function toWorld({ world, poolIds }: MachineSite): World {
+  const [template] = world["vm-templates"] ?? [];
+  if (template === undefined) throw new Error("Cannot test: there is no template");
+  const more = { ...template, id: "b5b1b8d4-0000-4000-8000-000000000001", $pool: poolIds.lyon };
+  const other = { ...more, uuid: more.id, $VBDs: [], VIFs: [], name_label: "Alpine" };
+  return { ...world, "vm-templates": [...(world["vm-templates"] ?? []), other] };
+}
 
 /** Looks at most so often until a machine is at rest. */
 const ROUNDS_MAX = 60;
@@ -60,10 +84,14 @@ export class Rig {
     this.machines = this.provider.machines;
   }
 
-  static async start(): Promise<Rig> {
+  /** @param privileges Rights of the user. @default {those of an administrator} */
+  static async start(privileges?: readonly Privilege[]): Promise<Rig> {
     const site = createMachineSite();
     const clock = new ManualClock();
-    const rig = new Rig(site, await startXenOrchestraSimulator({ clock, world: site.world }));
+    const user = { id: USER_ID, username: "landfall", password: "landfall" };
+    const users = [{ ...user, ...(privileges && { privileges }) }];
+    const options = { clock, world: toWorld(site), users };
+    const rig = new Rig(site, await startXenOrchestraSimulator(options));
     rig.machines.follow();
     await rig.refresh();
     return rig;

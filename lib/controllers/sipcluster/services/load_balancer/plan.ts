@@ -11,7 +11,6 @@ import type {
 import { SERVICE_FAILURE } from "../../resource/words.ts";
 import { toObjectName } from "../names.ts";
 import type { Machine, ServiceInput, ServicePlan } from "../types.ts";
-import { listUnknown } from "../addresses.ts";
 import { configure, type TemplateData } from "./configuration.ts";
 import { planObjects, type ServicePort } from "./objects.ts";
 import { listServers, type Server } from "./servers.ts";
@@ -104,10 +103,6 @@ function planOne(
       ...(clusterIP && { clusterIP }),
     }),
     deployment: name,
-    ...listUnknown(
-      machines.filter(({ role }) => role === words.role),
-      fields.nodeInterfaceId,
-    ),
   };
 }
 

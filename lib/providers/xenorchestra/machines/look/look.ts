@@ -35,6 +35,8 @@ export interface LookOptions {
   readonly clock: Clock;
   /** The newest inventory. */
   readonly inventory: Inventory;
+  /** Reads the ID of the own user. */
+  readonly readUserId: (signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /** As many IDs fit into the header of a request, beside the rest; with more the whole list is shorter. */
@@ -43,7 +45,7 @@ const OWNERS_MAX = 50;
 
 /** Looks. @throws {CloudError} if a list fails */
 export async function takeLook(
-  { api, clock, inventory }: LookOptions,
+  { api, clock, inventory, readUserId }: LookOptions,
   machines: readonly MachineIdentity[],
   signal: AbortSignal,
 ): Promise<View> {
@@ -60,7 +62,7 @@ export async function takeLook(
     api.list("srs", signal),
     api.list("networks", signal),
     api.listServers(signal),
-    api.readUserId(signal),
+    readUserId(signal),
   ]);
   const names = new Set(machines.map(toMachineName));
   const listed = new Set([...templates.objects, ...vms.objects].map(({ $pool }) => $pool));

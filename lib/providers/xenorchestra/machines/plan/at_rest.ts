@@ -31,7 +31,8 @@ export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
     return toPlan(state, { needsLook: true, machine });
   }
   const { parts, differences } = joinComparisons([compareSize(spec, vm), compareMarks(spec, vm)]);
-  const needsLook = differences.length > 0 || !isAsWanted(vm, spec) || isDoubtDue(kept, view.atMs);
+  const isUnsure = kept.vm !== vm.id || isDoubtDue(kept, view.atMs);
+  const needsLook = differences.length > 0 || !isAsWanted(vm, spec) || isUnsure;
   return toPlan("Ready", { needsLook, machine, parts });
 }
 

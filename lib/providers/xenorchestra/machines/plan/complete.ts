@@ -7,7 +7,7 @@ import {
   type MachineSpec,
   toMachineName,
 } from "../../../../cloud/capabilities/machines.ts";
-import { findShown } from "../look/vms_view.ts";
+import { findShown, isComplete } from "../look/vms_view.ts";
 import type { Vm } from "../look/view.ts";
 import type { Kept } from "../record.ts";
 import type { Step } from "../steps.ts";
@@ -43,9 +43,18 @@ export function planComplete(question: CompleteQuestion): Plan {
   const fixes = now.flatMap(({ fix }) => (fix ? [toStep(spec, fix.summary, fix.change)] : []));
   const isSame = differences.length === 0 && problems.length === 0;
   const start = planStart(question);
-  const steps = [...fixes, ...start.steps, ...toReady(question, isSame), ...toCertainty(question)];
+  const own = [...fixes, ...start.steps, ...toNotes(question, isSame)];
+  const steps = [...toUnsaved(question), ...own, ...toCertainty(question)];
   const machine = findShown(view, vm);
   return toPlan("Ready", { steps, problems: [...problems, ...start.problems], machine, parts });
+}
+
+/** What a crash between the last mark and the record left to do: without marks it would not be known as complete. */
+function toUnsaved({ spec, vm, kept }: CompleteQuestion): Step[] {
+  if (kept.vm === vm.id) return [];
+  const { templates, doubtAt } = kept;
+  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt };
+  return [toStep(spec, `remember VM ${vm.name}`, { kind: "keep", kept: next })];
 }
 
 /** What a complete machine no longer needs is worth knowing, and no more: its template, and room for its disks. */
@@ -81,7 +90,8 @@ function planStart({ view, spec, vm }: CompleteQuestion): {
   readonly steps: readonly Step[];
   readonly problems: readonly MachineProblem[];
 } {
-  if (!vm.tags.includes(START_TAG)) return { steps: [], problems: [] };
+  // Without the last mark it gets that first.
+  if (!vm.tags.includes(START_TAG) || !isComplete(vm)) return { steps: [], problems: [] };
   const name = toMachineName(spec);
   const vmId = vm.id;
   const started = toStep(spec, `note that ${name} was started`, {
@@ -113,7 +123,7 @@ function toCertainty({ view, spec, kept }: CompleteQuestion): Step[] {
 }
 
 /** Notes which specification the VM fulfils, so that no closer look is needed any more. */
-function toReady({ spec, vm }: CompleteQuestion, isSame: boolean): Step[] {
+function toNotes({ spec, vm }: CompleteQuestion, isSame: boolean): Step[] {
   const name = toMachineName(spec);
   const vmId = vm.id;
   const ready = listReadyTags(vm.tags);

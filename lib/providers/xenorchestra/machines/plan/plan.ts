@@ -32,6 +32,9 @@ export function planMachine(view: View, spec: MachineSpec, record: string | unde
   return toPlanOf(found, { view: full, spec, kept, wanted });
 }
 
+/** When to look again at what passes without a change that Landfall sees, in milliseconds. */
+const RETRY_MS = 30_000;
+
 interface Known {
   readonly view: FullView;
   readonly spec: MachineSpec;
@@ -43,7 +46,7 @@ function toPlanOf(found: Found, known: Known): Plan {
   const { view, spec, kept, wanted } = known;
   switch (found.kind) {
     case "unknown":
-      return toPlan("Unknown", { problems: [found.problem] });
+      return toPlan("Unknown", { problems: [found.problem], againMs: RETRY_MS });
     case "running": {
       const { attempt, vm } = found;
       const problems = attempt.problem ? [attempt.problem] : [];
@@ -78,7 +81,9 @@ function planAbsent(
   const { problems, template } = wanted;
   if (template === undefined || problems.length > 0) {
     const isDecision = problems.some(({ kind }) => kind === "decision");
-    return toPlan(isDecision ? "Blocked" : "Absent", { problems });
+    return isDecision
+      ? toPlan("Blocked", { problems })
+      : toPlan("Absent", { problems, againMs: RETRY_MS });
   }
   const loose = findLoose(view, spec);
   const isSwept = kept.vm === undefined;

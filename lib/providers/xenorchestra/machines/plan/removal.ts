@@ -15,6 +15,8 @@ import { type Plan, toDecision, toPlan, toStep } from "./problems.ts";
 
 /** How long a guest may take to shut down before its machine is switched off. */
 const CLEAN_MS = 120_000;
+/** When to look again at what passes without a change that Landfall sees. */
+const RETRY_MS = 30_000;
 /** When to look again while it does. */
 const STOPPING_MS = 5_000;
 
@@ -42,7 +44,7 @@ function toPlanOf(found: Found, known: Known): Plan {
   const { view, identity, kept } = known;
   switch (found.kind) {
     case "unknown":
-      return toPlan("Unknown", { problems: [found.problem] });
+      return toPlan("Unknown", { problems: [found.problem], againMs: RETRY_MS });
     case "running": {
       const { attempt, vm } = found;
       const problems = attempt.problem ? [attempt.problem] : [];
@@ -93,6 +95,7 @@ function planEnd(vm: Vm, known: Known): Plan {
     const message = `VM ${vm.name} (${vm.id}) has lost the marks of Landfall: delete or rename it`;
     return toPlan("Blocked", { problems: [toDecision("MarkMissing", message)], machine });
   }
+  if (vm.isBusy) return toPlan("Removing", { machine, againMs: STOPPING_MS });
   if (vm.power !== "stopped") return toPlan("Removing", { machine, ...planStop(vm, known) });
   const links = view.stock.attached.get(vm.id) ?? [];
   const seen = new Set(links.map(({ linkId }) => linkId));

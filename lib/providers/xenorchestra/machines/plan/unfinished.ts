@@ -27,6 +27,9 @@ import { findLoose, toSweep } from "./find/loose.ts";
 import { type Plan, toDecision, toPlan, toStep } from "./problems.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 
+/** When to look again while the hypervisor works on it, in milliseconds. */
+const BUSY_MS = 5_000;
+
 /** What is known about it. */
 export interface UnfinishedQuestion {
   readonly view: FullView;
@@ -48,9 +51,10 @@ export function planUnfinished(question: UnfinishedQuestion): Plan {
     const problems = [toDecision("StartedTooEarly", message)];
     return toPlan("Blocked", { problems, machine, parts });
   }
-  if (wanted.problems.length > 0) {
-    return toPlan("Blocked", { problems: wanted.problems, machine, parts });
-  }
+  if (vm.isBusy) return toPlan("Creating", { machine, parts, againMs: BUSY_MS });
+  // Its own disks take room.
+  const problems = wanted.problems.filter(({ reason }) => reason !== "StorageFull");
+  if (problems.length > 0) return toPlan("Blocked", { problems, machine, parts });
   const wrong = comparison.differences.filter(({ fix }) => fix === undefined);
   if (wrong.length > 0 || !isFromTask(question)) return planAgain(question);
   const fixes = comparison.differences.flatMap(({ fix }) =>
@@ -119,9 +123,15 @@ function toSeeding(question: UnfinishedQuestion): Step[] {
   const sweeps = loose.map(({ disk }) => toSweep(spec, disk));
   const name = toDiskName(vm.name, SEED_DISK);
   const links = view.stock.attached.get(vm.id) ?? [];
-  const isAttached = links.some(({ disk }) => disk?.name === name);
+  const [attached, ...more] = links.filter(({ disk }) => disk?.name === name);
+  // A request that arrived twice attached it twice.
+  const detachments = more.map(({ linkId }) =>
+    toStep(spec, `detach a second disk ${name}`, { kind: "detachDisk", linkId }),
+  );
   const storageId = wanted.disks[0]?.storageId ?? view.stock.pools.get(vm.poolId)?.defaultStorageId;
-  if (seed === undefined || isAttached || storageId === undefined) return sweeps;
+  if (seed === undefined || attached !== undefined || storageId === undefined) {
+    return [...detachments, ...sweeps];
+  }
   const position = findFreePosition(links);
   const change = { kind: "attachSeed", vmId: vm.id, storageId, position, seed } as const;
   return [...sweeps, toStep(spec, `upload and attach disk ${name}`, change)];

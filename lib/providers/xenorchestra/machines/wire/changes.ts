@@ -50,6 +50,8 @@ export class Changes {
       path: `/pools/${encodeURIComponent(poolId)}/actions/create_vm`,
       body: { json: body },
       timeoutMs: TAKEN_MS,
+      // The record says when it was sent.
+      isPrompt: true,
     });
     return read(TASK, reply, "a new VM").taskId;
   }

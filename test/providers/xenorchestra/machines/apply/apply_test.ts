@@ -97,7 +97,7 @@ describe("applyStep()", () => {
   test("changes nothing without the lead", async () => {
     const create = apply(toCreate(rig.site.templateIds.debian), { fence: new Fence() });
     await expect(create).rejects.toBeInstanceOf(LeadershipLostError);
-    expect(rig.list("vm-templates").map(({ id }) => id)).toHaveLength(4);
+    expect(rig.list("vm-templates").map(({ id }) => id)).toHaveLength(5);
   });
 
   test("starts and switches off what is so already without an error", async () => {

@@ -4,6 +4,7 @@ import { toRestView } from "../../../../../lib/providers/xenorchestra/machines/l
 const ID = "5be2b0ce-0000-4000-8000-000000000001";
 const LISTING = {
   origin: {},
+  source: {},
   inventory: {
     observedAtMs: 7,
     instances: new Map(),

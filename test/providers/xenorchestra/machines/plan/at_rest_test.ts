@@ -36,7 +36,8 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
     true,
   ],
 ])("planAtRest() of %s plans nothing: %#", (_what, vms, view, state, needsLook) => {
-  const plan = planAtRest(toView({ vms, view }), toSpec(), { at: 1 });
+  const plan = planAtRest(toView({ vms, view }), toSpec(), { at: 1, vm: "vm-1" });
+
   expect(plan).toMatchObject({ state, steps: [] });
   expect(plan.needsLook === true).toBe(needsLook);
 });
@@ -46,4 +47,9 @@ test("planAtRest() needs a look long after an attempt that may have left somethi
   const look = (doubtAt: number) =>
     planAtRest(view, toSpec(), { vm: "vm-1", doubtAt }).needsLook === true;
   expect([look(view.atMs), look(view.atMs - 1_800_000)]).toEqual([false, true]);
+});
+
+test("planAtRest() looks closer if the record does not know a complete VM", () => {
+  const view = toView({ vms: [toCompleteVm()] });
+  expect(planAtRest(view, toSpec(), {}).needsLook).toBe(true);
 });

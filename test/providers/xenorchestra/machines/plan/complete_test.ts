@@ -12,7 +12,7 @@ function plan(
   vm: Vm,
   over: Partial<MachineSpec> = {},
   options: SceneOptions = {},
-  kept: Kept = {},
+  kept: Kept = { vm: "vm-1" },
 ): Plan {
   const spec = toSpec(over);
   const view = toView({ vms: [vm], ...options });
@@ -132,6 +132,14 @@ describe("planComplete()", () => {
     expect(steps(planned)).toEqual([...wanted]);
     expect(reasons(planned)).toEqual([...found]);
     expect(planned.problems.every(({ kind }) => kind === "notice")).toBe(true);
+  });
+
+  test("remembers a machine that the record does not know", () => {
+    const [first] = plan(toCompleteVm({ cpus: 1 }), {}, {}, { at: 1, doubtAt: 5 }).steps;
+    expect(first?.change).toEqual({
+      kind: "keep",
+      kept: { vm: "vm-1", pool: "pool-1", templates: undefined, doubtAt: 5 },
+    });
   });
 
   test("does not start on a host that is disabled", () => {

@@ -55,7 +55,7 @@ describe("planMachine()", () => {
       undefined,
       `Creating; mark VM ${NAME}; note that VM ${NAME} is complete`,
     ],
-    ["leaves a complete one alone", { vms: [toCompleteVm()] }, undefined, "Ready"],
+    ["leaves a complete one alone", { vms: [toCompleteVm()] }, { vm: "vm-1" }, "Ready"],
     ["makes one again that was deleted by hand", {}, { vm: "vm-9" }, `Absent; ${create}`],
     [
       "sweeps what an attempt left",
@@ -73,7 +73,7 @@ describe("planMachine()", () => {
       "touches nothing in a lost pool",
       { view: { pools: [{ id: POOL, name: "p", isComplete: false }] } },
       undefined,
-      "Unknown; PoolNotConnected",
+      "Unknown; PoolNotConnected; 30000 ms",
     ],
     [
       "touches nothing of another owner",

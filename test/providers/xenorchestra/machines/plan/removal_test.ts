@@ -112,12 +112,17 @@ describe("planRemoval()", () => {
       undefined,
       "Removing; 2000 ms",
     ],
-    ["knows nothing in a lost pool", { view: LOST }, { pool: POOL }, "Unknown; PoolNotConnected"],
+    [
+      "knows nothing in a lost pool",
+      { view: LOST },
+      { pool: POOL },
+      "Unknown; PoolNotConnected; 30000 ms",
+    ],
     [
       "knows nothing while another pool is lost",
       { view: { gap: "x" } },
       undefined,
-      "Unknown; PoolNotConnected",
+      "Unknown; PoolNotConnected; 30000 ms",
     ],
     [
       "leaves a VM of another owner",

@@ -122,6 +122,32 @@ describe("planUnfinished()", () => {
     expect(JSON.stringify(still)).not.toContain("vino:start");
   });
 
+  test("detaches a seed that is attached twice", () => {
+    const twice = [
+      ...toOwnLinks("vm-1"),
+      toSeedLink("vm-1"),
+      { ...toSeedLink("vm-1"), linkId: "l2" },
+    ];
+    expect(plan(toVm(marked), { links: { "vm-1": twice } }).steps[0]?.change).toEqual({
+      kind: "detachDisk",
+      linkId: "l2",
+    });
+  });
+
+  test("waits while the hypervisor works on it", () => {
+    expect(plan(toVm({ isBusy: true }))).toMatchObject({
+      state: "Creating",
+      steps: [],
+      againMs: 5_000,
+    });
+  });
+
+  test("does not mind that its own disks fill the storage", () => {
+    const { storages } = toView().stock;
+    const full = storages.map((one) => ({ ...one, freeBytes: 0 }));
+    expect(plan(toVm(), { stock: { storages: full } }).steps).not.toEqual([]);
+  });
+
   test.each<[string, Vm, string]>([
     ["was started too early", toVm({ power: "running" }), "StartedTooEarly"],
     [
