@@ -34,7 +34,7 @@ import { type SipCluster, SIP_CLUSTERS, type SipClusterSpec } from "./resource/s
 import type { Outcome } from "./resource/status.ts";
 import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices } from "./services/cluster_services.ts";
-import { hasFailed, judgeState } from "./state.ts";
+import { judgeState, listWarnings } from "./state.ts";
 import { EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
 
 /** What a {@linkcode SipClusterReconciler} needs. */
@@ -47,7 +47,7 @@ export interface ReconcilerOptions {
   readonly written: WrittenVersions;
   readonly index: HostIndex;
   readonly addresses: AddressReader;
-  readonly services: ClusterServices;
+  readonly services: Pick<ClusterServices, "serve" | "answerRequests" | "remove" | "forget">;
 }
 
 /** What the last reconcile of a cluster came to, for the debug pages. */
@@ -159,13 +159,13 @@ export class SipClusterReconciler {
     );
     const outcome: Outcome = { kind: "served", schedule, ...served };
     this.#last.set(key, { state: judgeState(schedule, served.services), schedule });
-    for (const { service, message = "" } of served.services.filter(hasFailed)) {
-      this.#writer.warn(cluster, EVENT_WORDS.serviceFailed, `${service}: ${message}`);
-    }
+    for (const { word, message } of listWarnings(served.services))
+      this.#writer.warn(cluster, word, message);
     await this.#writer.writeStatus(cluster, outcome, signal);
     const recheckMs = await this.#answerRequests(cluster, signal);
     const { addresses } = this.#options;
-    return { requeueAfterMs: Math.min(served.againMs, recheckMs, addresses.toPauseMs(missed)) };
+    const pauseMs = addresses.toPauseMs([...missed, ...served.troubled]);
+    return { requeueAfterMs: Math.min(served.againMs, recheckMs, pauseMs) };
   }
 
   /** Does what users of jump hosts ask for. @returns When to look again, in milliseconds */

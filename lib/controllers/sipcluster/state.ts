@@ -2,15 +2,31 @@
  * How a SIPCluster stands, for metrics and the debug pages. Pure.
  * @module
  */
+import type { EventWord } from "../../kube/events/words.ts";
 import type { SipClusterState } from "./metrics.ts";
 import type { ServiceState } from "./resource/conditions.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import type { Schedule } from "./schedule/types.ts";
+import { OF_HOSTS } from "./services/machines.ts";
+import { EVENT_WORDS } from "./words.ts";
 
 const PROGRESSING: string = CONDITION_WORDS.ServicesReady.waiting.reason;
 
+/** The Warnings about services. */
+export function listWarnings(
+  services: readonly ServiceState[],
+): readonly { readonly word: EventWord; readonly message: string }[] {
+  return services.flatMap((state) => {
+    const { service, message = "" } = state;
+    const isOfHosts = service === OF_HOSTS;
+    if (!isOfHosts && !hasFailed(state)) return [];
+    const word = isOfHosts ? EVENT_WORDS.networkDataMissing : EVENT_WORDS.serviceFailed;
+    return [{ word, message: `${service}: ${message}` }];
+  });
+}
+
 /** Whether a service will not become ready by itself. */
-export function hasFailed({ isReady, reason = PROGRESSING }: ServiceState): boolean {
+function hasFailed({ isReady, reason = PROGRESSING }: ServiceState): boolean {
   return !isReady && reason !== PROGRESSING;
 }
 

@@ -51,6 +51,7 @@ type EventName =
   | "contractionBlocked"
   | "invalidSpec"
   | "serviceFailed"
+  | "networkDataMissing"
   | "ready"
   | "rebootRequested"
   | "rebootRefused"
@@ -100,6 +101,12 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "InfraServiceFailure",
     type: "Warning",
     meaning: "A service could not be made as the spec asks. Landfall tries again.",
+  },
+  networkDataMissing: {
+    reason: "NetworkDataMissing",
+    type: "Warning",
+    meaning:
+      "A BareMetalHost of the SIPCluster has no network data that Landfall can use. The message names both.",
   },
   ready: {
     reason: "ReconciliationSucceeded",

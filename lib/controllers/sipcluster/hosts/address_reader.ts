@@ -38,6 +38,8 @@ interface Remembered {
   /** Changes with `spec`, which names the Secret. */
   readonly generation: number | undefined;
   readonly networks: HostNetworks;
+  /** What a Secret of the host said last. Absent: none could be read since the start of the process. */
+  readonly last?: NetworkData;
   /** Problems in a row. */
   readonly failures: number;
   /** In monotonic milliseconds. */
@@ -101,6 +103,17 @@ export class AddressReader {
   }
 
   /**
+   * What a Secret of a host said the last time that one could be read: the host did not change because its Secret is
+   * gone.
+   *
+   * @returns `undefined` if none could be read since the start of the process
+   */
+  findLast(host: BareMetalHost): NetworkData | undefined {
+    const known = this.#hosts.get(toKey(host));
+    return known?.uid === host.metadata.uid ? known?.last : undefined;
+  }
+
+  /**
    * When to reconcile a cluster again, in milliseconds from now. Not all clusters are read at the same time.
    *
    * @param missed Hosts that it could not use: it sees soon that their Secrets are mended
@@ -129,18 +142,20 @@ export class AddressReader {
   }
 
   async #readOne(host: BareMetalHost, signal: AbortSignal): Promise<HostNetworks> {
-    const known = this.#find(host);
-    if (known !== undefined) return known;
+    const fresh = this.#find(host);
+    if (fresh !== undefined) return fresh;
     const networks = await this.#fetch(host, signal);
     const { periodMs, clock } = this.#options;
     const key = toKey(host);
     const { uid, generation } = host.metadata;
     const isBad = "problem" in networks;
+    const last = isBad ? this.findLast(host) : networks;
     const failures = isBad ? (this.#hosts.get(key)?.failures ?? 0) + 1 : 0;
     const goodMs = periodMs / 2;
     const badMs = toBackoffMs(failures, { baseMs: PROBLEM_MS, capMs: goodMs, jitter: 0 });
     const untilMs = clock.monotonic() + (isBad ? badMs : goodMs);
-    remember(this.#hosts, key, { uid, generation, networks, failures, untilMs }, HOSTS_MAX);
+    const known = { uid, generation, networks, failures, untilMs, ...(last && { last }) };
+    remember(this.#hosts, key, known, HOSTS_MAX);
     return networks;
   }
 
@@ -159,6 +174,12 @@ export class AddressReader {
       throw error;
     }
   }
+}
+
+/** The name of the Secret that a host names for its network data; `undefined` if it names none that is read. */
+export function findSecretName(host: BareMetalHost): string | undefined {
+  const source = findSource(host);
+  return "problem" in source ? undefined : source.name;
 }
 
 /** The Secret with the network data of a host. */

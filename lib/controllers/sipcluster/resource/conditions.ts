@@ -14,7 +14,7 @@ export interface ServiceState {
   readonly service: string;
   /** Whether it serves, as the spec asks. */
   readonly isReady: boolean;
-  /** One word. Absent or `Progressing`: it will be ready by itself. */
+  /** One word. Absent or `Progressing`: it will be ready by itself. If it is ready: what to know besides. */
   readonly reason?: string;
   /** A sentence without a full stop. Also of a service that is ready, but not with all Pods. */
   readonly message?: string;
@@ -132,7 +132,11 @@ function findServicesReady(services: readonly ServiceState[]): Finding {
     .join(". ");
   if (late.length === 0) {
     const fallback = services.length === 0 ? "The spec has no services" : "All are available";
-    return toFinding("ServicesReady", ServicesReady.done, message || fallback);
+    const { reason } = services.find(({ reason }) => reason !== undefined) ?? ServicesReady.done;
+    return {
+      ...toFinding("ServicesReady", ServicesReady.done, message || fallback),
+      ...(reason !== undefined && { reason }),
+    };
   }
   const failed = late.find((one) => !isWaiting(one));
   return {

@@ -140,6 +140,8 @@ export interface HostStatus {
   readonly role: Role;
   readonly standby: boolean;
   readonly addresses: readonly string[];
+  /** The same by the ID of the network: after a restart, they count while network data cannot be read. */
+  readonly networks?: Readonly<Record<string, string>>;
 }
 
 /** Where clients reach a service. */

@@ -129,5 +129,12 @@ function toCounts(
 function toHost({ namespace, name, role, standby, addresses }: Machine): HostStatus {
   const sorted = [...addresses].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const distinct = new Set(sorted.map(([, address]) => address));
-  return { namespace, name, role, standby, addresses: [...distinct] };
+  return {
+    namespace,
+    name,
+    role,
+    standby,
+    addresses: [...distinct],
+    ...(sorted.length > 0 && { networks: Object.fromEntries(sorted) }),
+  };
 }

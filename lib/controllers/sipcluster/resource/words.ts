@@ -32,8 +32,10 @@ export type ConditionWords = {
   readonly ServicesReady: Readonly<
     Record<
       | "done"
+      | "lastKnownAddresses"
       | "waiting"
       | "failed"
+      | "unknownAddresses"
       | "nodePort"
       | "nameTaken"
       | "refused"
@@ -111,7 +113,16 @@ export const CONDITION_WORDS: ConditionWords = {
       "ServicesAvailable",
       "All services of the spec are available. Also if the spec has none.",
     ),
+    lastKnownAddresses: yes(
+      "LastKnownAddresses",
+      "The same, but network data of a host cannot be read now. Its last known addresses count. The message names it.",
+    ),
     waiting: no(PROGRESSING, "Pods of a service start."),
+    unknownAddresses: no(
+      "AddressesUnknown",
+      "Network data of a host cannot be read, and its addresses were not known before. Landfall changes no service " +
+        "that needs them. The message names the host and its Secret.",
+    ),
     failed: no(
       SERVICE_FAILURE,
       "A service cannot be made from the spec, or from the ConfigMap with its template.",

@@ -6,11 +6,12 @@ import type { Clock } from "../../../core/clock.ts";
 import type { KeySource } from "../../../engine/key_sources.ts";
 import { fromSecondary } from "../../../engine/key_sources.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
+import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import type { Caches } from "../../../kube/cache/caches.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
-import type { AddressReader } from "../hosts/address_reader.ts";
+import { SECRETS } from "../../../kube/kinds/secret.ts";
+import { type AddressReader, findSecretName } from "../hosts/address_reader.ts";
 import type { HostIndex } from "../hosts/host_index.ts";
-import { toAddresses } from "../hosts/network_data.ts";
 import { checkSpec } from "../resource/check_spec.ts";
 import { nameSome, type ServiceState } from "../resource/conditions.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
@@ -24,6 +25,7 @@ import { planJumpHosts } from "./jump_host/jump_hosts.ts";
 import { handleRebootRequests, type RebootPass } from "./jump_host/reboot_requests.ts";
 import { type LoadBalancerOptions, planLoadBalancers } from "./load_balancer/plan.ts";
 import { LOAD_BALANCERS, type LoadBalancerKind } from "./load_balancer/words.ts";
+import { judgeHosts, listMachines, type MachineList, type Member } from "./machines.ts";
 import { listNetworks } from "./networks.ts";
 import { CONFIG_MAPS, type ConfigMap, type Deployment } from "./owned_kinds.ts";
 import { judgeReadiness } from "./readiness.ts";
@@ -35,7 +37,7 @@ export interface ClusterServicesOptions {
   readonly clock: Clock;
   readonly caches: Pick<Caches, "reader">;
   readonly index: Pick<HostIndex, "listOf" | "find">;
-  readonly addresses: Pick<AddressReader, "readAll">;
+  readonly addresses: Pick<AddressReader, "readAll" | "findLast">;
 }
 
 /** What a cluster has. */
@@ -43,6 +45,8 @@ export interface Served {
   readonly machines: readonly Machine[];
   readonly services: readonly ServiceState[];
   readonly endpoints: readonly Endpoint[];
+  /** Hosts whose addresses are not as they should be: their network data is read again soon. */
+  readonly troubled: readonly Key[];
   /** When to look again although nothing changed, in milliseconds. */
   readonly againMs: number;
 }
@@ -57,7 +61,8 @@ interface PlanInput extends ServiceInput {
 const KEY_PAUSE_MS = 60_000;
 const NO_AUTH: AuthFacts = { secrets: new Map(), hasDexKinds: true, againMs: Infinity };
 
-const NO_ADDRESSES: ReadonlyMap<string, string> = new Map();
+/** Kinds of the objects in which a service has the addresses of hosts. */
+const PARTS_WITH_HOSTS: ReadonlySet<string> = new Set([SECRETS.kind, CONFIG_MAPS.kind]);
 
 /** The services of all clusters. */
 export class ClusterServices {
@@ -97,11 +102,14 @@ export class ClusterServices {
    * @throws {KubeError} that is worth another try
    */
   async serve(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Served> {
-    const { machines, missing } = await this.#listMachines(cluster, spec, signal);
+    const hosts = await this.#listMachines(cluster, spec, signal);
+    const { machines } = hosts;
     const auth = await this.#authSecrets.read(cluster, spec.services.auth ?? [], signal);
     const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
     const lacksKey = [...hostKeys.values()].some((key) => "problem" in key);
-    const plans = this.#plan({ cluster, machines, hostKeys, auth });
+    const plans: ServicePlan[] = [];
+    for (const plan of this.#plan({ cluster, machines, hostKeys, auth }))
+      plans.push(await this.#hold(plan, signal));
     const { problems, againMs } = await this.#applier.apply(cluster, plans, signal);
     const states = plans.map((plan): ServiceState => {
       const problem = problems.find(({ service }) => service === plan.service);
@@ -109,13 +117,14 @@ export class ClusterServices {
       const nodePorts = this.#applier.listNodePorts(cluster, plan.service);
       return judgeReadiness(plan, this.#findDeployment(cluster, plan), nodePorts);
     });
-    const unreachable = missing.length > 0 ? [judgeHosts(missing, machines.length)] : [];
+    const ofHosts = judgeHosts(hosts);
     return {
       machines,
-      services: [...states, ...unreachable],
+      services: [...(ofHosts ? [ofHosts] : []), ...states],
       endpoints: plans.flatMap(({ service }) =>
         this.#applier.listNodePorts(cluster, service).map((nodePort) => ({ service, nodePort })),
       ),
+      troubled: hosts.troubled,
       againMs: Math.min(againMs, auth.againMs, lacksKey ? KEY_PAUSE_MS : Infinity),
     };
   }
@@ -175,12 +184,12 @@ export class ClusterServices {
     return found;
   }
 
-  /** The hosts with the labels of a cluster, and why some of them cannot be reached. */
+  /** The hosts with the labels of a cluster, and what is known of their addresses. */
   async #listMachines(
     cluster: SipCluster,
     { services }: SipClusterSpec,
     signal: AbortSignal,
-  ): Promise<{ readonly machines: readonly Machine[]; readonly missing: readonly string[] }> {
+  ): Promise<MachineList> {
     const { index, addresses } = this.#options;
     const networks = listNetworks(services);
     const members = Array.from(index.listOf(toKey(cluster)), ({ key, claim }) => {
@@ -188,21 +197,33 @@ export class ClusterServices {
     }).toSorted((a, b) => (a.key < b.key ? -1 : 1));
     const hosts = networks.length > 0 ? members.flatMap(({ host }) => host ?? []) : [];
     const known = await addresses.readAll(hosts, signal);
-    const machines: Machine[] = [];
-    const missing: string[] = [];
-    for (const { key, claim, host } of members) {
-      // A host whose label names no role serves nothing.
-      if (host === undefined || claim?.role === undefined) continue;
+    const before = Map.groupBy(cluster.status?.hosts ?? [], (host) => toKey({ metadata: host }));
+    const present = members.flatMap(({ key, claim, host }): Member[] => {
+      if (host === undefined || claim === undefined) return [];
       const { name, namespace = "" } = host.metadata;
-      const { role, standby } = claim;
-      const data = known.get(key);
-      const result = data && toAddresses(data, networks);
-      if (result?.kind === "trouble") missing.push(`BareMetalHost ${key} has ${result.trouble}`);
-      // Without an address on one network, a host still serves on the others.
-      const own = data === undefined || "problem" in data ? NO_ADDRESSES : data.addresses;
-      machines.push({ namespace, name, role, standby, addresses: pickNetworks(own, networks) });
-    }
-    return { machines, missing };
+      const [status] = before.get(key) ?? [];
+      const [last, secret] = [addresses.findLast(host), findSecretName(host)];
+      return [{ key, name, namespace, claim, networks: known.get(key), last, secret, status }];
+    });
+    return listMachines(present, networks);
+  }
+
+  /**
+   * Leaves a service as it is that needs addresses which are not known: it would lose servers. One that was never made
+   * loses nothing.
+   */
+  async #hold(plan: ServicePlan, signal: AbortSignal): Promise<ServicePlan> {
+    const { service, objects, problem, unknownHosts } = plan;
+    if (unknownHosts === undefined || problem) return plan;
+    const part = objects.find(({ resource: { kind } }) => PARTS_WITH_HOSTS.has(kind));
+    if (part === undefined) return plan;
+    const { name, namespace = "" } = part.body.metadata;
+    const path = { name, namespace };
+    const live = await readIfPresent(this.#options.client, part.resource, path, signal);
+    if (live === undefined) return plan;
+    const { reason } = CONDITION_WORDS.ServicesReady.unknownAddresses;
+    const message = `the addresses of ${nameSome(unknownHosts)} are not known. Landfall leaves it as it is`;
+    return { service, objects: [], problem: { reason, message } };
   }
 
   #findDeployment(
@@ -212,19 +233,4 @@ export class ClusterServices {
     if (name === undefined) return undefined;
     return this.#applier.findDeployment(toKey({ metadata: { namespace, name } }));
   }
-}
-
-/** The addresses on some networks. A status names no others. */
-function pickNetworks(
-  addresses: ReadonlyMap<string, string>,
-  networks: readonly string[],
-): ReadonlyMap<string, string> {
-  return new Map([...addresses].filter(([network]) => networks.includes(network)));
-}
-
-/** A cluster none of whose hosts has its addresses serves nothing, mostly because an ID is misspelt. */
-function judgeHosts(missing: readonly string[], count: number): ServiceState {
-  const state = { service: "hosts", message: nameSome(missing) };
-  if (missing.length < count) return { ...state, isReady: true };
-  return { ...state, isReady: false, reason: CONDITION_WORDS.ServicesReady.failed.reason };
 }

@@ -13,6 +13,11 @@ export interface Machine {
   readonly standby: boolean;
   /** Static addresses without a prefix length, by the ID of the network. */
   readonly addresses: ReadonlyMap<string, string>;
+  /**
+   * Networks of which is not known whether the host has an address there: its network data cannot be read. Absent:
+   * none.
+   */
+  readonly unknown?: ReadonlySet<string>;
 }
 
 /** What services are planned from. */
@@ -36,6 +41,8 @@ export interface ServicePlan {
   readonly objects: readonly OwnedObject[];
   /** The Deployment that must be available. */
   readonly deployment?: string;
+  /** Names of hosts whose addresses it needs, and which are not known. Absent: none. */
+  readonly unknownHosts?: readonly string[];
   /** Why it cannot be made as wanted, for the condition; nothing of it is changed then. */
   readonly problem?: { readonly reason: string; readonly message: string };
 }

@@ -220,6 +220,24 @@ describe("what was read", () => {
     expect(await stage.read()).toBe("no Secret with its network data");
   });
 
+  test.each<[string, Partial<BareMetalHost["metadata"]>, string | undefined]>([
+    ["counts on as the last known", {}, "192.0.2.1"],
+    ["counts on if the spec names another Secret that is missing", { generation: 2 }, "192.0.2.1"],
+    ["does not count for another host of the name", { uid: "other" }, undefined],
+  ])("%s once the Secret is gone", async (_what, metadata, expected) => {
+    await using stage = await start();
+    expect(stage.reader.findLast(HOST)).toBeUndefined();
+    stage.write({ networkData: TEXT });
+    await stage.read();
+    stage.write(undefined);
+    const host = { ...HOST, metadata: { ...HOST.metadata, ...metadata } };
+    for (let round = 0; round < 2; round += 1) {
+      await stage.clock.advance(PERIOD_MS);
+      expect(await stage.read(host)).toBe("no Secret with its network data");
+    }
+    expect(stage.reader.findLast(host)?.addresses.get("oam")).toBe(expected);
+  });
+
   test("is looked at soon again if it was a problem, and then less and less often", async () => {
     await using stage = await start();
     const pauses: number[] = [];

@@ -120,6 +120,7 @@ describe("planStatus()", () => {
           role: "Worker",
           standby: false,
           addresses: ["10.0.0.1", "fd00::1"],
+          networks: { "oam-ipv4": "10.0.0.1", "oam-ipv6": "fd00::1", pxe: "10.0.0.1" },
         },
         { namespace: "metal", name: "b", role: "Worker", standby: false, addresses: [] },
         { namespace: "metal", name: "c", role: "Worker", standby: true, addresses: [] },

@@ -20,6 +20,15 @@ function toSpec(services: SipServices, count = 1): SipClusterSpec {
   return { nodes: { ControlPlane: { labelSelector, count: { active: count } } }, services };
 }
 
+/** The servers in the configuration of the load balancer before the control plane of cluster `a`. */
+function readServers(stage: SipStage): readonly string[] {
+  const name = "loadbalancer-controlplane-a";
+  const secret = stage.listOwned("secrets").find(({ metadata }) => metadata.name === name);
+  const file: unknown = Object(secret?.["data"])["haproxy.cfg"];
+  const text = Buffer.from(String(file), "base64").toString("utf8");
+  return text.match(/^ *server .+$/gm) ?? [];
+}
+
 function toJumpHost(nodePort: number, nodeInterfaceId: string = OAM_NETWORK): JumpHost {
   const image = "registry.example/jump-host:1";
   return { image, nodePort, nodeInterfaceId, nodeSSHPrivateKeys: "node-keys" };
@@ -30,17 +39,7 @@ test("a new service on a network that no host has takes no server from a load ba
   const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
   stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 2));
   await stage.untilCondition("a", "Ready", READY);
-  const readServers = (): readonly string[] => {
-    const name = "loadbalancer-controlplane-a";
-    const secret = stage.listOwned("secrets").find(({ metadata }) => metadata.name === name);
-    const file: unknown = Object(secret?.["data"])["haproxy.cfg"];
-    return (
-      Buffer.from(String(file), "base64")
-        .toString("utf8")
-        .match(/^ *server .+$/gm) ?? []
-    );
-  };
-  const before = readServers();
+  const before = readServers(stage);
   expect(before).toHaveLength(2);
   stage.change("a", {
     services: { jumpHost: [{ ...toJumpHost(30_002, "misspelt") }] },
@@ -48,7 +47,54 @@ test("a new service on a network that no host has takes no server from a load ba
   const message = await stage.untilCondition("a", "ServicesReady", "False InfraServiceFailure");
   expect(message).toContain(`BareMetalHost ${HOSTS}/r1-control-plane-1 has no network "misspelt"`);
   await stage.untilQuiet();
-  expect(readServers()).toEqual(before);
+  expect(readServers(stage)).toEqual(before);
+});
+
+test("a Secret with network data that is missing at a restart takes no server from a load balancer", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { objects } = stage.kubernetes;
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  const services = { loadBalancerControlPlane: [loadBalancer], jumpHost: [toJumpHost(30_002)] };
+  stage.create("a", toSpec(services, 2));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const before = readServers(stage);
+  expect(before).toHaveLength(2);
+  await stage.stop();
+  const writes = () => stage.kubernetes.requests.count({ verb: "patch", resource: "deployments" });
+  const written = writes();
+  objects.delete("secrets", { namespace: HOSTS, name: "r1-control-plane-1-networkdata" });
+  await stage.run();
+  const says = await stage.untilCondition("a", "ServicesReady", "True LastKnownAddresses");
+  expect(says).toContain(`${HOSTS}/r1-control-plane-1 (no Secret with its network data: Secret `);
+  expect(says).toContain("Secret r1-control-plane-1-networkdata)");
+  await stage.untilQuiet();
+  expect(readServers(stage)).toEqual(before);
+  expect(writes()).toBe(written);
+  expect(stage.read("a")?.status?.hosts?.map(({ addresses }) => addresses.length)).toEqual([1, 1]);
+  await until("an Event tells of it", () =>
+    stage.listEvents("a").some((event) => event.startsWith(`NetworkDataMissing ${says}`)),
+  );
+});
+
+test("a load balancer with an address that is not known at all stays as it is", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const { objects } = stage.kubernetes;
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }, 2));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const before = readServers(stage);
+  await stage.stop();
+  objects.delete("secrets", { namespace: HOSTS, name: "r1-control-plane-1-networkdata" });
+  const path = { namespace: TENANT, name: "a", subresource: "status" };
+  objects.patch("sipclusters", path, { status: { hosts: [] } });
+  await stage.run();
+  const says = await stage.untilCondition("a", "ServicesReady", "False AddressesUnknown");
+  expect(says).toContain(`not known: ${HOSTS}/r1-control-plane-1 (no Secret with its network data`);
+  await stage.untilCondition("a", "Ready", "False InfraServiceFailure");
+  await stage.untilQuiet();
+  expect(readServers(stage)).toEqual(before);
 });
 
 test("a cluster answers no requests to the jump host of another one whose objects have the same names", async () => {

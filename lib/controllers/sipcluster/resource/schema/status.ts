@@ -6,6 +6,7 @@ import type { Endpoint, HostStatus, RoleCounts, SipClusterStatus } from "../sip_
 import { HOSTS_LISTED_MAX, ROLES } from "../sip_cluster.ts";
 import {
   list,
+  mapOf,
   object,
   oneOf,
   optional,
@@ -30,6 +31,10 @@ const HOST = object<HostStatus>({
   addresses: required(
     list(STATUS_TEXT, 64),
     "Its static addresses on the networks of the services.",
+  ),
+  networks: optional(
+    mapOf(STATUS_TEXT, 64),
+    "The same by the ID of the network. They count while its network data cannot be read.",
   ),
 });
 

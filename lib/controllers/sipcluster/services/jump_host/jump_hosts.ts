@@ -16,6 +16,7 @@ import {
   toOwned,
 } from "../owned_kinds.ts";
 import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
+import { listUnknown } from "../addresses.ts";
 import { parseAuthorizedKey } from "./authorized_key.ts";
 import {
   formatHosts,
@@ -58,7 +59,7 @@ function planJumpHost(input: JumpHostInput, entry: JumpHost, index: number): Ser
     service,
     objects: isWhole ? toObjects(input, entry, names, made) : [],
     ...(isWhole
-      ? { deployment: names.name }
+      ? { deployment: names.name, ...listUnknown(input.machines, entry.nodeInterfaceId) }
       : { problem: { reason: SERVICE_FAILURE, message: made.problem } }),
   };
 }

@@ -11,6 +11,7 @@ import type {
 import { SERVICE_FAILURE } from "../../resource/words.ts";
 import { toObjectName } from "../names.ts";
 import type { Machine, ServiceInput, ServicePlan } from "../types.ts";
+import { listUnknown } from "../addresses.ts";
 import { configure, type TemplateData } from "./configuration.ts";
 import { planObjects, type ServicePort } from "./objects.ts";
 import { listServers, type Server } from "./servers.ts";
@@ -103,6 +104,10 @@ function planOne(
       ...(clusterIP && { clusterIP }),
     }),
     deployment: name,
+    ...listUnknown(
+      machines.filter(({ role }) => role === words.role),
+      fields.nodeInterfaceId,
+    ),
   };
 }
 

@@ -1,0 +1,103 @@
+/**
+ * Management controllers of the machines of Vinos, put together: hosts get their addresses, clients get a listener.
+ * @module
+ */
+import type { MachinePower } from "../../../cloud/capabilities/machine_power.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Fence } from "../../../core/fence.ts";
+import { forEachAtOnce } from "../../../core/for_each_at_once.ts";
+import type { Logger } from "../../../core/log.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import type { StoreReader } from "../../../kube/cache/store.ts";
+import type { ManagementListener } from "../../definition.ts";
+import type { HostPublisher, Published, PublishRequest } from "../hosts/publish/host_publisher.ts";
+import type { WantedHost } from "../hosts/types.ts";
+import type { Vino } from "../resource/vino.ts";
+import { BmcCredentialsSource } from "./bmc_credentials.ts";
+import {
+  REDFISH_ADDRESS_FLAG,
+  REDFISH_CERT_FLAG,
+  REDFISH_KEY_FLAG,
+  type RedfishSettings,
+  toBmcAddress,
+} from "./flags.ts";
+import { listManagedMachines } from "./managed_machines.ts";
+import { VinoManagement } from "./management.ts";
+
+/** What {@linkcode createRedfish} needs. */
+export interface RedfishOptions {
+  readonly settings: RedfishSettings;
+  readonly vinoes: Pick<StoreReader<Vino>, "get" | "values">;
+  readonly power: MachinePower;
+  readonly client: Pick<KubeClient, "patch" | "read">;
+  readonly fence: Fence;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The management controllers of all machines. */
+export interface Redfish {
+  readonly listener: ManagementListener;
+  /** Publishes hosts as `publish` does, each with its management controller. */
+  readonly publish: HostPublisher["publish"];
+  /** Finishes boot overrides until the signal aborts. Called when this process leads. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const READS_AT_ONCE = 8;
+
+/** Creates them. @param publish Publishes hosts without a management controller */
+export function createRedfish(options: RedfishOptions, publish: HostPublisher["publish"]): Redfish {
+  const { settings, vinoes } = options;
+  const listMachines = (): ReturnType<typeof listManagedMachines> =>
+    listManagedMachines(vinoes.values());
+  const management = new VinoManagement({ ...options, listMachines });
+  const source = new BmcCredentialsSource(options);
+  return {
+    listener: toListener(settings, management),
+    run: (signal) => management.run(signal),
+    async publish(request, signal): Promise<Published> {
+      const added = new Map<WantedHost, WantedHost>();
+      await forEachAtOnce(request.hosts, { atOnce: READS_AT_ONCE, signal }, async (host, both) => {
+        added.set(host, await addBmc(host, request, { ...options, source }, both));
+      });
+      const hosts = request.hosts.map((host) => added.get(host) ?? host);
+      return await publish({ ...request, hosts }, signal);
+    },
+  };
+}
+
+function toListener(
+  { address, url, certFile, keyFile }: RedfishSettings,
+  management: VinoManagement,
+): ManagementListener {
+  return {
+    management,
+    address,
+    ...(certFile !== undefined && keyFile !== undefined && { certFile, keyFile }),
+    names: [url.hostname.replace(/^\[|\]$/g, "")],
+    flags: {
+      address: `--${REDFISH_ADDRESS_FLAG.name}`,
+      certFile: `--${REDFISH_CERT_FLAG.name}`,
+      keyFile: `--${REDFISH_KEY_FLAG.name}`,
+    },
+  };
+}
+
+async function addBmc(
+  host: WantedHost,
+  { owner }: Pick<PublishRequest, "owner">,
+  { settings, vinoes, source }: RedfishOptions & { readonly source: BmcCredentialsSource },
+  signal: AbortSignal,
+): Promise<WantedHost> {
+  const { namespace, name } = owner;
+  const wanted = vinoes.get(`${namespace}/${name}`)?.spec?.bmcCredentials;
+  const found = await source.find({ namespace, host: host.name, wanted }, signal);
+  if ("problem" in found) {
+    const notices = [...host.labels.notices, found.problem];
+    return { ...host, labels: { ...host.labels, notices } };
+  }
+  const address = toBmcAddress(settings, host.machineId);
+  const skipsCertificateCheck = settings.certFile === undefined;
+  return { ...host, bmc: { address, ...found, skipsCertificateCheck } };
+}
