@@ -20,6 +20,7 @@ export const OUTDATED_PAUSE_MS = 2_000;
  * stay.
  *
  * @param object As the cache shows it, with its generation
+ * @returns It as the API server has it now
  * @throws {OutdatedError} if it is another one now, or has another spec
  * @throws {KubeError} if the API server does not say
  */
@@ -28,10 +29,10 @@ export async function requireCurrent<T extends KubeObject>(
   resource: Resource<T>,
   object: T,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<T> {
   const { namespace = "", name } = object.metadata;
   const current = await readIfPresent(client, resource, { namespace, name }, signal);
-  if (current !== undefined && isSame(object, current)) return;
+  if (current !== undefined && isSame(object, current)) return current;
   const what = current === undefined ? "is gone" : "was changed";
   throw new OutdatedError(
     `Cannot change anything: ${resource.kind} "${toKey(object)}" ${what}, and the watch has not shown it yet`,

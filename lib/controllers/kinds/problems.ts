@@ -1,5 +1,5 @@
 /**
- * What is wrong with a spec, in words.
+ * What is wrong with a spec, in words, and lists of names.
  * @module
  */
 
@@ -12,11 +12,21 @@ export interface SpecProblem {
 }
 
 /** Messages are kept: an object has a limited size. */
-const NAMED_MAX = 20;
+const PROBLEMS_NAMED_MAX = 20;
+const NAMED_MAX = 10;
 
 /** All problems in one text, for a condition. */
 export function describeProblems(problems: readonly SpecProblem[]): string {
-  const more = problems.length - NAMED_MAX;
-  const named = problems.slice(0, NAMED_MAX).map(({ path, message }) => `${path}: ${message}`);
+  const more = problems.length - PROBLEMS_NAMED_MAX;
+  const named = problems
+    .slice(0, PROBLEMS_NAMED_MAX)
+    .map(({ path, message }) => `${path}: ${message}`);
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+}
+
+/** Names the first ten, and says how many more there are: a cluster may have thousands of hosts. */
+export function nameSome(names: readonly string[]): string {
+  const more = names.length - NAMED_MAX;
+  const shown = names.slice(0, NAMED_MAX).join(", ");
+  return more > 0 ? `${shown} and ${more} more` : shown;
 }

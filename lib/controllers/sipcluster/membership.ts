@@ -10,7 +10,7 @@ import { PAUSED } from "../../kube/kinds/bare_metal_host.ts";
 import type { ClaimResult, HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import type { SipClusterMetrics } from "./metrics.ts";
-import { nameSome } from "./resource/conditions.ts";
+import { nameSome } from "../kinds/problems.ts";
 import type { SipCluster } from "./resource/sip_cluster.ts";
 import type { Assignment, Schedule } from "./schedule/types.ts";
 import { EVENT_WORDS, FORCE_RELEASE } from "./words.ts";

@@ -27,9 +27,9 @@ import {
 } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
 import { checkCluster } from "./resource/check_spec.ts";
-import { describeShortfall, nameSome, type RefusedStep } from "./resource/conditions.ts";
+import { describeShortfall, type RefusedStep } from "./resource/conditions.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
-import { describeProblems } from "../kinds/problems.ts";
+import { describeProblems, nameSome } from "../kinds/problems.ts";
 import { type SipCluster, SIP_CLUSTERS, type SipClusterSpec } from "./resource/sip_cluster.ts";
 import type { Outcome } from "./resource/status.ts";
 import type { Schedule } from "./schedule/types.ts";

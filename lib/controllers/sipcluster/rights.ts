@@ -7,20 +7,11 @@
  * alone, together with those to read the Secrets of hosts where the hosts are.
  * @module
  */
-import type { Right } from "../../kube/access/rights.ts";
+import { type Right, toRights } from "../../kube/access/rights.ts";
 import { DEX_GROUP, DEX_KINDS, DEX_VERBS } from "./services/auth/words.ts";
 
 /** Verbs that it takes to apply an object and to delete it again. An object that is applied and missing is created. */
 const APPLY_VERBS = ["get", "create", "patch", "delete"] as const;
-
-function toRights(
-  { group, resource }: { readonly group: string; readonly resource: string },
-  verbs: readonly string[],
-  purpose: string,
-  { mandatory = true }: { readonly mandatory?: boolean } = {},
-): Right[] {
-  return verbs.map((verb) => ({ access: { group, resource, verb }, purpose, mandatory }));
-}
 
 const SIP = { group: "airship.airshipit.org", resource: "sipclusters" };
 const RBAC = "rbac.authorization.k8s.io";

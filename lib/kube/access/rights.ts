@@ -14,6 +14,16 @@ export interface Right {
   readonly mandatory: boolean;
 }
 
+/** Creates the rights to do several things with objects of one resource. @param mandatory @default {true} */
+export function toRights(
+  { group, resource }: Pick<Access, "group" | "resource">,
+  verbs: readonly string[],
+  purpose: string,
+  { mandatory = true }: { readonly mandatory?: boolean } = {},
+): Right[] {
+  return verbs.map((verb) => ({ access: { group, resource, verb }, purpose, mandatory }));
+}
+
 /** To hold a Lease. `create` has no name: RBAC cannot know the name of an object that does not exist yet. */
 export function listElectionRights({ namespace, name }: LeaseName): Right[] {
   const leases = { group: "coordination.k8s.io", resource: "leases", namespace };

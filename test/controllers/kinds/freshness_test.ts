@@ -25,13 +25,10 @@ function toCluster(metadata: Partial<SipCluster["metadata"]>): SipCluster {
   return { metadata: { ...CLUSTER.metadata, ...metadata } };
 }
 
-test("requireCurrent() lets a cluster pass whose spec is the same", async () => {
-  await requireCurrent(
-    toClient(toCluster({ resourceVersion: "9" })),
-    SIP_CLUSTERS,
-    CLUSTER,
-    signal,
-  );
+test("requireCurrent() returns a cluster whose spec is the same as it is now", async () => {
+  const current = toCluster({ resourceVersion: "9" });
+  const read = await requireCurrent(toClient(current), SIP_CLUSTERS, CLUSTER, signal);
+  expect(read).toEqual(current);
 });
 
 test.each<[string, SipCluster | KubeError, string]>([

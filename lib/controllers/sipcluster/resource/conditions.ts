@@ -4,7 +4,7 @@
  */
 import type { RoleReport, Schedule, Surplus } from "../schedule/types.ts";
 import { type Finding as AnyFinding, toFinding } from "../../kinds/conditions.ts";
-import { describeProblems, type SpecProblem } from "../../kinds/problems.ts";
+import { nameSome, describeProblems, type SpecProblem } from "../../kinds/problems.ts";
 import { type Role, ROLES } from "./sip_cluster.ts";
 import { CONDITION_WORDS, type ConditionType } from "./words.ts";
 
@@ -35,7 +35,6 @@ const { Ready, Scheduled, ServicesReady, ContractionBlocked } = CONDITION_WORDS;
 /** Of a search that was not finished. */
 const NOT_PROVEN = "The search for hosts ended at its limit: another choice might be possible";
 /** How many hosts a message names. */
-const NAMED_MAX = 10;
 
 /** The conditions of a cluster that is served. */
 export function listFindings(cluster: ServedCluster): readonly Finding[] {
@@ -169,11 +168,4 @@ function findReady(scheduled: Finding, services: Finding): Finding {
     return toFinding("Ready", Ready.done, "All hosts and services are there");
   const isWaiting = services.reason === ServicesReady.waiting.reason;
   return toFinding("Ready", isWaiting ? Ready.waiting : Ready.services, services.message);
-}
-
-/** Names the first ten, and says how many more there are: a cluster may have thousands of hosts. */
-export function nameSome(names: readonly string[]): string {
-  const more = names.length - NAMED_MAX;
-  const shown = names.slice(0, NAMED_MAX).join(", ");
-  return more > 0 ? `${shown} and ${more} more` : shown;
 }
