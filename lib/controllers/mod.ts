@@ -9,6 +9,7 @@ import { nodeLifecycleController } from "./node_lifecycle/definition.ts";
 import { nodeOutOfServiceController } from "./node_out_of_service/definition.ts";
 import { serviceController } from "./service/definition.ts";
 import { sipClusterController } from "./sipcluster/definition.ts";
+import { vinoController } from "./vino/definition.ts";
 
 /** Every controller, in the order of the reference pages. */
 export const CONTROLLERS: readonly ControllerDefinition[] = [
@@ -18,4 +19,5 @@ export const CONTROLLERS: readonly ControllerDefinition[] = [
   nodeOutOfServiceController,
   serviceController,
   sipClusterController,
+  vinoController,
 ];

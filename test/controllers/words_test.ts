@@ -3,9 +3,15 @@ import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { OWN_PREFIX } from "../../lib/core/text/label_namespace.ts";
 import { listSources } from "../support/sources.ts";
 
-/** What others brought: Kubernetes and its Go controllers, and the operator whose SIPClusters Landfall serves. */
-const OTHERS =
-  /^([a-z0-9.-]*(kubernetes|k8s)\.io\/|sip\.airship\.airshipit\.org\/finalizer$|sip\.airshipit\.org\/)/;
+/** What others brought: Kubernetes and its Go controllers, and the operators whose objects Landfall serves. */
+const OTHERS = new RegExp(
+  [
+    String.raw`^[a-z0-9.-]*(kubernetes|k8s)\.io/`,
+    String.raw`^sip\.airship\.airshipit\.org/finalizer$`,
+    String.raw`^vino\.airshipit\.org$`,
+    String.raw`^(sip|vino)\.airshipit\.org/`,
+  ].join("|"),
+);
 /** A text such as `landfall.example.org/word`. */
 const NAMESPACED = /["'`]([a-z0-9.-]*landfall[a-z0-9.-]*\/)[A-Za-z]/g;
 

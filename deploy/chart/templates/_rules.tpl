@@ -108,6 +108,29 @@
   resources: [useridentities]
   verbs: [create, delete, get, list, update]
 {{- end }}
+{{- if or (has "vino" (splitList "," (include "landfall.controllers" .))) }}
+- apiGroups: [""]
+  resources: [nodes]
+  verbs: [list, watch]
+- apiGroups: [airship.airshipit.org]
+  resources: [vinoes]
+  verbs: [list, watch, get, patch]
+- apiGroups: [airship.airshipit.org]
+  resources: [ippools]
+  verbs: [list, watch, create, patch]
+- apiGroups: [metal3.io]
+  resources: [baremetalhosts]
+  verbs: [list, watch, get, create, patch, delete]
+- apiGroups: [airship.airshipit.org]
+  resources: [vinoes/status]
+  verbs: [patch]
+- apiGroups: [airship.airshipit.org]
+  resources: [vinoes/finalizers]
+  verbs: [update]
+- apiGroups: [""]
+  resources: [secrets]
+  verbs: [get, create, patch]
+{{- end }}
 {{- end }}
 
 {{- define "landfall.leaseRules" -}}
@@ -129,11 +152,21 @@
   resources: [leases]
   verbs: [create]
 {{- end }}
+{{- if or (has "vino" (splitList "," (include "landfall.controllers" .))) }}
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  resourceNames: [landfall-vino]
+  verbs: [get, update]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [create]
+{{- end }}
 {{- end }}
 
 {{- /* The controllers that need no Lease but their own, with that Lease. */}}
 {{- define "landfall.separable" -}}
 sipcluster: landfall-sipcluster
+vino: landfall-vino
 {{- end }}
 
 {{- /* Those of them that need no cloud. */}}

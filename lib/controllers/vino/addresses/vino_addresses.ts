@@ -1,0 +1,102 @@
+/**
+ * The addresses of the machines of Vinos, as their guests must set them up.
+ * @module
+ */
+import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
+import type { AddressDesk, Addresses, AddressWish } from "../desks.ts";
+import { toGuestInterfaces } from "../guest/guest_networks.ts";
+import { checkVino } from "../resource/check_spec.ts";
+import type { Vino, VinoSpec } from "../resource/vino.ts";
+import type { IpPools } from "./ip_pools.ts";
+import type { InterfaceAddresses } from "./ipam.ts";
+import { formatOwner, parseOwner } from "./owners.ts";
+import type { KnownInterface } from "./pool_set.ts";
+import type { OwnedNetwork } from "./subnets.ts";
+
+/** Gives addresses to machines, for all Vinos of the cluster. */
+export class VinoAddresses implements AddressDesk {
+  readonly #pools: Pick<IpPools, "allocate" | "listOwners" | "release">;
+  readonly #vinoes: Pick<StoreReader<Vino>, "values">;
+  /** What interfaces have, by the text of their owner. */
+  readonly #known = new Map<string, KnownInterface>();
+  /** The networks of each state of a Vino. */
+  readonly #networks = new WeakMap<Vino, readonly OwnedNetwork[]>();
+
+  constructor(
+    pools: Pick<IpPools, "allocate" | "listOwners" | "release">,
+    vinoes: Pick<StoreReader<Vino>, "values">,
+  ) {
+    this.#pools = pools;
+    this.#vinoes = vinoes;
+  }
+
+  /** As {@linkcode AddressDesk.assign}. */
+  async assign(
+    vino: Vino,
+    { networks = [] }: VinoSpec,
+    machines: readonly AddressWish[],
+    signal: AbortSignal,
+  ): Promise<Addresses> {
+    const { namespace = "", name, uid = "" } = vino.metadata;
+    const wish = { owner: { namespace, name, uid }, networks, machines };
+    const facts = { networks: this.#listNetworks(vino, networks), known: this.#known };
+    const given = await this.#pools.allocate(wish, facts, signal);
+    for (const [machine, addresses] of given.machines) this.#note(toKey(vino), machine, addresses);
+    return {
+      machines: new Map(
+        machines.flatMap(({ name: machine, interfaces }) => {
+          const addresses = given.machines.get(machine);
+          if (addresses === undefined) return [];
+          return [[machine, toGuestInterfaces({ networks, interfaces, addresses })] as const];
+        }),
+      ),
+      problems: new Map([...given.problems].map(([machine, { message }]) => [machine, message])),
+      notices: given.notices.map(({ message }) => message),
+    };
+  }
+
+  /** As {@linkcode AddressDesk.listHolders}. */
+  async listHolders(vino: Vino, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const key = toKey(vino);
+    const owners = await this.#pools.listOwners(signal);
+    return new Set(owners.flatMap((one) => (one.vino === key ? one.machine : [])));
+  }
+
+  /** As {@linkcode AddressDesk.release}. */
+  async release(vino: Vino, machines: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const key = toKey(vino);
+    await this.#pools.release((one) => one.vino === key && machines.has(one.machine), signal);
+    for (const text of this.#known.keys()) {
+      const owner = parseOwner(text);
+      if (owner?.vino === key && machines.has(owner.machine)) this.#known.delete(text);
+    }
+  }
+
+  /** The networks of all Vinos: those of one must not overlap those of another. */
+  #listNetworks(vino: Vino, networks: NonNullable<VinoSpec["networks"]>): readonly OwnedNetwork[] {
+    const key = toKey(vino);
+    const others = [...this.#vinoes.values()].filter((one) => toKey(one) !== key);
+    return [
+      ...networks.map((network) => ({ vino: key, network })),
+      ...others.flatMap((one) => this.#readNetworks(one)),
+    ];
+  }
+
+  /** Those of a Vino with a wrong spec do not count: no machine of it gets an address. */
+  #readNetworks(vino: Vino): readonly OwnedNetwork[] {
+    const known = this.#networks.get(vino);
+    if (known !== undefined) return known;
+    const checked = checkVino(vino);
+    const networks = checked.isValid ? (checked.spec.networks ?? []) : [];
+    const owned = networks.map((network) => ({ vino: toKey(vino), network }));
+    this.#networks.set(vino, owned);
+    return owned;
+  }
+
+  #note(vino: Key, machine: string, addresses: readonly InterfaceAddresses[]): void {
+    for (const { name, mac, ip } of addresses) {
+      const known = { mac, ...(ip !== undefined && { ip }) };
+      this.#known.set(formatOwner({ vino, machine, interface: name }), known);
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * One run of work on a Vino: its newest state, whether it is proven current, and the records of its machines.
+ * @module
+ */
+import type { Clock } from "../../core/clock.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import type { Key } from "../../kube/cache/store.ts";
+import { requireCurrent } from "../kinds/freshness.ts";
+import type { NewestObjects } from "../kinds/newest_objects.ts";
+import { Ledger } from "./machines/ledger.ts";
+import { type Vino, VINOES } from "./resource/vino.ts";
+import type { VinoWriter } from "./vino_writer.ts";
+
+/** What an {@linkcode Attempt} needs. */
+export interface AttemptOptions {
+  readonly client: Pick<KubeClient, "read">;
+  readonly clock: Clock;
+  readonly newest: NewestObjects<Vino>;
+  readonly writer: Pick<VinoWriter, "patchStatus">;
+}
+
+/** How often the status is written while machines are being made, in milliseconds. */
+const PROGRESS_MS = 5_000;
+
+/** One run of work on a Vino. */
+export class Attempt {
+  readonly key: Key;
+  readonly uid: string;
+  readonly signal: AbortSignal;
+  readonly #options: AttemptOptions;
+  #ledger: Ledger;
+  /** The generation that the API server confirmed. */
+  #confirmed: number | undefined;
+  #writtenMs: number;
+
+  constructor(key: Key, vino: Vino, options: AttemptOptions, signal: AbortSignal) {
+    this.key = key;
+    this.uid = vino.metadata.uid ?? "";
+    this.signal = signal;
+    this.#options = options;
+    this.#ledger = this.#open(vino);
+    this.#writtenMs = options.clock.monotonic();
+  }
+
+  /** The records of its machines. */
+  get ledger(): Ledger {
+    return this.#ledger;
+  }
+
+  /** The Vino as it is now. `undefined`: it is gone, or another one has its name. */
+  find(): Vino | undefined {
+    const vino = this.#options.newest.get(this.key);
+    return vino?.metadata.uid === this.uid ? vino : undefined;
+  }
+
+  /** The Vino as it is now, if it still has the spec of another state of it. */
+  findSame({ metadata: { generation } }: Vino): Vino | undefined {
+    const vino = this.find();
+    return vino?.metadata.generation === generation ? vino : undefined;
+  }
+
+  /**
+   * Reads the Vino once for each of its specs.
+   *
+   * @returns Whether nothing differs. If not, the newest state is known from now on
+   * @throws {OutdatedError} if it is another one now, or has another spec
+   */
+  async requireCurrent(vino: Vino): Promise<boolean> {
+    const { client, newest } = this.#options;
+    const { generation = 0 } = vino.metadata;
+    if (this.#confirmed === generation) return true;
+    const current = await requireCurrent(client, VINOES, vino, this.signal);
+    this.#confirmed = generation;
+    if (current.metadata.resourceVersion === this.find()?.metadata.resourceVersion) return true;
+    this.#ledger = this.#open(newest.note(vino, current));
+    return false;
+  }
+
+  /** Notes that the status was written. */
+  noteWrite(): void {
+    this.#writtenMs = this.#options.clock.monotonic();
+  }
+
+  /** Whether the status was not written for some time. */
+  isProgressDue(): boolean {
+    return this.#options.clock.monotonic() - this.#writtenMs >= PROGRESS_MS;
+  }
+
+  #open(vino: Vino): Ledger {
+    const { client, newest, writer } = this.#options;
+    const { namespace = "", name } = vino.metadata;
+    const store = {
+      find: () => this.find(),
+      read: async (signal: AbortSignal) => {
+        const fresh = await client.read(VINOES, { namespace, name }, signal);
+        return newest.note(this.find() ?? vino, fresh);
+      },
+      patch: (one: Vino, status: object, signal: AbortSignal) =>
+        writer.patchStatus(one, status, signal),
+    };
+    return new Ledger(vino, store, this.signal);
+  }
+}

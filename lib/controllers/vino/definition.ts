@@ -1,0 +1,49 @@
+/**
+ * The controller of Vinos for the registry.
+ * @module
+ */
+import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
+import type { ControllerDefinition } from "../definition.ts";
+import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
+import { createVinoMetrics } from "./metrics.ts";
+import { IP_POOLS } from "./resource/ip_pool.ts";
+import { VINOES } from "./resource/vino.ts";
+import { RIGHTS } from "./rights.ts";
+import { COMPONENT, CONFIRMED_REMOVAL, EVENT_WORDS, FINALIZER, LEASE, NAME } from "./words.ts";
+
+/** Makes virtual machines, and publishes each as a BareMetalHost. */
+export const vinoController: ControllerDefinition = {
+  name: NAME,
+  aliases: [],
+  isOffByDefault: true,
+  kind: VINOES,
+  needsCloud: true,
+  needs: ["machines"],
+  lease: LEASE,
+  component: COMPONENT,
+  events: EVENT_WORDS,
+  words: [
+    {
+      word: FINALIZER,
+      where: "finalizer",
+      meaning:
+        "Landfall sets it on a Vino before it makes the first machine, and removes it when all that must go is gone.",
+    },
+    {
+      word: CONFIRMED_REMOVAL,
+      where: "annotation",
+      meaning:
+        "You set it on a Vino to its `metadata.generation`: this spec may remove more machines at once than " +
+        "`deletion.fleetShare` allows.",
+    },
+  ],
+  flags: [MACHINES_FLAG, POOLS_NAMESPACE_FLAG],
+  watches: [VINOES, IP_POOLS, BARE_METAL_HOSTS],
+  loadKinds: async () => {
+    const { VINO_KIND, IP_POOL_KIND } = await import("./resource/crd.ts");
+    return [VINO_KIND, IP_POOL_KIND];
+  },
+  rights: RIGHTS,
+  registerMetrics: createVinoMetrics,
+  load: () => import("./mod.ts"),
+};

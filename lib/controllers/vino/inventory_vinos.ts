@@ -1,0 +1,66 @@
+/**
+ * Changes of the cloud, as reasons to reconcile Vinos.
+ * @module
+ */
+import type { InventorySource } from "../../cloud/inventory/source.ts";
+import type { KeySource } from "../../engine/key_sources.ts";
+import type { Key, StoreReader } from "../../kube/cache/store.ts";
+import type { Vino } from "./resource/vino.ts";
+
+/**
+ * Each inventory that differs is a reason to reconcile all Vinos: which machine is whose stands in its name, and a
+ * reconcile that finds nothing to do reads only memory. No Vino is reconciled before the first inventory, or its
+ * failure.
+ */
+export class InventoryVinos implements KeySource {
+  readonly reader: NonNullable<KeySource["reader"]>;
+  readonly #source: Pick<InventorySource, "current" | "lastError" | "subscribe">;
+  readonly #vinoes: Pick<StoreReader<Vino>, "keys">;
+
+  constructor(
+    source: Pick<InventorySource, "current" | "lastError" | "subscribe">,
+    vinoes: Pick<StoreReader<Vino>, "keys">,
+  ) {
+    this.#source = source;
+    this.#vinoes = vinoes;
+    const hasAnswer = (): boolean => source.current !== undefined || source.lastError !== undefined;
+    this.reader = {
+      get synced() {
+        return hasAnswer();
+      },
+      untilSynced: (signal) => untilAnswer(source, hasAnswer, signal),
+    };
+  }
+
+  subscribe(listener: (keys: Iterable<Key>) => void): () => void {
+    return this.#source.subscribe((changed, hasRecovered) => {
+      const isNews = hasRecovered || changed === "everything" || changed.size > 0;
+      if (isNews) listener([...this.#vinoes.keys()]);
+    });
+  }
+}
+
+async function untilAnswer(
+  source: Pick<InventorySource, "subscribe">,
+  hasAnswer: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  if (hasAnswer()) return;
+  await new Promise<void>((resolve, reject) => {
+    const end = source.subscribe(() => {
+      if (!hasAnswer()) return;
+      leave();
+      resolve();
+    });
+    const abort = (): void => {
+      leave();
+      reject(signal.reason);
+    };
+    const leave = (): void => {
+      end();
+      signal.removeEventListener("abort", abort);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * Rounds of changes of the machines of one Vino, and what forbids a change.
+ * @module
+ */
+import type { MachinePlan } from "../../../cloud/capabilities/machines.ts";
+import { toHostName } from "../hosts/names.ts";
+import type { MachinesReport } from "../status/outcome.ts";
+import type { MachineBook, MachineTask } from "./book.ts";
+import { pickDue, runRound } from "./drive.ts";
+import type { KeepContext, KeeperOptions, KeepInput } from "./keeping.ts";
+
+/** What {@linkcode MachineRounds} need. */
+export interface RoundsOptions extends Pick<
+  KeeperOptions,
+  "clock" | "fence" | "hosts" | "machines" | "machinesMax" | "narrator"
+> {
+  readonly book: MachineBook;
+}
+
+/** What a round is about. */
+export interface RoundSubject {
+  /** All machines of the Vino, in the order in which they are to be made. */
+  readonly tasks: readonly MachineTask[];
+  /** What is reported now. */
+  readonly toReport: () => MachinesReport;
+}
+
+/** Changes machines, one step of each that is due at a time. */
+export class MachineRounds {
+  readonly #options: RoundsOptions;
+
+  constructor(options: RoundsOptions) {
+    this.#options = options;
+  }
+
+  /** @returns Whether there was something to do. @throws as {@linkcode runRound} */
+  async run(
+    input: KeepInput,
+    { tasks, toReport }: RoundSubject,
+    context: KeepContext,
+  ): Promise<boolean> {
+    const { book, narrator } = this.#options;
+    const due = pickDue(tasks, this.#options);
+    if (due.length === 0) return false;
+    const beginning = due.filter(
+      ({ goal, known }) => goal.kind === "remove" && known && known.entry?.state !== "Removing",
+    );
+    const isCurrent = await context.prepare(
+      toReport(),
+      beginning.map(({ name }) => name),
+    );
+    if (!isCurrent) return true;
+    const round = {
+      due,
+      record: ({ name, identity, hostId }: MachineTask) =>
+        context.ledger.record({ name, ...identity, ...(hostId !== undefined && { host: hostId }) }),
+      readSeed: (task: MachineTask) => context.readSeed(task),
+      findObstacle: (task: MachineTask, plan: MachinePlan) => this.#findObstacle(input, task, plan),
+      noteStep: ({ name, goal }: MachineTask, { state, steps }: MachinePlan) => {
+        if (goal.kind === "exist" && state === "Absent") {
+          narrator.tellCreated(input.vino, name, steps[0]?.summary ?? "");
+        }
+      },
+    };
+    await runRound(round, this.#options, context.signal);
+    for (const { name } of due) {
+      const failure = book.find(name)?.failure;
+      if (failure?.kind === "retry") narrator.tellFailed(input.vino, name, failure.message);
+    }
+    return true;
+  }
+
+  #findObstacle(
+    { vino, deletes }: KeepInput,
+    { name, identity, goal, known }: MachineTask,
+    plan: MachinePlan,
+  ): string | undefined {
+    if (goal.kind === "remove") {
+      return deletes ? undefined : "Something of it is in the cloud, and deletionPolicy is Retain";
+    }
+    if (plan.state !== "Absent") return undefined;
+    const hostName = toHostName({ vino: vino.metadata.name, ...identity });
+    const hosts = this.#options.hosts.list(vino.metadata.uid ?? "");
+    const use = hosts.find((one) => one.name === hostName)?.use;
+    const said = use === undefined ? undefined : `BareMetalHost ${hostName} ${use}`;
+    if (known?.entry?.state === "Ready") this.#options.narrator.tellVanished(vino, name, said);
+    return said === undefined
+      ? undefined
+      : `The machine does not exist any more, but ${said}. Delete what uses the host, then Landfall makes it again`;
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Metrics of the Vino controller.
+ * @module
+ */
+import type { MetricsRegistry } from "../../core/metrics.ts";
+import { MACHINE_STATES, type VinoMachine } from "./resource/vino.ts";
+
+/** How a Vino stands. */
+export type VinoState = "ready" | "working" | "waiting" | "failing" | "deleting";
+
+/** What happened to a machine. */
+export type MachineChange = "created" | "completed" | "removed" | "vanished" | "failed";
+
+/** The metrics of the Vino controller. */
+export interface VinoMetrics {
+  /** Counts what happened to a machine. */
+  countMachine(change: MachineChange): void;
+  /** Sets the source of the gauges. Each collection reads it. */
+  readFrom(source: {
+    listStates(): Iterable<VinoState>;
+    listMachineStates(): Iterable<VinoMachine["state"]>;
+  }): void;
+}
+
+const STATES: readonly VinoState[] = ["ready", "working", "waiting", "failing", "deleting"];
+
+/** Registers the metrics of the Vino controller. */
+export function createVinoMetrics(registry: MetricsRegistry): VinoMetrics {
+  const changes = registry.counter({
+    name: "landfall_vino_machine_changes_total",
+    help: "Machines of Vinos by what happened to them: created, completed, removed, vanished, failed.",
+  });
+  const states = registry.gauge({
+    name: "landfall_vinos",
+    help: "Vinos by state: ready, working, waiting, failing, deleting.",
+  });
+  const machines = registry.gauge({
+    name: "landfall_vino_machines",
+    help: `Machines of Vinos by state: ${MACHINE_STATES.join(", ")}.`,
+  });
+  return {
+    countMachine: (change) => changes.inc({ change }),
+    readFrom: (source) =>
+      registry.onCollect(() => {
+        for (const [state, count] of countAll(STATES, source.listStates())) {
+          states.set(count, { state });
+        }
+        for (const [state, count] of countAll(MACHINE_STATES, source.listMachineStates())) {
+          machines.set(count, { state });
+        }
+      }),
+  };
+}
+
+function countAll<T>(all: readonly T[], found: Iterable<T>): ReadonlyMap<T, number> {
+  const counts = new Map<T, number>(all.map((one) => [one, 0]));
+  for (const one of found) counts.set(one, (counts.get(one) ?? 0) + 1);
+  return counts;
+}

@@ -1,0 +1,195 @@
+/**
+ * The controller of Vinos: makes virtual machines, and publishes each as a BareMetalHost.
+ * @module
+ */
+import type { Machines } from "../../cloud/capabilities/machines.ts";
+import { DELETION } from "../../cloud/deletion/settings.ts";
+import { assert } from "../../core/assert.ts";
+import { DetachedWork } from "../../engine/detached_work.ts";
+import { fromSecondary, type KeySource } from "../../engine/key_sources.ts";
+import { ObjectLoop } from "../../engine/object_loop.ts";
+import { WrittenVersions } from "../../engine/written_versions.ts";
+import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
+import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
+import { type ControllerContext, requireCloud } from "../context.ts";
+import type { RunningController } from "../definition.ts";
+import { readFlag, readTextFlag } from "../flags.ts";
+import { findCondition } from "../kinds/conditions.ts";
+import { NewestObjects } from "../kinds/newest_objects.ts";
+import { IpPools } from "./addresses/ip_pools.ts";
+import { VinoAddresses } from "./addresses/vino_addresses.ts";
+import type { AddressDesk, HostDesk } from "./desks.ts";
+import { describeVino, judgeState, type VinoReport } from "./describe.ts";
+import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
+import { formatNetworkData } from "./guest/network_data.ts";
+import { toHostName } from "./hosts/names.ts";
+import { HostPublisher } from "./hosts/publish/host_publisher.ts";
+import { PUBLISH_AGAIN } from "./hosts/words.ts";
+import { InventoryVinos } from "./inventory_vinos.ts";
+import { MachineNarrator } from "./machines/narrator.ts";
+import { readSeed } from "./machines/seed.ts";
+import { createVinoMetrics } from "./metrics.ts";
+import { VinoReconciler } from "./reconcile.ts";
+import { IP_POOLS } from "./resource/ip_pool.ts";
+import { type Vino, VINOES } from "./resource/vino.ts";
+import { CONDITION_WORDS } from "./resource/words.ts";
+import { VinoWriter } from "./vino_writer.ts";
+import { CONFIRMED_REMOVAL, NAME } from "./words.ts";
+
+/** Creates the controller for the registry. */
+export function create(context: ControllerContext): VinoController {
+  const { client, clock, caches, flags } = context;
+  const { machines } = requireCloud(context).provider;
+  assert(machines !== undefined, "the definition needs a cloud that makes machines");
+  const vinoes = caches.reader(VINOES);
+  const store = caches.reader(IP_POOLS);
+  const namespace = readTextFlag(flags, POOLS_NAMESPACE_FLAG);
+  const pools = new IpPools({ client, clock, namespace, store });
+  const hosts = new HostPublisher({
+    client,
+    clock,
+    hosts: caches.reader(BARE_METAL_HOSTS),
+    vinoes,
+    formatNetworkData,
+  });
+  return new VinoController(context, machines, {
+    addresses: new VinoAddresses(pools, vinoes),
+    hosts,
+    sources: [hosts.source, fromSecondary(store, () => listShort(vinoes.values()))],
+  });
+}
+
+/** What a {@linkcode VinoController} works with besides the cloud. */
+export interface Desks {
+  readonly addresses: AddressDesk;
+  readonly hosts: HostDesk;
+  /** Changes of what they know, by Vinos. */
+  readonly sources: readonly KeySource[];
+}
+
+/** How many Vinos are worked on at once; long work needs no worker. */
+const WORKERS = 2;
+/** How long a Vino may keep a worker; after that its work goes on without one. */
+const SLICE_MS = 10_000;
+/** How long running work may go on after a stop. */
+const GRACE_MS = 2_500;
+/** First delay after a failure of the cloud. */
+const BACKOFF_MS = 5_000;
+/** How often every Vino is compared with the last inventory although nothing changed. */
+const TICK_MS = 60_000;
+
+/** The controller of Vinos. */
+export class VinoController implements RunningController {
+  readonly objects: StoreReader<Vino>;
+  readonly #work: DetachedWork;
+  readonly #reconciler: VinoReconciler;
+  readonly #loop: ObjectLoop<Vino>;
+
+  constructor(context: ControllerContext, machines: Machines, desks: Desks) {
+    const { client, clock, caches, events, log, fence } = context;
+    const { source } = requireCloud(context);
+    const metrics = createVinoMetrics(context.metrics);
+    const written = new WrittenVersions();
+    this.objects = caches.reader(VINOES);
+    const newest = new NewestObjects(VINOES, this.objects, written);
+    const writer = new VinoWriter({ client, clock, events, written, newest });
+    const narrator = new MachineNarrator({
+      events,
+      log,
+      metrics,
+      warn: (vino, word, message) => writer.warn(vino, word, message),
+    });
+    const { addresses, hosts } = desks;
+    const reconciler = new VinoReconciler({
+      client,
+      clock,
+      machines,
+      fence,
+      addresses,
+      hosts,
+      narrator,
+      newest,
+      writer,
+      machinesMax: readFlag(context.flags, MACHINES_FLAG),
+      findLimit: () => context.findSettings(DELETION),
+      hasBmc: false,
+      readSeed: ({ metadata }, task, signal) => {
+        const host = toHostName({ vino: metadata.name, ...task.identity });
+        const { namespace = "" } = metadata;
+        const names = { namespace, machine: task.name, host };
+        return readSeed(client, { ...names, start: task.start }, signal);
+      },
+    });
+    this.#reconciler = reconciler;
+    this.#work = new DetachedWork({
+      clock,
+      sliceMs: SLICE_MS,
+      graceMs: GRACE_MS,
+      enqueue: (key) => this.#loop.enqueue(key),
+    });
+    this.#loop = new ObjectLoop({
+      context,
+      name: NAME,
+      queueName: NAME,
+      noun: "vino",
+      objects: this.objects,
+      written,
+      workers: WORKERS,
+      inputs: ({ metadata }) => [
+        metadata.generation,
+        metadata.finalizers,
+        metadata.deletionTimestamp,
+        metadata.annotations?.[CONFIRMED_REMOVAL],
+        metadata.annotations?.[PUBLISH_AGAIN],
+      ],
+      reconcile: (vino, signal) => {
+        const key = toKey(vino);
+        return this.#work.run(key, (run) => reconciler.reconcile(key, run), signal);
+      },
+      forget: (key) => reconciler.forget(key),
+      sources: [new InventoryVinos(source, this.objects), ...desks.sources],
+      tickIntervalMs: TICK_MS,
+      onTick: () => this.#tick(),
+      isAtRest: () => this.objects.size === 0,
+      backoffMs: BACKOFF_MS,
+      graceMs: GRACE_MS,
+    });
+    metrics.readFrom({
+      listStates: () =>
+        Array.from(this.objects.values(), (vino) =>
+          judgeState(vino, this.#loop.outcomes.get(toKey(vino))),
+        ),
+      listMachineStates: () =>
+        [...this.objects.values()].flatMap(({ status }) =>
+          (status?.machines ?? []).map(({ state }) => state),
+        ),
+    });
+    machines.follow();
+  }
+
+  /** Runs until the signal aborts and all work has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#work.follow(signal), this.#loop.run(signal)]);
+  }
+
+  /** Describes a Vino for the debug pages. */
+  describe(vino: Vino): VinoReport {
+    const key = toKey(vino);
+    return describeVino(vino, {
+      last: this.#reconciler.last.get(key),
+      outcome: this.#loop.outcomes.get(key),
+    });
+  }
+
+  #tick(): void {
+    for (const key of this.objects.keys()) this.#loop.enqueueUnlessWaiting(key);
+  }
+}
+
+/** The Vinos that wait for addresses: any change of a pool may help. */
+function listShort(vinoes: Iterable<Vino>): Key[] {
+  const { reason } = CONDITION_WORDS.MachinesReady.noAddress;
+  return [...vinoes]
+    .filter((vino) => findCondition(vino.status, "MachinesReady")?.reason === reason)
+    .map(toKey);
+}

@@ -1,0 +1,64 @@
+/**
+ * Which pool and which hosts of the cloud a Vino names. Pure.
+ * @module
+ */
+import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machines.ts";
+import type { VinoHosts } from "../resource/vino.ts";
+
+/** A pool, or why there is none; a sentence without a full stop. */
+export type ChosenPool = { readonly pool: MachinePool } | { readonly problem: string };
+
+/** How many names a message has. */
+const NAMED_MAX = 5;
+
+/**
+ * Finds the pool of a Vino.
+ *
+ * @param wanted ID or name. An ID wins over a name. Absent: the only pool there is
+ */
+export function choosePool(pools: readonly MachinePool[], wanted: string | undefined): ChosenPool {
+  const names = pools.slice(0, NAMED_MAX).map(({ name, id }) => `${name} (${id})`);
+  const listed = names.length === 0 ? "none" : names.join(", ");
+  if (wanted === undefined) {
+    const [only, ...others] = pools;
+    if (only !== undefined && others.length === 0) return { pool: only };
+    const problem = only === undefined ? "no pool" : `${pools.length} pools: ${listed}`;
+    return {
+      problem: `Set spec.xenOrchestra.pool, because the cloud shows ${problem}`,
+    };
+  }
+  const byId = pools.find(({ id }) => id === wanted);
+  if (byId !== undefined) return { pool: byId };
+  const [named, ...others] = pools.filter(({ name }) => name === wanted);
+  if (named === undefined) {
+    return { problem: `The cloud does not show pool "${wanted}". It shows: ${listed}` };
+  }
+  if (others.length === 0) return { pool: named };
+  return {
+    problem: `The cloud shows ${others.length + 1} pools with the name "${wanted}". Use an ID instead: ${listed}`,
+  };
+}
+
+/** Whether a Vino names a host. Without any list, it means all of them. */
+export function isChosen(
+  host: MachineHost,
+  { ids = [], names = [], tags = [] }: VinoHosts,
+): boolean {
+  if (ids.length + names.length + tags.length === 0) return true;
+  return (
+    ids.includes(host.id) ||
+    names.includes(host.name) ||
+    host.tags.some((one) => tags.includes(one))
+  );
+}
+
+/**
+ * Whether a Vino says by itself that it does not want a host. Names and tags can change in the cloud: a host that does
+ * not have them any more says nothing about what the Vino wants.
+ */
+export function isExcluded(
+  hostId: string,
+  { ids = [], names = [], tags = [] }: VinoHosts,
+): boolean {
+  return ids.length > 0 && names.length + tags.length === 0 && !ids.includes(hostId);
+}

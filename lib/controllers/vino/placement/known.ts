@@ -1,0 +1,100 @@
+/**
+ * The machines that a Vino has or may have: those that the cloud shows, and those of its status.
+ * @module
+ */
+import {
+  type Machine,
+  type MachineOwner,
+  type MachinesView,
+  parseMachineName,
+  toMachineName,
+  toOwnerPrefix,
+} from "../../../cloud/capabilities/machines.ts";
+import type { VinoMachine } from "../resource/vino.ts";
+
+/** A machine that exists, or may exist. */
+export interface KnownMachine {
+  /** In the cloud. */
+  readonly name: string;
+  readonly role: string;
+  readonly index: number;
+  /** What the cloud shows; the first one of twins. Absent: it shows none. */
+  readonly machine?: Machine;
+  /** What the status says. */
+  readonly entry?: VinoMachine;
+  /** ID of the host where it starts. Absent: not known. */
+  readonly hostId?: string;
+  /** Whether an object uses its BareMetalHost. */
+  readonly isConsumed: boolean;
+  /** Whether its removal has begun: then it is no machine to keep any more. */
+  readonly isRemoving: boolean;
+}
+
+/** Where {@linkcode listKnown} looks. */
+export interface KnownSources {
+  readonly owner: MachineOwner;
+  readonly view: MachinesView;
+  /** The machines of the status. */
+  readonly entries: readonly VinoMachine[];
+  /** Whether an object uses the BareMetalHost of a machine. */
+  readonly isConsumed: (machine: Pick<KnownMachine, "index" | "role">) => boolean;
+  /** Whether the Vino wants machines deleted. If not, no removal goes on. */
+  readonly deletes: boolean;
+  /** Whether a machine is proven gone, although view or status still show it. */
+  readonly isGone: (name: string) => boolean;
+}
+
+/**
+ * Lists the machines of a Vino, by role and index. An entry of the status that was never begun is none of them: another
+ * place may be better by now.
+ */
+export function listKnown(sources: KnownSources): KnownMachine[] {
+  const { owner, view, entries, isConsumed, deletes, isGone } = sources;
+  const prefix = toOwnerPrefix(owner);
+  const known = new Map<string, KnownMachine>();
+  for (const [name, machines] of view.machines) {
+    const parsed = parseMachineName(name);
+    if (parsed === undefined || parsed.ownerPrefix !== prefix) continue;
+    const { role, index } = parsed;
+    const [machine] = machines;
+    if (machine === undefined || isGone(name)) continue;
+    const hostId = machine.firstHostId ?? machine.hostId;
+    const base = {
+      name,
+      role,
+      index,
+      machine,
+      isConsumed: isConsumed({ role, index }),
+      isRemoving: false,
+    };
+    known.set(name, { ...base, ...(hostId !== undefined && { hostId }) });
+  }
+  for (const entry of entries) {
+    const { role, index } = entry;
+    const name = toMachineName({ owner, role, index });
+    const shown = known.get(name);
+    if (isGone(name) || (shown === undefined && !isBegun(entry))) continue;
+    const hostId = shown?.machine?.firstHostId ?? entry.host ?? shown?.hostId;
+    known.set(name, {
+      ...(shown ?? { name, role, index, isConsumed: isConsumed({ role, index }) }),
+      entry,
+      ...(hostId !== undefined && { hostId }),
+      isRemoving: deletes && entry.state === "Removing",
+    });
+  }
+  return [...known.values()].toSorted(compareKnown);
+}
+
+/** The order of machines: by role, then by index. */
+export function compareKnown(
+  a: Pick<KnownMachine, "index" | "role">,
+  b: Pick<KnownMachine, "index" | "role">,
+): number {
+  if (a.role !== b.role) return a.role < b.role ? -1 : 1;
+  return a.index - b.index;
+}
+
+/** Whether something of a machine may be in the cloud. */
+function isBegun({ machineId, record, state }: VinoMachine): boolean {
+  return machineId !== undefined || record !== undefined || state === "Removing";
+}

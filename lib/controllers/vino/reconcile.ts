@@ -1,0 +1,234 @@
+/**
+ * Reconciles one Vino: makes its machines, publishes them, and writes the status, step by step until nothing is left.
+ * @module
+ */
+import { CloudError } from "../../cloud/errors.ts";
+import type { MachineSeed } from "../../cloud/capabilities/machines.ts";
+import { describeError } from "../../core/errors.ts";
+import { LeadershipLostError } from "../../core/fence.ts";
+import type { DetachedRun } from "../../engine/detached_work.ts";
+import type { ReconcileResult } from "../../engine/workers.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import type { Key } from "../../kube/cache/store.ts";
+import { OUTDATED_PAUSE_MS, OutdatedError } from "../kinds/freshness.ts";
+import { Attempt } from "./attempt.ts";
+import type { NewestObjects } from "../kinds/newest_objects.ts";
+import { describeProblems } from "../kinds/problems.ts";
+import { type Kept, MachineKeeper } from "./machines/keeper.ts";
+import type { KeeperOptions, KeepInput } from "./machines/keeping.ts";
+import type { MachineTask } from "./machines/book.ts";
+import { readRoles } from "./placement/wishes.ts";
+import { checkVino } from "./resource/check_spec.ts";
+import type { Vino, VinoSpec } from "./resource/vino.ts";
+import type { MachinesReport, Outcome } from "./status/outcome.ts";
+import type { VinoWriter } from "./vino_writer.ts";
+import { EVENT_WORDS, FINALIZER } from "./words.ts";
+
+/** What a {@linkcode VinoReconciler} needs. */
+export interface ReconcilerOptions extends Omit<KeeperOptions, "narrator"> {
+  readonly client: KubeClient;
+  readonly narrator: KeeperOptions["narrator"];
+  readonly newest: NewestObjects<Vino>;
+  readonly writer: VinoWriter;
+  /** What a machine reads at its first start. */
+  readonly readSeed: (
+    vino: Vino,
+    task: MachineTask,
+    signal: AbortSignal,
+  ) => Promise<MachineSeed | undefined>;
+}
+
+/** What the last reconcile of a Vino came to, for the pages and metrics. */
+export interface LastOutcome {
+  readonly outcome: Outcome;
+  readonly keeper: Pick<MachineKeeper, "survey">;
+}
+
+/** More than the largest Vino needs: a thousand machines with ten rounds each, if every round has only one machine. */
+const ROUNDS_MAX = 10_000;
+
+/** Reconciles Vinos. */
+export class VinoReconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #keepers = new Map<Key, { readonly uid: string; readonly keeper: MachineKeeper }>();
+  readonly #last = new Map<Key, LastOutcome>();
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** What the last reconcile of each Vino came to. */
+  get last(): ReadonlyMap<Key, LastOutcome> {
+    return this.#last;
+  }
+
+  /** Forgets a Vino that is gone. */
+  forget(key: Key): void {
+    this.#options.newest.forget(key);
+    this.#options.writer.forget(key);
+    const keeper = this.#keepers.get(key);
+    if (keeper) this.#options.hosts.forget(keeper.uid);
+    this.#keepers.delete(key);
+    this.#last.delete(key);
+  }
+
+  /**
+   * Does all that one Vino needs.
+   *
+   * @throws {CloudError} of the cloud, and {@linkcode KubeError} of Kubernetes
+   */
+  async reconcile(key: Key, run: DetachedRun): Promise<ReconcileResult> {
+    const { newest } = this.#options;
+    const vino = newest.get(key);
+    if (vino === undefined) return {};
+    const attempt = new Attempt(key, vino, this.#options, run.signal);
+    try {
+      for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
+        const result = await this.#advance(attempt);
+        if (result !== undefined) return result;
+        run.signal.throwIfAborted();
+      }
+      throw new Error(`more than ${ROUNDS_MAX} rounds; trying again later`);
+    } catch (error) {
+      // The watch brings the newer Vino, or its end, mostly at once.
+      if (error instanceof OutdatedError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
+      // The next leader goes on.
+      const isOver = run.signal.aborted || error instanceof LeadershipLostError;
+      if (!isOver && error instanceof CloudError) await this.#noteSilence(attempt, error);
+      throw error;
+    }
+  }
+
+  /** @returns The result, if there is nothing more to do at once */
+  async #advance(attempt: Attempt): Promise<ReconcileResult | undefined> {
+    const { writer } = this.#options;
+    const { signal } = attempt;
+    const vino = attempt.find();
+    // Another object of the same name, or none: it has its own reconcile.
+    if (vino === undefined) return {};
+    const { deletionTimestamp, finalizers = [] } = vino.metadata;
+    if (deletionTimestamp !== undefined) return await this.#decommission(vino, attempt);
+    const checked = checkVino(vino);
+    if (!checked.isValid) {
+      const { problems } = checked;
+      writer.warn(vino, EVENT_WORDS.invalidSpec, describeProblems(problems));
+      await this.#write(vino, { kind: "invalid", problems }, attempt);
+      return {};
+    }
+    const { spec } = checked;
+    const read = readRoles(spec);
+    if (!read.isComplete) {
+      await this.#write(vino, { kind: "incomplete", spec, missing: read.missing }, attempt);
+      return {};
+    }
+    if (!finalizers.includes(FINALIZER)) {
+      // Before the first machine: without it, a deletion would leave machines.
+      await writer.setFinalizers(vino, [...finalizers, FINALIZER], signal);
+      return undefined;
+    }
+    const deletes = spec.xenOrchestra?.deletionPolicy === "Delete";
+    const kept = await this.#keep({ vino, wish: { spec, roles: read.roles }, deletes }, attempt);
+    if (kept.kind === "refused") {
+      await this.#write(vino, { ...kept, spec }, attempt);
+      return {};
+    }
+    const newest = attempt.findSame(vino);
+    // What was found is about another spec.
+    if (newest === undefined) return undefined;
+    if (!kept.isMoving || kept.hasGone || attempt.isProgressDue()) {
+      await this.#writeReport(newest, spec, kept.report, attempt);
+    }
+    if (kept.isMoving) return undefined;
+    return Number.isFinite(kept.nextMs) ? { requeueAfterMs: kept.nextMs } : {};
+  }
+
+  /** Hosts first, then machines, then the finalizer. */
+  async #decommission(vino: Vino, attempt: Attempt): Promise<ReconcileResult | undefined> {
+    const { writer } = this.#options;
+    const { finalizers = [] } = vino.metadata;
+    if (!finalizers.includes(FINALIZER)) return {};
+    if (!(await attempt.requireCurrent(vino))) return undefined;
+    const deletes = vino.spec?.xenOrchestra?.deletionPolicy === "Delete";
+    const kept = await this.#keep({ vino, deletes }, attempt);
+    if (kept.kind === "refused") return {};
+    const { report, isMoving, isOver, nextMs } = kept;
+    const newest = attempt.findSame(vino);
+    if (newest === undefined) return undefined;
+    const trouble = report.machines.flatMap(({ entry, problems }) => {
+      const problem = problems.find(({ kind }) => kind !== "notice");
+      return problem === undefined ? [] : [`${entry.name}: ${problem.message}`];
+    });
+    const obstacle = report.contraction?.message ?? trouble[0];
+    if (obstacle !== undefined) writer.warn(newest, EVENT_WORDS.removalBlocked, obstacle);
+    this.#options.narrator.tellDifference(newest, report);
+    const outcome: Outcome = {
+      kind: "deleting",
+      report,
+      ...(obstacle !== undefined && { obstacle }),
+    };
+    await this.#write(newest, outcome, attempt);
+    if (isOver) {
+      const last = attempt.find() ?? newest;
+      const others = finalizers.filter((one) => one !== FINALIZER);
+      await writer.setFinalizers(last, others, attempt.signal);
+      return {};
+    }
+    if (isMoving) return undefined;
+    return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
+  }
+
+  async #keep(input: KeepInput, attempt: Attempt): Promise<Kept> {
+    const { wish } = input;
+    return await this.#toKeeper(attempt).advance(input, {
+      signal: attempt.signal,
+      ledger: attempt.ledger,
+      readSeed: (task) => this.#options.readSeed(input.vino, task, attempt.signal),
+      prepare: async (report, removals) => {
+        if (!(await attempt.requireCurrent(input.vino))) return false;
+        const vino = attempt.findSame(input.vino);
+        if (vino === undefined) return false;
+        // So that another process knows, too, which machines are not whole any more.
+        if (removals.length > 0 && wish) await this.#writeReport(vino, wish.spec, report, attempt);
+        return true;
+      },
+    });
+  }
+
+  #toKeeper({ key, uid }: Attempt): MachineKeeper {
+    const known = this.#keepers.get(key);
+    if (known?.uid === uid) return known.keeper;
+    const keeper = new MachineKeeper(this.#options);
+    this.#keepers.set(key, { uid, keeper });
+    return keeper;
+  }
+
+  async #writeReport(
+    vino: Vino,
+    spec: VinoSpec,
+    report: MachinesReport,
+    attempt: Attempt,
+  ): Promise<void> {
+    this.#options.narrator.tellDifference(vino, report);
+    await this.#write(vino, { kind: "served", spec, report }, attempt);
+  }
+
+  async #write(vino: Vino, outcome: Outcome, attempt: Attempt): Promise<void> {
+    this.#last.set(attempt.key, { outcome, keeper: this.#toKeeper(attempt) });
+    attempt.noteWrite();
+    await this.#options.writer.writeStatus(vino, outcome, attempt.ledger.texts, attempt.signal);
+  }
+
+  /** Says in the status that the cloud does not answer, before the back-off. */
+  async #noteSilence(attempt: Attempt, error: CloudError): Promise<void> {
+    const vino = attempt.find();
+    const checked = vino && checkVino(vino);
+    if (!vino || !checked?.isValid) return;
+    const message = describeError(error);
+    const isLeaving = vino.metadata.deletionTimestamp !== undefined;
+    const outcome: Outcome = isLeaving
+      ? { kind: "deleting", obstacle: message }
+      : { kind: "refused", spec: checked.spec, why: "silent", message };
+    // The error of the cloud is the one to show; the next try writes again.
+    await this.#write(vino, outcome, attempt).catch(() => undefined);
+  }
+}

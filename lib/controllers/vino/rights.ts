@@ -1,0 +1,45 @@
+/**
+ * Rights that the Vino controller needs in addition to those of every controller.
+ *
+ * Vinos may be in any namespace, and their hosts, Secrets and IPPools are beside them. So these are rights on all
+ * namespaces, also on Secrets: RBAC can name an object only if its name is known before. Landfall never lists or
+ * watches Secrets.
+ * @module
+ */
+import { type Right, toRights } from "../../kube/access/rights.ts";
+
+const VINO = { group: "airship.airshipit.org", resource: "vinoes" };
+const IP_POOL = { group: "airship.airshipit.org", resource: "ippools" };
+
+/** Rights to make machines known, and to report. */
+export const RIGHTS: readonly Right[] = [
+  ...toRights(VINO, ["get"], "to see right before machines change that a Vino is as it was"),
+  ...toRights(VINO, ["patch"], "to set the finalizer of Vinos"),
+  {
+    access: { ...VINO, subresource: "status", verb: "patch" },
+    purpose: "to report on Vinos, and to record machines that are being made",
+    mandatory: true,
+  },
+  {
+    // Clusters with the admission plugin OwnerReferencesPermissionEnforcement ask for it.
+    access: { ...VINO, subresource: "finalizers", verb: "update" },
+    purpose: "to let a Vino own what is made for it",
+    mandatory: false,
+  },
+  ...toRights(
+    { group: "metal3.io", resource: "baremetalhosts" },
+    ["get", "create", "patch", "delete"],
+    "to publish machines as BareMetalHosts, and to take those back that are not wanted any more",
+  ),
+  ...toRights(
+    { group: "", resource: "secrets" },
+    ["get"],
+    "to read user data for cloud-init and credentials of management controllers",
+  ),
+  ...toRights(
+    { group: "", resource: "secrets" },
+    ["create", "patch"],
+    "to write network data and credentials of BareMetalHosts",
+  ),
+  ...toRights(IP_POOL, ["create", "patch"], "to record which addresses machines have"),
+];

@@ -1,0 +1,110 @@
+/**
+ * What the status and the pages say about single machines. Pure.
+ * @module
+ */
+import type { GuestInterface } from "../guest/types.ts";
+import type { VinoNode } from "../resource/vino.ts";
+import type { MachineReport } from "./outcome.ts";
+import type { Progress } from "../machines/book.ts";
+import type { KnownMachine } from "../placement/known.ts";
+import type { PlacedMachine } from "../placement/placement.ts";
+
+/** The address by which people know a machine: of the interface that boots, otherwise the first there is. */
+export function findAddress(
+  interfaces: readonly GuestInterface[],
+  { bootInterfaceName }: Pick<VinoNode, "bootInterfaceName">,
+): string | undefined {
+  const boot = interfaces.find(({ name }) => name === bootInterfaceName);
+  return [...(boot ? [boot] : []), ...interfaces].flatMap(({ addresses }) => addresses)[0]?.ip;
+}
+
+/** What is reported besides the plan. */
+export interface ReportOptions {
+  readonly isWanted: boolean;
+  readonly address?: string | undefined;
+  /** What is worth knowing, if the plan itself says nothing. */
+  readonly remark?: string | undefined;
+}
+
+/** Reports on a machine with a plan. */
+export function reportProgress(
+  { task, plan, failure }: Progress,
+  { isWanted, address, remark }: ReportOptions,
+): MachineReport {
+  const { name, identity, hostId, known, goal } = task;
+  const { role, index } = identity;
+  const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
+  const problems = [...own, ...plan.problems];
+  const isBlocked = failure?.kind === "decision";
+  // Until it is proven gone, its removal goes on.
+  const state = goal.kind === "remove" && plan.state === "Absent" ? "Removing" : plan.state;
+  // A cloud that does not answer does not make a machine forgotten.
+  const machineId =
+    plan.machine?.id ?? (plan.state === "Unknown" ? known?.entry?.machineId : undefined);
+  const message = problems[0]?.message ?? remark;
+  return {
+    entry: {
+      name,
+      role,
+      index,
+      ...(hostId !== undefined && { host: hostId }),
+      ...(machineId !== undefined && { machineId }),
+      ...(address !== undefined && { address }),
+      state: isBlocked ? "Blocked" : state,
+      ...(message !== undefined && { message }),
+    },
+    isWanted,
+    problems,
+    parts: plan.parts,
+  };
+}
+
+const REASONS = { decision: "DecisionNeeded", retry: "StepFailed" } as const;
+
+/** Reports on a machine with which nothing is done. @param message Why */
+export function reportIdle(
+  machine: Pick<KnownMachine, "hostId" | "index" | "machine" | "name" | "role"> &
+    Pick<KnownMachine, "entry">,
+  isWanted: boolean,
+  message: string,
+): MachineReport {
+  const { name, role, index, hostId, machine: shown, entry } = machine;
+  const machineId = shown?.id ?? entry?.machineId;
+  const state = shown === undefined ? "Unknown" : shown.isComplete ? "Ready" : "Unfinished";
+  return {
+    entry: {
+      name,
+      role,
+      index,
+      ...(hostId !== undefined && { host: hostId }),
+      ...(machineId !== undefined && { machineId }),
+      ...(entry?.address !== undefined && { address: entry.address }),
+      state,
+      message,
+    },
+    isWanted,
+    problems: [],
+    parts: [],
+  };
+}
+
+/** Reports on a machine that is wanted and was not begun. @param message Why */
+export function reportAbsent(
+  name: string,
+  { role, index, hostId }: PlacedMachine,
+  message: string,
+): MachineReport {
+  return {
+    entry: {
+      name,
+      role,
+      index,
+      ...(hostId !== undefined && { host: hostId }),
+      state: "Absent",
+      message,
+    },
+    isWanted: true,
+    problems: [],
+    parts: [],
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * The conditions of a Vino that follow from its machines. Pure.
+ * @module
+ */
+import { toFinding } from "../../kinds/conditions.ts";
+import { nameSome } from "../../kinds/problems.ts";
+import { findHostsPublished } from "../hosts/conditions.ts";
+import {
+  type Finding,
+  listIncompleteFindings,
+  listInvalidFindings,
+  listSpecFindings,
+} from "../resource/conditions.ts";
+import { CONDITION_WORDS } from "../resource/words.ts";
+import type { ContractionReport, MachineReport, MachinesReport, Outcome } from "./outcome.ts";
+
+const { Ready, MachinesReady, HostsPublished, ContractionBlocked } = CONDITION_WORDS;
+
+/** The conditions that an outcome changes; the others stay. */
+export function listFindings(outcome: Outcome): readonly Finding[] {
+  switch (outcome.kind) {
+    case "invalid":
+      return listInvalidFindings(outcome.problems);
+    case "incomplete":
+      return [...listIncompleteFindings(outcome.missing), ...listSpecFindings(outcome.spec)];
+    case "refused":
+      return [...listRefused(outcome), ...listSpecFindings(outcome.spec)];
+    case "served":
+      return [...listServed(outcome.report), ...listSpecFindings(outcome.spec)];
+    case "deleting":
+      return listDeleting(outcome);
+  }
+}
+
+function listRefused({ why, message }: Extract<Outcome, { kind: "refused" }>): Finding[] {
+  // Too many machines are a matter of the spec.
+  const ready = why === "silent" ? Ready.silent : Ready.invalid;
+  return [
+    toFinding("Ready", ready, message),
+    toFinding("MachinesReady", MachinesReady[why], message),
+  ];
+}
+
+function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
+  const message = obstacle ?? "Landfall removes what it made for the Vino";
+  const word = obstacle === undefined ? "waiting" : "inUse";
+  return [
+    toFinding("Ready", Ready[word], message),
+    ...(report === undefined ? [] : [findContraction(report.contraction)]),
+  ];
+}
+
+function listServed(report: MachinesReport): Finding[] {
+  const machines = findMachines(report);
+  const hosts = findHosts(report);
+  return [findReady(machines, hosts), machines, hosts, findContraction(report.contraction)];
+}
+
+function findMachines(report: MachinesReport): Finding {
+  const { machines, wantedCount, shortages, addressProblems, contraction, notices } = report;
+  const wanted = machines.filter(({ isWanted }) => isWanted);
+  const ready = wanted.filter(({ entry }) => entry.state === "Ready").length;
+  const counts = `${ready} of ${wantedCount} machines are complete`;
+  const say = (word: keyof typeof MachinesReady, details: readonly string[]): Finding => {
+    const message = details.length === 0 ? counts : `${counts}. ${nameSome(details)}`;
+    return toFinding("MachinesReady", MachinesReady[word], message);
+  };
+  const troubled = (kind: "decision" | "retry"): string[] =>
+    machines.flatMap(({ entry, problems }) => {
+      const problem = problems.find((one) => one.kind === kind);
+      return problem === undefined ? [] : [`${entry.name}: ${problem.message}`];
+    });
+  const decisions = troubled("decision");
+  if (decisions.length > 0) return say("blocked", decisions);
+  if (addressProblems.length > 0) return say("noAddress", addressProblems);
+  const failures = troubled("retry");
+  if (failures.length > 0) return say("failed", failures);
+  const unknown = machines.filter(({ entry }) => entry.state === "Unknown");
+  if (unknown.length > 0) return say("silent", unknown.map(describeState));
+  const unfinished = wanted.filter(({ entry }) => entry.state !== "Ready");
+  const waits = shortages.map(({ role, missing, why }) => `${missing} of role ${role}: ${why}`);
+  // Those that stay by the policy or for a person are no work of ours.
+  const leaving = machines.filter(({ isWanted, entry }) => !isWanted && entry.state === "Removing");
+  if (unfinished.length + waits.length + leaving.length === 0 && ready >= wantedCount) {
+    return say("done", [...(contraction ? [contraction.message] : []), ...notices]);
+  }
+  return say("waiting", [...waits, ...[...unfinished, ...leaving].map(describeState)]);
+}
+
+function describeState({ entry: { name, state, message } }: MachineReport): string {
+  return message === undefined ? `${name}: ${state}` : `${name}: ${state}, ${message}`;
+}
+
+function findHosts({ hosts, machines }: MachinesReport): Finding {
+  const waiting = machines.filter(({ isWanted, entry }) => isWanted && entry.state !== "Ready");
+  return findHostsPublished(hosts, waiting.length);
+}
+
+function findContraction(contraction: ContractionReport | undefined): Finding {
+  if (contraction !== undefined) {
+    const { kind, message } = contraction;
+    return toFinding("ContractionBlocked", ContractionBlocked[kind], message);
+  }
+  return toFinding(
+    "ContractionBlocked",
+    ContractionBlocked.free,
+    "Nothing keeps a machine that the spec does not want",
+  );
+}
+
+const FAILURES: ReadonlySet<string> = new Set(
+  [MachinesReady.failed, MachinesReady.blocked, MachinesReady.noAddress].map(
+    ({ reason }) => reason,
+  ),
+);
+
+function findReady(machines: Finding, hosts: Finding): Finding {
+  if (machines.status !== "True") {
+    const word = FAILURES.has(machines.reason)
+      ? Ready.machines
+      : machines.reason === MachinesReady.silent.reason
+        ? Ready.silent
+        : Ready.waiting;
+    return toFinding("Ready", word, machines.message);
+  }
+  if (hosts.status !== "True") {
+    const isWaiting = hosts.reason === HostsPublished.waiting.reason;
+    return toFinding("Ready", isWaiting ? Ready.waiting : Ready.hosts, hosts.message);
+  }
+  return toFinding("Ready", Ready.done, `${machines.message}. ${hosts.message}`);
+}

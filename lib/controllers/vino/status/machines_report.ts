@@ -1,0 +1,90 @@
+/**
+ * Puts together what the status and the pages say about the machines of a Vino. Pure.
+ * @module
+ */
+import { toMachineName } from "../../../cloud/capabilities/machines.ts";
+import type { Addresses } from "../desks.ts";
+import type { HostOutcome } from "../hosts/types.ts";
+import type { MachineReport, MachinesReport } from "./outcome.ts";
+import type { MachineBook, MachineTask } from "../machines/book.ts";
+import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries.ts";
+import { compareKnown } from "../placement/known.ts";
+import type { SurplusVerdict } from "../machines/retirement.ts";
+import type { Survey } from "../placement/survey.ts";
+import type { IdleMachine } from "../machines/tasks.ts";
+import type { Role } from "../placement/wishes.ts";
+
+/** What a report is made from. */
+export interface ReportInput {
+  readonly survey: Survey;
+  /** Absent: nothing is wanted any more. */
+  readonly roles: ReadonlyMap<string, Role> | undefined;
+  readonly addresses: Addresses;
+  readonly wanted: readonly MachineTask[];
+  readonly idle: readonly IdleMachine[];
+  readonly removals: readonly MachineTask[];
+  readonly verdict: SurplusVerdict;
+  /** How far hosts are, by name of the machine. */
+  readonly hosts: ReadonlyMap<string, HostOutcome>;
+  readonly book: Pick<MachineBook, "find">;
+  /** Whether a machine is proven gone. */
+  readonly isGone: (name: string) => boolean;
+}
+
+/** Makes a report. */
+export function makeReport(input: ReportInput): MachinesReport {
+  const { survey, idle, verdict, addresses, hosts } = input;
+  const { placement, owner } = survey;
+  const names = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
+  const machines: MachineReport[] = [
+    ...input.wanted.flatMap((task) => reportWanted(task, input)),
+    ...idle.map(({ name, placed, why }) =>
+      placed.known === undefined
+        ? reportAbsent(name, placed, why)
+        : reportIdle(placed.known, true, why),
+    ),
+    ...verdict.reports,
+    ...input.removals.flatMap((task) => reportRemoval(task, input)),
+  ];
+  const { contraction } = verdict;
+  return {
+    wantedCount: placement.wantedCount,
+    machines: machines
+      .map((one) => addHost(one, hosts.get(one.entry.name)))
+      .toSorted((a, b) => compareKnown(a.entry, b.entry)),
+    shortages: placement.shortages,
+    addressProblems: [
+      ...new Set([...addresses.problems].flatMap(([name, why]) => (names.has(name) ? why : []))),
+    ],
+    notices: addresses.notices,
+    hosts: input.wanted.flatMap(({ name }) => hosts.get(name) ?? []),
+    ...(contraction && { contraction }),
+  };
+}
+
+function reportWanted(
+  task: MachineTask,
+  { book, roles, addresses, hosts }: ReportInput,
+): MachineReport[] {
+  const progress = book.find(task.name);
+  const node = roles?.get(task.identity.role)?.node;
+  if (progress === undefined || node === undefined) return [];
+  const address = findAddress(addresses.machines.get(task.name) ?? [], node);
+  const host = hosts.get(task.name);
+  const remark = host?.message ?? host?.notices[0];
+  return [reportProgress(progress, { isWanted: true, address, remark })];
+}
+
+function reportRemoval(task: MachineTask, { book, isGone }: ReportInput): MachineReport[] {
+  const progress = book.find(task.name);
+  if (progress === undefined || isGone(task.name)) return [];
+  const remark = "The spec does not want it any more";
+  return [
+    reportProgress(progress, { isWanted: false, address: task.known?.entry?.address, remark }),
+  ];
+}
+
+function addHost(report: MachineReport, host: HostOutcome | undefined): MachineReport {
+  if (host === undefined || host.state === "Gone") return report;
+  return { ...report, entry: { ...report.entry, bareMetalHost: host.state } };
+}

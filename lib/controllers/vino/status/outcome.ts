@@ -1,0 +1,66 @@
+/**
+ * What a reconcile of a Vino came to.
+ * @module
+ */
+import type { MachinePart, MachineProblem } from "../../../cloud/capabilities/machines.ts";
+import type { HostOutcome } from "../hosts/types.ts";
+import type { SpecProblem } from "../../kinds/problems.ts";
+import type { Shortage } from "../placement/placement.ts";
+import type { VinoMachine, VinoSpec } from "../resource/vino.ts";
+
+/** How one machine stands. */
+export interface MachineReport {
+  /** For the status, without its record. */
+  readonly entry: Omit<VinoMachine, "record">;
+  /** Whether the spec wants it. */
+  readonly isWanted: boolean;
+  readonly problems: readonly MachineProblem[];
+  readonly parts: readonly MachinePart[];
+}
+
+/** Why machines that the spec does not want stay for now. */
+export interface ContractionReport {
+  readonly kind: "inUse" | "fleetLimit";
+  /** A sentence without a full stop. */
+  readonly message: string;
+}
+
+/** What the machines of a Vino have. */
+export interface MachinesReport {
+  /** How many machines the spec wants. */
+  readonly wantedCount: number;
+  /** By role and index. */
+  readonly machines: readonly MachineReport[];
+  readonly shortages: readonly Shortage[];
+  /** Networks without a free address, and what else prevents addresses; sentences without a full stop. */
+  readonly addressProblems: readonly string[];
+  /** What is worth knowing; sentences without a full stop. */
+  readonly notices: readonly string[];
+  /** How far the hosts of complete machines are. */
+  readonly hosts: readonly HostOutcome[];
+  readonly contraction?: ContractionReport;
+}
+
+/** What a reconcile came to. */
+export type Outcome =
+  | { readonly kind: "invalid"; readonly problems: readonly SpecProblem[] }
+  | {
+      readonly kind: "incomplete";
+      readonly spec: VinoSpec;
+      readonly missing: readonly SpecProblem[];
+    }
+  | {
+      readonly kind: "refused";
+      readonly spec: VinoSpec;
+      readonly why: "silent" | "tooMany";
+      /** A sentence without a full stop. */
+      readonly message: string;
+    }
+  | { readonly kind: "served"; readonly spec: VinoSpec; readonly report: MachinesReport }
+  | {
+      readonly kind: "deleting";
+      /** Absent: the cloud does not say. */
+      readonly report?: MachinesReport;
+      /** Why it cannot go on by itself, in a sentence without a full stop. */
+      readonly obstacle?: string;
+    };

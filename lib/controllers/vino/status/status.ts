@@ -1,0 +1,87 @@
+/**
+ * The next status of a Vino. Pure.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import { toConditions } from "../../kinds/conditions.ts";
+import {
+  MACHINES_MAX,
+  type Vino,
+  type VinoCounts,
+  type VinoMachine,
+  type VinoStatus,
+} from "../resource/vino.ts";
+import { CONDITION_WORDS } from "../resource/words.ts";
+import { listFindings } from "./findings.ts";
+import type { MachinesReport, Outcome } from "./outcome.ts";
+
+/** What the next status depends on. */
+export interface StatusInput {
+  readonly outcome: Outcome;
+  /** Records of machines, by name. */
+  readonly records: ReadonlyMap<string, string>;
+  /** Wall-clock time. It counts only for conditions whose status changes. */
+  readonly nowMs: number;
+}
+
+/**
+ * Builds the next status.
+ *
+ * @returns All of it, for a merge patch; `undefined` if it would be the same as now, so that nothing is to be written
+ */
+export function planStatus(
+  { metadata: { generation }, status = {} }: Vino,
+  { outcome, records, nowMs }: StatusInput,
+): VinoStatus | undefined {
+  const conditions = toConditions(listFindings(outcome), status.conditions ?? [], {
+    nowMs,
+    generation,
+    order: Object.keys(CONDITION_WORDS),
+  });
+  const report = "report" in outcome ? outcome.report : undefined;
+  const next: VinoStatus = {
+    ...status,
+    ...(generation !== undefined && { observedGeneration: generation }),
+    conditions,
+    ...(report !== undefined && {
+      counts: toCounts(report),
+      machines: toMachines(report, records),
+    }),
+  };
+  return isDeepStrictEqual(next, status) ? undefined : next;
+}
+
+/** The host exists, and is the Vino's. */
+const PUBLISHED: ReadonlySet<string> = new Set(["Published", "Paused"]);
+
+function toCounts({ machines, wantedCount, hosts }: MachinesReport): VinoCounts {
+  const exists = machines.filter(({ entry }) => entry.machineId !== undefined).length;
+  const ready = machines.filter(
+    ({ isWanted, entry }) => isWanted && entry.state === "Ready",
+  ).length;
+  return {
+    wanted: wantedCount,
+    machines: exists,
+    ready,
+    published: hosts.filter(({ state }) => PUBLISHED.has(state)).length,
+    summary: `${ready}/${wantedCount}`,
+  };
+}
+
+/** Those with a record, or with something in the cloud, come first if there are too many. */
+function toMachines(
+  { machines }: MachinesReport,
+  records: ReadonlyMap<string, string>,
+): VinoMachine[] {
+  const all = machines.map(({ entry }): VinoMachine => {
+    const record = records.get(entry.name);
+    return record === undefined ? entry : { ...entry, record };
+  });
+  if (all.length <= MACHINES_MAX) return all;
+  const isKept = ({ record, machineId }: VinoMachine): boolean =>
+    record !== undefined || machineId !== undefined;
+  const kept = new Set(
+    [...all.filter(isKept), ...all.filter((one) => !isKept(one))].slice(0, MACHINES_MAX),
+  );
+  return all.filter((one) => kept.has(one));
+}

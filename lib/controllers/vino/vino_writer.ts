@@ -1,0 +1,63 @@
+/**
+ * Writes what Landfall says about a Vino: its status, its finalizers, and Events.
+ * @module
+ */
+import { toEvent } from "../../kube/events/words.ts";
+import { findCondition } from "../kinds/conditions.ts";
+import type { NewestObjects } from "../kinds/newest_objects.ts";
+import { ObjectWriter, type ObjectWriterOptions } from "../kinds/object_writer.ts";
+import { type Vino, VINOES } from "./resource/vino.ts";
+import type { Outcome } from "./status/outcome.ts";
+import { planStatus } from "./status/status.ts";
+import { EVENT_WORDS } from "./words.ts";
+
+/** What a {@linkcode VinoWriter} needs. */
+export interface VinoWriterOptions extends ObjectWriterOptions {
+  readonly newest: NewestObjects<Vino>;
+}
+
+/** Writes Vinos. What it wrote is the newest state from then on. */
+export class VinoWriter extends ObjectWriter<Vino> {
+  readonly #options: VinoWriterOptions;
+
+  constructor(options: VinoWriterOptions) {
+    super(VINOES, options);
+    this.#options = options;
+  }
+
+  /** As {@linkcode ObjectWriter.setFinalizers}. */
+  override async setFinalizers(
+    vino: Vino,
+    finalizers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Vino> {
+    const after = await super.setFinalizers(vino, finalizers, signal);
+    return this.#options.newest.note(vino, after);
+  }
+
+  /** As {@linkcode ObjectWriter.patchStatus}. */
+  override async patchStatus(vino: Vino, status: object, signal: AbortSignal): Promise<Vino> {
+    return this.#options.newest.note(vino, await super.patchStatus(vino, status, signal));
+  }
+
+  /**
+   * Writes what changed of the status; nothing if that is nothing. A Vino that becomes ready gets an Event.
+   *
+   * @param records Of machines, by their names
+   */
+  async writeStatus(
+    vino: Vino,
+    outcome: Outcome,
+    records: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { clock, events } = this.#options;
+    const status = planStatus(vino, { outcome, records, nowMs: clock.now() });
+    if (status === undefined) return;
+    const [before, after] = [vino.status, status].map((one) => findCondition(one, "Ready"));
+    if (after?.status === "True" && before?.status !== "True") {
+      events.record(vino, toEvent(EVENT_WORDS.ready, after.message));
+    }
+    await this.patchStatus(vino, status, signal);
+  }
+}

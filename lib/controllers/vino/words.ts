@@ -1,0 +1,97 @@
+/**
+ * Words of the Vino controller in a cluster. Frozen: they must not change.
+ * @module
+ */
+import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
+import type { EventWord } from "../../kube/events/words.ts";
+
+/** Name in `--controllers`, logs and metrics. */
+export const NAME = "vino";
+/** `source.component` of its Events, and the field manager of what it applies. */
+export const COMPONENT = "landfall-vino";
+/** The Lease of the process that works on Vinos. */
+export const LEASE = "landfall-vino";
+/** The finalizer of the original operator. */
+export const FINALIZER = "vino.airshipit.org";
+/**
+ * Annotation on a Vino: the generation whose spec may remove more machines at once than `deletion.fleetShare` allows.
+ */
+export const CONFIRMED_REMOVAL: string = `${OWN_PREFIX}confirm-removal`;
+
+type EventName =
+  | "machineCreated"
+  | "machineReady"
+  | "machineVanished"
+  | "machineRemoved"
+  | "machineKept"
+  | "machineFailed"
+  | "machineBlocked"
+  | "contractionBlocked"
+  | "invalidSpec"
+  | "ready"
+  | "removalBlocked";
+
+/** The Events. */
+export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
+  machineCreated: {
+    reason: "MachineCreated",
+    type: "Normal",
+    meaning: "Landfall has begun to make a machine of the Vino.",
+  },
+  machineReady: {
+    reason: "MachineReady",
+    type: "Normal",
+    meaning: "A machine of the Vino is complete.",
+  },
+  machineVanished: {
+    reason: "MachineVanished",
+    type: "Warning",
+    meaning:
+      "A complete machine of the Vino does not exist any more, and Landfall did not remove it. Landfall makes it " +
+      "again if no object uses its BareMetalHost.",
+  },
+  machineRemoved: {
+    reason: "MachineRemoved",
+    type: "Normal",
+    meaning: "Landfall removed a machine that the Vino does not want any more, with its disks.",
+  },
+  machineKept: {
+    reason: "MachineKept",
+    type: "Normal",
+    meaning:
+      "The Vino does not want a machine any more. It stays in the cloud, because deletionPolicy is Retain.",
+  },
+  machineFailed: {
+    reason: "MachineFailure",
+    type: "Warning",
+    meaning: "A machine cannot be made as the spec asks. Landfall tries again.",
+  },
+  machineBlocked: {
+    reason: "DecisionNeeded",
+    type: "Warning",
+    meaning:
+      "Something prevents the work on a machine, and a person must decide about it. The message says what to do.",
+  },
+  contractionBlocked: {
+    reason: "ContractionBlocked",
+    type: "Warning",
+    meaning:
+      "Landfall keeps machines that the Vino does not want any more: their hosts are in use, or there are too " +
+      "many of them to remove at once.",
+  },
+  invalidSpec: {
+    reason: "InvalidSpec",
+    type: "Warning",
+    meaning: "Landfall cannot use the spec. The message names each field. Nothing is changed.",
+  },
+  ready: {
+    reason: "ReconciliationSucceeded",
+    type: "Normal",
+    meaning: "All machines of the Vino are complete, and each is published as a BareMetalHost.",
+  },
+  removalBlocked: {
+    reason: "UnableToDecommission",
+    type: "Warning",
+    meaning: "The Vino is being deleted, and something prevents that. The message names it.",
+  },
+};

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "bun:test";
+import type { HostOutcome } from "../../../../lib/controllers/vino/hosts/types.ts";
+import {
+  judgeSurplus,
+  KEPT_MESSAGE,
+  type SurplusInput,
+} from "../../../../lib/controllers/vino/machines/retirement.ts";
+import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
+import { toEntry, toKnown } from "../../../support/vino/known.ts";
+
+const worker = (change: Partial<KnownMachine> = {}): KnownMachine =>
+  toKnown("worker", 0, "h1", change);
+
+function judge(
+  machine: KnownMachine,
+  state: HostOutcome["state"] | undefined,
+  change: Partial<SurplusInput> = {},
+): {
+  removable: number;
+  says: (string | undefined)[];
+  contraction: string | undefined;
+  isDrained: boolean;
+} {
+  const host = { name: "edge-worker-0", notices: [] };
+  const message = { message: `BareMetalHost edge-worker-0 is ${state}` };
+  const outcomes = new Map(
+    state === undefined
+      ? []
+      : [[machine.name, { ...host, state, ...(state !== "Gone" && message) }]],
+  );
+  const base = { deletes: true, isLast: false, limit: undefined };
+  const verdict = judgeSurplus({ surplus: [machine], outcomes, ...base, ...change });
+  return {
+    removable: verdict.removable.length,
+    says: verdict.reports.map(({ entry }) => entry.message),
+    contraction: verdict.contraction?.kind,
+    isDrained: verdict.isDrained,
+  };
+}
+
+describe("judgeSurplus()", () => {
+  test("removes a machine only when its host is gone", () => {
+    expect(judge(worker(), "Gone")).toMatchObject({ removable: 1, says: [], isDrained: true });
+    expect(judge(worker(), "Removing")).toMatchObject({
+      removable: 0,
+      says: ["BareMetalHost edge-worker-0 is Removing"],
+      contraction: undefined,
+      isDrained: false,
+    });
+  });
+
+  test.each(["InUse", "Paused", "Refused", "NameTaken"] as const)(
+    "keeps a machine whose host is %s, and names it",
+    (state) => {
+      expect(judge(worker(), state)).toMatchObject({
+        removable: 0,
+        contraction: "inUse",
+        isDrained: false,
+      });
+    },
+  );
+
+  test("leaves a machine in the cloud if the Vino retains, and says so", () => {
+    expect(judge(worker(), "Gone", { deletes: false })).toEqual({
+      removable: 0,
+      says: [KEPT_MESSAGE],
+      contraction: undefined,
+      isDrained: true,
+    });
+  });
+
+  test("looks after a machine that is not shown, also if the Vino retains, but not at its end", () => {
+    const { machine: _gone, ...known } = worker({ entry: toEntry("worker", 0) });
+    expect(judge(known, "Gone", { deletes: false }).removable).toBe(1);
+    expect(judge(known, "Gone", { deletes: false, isLast: true }).removable).toBe(0);
+  });
+
+  test("removes none while a person must confirm, except what was begun", () => {
+    const limit = "too many at once";
+    expect(judge(worker(), undefined, { limit })).toMatchObject({
+      removable: 0,
+      contraction: "fleetLimit",
+    });
+    expect(judge(worker({ isRemoving: true }), "Gone", { limit })).toMatchObject({ removable: 1 });
+  });
+});

@@ -1,0 +1,296 @@
+/**
+ * Which machines are wanted where, and which are too many.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  type Placement,
+  type PlacementInput,
+  planPlacement,
+  type RoleWish,
+} from "../../../../lib/controllers/vino/placement/placement.ts";
+import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
+import { toKnown } from "../../../support/vino/known.ts";
+import { POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";
+
+const HOSTS = ["h1", "h2", "h3"].map((id) => toDoubleHost(id));
+
+function toWish(count: number, change: Partial<RoleWish> = {}): RoleWish {
+  return { role: "worker", count, countPer: "Total", hosts: {}, ...change };
+}
+
+function place(wishes: readonly RoleWish[], change: Partial<PlacementInput> = {}): Placement {
+  const base = { poolId: POOL.id, hosts: HOSTS, known: [], isWhole: true, machinesMax: 1000 };
+  return planPlacement({ wishes, ...base, ...change });
+}
+
+function show({ wanted, surplus, shortages }: Placement): object {
+  return {
+    wanted: wanted.map(({ role, index, hostId }) => `${role}-${index} ${hostId}`),
+    surplus: surplus.map(({ role, index }) => `${role}-${index}`),
+    missing: shortages.map(({ missing }) => missing),
+  };
+}
+
+const worker = (index: number, hostId?: string, change: Partial<KnownMachine> = {}): KnownMachine =>
+  toKnown("worker", index, hostId, change);
+
+describe("planPlacement()", () => {
+  test.each<[string, RoleWish, Partial<PlacementInput>, object]>([
+    [
+      "spreads a total over hosts",
+      toWish(4),
+      {},
+      {
+        wanted: ["worker-0 h1", "worker-1 h2", "worker-2 h3", "worker-3 h1"],
+        surplus: [],
+        missing: [],
+      },
+    ],
+    [
+      "gives each host its count",
+      toWish(2, { countPer: "Host", hosts: { ids: ["h1", "h2"] } }),
+      {},
+      {
+        wanted: ["worker-0 h1", "worker-1 h2", "worker-2 h1", "worker-3 h2"],
+        surplus: [],
+        missing: [],
+      },
+    ],
+    [
+      "keeps machines where they are, and fills gaps in the numbers",
+      toWish(3),
+      { known: [worker(1, "h3"), worker(2, "h3")] },
+      { wanted: ["worker-0 h1", "worker-1 h3", "worker-2 h3"], surplus: [], missing: [] },
+    ],
+    [
+      "puts none on a disabled host, and says so",
+      toWish(1, { countPer: "Host" }),
+      { hosts: [toDoubleHost("h1"), toDoubleHost("h2", { isEnabled: false })] },
+      { wanted: ["worker-0 h1"], surplus: [], missing: [1] },
+    ],
+    [
+      "finds hosts by name and by tag",
+      toWish(2, { hosts: { names: ["alpha"], tags: ["vino"] } }),
+      {
+        hosts: [
+          toDoubleHost("h1"),
+          toDoubleHost("h2", { name: "alpha" }),
+          toDoubleHost("h3", { tags: ["vino"] }),
+        ],
+      },
+      { wanted: ["worker-0 h2", "worker-1 h3"], surplus: [], missing: [] },
+    ],
+    [
+      "takes no host of another pool",
+      toWish(1),
+      { hosts: [toDoubleHost("h1", { poolId: "pool-2" })] },
+      { wanted: [], surplus: [], missing: [1] },
+    ],
+    [
+      "keeps machines of hosts that the cloud does not show",
+      toWish(1, { countPer: "Host" }),
+      { hosts: [toDoubleHost("h1")], known: [worker(0, "h1"), worker(1, "h2")] },
+      { wanted: ["worker-0 h1", "worker-1 h2"], surplus: [], missing: [] },
+    ],
+    [
+      "keeps machines of a host that lost its tag",
+      toWish(1, { countPer: "Host", hosts: { tags: ["vino"] } }),
+      {
+        hosts: [toDoubleHost("h1", { tags: ["vino"] }), toDoubleHost("h2")],
+        known: [worker(0, "h2")],
+      },
+      { wanted: ["worker-0 h2", "worker-1 h1"], surplus: [], missing: [] },
+    ],
+    [
+      "gives up machines of a host whose ID the spec does not list any more",
+      toWish(1, { countPer: "Host", hosts: { ids: ["h1"] } }),
+      { known: [worker(0, "h1"), worker(1, "h2")] },
+      { wanted: ["worker-0 h1"], surplus: ["worker-1"], missing: [] },
+    ],
+    [
+      "gives up what is above the count of a host, also of one that is not shown",
+      toWish(1, { countPer: "Host" }),
+      { hosts: [], known: [worker(0, "h9"), worker(1, "h9")] },
+      { wanted: ["worker-0 h9"], surplus: ["worker-1"], missing: [] },
+    ],
+    [
+      "moves what was begun on a host that is gone together with it",
+      toWish(1),
+      { known: [dropMachine(worker(3, "h9"))] },
+      { wanted: ["worker-3 h1"], surplus: [], missing: [] },
+    ],
+    [
+      "moves nothing while a pool may hold it",
+      toWish(1),
+      { known: [dropMachine(worker(3, "h9"))], isWhole: false },
+      { wanted: ["worker-3 h9"], surplus: [], missing: [] },
+    ],
+    [
+      "makes no more than a Vino may have",
+      toWish(5),
+      { machinesMax: 3, known: [worker(7, "h1")] },
+      { wanted: ["worker-0 h2", "worker-1 h3", "worker-7 h1"], surplus: [], missing: [2] },
+    ],
+    [
+      "lets a removal that has begun go on, and makes another machine instead",
+      toWish(1),
+      { known: [worker(0, "h1", { isRemoving: true })] },
+      { wanted: ["worker-1 h1"], surplus: ["worker-0"], missing: [] },
+    ],
+  ])("%s", (_title, wish, change, expected) => {
+    expect(show(place([wish], change))).toEqual(expected);
+  });
+
+  test("gives up machines of roles that the spec does not have", () => {
+    const known = [toKnown("master", 0), worker(0)];
+    expect(show(place([toWish(1)], { known }))).toEqual({
+      wanted: ["worker-0 h1"],
+      surplus: ["master-0"],
+      missing: [],
+    });
+  });
+
+  test("spreads roles over hosts that other roles use less", () => {
+    const wishes = [toWish(1, { role: "master" }), toWish(2)];
+    expect(show(place(wishes))).toMatchObject({
+      wanted: ["master-0 h1", "worker-0 h2", "worker-1 h3"],
+    });
+  });
+});
+
+function dropMachine({ machine: _gone, ...known }: KnownMachine): KnownMachine {
+  return known;
+}
+
+const arbitraryHost = fc.record({
+  id: fc.constantFrom("h1", "h2", "h3", "h4", "h5"),
+  isEnabled: fc.boolean(),
+  tags: fc.subarray(["a", "b"]),
+});
+const arbitraryInput = fc.record({
+  count: fc.nat(12),
+  countPer: fc.constantFrom("Host" as const, "Total" as const),
+  tags: fc.subarray(["a", "b"]),
+  hosts: fc.uniqueArray(arbitraryHost, { selector: ({ id }) => id }),
+  machines: fc.uniqueArray(
+    fc.record({
+      index: fc.nat(15),
+      hostId: fc.constantFrom("h1", "h2", "h3", "gone"),
+      isConsumed: fc.boolean(),
+      isShown: fc.boolean(),
+    }),
+    { selector: ({ index }) => index },
+  ),
+  isWhole: fc.boolean(),
+  seed: fc.nat(),
+});
+type Drawn = typeof arbitraryInput extends fc.Arbitrary<infer T> ? T : never;
+
+function toInput({ count, countPer, tags, hosts, machines, isWhole }: Drawn): PlacementInput {
+  return {
+    wishes: [toWish(count, { countPer, hosts: { tags } })],
+    poolId: POOL.id,
+    hosts: hosts.map(({ id, ...rest }) => toDoubleHost(id, rest)),
+    known: machines.map(({ index, hostId, isConsumed, isShown }) => {
+      const known = worker(index, hostId, { isConsumed });
+      return isShown ? known : dropMachine(known);
+    }),
+    isWhole,
+    machinesMax: 1000,
+  };
+}
+
+describe("planPlacement() of anything", () => {
+  test("never uses an index twice, and forgets no machine", () => {
+    fc.assert(
+      fc.property(arbitraryInput, (drawn) => {
+        const input = toInput(drawn);
+        const { wanted, surplus } = planPlacement(input);
+        const indices = [...wanted, ...surplus].map(({ index }) => index);
+        expect(new Set(indices).size).toBe(indices.length);
+        for (const { index } of input.known) expect(indices).toContain(index);
+      }),
+    );
+  });
+
+  test("never moves a machine that the cloud shows, and begins none on a host that is disabled or not chosen", () => {
+    fc.assert(
+      fc.property(arbitraryInput, (drawn) => {
+        const input = toInput(drawn);
+        const may = new Set(
+          input.hosts
+            .filter(({ isEnabled, tags }) => {
+              return (
+                isEnabled &&
+                (drawn.tags.length === 0 || tags.some((one) => drawn.tags.includes(one)))
+              );
+            })
+            .map(({ id }) => id),
+        );
+        for (const { known, hostId } of planPlacement(input).wanted) {
+          if (known?.machine !== undefined) expect(hostId).toBe(known.hostId ?? "");
+          else if (known === undefined) expect(may.has(hostId ?? "")).toBe(true);
+        }
+      }),
+    );
+  });
+
+  test("gives up no machine because the cloud shows fewer hosts, or disables them", () => {
+    fc.assert(
+      fc.property(arbitraryInput, fc.nat(5), (drawn, left) => {
+        const all = planPlacement(toInput(drawn)).surplus;
+        const hosts = drawn.hosts
+          .slice(0, left)
+          .map((host) => ({ ...host, isEnabled: false, tags: [] }));
+        const fewer = planPlacement(toInput({ ...drawn, hosts })).surplus;
+        const names = new Set(all.map(({ name }) => name));
+        expect(fewer.filter(({ name }) => !names.has(name))).toEqual([]);
+      }),
+    );
+  });
+
+  test("gives up exactly what is above a total, and those that are used only after the others", () => {
+    fc.assert(
+      fc.property(arbitraryInput, (drawn) => {
+        const input = toInput({ ...drawn, countPer: "Total" });
+        const { surplus, wanted } = planPlacement(input);
+        expect(surplus.length).toBe(Math.max(0, input.known.length - drawn.count));
+        const isUsedGone = surplus.some(({ isConsumed }) => isConsumed);
+        const isFreeKept = wanted.some(({ known }) => known !== undefined && !known.isConsumed);
+        expect(isUsedGone && isFreeKept).toBe(false);
+      }),
+    );
+  });
+
+  test("does not depend on any order", () => {
+    fc.assert(
+      fc.property(arbitraryInput, (drawn) => {
+        const input = toInput(drawn);
+        const turned = {
+          ...input,
+          hosts: input.hosts.toReversed(),
+          known: input.known.toReversed(),
+        };
+        expect(show(planPlacement(turned))).toEqual(show(planPlacement(input)));
+      }),
+    );
+  });
+
+  test("is at rest once its machines exist", () => {
+    fc.assert(
+      fc.property(arbitraryInput, (drawn) => {
+        const input = toInput(drawn);
+        const { wanted } = planPlacement(input);
+        const known = wanted.map(({ index, hostId }) => worker(index, hostId ?? "gone"));
+        const next = planPlacement({ ...input, known });
+        expect(next.surplus).toEqual([]);
+        const show2 = next.wanted.map(({ index, hostId }) => ({ index, hostId }));
+        expect(show2).toEqual(
+          wanted.map(({ index, hostId }) => ({ index, hostId: hostId ?? "gone" })),
+        );
+      }),
+    );
+  });
+});

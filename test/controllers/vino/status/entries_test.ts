@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import type { MachinePlan } from "../../../../lib/cloud/capabilities/machines.ts";
+import type { MachineGoal, Progress } from "../../../../lib/controllers/vino/machines/book.ts";
+import {
+  findAddress,
+  reportAbsent,
+  reportIdle,
+  reportProgress,
+} from "../../../../lib/controllers/vino/status/entries.ts";
+import { toEntry, toKnown, toMachine, VINO_OWNER } from "../../../support/vino/known.ts";
+import { toProblem } from "../../../support/vino/reports.ts";
+
+const NAME = toEntry("worker", 0).name;
+
+function toProgress(
+  plan: Partial<MachinePlan>,
+  change: Partial<Progress> = {},
+  goal: MachineGoal["kind"] = "remove",
+): Progress {
+  return {
+    task: {
+      name: NAME,
+      identity: { owner: VINO_OWNER, role: "worker", index: 0 },
+      hostId: "h1",
+      known: toKnown("worker", 0, "h1", { entry: toEntry("worker", 0, { machineId: "vm-old" }) }),
+      goal: goal === "remove" ? { kind: "remove" } : ({ kind: "exist" } as MachineGoal),
+    },
+    plan: { state: "Ready", steps: [], problems: [], parts: [], ...plan },
+    observedAtMs: 0,
+    dueMs: Infinity,
+    failures: 0,
+    retryMs: 0,
+    ...change,
+  };
+}
+
+describe("reportProgress()", () => {
+  const wanted = { isWanted: true } as const;
+
+  test("says what the plan says", () => {
+    const plan = { machine: toMachine("worker", 0), parts: [{ name: "CPUs", wanted: "2" }] };
+    expect(
+      reportProgress(toProgress(plan, {}, "exist"), { ...wanted, address: "192.0.2.1" }),
+    ).toEqual({
+      entry: {
+        name: NAME,
+        role: "worker",
+        index: 0,
+        host: "h1",
+        machineId: "vm-worker-0",
+        address: "192.0.2.1",
+        state: "Ready",
+      },
+      isWanted: true,
+      problems: [],
+      parts: [{ name: "CPUs", wanted: "2" }],
+    });
+  });
+
+  test("keeps the ID of a machine that may be in a lost pool, and forgets that of one that is gone", () => {
+    const idOf = (state: MachinePlan["state"]): string | undefined =>
+      reportProgress(toProgress({ state }, {}, "exist"), wanted).entry.machineId;
+    expect(idOf("Unknown")).toBe("vm-old");
+    expect(idOf("Absent")).toBeUndefined();
+  });
+
+  test("says why a step failed before what the plan says, and a remark only if there is nothing else", () => {
+    const plan = { problems: [toProblem("notice", "a hand edit")] };
+    const failure = { kind: "retry", message: "no room" } as const;
+    const say = (progress: Progress): string | undefined =>
+      reportProgress(progress, { ...wanted, remark: "host b is paused" }).entry.message;
+    expect(say(toProgress(plan, { failure }))).toBe("no room");
+    expect(say(toProgress(plan))).toBe("a hand edit");
+    expect(say(toProgress({}))).toBe("host b is paused");
+  });
+
+  test("blocks a machine about which a person must decide", () => {
+    const failure = { kind: "decision", message: "its host is in use" } as const;
+    const { entry } = reportProgress(toProgress({ state: "Absent" }, { failure }, "exist"), wanted);
+    expect(entry).toMatchObject({ state: "Blocked", message: "its host is in use" });
+  });
+
+  test("shows a removal until it is proven over", () => {
+    const report = reportProgress(toProgress({ state: "Absent" }), { isWanted: false });
+    expect(report.entry.state).toBe("Removing");
+  });
+});
+
+test("reportIdle() says what the cloud shows, without a plan", () => {
+  const stateOf = (known: Parameters<typeof reportIdle>[0]): string =>
+    reportIdle(known, false, "stays").entry.state;
+  expect(stateOf(toKnown("worker", 0))).toBe("Ready");
+  const half = toMachine("worker", 0, { isComplete: false });
+  expect(stateOf(toKnown("worker", 0, "h1", { machine: half }))).toBe("Unfinished");
+  const { machine: _gone, ...rest } = toKnown("worker", 0, "h1", {
+    entry: toEntry("worker", 0, { machineId: "vm-1", address: "192.0.2.1" }),
+  });
+  expect(reportIdle(rest, true, "stays").entry).toMatchObject({
+    state: "Unknown",
+    machineId: "vm-1",
+    address: "192.0.2.1",
+  });
+});
+
+test("reportAbsent() says why a machine is not begun", () => {
+  const { entry, isWanted } = reportAbsent(
+    NAME,
+    { role: "worker", index: 0, hostId: "h1" },
+    "no address",
+  );
+  expect(entry).toEqual({
+    name: NAME,
+    role: "worker",
+    index: 0,
+    host: "h1",
+    state: "Absent",
+    message: "no address",
+  });
+  expect(isWanted).toBe(true);
+});
+
+test("findAddress() takes that of the boot interface, otherwise the first there is", () => {
+  const interfaces = ["a", "b", "c"].map((name, at) => ({
+    name,
+    network: name,
+    mac: "",
+    addresses: at === 0 ? [] : [{ ip: `192.0.2.${at}`, prefixLength: 24 }],
+    routes: [],
+    dnsServers: [],
+  }));
+  expect(findAddress(interfaces, { bootInterfaceName: "c" })).toBe("192.0.2.2");
+  expect(findAddress(interfaces, { bootInterfaceName: "a" })).toBe("192.0.2.1");
+  expect(findAddress(interfaces, {})).toBe("192.0.2.1");
+  expect(findAddress([], {})).toBeUndefined();
+});

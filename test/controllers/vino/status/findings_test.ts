@@ -1,0 +1,153 @@
+import { describe, expect, test } from "bun:test";
+import { listFindings } from "../../../../lib/controllers/vino/status/findings.ts";
+import type { MachinesReport, Outcome } from "../../../../lib/controllers/vino/status/outcome.ts";
+import { toProblem, toReport, toReports } from "../../../support/vino/reports.ts";
+
+function show(outcome: Outcome, ...types: readonly string[]): string[] {
+  return listFindings(outcome)
+    .filter(({ type }) => types.length === 0 || types.includes(type))
+    .map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`);
+}
+const served = (report: MachinesReport): string[] =>
+  show({ kind: "served", spec: {}, report }, "Ready", "MachinesReady", "HostsPublished");
+
+const READY = toReport(0);
+
+describe("listFindings() of machines", () => {
+  test("that are all complete and published", () => {
+    expect(show({ kind: "served", spec: {}, report: toReports([READY]) })).toEqual([
+      "Ready True ReconciliationSucceeded: 1 of 1 machines are complete. All 1 complete machines have a BareMetalHost",
+      "MachinesReady True AllMachinesReady: 1 of 1 machines are complete",
+      "HostsPublished True AllHostsPublished: All 1 complete machines have a BareMetalHost",
+      "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
+      "UnsupportedFields False AllFieldsUsed: The spec has no field without a meaning",
+      "CredentialsInClearText False NoPasswordInSpec: The spec has no password",
+    ]);
+  });
+
+  test.each<[string, MachinesReport, string, string, string]>([
+    [
+      "of which one is being made",
+      toReports([READY, toReport(1, { state: "Creating" })]),
+      "Ready False Progressing",
+      "MachinesReady False Progressing",
+      "vino-1b4e28ba-worker-1: Creating",
+    ],
+    [
+      "of which one waits for an enabled host",
+      toReports([READY], {
+        wantedCount: 2,
+        shortages: [{ role: "worker", missing: 1, why: "host h2 is disabled" }],
+      }),
+      "Ready False Progressing",
+      "MachinesReady False Progressing",
+      "1 of 2 machines are complete. 1 of role worker: host h2 is disabled",
+    ],
+    [
+      "of which one failed",
+      toReports([
+        READY,
+        toReport(1, { state: "Absent" }, { problems: [toProblem("retry", "no room")] }),
+      ]),
+      "Ready False MachineFailure",
+      "MachinesReady False MachineFailure",
+      "vino-1b4e28ba-worker-1: no room",
+    ],
+    [
+      "of which one needs a decision, although another failed",
+      toReports([
+        toReport(0, { state: "Absent" }, { problems: [toProblem("retry", "no room")] }),
+        toReport(1, { state: "Blocked" }, { problems: [toProblem("decision", "twins")] }),
+      ]),
+      "Ready False MachineFailure",
+      "MachinesReady False DecisionNeeded",
+      "worker-1: twins",
+    ],
+    [
+      "without addresses",
+      toReports([READY], { wantedCount: 2, addressProblems: ["network oam has no free address"] }),
+      "Ready False MachineFailure",
+      "MachinesReady False AddressesExhausted",
+      "network oam has no free address",
+    ],
+    [
+      "that may exist in a lost pool",
+      toReports([toReport(0, { state: "Unknown", message: "pool lyon is lost" })]),
+      "Ready False CloudUnreachable",
+      "MachinesReady False CloudUnreachable",
+      "worker-0: Unknown, pool lyon is lost",
+    ],
+    [
+      "of which one goes",
+      toReports([READY, toReport(1, { state: "Removing" }, { isWanted: false })]),
+      "Ready False Progressing",
+      "MachinesReady False Progressing",
+      "worker-1: Removing",
+    ],
+    [
+      "of which one stays although it is not wanted",
+      toReports([READY, toReport(1, {}, { isWanted: false })], {
+        contraction: { kind: "inUse", message: "host b is in use" },
+      }),
+      "Ready True ReconciliationSucceeded",
+      "MachinesReady True AllMachinesReady",
+      "1 of 1 machines are complete. host b is in use",
+    ],
+    [
+      "whose host cannot be published",
+      toReports([READY], {
+        hosts: [{ name: "a", state: "NameTaken", message: "a is another's", notices: [] }],
+      }),
+      "Ready False UnableToPublishHosts",
+      "HostsPublished False NameTaken",
+      "a is another's",
+    ],
+  ])("%s", (_title, report, ready, other, message) => {
+    const found = served(report);
+    expect(found[0]).toStartWith(`${ready}: `);
+    const line = found.find((one) => one.startsWith(`${other}: `));
+    expect(line).toContain(message);
+  });
+});
+
+describe("listFindings() of other outcomes", () => {
+  test("names what keeps machines", () => {
+    const contraction = { kind: "fleetLimit", message: "too many at once" } as const;
+    const report = toReports([READY], { contraction });
+    expect(show({ kind: "served", spec: {}, report }, "ContractionBlocked")).toEqual([
+      "ContractionBlocked True FleetLimit: too many at once",
+    ]);
+  });
+
+  test("says that the cloud is silent, or that machines are too many", () => {
+    const silent: Outcome = { kind: "refused", spec: {}, why: "silent", message: "no answer" };
+    expect(show(silent, "Ready", "MachinesReady")).toEqual([
+      "Ready False CloudUnreachable: no answer",
+      "MachinesReady False CloudUnreachable: no answer",
+    ]);
+    expect(show({ ...silent, why: "tooMany" }, "Ready", "MachinesReady")).toEqual([
+      "Ready False InvalidSpec: no answer",
+      "MachinesReady False TooManyMachines: no answer",
+    ]);
+  });
+
+  test("says what stops a deletion", () => {
+    expect(show({ kind: "deleting", obstacle: "host a is in use" })).toEqual([
+      "Ready False UnableToDecommission: host a is in use",
+    ]);
+    expect(show({ kind: "deleting", report: toReports([]) })).toEqual([
+      "Ready False Progressing: Landfall removes what it made for the Vino",
+      "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
+    ]);
+  });
+
+  test("names wrong and missing fields", () => {
+    const problems = [{ path: "spec.nodes", message: "must be a list" }];
+    expect(show({ kind: "invalid", problems }, "Ready")).toEqual([
+      "Ready False InvalidSpec: spec.nodes: must be a list",
+    ]);
+    expect(show({ kind: "incomplete", spec: {}, missing: problems }, "MachinesReady")).toEqual([
+      "MachinesReady False MachineFormMissing: spec.nodes: must be a list",
+    ]);
+  });
+});
