@@ -177,7 +177,7 @@ describe.skipIf(isSkipped)("a jump host", () => {
       return stdout.trim().split(" ").slice(1).join(" ");
     };
     const key = await scan();
-    expect(jump.knownHosts).toBe(`[*]:${PORT} ${key}\n`);
+    expect(jump.knownHosts).toBe(`jumphost-${jump.cluster.metadata.name}.tenant ${key}\n`);
     await jump.restart();
     expect(await scan()).toBe(key);
     expect((await ssh("true")).code).toBe(0);

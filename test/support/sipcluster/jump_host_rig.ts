@@ -223,6 +223,7 @@ export class JumpHostRig implements AsyncDisposable {
       "StrictHostKeyChecking=yes",
       "GlobalKnownHostsFile=/dev/null",
       `UserKnownHostsFile=${known}`,
+      `HostKeyAlias=jumphost-${to.cluster.metadata.name}.${TENANT}`,
       `IdentityFile=${identity}`,
       "ConnectTimeout=10",
     ].flatMap((setting) => ["-o", setting]);

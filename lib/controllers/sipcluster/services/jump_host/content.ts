@@ -104,10 +104,10 @@ Subsystem sftp internal-sftp
 `;
 
 /**
- * A line of known_hosts for clients of the jump host, at the address of any Node.
- *
- * @param nodePort 0 if Kubernetes chooses it
+ * A line of known_hosts for clients of the jump host. It is for a name that no server has by itself, so people can add
+ * it to their own file: it never counts for another server. Clients say the name with `HostKeyAlias`, at every
+ * Node and port.
  */
-export function formatKnownHosts(nodePort: number, publicKey: string): string {
-  return `[*]:${nodePort === 0 ? "*" : nodePort} ${publicKey}\n`;
+export function formatKnownHosts(alias: string, publicKey: string): string {
+  return `${alias} ${publicKey}\n`;
 }

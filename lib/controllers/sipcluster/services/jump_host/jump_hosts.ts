@@ -76,7 +76,7 @@ function toData(
   entry: JumpHost,
   names: JumpHostNames,
 ): Content | { readonly problem: string } {
-  const { image = "", nodePort, nodeInterfaceId, nodeSSHPrivateKeys } = entry;
+  const { image = "", nodeInterfaceId, nodeSSHPrivateKeys } = entry;
   if (image === "") return { problem: NO_IMAGE };
   if (nodeSSHPrivateKeys === "") return { problem: "nodeSSHPrivateKeys must name a Secret" };
   const keys = toAuthorizedKeys(entry);
@@ -91,7 +91,7 @@ function toData(
     drain: DRAIN,
     host: HOST,
     hosts: formatHosts(hosts),
-    known_hosts: formatKnownHosts(nodePort, hostKey.publicKey),
+    known_hosts: formatKnownHosts(`${names.name}.${namespace}`, hostKey.publicKey),
     requests: toPath(CONFIG_MAPS, { namespace, name: names.requests }),
     ssh_config: formatSshConfig(hosts),
     sshd_config: SSHD_CONFIG,

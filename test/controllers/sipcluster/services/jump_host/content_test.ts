@@ -57,7 +57,8 @@ test("formatSshConfig() writes a block for each machine with an address, and one
   expect(text).not.toContain("two");
 });
 
-test("formatKnownHosts() writes a line for the port at any Node", () => {
-  expect(formatKnownHosts(30_000, "ssh-ed25519 AAAA")).toBe("[*]:30000 ssh-ed25519 AAAA\n");
-  expect(formatKnownHosts(0, "ssh-ed25519 AAAA")).toBe("[*]:* ssh-ed25519 AAAA\n");
+test("formatKnownHosts() writes a line for no name that a server has by itself", () => {
+  const line = formatKnownHosts("jumphost-a.tenant", "ssh-ed25519 AAAA");
+  expect(line).toBe("jumphost-a.tenant ssh-ed25519 AAAA\n");
+  expect(line).not.toMatch(/[*?[\]]/);
 });

@@ -121,7 +121,7 @@ describe("planJumpHosts()", () => {
     expect(find(plan(), "ConfigMap")).toMatchObject({
       data: {
         authorized_keys: `${AUTHORISED.trim()}\n`,
-        known_hosts: "[*]:30000 ssh-ed25519 AAAA\n",
+        known_hosts: "jumphost-tenant.infra ssh-ed25519 AAAA\n",
         requests: "/api/v1/namespaces/infra/configmaps/jumphost-tenant-requests",
         ssh_config: expect.stringContaining("Host one\n  HostName 10.0.0.1\n"),
         hosts: expect.stringContaining('"bareMetalHost":"two"'),
