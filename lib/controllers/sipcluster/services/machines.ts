@@ -6,7 +6,8 @@
 import type { Key } from "../../../kube/cache/store.ts";
 import type { HostNetworks } from "../hosts/address_reader.ts";
 import { type NetworkData, toAddresses } from "../hosts/network_data.ts";
-import { nameSome, type ServiceState } from "../resource/conditions.ts";
+import { nameSome } from "../../kinds/problems.ts";
+import type { ServiceState } from "../resource/conditions.ts";
 import type { HostStatus } from "../resource/sip_cluster.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
 import type { Claim } from "../schedule/types.ts";
