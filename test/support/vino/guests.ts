@@ -118,6 +118,7 @@ interface NetworkConfig {
         readonly dhcp4: boolean;
         readonly dhcp6: boolean;
         readonly addresses?: readonly string[];
+        readonly gateway6?: string;
         readonly routes?: readonly { to: string; via: string }[];
         readonly nameservers?: { readonly addresses: readonly string[] };
       }
@@ -133,7 +134,10 @@ export function seeNetworkConfig(text: string): SeenInterface[] {
     ...(mtu !== undefined && { mtu }),
     dhcp: [...(dhcp4 ? [4] : []), ...(dhcp6 ? [6] : [])],
     addresses: one.addresses ?? [],
-    routes: (one.routes ?? []).map(({ to, via }) => `${to} via ${via}`).toSorted(),
+    routes: [
+      ...(one.gateway6 === undefined ? [] : [`::/0 via ${one.gateway6}`]),
+      ...(one.routes ?? []).map(({ to, via }) => `${to} via ${via}`),
+    ].toSorted(),
     dns: one.nameservers?.addresses ?? [],
   }));
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { MachineSeed } from "../../../cloud/capabilities/machines.ts";
-import type { GuestInterface } from "./types.ts";
+import type { GuestAddress, GuestInterface, GuestRoute } from "./types.ts";
 
 /** User data of a Secret. It may hold secrets itself: never show it. */
 export interface UserData {
@@ -65,8 +65,12 @@ export function formatNetworkConfig(interfaces: readonly GuestInterface[]): stri
   return toJson({ version: 2, ethernets });
 }
 
+const IPV6_DEFAULT = "::/0";
+
 function toEthernet({ mac, mtu, addresses, dhcp = 4, routes, dnsServers }: GuestInterface): object {
   const isStatic = addresses.length > 0;
+  const gateway6 = toGateway6(addresses, routes);
+  const others = routes.filter((route) => route !== gateway6);
   return {
     match: { macaddress: mac },
     ...(mtu !== undefined && { mtu }),
@@ -75,9 +79,22 @@ function toEthernet({ mac, mtu, addresses, dhcp = 4, routes, dnsServers }: Guest
     ...(isStatic && {
       addresses: addresses.map(({ ip, prefixLength }) => `${ip}/${prefixLength}`),
     }),
-    ...(routes.length > 0 && { routes: routes.map(({ to, via }) => ({ to, via })) }),
+    ...(gateway6 && { gateway6: gateway6.via }),
+    ...(others.length > 0 && { routes: others.map(({ to, via }) => ({ to, via })) }),
     ...(dnsServers.length > 0 && { nameservers: { addresses: dnsServers } }),
   };
+}
+
+/**
+ * The default route of IPv6 that needs the older form. cloud-init makes `::/64` of a route to `::/0` where there is no
+ * netplan: https://github.com/canonical/cloud-init/issues/4600
+ */
+function toGateway6(
+  addresses: readonly GuestAddress[],
+  routes: readonly GuestRoute[],
+): GuestRoute | undefined {
+  const hasAddress = addresses.some(({ ip }) => ip.includes(":"));
+  return hasAddress ? routes.find(({ to }) => to === IPV6_DEFAULT) : undefined;
 }
 
 /** YAML reads JSON, too, and never takes a text in quotes for a number, as it can take a MAC address. */

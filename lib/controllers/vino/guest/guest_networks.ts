@@ -4,12 +4,7 @@
  */
 import { formatCidr, parseCidr, parseIp, parseMaskedCidr } from "../../../core/net/ip.ts";
 import type { InterfaceAddresses } from "../addresses/ipam.ts";
-import {
-  BRIDGE_GATEWAY,
-  type VinoInterface,
-  type VinoNetwork,
-  type VinoRoute,
-} from "../resource/vino.ts";
+import type { VinoInterface, VinoNetwork, VinoRoute } from "../resource/vino.ts";
 import type { GuestInterface, GuestRoute } from "./types.ts";
 
 /** What is known of a machine. */
@@ -47,9 +42,8 @@ export function toGuestInterfaces({
   });
 }
 
-/** There is no bridge that could be a gateway here. A route without a form that guests know is left out, too. */
+/** Without routes that guests do not know: here is no bridge of a host, which old manifests name as the gateway. */
 function toRoute({ network, netmask, gateway }: VinoRoute): GuestRoute[] {
-  if (gateway === BRIDGE_GATEWAY) return [];
   const [block, via] = [parseMaskedCidr(network, netmask), parseIp(gateway)];
   const isRoute = block !== undefined && via !== undefined && block.family === via.family;
   return isRoute ? [{ to: formatCidr(block), via: via.text }] : [];

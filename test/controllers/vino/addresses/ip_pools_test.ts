@@ -121,6 +121,20 @@ test("allocate() plans again when another program was quicker", async () => {
   ]);
 });
 
+test("allocate() reads the list again after a conflict that the watch has not shown", async () => {
+  await allocate(toWish([MANAGEMENT], toNames(1)));
+  await settle();
+  rig.kubernetes.faults.silentWatches = true;
+  const taken = { ip: "192.168.2.11", mac: "52:54:00:06:00:0b", allocatedTo: "other" };
+  const allocatedIPs = [...readAllocations(MANAGEMENT_POOL), taken].map((one) => ({ ...one }));
+  rig.edit(MANAGEMENT_POOL, { spec: { allocatedIPs } });
+  rig.takeRequests();
+  const given = await allocate(toWish([MANAGEMENT], toNames(2)));
+  expect(listIps(given)).toEqual(["192.168.2.10", "192.168.2.12"]);
+  const patch = `patch ${MANAGEMENT_POOL}`;
+  expect(rig.takeRequests()).toEqual([patch, "list", patch]);
+});
+
 test("allocate() makes a pool again that a user deleted, and keeps what machines have", async () => {
   const wish = toWish([MANAGEMENT], toNames(2));
   await allocate(wish);

@@ -69,6 +69,7 @@ test("PoolMemory knows its own writes, whether the watch shows them before or af
   rig.memory.note(pool("2"));
   rig.memory.note(pool("3"));
   rig.listener?.("metal/a", pool("1"), pool("2"));
+  expect(await rig.countLists()).toBe(0);
   rig.listener?.("metal/a", pool("2"), pool("3"));
   expect([await rig.countLists(), rig.memory.findVersion("a")]).toEqual([0, "3"]);
 });

@@ -48,6 +48,25 @@ test("formatNetworkConfig() finds interfaces by their MAC addresses, in quotes",
   });
 });
 
+test("formatNetworkConfig() writes the default route of IPv6 so that every system gets it", () => {
+  const routes = [
+    { to: "::/0", via: "2001:db8::1" },
+    { to: "2001:db8:1::/48", via: "2001:db8::2" },
+  ];
+  const addresses = [{ ip: "2001:db8::5", prefixLength: 64 }];
+  const [one, two] = [
+    { ...OAM, addresses, routes },
+    { ...OAM, name: "dhcp", addresses: [], routes },
+  ];
+  expect(JSON.parse(formatNetworkConfig([one, two]))).toMatchObject({
+    ethernets: {
+      oam: { gateway6: "2001:db8::1", routes: [{ to: "2001:db8:1::/48", via: "2001:db8::2" }] },
+      // Only an address of IPv6 can have a gateway.
+      dhcp: { routes },
+    },
+  });
+});
+
 test("toCloudInit() makes the files of a seed disk that cloud-init finds", () => {
   const userData = {
     text: "#cloud-config\npackages: [curl]\n",
