@@ -142,6 +142,11 @@ describe("planComplete()", () => {
     });
   });
 
+  test("does not start one that has lost the last mark before it has that again", () => {
+    const vm = toCompleteVm({ tags: [...toCompleteVm().tags.slice(0, 2), "vino:start"] });
+    expect(steps(plan(vm))).toEqual([ready]);
+  });
+
   test("does not start on a host that is disabled", () => {
     const host = { id: HOST, name: "xcp-1", poolId: "pool-1", tags: [], isEnabled: false };
     const view = { hostsById: new Map([[HOST, host]]) };
