@@ -79,6 +79,7 @@ const OTHER_KEYS = new Set([
   "enabledControllers",
   "existingConfigSecret",
   "externalTrafficPolicy",
+  "flavorTemplates",
   "externalCloudProvider",
   "extraArgs",
   "holderIdentity",
@@ -132,6 +133,7 @@ for (const folder of [
   "docs",
   "docs/guides",
   "docs/guides/sipclusters",
+  "docs/guides/vino",
   "docs/explanation",
   "docs/reference",
   "docs/contributing",
@@ -146,7 +148,9 @@ for (const folder of [
 }
 const GENERATED = new Set(["docs/contributing/acceptance.md"]);
 /** Reference pages of kinds that Landfall defines. */
-const KIND_PAGES = [pages.get("docs/reference/sipclusters.md") ?? ""];
+const KIND_PAGES = ["sipclusters", "vinoes", "ippools"].map(
+  (name) => pages.get(`docs/reference/${name}.md`) ?? "",
+);
 const written = [...pages].filter(
   ([path]) =>
     /^(docs\/(guides|explanation|contributing)|deploy|README|CONTRIBUTING|SECURITY)/.test(path) &&
@@ -161,6 +165,7 @@ describe("pages for people", () => {
       "docs/contributing/testing.md",
       "docs/explanation/addresses.md",
       "docs/explanation/deletion.md",
+      "docs/explanation/machines.md",
       "docs/explanation/out-of-service.md",
       "docs/explanation/performance.md",
       "docs/guides/address-pools.md",
@@ -181,6 +186,10 @@ describe("pages for people", () => {
       "docs/guides/sipclusters/troubleshooting.md",
       "docs/guides/troubleshooting-cloudstack.md",
       "docs/guides/troubleshooting.md",
+      "docs/guides/vino/guide.md",
+      "docs/guides/vino/migrate-from-vino.md",
+      "docs/guides/vino/recovery.md",
+      "docs/guides/vino/troubleshooting.md",
     ]);
   });
 

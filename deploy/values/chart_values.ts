@@ -4,7 +4,7 @@
  * Values have the names that they have in the chart of the Go controller, so that its values files keep working.
  * @module
  */
-import { isStandalone } from "../../lib/controllers/load.ts";
+import { isSeparable, isStandalone } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { listMonitoringValues, listObjectValues } from "./chart_object_values.ts";
 import {
@@ -198,12 +198,23 @@ function listProcessValues(definitions: readonly Installable[]): ChartValues {
   };
 }
 
-/** Nothing if there are no such controllers. */
+/** What a release needs that runs only such controllers. Nothing if there are none. */
 function describeStandalone(): string {
-  const names = CONTROLLERS.filter(isStandalone).map(({ name }) => name);
-  return names.length === 0
-    ? ""
-    : `\nWith only ${names.join(" or ")}, the release needs no cloud and no settings of one.`;
+  const alone = CONTROLLERS.filter(isSeparable);
+  const [own = [], none = []] = [false, true].map((is) =>
+    alone.filter((one) => isStandalone(one) === is).map(({ name }) => name),
+  );
+  return [
+    ...(none.length > 0
+      ? [`\nWith only ${none.join(" or ")}, the release needs no cloud and no settings of one.`]
+      : []),
+    ...(own.length > 0
+      ? [
+          `\nWith only ${own.join(" or ")}, set existingConfigSecret to a Secret of its own: ` +
+            "its user of the cloud has\nmore rights than that of the other controllers.",
+        ]
+      : []),
+  ].join("");
 }
 
 function listPodValues(): ChartValues {

@@ -20,6 +20,7 @@ export const vinoController: ControllerDefinition = {
   needsCloud: true,
   needs: ["machines"],
   lease: LEASE,
+  folder: "vino",
   component: COMPONENT,
   events: EVENT_WORDS,
   words: [
