@@ -53,6 +53,8 @@ export type Change =
   | {
       readonly kind: "deleteHalfMade";
       readonly thing: HalfMade;
+      /** IDs of its disks that have the names of the template's. */
+      readonly inherited: readonly string[];
       readonly userId: string | undefined;
     }
   /** Asks once more whether it is attached to nothing, right before. */

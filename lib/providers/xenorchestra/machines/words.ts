@@ -91,6 +91,9 @@ export function isMarkOf(
 /** The name in marks of the disk that a VM reads at its first start. No other disk has a name with a colon. */
 export const SEED_DISK = ":cidata";
 
+/** The name of a disk of something half-made that is about to be deleted. As that of the seed, no other disk has it. */
+export const LEFT_DISK = ":left";
+
 /** The name of a disk. A role has no dot, so it belongs to one VM only. */
 export function toDiskName(machineName: string, disk: string): string {
   return disk === SEED_DISK ? `${machineName}-cidata` : `${machineName}.${disk}`;

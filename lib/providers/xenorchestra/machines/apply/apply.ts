@@ -16,7 +16,7 @@ import type { ChangeOf, Step } from "../steps.ts";
 import { Changes } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import { ChangeRefusal, isAlready } from "../wire/refusal.ts";
-import { formatDiskMark, SEED_DISK, toDiskName } from "../words.ts";
+import { formatDiskMark, LEFT_DISK, SEED_DISK, toDiskName } from "../words.ts";
 import { checkFinished, checkHalfMade, checkLoose } from "./checks.ts";
 import { explainRefusal } from "./explain.ts";
 
@@ -64,7 +64,7 @@ async function act(acting: Acting): Promise<void> {
       return await create(change, acting);
     case "deleteHalfMade": {
       const thing = await checkHalfMade(api, change, { name: toMachineName(identity), signal });
-      if (thing !== undefined) await deleteThing(change, thing, changes);
+      if (thing !== undefined) await deleteThing(change, thing, acting);
       return;
     }
     case "deleteDisk":
@@ -114,16 +114,32 @@ async function create(change: ChangeOf<"create">, { changes, clock, save }: Acti
   }
 }
 
+/** Deletes something half-made. Its disks first get names by which they are found if only the record goes. */
 async function deleteThing(
-  { thing }: ChangeOf<"deleteHalfMade">,
+  { thing, inherited }: ChangeOf<"deleteHalfMade">,
   { id, destroyBlock }: Pick<Vm, "id" | "destroyBlock">,
-  changes: Changes,
+  { changes, step }: Pick<Acting, "changes" | "step">,
 ): Promise<void> {
+  const { identity } = step;
+  const fields = {
+    name_label: toDiskName(toMachineName(identity), LEFT_DISK),
+    name_description: formatDiskMark(identity, LEFT_DISK),
+  };
+  for (const diskId of inherited) await nameLeft(diskId, fields, changes);
   if (thing.kind === "template") return await changes.deleteTemplate(id);
   if (destroyBlock !== undefined) {
     await changes.patchVm(id, { blockedOperations: { destroy: null } });
   }
   await changes.deleteVm(id);
+}
+
+/** The right to change disks may be limited to names of ours: then they keep their names. */
+async function nameLeft(diskId: string, fields: object, changes: Changes): Promise<void> {
+  try {
+    await changes.patchDisk(diskId, fields);
+  } catch (error) {
+    if (!(error instanceof ChangeRefusal) || error.status !== 403) throw error;
+  }
 }
 
 /** Uploads the seed, and attaches it. A crash in between leaves a disk that nothing uses: it is deleted later. */

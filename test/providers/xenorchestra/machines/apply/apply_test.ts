@@ -64,6 +64,34 @@ describe("applyStep()", () => {
     expect(after).toMatchObject({ at: before?.at, task: expect.any(String) });
   });
 
+  test.each([
+    ["names the disks of a half-made machine before it deletes it", false],
+    ["deletes it although it has no right to name them", true],
+  ])("%s", async (_title, isLimited) => {
+    await apply(toCreate(rig.site.templateIds.debian));
+    await rig.clock.advance(1_000);
+    const [vm] = rig.vms(IDENTITY);
+    const disks = rig
+      .list("vdis")
+      .filter(({ $VBDs }) => Object($VBDs)[0] === Object(vm?.["$VBDs"])[0]);
+    const [disk] = disks;
+    if (isLimited) {
+      rig.simulator.faults.set({ kind: "status", status: 403 }, { route: "PATCH /vdis/{id}" });
+    }
+    // The machine is deleted, its disk is not.
+    const fault = { kind: "fail", code: "BUSY" } as const;
+    rig.simulator.cloud.hypervisor.faults.set(fault, { method: "VDI.destroy" });
+    const thing = { id: String(vm?.id), kind: "vm", poolId: rig.site.poolIds.paris } as const;
+    const inherited = disks.map(({ id }) => id);
+    const userId = String(Object(vm?.["creation"]).user);
+    await apply({ kind: "deleteHalfMade", thing, inherited, userId });
+    expect(rig.vms(IDENTITY)).toEqual([]);
+    expect(disk).toMatchObject({
+      $VBDs: [],
+      name_label: isLimited ? "debian-root" : "vino-1b4e28ba-worker-0.:left",
+    });
+  });
+
   test("asks for nothing if the record cannot be saved", async () => {
     const save = async (): Promise<void> => {
       throw new Error("Kubernetes is away");

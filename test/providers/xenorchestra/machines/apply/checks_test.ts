@@ -38,7 +38,7 @@ function createApi(over: object = {}): MachinesApi {
 }
 
 describe("checkHalfMade()", () => {
-  const change = { kind: "deleteHalfMade", thing, userId: "u" } as const;
+  const change = { kind: "deleteHalfMade", thing, inherited: [], userId: "u" } as const;
 
   test("finds a VM and a template that are still half-made, and nothing that is gone", async () => {
     expect(await checkHalfMade(createApi(), change, asked)).toMatchObject({ id: "v" });

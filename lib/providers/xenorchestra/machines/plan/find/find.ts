@@ -11,7 +11,7 @@ import { quote } from "../../../../../core/text/printable.ts";
 import type { Stock, Template, View, Vm } from "../../look/view.ts";
 import type { Kept } from "../../record.ts";
 import type { Step } from "../../steps.ts";
-import { isMarkOf } from "../../words.ts";
+import { isDiskNameOf, isMarkOf } from "../../words.ts";
 import { type Attempt, judgeAttempt } from "./attempt.ts";
 import { explainKeeping, judgeOwner, wasComplete } from "./half_made.ts";
 import { toDecision, toRetry, toStep } from "../problems.ts";
@@ -107,6 +107,7 @@ function findTemplates(question: FindQuestion, isDone: boolean): Found | undefin
       const step = toStep(identity, `delete half-made template ${name} (${one.id})`, {
         kind: "deleteHalfMade",
         thing,
+        inherited: listInherited(stock, one),
         userId: stock.userId,
       });
       return { kind: "leftover", steps: [step] };
@@ -117,6 +118,13 @@ function findTemplates(question: FindQuestion, isDone: boolean): Found | undefin
     return { kind: "blocked", problem: toDecision("NameTaken", message) };
   }
   return undefined;
+}
+
+/** The disks of something half-made that have names of the template, and none of its own. */
+function listInherited({ attached }: Stock, { id, name }: Vm): string[] {
+  return (attached.get(id) ?? []).flatMap(({ isCd, disk }) =>
+    isCd || disk === undefined || isDiskNameOf(name, disk.name) ? [] : [disk.id],
+  );
 }
 
 /** Of several VMs with its name the complete one stays, otherwise the oldest one. */
@@ -159,6 +167,7 @@ export function toDeletion(
   return toStep(identity, `delete ${word} VM ${vm.name} (${vm.id})`, {
     kind: "deleteHalfMade",
     thing,
+    inherited: listInherited(view.stock, vm),
     userId: view.stock.userId,
   });
 }

@@ -9,12 +9,16 @@ import {
 } from "../../../../../../lib/providers/xenorchestra/machines/plan/find/find.ts";
 import type { Kept } from "../../../../../../lib/providers/xenorchestra/machines/record.ts";
 import {
+  GIB,
   IDENTITY,
   NAME,
   NOW,
   POOL,
   type SceneOptions,
   toCompleteVm,
+  toDisk,
+  toLink,
+  toOwnDisk,
   toTemplate,
   toView,
   toVm,
@@ -172,6 +176,13 @@ describe("findMachine()", () => {
   });
 });
 
+test("toDeletion() names disks that have only the name of the template's", () => {
+  const inherited = toLink("vm-1", 0, toDisk({ id: "old" }));
+  const links = { "vm-1": [inherited, toLink("vm-1", 1, toOwnDisk("data", GIB))] };
+  const { change } = toDeletion({ identity: IDENTITY, view: toView({ links }) }, toVm(), "second");
+  expect(change).toMatchObject({ inherited: ["old"] });
+});
+
 test("toDeletion() names the VM, and who Landfall is", () => {
   const step = toDeletion({ identity: IDENTITY, view: toView() }, toVm(), "half-made");
   expect(step).toMatchObject({
@@ -179,6 +190,7 @@ test("toDeletion() names the VM, and who Landfall is", () => {
     change: {
       kind: "deleteHalfMade",
       thing: { id: "vm-1", kind: "vm", poolId: POOL },
+      inherited: [],
       userId: "user-1",
     },
   });
