@@ -15,6 +15,7 @@ import {
 import { toRoute } from "../../../lib/simulator/xenorchestra/requests.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
 import { MemoryServer } from "../../support/net/memory_server.ts";
+import { untilEnded } from "../ended.ts";
 import { Wire } from "../wire.ts";
 import { Operator } from "./operator.ts";
 import { Watcher } from "./watcher.ts";
@@ -117,13 +118,7 @@ export class Stage implements AsyncDisposable {
     if (this.#process === undefined) return;
     const { stop, ended } = this.#process;
     stop.abort(new Error("the test stops the process"));
-    const progress = { isOver: false };
-    const over = ended.finally(() => (progress.isOver = true));
-    for (let left = 200; !progress.isOver; left -= 1) {
-      if (left === 0) throw new Error("The process does not end");
-      await this.clock.advance(100);
-    }
-    await over;
+    await untilEnded(ended, this.clock);
     this.#process = undefined;
   }
 

@@ -63,8 +63,8 @@ const PATIENCE_MS = 3_600_000;
 const EVERY_CHANGE = 200;
 const SLOW_MS = 60_000;
 
-/** Tells a story. */
-export async function tell(story: Story, cut?: Cut): Promise<Ending> {
+/** Tells a story. @param cuts What goes wrong; at most one of them ends our process */
+export async function tell(story: Story, ...cuts: readonly Cut[]): Promise<Ending> {
   await using stage = new Stage();
   const wire = stage.start();
   if (story.before !== undefined) {
@@ -72,26 +72,22 @@ export async function tell(story: Story, cut?: Cut): Promise<Ending> {
     await untilQuiet(stage);
   }
   const called = stage.cloud.hypervisor.journal.length;
-  let isHit = false;
-  const hit = (act: () => void) => (): void => {
-    isHit = true;
-    act();
-  };
-  wire.startCounting(cut?.who === "landfall" ? cut : undefined);
-  prepare(stage, cut, hit);
+  const own = cuts.find((cut) => cut.who === "landfall");
+  wire.startCounting(own);
+  const met = prepare(stage, cuts);
   story.act(stage);
   stage.operator.restsSinceMs = undefined;
-  const isSlow = cut?.who === "server" && cut.isSlow === true;
-  await untilQuiet(stage, () => wire.isCut, isSlow ? DOUBT_MS : QUIET_MS);
+  // Something may come late, and two mishaps can hide each other.
+  const isLate = cuts.length > 1 || cuts.some((cut) => cut.who === "server" && cut.isSlow === true);
+  const quietMs = isLate ? DOUBT_MS : QUIET_MS;
+  await untilQuiet(stage, quietMs, () => wire.isCut);
   const requests = [...wire.counted];
   if (wire.isCut) {
     await stage.stop();
-    if (cut?.who === "landfall" && cut.isForgetful === true) stage.records.clear();
+    if (own?.isForgetful === true) stage.records.clear();
     stage.start();
-    await untilQuiet(stage);
+    await untilQuiet(stage, quietMs);
   }
-  const changes = stage.changes;
-  const isLate = cut?.who === "reply" && changes >= cut.at;
   return {
     isAtRest: stage.operator.restsSinceMs !== undefined,
     problems: stage.operator.problems,
@@ -99,45 +95,63 @@ export async function tell(story: Story, cut?: Cut): Promise<Ending> {
     records: [...stage.records.keys()].toSorted(),
     violations: stage.watcher.violations,
     requests,
-    changes,
+    changes: stage.changes,
     calls: stage.cloud.hypervisor.journal.slice(called).map(({ method }) => method),
-    isCut: isHit || isLate || wire.isCut || cut?.who === "proxy",
+    isCut: cuts.every((cut) => (cut.who === "landfall" ? wire.isCut : isMet(cut, stage, met))),
   };
 }
 
-function prepare(stage: Stage, cut: Cut | undefined, hit: (act: () => void) => () => void): void {
-  stage.startCounting();
+function isMet(cut: Cut, { changes }: Stage, met: ReadonlySet<Cut>): boolean {
+  return cut.who === "reply" ? changes >= cut.at : cut.who === "proxy" || met.has(cut);
+}
+
+/** Lets happen what shall go wrong. @returns What did, as it does */
+function prepare(stage: Stage, cuts: readonly Cut[]): ReadonlySet<Cut> {
+  const met = new Set<Cut>();
+  const mishaps = new Map<number, Mishap>();
+  for (const cut of cuts) {
+    if (cut.who === "reply") mishaps.set(cut.at, cut.when);
+    if (cut.who === "proxy") repeatAll(mishaps);
+    if (cut.who === "server" || cut.who === "pool" || cut.who === "call") {
+      disturbCall(stage, cut, () => met.add(cut));
+    }
+  }
+  stage.watcher.isRepeating = [...mishaps.values()].includes("repeated");
+  stage.startCounting(mishaps);
+  return met;
+}
+
+function repeatAll(mishaps: Map<number, Mishap>): void {
+  for (let at = 1; at <= EVERY_CHANGE; at += 1) mishaps.set(at, "repeated");
+}
+
+function disturbCall(
+  stage: Stage,
+  cut: Extract<Cut, { readonly who: "server" | "pool" | "call" }>,
+  onHit: () => void,
+): void {
   const { faults, moments } = stage.cloud.hypervisor;
-  if (cut?.who === "server" || cut?.who === "pool") {
-    const act = (): void => (cut.who === "server" ? stage.killServer() : stage.losePool(cut.forMs));
-    moments.set(cut.when, { skip: cut.at - 1, times: 1, onHit: hit(act) });
+  const scope = { skip: cut.at - 1, times: 1 };
+  if (cut.who === "call") {
+    const params = ["no reason"];
+    faults.set({ kind: "fail", code: "INTERNAL_ERROR", params }, { ...scope, onHit });
+    return;
   }
-  if (cut?.who === "server" && cut.isSlow === true) {
-    faults.set({ kind: "delay", ms: SLOW_MS }, { skip: cut.at - 1, times: 1 });
-  }
-  if (cut?.who === "call") {
-    const scope = { skip: cut.at - 1, times: 1, onHit: hit(() => undefined) };
-    faults.set({ kind: "fail", code: "INTERNAL_ERROR", params: ["no reason"] }, scope);
-  }
-  if (cut?.who === "reply") {
-    stage.watcher.isRepeating = cut.when === "repeated";
-    stage.startCounting(new Map([[cut.at, cut.when]]));
-  }
-  if (cut?.who === "proxy") {
-    stage.watcher.isRepeating = true;
-    const all = Array.from(
-      { length: EVERY_CHANGE },
-      (_, index) => [index + 1, "repeated"] as const,
-    );
-    stage.startCounting(new Map(all));
-  }
+  const act = (): void => (cut.who === "server" ? stage.killServer() : stage.losePool(cut.forMs));
+  const both = (): void => {
+    onHit();
+    act();
+  };
+  moments.set(cut.when, { ...scope, onHit: both });
+  if (cut.who === "server" && cut.isSlow === true)
+    faults.set({ kind: "delay", ms: SLOW_MS }, scope);
 }
 
 /** Lets time pass until the process has been at rest for a while, or is dead, or will never be. */
 async function untilQuiet(
   stage: Stage,
-  isOver: () => boolean = () => false,
   quietMs: number = QUIET_MS,
+  isOver: () => boolean = () => false,
 ): Promise<void> {
   const { clock } = stage;
   const endMs = clock.monotonic() + PATIENCE_MS;

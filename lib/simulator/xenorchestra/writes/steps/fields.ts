@@ -3,6 +3,7 @@
  * @module
  */
 import type { XoRecord } from "../../records.ts";
+import { toUuid } from "../../../uuid.ts";
 import type { BodyShape } from "../routes/bodies.ts";
 import { toOperation, type Work } from "../backend.ts";
 import { noSuchObject, XapiError } from "../errors.ts";
@@ -132,7 +133,7 @@ export function toFieldChange(field: string, value: unknown): FieldChange {
 }
 
 /**
- * Writes fields at the same time. Nothing is undone if one of them fails.
+ * Writes fields at the same time, in an order that no client knows. Nothing is undone if one of them fails.
  *
  * @throws {XoError} 404 if a host does not exist
  */
@@ -141,7 +142,7 @@ export async function changeFields(
   vm: XoRecord,
   changes: readonly FieldChange[],
 ): Promise<void> {
-  const written = changes.map(async ({ field, value }) => {
+  const written = toShuffled(vm, changes).map(async ({ field, value }) => {
     if (field === "affinityHost" && typeof value === "string" && !isHost(work, value)) {
       throw noSuchObject(value, "host");
     }
@@ -153,6 +154,12 @@ export async function changeFields(
   const outcomes = await Promise.allSettled(written);
   const failed = outcomes.find((one) => one.status === "rejected");
   if (failed !== undefined) throw failed.reason;
+}
+
+/** Another order for each machine, the same in every run. */
+function toShuffled({ id }: XoRecord, changes: readonly FieldChange[]): readonly FieldChange[] {
+  const toRank = ({ field }: FieldChange): string => toUuid(`order/${id}/${field}`);
+  return changes.toSorted((one, two) => (toRank(one) < toRank(two) ? -1 : 1));
 }
 
 function isHost({ state }: Work, id: string): boolean {
