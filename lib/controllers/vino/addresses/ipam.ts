@@ -14,7 +14,6 @@ import { listNotices } from "./notices.ts";
 import { formatOwner } from "./owners.ts";
 import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pool_set.ts";
 import { type AddressProblem, toExhausted, toFull, toMoved, toNoMac, toTaken } from "./problems.ts";
-import { toPrefixLength } from "./subnets.ts";
 
 /** A machine that needs addresses. */
 export interface MachineWish {
@@ -131,9 +130,9 @@ class Giver {
     if (source !== undefined && "message" in source) return source;
     const base = { name, network: network.name };
     if (source !== undefined && held !== undefined) {
-      const { subnet } = source.pool;
+      const { subnet, prefixLength } = source.pool;
       if (held.subnet !== subnet.text) return toMoved(network, held.ip);
-      return { ...base, mac: held.mac, ip: held.ip, prefixLength: toPrefixLength(subnet) };
+      return { ...base, mac: held.mac, ip: held.ip, prefixLength };
     }
     const mac = held?.mac ?? this.#toMac(network, { machine, name, owner });
     if (mac === undefined) return toNoMac(network);
@@ -142,11 +141,11 @@ class Giver {
       undo.push(() => void this.#macs.delete(mac));
     }
     if (source === undefined) return { ...base, mac };
-    const { draft, subnet } = source.pool;
+    const { draft, prefixLength } = source.pool;
     const ip = this.#take(network, source, { owner, mac });
     if (typeof ip !== "string") return ip;
     undo.push(() => draft.putBack(ip));
-    return { ...base, mac, ip, prefixLength: toPrefixLength(subnet) };
+    return { ...base, mac, ip, prefixLength };
   }
 
   /** Takes the address that the machine has, or a free one. */

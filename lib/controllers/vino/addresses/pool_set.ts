@@ -24,6 +24,7 @@ import {
   type OwnedNetwork,
   type Span,
   type Subnet,
+  toPrefixLength,
 } from "./subnets.ts";
 
 /** Specs of pools by name of their object. Checked. */
@@ -64,6 +65,7 @@ export interface Held extends Allocation {
 export interface OpenPool {
   readonly name: string;
   readonly subnet: Subnet;
+  readonly prefixLength: number;
   /** As it was before. */
   readonly index: PoolIndex;
   /** Whether there is no object yet. */
@@ -89,6 +91,8 @@ export class PoolSet {
   readonly #facts: PoolFacts;
   readonly #indexes: ReadonlyMap<string, PoolIndex>;
   readonly #open = new Map<string, OpenPool>();
+  /** Of {@linkcode PoolSet.open}: each machine of a role asks again. */
+  readonly #answers = new Map<VinoNetwork, NetworkPool | AddressProblem | undefined>();
   #known: ReadonlySet<bigint> | undefined;
 
   constructor(facts: PoolFacts) {
@@ -117,6 +121,11 @@ export class PoolSet {
 
   /** Where the machines of a network get addresses. @returns `undefined`: from a DHCP server */
   open(network: VinoNetwork): NetworkPool | AddressProblem | undefined {
+    if (!this.#answers.has(network)) this.#answers.set(network, this.#find(network));
+    return this.#answers.get(network);
+  }
+
+  #find(network: VinoNetwork): NetworkPool | AddressProblem | undefined {
     const [subnet, span] = [findSubnet(network), findSpan(network)];
     if (subnet === undefined || span === undefined) return undefined;
     const found = this.#open.get(subnet.text);
@@ -133,7 +142,9 @@ export class PoolSet {
     const index = before ?? toIndex(toNewPool(network, subnet));
     const reserved = listReserved(subnet, this.#facts.networks);
     const draft = new PoolDraft(index, reserved, () => this.#listKnown());
-    const pool = { name, subnet, index, isNew: before === undefined, reserved, draft };
+    const prefixLength = toPrefixLength(subnet);
+    const isNew = before === undefined;
+    const pool = { name, subnet, prefixLength, index, isNew, reserved, draft };
     this.#open.set(subnet.text, pool);
     return { pool, span };
   }
