@@ -151,7 +151,7 @@ export const ACCESS_BREAKS: readonly Break[] = [
     invariant: "a new certificate that does not fit its key leaves the old one in use",
     edits: edit(
       "lib/http/certificate/key_pair.ts",
-      "seen = found; checkKeyPair(found, files);",
+      "seen = found; checkKeyPair(found, files, port);",
       "seen = found;",
     ),
     tests: ["test/http/certificate/key_pair_test.ts"],
