@@ -219,7 +219,7 @@ export class Generation implements Pick<Provider, "listInventory" | "readInstanc
     });
     this.#learn(surroundings, inventory);
     // All VMs were asked for with the fields that machines need.
-    if (this.#followed !== undefined) this.#followedVms = vms.objects;
+    if (this.#followed) this.#followedVms = vms.objects.filter(this.#followed.isOurs);
     this.memory.migrations.note(vms.objects, asked.observedAtMs);
     return inventory;
   }

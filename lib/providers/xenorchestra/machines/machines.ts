@@ -18,8 +18,8 @@ import type { XenOrchestraApi } from "../wire/api.ts";
 import { applyStep } from "./apply/apply.ts";
 import { inspectMachines } from "./inspection.ts";
 import { takeLook } from "./look/look.ts";
-import { toRestView } from "./look/rest.ts";
-import type { View } from "./look/view.ts";
+import { readVms, toRestView } from "./look/rest.ts";
+import type { View, Vm } from "./look/view.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
 import { planRemoval } from "./plan/removal.ts";
@@ -44,6 +44,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   readonly power: XenOrchestraPower;
   readonly #options: MachinesOptions;
   readonly #api: MachinesApi;
+  #read: { readonly from: LastListing["vms"]; readonly vms: readonly Vm[] } | undefined;
   readonly #userIds = new WeakMap<object, string>();
   /** Where a view and a step come from. */
   readonly #origins = new WeakMap<View | Step, object>();
@@ -68,7 +69,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
       this.#readUserId(source, both);
     const view = isForChange
       ? await takeLook({ api: this.#api, clock, inventory, readUserId }, machines, signal)
-      : toRestView(listing, clock.now());
+      : toRestView(listing, this.#readVms(listing), clock.now());
     this.#origins.set(view, origin);
     return view;
   }
@@ -97,6 +98,12 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
 
   inspect(signal: AbortSignal): Promise<readonly Finding[]> {
     return inspectMachines(this.#api, signal);
+  }
+
+  /** An inventory without changes is not read again. */
+  #readVms({ vms }: LastListing): readonly Vm[] {
+    if (this.#read?.from !== vms) this.#read = { from: vms, vms: readVms(vms) };
+    return this.#read.vms;
   }
 
   /** The own user stays the same with the same settings. */

@@ -38,6 +38,8 @@ export interface Followed {
   /** Fields of VMs. The filter matches the VMs that lists show, too. */
   readonly vms: ListWish<Vm> & { readonly filter: string };
   readonly hosts: ListWish<Host>;
+  /** Whether to keep a VM: there may be thousands of others. */
+  readonly isOurs: (vm: Vm) => boolean;
 }
 
 /** How often Landfall requests everything in full, in case a cache in between keeps old answers. */

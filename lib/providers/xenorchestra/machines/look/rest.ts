@@ -11,19 +11,27 @@ import { toVm } from "./to_vm.ts";
 import type { View, Vm } from "./view.ts";
 import { toVmsView } from "./vms_view.ts";
 
-/** Builds the view. VMs that cannot be read are not in it: before a change all is looked at again. */
-export function toRestView({ inventory, vms, hosts }: LastListing, atMs: number): View {
+/** Reads the VMs of an inventory. What cannot be read is missing: before a change all is looked at again. */
+export function readVms(vms: LastListing["vms"]): readonly Vm[] {
+  return vms.flatMap((raw): Vm[] => {
+    const parsed = v.safeParse(WANTED.vms.schema, raw);
+    return parsed.success ? [toVm(parsed.output)] : [];
+  });
+}
+
+/** Builds the view. @param vms As {@linkcode readVms} reads them */
+export function toRestView(
+  { inventory, hosts }: LastListing,
+  vms: readonly Vm[],
+  atMs: number,
+): View {
   const { coverage, observedAtMs } = inventory;
   const pools = [...coverage].map(([id, { complete, name = id }]) => ({
     id,
     name,
     isComplete: complete,
   }));
-  const read = vms.flatMap((raw): Vm[] => {
-    const parsed = v.safeParse(WANTED.vms.schema, raw);
-    return parsed.success ? [toVm(parsed.output)] : [];
-  });
-  const shown = { vms: read, hosts: hosts.map(toHost), pools, inventory };
+  const shown = { vms, hosts: hosts.map(toHost), pools, inventory };
   return { observedAtMs, atMs, isForChange: false, ...toVmsView(shown) };
 }
 

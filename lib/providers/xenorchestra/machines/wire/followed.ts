@@ -3,6 +3,7 @@
  * @module
  */
 import * as v from "valibot";
+import { MACHINE_PREFIX } from "../../../../cloud/capabilities/machines.ts";
 import type { Followed } from "../../wire/lister.ts";
 import { SCHEMAS } from "../../wire/schema.ts";
 import { OWN_VMS } from "./filters.ts";
@@ -34,4 +35,9 @@ export const FOLLOWED: Followed = {
     filter: OWN_VMS,
   },
   hosts: { fields: "enabled", schema: SCHEMAS.host },
+  isOurs: (vm) => {
+    if (vm.name_label?.startsWith(MACHINE_PREFIX)) return true;
+    // It may be a copy of one, with its description.
+    return "name_description" in vm && String(vm.name_description).includes("vino uid=");
+  },
 };

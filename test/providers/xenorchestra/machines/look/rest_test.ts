@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { toRestView } from "../../../../../lib/providers/xenorchestra/machines/look/rest.ts";
+import {
+  readVms,
+  toRestView,
+} from "../../../../../lib/providers/xenorchestra/machines/look/rest.ts";
 
 const ID = "5be2b0ce-0000-4000-8000-000000000001";
 const LISTING = {
@@ -23,7 +26,7 @@ const LISTING = {
 };
 
 test("toRestView() shows what the last inventory showed, and is not for a change", () => {
-  const view = toRestView(LISTING, 9);
+  const view = toRestView(LISTING, readVms(LISTING.vms), 9);
   expect(view).toMatchObject({ observedAtMs: 7, atMs: 9, isForChange: false });
   expect(view.stock).toBeUndefined();
   expect(view.pools).toEqual([
@@ -32,4 +35,8 @@ test("toRestView() shows what the last inventory showed, and is not for a change
   ]);
   expect([...view.machines.keys()]).toEqual(["vino-1b4e28ba-a-0"]);
   expect(view.hosts).toEqual([{ id: "h", name: "xcp", poolId: "p", tags: [], isEnabled: false }]);
+});
+
+test("readVms() leaves out what it cannot read", () => {
+  expect(readVms(LISTING.vms).map(({ name }) => name)).toEqual(["vino-1b4e28ba-a-0", "web"]);
 });
