@@ -134,6 +134,13 @@ function addUsers(app: Hono<Env>, { auth }: RoutesOptions): void {
     const own = [...auth.tokens.values()].filter((token) => token.user_id === user.id);
     return toJson(own, 200, c.req.raw);
   });
+  app.get(`${BASE}/users/:id/acl-privileges`, (c) => {
+    const user = c.get("user");
+    if (user === undefined) return toJson({ error: "invalid credentials" }, 401);
+    if (c.req.param("id") !== user.id) return toNotFound(c.req.param("id"), "user");
+    const privileges = (user.privileges ?? []).map((one) => ({ effect: "allow", ...one }));
+    return toJson(privileges, 200, c.req.raw);
+  });
   app.get(`${BASE}/users/:id`, (c) => {
     const user = c.get("user");
     if (user === undefined) return toJson({ error: "invalid credentials" }, 401);

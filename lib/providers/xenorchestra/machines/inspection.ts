@@ -42,7 +42,12 @@ async function inspectList(
     return { level: "ok", code, message: `Machines: ${length} ${word} are visible` };
   }
   const message = `Machines: no ${word} are visible, so no machine can be made`;
-  return { level: "failure", code, message, advice: `give the user the privilege ${privilege}` };
+  return {
+    level: "failure",
+    code,
+    message,
+    advice: `make one, or give the user the privilege ${privilege}`,
+  };
 }
 
 async function listSome(

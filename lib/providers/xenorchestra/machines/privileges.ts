@@ -35,6 +35,7 @@ const READ_PURPOSES: Readonly<Record<string, string>> = {
   network: "find the networks of VMs by name",
   sr: "check storage before it asks for disks",
   vm: "see which VMs exist",
+  "vm-controller": "see that a pool without any VM answers",
   "vm-template": "find the template, and templates that a broken creation left behind",
   vif: "compare network interfaces",
   vdi: "compare disks, and find disks that a broken creation left behind",
@@ -103,14 +104,15 @@ export function formatPrivilege({ resource, action }: Privilege): string {
 /**
  * Lists the privileges of the role that a user lacks.
  *
- * @param has What the user has, as {@linkcode formatPrivilege} formats it. A wider one counts: `sr import` for
- * `sr import:vdi`
+ * @param has What the user has, as {@linkcode formatPrivilege} formats it. A wider one counts: `sr import` and `sr *`
+ * for `sr import:vdi`
  */
 export function listLacking(has: ReadonlySet<string>): readonly RolePrivilege[] {
-  return PRIVILEGES.filter((one) => {
-    const needed = formatPrivilege(one);
-    const wider = needed.slice(0, Math.max(0, needed.lastIndexOf(":")));
-    return !has.has(needed) && !has.has(wider);
+  return PRIVILEGES.filter(({ resource, action }) => {
+    const [wider = action] = action.split(":");
+    return [action, wider, "*"].every(
+      (one) => !has.has(formatPrivilege({ resource, action: one })),
+    );
   });
 }
 

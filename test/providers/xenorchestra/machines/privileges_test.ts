@@ -50,6 +50,8 @@ test.each<[what: string, has: readonly string[], lacks: readonly string[]]>([
   ["everything of a user with none", [], ALL],
   ["the one that is missing", without("vif create"), ["vif create"]],
   ["nothing if a wider one is there", [...without("sr import:vdi"), "sr import"], []],
+  ["nothing if everything of its kind is there", [...without("sr import:vdi"), "sr *"], []],
+  ["one of another kind", [...without("sr import:vdi"), "vm *"], ["sr import:vdi"]],
   ["one if only a finer one is there", [...without("vm update"), "vm update:tags"], ["vm update"]],
 ])("listLacking() lists %s", (_what, has, lacks) => {
   expect(listLacking(new Set(has)).map(formatPrivilege)).toEqual([...lacks]);

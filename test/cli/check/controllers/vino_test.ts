@@ -1,0 +1,90 @@
+/**
+ * The whole command for the controller of Vinos, on simulated servers.
+ * @module
+ */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { check } from "../../../../lib/cli/check/mod.ts";
+import type { CheckReport } from "../../../../lib/cli/check/report.ts";
+import { vinoController } from "../../../../lib/controllers/vino/definition.ts";
+import { systemClock } from "../../../../lib/core/clock.ts";
+import {
+  formatPrivilege,
+  PRIVILEGES,
+} from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
+import {
+  createMachineSite,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { startBareServer } from "../../../support/process/bare_server.ts";
+
+const USER = { id: "5d0ec9d6-0c0c-4c0c-8c0c-000000000001", username: "vino", password: "pw" };
+const KINDS = ["vinoes.airship", "ippools.airship", "baremetalhosts.metal3"];
+
+let cluster: Awaited<ReturnType<typeof startBareServer>>;
+let cloud: XenOrchestraSimulator;
+
+beforeEach(async () => {
+  cluster = await startBareServer();
+  const { world } = createMachineSite();
+  cloud = await startXenOrchestraSimulator({ clock: systemClock, world, users: [USER] });
+});
+afterEach(() => Promise.all([cluster.stop(), cloud.stop()]));
+
+/** @param without Privileges of the role that the user does not have */
+async function report(...without: readonly string[]): Promise<CheckReport & { code: number }> {
+  const role = PRIVILEGES.filter((one) => !without.includes(formatPrivilege(one)));
+  cloud.auth.setPrivileges(USER.username, role);
+  let out = "";
+  const print = (text: string): void => {
+    out += text;
+  };
+  const argv = [`--kubeconfig=${cluster.kubeconfig}`, "--controllers=vino", "--output=json"];
+  const env = { XOA_URL: cloud.url, XOA_TOKEN: cloud.token };
+  const code = await check(argv, { env, print, complain: print });
+  return { ...JSON.parse(out), code };
+}
+
+function listBad({ findings }: Pick<CheckReport["cloud"], "findings">): string[] {
+  return findings.filter(({ level }) => level !== "ok").map(({ message }) => message);
+}
+
+test("check() finds nothing wrong in Xen Orchestra with the least role, and says what it sees", async () => {
+  const { cloud: found } = await report();
+  expect(listBad(found)).toEqual([]);
+  const seen = found.findings.map(({ message }) => message);
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^Machines: \d+ templates are visible$/),
+      expect.stringMatching(/^Machines: \d+ storage repositories are visible$/),
+      expect.stringMatching(/^Machines: \d+ networks are visible$/),
+    ]),
+  );
+});
+
+test("check() names each privilege that is missing, what it is for, and where to find it", async () => {
+  const { cloud: found, code } = await report("vif create", "sr import:vdi");
+  expect(code).toBe(1);
+  expect(listBad(found)).toEqual([
+    "Machines: the user lacks the privilege vif create, to connect VMs to networks",
+    "Machines: the user lacks the privilege sr import:vdi, to upload the disk with data for cloud-init",
+  ]);
+  expect(JSON.stringify(found.findings)).toContain("deploy/xenorchestra/vino-role.json");
+});
+
+test("check() names the kinds that the cluster lacks", async () => {
+  const { kubernetes: found } = await report();
+  const bad = listBad(found);
+  for (const kind of KINDS) expect(bad.join("\n")).toContain(kind);
+  for (const kind of vinoController.watches) cluster.kubernetes.installKind(kind);
+  expect(listBad((await report()).kubernetes)).toEqual([]);
+});
+
+test("check() names the rights in the cluster that are missing, and the manifest that grants them", async () => {
+  cluster.kubernetes.faults.deny({ verb: "create", resource: "secrets" });
+  const { permissions, code } = await report();
+  expect(code).toBe(1);
+  const missing = permissions.permissions.filter(({ level }) => level === "failure");
+  expect(missing.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["create secrets"]);
+  expect(permissions.advice).toContain("deploy/manifests/vino/rbac-user.yaml");
+});
