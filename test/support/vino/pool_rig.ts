@@ -11,7 +11,7 @@ import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../lib/kube/cache/store.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
-import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import { type Credentials, loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import {
   type ApiObject,
@@ -65,7 +65,14 @@ export async function startPools(): Promise<PoolRig> {
   });
   return {
     kubernetes,
-    start: (clock = IMPATIENT) => startProcess(kubernetes, clock),
+    async start(clock) {
+      const credentials = await loadCredentials({
+        master: kubernetes.url,
+        env: {},
+        clock: systemClock,
+      });
+      return await startPoolProcess(credentials, clock);
+    },
     takeRequests() {
       const asked = kubernetes.requests.entries.filter(
         ({ verb, resource }) => resource === plural && verb !== "watch",
@@ -86,10 +93,13 @@ export async function startPools(): Promise<PoolRig> {
   };
 }
 
-async function startProcess({ url }: KubernetesSimulator, own: Clock): Promise<PoolProcess> {
+/** Starts a process with pools on any API server. @param own Its time. @default {without pauses between tries} */
+export async function startPoolProcess(
+  credentials: Credentials,
+  own: Clock = IMPATIENT,
+): Promise<PoolProcess> {
   const clock = systemClock;
   const metrics = new MetricsRegistry();
-  const credentials = await loadCredentials({ master: url, env: {}, clock });
   const client = createKubeClient({ credentials, clock, metrics, version: "test" });
   const watcherMetrics = createWatcherMetrics(metrics);
   const caches = new Caches({ client, clock, log: silentLogger, metrics: watcherMetrics });
