@@ -40,7 +40,7 @@ interface Folder {
  *
  * @throws {RangeError} if the files do not fit into the largest image, or a name or the label cannot be written
  */
-export function toSeedImage({ label, files }: MachineSeed): Uint8Array {
+export function toSeedImage({ label, files }: MachineSeed): Uint8Array<ArrayBuffer> {
   if (!LABEL.test(label)) {
     throw new RangeError(
       'Cannot make a seed image: its label must be 1 to 11 letters, digits, "-" or "_"',

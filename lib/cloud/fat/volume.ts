@@ -73,7 +73,7 @@ export function toOffset({ clusterBytes }: Volume, cluster: number): number {
 }
 
 /** A volume without files. @param label At most 11 characters of ASCII */
-export function formatVolume(volume: Volume, label: string): Uint8Array {
+export function formatVolume(volume: Volume, label: string): Uint8Array<ArrayBuffer> {
   const image = new Uint8Array(volume.bytes);
   image.set(JUMP);
   image.set(toAscii("LANDFALL"), 3);
