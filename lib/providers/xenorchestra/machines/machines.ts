@@ -16,6 +16,7 @@ import type { Session } from "../session/session.ts";
 import type { LastListing } from "../generation.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import { applyStep } from "./apply/apply.ts";
+import { OutdatedPlanError } from "./apply/checks.ts";
 import { inspectMachines } from "./inspection.ts";
 import { takeLook } from "./look/look.ts";
 import { readVms, toRestView } from "./look/rest.ts";
@@ -92,6 +93,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   }
 
   mayGoOn(error: unknown): boolean {
+    if (error instanceof OutdatedPlanError) return true;
     const isRefusal = error instanceof RefusedMachineError || error instanceof ChangeRefusal;
     return isRefusal && error.kind !== "throttled";
   }

@@ -158,3 +158,17 @@ test("a hundred machines need few requests each, because one look serves all", a
   expect(perMachine).toBeLessThanOrEqual(9);
   expect(rig.list("vms").filter((vm) => vm["power_state"] === "Running")).toHaveLength(101);
 }, 60_000);
+
+test("mayGoOn() lets other machines go on after a refusal, and after a plan that was outdated", async () => {
+  const spec = rig.spec({ isStarted: false });
+  await rig.make(spec);
+  const plan = await rig.planRemoval(spec);
+  rig.simulator.state.setPower(rig.vm(spec).id, "Running", spec.hostId);
+  const outdated: unknown = await rig.step(plan, spec).catch((error: unknown) => error);
+  expect(String(outdated)).toContain("Landfall deleted nothing");
+  expect(rig.machines.mayGoOn(outdated)).toBe(true);
+  rig.simulator.faults.set({ kind: "status", status: 503 }, { route: "GET /vms/{id}" });
+  const silent: unknown = await rig.step(plan, spec).catch((error: unknown) => error);
+  expect(rig.machines.mayGoOn(silent)).toBe(false);
+  expect(rig.vms(spec)).toHaveLength(1);
+});

@@ -115,6 +115,10 @@ async function checkPool(api: MachinesApi, poolId: string, signal: AbortSignal):
   if (pool.kind !== "found") throw toChanged(`pool ${poolId} is not connected any more`);
 }
 
-function toChanged(what: string): CloudError {
-  return new CloudError("unreachable", `Landfall deleted nothing, and looks again: ${what}`);
+/** Something is not as the plan saw it. Nothing was changed, and the next look shows what is new. */
+export class OutdatedPlanError extends CloudError {}
+
+function toChanged(what: string): OutdatedPlanError {
+  const message = `Landfall deleted nothing, and looks again: ${what}`;
+  return new OutdatedPlanError("unreachable", message);
 }

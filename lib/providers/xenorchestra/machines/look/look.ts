@@ -4,7 +4,6 @@
  * @module
  */
 import {
-  type MachineHost,
   type MachineIdentity,
   toMachineName,
   toOwnerPrefix,
@@ -14,20 +13,12 @@ import type { ListReply } from "../../../../cloud_http/decode.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import { OWN_DISKS, OWN_VMS } from "../wire/filters.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
-import type {
-  RawHost,
-  RawTask,
-  RawTemplate,
-  RawVbd,
-  RawVdi,
-  RawVif,
-  RawVm,
-} from "../wire/objects.ts";
+import type { RawTask, RawTemplate, RawVbd, RawVdi, RawVif, RawVm } from "../wire/objects.ts";
 import { provePools, type Shown } from "./pools_proof.ts";
 import { toStock } from "./to_stock.ts";
 import { toVm } from "./to_vm.ts";
 import type { View } from "./view.ts";
-import { toVmsView } from "./vms_view.ts";
+import { toHost, toVmsView } from "./vms_view.ts";
 
 /** What a look needs. */
 export interface LookOptions {
@@ -149,14 +140,4 @@ function toIdsFilter(property: string, ids: readonly string[]): string | undefin
   if (ids.length > FILTER_IDS_MAX) return undefined;
   // A filter without a term is not valid; no object has this ID.
   return `${property}:|(${ids.length === 0 ? "none" : ids.join(" ")})`;
-}
-
-function toHost({ id, name_label: name, $pool: poolId, tags, enabled }: RawHost): MachineHost {
-  return {
-    id,
-    name: name ?? id,
-    poolId: poolId ?? "",
-    tags: tags ?? [],
-    isEnabled: enabled !== false,
-  };
 }

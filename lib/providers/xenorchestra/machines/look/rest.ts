@@ -3,13 +3,11 @@
  * @module
  */
 import * as v from "valibot";
-import type { MachineHost } from "../../../../cloud/capabilities/machines.ts";
 import type { LastListing } from "../../generation.ts";
-import type { Host } from "../../wire/schema.ts";
 import { WANTED } from "../wire/schemas.ts";
 import { toVm } from "./to_vm.ts";
 import type { View, Vm } from "./view.ts";
-import { toVmsView } from "./vms_view.ts";
+import { toHost, toVmsView } from "./vms_view.ts";
 
 /** Reads the VMs of an inventory. What cannot be read is missing: before a change all is looked at again. */
 export function readVms(vms: LastListing["vms"]): readonly Vm[] {
@@ -33,14 +31,4 @@ export function toRestView(
   }));
   const shown = { vms, hosts: hosts.map(toHost), pools, inventory };
   return { observedAtMs, atMs, isForChange: false, ...toVmsView(shown) };
-}
-
-function toHost({ id, name_label: name, $pool: poolId, tags, enabled }: Host): MachineHost {
-  return {
-    id,
-    name: name ?? id,
-    poolId: poolId ?? "",
-    tags: tags ?? [],
-    isEnabled: enabled !== false,
-  };
 }

@@ -9,6 +9,7 @@ import {
   parseMachineName,
 } from "../../../../cloud/capabilities/machines.ts";
 import type { Inventory } from "../../../../cloud/inventory/inventory.ts";
+import type { RawHost } from "../wire/objects.ts";
 import { listReadyTags } from "../words.ts";
 import type { View, Vm } from "./view.ts";
 
@@ -42,6 +43,18 @@ export function toVmsView({
     hosts,
     hostsById: new Map(hosts.map((host) => [host.id, host])),
     pools,
+  };
+}
+
+/** Describes a host. */
+export function toHost(raw: RawHost): MachineHost {
+  const { id, name_label: name, $pool: poolId, tags, enabled } = raw;
+  return {
+    id,
+    name: name ?? id,
+    poolId: poolId ?? "",
+    tags: tags ?? [],
+    isEnabled: enabled !== false,
   };
 }
 

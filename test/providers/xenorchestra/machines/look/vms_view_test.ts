@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   findShown,
   isComplete,
+  toHost,
   toMachine,
   toVmsView,
 } from "../../../../../lib/providers/xenorchestra/machines/look/vms_view.ts";
@@ -41,4 +42,15 @@ test("toMachine() has the first host, the host while it runs, and its instance",
 test("isComplete() needs the last tag", () => {
   expect(isComplete(toVm({ tags: ["vino"] }))).toBe(false);
   expect(isComplete(toVm({ tags: ["vino:ready=x"] }))).toBe(true);
+});
+
+test("toHost() takes a host for enabled unless it says otherwise", () => {
+  expect(toHost({ id: "h" })).toEqual({
+    id: "h",
+    name: "h",
+    poolId: "",
+    tags: [],
+    isEnabled: true,
+  });
+  expect(toHost({ id: "h", enabled: false }).isEnabled).toBe(false);
 });
