@@ -107,7 +107,9 @@ describe("the role", () => {
     expect(said).toBe("");
     expect(one.done.join("\n")).toMatch(/delete half-made template /);
     expect(one.done.join("\n")).toMatch(/detach disk of a person /);
-    expect(one.list("vms").filter((vm) => /^vino-/.test(String(vm["name_label"])))).toEqual([]);
+    expect(one.list("vms").filter((vm) => String(vm["name_label"]).startsWith("vino-"))).toEqual(
+      [],
+    );
   });
 
   test.each(WRITES)("is not enough without %s, which is named", async (name) => {
