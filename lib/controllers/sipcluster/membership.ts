@@ -7,7 +7,7 @@ import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import { PAUSED } from "../../kube/kinds/bare_metal_host.ts";
-import type { ClaimResult, HostClaims } from "./hosts/claims.ts";
+import { type ClaimResult, findKeeper, type HostClaims } from "./hosts/claims.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import type { SipClusterMetrics } from "./metrics.ts";
 import { nameSome } from "../kinds/problems.ts";
@@ -22,6 +22,14 @@ export interface MembershipOptions {
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly metrics: SipClusterMetrics;
+}
+
+/** Other programs change hosts faster than Landfall can decide. The next try is later. */
+export class OvertakenError extends Error {
+  override readonly name = "OvertakenError";
+  constructor() {
+    super("Other programs take or change BareMetalHosts at the same time");
+  }
 }
 
 /** Whether a decision takes hosts or gives some back. */
@@ -104,7 +112,7 @@ export async function releaseAll(
   for (const key of keys) {
     const host = index.find(key);
     if (host === undefined) continue;
-    const result = await claims.giveBack(host, isForced ? "none" : "consumed", signal);
+    const result = await claims.giveBack(host, isForced ? "none" : "occupied", signal);
     if (result.kind === "kept") kept.push(`${key} (${result.why})`);
     if (result.kind === "lost") isOvertaken = true;
     if (result.kind === "done") {
@@ -112,6 +120,19 @@ export async function releaseAll(
     }
   }
   return { kept, isOvertaken };
+}
+
+/** The hosts that stop the deletion of a cluster, with the reasons, as the labels say now. */
+export function listHolds(
+  cluster: Key,
+  { index }: { readonly index: Pick<HostIndex, "find" | "listOf"> },
+): readonly string[] {
+  const keys = Array.from(index.listOf(cluster), ({ key }) => key).toSorted();
+  return keys.flatMap((key) => {
+    const host = index.find(key);
+    const why = host && findKeeper(host, "occupied");
+    return why === undefined ? [] : [`${key} (${why})`];
+  });
 }
 
 /** Tells which hosts do not exist any more that the status of a cluster has. Its next status lacks them. */

@@ -20,12 +20,12 @@ import type { HostIndex } from "./hosts/host_index.ts";
 import {
   applySchedule,
   changesHosts,
-  describeKept,
   type MembershipOptions,
   noteGone,
-  releaseAll,
+  OvertakenError,
 } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
+import { release, type ReleaseOptions, toDeleting } from "./release.ts";
 import { checkCluster } from "./resource/check_spec.ts";
 import { describeShortfall, type RefusedStep } from "./resource/conditions.ts";
 import { isKubeError } from "../../kube/api/errors.ts";
@@ -35,7 +35,7 @@ import type { Outcome } from "./resource/status.ts";
 import type { Schedule } from "./schedule/types.ts";
 import type { ClusterServices } from "./services/cluster_services.ts";
 import { judgeState, listWarnings } from "./state.ts";
-import { EVENT_WORDS, FINALIZER, FORCE_RELEASE } from "./words.ts";
+import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
 /** What a {@linkcode SipClusterReconciler} needs. */
 export interface ReconcilerOptions {
@@ -55,14 +55,6 @@ export interface LastDecision {
   readonly state: SipClusterState;
   /** Absent if the spec is invalid or the cluster is being deleted. */
   readonly schedule?: Schedule;
-}
-
-/** Other programs change hosts faster than Landfall can decide. The next try is later. */
-class OvertakenError extends Error {
-  override readonly name = "OvertakenError";
-  constructor() {
-    super("Other programs take or change BareMetalHosts at the same time");
-  }
 }
 
 /** How often a decision is made again at once, because another program was quicker with a host. */
@@ -115,12 +107,10 @@ export class SipClusterReconciler {
 
   async #reconcile(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
     const key = toKey(cluster);
-    const { deletionTimestamp } = cluster.metadata;
-    if (deletionTimestamp !== undefined) {
-      const toOutcome = (obstacle: string): Outcome => ({ kind: "deleting", obstacle });
-      return await this.#try(cluster, toOutcome, signal, () =>
-        this.#release(cluster, deletionTimestamp, signal),
-      );
+    if (cluster.metadata.deletionTimestamp !== undefined) {
+      const toOutcome = (obstacle: string): Outcome =>
+        toDeleting(cluster, this.#options.index, { obstacle });
+      return await this.#try(cluster, toOutcome, signal, () => this.#release(cluster, signal));
     }
     const checked = checkCluster(cluster);
     if (!checked.isValid) {
@@ -222,44 +212,23 @@ export class SipClusterReconciler {
     }
   }
 
-  /** Services first, then labels, then the finalizer: no service uses a host that is free again. */
-  async #release(
-    cluster: SipCluster,
-    deletionTimestamp: string,
-    signal: AbortSignal,
-  ): Promise<ReconcileResult> {
-    const { finalizers = [], annotations = {} } = cluster.metadata;
-    if (!finalizers.includes(FINALIZER)) return {};
+  async #release(cluster: SipCluster, signal: AbortSignal): Promise<ReconcileResult> {
+    if (!cluster.metadata.finalizers?.includes(FINALIZER)) return {};
     const key = toKey(cluster);
-    this.#options.index.stopWaiting(key);
+    const { addresses, client, clock, index, services } = this.#options;
+    index.stopWaiting(key);
     this.#last.set(key, { state: "deleting" });
-    await requireCurrent(this.#options.client, SIP_CLUSTERS, cluster, signal);
+    await requireCurrent(client, SIP_CLUSTERS, cluster, signal);
     await this.#firstLook.take(key, signal);
-    const left = await this.#options.services.remove(cluster, signal);
-    if (left.length > 0) {
-      const sinceMs = this.#options.clock.now() - Date.parse(deletionTimestamp);
-      const obstacle = `Landfall waits until these are gone: ${left.join(", ")}`;
-      const isLate = sinceMs > REMOVAL_MS_MAX;
-      await this.#writer.writeStatus(
-        cluster,
-        { kind: "deleting", ...(isLate && { obstacle }) },
-        signal,
-      );
-      return { requeueAfterMs: REMOVAL_CHECK_MS };
-    }
-    const isForced = annotations[FORCE_RELEASE] === "true";
     const membership = this.#toMembership(key);
-    const { kept, isOvertaken } = await releaseAll(cluster, { isForced }, membership, signal);
-    if (isOvertaken) throw new OvertakenError();
-    if (kept.length > 0) {
-      const obstacle = describeKept(kept, annotations[FORCE_RELEASE]);
-      this.#writer.warn(cluster, EVENT_WORDS.releaseBlocked, obstacle);
-      await this.#writer.writeStatus(cluster, { kind: "deleting", obstacle }, signal);
-      return {};
-    }
-    const others = finalizers.filter((one) => one !== FINALIZER);
-    await this.#writer.setFinalizers(cluster, others, signal);
-    return {};
+    const serve: ReleaseOptions["serve"] = async (spec, signal) => {
+      const served = await services.serve(cluster, spec, signal);
+      const recheckMs = await this.#answerRequests(cluster, signal);
+      const pauseMs = addresses.toPauseMs(served.troubled);
+      return { served, againMs: Math.min(served.againMs, recheckMs, pauseMs) };
+    };
+    const options = { clock, writer: this.#writer, services, membership, serve };
+    return await release(cluster, options, signal);
   }
 
   #toMembership(cluster: Key): MembershipOptions & { readonly index: HostIndex } {
@@ -288,8 +257,3 @@ export class SipClusterReconciler {
 function refusedAt(step: RefusedStep): (message: string) => Outcome {
   return (message) => ({ kind: "refused", step, message });
 }
-
-/** How often Landfall asks whether services are gone that are not watched. */
-const REMOVAL_CHECK_MS = 2_000;
-/** Services that are gone only after this are named in the status: something may hold them. */
-const REMOVAL_MS_MAX = 60_000;

@@ -28,6 +28,10 @@ export interface BareMetalHost extends KubeObject {
     /** Name of the Secret with the network data that holds until `networkData` is set. */
     readonly preprovisioningNetworkDataName?: string;
     readonly consumerRef?: ConsumerReference;
+    /** What the operator installs, or has installed. Without a URL: nothing. */
+    readonly image?: { readonly url?: string };
+    /** Another way to install. */
+    readonly customDeploy?: { readonly method?: string };
     /** Its management controller. The store keeps it only for hosts with {@linkcode VINO_UID}. */
     readonly bmc?: { readonly address?: string };
   };
@@ -89,11 +93,14 @@ function keepSpec(
   isOfVino: boolean,
 ): BareMetalHost["spec"] & object {
   const { networkData, preprovisioningNetworkDataName, consumerRef, bmc } = spec;
+  const { image, customDeploy } = spec;
   return {
     // A field without a value may be null.
     ...(networkData && { networkData: pick(networkData, ["name", "namespace"]) }),
     ...(preprovisioningNetworkDataName && { preprovisioningNetworkDataName }),
     ...(consumerRef && { consumerRef: pick(consumerRef, ["kind", "name", "namespace"]) }),
+    ...(image?.url && { image: pick(image, ["url"]) }),
+    ...(customDeploy?.method && { customDeploy: pick(customDeploy, ["method"]) }),
     ...(isOfVino && bmc && { bmc: pick(bmc, ["address"]) }),
   };
 }
@@ -114,6 +121,10 @@ const isReference = (value: unknown): boolean =>
   isFields(value) && findWrong(value, REFERENCE_SHAPES, "") === undefined;
 const isBmc = (value: unknown): boolean =>
   isFields(value) && findWrong(value, { address: isText }, "") === undefined;
+const isImage = (value: unknown): boolean =>
+  isFields(value) && findWrong(value, { url: isText }, "") === undefined;
+const isCustomDeploy = (value: unknown): boolean =>
+  isFields(value) && findWrong(value, { method: isText }, "") === undefined;
 const isProvisioning = (value: unknown): boolean =>
   isFields(value) && findWrong(value, { state: isText }, "") === undefined;
 
@@ -121,6 +132,8 @@ const SPEC_SHAPES: Shapes = {
   networkData: isReference,
   preprovisioningNetworkDataName: isText,
   consumerRef: isReference,
+  image: isImage,
+  customDeploy: isCustomDeploy,
   bmc: isBmc,
 };
 const STATUS_SHAPES: Shapes = {

@@ -58,7 +58,9 @@ test("ClusterWriter writes a status once, for the version that it read, and tell
   await writer.writeStatus(read(), READY, signal);
   expect(read().metadata.resourceVersion).toBe(resourceVersion);
   expect(said).toEqual(["ReconciliationSucceeded"]);
-  await expect(writer.writeStatus(old, { kind: "deleting" }, signal)).rejects.toThrow(/modified/);
+  await expect(writer.writeStatus(old, { kind: "deleting", hosts: [] }, signal)).rejects.toThrow(
+    /modified/,
+  );
 
   await writer.setFinalizers(read(), [FINALIZER], signal);
   expect(read().metadata.finalizers).toEqual([FINALIZER]);

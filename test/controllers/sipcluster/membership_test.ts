@@ -130,7 +130,7 @@ test("applySchedule() may give back hosts in use if the spec says so, but no pau
 });
 
 test.each([
-  [false, "consumed"],
+  [false, "occupied"],
   [true, "none"],
 ])("releaseAll() names hosts that stay (forced: %p)", async (isForced, spares) => {
   const hosts = ["b", "a"].map((name) => toHost(name, { labels: toClaimLabels("a") }));

@@ -13,7 +13,7 @@ import {
   OAM_NETWORK,
   planHosts,
 } from "../../../lib/simulator/metal3/hosts.ts";
-import { HOSTS, SipStage } from "../../support/sipcluster/stage.ts";
+import { HOSTS, SipStage, TENANT } from "../../support/sipcluster/stage.ts";
 import { until } from "../../support/nodes/rig.ts";
 
 const RACKS = ["r1", "r2", "r3"].map((name) => ({
@@ -154,18 +154,75 @@ test("hosts in use stay when a cluster shrinks, and are named", async () => {
   expect(stage.listHosts("a")).toHaveLength(1);
 });
 
-test("a cluster that is deleted waits for hosts in use, unless it is forced", async () => {
+test("a cluster that is deleted keeps all it has while hosts are in use, unless it is forced", async () => {
   await using stage = await SipStage.start(RACKS);
   stage.create("a", toSpec(3, 0));
   await stage.untilCondition("a", "Ready", READY);
   stage.consume("r1-control-plane-1");
+  const owned = ["deployments", "services", "secrets"] as const;
+  const list = () =>
+    owned.map((plural) => stage.listOwned(plural).map(({ metadata }) => metadata.uid));
+  const [before, hosts] = [list(), stage.listHosts("a")];
   stage.delete("a");
   const message = await stage.untilCondition("a", "Ready", "False UnableToDecommission");
   expect(message).toContain("metal3/r1-control-plane-1");
-  expect(stage.listHosts("a")).toEqual(["r1-control-plane-1 ControlPlane"]);
+  await stage.untilQuiet();
+  expect([list(), stage.listHosts("a")]).toEqual([before, hosts]);
+  await stage.untilCondition("a", "ServicesReady", "True ServicesAvailable");
+  expect(await stage.untilCondition("a", "Scheduled", "False Progressing")).toContain(
+    "takes no hosts",
+  );
+  expect(stage.read("a")?.status?.endpoints).toHaveLength(1);
+  // What is kept is also looked after.
+  stage.kubernetes.objects.delete("services", {
+    namespace: TENANT,
+    name: "loadbalancer-controlplane-a",
+  });
+  await until("the Service is back", () => stage.listOwned("services").length === 1);
   stage.annotate("a", { "landfall.dev/force-release": "true" });
   await until("it is gone", () => stage.read("a") === undefined);
   expect(stage.listTaken()).toEqual([]);
+});
+
+test("a cluster that is deleted takes services, then labels when no host is in use any more", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 0));
+  await stage.untilCondition("a", "Ready", READY);
+  const path = { namespace: HOSTS, name: "r1-control-plane-1", subresource: "status" };
+  const setState = (state: string): void =>
+    void stage.kubernetes.objects.patch("baremetalhosts", path, {
+      status: { provisioning: { state } },
+    });
+  setState("provisioned");
+  stage.delete("a");
+  await stage.untilCondition("a", "Ready", "False UnableToDecommission");
+  expect(stage.listOwned("services")).toHaveLength(1);
+  const allow = stage.kubernetes.faults.deny({ verb: "delete", resource: "deployments" });
+  setState("available");
+  await until("its Service goes", () => stage.listOwned("services").length === 0);
+  await stage.untilCondition("a", "ServicesReady", "False Progressing");
+  expect(stage.read("a")?.status?.endpoints).toEqual([]);
+  expect(stage.listHosts("a")).toHaveLength(1);
+  allow();
+  await until("it is gone", () => stage.read("a") === undefined);
+  expect(stage.listTaken()).toEqual([]);
+});
+
+test("a cluster that Kubernetes deletes in the foreground makes no service again", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 0));
+  await stage.untilCondition("a", "Ready", READY);
+  stage.consume("r1-control-plane-1");
+  const { objects } = stage.kubernetes;
+  const path = { namespace: TENANT, name: "a" };
+  const finalizers = ["sip.airship.airshipit.org/finalizer", "foregroundDeletion"];
+  objects.patch("sipclusters", path, { metadata: { finalizers } });
+  stage.delete("a");
+  await stage.untilCondition("a", "Ready", "False UnableToDecommission");
+  objects.delete("services", { namespace: TENANT, name: "loadbalancer-controlplane-a" });
+  await stage.untilQuiet();
+  expect(stage.listOwned("services")).toEqual([]);
+  expect(stage.listHosts("a")).toHaveLength(1);
 });
 
 test("a broken host is replaced, and one without an address on the network is not taken", async () => {

@@ -17,7 +17,14 @@ import {
   type BareMetalHost,
   PAUSED,
 } from "../../../kube/kinds/bare_metal_host.ts";
-import { findOwner, hasConsumer, hasSameLabels, isTaken, toHostFacts } from "./facts.ts";
+import {
+  findOwner,
+  hasConsumer,
+  hasSameLabels,
+  holdsDeletion,
+  isTaken,
+  toHostFacts,
+} from "./facts.ts";
 
 /**
  * How a write ended.
@@ -37,11 +44,11 @@ export type ClaimResult =
  * Which hosts keep their labels.
  *
  * - `inUse`: with a consumer, or with an image on it
- * - `consumed`: with a consumer
+ * - `occupied`: with a consumer, or with an image that metal3 put on it
  * - `paused`: only paused hosts. All others keep paused hosts, too
  * - `none`: no host
  */
-export type Sparing = "inUse" | "consumed" | "paused" | "none";
+export type Sparing = "inUse" | "occupied" | "paused" | "none";
 
 /** What {@linkcode HostClaims} need. */
 export interface HostClaimsOptions {
@@ -200,12 +207,14 @@ function hasLabels({ metadata }: BareMetalHost, labels: ClaimLabels): boolean {
   return Object.entries(labels).every(([key, value]) => (now[key] ?? null) === value);
 }
 
-function findKeeper(host: BareMetalHost, spares: Sparing): string | undefined {
+/** Why a host keeps its labels; `undefined` if it does not. */
+export function findKeeper(host: BareMetalHost, spares: Sparing): string | undefined {
   if (spares === "none") return undefined;
   if (isPaused(host)) return "paused";
   if (spares === "paused") return undefined;
   if (hasConsumer(host)) return "used by a consumer";
-  return spares === "inUse" && toHostFacts(host).isInUse ? "provisioned" : undefined;
+  const isKept = spares === "inUse" ? toHostFacts(host).isInUse : holdsDeletion(host);
+  return isKept ? "provisioned" : undefined;
 }
 
 function isPaused({ metadata }: BareMetalHost): boolean {

@@ -17,11 +17,13 @@ type Labels = HostFacts["labels"];
 
 const NO_LABELS: Labels = Object.freeze({});
 
+/** State of a host that another program provisioned. */
+const EXTERNAL = "externally provisioned";
 /** States in which an image is on the host, or is being written or removed. */
 const IN_USE: ReadonlySet<string> = new Set([
   "provisioning",
   "provisioned",
-  "externally provisioned",
+  EXTERNAL,
   "deprovisioning",
 ]);
 
@@ -36,7 +38,7 @@ const USABLE: ReadonlySet<string> = new Set([
   // The old name of `available`.
   "ready",
   "unmanaged",
-  "externally provisioned",
+  EXTERNAL,
 ]);
 
 /** States with a word of their own: what is left is not known. */
@@ -73,6 +75,20 @@ export function hasConsumer({ spec }: BareMetalHost): boolean {
   return spec?.consumerRef !== undefined && spec.consumerRef !== null;
 }
 
+/** Whether metal3 has an image on the host, or is to put one there. Its state may not say so yet. */
+function hasImage({ spec }: BareMetalHost): boolean {
+  return Boolean(spec?.image?.url || spec?.customDeploy?.method);
+}
+
+/**
+ * Whether a cluster that is being deleted waits for a host: something uses it, or metal3 installed it. One that another
+ * program provisioned has that state for ever.
+ */
+export function holdsDeletion(host: BareMetalHost): boolean {
+  const state = toState(host);
+  return hasConsumer(host) || (state !== EXTERNAL && (IN_USE.has(state) || hasImage(host)));
+}
+
 /** Reads the facts of a host. */
 export function toHostFacts(host: BareMetalHost): HostFacts {
   const { labels = NO_LABELS } = host.metadata;
@@ -87,7 +103,7 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
     ...(claim && { claim }),
     ...(trouble && { trouble }),
     ...(isUntouchable && { isUntouchable }),
-    isInUse: hasConsumer(host) || IN_USE.has(toState(host)),
+    isInUse: hasConsumer(host) || IN_USE.has(toState(host)) || hasImage(host),
   };
 }
 
@@ -118,6 +134,7 @@ const TROUBLES = {
   error: "in error",
   labels: "taken, but by no complete name of a cluster",
   consumer: "used by another consumer",
+  image: "provisioned",
   unknown: "in an unknown state",
 } as const;
 
@@ -138,6 +155,7 @@ function findTrouble(
   if (claim !== undefined) return undefined;
   if (hasConsumer(host)) return TROUBLES.consumer;
   const state = toState(host);
+  if (hasImage(host) && state !== EXTERNAL && USABLE.has(state)) return TROUBLES.image;
   return USABLE.has(state) ? undefined : (UNUSABLE.get(state) ?? TROUBLES.unknown);
 }
 

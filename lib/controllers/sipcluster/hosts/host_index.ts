@@ -7,7 +7,14 @@ import type { KeySource } from "../../../engine/key_sources.ts";
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
 import type { HostFacts } from "../schedule/types.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
-import { findOwner, hasConsumer, hasSameFacts, isTaken, toHostFacts } from "./facts.ts";
+import {
+  findOwner,
+  hasConsumer,
+  hasSameFacts,
+  holdsDeletion,
+  isTaken,
+  toHostFacts,
+} from "./facts.ts";
 import { OwnWrites } from "./own_writes.ts";
 
 /** What is kept of a host. */
@@ -16,8 +23,8 @@ interface Entry {
   readonly owner: Key | undefined;
   readonly isFree: boolean;
   /**
-   * What counts besides facts: its UID, the Secrets that its addresses come from, and whether it has a consumer, for
-   * which a cluster that is being deleted waits.
+   * What counts besides facts: its UID, the Secrets that its addresses come from, whether it has a consumer, and
+   * whether a cluster that is being deleted waits for it.
    */
   readonly rest: string;
 }
@@ -155,7 +162,7 @@ function toEntry(host: BareMetalHost, before: Entry | undefined): Entry {
   const { networkData, preprovisioningNetworkDataName } = host.spec ?? {};
   const { uid } = host.metadata;
   const secrets = [networkData?.namespace, networkData?.name, preprovisioningNetworkDataName];
-  const rest = [uid, hasConsumer(host), ...secrets].join(" ");
+  const rest = [uid, hasConsumer(host), holdsDeletion(host), ...secrets].join(" ");
   if (before !== undefined && before.rest === rest && hasSameFacts(before.facts, facts)) {
     return before;
   }

@@ -44,12 +44,14 @@ export function listFindings(cluster: ServedCluster): readonly Finding[] {
   return [findReady(scheduled, services), scheduled, services, blocked];
 }
 
-/** The conditions that change if the spec cannot be used; the others stay. */
+/** The conditions that change if the spec cannot be used: what is there stays, and is not looked after. */
 export function listInvalidFindings(problems: readonly SpecProblem[]): readonly Finding[] {
   const message = describeProblems(problems);
   return [
     toFinding("Ready", Ready.invalid, message),
     toFinding("Scheduled", Scheduled.invalid, message),
+    toFinding("ServicesReady", ServicesReady.invalid, `Services stay as they are. ${message}`),
+    toFinding("ContractionBlocked", ContractionBlocked.free, "Hosts stay as they are"),
   ];
 }
 
@@ -70,16 +72,28 @@ export function listRefusedFindings(step: RefusedStep, message: string): readonl
   ];
 }
 
-/**
- * The condition that changes while the cluster is being deleted; the others stay.
- *
- * @param obstacle Why it cannot go on by itself, in a sentence. @default {it goes on}
- */
-export function listDeletingFindings(obstacle?: string): readonly Finding[] {
+/** What is known of a cluster that is being deleted. */
+export interface DeletingCluster {
+  /** Why it cannot go on by itself, in a sentence without a full stop. Absent: it goes on. */
+  readonly obstacle?: string;
+  /** How many hosts still have the labels of the cluster, by role. */
+  readonly have: ReadonlyMap<Role, number>;
+  /** The services, which stay as long as hosts are in use. Absent: they are removed, or gone. */
+  readonly services?: readonly ServiceState[];
+}
+
+/** The conditions of a cluster that is being deleted. */
+export function listDeletingFindings(cluster: DeletingCluster): readonly Finding[] {
+  const { obstacle, have, services } = cluster;
+  const ends = "The cluster is being deleted";
+  const counts = [...have].map(([role, count]) => `${role}: have ${count}`).join(". ");
   return [
-    obstacle === undefined
-      ? toFinding("Ready", Ready.waiting, "The cluster is being deleted")
-      : toFinding("Ready", Ready.inUse, obstacle),
+    toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, obstacle ?? ends),
+    toFinding("Scheduled", Scheduled.waiting, `${ends}, and takes no hosts. ${counts}`),
+    services === undefined
+      ? toFinding("ServicesReady", ServicesReady.waiting, `${ends}: its services go`)
+      : findServicesReady(services),
+    toFinding("ContractionBlocked", ContractionBlocked.free, ends),
   ];
 }
 

@@ -3,6 +3,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { toConditions } from "../../kinds/conditions.ts";
 import type { Schedule } from "../schedule/types.ts";
 import type { Machine } from "../services/types.ts";
@@ -34,6 +35,10 @@ export type Outcome =
       readonly kind: "deleting";
       /** Why it cannot go on by itself, in a sentence without a full stop: hosts in use. */
       readonly obstacle?: string;
+      /** What the labels of hosts say. */
+      readonly hosts: readonly Member[];
+      /** The services, which stay as long as hosts are in use. Absent: they are removed, or gone. */
+      readonly served?: Pick<ServedOutcome, "machines" | "services" | "endpoints">;
     }
   | {
       readonly kind: "refused";
@@ -42,6 +47,14 @@ export type Outcome =
       readonly message: string;
     }
   | ServedOutcome;
+
+/** A host with the labels of the cluster. */
+export interface Member {
+  readonly key: Key;
+  /** Absent if the label names no role. */
+  readonly role?: Role;
+  readonly standby: boolean;
+}
 
 /** The outcome for a cluster with a right spec. */
 export interface ServedOutcome {
@@ -78,6 +91,7 @@ export function planStatus(
     ...(generation !== undefined && { observedGeneration: generation }),
     conditions,
     ...(outcome.kind === "served" && toFacts(outcome)),
+    ...(outcome.kind === "deleting" && toLastFacts(outcome, status)),
   };
   return isDeepStrictEqual(next, status) ? undefined : next;
 }
@@ -87,7 +101,11 @@ function toFindings(outcome: Outcome): ReturnType<typeof listFindings> {
     case "invalid":
       return listInvalidFindings(outcome.problems);
     case "deleting":
-      return listDeletingFindings(outcome.obstacle);
+      return listDeletingFindings({
+        have: countHosts(outcome.hosts),
+        ...(outcome.obstacle !== undefined && { obstacle: outcome.obstacle }),
+        ...(outcome.served && { services: outcome.served.services }),
+      });
     case "refused":
       return listRefusedFindings(outcome.step, outcome.message);
     case "served":
@@ -95,7 +113,7 @@ function toFindings(outcome: Outcome): ReturnType<typeof listFindings> {
   }
 }
 
-function countHosts(machines: readonly Machine[]): ReadonlyMap<Role, number> {
+function countHosts(machines: readonly Pick<Member, "role">[]): ReadonlyMap<Role, number> {
   return new Map(ROLES.map((role) => [role, machines.filter((one) => one.role === role).length]));
 }
 
@@ -108,6 +126,27 @@ function toFacts({ schedule, machines, endpoints }: ServedOutcome): Facts {
     },
     hosts: machines.slice(0, HOSTS_LISTED_MAX).map(toHost),
     endpoints: endpoints.filter(({ nodePort }) => nodePort !== 0),
+  };
+}
+
+/** What a cluster that is being deleted still has. It wants none. */
+function toLastFacts(
+  { hosts, served }: Extract<Outcome, { kind: "deleting" }>,
+  before: SipClusterStatus,
+): Facts {
+  const keys = new Set(hosts.map(({ key }) => key));
+  const toLastCounts = (role: Role): RoleCounts => {
+    const ours = hosts.filter((one) => one.role === role);
+    const standby = ours.filter((one) => one.standby).length;
+    const summary = `${ours.length}/0`;
+    return { wanted: 0, active: ours.length - standby, standby, summary };
+  };
+  return {
+    counts: { ControlPlane: toLastCounts("ControlPlane"), Worker: toLastCounts("Worker") },
+    hosts:
+      served?.machines.slice(0, HOSTS_LISTED_MAX).map(toHost) ??
+      (before.hosts ?? []).filter((host) => keys.has(toKey({ metadata: host }))),
+    endpoints: served?.endpoints.filter(({ nodePort }) => nodePort !== 0) ?? [],
   };
 }
 

@@ -34,6 +34,7 @@ export type ConditionWords = {
       | "done"
       | "lastKnownAddresses"
       | "waiting"
+      | "invalid"
       | "failed"
       | "unknownAddresses"
       | "nodePort"
@@ -86,7 +87,8 @@ export const CONDITION_WORDS: ConditionWords = {
     ),
     inUse: no(
       "UnableToDecommission",
-      "The SIPCluster is being deleted, and something stops that. The message names it: mostly hosts in use.",
+      "The SIPCluster is being deleted, and something stops that: mostly hosts in use, whose services stay as long. " +
+        "The message names it.",
     ),
   },
   Scheduled: {
@@ -106,7 +108,10 @@ export const CONDITION_WORDS: ConditionWords = {
       NETWORK_DATA,
       "The API server refuses to show the Secret with the network data of a host. Landfall changes nothing.",
     ),
-    waiting: no(PROGRESSING, "Hosts are chosen, and get their labels."),
+    waiting: no(
+      PROGRESSING,
+      "Hosts are chosen, and get their labels. Or the cluster is being deleted, and takes none.",
+    ),
   },
   ServicesReady: {
     done: yes(
@@ -117,7 +122,11 @@ export const CONDITION_WORDS: ConditionWords = {
       "LastKnownAddresses",
       "The same, but network data of a host cannot be read now. Its last known addresses count. The message names it.",
     ),
-    waiting: no(PROGRESSING, "Pods of a service start."),
+    waiting: no(
+      PROGRESSING,
+      "Pods of a service start. Or the cluster is being deleted, and its services go.",
+    ),
+    invalid: no(INVALID, "Landfall cannot use the spec. Services stay as they are."),
     unknownAddresses: no(
       "AddressesUnknown",
       "Network data of a host cannot be read, and its addresses were not known before. Landfall changes no service " +

@@ -199,8 +199,20 @@ describe("giveBack()", () => {
     [
       "in use, even if it is consumed only",
       { ...OURS, ...CONSUMER },
-      "consumed",
+      "occupied",
       "used by a consumer",
+    ],
+    [
+      "that metal3 installed, of a cluster that is being deleted",
+      { ...OURS, status: { provisioning: { state: "provisioned" } } },
+      "occupied",
+      "provisioned",
+    ],
+    [
+      "that is to get an image",
+      { ...OURS, spec: { image: { url: "https://x.example/i" } } },
+      "occupied",
+      "provisioned",
     ],
     [
       "with an image",
@@ -208,7 +220,7 @@ describe("giveBack()", () => {
       "inUse",
       "provisioned",
     ],
-    ["that is paused", { ...OURS, ...PAUSE.metadata }, "consumed", "paused"],
+    ["that is paused", { ...OURS, ...PAUSE.metadata }, "occupied", "paused"],
     ["that is paused, if all others go", { ...OURS, ...PAUSE.metadata }, "paused", "paused"],
   ])("keeps a host %s", async (_what, input, spares, why) => {
     await using stage = await start();
@@ -221,7 +233,11 @@ describe("giveBack()", () => {
     ["consumed", { ...OURS, ...CONSUMER }, "none"],
     ["consumed", { ...OURS, ...CONSUMER }, "paused"],
     ["paused", { ...OURS, ...PAUSE.metadata }, "none"],
-    ["provisioned", { ...OURS, status: { provisioning: { state: "provisioned" } } }, "consumed"],
+    [
+      "provisioned by another program",
+      { ...OURS, status: { provisioning: { state: "externally provisioned" } } },
+      "occupied",
+    ],
   ])("gives back a host that is %s if asked to", async (_what, input, spares) => {
     await using stage = await start();
     const host = stage.server.create("h", input);

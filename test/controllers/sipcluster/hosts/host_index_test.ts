@@ -113,6 +113,12 @@ describe("a change of a host wakes", () => {
       ["tenant/a"],
     ],
     ["its cluster if its consumer goes and its image stays", CONSUMED, IMAGED, ["tenant/a"]],
+    [
+      "its cluster if a deletion need not wait for it any more",
+      { ...A, status: { provisioning: { state: "provisioned" } } },
+      IMAGED,
+      ["tenant/a"],
+    ],
     ["those that wait if it is new", undefined, {}, ["tenant/w"]],
     ["those that wait if its labels change", {}, { labels: { rack: "r1" } }, ["tenant/w"]],
     ["those that wait if its trouble ends", { status: { errorMessage: "x" } }, {}, ["tenant/w"]],

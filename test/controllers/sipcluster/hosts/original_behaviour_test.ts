@@ -183,14 +183,14 @@ describe("what the original operator got wrong", () => {
 
   test("a deletion does not stop at a host that is gone", async () => {
     const host = toHost("h", OURS);
-    expect((await toClaims().giveBack(host, "consumed", signal)).kind).toBe("gone");
+    expect((await toClaims().giveBack(host, "occupied", signal)).kind).toBe("gone");
   });
 
   test("a paused host is neither taken, nor changed, nor given back", async () => {
     const annotations = { "baremetalhost.metal3.io/paused": "" };
     const version = server.create("h", { ...OURS, annotations }).metadata.resourceVersion;
     const read = (): BareMetalHost => server.find("h") ?? toHost("h");
-    expect((await toClaims().giveBack(read(), "consumed", signal)).kind).toBe("kept");
+    expect((await toClaims().giveBack(read(), "occupied", signal)).kind).toBe("kept");
     expect((await toClaims().assign(read(), { role: "Worker", standby: true }, signal)).kind).toBe(
       "kept",
     );

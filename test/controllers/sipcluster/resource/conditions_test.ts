@@ -253,7 +253,7 @@ describe("listFindings() with", () => {
   }
 });
 
-test("listInvalidFindings() names the problems, and leaves other conditions alone", () => {
+test("listInvalidFindings() names the problems, and says that nothing is looked after", () => {
   const problems = [
     { path: "spec.a", message: "must be set" },
     { path: "spec.b", message: "must be text" },
@@ -261,16 +261,29 @@ test("listInvalidFindings() names the problems, and leaves other conditions alon
   expect(listInvalidFindings(problems).map(toLine)).toEqual([
     "Ready=False InvalidSpec: spec.a: must be set; spec.b: must be text",
     "Scheduled=False InvalidSpec: spec.a: must be set; spec.b: must be text",
+    "ServicesReady=False InvalidSpec: Services stay as they are. spec.a: must be set; spec.b: must be text",
+    "ContractionBlocked=False NothingBlocked: Hosts stay as they are",
   ]);
 });
 
-test("listDeletingFindings() tells what goes on from what waits for people", () => {
-  expect(listDeletingFindings().map(toLine)).toEqual([
-    "Ready=False Progressing: The cluster is being deleted",
-  ]);
-  expect(listDeletingFindings("m/a is in use").map(toLine)).toEqual([
-    "Ready=False UnableToDecommission: m/a is in use",
-  ]);
+describe("listDeletingFindings()", () => {
+  const have = new Map<Role, number>([["Worker", 2]]);
+
+  test("says that services go", () => {
+    expect(listDeletingFindings({ have }).map(toLine)).toEqual([
+      "Ready=False Progressing: The cluster is being deleted",
+      "Scheduled=False Progressing: The cluster is being deleted, and takes no hosts. Worker: have 2",
+      "ServicesReady=False Progressing: The cluster is being deleted: its services go",
+      "ContractionBlocked=False NothingBlocked: The cluster is being deleted",
+    ]);
+  });
+
+  test("says what it waits for, and how the services are meanwhile", () => {
+    const services = [{ service: "jumpHost", isReady: true }];
+    const found = listDeletingFindings({ obstacle: "m/a is in use", have, services }).map(toLine);
+    expect(found[0]).toBe("Ready=False UnableToDecommission: m/a is in use");
+    expect(found[2]).toBe("ServicesReady=True ServicesAvailable: All are available");
+  });
 });
 
 test("describeShortfall() is one line with every number", () => {

@@ -132,8 +132,8 @@ describe("planStatus()", () => {
   for (const outcome of [
     SERVED,
     { kind: "invalid", problems: [{ path: "spec", message: "must be set" }] },
-    { kind: "deleting" },
-    { kind: "deleting", obstacle: "metal/a is in use" },
+    { kind: "deleting", hosts: [] },
+    { kind: "deleting", hosts: [], obstacle: "metal/a is in use" },
   ] satisfies Outcome[]) {
     test(`writes nothing a second time: ${JSON.stringify(outcome).slice(0, 60)}`, () => {
       const stored: SipClusterStatus = JSON.parse(JSON.stringify(settle(outcome)));
@@ -150,14 +150,33 @@ describe("planStatus()", () => {
     });
   });
 
-  test("keeps hosts, counts and endpoints while the spec is wrong or the cluster is deleted", () => {
+  test("keeps hosts, counts and endpoints while the spec is wrong", () => {
     const served = settle(SERVED);
     const invalid = settle({ kind: "invalid", problems: [] }, served, LATER);
     const { hosts, counts, endpoints } = served;
     expect(invalid).toMatchObject({ hosts, counts, endpoints });
-    expect(settle({ kind: "deleting" }, served)).toMatchObject({ hosts, counts, endpoints });
-    expect(findCondition(invalid, "ServicesReady")).toEqual(findCondition(served, "ServicesReady"));
+    expect(findCondition(invalid, "ServicesReady")?.reason).toBe("InvalidSpec");
     expect(findCondition(invalid, "Ready")?.lastTransitionTime).toBe("2026-01-01T13:00:00Z");
+  });
+
+  test("has only the hosts that are still labelled while the cluster is deleted, and no endpoints", () => {
+    const before = settle(SERVED);
+    const hosts = [{ key: "metal/a", role: "Worker", standby: false }] as const;
+    const [first] = before.hosts ?? [];
+    const next = settle({ kind: "deleting", hosts }, before);
+    expect(next.hosts).toEqual(first ? [first] : []);
+    expect(next.endpoints).toEqual([]);
+    expect(next.counts?.Worker).toEqual({ wanted: 0, active: 1, standby: 0, summary: "1/0" });
+    expect(findCondition(next, "ServicesReady")?.status).toBe("False");
+  });
+
+  test("has the services and endpoints that stay while hosts in use stop the deletion", () => {
+    const before = settle(SERVED);
+    const outcome: Outcome = { kind: "deleting", obstacle: "in use", hosts: [], served: SERVED };
+    const { hosts, endpoints } = before;
+    const next = settle(outcome, before);
+    expect(next).toMatchObject({ hosts, endpoints });
+    expect(findCondition(next, "ServicesReady")?.status).toBe("True");
   });
 
   test("empties what is gone, because it is written as a merge patch", () => {
