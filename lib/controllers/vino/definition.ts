@@ -5,7 +5,10 @@
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
+import { HOST_WORDS } from "./hosts/word_table.ts";
 import { createVinoMetrics } from "./metrics.ts";
+import { REDFISH_FLAGS } from "./redfish/flags.ts";
+import { BOOT_OVERRIDE } from "./redfish/words.ts";
 import { IP_POOLS } from "./resource/ip_pool.ts";
 import { VINOES } from "./resource/vino.ts";
 import { RIGHTS } from "./rights.ts";
@@ -37,8 +40,16 @@ export const vinoController: ControllerDefinition = {
         "You set it on a Vino to its `metadata.generation`: this spec may remove more machines at once than " +
         "`deletion.fleetShare` allows.",
     },
+    ...HOST_WORDS,
+    {
+      word: BOOT_OVERRIDE,
+      where: "annotation",
+      meaning:
+        "Landfall sets it on the Secret with the credentials of a management controller: what the VM starts from " +
+        "once, and the order to restore.",
+    },
   ],
-  flags: [MACHINES_FLAG, POOLS_NAMESPACE_FLAG],
+  flags: [MACHINES_FLAG, POOLS_NAMESPACE_FLAG, ...REDFISH_FLAGS],
   watches: [VINOES, IP_POOLS, BARE_METAL_HOSTS],
   loadKinds: async () => {
     const { VINO_KIND, IP_POOL_KIND } = await import("./resource/crd.ts");

@@ -9,20 +9,24 @@ import type { Vino } from "./resource/vino.ts";
 
 /**
  * Each inventory that differs is a reason to reconcile all Vinos: which machine is whose stands in its name, and a
- * reconcile that finds nothing to do reads only memory. No Vino is reconciled before the first inventory, or its
- * failure.
+ * reconcile that finds nothing to do reads only memory. A Vino of which more is known than the last inventory showed is
+ * reconciled after the next one in any case. No Vino is reconciled before the first inventory, or its failure.
  */
 export class InventoryVinos implements KeySource {
   readonly reader: NonNullable<KeySource["reader"]>;
   readonly #source: Pick<InventorySource, "current" | "lastError" | "subscribe">;
   readonly #vinoes: Pick<StoreReader<Vino>, "keys">;
+  readonly #isAhead: (key: Key) => boolean;
 
+  /** @param isAhead Whether more is known of a Vino than the last inventory showed */
   constructor(
     source: Pick<InventorySource, "current" | "lastError" | "subscribe">,
     vinoes: Pick<StoreReader<Vino>, "keys">,
+    isAhead: (key: Key) => boolean,
   ) {
     this.#source = source;
     this.#vinoes = vinoes;
+    this.#isAhead = isAhead;
     const hasAnswer = (): boolean => source.current !== undefined || source.lastError !== undefined;
     this.reader = {
       get synced() {
@@ -35,7 +39,8 @@ export class InventoryVinos implements KeySource {
   subscribe(listener: (keys: Iterable<Key>) => void): () => void {
     return this.#source.subscribe((changed, hasRecovered) => {
       const isNews = hasRecovered || changed === "everything" || changed.size > 0;
-      if (isNews) listener([...this.#vinoes.keys()]);
+      const keys = [...this.#vinoes.keys()];
+      listener(isNews ? keys : keys.filter((key) => this.#isAhead(key)));
     });
   }
 }

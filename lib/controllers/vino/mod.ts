@@ -12,7 +12,7 @@ import { WrittenVersions } from "../../engine/written_versions.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";
-import type { RunningController } from "../definition.ts";
+import type { ManagementListener, RunningController } from "../definition.ts";
 import { readFlag, readTextFlag } from "../flags.ts";
 import { findCondition } from "../kinds/conditions.ts";
 import { NewestObjects } from "../kinds/newest_objects.ts";
@@ -30,6 +30,8 @@ import { MachineNarrator } from "./machines/narrator.ts";
 import { readSeed } from "./machines/seed.ts";
 import { createVinoMetrics } from "./metrics.ts";
 import { VinoReconciler } from "./reconcile.ts";
+import { readRedfishSettings } from "./redfish/flags.ts";
+import { createRedfish, type Redfish } from "./redfish/redfish.ts";
 import { IP_POOLS } from "./resource/ip_pool.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
@@ -52,10 +54,19 @@ export function create(context: ControllerContext): VinoController {
     vinoes,
     formatNetworkData,
   });
+  const publish: HostPublisher["publish"] = (...request) => hosts.publish(...request);
+  const settings = readRedfishSettings(flags);
+  const { power } = machines;
+  const redfish = settings && createRedfish({ ...context, settings, vinoes, power }, publish);
   return new VinoController(context, machines, {
     addresses: new VinoAddresses(pools, vinoes),
-    hosts,
+    hosts: {
+      publish: redfish?.publish ?? publish,
+      list: (vinoUid) => hosts.list(vinoUid),
+      forget: (vinoUid) => hosts.forget(vinoUid),
+    },
     sources: [hosts.source, fromSecondary(store, () => listShort(vinoes.values()))],
+    redfish,
   });
 }
 
@@ -65,6 +76,8 @@ export interface Desks {
   readonly hosts: HostDesk;
   /** Changes of what they know, by Vinos. */
   readonly sources: readonly KeySource[];
+  /** Absent: machines have no management controllers. */
+  readonly redfish: Redfish | undefined;
 }
 
 /** How many Vinos are worked on at once; long work needs no worker. */
@@ -81,6 +94,8 @@ const TICK_MS = 60_000;
 /** The controller of Vinos. */
 export class VinoController implements RunningController {
   readonly objects: StoreReader<Vino>;
+  readonly managementListener?: ManagementListener;
+  readonly #redfish: Redfish | undefined;
   readonly #work: DetachedWork;
   readonly #reconciler: VinoReconciler;
   readonly #loop: ObjectLoop<Vino>;
@@ -99,7 +114,9 @@ export class VinoController implements RunningController {
       metrics,
       warn: (vino, word, message) => writer.warn(vino, word, message),
     });
-    const { addresses, hosts } = desks;
+    const { addresses, hosts, redfish } = desks;
+    this.#redfish = redfish;
+    if (redfish) this.managementListener = redfish.listener;
     const reconciler = new VinoReconciler({
       client,
       clock,
@@ -112,7 +129,7 @@ export class VinoController implements RunningController {
       writer,
       machinesMax: readFlag(context.flags, MACHINES_FLAG),
       findLimit: () => context.findSettings(DELETION),
-      hasBmc: false,
+      hasBmc: redfish !== undefined,
       readSeed: ({ metadata }, task, signal) => {
         const host = toHostName({ vino: metadata.name, ...task.identity });
         const { namespace = "" } = metadata;
@@ -147,7 +164,10 @@ export class VinoController implements RunningController {
         return this.#work.run(key, (run) => reconciler.reconcile(key, run), signal);
       },
       forget: (key) => reconciler.forget(key),
-      sources: [new InventoryVinos(source, this.objects), ...desks.sources],
+      sources: [
+        new InventoryVinos(source, this.objects, (key) => reconciler.isAhead(key)),
+        ...desks.sources,
+      ],
       tickIntervalMs: TICK_MS,
       onTick: () => this.#tick(),
       isAtRest: () => this.objects.size === 0,
@@ -169,7 +189,11 @@ export class VinoController implements RunningController {
 
   /** Runs until the signal aborts and all work has ended. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#work.follow(signal), this.#loop.run(signal)]);
+    await Promise.all([
+      this.#work.follow(signal),
+      this.#redfish?.run(signal),
+      this.#loop.run(signal),
+    ]);
   }
 
   /** Describes a Vino for the debug pages. */

@@ -62,6 +62,11 @@ export class VinoReconciler {
     return this.#last;
   }
 
+  /** Whether more is known of a Vino than the last inventory showed. */
+  isAhead(key: Key): boolean {
+    return this.#keepers.get(key)?.keeper.isAhead ?? false;
+  }
+
   /** Forgets a Vino that is gone. */
   forget(key: Key): void {
     this.#options.newest.forget(key);

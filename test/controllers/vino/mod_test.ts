@@ -36,11 +36,11 @@ function toSpec(
 }
 
 function startStage(): Promise<VinoStage<MachinesDouble>> {
-  const cloud = new MachinesDouble();
-  cloud.refreshIntervalMs = 2_000;
-  return VinoStage.start(cloud).then((stage) => {
-    cloud.clock = () => stage.clock.monotonic();
-    return stage;
+  return VinoStage.start((clock) => {
+    const cloud = new MachinesDouble();
+    cloud.refreshIntervalMs = 2_000;
+    cloud.clock = () => clock.monotonic();
+    return cloud;
   });
 }
 

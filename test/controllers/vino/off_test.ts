@@ -21,7 +21,11 @@ import { ROOT } from "../../support/sources.ts";
 const OF_THE_REGISTRY = [
   "lib/controllers/vino/definition.ts",
   "lib/controllers/vino/flags.ts",
+  "lib/controllers/vino/hosts/word_table.ts",
+  "lib/controllers/vino/hosts/words.ts",
   "lib/controllers/vino/metrics.ts",
+  "lib/controllers/vino/redfish/flags.ts",
+  "lib/controllers/vino/redfish/words.ts",
   "lib/controllers/vino/resource/ip_pool.ts",
   "lib/controllers/vino/resource/vino.ts",
   "lib/controllers/vino/rights.ts",

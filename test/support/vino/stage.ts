@@ -5,7 +5,7 @@
 import { runApp } from "../../../lib/app/app.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import { vinoController } from "../../../lib/controllers/vino/definition.ts";
-import { IP_POOLS } from "../../../lib/controllers/vino/resource/ip_pool.ts";
+import { type IpPool, IP_POOLS } from "../../../lib/controllers/vino/resource/ip_pool.ts";
 import { type Vino, VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
@@ -33,7 +33,7 @@ const QUIET_MS = 150;
 /** A running controller and its world. */
 export class VinoStage<P extends Provider> implements AsyncDisposable {
   readonly kubernetes: KubernetesSimulator;
-  readonly clock: PacedClock = new PacedClock(PACE);
+  readonly clock: PacedClock;
   readonly provider: P;
   /** Of the process that runs now. */
   metrics: MetricsRegistry = new MetricsRegistry();
@@ -41,14 +41,18 @@ export class VinoStage<P extends Provider> implements AsyncDisposable {
   #running: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  private constructor(provider: P) {
-    this.kubernetes = startKubernetesSimulator({ clock: this.clock });
+  private constructor(clock: PacedClock, provider: P) {
+    this.kubernetes = startKubernetesSimulator({ clock });
+    this.clock = clock;
     this.provider = provider;
   }
 
-  /** Starts it with a cloud. */
-  static async start<P extends Provider>(provider: P): Promise<VinoStage<P>> {
-    const stage = new VinoStage(provider);
+  /** Starts it with a cloud that has its clock. */
+  static async start<P extends Provider>(
+    create: (clock: PacedClock) => P | Promise<P>,
+  ): Promise<VinoStage<P>> {
+    const clock = new PacedClock(PACE);
+    const stage = new VinoStage(clock, await create(clock));
     const { kubernetes } = stage;
     for (const kind of [BARE_METAL_HOSTS, VINOES, IP_POOLS]) kubernetes.installKind(kind);
     for (const name of [METAL, "kube-system"]) {
@@ -121,19 +125,32 @@ export class VinoStage<P extends Provider> implements AsyncDisposable {
   }
 
   /** Waits until the condition of a Vino has a status and a reason, and returns its message. */
-  async untilCondition(name: string, type: string, wanted: string): Promise<string> {
+  async untilCondition(
+    name: string,
+    type: string,
+    wanted: string,
+    ms: number = 15_000,
+  ): Promise<string> {
     const find = (): { text: string; message: string } => {
       const { metadata, status } = this.read(name) ?? {};
       const one = status?.conditions?.find((condition) => condition.type === type);
       const isNew = one?.observedGeneration === metadata?.generation;
       return { text: isNew ? `${one?.status} ${one?.reason}` : "", message: one?.message ?? "" };
     };
-    await until(`${type} of ${name} is ${wanted}`, () => find().text === wanted).catch(
+    await until(`${type} of ${name} is ${wanted}`, () => find().text === wanted, ms).catch(
       (error: unknown) => {
         throw new Error(`${String(error)}; it is ${JSON.stringify(this.read(name), null, 1)}`);
       },
     );
     return find().message;
+  }
+
+  /** Owners of addresses in all pools. */
+  listPoolOwners(): string[] {
+    const pools: readonly IpPool[] = JSON.parse(
+      JSON.stringify(this.kubernetes.objects.list(IP_POOLS.plural)),
+    );
+    return pools.flatMap(({ spec }) => spec?.allocatedIPs ?? []).map((one) => one.allocatedTo);
   }
 
   /** Events about a Vino: `Reason message`. */

@@ -55,6 +55,11 @@ export class MachineKeeper {
     return this.#last;
   }
 
+  /** Whether looks for a change are newer than the last inventory. */
+  get isAhead(): boolean {
+    return this.#book.isNewerThan(this.#last?.view.observedAtMs ?? -Infinity);
+  }
+
   /**
    * Does what can be done at once, and at most one step for each machine.
    *

@@ -84,12 +84,16 @@ export interface HostsPass {
 /** Brings hosts to what is wanted. @throws {KubeError} if another try may help */
 export async function publishMachines(
   { vino, survey, wish, addresses, tasks, leaving, book }: Publication,
-  desk: Pick<HostDesk, "publish">,
+  desk: Pick<HostDesk, "list" | "publish">,
   signal: AbortSignal,
 ): Promise<HostsPass> {
   const { owner } = survey;
+  const known = new Set(desk.list(owner.uid).map(({ name }) => name));
   const complete = tasks.flatMap((task): CompleteMachine[] => {
-    const { state, machine } = book.find(task.name)?.plan ?? {};
+    const { state, machine, steps = [] } = book.find(task.name)?.plan ?? {};
+    // metal3 would keep a machine off that is published before it is started.
+    const isNew = !known.has(toHostName({ vino: owner.name, ...task.identity }));
+    if (isNew && steps.length > 0) return [];
     const role = wish?.roles.get(task.identity.role);
     const interfaces = addresses.machines.get(task.name);
     if (state !== "Ready" || !machine || !role || !interfaces) return [];

@@ -69,6 +69,7 @@ export function judgeSurplus(input: SurplusInput): SurplusVerdict {
 const HELD: ReadonlySet<HostOutcome["state"]> = new Set([
   "InUse",
   "Paused",
+  "Moved",
   "Refused",
   "NameTaken",
 ]);

@@ -4,10 +4,6 @@
  * @module
  */
 import type { BootDevice } from "../../../cloud/capabilities/machine_power.ts";
-import { OWN_PREFIX } from "../../../core/text/label_namespace.ts";
-
-/** Annotation of the Secret. Frozen: it must not change. */
-export const BOOT_OVERRIDE: string = `${OWN_PREFIX}boot-override`;
 
 /** An override that was asked for. */
 export interface OverrideRecord {

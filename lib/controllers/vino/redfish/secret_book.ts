@@ -11,12 +11,8 @@ import { isKubeError } from "../../../kube/api/errors.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { type Secret, SECRETS } from "../../../kube/kinds/secret.ts";
 import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
-import {
-  BOOT_OVERRIDE,
-  formatOverride,
-  type OverrideRecord,
-  parseOverride,
-} from "./override_record.ts";
+import { formatOverride, type OverrideRecord, parseOverride } from "./override_record.ts";
+import { BOOT_OVERRIDE } from "./words.ts";
 
 /** A machine that has a management controller. */
 export interface ManagedMachine {

@@ -91,9 +91,10 @@ function describeState({ entry: { name, state, message } }: MachineReport): stri
   return message === undefined ? `${name}: ${state}` : `${name}: ${state}, ${message}`;
 }
 
+/** A machine may be complete since the hosts were looked at. */
 function findHosts({ hosts, machines }: MachinesReport): Finding {
-  const waiting = machines.filter(({ isWanted, entry }) => isWanted && entry.state !== "Ready");
-  return findHostsPublished(hosts, waiting.length);
+  const wanted = machines.filter(({ isWanted }) => isWanted).length;
+  return findHostsPublished(hosts, wanted - hosts.length);
 }
 
 function findContraction(contraction: ContractionReport | undefined): Finding {

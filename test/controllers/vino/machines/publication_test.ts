@@ -79,6 +79,7 @@ test("publishMachines() publishes complete machines, takes back those that leave
   for (const task of tasks) book.review(task, survey.survey.view, undefined);
   const requests: PublishRequest[] = [];
   const desk = {
+    list: () => [],
     publish: async (request: PublishRequest) => {
       requests.push(request);
       const outcome = { state: "Published", notices: [] } as const;

@@ -49,7 +49,7 @@ describe("judgeSurplus()", () => {
     });
   });
 
-  test.each(["InUse", "Paused", "Refused", "NameTaken"] as const)(
+  test.each(["InUse", "Paused", "Moved", "Refused", "NameTaken"] as const)(
     "keeps a machine whose host is %s, and names it",
     (state) => {
       expect(judge(worker(), state)).toMatchObject({

@@ -1,0 +1,147 @@
+/**
+ * The life of Vinos with the provider of Xen Orchestra and a simulated Xen Orchestra behind it.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { until } from "../../support/nodes/rig.ts";
+import {
+  startXenOrchestraStage,
+  toXenOrchestraSpec,
+  type XenOrchestraStage,
+} from "../../support/vino/xen_orchestra_stage.ts";
+
+const READY = "True ReconciliationSucceeded";
+const TIMEOUT_MS = 20_000;
+
+/** Requests that change something. */
+function countChanges({ simulator }: XenOrchestraStage): number {
+  const changes = [...simulator.requests.byRoute].filter(([route]) => !route.startsWith("GET "));
+  return changes.reduce((sum, [, count]) => sum + count, 0);
+}
+
+function listAddresses({ stage }: XenOrchestraStage): (string | undefined)[] {
+  return (stage.read("edge")?.status?.machines ?? []).map(({ address }) => address);
+}
+
+test(
+  "three VMs are made once, published with their addresses, and then left alone",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    stage.create("edge", toXenOrchestraSpec(3));
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running", "worker-2 Running"]);
+    expect(listAddresses(rig)).toEqual(["192.0.2.10", "192.0.2.11", "192.0.2.12"]);
+    expect(stage.listHosts()).toEqual(["edge-worker-0", "edge-worker-1", "edge-worker-2"]);
+    expect(stage.host("edge-worker-0")).toMatchObject({
+      metadata: {
+        labels: {
+          "vino.airshipit.org/role": "worker",
+          "vino.airshipit.org/network.oam": "",
+        },
+      },
+      spec: {
+        online: false,
+        externallyProvisioned: true,
+        networkData: { name: "edge-worker-0-network-data" },
+      },
+    });
+    await until("labels show where it is", () =>
+      JSON.stringify(stage.host("edge-worker-0")).includes(rig.site.poolIds.paris),
+    );
+    await stage.untilQuiet();
+    const [changes, writes] = [countChanges(rig), stage.countWrites()];
+    const lists = rig.simulator.requests.count("GET /hosts");
+    await until(
+      "some inventories came",
+      () => rig.simulator.requests.count("GET /hosts") > lists + 3,
+      15_000,
+    );
+    expect(countChanges(rig)).toBe(changes);
+    expect(stage.countWrites()).toBe(writes);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a Vino shrinks, grows and goes, and leaves nothing but what was there before",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    const before = rig.count();
+    stage.create("edge", toXenOrchestraSpec(3, { deletionPolicy: "Delete" }));
+    await stage.untilCondition("edge", "Ready", READY);
+    stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(2).nodes?.[0] }] });
+    await until("one VM is gone", () => rig.listVms().length === 2, 15_000);
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(listAddresses(rig)).toEqual(["192.0.2.10", "192.0.2.11"]);
+    stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(3).nodes?.[0] }] });
+    await until("there are three again", () => stage.listHosts().length === 3, 15_000);
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(listAddresses(rig)).toEqual(["192.0.2.10", "192.0.2.11", "192.0.2.12"]);
+    stage.delete("edge");
+    await until("the Vino is gone", () => stage.read("edge") === undefined, 15_000);
+    expect(rig.count()).toEqual(before);
+    expect(stage.listHosts()).toEqual([]);
+    expect(stage.listPoolOwners()).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a deleted Vino that retains leaves its VMs, and their addresses stay taken",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    stage.create("edge", toXenOrchestraSpec(2));
+    await stage.untilCondition("edge", "Ready", READY);
+    const vms = rig.count();
+    stage.delete("edge");
+    await until("the Vino is gone", () => stage.read("edge") === undefined, 15_000);
+    expect(rig.count()).toEqual(vms);
+    expect(stage.listHosts()).toEqual([]);
+    stage.create("edge", toXenOrchestraSpec(1));
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(listAddresses(rig)).toEqual(["192.0.2.12"]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "CPUs change, a disk grows, and a template that does not exist is said",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    stage.create("edge", toXenOrchestraSpec(1));
+    await stage.untilCondition("edge", "Ready", READY);
+    stage.change("edge", {
+      xenOrchestra: {
+        disks: [
+          { name: "root", size: "20Gi" },
+          { name: "data", size: "8Gi", sr: "fast" },
+        ],
+      },
+    });
+    await stage.untilQuiet();
+    const sizes = rig.simulator.state.list("vdis").map(({ size }) => size);
+    expect(sizes).toContain(8 * 1024 ** 3);
+    stage.create("other", toXenOrchestraSpec(1, { template: "nothing" }));
+    const message = await stage.untilCondition("other", "MachinesReady", "False DecisionNeeded");
+    expect(message).toContain("nothing");
+  },
+  TIMEOUT_MS,
+);
+
+test("a pool that is lost while VMs are made loses none of them and makes none twice", async () => {
+  await using rig = await startXenOrchestraStage();
+  const { stage, simulator, site } = rig;
+  const before = rig.count();
+  stage.create("edge", toXenOrchestraSpec(3, { deletionPolicy: "Delete" }));
+  await until("a VM is there", () => rig.listVms().length > 0, 15_000);
+  simulator.state.losePool(site.poolIds.paris, {});
+  await Bun.sleep(1_000);
+  simulator.state.restorePool(site.poolIds.paris);
+  await stage.untilCondition("edge", "Ready", READY, 25_000);
+  expect(rig.listVms()).toHaveLength(3);
+  expect(rig.count()["vm-templates"]).toBe(before["vm-templates"]);
+}, 40_000);
