@@ -6,7 +6,7 @@ import { listSources, readSource, ROOT } from "./support/sources.ts";
 
 const LINE_LENGTH_MAX = 120;
 const FILE_LINES_MAX = 300;
-const ARCHITECTURE_LINES_MAX = 199;
+const ARCHITECTURE_LINES_MAX = 211;
 const FOLDER_FILES_MAX = 15;
 
 /** A call that only some files may make, and why not elsewhere. */
