@@ -3,8 +3,10 @@
  * @module
  */
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
+import { parseIp } from "../../../core/net/ip.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
 import { type FlagValues, readTextFlag, type TextFlag } from "../../flags.ts";
+import type { ServiceEndpoint } from "./leader_endpoint.ts";
 
 const anyText = (): undefined => undefined;
 
@@ -49,12 +51,35 @@ export const REDFISH_KEY_FLAG: TextFlag = {
   findProblem: anyText,
 };
 
+/** The Service that leads to it. */
+export const REDFISH_SERVICE_FLAG: TextFlag = {
+  name: "vino-redfish-service",
+  type: "string",
+  default: "",
+  help:
+    "Namespace and name of a Service without selector, such as kube-system/landfall-redfish: the process that leads " +
+    "makes itself its only endpoint; empty: it does not",
+  findProblem: (text) =>
+    text === "" || parseService(text) ? undefined : "the namespace and the name of a Service: a/b",
+};
+
+/** Where that Service leads. */
+export const REDFISH_POD_IP_FLAG: TextFlag = {
+  name: "vino-redfish-pod-ip",
+  type: "string",
+  default: "",
+  help: "IP address of this Pod, for --vino-redfish-service: $(POD_IP) in a manifest",
+  findProblem: (text) => (text === "" || parseIp(text) ? undefined : "an IP address"),
+};
+
 /** All of them. */
 export const REDFISH_FLAGS: readonly TextFlag[] = [
   REDFISH_ADDRESS_FLAG,
   REDFISH_URL_FLAG,
   REDFISH_CERT_FLAG,
   REDFISH_KEY_FLAG,
+  REDFISH_SERVICE_FLAG,
+  REDFISH_POD_IP_FLAG,
 ];
 
 /** The service, and how hosts name it. */
@@ -64,6 +89,8 @@ export interface RedfishSettings {
   /** Both or none. */
   readonly certFile?: string;
   readonly keyFile?: string;
+  /** Of the Service that leads to this process while it leads. Absent: there is none. */
+  readonly endpoint?: ServiceEndpoint;
 }
 
 /**
@@ -83,13 +110,34 @@ export function readRedfishSettings(values: FlagValues): RedfishSettings | undef
     const message = mustBe("an https URL, because hosts have it as their address");
     issues.push({ source: `--${REDFISH_URL_FLAG.name}`, message });
   }
-  if ((certFile === "") !== (keyFile === "")) {
-    const files = [REDFISH_CERT_FLAG.name, REDFISH_KEY_FLAG.name];
-    const [missing, there] = certFile === "" ? files : files.toReversed();
-    issues.push({ source: `--${missing}`, message: `required together with --${there}` });
+  for (const [one, other] of [
+    [REDFISH_CERT_FLAG, REDFISH_KEY_FLAG],
+    [REDFISH_KEY_FLAG, REDFISH_CERT_FLAG],
+    [REDFISH_SERVICE_FLAG, REDFISH_POD_IP_FLAG],
+    [REDFISH_POD_IP_FLAG, REDFISH_SERVICE_FLAG],
+  ] as const) {
+    if (readTextFlag(values, one) !== "" || readTextFlag(values, other) === "") continue;
+    const message = `required together with --${other.name}`;
+    issues.push({ source: `--${one.name}`, message });
   }
   if (url === undefined || issues.length > 0) throw new ConfigError(issues);
-  return { address, url, ...(certFile && keyFile ? { certFile, keyFile } : {}) };
+  const endpoint = readEndpoint(values, address);
+  const files = certFile && keyFile ? { certFile, keyFile } : {};
+  return { address, url, ...files, ...(endpoint && { endpoint }) };
+}
+
+function readEndpoint(values: FlagValues, address: string): ServiceEndpoint | undefined {
+  const service = parseService(readTextFlag(values, REDFISH_SERVICE_FLAG));
+  const ip = parseIp(readTextFlag(values, REDFISH_POD_IP_FLAG))?.text;
+  // An address without a port is refused when the listener starts.
+  const port = Number(/:(\d+)$/.exec(address)?.[1]);
+  return service && ip !== undefined && port > 0 ? { ...service, ip, port } : undefined;
+}
+
+function parseService(text: string): Pick<ServiceEndpoint, "namespace" | "service"> | undefined {
+  const [, namespace, service] =
+    /^([a-z0-9][-a-z0-9]{0,62})\/([a-z](?:[-a-z0-9]{0,56}[a-z0-9])?)$/.exec(text) ?? [];
+  return namespace && service ? { namespace, service } : undefined;
 }
 
 /** The address of the management controller of a machine, as a BareMetalHost has it. */

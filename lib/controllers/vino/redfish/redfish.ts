@@ -21,6 +21,7 @@ import {
   type RedfishSettings,
   toBmcAddress,
 } from "./flags.ts";
+import { runLeaderEndpoint } from "./leader_endpoint.ts";
 import { listManagedMachines } from "./managed_machines.ts";
 import { VinoManagement } from "./management.ts";
 
@@ -40,7 +41,7 @@ export interface Redfish {
   readonly listener: ManagementListener;
   /** Publishes hosts as `publish` does, each with its management controller. */
   readonly publish: HostPublisher["publish"];
-  /** Finishes boot overrides until the signal aborts. Called when this process leads. */
+  /** Finishes boot overrides, and leads the Service here, until the signal aborts. Called when this process leads. */
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -55,7 +56,13 @@ export function createRedfish(options: RedfishOptions, publish: HostPublisher["p
   const source = new BmcCredentialsSource(options);
   return {
     listener: toListener(settings, management),
-    run: (signal) => management.run(signal),
+    async run(signal) {
+      const { endpoint } = settings;
+      await Promise.all([
+        management.run(signal),
+        endpoint && runLeaderEndpoint({ ...options, endpoint }, signal),
+      ]);
+    },
     async publish(request, signal): Promise<Published> {
       const added = new Map<WantedHost, WantedHost>();
       await forEachAtOnce(request.hosts, { atOnce: READS_AT_ONCE, signal }, async (host, both) => {

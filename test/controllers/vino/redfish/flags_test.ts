@@ -2,6 +2,8 @@ import { expect, test } from "bun:test";
 import {
   readRedfishSettings,
   REDFISH_FLAGS,
+  REDFISH_POD_IP_FLAG,
+  REDFISH_SERVICE_FLAG,
   REDFISH_URL_FLAG,
   toBmcAddress,
 } from "../../../../lib/controllers/vino/redfish/flags.ts";
@@ -42,6 +44,14 @@ test.each([
     { ...ADDRESS, ...URL_FLAG, "vino-redfish-tls-private-key-file": "/tls/tls.key" },
     "--vino-redfish-tls-cert-file: required together with --vino-redfish-tls-private-key-file",
   ],
+  [
+    { ...ADDRESS, ...URL_FLAG, "vino-redfish-service": "metal/redfish" },
+    "--vino-redfish-pod-ip: required together with --vino-redfish-service",
+  ],
+  [
+    { ...ADDRESS, ...URL_FLAG, "vino-redfish-pod-ip": "10.0.0.1" },
+    "--vino-redfish-service: required together with --vino-redfish-pod-ip",
+  ],
 ])("readRedfishSettings() refuses %j", (values, message) => {
   expect(() => readRedfishSettings(values)).toThrow(message);
 });
@@ -57,6 +67,28 @@ test.each([
   ["a:8443", "an https URL without a path"],
 ])("REDFISH_URL_FLAG takes %j: %s", (text, problem) => {
   expect(REDFISH_URL_FLAG.findProblem(text)).toBe(problem);
+});
+
+test("readRedfishSettings() leads a Service to the port of the address", () => {
+  const more = { "vino-redfish-service": "metal/redfish", "vino-redfish-pod-ip": "FD00::1" };
+  expect(readRedfishSettings({ ...ADDRESS, ...URL_FLAG, ...more })).toMatchObject({
+    endpoint: { namespace: "metal", service: "redfish", ip: "fd00::1", port: 8443 },
+  });
+});
+
+test.each([
+  ["", undefined],
+  ["kube-system/landfall-redfish", undefined],
+  ["landfall-redfish", "the namespace and the name of a Service: a/b"],
+  ["a/b/c", "the namespace and the name of a Service: a/b"],
+  ["a/B", "the namespace and the name of a Service: a/b"],
+])("REDFISH_SERVICE_FLAG takes %j: %s", (text, problem) => {
+  expect(REDFISH_SERVICE_FLAG.findProblem(text)).toBe(problem);
+});
+
+test("REDFISH_POD_IP_FLAG takes an address alone", () => {
+  expect(REDFISH_POD_IP_FLAG.findProblem("fd00::1")).toBeUndefined();
+  expect(REDFISH_POD_IP_FLAG.findProblem("10.0.0.1:8443")).toBe("an IP address");
 });
 
 test("toBmcAddress() is an address for metal3", () => {
