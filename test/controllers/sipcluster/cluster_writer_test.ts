@@ -27,6 +27,7 @@ const READY: Outcome = {
     reports: new Map(),
     isSatisfied: true,
     isProven: true,
+    unmatched: [],
     breaches: [],
   },
   machines: [],

@@ -32,6 +32,7 @@ const NOTHING: Schedule = {
   reports: new Map(),
   isSatisfied: true,
   isProven: true,
+  unmatched: [],
   breaches: [],
 };
 const WORKER = { role: "Worker", standby: false } as const;

@@ -109,6 +109,10 @@ export function describeShortfall(role: Role, report: RoleReport): string {
 }
 
 function findScheduled({ schedule, have }: ServedCluster): Finding {
+  const unmatched =
+    schedule.unmatched.length === 0
+      ? []
+      : [`Kept, but not matched by the selector any more: ${nameSome(schedule.unmatched)}`];
   const reports = ROLES.flatMap((role) => {
     const report = schedule.reports.get(role);
     return report === undefined ? [] : [{ role, report }];
@@ -116,15 +120,17 @@ function findScheduled({ schedule, have }: ServedCluster): Finding {
   if (!schedule.isSatisfied) {
     const short = reports.filter(({ report }) => report.missing > 0);
     const lacks = short.map(({ role, report }) => describeShortfall(role, report));
-    const message = [...lacks, ...(schedule.isProven ? [] : [NOT_PROVEN])].join(". ");
+    const notes = schedule.isProven ? unmatched : [NOT_PROVEN, ...unmatched];
+    const message = [...lacks, ...notes].join(". ");
     return toFinding("Scheduled", Scheduled.unschedulable, message);
   }
   const counts = reports.map(({ role, report }) => {
     return { role, wanted: report.wanted, have: have.get(role) ?? 0 };
   });
-  const message = counts
-    .map(({ role, wanted, have }) => `${role}: want ${wanted}, have ${have}`)
-    .join(". ");
+  const message = [
+    ...counts.map(({ role, wanted, have }) => `${role}: want ${wanted}, have ${have}`),
+    ...unmatched,
+  ].join(". ");
   if (counts.some(({ wanted, have }) => have < wanted))
     return toFinding("Scheduled", Scheduled.waiting, message);
   const close = schedule.breaches.map(

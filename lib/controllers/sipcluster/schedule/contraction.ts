@@ -4,7 +4,7 @@
  */
 import type { NodeSet } from "../resource/sip_cluster.ts";
 import { listTopologyKeys } from "./domains.ts";
-import { readLabel } from "./label_selector.ts";
+import { readLabel, toMatcher } from "./label_selector.ts";
 import { listKeepable, type OwnHost, type RoleHosts } from "./own_hosts.ts";
 import type { HostFacts } from "./types.ts";
 
@@ -43,8 +43,9 @@ export function toWanted(set: NodeSet | undefined): Wanted {
 
 /**
  * Chooses the hosts that leave, one after the other: first those not in use; then those that another role needs; then
- * of the kind of which there are too many, standby before active; then in the most crowded domain; then the last by
- * key. Hosts in use leave only if `releasesUsed` allows it, untouchable ones never.
+ * those that the selector does not match any more; then of the kind of which there are too many, standby before active;
+ * then in the most crowded domain; then the last by key. Hosts in use leave only if `releasesUsed` allows it,
+ * untouchable ones never.
  */
 export function planContraction(
   hosts: RoleHosts | undefined,
@@ -55,7 +56,15 @@ export function planContraction(
   const { loose = [], used = [], untouchable = [] } = hosts ?? {};
   const surplus = loose.length + used.length + untouchable.length - wanted.active - wanted.standby;
   const all = new Set(listKeepable(hosts));
-  const crowd: Crowd = { stay: all, wanted, keys: listTopologyKeys(set), neighbours, needed };
+  const matches = toMatcher(set?.labelSelector);
+  const crowd: Crowd = {
+    stay: all,
+    wanted,
+    keys: listTopologyKeys(set),
+    neighbours,
+    needed,
+    unmatched: new Set([...all].filter(({ labels }) => !matches(labels))),
+  };
   const leave = removeSome(crowd, [...loose, ...(releasesUsed ? used : [])], surplus);
   const stay = [...crowd.stay];
   const blocked = removeSome(crowd, used, surplus - leave.length);
@@ -70,6 +79,7 @@ interface Crowd {
   readonly keys: readonly string[];
   readonly neighbours: readonly OwnHost[];
   readonly needed: ReadonlySet<HostFacts>;
+  readonly unmatched: ReadonlySet<HostFacts>;
 }
 
 /** Removes up to `count` of these hosts from a crowd, and returns them. */
@@ -99,6 +109,7 @@ function chooseLeaver(crowd: Crowd, mayLeave: ReadonlySet<OwnHost>): OwnHost | u
   const rank = (host: OwnHost): readonly number[] => [
     host.isInUse ? 1 : 0,
     crowd.needed.has(host) ? 0 : 1,
+    crowd.unmatched.has(host) ? 0 : 1,
     hasTooMany[host.claim.standby ? "standby" : "active"] ? 0 : 1,
     host.claim.standby ? 0 : 1,
     -countIn(host),

@@ -6,6 +6,7 @@ import { type Role, ROLES } from "../resource/sip_cluster.ts";
 import { groupHosts, type Wish } from "./candidates.ts";
 import { type Contraction, planContraction, toWanted } from "./contraction.ts";
 import { Domains, type Member } from "./domains.ts";
+import { toMatcher } from "./label_selector.ts";
 import { findMatching } from "./matching/matching.ts";
 import type { Problem } from "./matching/problem.ts";
 import { byKey, listKeepable, type OwnHost, type SortedHosts, sortHosts } from "./own_hosts.ts";
@@ -62,8 +63,19 @@ export function schedule(input: ScheduleInput): Schedule {
     reports: new Map(teams.map(({ role, report }) => [role, report])),
     isSatisfied: search.matching.isFull,
     isProven: search.matching.isProven,
+    unmatched: listUnmatched(kept, input),
     breaches: search.domains.listBreaches(members),
   };
+}
+
+function listUnmatched(
+  kept: readonly (Rated & { readonly role: Role })[],
+  { nodes }: ScheduleInput,
+): Schedule["unmatched"] {
+  const matchers = new Map(ROLES.map((role) => [role, toMatcher(nodes[role]?.labelSelector)]));
+  return kept
+    .filter(({ role, host }) => matchers.get(role)?.(host.labels) === false)
+    .map(({ host }) => host.key);
 }
 
 type Contractions = ReadonlyMap<Role, Contraction>;

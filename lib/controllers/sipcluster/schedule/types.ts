@@ -96,6 +96,8 @@ export interface Schedule {
   readonly isSatisfied: boolean;
   /** False if the search for hosts ended at its limit: then hosts are missing that another choice might have found. */
   readonly isProven: boolean;
+  /** Hosts that stay although the selector of their role does not match them any more. They are reported. */
+  readonly unmatched: readonly Key[];
   /** They are reported, and the hosts are kept. */
   readonly breaches: readonly Breach[];
 }

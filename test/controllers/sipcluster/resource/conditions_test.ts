@@ -32,6 +32,7 @@ const SCHEDULE: Schedule = {
   ]),
   isSatisfied: true,
   isProven: true,
+  unmatched: [],
   breaches: [],
 };
 
@@ -163,6 +164,17 @@ const CASES: readonly {
     lines: [
       "Ready=True ReconciliationSucceeded: All hosts and services are there",
       `Scheduled=True AntiAffinityBroken: ${LABELLED}. The same rack=r1 have m/a, m/b`,
+      NO_SERVICES,
+      FREE,
+    ],
+  },
+  {
+    title: "hosts that the selector does not match any more",
+    cluster: { schedule: { ...SCHEDULE, unmatched: ["m/a", "m/b"] } },
+    lines: [
+      "Ready=True ReconciliationSucceeded: All hosts and services are there",
+      `Scheduled=True HostsLabelled: ${LABELLED}. ` +
+        "Kept, but not matched by the selector any more: m/a, m/b",
       NO_SERVICES,
       FREE,
     ],

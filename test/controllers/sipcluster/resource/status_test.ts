@@ -45,6 +45,7 @@ const SERVED: ServedOutcome = {
     reports: new Map([["Worker", REPORT]]),
     isSatisfied: true,
     isProven: true,
+    unmatched: [],
     breaches: [],
   },
   machines: [

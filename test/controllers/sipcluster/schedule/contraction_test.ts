@@ -21,6 +21,8 @@ const USED: HostWords = { isInUse: true };
 const PAUSED: HostWords = { isUntouchable: true, trouble: "paused" };
 const STANDBY: HostWords = { standby: true };
 
+const FITS: HostWords = { labels: { flavor: "new", rack: "1" } };
+
 function toRack(rack: string): HostWords {
   return { labels: { rack } };
 }
@@ -75,6 +77,18 @@ describe("planContraction() gives back", () => {
         neighbours: [{ ...toHost("x", toRack("1")), claim: { cluster: CLUSTER, standby: false } }],
       },
       "a; ",
+    ],
+    [
+      "hosts that the selector does not match any more, before standby and crowded ones",
+      [{ labels: { flavor: "old", rack: "2" } }, { ...FITS, standby: true }, FITS, FITS],
+      { set: { ...toNodeSet(3, 0, "rack"), labelSelector: { matchLabels: { flavor: "new" } } } },
+      "a; ",
+    ],
+    [
+      "idle hosts that match before hosts in use that do not",
+      [{ isInUse: true }, FITS, FITS],
+      { set: { ...toNodeSet(2), labelSelector: { matchLabels: { flavor: "new" } } } },
+      "c; ",
     ],
     ["no hosts in use, and names as many as are too many", [USED, USED, USED, {}], {}, "d; c"],
     [

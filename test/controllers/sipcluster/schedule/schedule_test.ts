@@ -504,3 +504,16 @@ test("schedule() leaves hosts of other clusters alone", () => {
   expect(formatShortfalls(decision)).toEqual(["Worker: want 2, have 0, eligible 1"]);
   expect(applySchedule(hosts, decision)).toEqual(hosts);
 });
+
+test("hosts that the selector does not match any more stay, and are listed", () => {
+  const words = { role: "Worker", labels: { [FLAVOR]: "old" } } as const;
+  const fits = { role: "Worker", labels: { [FLAVOR]: "new" } } as const;
+  const hosts = [toHost("a", words), toHost("b", fits), toHost("c", words)];
+  const labelSelector = toSelector("new");
+  const keeps = decide(hosts, { Worker: { labelSelector, count: { active: 3 } } });
+  expect([keeps.unmatched, keeps.giveBack]).toEqual([["metal/a", "metal/c"], []]);
+  expect(writesNothing(hosts, keeps)).toBe(true);
+  const shrinks = decide(hosts, { Worker: { labelSelector, count: { active: 1 } } });
+  expect(shrinks.giveBack.map(({ host }) => host)).toEqual(["metal/a", "metal/c"]);
+  expect(shrinks.unmatched).toEqual([]);
+});
