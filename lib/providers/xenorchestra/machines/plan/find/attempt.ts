@@ -32,9 +32,9 @@ const HIDDEN_MS = 600_000;
 /** A task that takes longer is worth knowing. */
 const SLOW_MS = 900_000;
 /** When to look again while a task runs. */
+const PENDING_MS = 2_000;
 /** After this time a hypervisor has finished what it was asked for. */
 const DOUBT_MS = 1_800_000;
-const PENDING_MS = 2_000;
 const BACKOFF = { baseMs: 5_000, capMs: 600_000, jitter: 0 };
 
 /** Judges the last attempt. @param nowMs In wall-clock milliseconds */
@@ -73,7 +73,9 @@ export function judgeAttempt(name: string, stock: Stock, kept: Kept, nowMs: numb
 function findTask(tasks: readonly CreateTask[], kept: Kept): CreateTask | undefined {
   if (kept.task !== undefined) return tasks.find(({ id }) => id === kept.task);
   const [newest] = tasks;
-  return newest?.id === kept.prior ? undefined : newest;
+  if (newest === undefined || kept.prior === undefined) return newest;
+  // Their IDs begin with the time, and an administrator may have deleted the one from before.
+  return newest.id > kept.prior ? newest : undefined;
 }
 
 /** Whether a hypervisor may still work on an attempt, and show something of it later. */

@@ -39,6 +39,12 @@ describe("judgeAttempt()", () => {
       { at: NOW, prior: "t1" },
       "running 30000",
     ],
+    [
+      "does not take an older task for that of a lost answer",
+      [FAILED],
+      { at: NOW, prior: "t2" },
+      "running 30000",
+    ],
     ["finds the task of a lost answer", [FAILED], { at: NOW, prior: "t0" }, "over t1"],
     ["gives a lost request up", [], { at: NOW - 31_000 }, "over none"],
     ["waits for nothing after a refusal", [], { at: NOW, refused: true }, "over none"],
