@@ -3,7 +3,7 @@
  * @module
  */
 import { Hono } from "hono";
-import type { LoadBalancerSource } from "./load_balancer_views.ts";
+import type { LoadBalancerSource } from "./load_balancers/views.ts";
 import { NODE_COLUMNS } from "./node_columns.ts";
 import { inPieces } from "./pieces.ts";
 import { type Pieces, showList, showView } from "./replies.ts";

@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import type { Logger } from "../core/log.ts";
 import { createDebugRoutes } from "./debug.ts";
 import type { DebugOptions } from "./debug.ts";
-import { createLoadBalancerRoutes, LOAD_BALANCERS_PATH } from "./load_balancers.ts";
+import { createLoadBalancerRoutes, LOAD_BALANCERS_PATH } from "./load_balancers/routes.ts";
 import { createObjectRoutes, type ObjectPages } from "./object_pages.ts";
 import { createPageHeaders, type Place } from "./page/layout.tsx";
 import { createPageRoutes } from "./page/mod.ts";

@@ -50,6 +50,14 @@ export interface ReconcileView {
   readonly error?: string;
 }
 
+/** A condition of an object. */
+export interface ConditionView {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** Whether a Node is about to be deleted, and what delays it. */
 export interface DeletionView {
   /** One word: `waiting`, `confirm`, `blocked`, `unconfirmed`. */
@@ -99,6 +107,16 @@ export interface NodeView {
   readonly nextReconcileAt?: string;
 }
 
+/** How full an address pool is. */
+export interface PoolUsageView {
+  readonly pool: string;
+  /** `IPv4` or `IPv6`. */
+  readonly family: string;
+  readonly used: number;
+  /** All addresses of the family. */
+  readonly total: number;
+}
+
 /** Whether one part of the cloud (a pool, a zone, a file) is complete. */
 export interface CoverageView {
   readonly id: string;
@@ -130,6 +148,14 @@ export interface ElectionView {
   /** The process that holds the Lease; empty if none does. */
   readonly holder: string;
   readonly isLeading: boolean;
+}
+
+/** Whether this process works on the objects of a kind, and what it waits for. */
+export interface ServingView {
+  /** The Lease of the kind. Absent without leader election: this process works on them. */
+  readonly election?: ElectionView;
+  /** Kinds that the API server does not serve yet, with group and version. */
+  readonly missing: readonly string[];
 }
 
 /** What a process runs, and what it waits for. */

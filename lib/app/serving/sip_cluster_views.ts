@@ -7,34 +7,17 @@ import type {
   SipClusterView,
   SipHostView,
 } from "../../http/sip_clusters/views.ts";
-import { toElectionView } from "../leadership.ts";
 import type { Parts } from "../parts.ts";
-import { formatDefinition } from "./process_view.ts";
+import { findServedObjects, type NamedView } from "./served_objects.ts";
 
 /** Reads the controller whose objects share hosts. Absent: none of the chosen ones has hosts. */
-export function toSipClusterSource({
-  caches,
-  groups,
-}: Pick<Parts, "caches" | "groups">): SipClusterSource | undefined {
-  const [found] = groups.flatMap(({ elector, controllers }) =>
-    controllers
-      .filter(({ controller }) => controller.listHosts !== undefined)
-      .map((one) => ({ elector, ...one })),
-  );
-  if (found?.controller.objects === undefined) return undefined;
-  const { elector, controller, definition } = found;
-  const { objects } = found.controller;
-  const kinds = new Set(
-    definition.watches.map(({ plural, apiVersion }) => `${apiVersion} ${plural}`),
-  );
-  const find = (key: string): SipClusterView | undefined => {
-    const cluster = objects.get(key);
-    const description = cluster && controller.describe?.(cluster);
-    if (cluster === undefined || description === undefined) return undefined;
-    const { namespace = "", name } = cluster.metadata;
-    const view: SipClusterView = {
-      namespace,
-      name,
+export function toSipClusterSource(
+  parts: Pick<Parts, "caches" | "groups">,
+): SipClusterSource | undefined {
+  const served = findServedObjects<Omit<SipClusterView, keyof NamedView>>(
+    parts,
+    ({ listHosts }) => listHosts !== undefined,
+    {
       state: "working",
       roles: [],
       conditions: [],
@@ -42,25 +25,12 @@ export function toSipClusterSource({
       endpoints: [],
       topologyKeys: [],
       lastReconcile: null,
-    };
-    return Object.assign(view, description);
-  };
-  return {
-    find,
-    readServing: () => ({
-      ...(elector && { election: toElectionView(elector) }),
-      missing: caches.states
-        .filter(
-          ({ apiVersion, resource, missing }) => missing && kinds.has(`${apiVersion} ${resource}`),
-        )
-        .map(formatDefinition),
-    }),
-    *list() {
-      for (const key of [...objects.keys()].sort()) {
-        const view = find(key);
-        if (view !== undefined) yield view;
-      }
     },
+  );
+  if (served === undefined) return undefined;
+  const { controller, ...objects } = served;
+  return {
+    ...objects,
     *listHosts() {
       for (const { key, ...host } of controller.listHosts?.() ?? []) {
         const [namespace = "", name = ""] = key.split("/");

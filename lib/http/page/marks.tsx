@@ -100,10 +100,13 @@ export function formatCount(count: number, noun: string): string {
 export function LastReconcile({
   last,
   nowMs,
+  error,
 }: {
   /** `null`: it was not yet. */
   readonly last: ReconcileView | null;
   readonly nowMs: number;
+  /** `undefined`: there is none, or the page says it elsewhere. */
+  readonly error: string | undefined;
 }): JSX.Element {
   return (
     <>
@@ -113,10 +116,10 @@ export function LastReconcile({
           ? "not yet"
           : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
       </dd>
-      {last?.error === undefined ? null : (
+      {error === undefined ? null : (
         <>
           <dt>Error</dt>
-          <dd>{last.error}</dd>
+          <dd>{error}</dd>
         </>
       )}
     </>

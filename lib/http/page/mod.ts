@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import type { Context } from "hono";
 import { passOn, wantsHtml, wantsPage } from "../accept.ts";
 import type { DebugOptions } from "../debug.ts";
-import { LOAD_BALANCERS_PATH } from "../load_balancers.ts";
+import { LOAD_BALANCERS_PATH } from "../load_balancers/routes.ts";
 import { inPieces } from "../pieces.ts";
 import { PROCESS_PATH } from "../process_page.ts";
 import type { NodeView } from "../views.ts";

@@ -9,8 +9,9 @@ import { formatSpan, toMs } from "../span.ts";
 import type { NodeView } from "../views.ts";
 import { ComparisonTable } from "./comparison_table.tsx";
 import { compareAddresses, compareLabels, compareProviderId } from "./differences.ts";
-import { type Place, renderDocument } from "./layout.tsx";
+import type { Place } from "./layout.tsx";
 import { LastReconcile, Mark, toNodePath } from "./marks.tsx";
+import { type ListLink, renderNoObjectPage, renderObjectPage } from "./objects/object_page.tsx";
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
 /** What the page shows. */
@@ -24,8 +25,6 @@ export interface NodePageOptions {
   readonly places?: readonly Place[];
 }
 
-const REFRESH_SECONDS = 5;
-
 const MATCHES: Readonly<Record<string, string>> = {
   providerId: "matched by provider ID",
   systemUuid: "matched by system UUID",
@@ -37,69 +36,52 @@ const MATCHES: Readonly<Record<string, string>> = {
 export function renderNodePage(options: NodePageOptions): Promise<string> {
   const { node, nowMs, base, places } = options;
   const condition = toCondition(node);
-  const main = (
-    <main id="main">
-      <p class="back">
-        <a href={base || "./"}>‹ All Nodes</a>
-      </p>
-      <div class="title">
-        <h1 class="name">{node.name}</h1>
-        <Mark state={condition.state} />
-      </div>
-      <p class="why soft">{condition.why || STATES[condition.state].meaning}</p>
-      <Mapping node={node} condition={condition} />
-      <div class="pair">
-        <Work node={node} nowMs={nowMs} />
-        <Machine node={node} />
-      </div>
-      <h2>What it should have, and what it has</h2>
-      <ComparisonTable
-        title="Provider ID"
-        lines={[compareProviderId(node)]}
-        empty="It has no provider ID, and the desired one is unknown."
-      />
-      <ComparisonTable
-        title="Labels"
-        lines={compareLabels(node)}
-        empty="It has none, and the desired ones are unknown."
-      />
-      <ComparisonTable title="Addresses" lines={compareAddresses(node)} empty="It has none." />
-      <p class="more">
-        <a href={`${toNodePath(base, node.name)}?format=json`}>This Node as JSON</a>
-      </p>
-    </main>
-  );
-  const isTroubled = STATES[condition.state].isTrouble;
-  const title = `${node.name}: ${STATES[condition.state].word} · Landfall`;
-  const refreshSeconds = REFRESH_SECONDS;
-  return renderDocument({
-    title,
+  return renderObjectPage({
+    name: node.name,
+    word: STATES[condition.state].word,
+    isTroubled: STATES[condition.state].isTrouble,
+    mark: <Mark state={condition.state} />,
+    why: condition.why || STATES[condition.state].meaning,
+    list: toList(base),
+    json: { href: `${toNodePath(base, node.name)}?format=json`, words: "This Node as JSON" },
     base,
-    isTroubled,
-    refreshSeconds,
     ...(places && { places }),
-    main,
+    children: (
+      <>
+        <Mapping node={node} condition={condition} />
+        <div class="pair">
+          <Work node={node} nowMs={nowMs} />
+          <Machine node={node} />
+        </div>
+        <h2>What it should have, and what it has</h2>
+        <ComparisonTable
+          title="Provider ID"
+          lines={[compareProviderId(node)]}
+          empty="It has no provider ID, and the desired one is unknown."
+        />
+        <ComparisonTable
+          title="Labels"
+          lines={compareLabels(node)}
+          empty="It has none, and the desired ones are unknown."
+        />
+        <ComparisonTable title="Addresses" lines={compareAddresses(node)} empty="It has none." />
+      </>
+    ),
   });
 }
 
 /** Renders the page for a Node that does not exist. */
 export function renderNoNodePage(name: string, base: string): Promise<string> {
-  const main = (
-    <main id="main">
-      <h1 class="name">There is no Node “{name}”</h1>
-      <p>
-        <a href={base || "./"}>All Nodes</a>
-      </p>
-    </main>
-  );
-  const refreshSeconds = REFRESH_SECONDS;
-  return renderDocument({
-    title: "No such Node · Landfall",
+  return renderNoObjectPage({
+    title: "No such Node",
+    sentence: `There is no Node “${name}”`,
+    list: toList(base),
     base,
-    isTroubled: true,
-    refreshSeconds,
-    main,
   });
+}
+
+function toList(base: string): ListLink {
+  return { href: base || "./", words: "All Nodes" };
 }
 
 /** From the Node to its machine and the places that hold it. */
@@ -151,7 +133,7 @@ function Work({ node, nowMs }: { readonly node: NodeView; readonly nowMs: number
       <dl>
         <dt>Initialised</dt>
         <dd>{isUninitialized === true ? "no: it waits with its taint" : "yes"}</dd>
-        <LastReconcile last={last} nowMs={nowMs} />
+        <LastReconcile last={last} nowMs={nowMs} error={last?.error} />
         <dt>Next reconcile</dt>
         <dd>{next === "" ? "when something changes" : `in ${next}, or when something changes`}</dd>
         <dt>Deletion</dt>

@@ -3,6 +3,7 @@
  * @module
  */
 import { Hono } from "hono";
+import { formatConditions } from "../common_tables.ts";
 import { inPieces } from "../pieces.ts";
 import { showList, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
@@ -104,12 +105,6 @@ function formatOne(view: SipClusterView, hosts: readonly SipHostView[], nowMs: n
   ]);
   tables.push(formatTable(["ROLE", "WANTED", "HAVE", "ELIGIBLE", "REFUSED"], roles));
   tables.push(formatTable(HOST_TITLES, hosts.map(toHostRow)));
-  const conditions = view.conditions.map(({ type, status, reason, message }) => [
-    type,
-    status,
-    reason,
-    message,
-  ]);
-  tables.push(formatTable(["CONDITION", "STATUS", "REASON", "MESSAGE"], conditions));
+  tables.push(formatConditions(view.conditions));
   return tables.join("\n");
 }

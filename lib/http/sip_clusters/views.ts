@@ -2,7 +2,7 @@
  * The data of the pages about SIPClusters and the hosts that they share. The composition root fills it in.
  * @module
  */
-import type { ElectionView, ReconcileView } from "../views.ts";
+import type { ConditionView, ReconcileView, ServingView } from "../views.ts";
 
 /**
  * How a SIPCluster stands.
@@ -28,14 +28,6 @@ export interface SipRoleView {
   readonly refused: readonly { readonly host: string; readonly reason: string }[];
 }
 
-/** A condition of a SIPCluster. */
-export interface SipConditionView {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-}
-
 /** Everything that explains what Landfall does for one SIPCluster. */
 export interface SipClusterView {
   readonly namespace: string;
@@ -45,7 +37,7 @@ export interface SipClusterView {
   readonly isLeaving?: boolean;
   /** In the order of the kind. */
   readonly roles: readonly SipRoleView[];
-  readonly conditions: readonly SipConditionView[];
+  readonly conditions: readonly ConditionView[];
   /** Hosts with the same value of a topology key, which stay: `namespace/name` each. */
   readonly breaches: readonly {
     readonly topologyKey: string;
@@ -77,19 +69,11 @@ export interface SipHostView {
   readonly consumer?: string;
 }
 
-/** Whether this process serves SIPClusters, and what it waits for. */
-export interface SipServingView {
-  /** The Lease of the kind. Absent without leader election: this process serves it. */
-  readonly election?: ElectionView;
-  /** Kinds that the API server does not serve yet, with group and version. */
-  readonly missing: readonly string[];
-}
-
 /** The SIPClusters and hosts of a process. Reads only memory. */
 export interface SipClusterSource {
   /** In order of namespace and name. Each is described when it is read. */
   list(): Iterable<SipClusterView>;
-  readServing(): SipServingView;
+  readServing(): ServingView;
   /** By `namespace/name`. */
   find(key: string): SipClusterView | undefined;
   /** All hosts in order of namespace and name, taken or not. */

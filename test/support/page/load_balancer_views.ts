@@ -7,8 +7,8 @@ import type {
   LeftoverView,
   LoadBalancerSource,
   LoadBalancerView,
-  PoolUsageView,
-} from "../../../lib/http/load_balancer_views.ts";
+} from "../../../lib/http/load_balancers/views.ts";
+import type { PoolUsageView } from "../../../lib/http/views.ts";
 
 /** The pages of a process with a cloud that has load balancers. */
 export const PLACES: readonly Place[] = ["nodes", "loadBalancers"];

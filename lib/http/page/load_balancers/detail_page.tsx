@@ -4,13 +4,14 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { LoadBalancerPartView, LoadBalancerView } from "../../load_balancer_views.ts";
-import { describeWait } from "../../load_balancers.ts";
+import type { LoadBalancerPartView, LoadBalancerView } from "../../load_balancers/views.ts";
+import { describeWait } from "../../load_balancers/routes.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import { ComparisonTable } from "../comparison_table.tsx";
 import type { Line } from "../differences.ts";
-import { type Place, renderDocument } from "../layout.tsx";
-import { formatCount } from "../marks.tsx";
+import type { Place } from "../layout.tsx";
+import { formatCount, LastReconcile } from "../marks.tsx";
+import { type ListLink, renderNoObjectPage, renderObjectPage } from "../objects/object_page.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
 import { LOAD_BALANCER_STATES } from "./state.ts";
 
@@ -24,7 +25,6 @@ export interface LoadBalancerPageOptions {
   readonly places: readonly Place[];
 }
 
-const REFRESH_SECONDS = 5;
 /** A cluster may have thousands of Nodes. */
 const BACKENDS_MAX = 200;
 
@@ -32,42 +32,37 @@ const BACKENDS_MAX = 200;
 export function renderLoadBalancerPage(options: LoadBalancerPageOptions): Promise<string> {
   const { view, base, places } = options;
   const { word, meaning, isTrouble } = LOAD_BALANCER_STATES[view.state];
-  const title = `${view.namespace}/${view.name}`;
-  const main = (
-    <main id="main">
-      <p class="back">
-        <a href={`${base}load-balancers`}>‹ All load balancers</a>
-      </p>
-      <div class="title">
-        <h1 class="name">{title}</h1>
-        <LoadBalancerMark state={view.state} isLeaving={view.isLeaving === true} />
-      </div>
-      <p class="why soft">{describeWait(view) || meaning}</p>
-      <div class="pair">
-        <Work {...options} />
-        <Asked view={view} />
-      </div>
-      <Problems view={view} />
-      <h2>What it should have, and what it has</h2>
-      {toKinds(view.parts).map(([kind, lines]) => (
-        <ComparisonTable title={capitalize(kind)} lines={lines} empty="" />
-      ))}
-      {view.parts.length === 0 ? (
-        <p class="soft">This process has not looked at the cloud for it yet.</p>
-      ) : null}
-      <Steps view={view} />
-      <p class="more">
-        <a href={`${toLoadBalancerPath(base, view)}?format=json`}>This load balancer as JSON</a>
-      </p>
-    </main>
-  );
-  return renderDocument({
-    title: `${title}: ${word} · Landfall`,
-    base,
+  const name = `${view.namespace}/${view.name}`;
+  return renderObjectPage({
+    name,
+    word,
     isTroubled: isTrouble,
-    refreshSeconds: REFRESH_SECONDS,
+    mark: <LoadBalancerMark state={view.state} isLeaving={view.isLeaving === true} />,
+    why: describeWait(view) || meaning,
+    list: toList(base),
+    json: {
+      href: `${toLoadBalancerPath(base, view)}?format=json`,
+      words: "This load balancer as JSON",
+    },
+    base,
     places,
-    main,
+    children: (
+      <>
+        <div class="pair">
+          <Work {...options} />
+          <Asked view={view} />
+        </div>
+        <Problems view={view} />
+        <h2>What it should have, and what it has</h2>
+        {toKinds(view.parts).map(([kind, lines]) => (
+          <ComparisonTable title={capitalize(kind)} lines={lines} empty="" />
+        ))}
+        {view.parts.length === 0 ? (
+          <p class="soft">This process has not looked at the cloud for it yet.</p>
+        ) : null}
+        <Steps view={view} />
+      </>
+    ),
   });
 }
 
@@ -76,22 +71,17 @@ export function renderNoLoadBalancerPage(
   key: string,
   { base, places }: Pick<LoadBalancerPageOptions, "base" | "places">,
 ): Promise<string> {
-  const main = (
-    <main id="main">
-      <h1 class="name">“{key}” has no load balancer of Landfall</h1>
-      <p>
-        <a href={`${base}load-balancers`}>All load balancers</a>
-      </p>
-    </main>
-  );
-  return renderDocument({
-    title: "No such load balancer · Landfall",
+  return renderNoObjectPage({
+    title: "No such load balancer",
+    sentence: `“${key}” has no load balancer of Landfall`,
+    list: toList(base),
     base,
-    isTroubled: true,
-    refreshSeconds: REFRESH_SECONDS,
     places,
-    main,
   });
+}
+
+function toList(base: string): ListLink {
+  return { href: `${base}load-balancers`, words: "All load balancers" };
 }
 
 function Work({ view, nowMs }: LoadBalancerPageOptions): JSX.Element {
@@ -112,18 +102,7 @@ function Work({ view, nowMs }: LoadBalancerPageOptions): JSX.Element {
             <dd>{waitsFor ?? "nothing"}</dd>
           </>
         )}
-        <dt>Last reconcile</dt>
-        <dd>
-          {last === null
-            ? "not yet"
-            : `${formatSpan(nowMs - toMs(last.at))} ago, with the outcome “${last.outcome}”`}
-        </dd>
-        {isSaid ? null : (
-          <>
-            <dt>Error</dt>
-            <dd>{error}</dd>
-          </>
-        )}
+        <LastReconcile last={last} nowMs={nowMs} error={isSaid ? undefined : error} />
       </dl>
     </div>
   );

@@ -4,7 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { LeftoverView } from "../../load_balancer_views.ts";
+import type { LeftoverView } from "../../load_balancers/views.ts";
 import { TableHead } from "../table_head.tsx";
 
 /** More rows are not useful. */

@@ -8,16 +8,16 @@ import type {
   LeftoverView,
   LoadBalancerState,
   LoadBalancerView,
-  PoolUsageView,
-} from "../../load_balancer_views.ts";
-import { describeReason } from "../../load_balancers.ts";
+} from "../../load_balancers/views.ts";
+import { describeReason } from "../../load_balancers/routes.ts";
 import { formatSpan, toMs } from "../../span.ts";
-import type { ElectionView } from "../../views.ts";
+import type { ElectionView, PoolUsageView } from "../../views.ts";
 import { type Place, renderDocument } from "../layout.tsx";
 import { Bar, formatCount } from "../marks.tsx";
 import { Leftovers } from "./leftovers.tsx";
 import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
-import { Pools } from "./pools.tsx";
+import { toHeading } from "../objects/heading.ts";
+import { Pools } from "../objects/pools.tsx";
 import { LOAD_BALANCER_STATE_NAMES, LOAD_BALANCER_STATES } from "./state.ts";
 import { TableHead } from "../table_head.tsx";
 
@@ -107,7 +107,10 @@ function Main(props: LoadBalancerListOptions & { readonly troubled: number }): J
       ) : null}
       <div class="lead">
         <div>
-          <h1>{toHeading(rows.length, props.troubled) + toLeftoverHeading(leftovers.length)}</h1>
+          <h1>
+            {toHeading("load balancer", { total: rows.length, troubled: props.troubled }) +
+              toLeftoverHeading(leftovers.length)}
+          </h1>
           <p>as of {new Date(nowMs).toISOString().slice(11, 19)} UTC</p>
         </div>
         <form role="search" action={`${base}load-balancers`}>
@@ -224,15 +227,6 @@ function Row({
       <td data-label="Last reconcile">{ago && `${ago} ago`}</td>
     </tr>
   );
-}
-
-function toHeading(total: number, troubled: number): string {
-  if (total === 0) return "No load balancers yet";
-  const all = formatCount(total, "load balancer");
-  if (troubled > 0) {
-    return `${troubled.toLocaleString("en")} of ${all} ${troubled === 1 ? "needs" : "need"} attention`;
-  }
-  return total === 1 ? "The only load balancer is well" : `All ${all} are well`;
 }
 
 function toLeftoverHeading(count: number): string {

@@ -4,7 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { LoadBalancerState, LoadBalancerView } from "../../load_balancer_views.ts";
+import type { LoadBalancerState, LoadBalancerView } from "../../load_balancers/views.ts";
 import { LOAD_BALANCER_STATES } from "./state.ts";
 
 /** A state, by shape, colour and word. */

@@ -5,8 +5,8 @@
 import { Hono } from "hono";
 import type { Context } from "hono";
 import type { DebugOptions } from "../../debug.ts";
-import type { LoadBalancerSource } from "../../load_balancer_views.ts";
-import { LOAD_BALANCERS_PATH } from "../../load_balancers.ts";
+import type { LoadBalancerSource } from "../../load_balancers/views.ts";
+import { LOAD_BALANCERS_PATH } from "../../load_balancers/routes.ts";
 import { inPieces } from "../../pieces.ts";
 import type { Place } from "../layout.tsx";
 import { passOn, wantsPage } from "../../accept.ts";

@@ -2,7 +2,7 @@
  * The state of a load balancer in one word, and what it means.
  * @module
  */
-import type { LoadBalancerState } from "../../load_balancer_views.ts";
+import type { LoadBalancerState } from "../../load_balancers/views.ts";
 import type { StateName } from "../state.ts";
 
 /** A state as the pages show it. */

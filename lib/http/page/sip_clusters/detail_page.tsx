@@ -6,8 +6,10 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
-import { type Place, renderDocument } from "../layout.tsx";
+import type { Place } from "../layout.tsx";
 import { LastReconcile } from "../marks.tsx";
+import { Conditions } from "../objects/conditions.tsx";
+import { type ListLink, renderNoObjectPage, renderObjectPage } from "../objects/object_page.tsx";
 import { TableHead } from "../table_head.tsx";
 import { ClusterMark, HostMark, toClusterPath } from "./marks.tsx";
 import { isTroubled, SIP_CLUSTER_STATES } from "./state.ts";
@@ -24,7 +26,6 @@ export interface SipClusterPageOptions {
   readonly places: readonly Place[];
 }
 
-const REFRESH_SECONDS = 5;
 const HOST_TITLES = ["Host", "State", "Role", "Where", "Used by"];
 const REFUSED_TITLES = ["Host", "Role", "Refused because"];
 /** There may be thousands of hosts. */
@@ -36,36 +37,28 @@ export function renderSipClusterPage(options: SipClusterPageOptions): Promise<st
   const { cluster, hosts, base, places, nowMs } = options;
   const { word, meaning } = SIP_CLUSTER_STATES[cluster.state];
   const key = `${cluster.namespace}/${cluster.name}`;
-  const main = (
-    <main id="main">
-      <p class="back">
-        <a href={`${base}sipclusters`}>‹ All SIPClusters</a>
-      </p>
-      <div class="title">
-        <h1 class="name">{key}</h1>
-        <ClusterMark cluster={cluster} />
-      </div>
-      <p class="why soft">{describeSipCluster(cluster) || meaning}</p>
-      <div class="pair">
-        <Work cluster={cluster} nowMs={nowMs} />
-        <Conditions cluster={cluster} />
-      </div>
-      <Roles cluster={cluster} />
-      <Refused cluster={cluster} />
-      <Breaches cluster={cluster} />
-      <Hosts cluster={cluster} hosts={hosts} />
-      <p class="more">
-        <a href={`${toClusterPath(base, key)}?format=json`}>This SIPCluster as JSON</a>
-      </p>
-    </main>
-  );
-  return renderDocument({
-    title: `${key}: ${word} · Landfall`,
-    base,
+  return renderObjectPage({
+    name: key,
+    word,
     isTroubled: isTroubled(cluster.state),
-    refreshSeconds: REFRESH_SECONDS,
+    mark: <ClusterMark cluster={cluster} />,
+    why: describeSipCluster(cluster) || meaning,
+    list: toList(base),
+    json: { href: `${toClusterPath(base, key)}?format=json`, words: "This SIPCluster as JSON" },
+    base,
     places,
-    main,
+    children: (
+      <>
+        <div class="pair">
+          <Work cluster={cluster} nowMs={nowMs} />
+          <Conditions conditions={cluster.conditions} />
+        </div>
+        <Roles cluster={cluster} />
+        <Refused cluster={cluster} />
+        <Breaches cluster={cluster} />
+        <Hosts cluster={cluster} hosts={hosts} />
+      </>
+    ),
   });
 }
 
@@ -74,22 +67,17 @@ export function renderNoSipClusterPage(
   key: string,
   { base, places }: Pick<SipClusterPageOptions, "base" | "places">,
 ): Promise<string> {
-  const main = (
-    <main id="main">
-      <h1 class="name">There is no SIPCluster “{key}”</h1>
-      <p>
-        <a href={`${base}sipclusters`}>All SIPClusters</a>
-      </p>
-    </main>
-  );
-  return renderDocument({
-    title: "No such SIPCluster · Landfall",
+  return renderNoObjectPage({
+    title: "No such SIPCluster",
+    sentence: `There is no SIPCluster “${key}”`,
+    list: toList(base),
     base,
-    isTroubled: true,
-    refreshSeconds: REFRESH_SECONDS,
     places,
-    main,
   });
+}
+
+function toList(base: string): ListLink {
+  return { href: `${base}sipclusters`, words: "All SIPClusters" };
 }
 
 function Work({
@@ -99,7 +87,7 @@ function Work({
   return (
     <div class="card">
       <dl>
-        <LastReconcile last={last} nowMs={nowMs} />
+        <LastReconcile last={last} nowMs={nowMs} error={last?.error} />
         {endpoints.map(({ service, nodePort }) => (
           <>
             <dt>{service}</dt>
@@ -107,25 +95,6 @@ function Work({
           </>
         ))}
       </dl>
-    </div>
-  );
-}
-
-function Conditions({ cluster }: Pick<SipClusterPageOptions, "cluster">): JSX.Element {
-  return (
-    <div class="card">
-      <dl>
-        {cluster.conditions.map(({ type, status, reason, message }) => (
-          <>
-            <dt>{type}</dt>
-            <dd>
-              {status}: {reason}
-              {message === "" ? null : <p class="soft">{message}</p>}
-            </dd>
-          </>
-        ))}
-      </dl>
-      {cluster.conditions.length === 0 ? <p class="soft empty">It has no conditions yet.</p> : null}
     </div>
   );
 }

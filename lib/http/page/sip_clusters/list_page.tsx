@@ -5,15 +5,13 @@
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
-import type {
-  SipClusterView,
-  SipHostView,
-  SipRoleView,
-  SipServingView,
-} from "../../sip_clusters/views.ts";
+import type { SipClusterView, SipHostView, SipRoleView } from "../../sip_clusters/views.ts";
 import { formatSpan, toMs } from "../../span.ts";
+import type { ServingView } from "../../views.ts";
 import { type Place, renderDocument } from "../layout.tsx";
 import { formatCount } from "../marks.tsx";
+import { toHeading } from "../objects/heading.ts";
+import { MissingBanner, StandbyBanner } from "../objects/serving_banners.tsx";
 import { TableHead } from "../table_head.tsx";
 import { RackBoxes } from "./boxes.tsx";
 import { ClusterMark, HostBar, HostTally, toClusterPath } from "./marks.tsx";
@@ -24,7 +22,7 @@ import { isTroubled } from "./state.ts";
 export interface SipClusterListOptions {
   readonly clusters: readonly SipClusterView[];
   readonly hosts: readonly SipHostView[];
-  readonly serving: SipServingView;
+  readonly serving: ServingView;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
   /** Path from the page to `/debug/`. */
@@ -61,10 +59,10 @@ function Main(props: SipClusterListOptions & { readonly troubled: number }): JSX
   return (
     <main id="main">
       <MissingBanner {...props.serving} />
-      <StandbyBanner {...props.serving} />
+      <StandbyBanner {...props.serving} unknown="why hosts were refused" />
       <div class="lead">
         <div>
-          <h1>{toHeading(clusters.length, props.troubled)}</h1>
+          <h1>{toHeading("SIPCluster", { total: clusters.length, troubled: props.troubled })}</h1>
           <p>
             {formatCount(hosts.length, "host")}, as of {new Date(nowMs).toISOString().slice(11, 19)}{" "}
             UTC
@@ -76,27 +74,6 @@ function Main(props: SipClusterListOptions & { readonly troubled: number }): JSX
       {clusters.length > 0 ? <Table {...props} /> : null}
       <RackBoxes hosts={hosts} keys={keys} base={base} {...(by !== undefined && { by })} />
     </main>
-  );
-}
-
-function MissingBanner({ missing }: SipServingView): JSX.Element | null {
-  if (missing.length === 0) return null;
-  return (
-    <div class="banner" role="note">
-      <b>A CustomResourceDefinition is missing.</b> Landfall waits until you install{" "}
-      {missing.join(" and ")}.
-    </div>
-  );
-}
-
-function StandbyBanner({ election }: SipServingView): JSX.Element | null {
-  if (election === undefined || election.isLeading) return null;
-  return (
-    <div class={`banner${election.holder === "" ? "" : " calm"}`} role="note">
-      <b>This process is a standby.</b> It changes nothing, and does not know why hosts were
-      refused. The holder of the Lease {election.lease} does:{" "}
-      {election.holder || "there is none now"}.
-    </div>
   );
 }
 
@@ -166,13 +143,4 @@ function Role({ role }: { readonly role: SipRoleView }): JSX.Element {
       ) : null}
     </p>
   );
-}
-
-function toHeading(total: number, troubled: number): string {
-  if (total === 0) return "No SIPClusters yet";
-  const all = formatCount(total, "SIPCluster");
-  if (troubled > 0) {
-    return `${troubled.toLocaleString("en")} of ${all} ${troubled === 1 ? "needs" : "need"} attention`;
-  }
-  return total === 1 ? "The only SIPCluster is well" : `All ${all} are well`;
 }

@@ -3,7 +3,7 @@ import {
   renderLoadBalancerPage,
   renderNoLoadBalancerPage,
 } from "../../../../lib/http/page/load_balancers/detail_page.tsx";
-import type { LoadBalancerView } from "../../../../lib/http/load_balancer_views.ts";
+import type { LoadBalancerView } from "../../../../lib/http/load_balancers/views.ts";
 import { toLoadBalancerView, WAITING, PLACES } from "../../../support/page/load_balancer_views.ts";
 import { PAGE_NOW } from "../../../support/page/node_views.ts";
 

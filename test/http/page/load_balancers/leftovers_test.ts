@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { renderLoadBalancerList } from "../../../../lib/http/page/load_balancers/list_page.tsx";
-import type { LeftoverView } from "../../../../lib/http/load_balancer_views.ts";
+import type { LeftoverView } from "../../../../lib/http/load_balancers/views.ts";
 import { LEFTOVER, PLACES } from "../../../support/page/load_balancer_views.ts";
 import { PAGE_NOW } from "../../../support/page/node_views.ts";
 

@@ -4,7 +4,7 @@ import {
   renderLoadBalancerList,
   toLoadBalancerRow,
 } from "../../../../lib/http/page/load_balancers/list_page.tsx";
-import type { LoadBalancerView } from "../../../../lib/http/load_balancer_views.ts";
+import type { LoadBalancerView } from "../../../../lib/http/load_balancers/views.ts";
 import {
   LEFTOVER,
   POOL,

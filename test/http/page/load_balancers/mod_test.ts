@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { silentLogger } from "../../../../lib/core/log.ts";
-import type { LoadBalancerView } from "../../../../lib/http/load_balancer_views.ts";
+import type { LoadBalancerView } from "../../../../lib/http/load_balancers/views.ts";
 import { createPages } from "../../../../lib/http/pages.ts";
 import {
   toLoadBalancerSource,

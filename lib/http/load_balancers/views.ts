@@ -2,7 +2,7 @@
  * The data of the pages about load balancers. The composition root fills it in.
  * @module
  */
-import type { ReconcileView } from "./views.ts";
+import type { PoolUsageView, ReconcileView } from "../views.ts";
 
 /**
  * How a load balancer stands.
@@ -81,16 +81,6 @@ export interface LeftoverView {
   readonly rules: number;
   /** Not before this time the cloud showed it; ISO 8601. Without Services, Landfall does not look again. */
   readonly asOf: string;
-}
-
-/** How full an address pool is. */
-export interface PoolUsageView {
-  readonly pool: string;
-  /** `IPv4` or `IPv6`. */
-  readonly family: string;
-  readonly used: number;
-  /** All addresses of the family. */
-  readonly total: number;
 }
 
 /** The load balancers of a process. Reads only memory. */

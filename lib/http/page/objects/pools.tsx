@@ -4,7 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import type { PoolUsageView } from "../../load_balancer_views.ts";
+import type { PoolUsageView } from "../../views.ts";
 import { TableHead } from "../table_head.tsx";
 
 const TITLES = ["Pool", "Family", "In use", "Addresses"];

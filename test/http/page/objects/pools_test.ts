@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Pools } from "../../../../lib/http/page/load_balancers/pools.tsx";
+import { Pools } from "../../../../lib/http/page/objects/pools.tsx";
 import { POOL } from "../../../support/page/load_balancer_views.ts";
 
 test("Pools() shows how many addresses are in use, and does not write out huge numbers", () => {

@@ -3,16 +3,12 @@
  * @module
  */
 import { Hono } from "hono";
-import type {
-  LeftoverView,
-  LoadBalancerSource,
-  LoadBalancerView,
-  PoolUsageView,
-} from "./load_balancer_views.ts";
-import { inPieces } from "./pieces.ts";
-import { type Pieces, showList, showView } from "./replies.ts";
-import { formatSpan, toMs } from "./span.ts";
-import { formatTable } from "./text_table.ts";
+import type { LeftoverView, LoadBalancerSource, LoadBalancerView } from "./views.ts";
+import { formatPools } from "../common_tables.ts";
+import { inPieces } from "../pieces.ts";
+import { type Pieces, showList, showView } from "../replies.ts";
+import { formatSpan, toMs } from "../span.ts";
+import { formatTable } from "../text_table.ts";
 
 /** The sources of the pages. */
 export interface LoadBalancerPagesOptions {
@@ -39,8 +35,6 @@ const TITLES = [
 
 const LEFTOVER_TITLES = ["LEFTOVER", "ADDRESS-ID", "SERVICE", "SERVICE-UID", "RULES", "AS-OF"];
 
-const POOL_TITLES = ["POOL", "FAMILY", "USED", "TOTAL"];
-
 /** Routes of the list and of each load balancer. Like those of Nodes, they check no access. */
 export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPagesOptions): Hono {
   const routes = new Hono();
@@ -53,9 +47,11 @@ export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPag
       ...(pools.length > 0 && { pools }),
     };
     const toText = async (): Promise<string> =>
-      [await formatList(pieces, now()), ...formatLeftovers(leftovers), ...formatPools(pools)].join(
-        "\n",
-      );
+      [
+        await formatList(pieces, now()),
+        ...formatLeftovers(leftovers),
+        ...(pools.length > 0 ? [formatPools(pools)] : []),
+      ].join("\n");
     return showList(context, { name: "loadBalancers", pieces, more, toText });
   });
   routes.get(`${LOAD_BALANCERS_PATH}/:namespace/:name`, async (context) => {
@@ -98,18 +94,6 @@ function formatLeftovers(leftovers: readonly LeftoverView[]): string[] {
     asOf,
   ]);
   return [formatTable(LEFTOVER_TITLES, rows)];
-}
-
-/** A table, if there are any. */
-function formatPools(pools: readonly PoolUsageView[]): string[] {
-  if (pools.length === 0) return [];
-  const rows = pools.map(({ pool, family, used, total }) => [
-    pool,
-    family,
-    String(used),
-    String(total),
-  ]);
-  return [formatTable(POOL_TITLES, rows)];
 }
 
 function toRow(view: LoadBalancerView, nowMs: number): string[] {

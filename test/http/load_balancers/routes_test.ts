@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
-import { createLoadBalancerRoutes, describeWait } from "../../lib/http/load_balancers.ts";
+import { createLoadBalancerRoutes, describeWait } from "../../../lib/http/load_balancers/routes.ts";
 import {
   LEFTOVER,
   POOL,
   toLoadBalancerSource,
   toLoadBalancerView,
   WAITING,
-} from "../support/page/load_balancer_views.ts";
-import { PAGE_NOW } from "../support/page/node_views.ts";
+} from "../../support/page/load_balancer_views.ts";
+import { PAGE_NOW } from "../../support/page/node_views.ts";
 
 const READY = toLoadBalancerView("api");
 const LEAVING = toLoadBalancerView("old", { isLeaving: true, state: "working" });
