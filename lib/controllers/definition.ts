@@ -5,6 +5,7 @@
 import type { LoadBalancerLeftover } from "../cloud/capabilities/load_balancers.ts";
 import type { MachineManagement } from "../cloud/capabilities/machine_management.ts";
 import type { Capability } from "../cloud/capabilities/mod.ts";
+import type { MachinesView } from "../cloud/capabilities/machines.ts";
 import type { PoolUsage } from "../cloud/pools/usage.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
@@ -124,6 +125,12 @@ export interface RunningController<S = unknown> {
   listPools?(): readonly PoolUsage[];
   /** Lists all hosts in the order of their keys, for the debug pages. Each is described when it is read. */
   listHosts?(): Iterable<HostReport>;
+  /**
+   * Looks at the hosts and machines of the cloud that its objects are made of, for the debug pages. Reads only memory.
+   *
+   * @returns `undefined` before the first inventory
+   */
+  observeMachines?(signal: AbortSignal): Promise<MachinesView | undefined>;
   /** A listener for management controllers of machines. Absent: there is none. */
   readonly managementListener?: ManagementListener;
 }

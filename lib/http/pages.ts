@@ -11,6 +11,7 @@ import { createObjectRoutes, type ObjectPages } from "./object_pages.ts";
 import { createPageHeaders, type Place } from "./page/layout.tsx";
 import { createPageRoutes } from "./page/mod.ts";
 import { createSipClusterPageRoutes } from "./page/sip_clusters/mod.ts";
+import { createVinoPageRoutes } from "./page/vinos/mod.ts";
 import { createProbeRoutes } from "./probes.ts";
 import type { ProbeOptions } from "./probes.ts";
 import { createProcessRoutes, PROCESS_PATH } from "./process_page.ts";
@@ -20,6 +21,7 @@ import {
   SIP_CLUSTERS_PATH,
   type SipClusterPagesOptions,
 } from "./sip_clusters/routes.ts";
+import { createVinoRoutes, type VinoPagesOptions, VINOS_PATH } from "./vinos/routes.ts";
 
 /** The pages of a listener. */
 export interface PagesOptions {
@@ -30,6 +32,8 @@ export interface PagesOptions {
   readonly readProcess?: () => ProcessView;
   /** Absent: there are no pages about SIPClusters. */
   readonly sipClusters?: SipClusterPagesOptions;
+  /** Absent: there are no pages about Vinos. */
+  readonly vinos?: VinoPagesOptions;
   /** Kinds of objects that have pages of their own. @default {none} */
   readonly objects?: readonly ObjectPages[];
   /** Flags and their values for `/configz`; absent: there is no such page. */
@@ -39,7 +43,7 @@ export interface PagesOptions {
 
 /** All pages, with a list of them at `/`. A page that throws is logged, and answers 500 without the reason. */
 export function createPages({ probes, log, ...more }: PagesOptions): Hono {
-  const { debug, sipClusters, readProcess, objects = [], configz } = more;
+  const { debug, sipClusters, vinos, readProcess, objects = [], configz } = more;
   const pages = new Hono();
   pages.route("/", createProbeRoutes(probes));
   const places = listPlaces(more);
@@ -48,6 +52,10 @@ export function createPages({ probes, log, ...more }: PagesOptions): Hono {
     const shared = { ...sipClusters, places, headers: createPageHeaders() };
     pages.route("/", createSipClusterPageRoutes(shared));
     pages.route("/", createSipClusterRoutes(shared));
+  }
+  if (vinos !== undefined) {
+    pages.route("/", createVinoPageRoutes({ ...vinos, places, headers: createPageHeaders() }));
+    pages.route("/", createVinoRoutes(vinos));
   }
   if (debug !== undefined) {
     pages.route("/", createPageRoutes({ ...debug, places }));
@@ -63,6 +71,7 @@ export function createPages({ probes, log, ...more }: PagesOptions): Hono {
     pages.route("/", createProcessRoutes(readProcess));
   }
   if (sipClusters !== undefined) paths.push(SIP_CLUSTERS_PATH);
+  if (vinos !== undefined) paths.push(VINOS_PATH);
   for (const kind of objects) {
     paths.push(`/debug/${kind.plural}`);
     pages.route("/", createObjectRoutes(kind));
@@ -83,11 +92,13 @@ export function createPages({ probes, log, ...more }: PagesOptions): Hono {
 function listPlaces({
   debug,
   sipClusters,
-}: Pick<PagesOptions, "debug" | "sipClusters">): readonly Place[] {
+  vinos,
+}: Pick<PagesOptions, "debug" | "sipClusters" | "vinos">): readonly Place[] {
   return [
     ...(debug === undefined ? [] : (["nodes"] as const)),
     ...(debug?.loadBalancers === undefined ? [] : (["loadBalancers"] as const)),
     ...(sipClusters === undefined ? [] : (["sipClusters"] as const)),
+    ...(vinos === undefined ? [] : (["vinos"] as const)),
   ];
 }
 

@@ -57,9 +57,9 @@ export function toDebugOptions(
 /** Lists the objects of controllers that work on kinds without pages of their own. */
 export function listObjectPages(chosen: Parts["controllers"]): ObjectPages[] {
   return chosen.flatMap(({ definition, controller }): ObjectPages[] => {
-    const { objects } = controller;
-    const isPaged = definition.kind === SERVICES || controller.listHosts !== undefined;
-    if (objects === undefined || isPaged) return [];
+    const { objects, listHosts, observeMachines } = controller;
+    const isPaged = [listHosts, observeMachines].some((one) => one !== undefined);
+    if (objects === undefined || isPaged || definition.kind === SERVICES) return [];
     const find = (key: string): object | undefined => {
       const object = objects.get(key);
       if (object === undefined) return undefined;

@@ -15,6 +15,7 @@ import { formatDefinition, toProcessView } from "./process_view.ts";
 import { toSipClusterSource } from "./sip_cluster_views.ts";
 import { startRedfishListener } from "./redfish_listener.ts";
 import { startSecureListener } from "./secure_listener.ts";
+import { toVinoSource } from "./vino_views.ts";
 
 /**
  * Starts every listener of the options.
@@ -35,7 +36,16 @@ export async function startListeners(
   const readProcess = (): ProcessView => toProcessView(options, parts);
   const source = toSipClusterSource(parts);
   const sipClusters = source && { sipClusters: { sipClusters: source, now: () => clock.now() } };
-  const shown = { objects, readProcess, ...debug, ...sipClusters, ...(configz && { configz }) };
+  const vinoSource = toVinoSource(parts);
+  const vinos = vinoSource && { vinos: { vinos: vinoSource, now: () => clock.now() } };
+  const shown = {
+    objects,
+    readProcess,
+    ...debug,
+    ...sipClusters,
+    ...vinos,
+    ...(configz && { configz }),
+  };
   const pages = createPages({ probes, log, ...shown });
   const servers: HttpServer[] = [];
   try {

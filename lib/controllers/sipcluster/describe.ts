@@ -2,6 +2,7 @@
  * Describes SIPClusters and BareMetalHosts for the debug pages. Pure.
  * @module
  */
+import { describeConsumer } from "../kinds/consumer.ts";
 import type { ReconcileOutcome } from "../../engine/workers.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { HostReport } from "../definition.ts";
@@ -123,14 +124,6 @@ export function describeHost(
     ...(claim?.role && { role: claim.role, standby: claim.standby }),
     ...(consumerRef && { consumer: describeConsumer(consumerRef) }),
   };
-}
-
-function describeConsumer({
-  kind = "",
-  namespace = "",
-  name = "",
-}: NonNullable<NonNullable<BareMetalHost["spec"]>["consumerRef"]>): string {
-  return `${kind} ${[namespace, name].filter(Boolean).join("/")}`.trim();
 }
 
 function judge(

@@ -2,12 +2,15 @@
  * Describes Vinos for the debug pages. Pure.
  * @module
  */
-import type { MachineHost, MachinePart } from "../../cloud/capabilities/machines.ts";
+import type { MachinePart } from "../../cloud/capabilities/machines.ts";
 import type { ReconcileOutcome } from "../../engine/workers.ts";
+import { type BareMetalHost, VINO_UID } from "../../kube/kinds/bare_metal_host.ts";
 import type { Condition } from "../kinds/conditions.ts";
+import { describeConsumer } from "../kinds/consumer.ts";
+import { HOST_CLUSTER_NAME } from "../words.ts";
+import { toHostName } from "./hosts/names.ts";
 import type { VinoState } from "./metrics.ts";
 import type { Placement } from "./placement/placement.ts";
-import type { Survey } from "./placement/survey.ts";
 import type { Vino, VinoMachine } from "./resource/vino.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import type { Outcome } from "./status/outcome.ts";
@@ -18,13 +21,14 @@ export interface MachineView extends Omit<VinoMachine, "record"> {
   readonly isWanted: boolean;
   /** Wanted beside actual. */
   readonly parts: readonly MachinePart[];
-}
-
-/** A host of the cloud with the machines of a Vino. */
-export interface HostView extends Pick<MachineHost, "id" | "isEnabled" | "name"> {
-  readonly pool: string;
-  /** Names of the machines that start here. */
-  readonly machines: readonly string[];
+  /** Name of its BareMetalHost. Absent: it has none. */
+  readonly hostName?: string;
+  /** What metal3 says about that: `available`. */
+  readonly provisioning?: string;
+  /** What uses it: `Metal3Machine tenants/worker-1`. */
+  readonly consumer?: string;
+  /** Name of the SIPCluster that has it. */
+  readonly cluster?: string;
 }
 
 /** What the debug pages show about a Vino. Times are ISO 8601. */
@@ -33,8 +37,6 @@ export interface VinoReport {
   readonly wanted: number;
   readonly ready: number;
   readonly machines: readonly MachineView[];
-  /** Hosts that the cloud shows, by name. Empty before the first look, as on a standby. */
-  readonly hosts: readonly HostView[];
   readonly shortages: Placement["shortages"];
   readonly conditions: readonly Pick<Condition, "message" | "reason" | "status" | "type">[];
   readonly lastReconcile: {
@@ -47,29 +49,32 @@ export interface VinoReport {
 /** What is known about a Vino besides itself. */
 export interface VinoFacts {
   /** Absent: this process has not looked at it yet. */
-  readonly last:
-    | { readonly outcome: Outcome; readonly keeper: { readonly survey: Survey | undefined } }
-    | undefined;
+  readonly last: Outcome | undefined;
   readonly outcome: ReconcileOutcome | undefined;
+  /** Its BareMetalHost of a name. */
+  findHost(name: string): BareMetalHost | undefined;
 }
 
 /** Describes a Vino. */
-export function describeVino(vino: Vino, { last, outcome }: VinoFacts): VinoReport {
+export function describeVino(vino: Vino, { last, outcome, findHost }: VinoFacts): VinoReport {
   const { conditions = [], counts } = vino.status ?? {};
-  const report = last && "report" in last.outcome ? last.outcome.report : undefined;
-  const machines = report
+  const report = last && "report" in last ? last.report : undefined;
+  const known = report
     ? report.machines.map(({ entry, isWanted, parts }) => ({ ...entry, isWanted, parts }))
     : (vino.status?.machines ?? []).map(({ record: _hidden, ...entry }) => ({
         ...entry,
         isWanted: true,
         parts: [],
       }));
+  const machines = known.map((machine): MachineView => {
+    const hostName = toHostName({ vino: vino.metadata.name, ...machine });
+    return { ...machine, ...describeHost(findHost(hostName), vino) };
+  });
   return {
     state: judgeState(vino, outcome),
     wanted: report?.wantedCount ?? counts?.wanted ?? 0,
     ready: machines.filter(({ isWanted, state }) => isWanted && state === "Ready").length,
     machines,
-    hosts: toHostViews(last?.keeper.survey, machines),
     shortages: report?.shortages ?? [],
     conditions: conditions.map(({ type, status, reason, message }) => ({
       type,
@@ -95,19 +100,22 @@ export function judgeState(
   return ready.reason === CONDITION_WORDS.Ready.silent.reason ? "waiting" : "failing";
 }
 
-function toHostViews(survey: Survey | undefined, machines: readonly MachineView[]): HostView[] {
-  const { hosts = [], pools = [] } = survey?.view ?? {};
-  const poolNames = new Map(pools.map(({ id, name }) => [id, name]));
-  const here = Map.groupBy(machines, ({ host }) => host);
-  return hosts
-    .map(({ id, name, poolId, isEnabled }) => ({
-      id,
-      name,
-      pool: poolNames.get(poolId) ?? poolId,
-      isEnabled,
-      machines: (here.get(id) ?? []).map((one) => one.name),
-    }))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+/** A host of another Vino, or of another program, is not shown. */
+function describeHost(
+  host: BareMetalHost | undefined,
+  { metadata: { uid } }: Vino,
+): Pick<MachineView, "hostName" | "provisioning" | "consumer" | "cluster"> {
+  const { labels = {}, name } = host?.metadata ?? { name: "" };
+  if (host === undefined || labels[VINO_UID] !== uid) return {};
+  const state = host.status?.provisioning?.state;
+  const { consumerRef } = host.spec ?? {};
+  const cluster = labels[HOST_CLUSTER_NAME];
+  return {
+    hostName: name,
+    ...(state !== undefined && { provisioning: state }),
+    ...(consumerRef && { consumer: describeConsumer(consumerRef) }),
+    ...(cluster !== undefined && { cluster }),
+  };
 }
 
 function toLastReconcile({ at, outcome, error }: ReconcileOutcome): VinoReport["lastReconcile"] {

@@ -2,21 +2,24 @@
  * The controller of Vinos: makes virtual machines, and publishes each as a BareMetalHost.
  * @module
  */
-import type { Machines } from "../../cloud/capabilities/machines.ts";
+import type { Machines, MachinesView } from "../../cloud/capabilities/machines.ts";
 import { DELETION } from "../../cloud/deletion/settings.ts";
+import { CloudError } from "../../cloud/errors.ts";
+import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { assert } from "../../core/assert.ts";
 import { DetachedWork } from "../../engine/detached_work.ts";
 import { fromSecondary, type KeySource } from "../../engine/key_sources.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { WrittenVersions } from "../../engine/written_versions.ts";
 import { type Key, type StoreReader, toKey } from "../../kube/cache/store.ts";
-import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, type BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";
 import type { ManagementListener, RunningController } from "../definition.ts";
 import { readFlag, readTextFlag } from "../flags.ts";
 import { findCondition } from "../kinds/conditions.ts";
 import { NewestObjects } from "../kinds/newest_objects.ts";
 import { IpPools } from "./addresses/ip_pools.ts";
+import { listPoolUsage } from "./addresses/usage.ts";
 import { VinoAddresses } from "./addresses/vino_addresses.ts";
 import type { AddressDesk, HostDesk } from "./desks.ts";
 import { describeVino, judgeState, type VinoReport } from "./describe.ts";
@@ -32,7 +35,7 @@ import { createVinoMetrics } from "./metrics.ts";
 import { VinoReconciler } from "./reconcile.ts";
 import { readRedfishSettings } from "./redfish/flags.ts";
 import { createRedfish, type Redfish } from "./redfish/redfish.ts";
-import { IP_POOLS } from "./resource/ip_pool.ts";
+import { IP_POOLS, type IpPool } from "./resource/ip_pool.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import { VinoWriter } from "./vino_writer.ts";
@@ -96,6 +99,9 @@ export class VinoController implements RunningController {
   readonly objects: StoreReader<Vino>;
   readonly managementListener?: ManagementListener;
   readonly #redfish: Redfish | undefined;
+  readonly #hosts: StoreReader<BareMetalHost>;
+  readonly #pools: StoreReader<IpPool>;
+  readonly #machines: Machines;
   readonly #work: DetachedWork;
   readonly #reconciler: VinoReconciler;
   readonly #loop: ObjectLoop<Vino>;
@@ -106,6 +112,9 @@ export class VinoController implements RunningController {
     const metrics = createVinoMetrics(context.metrics);
     const written = new WrittenVersions();
     this.objects = caches.reader(VINOES);
+    this.#hosts = caches.reader(BARE_METAL_HOSTS);
+    this.#pools = caches.reader(IP_POOLS);
+    this.#machines = machines;
     const newest = new NewestObjects(VINOES, this.objects, written);
     const writer = new VinoWriter({ client, clock, events, written, newest });
     const narrator = new MachineNarrator({
@@ -202,7 +211,26 @@ export class VinoController implements RunningController {
     return describeVino(vino, {
       last: this.#reconciler.last.get(key),
       outcome: this.#loop.outcomes.get(key),
+      findHost: (name) => {
+        const { namespace = "" } = vino.metadata;
+        return this.#hosts.get(toKey({ metadata: { namespace, name } }));
+      },
     });
+  }
+
+  /** Looks at the last inventory, for the debug pages. */
+  async observeMachines(signal: AbortSignal): Promise<MachinesView | undefined> {
+    try {
+      return await this.#machines.observe({ isForChange: false }, signal);
+    } catch (error) {
+      if (error instanceof CloudError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Counts the addresses of all IPPools, for the debug pages. */
+  listPools(): readonly PoolUsage[] {
+    return listPoolUsage(this.#pools.values());
   }
 
   #tick(): void {

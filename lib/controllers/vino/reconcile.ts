@@ -38,12 +38,6 @@ export interface ReconcilerOptions extends Omit<KeeperOptions, "narrator"> {
   ) => Promise<MachineSeed | undefined>;
 }
 
-/** What the last reconcile of a Vino came to, for the pages and metrics. */
-export interface LastOutcome {
-  readonly outcome: Outcome;
-  readonly keeper: Pick<MachineKeeper, "survey">;
-}
-
 /** More than the largest Vino needs: a thousand machines with ten rounds each, if every round has only one machine. */
 const ROUNDS_MAX = 10_000;
 
@@ -51,14 +45,14 @@ const ROUNDS_MAX = 10_000;
 export class VinoReconciler {
   readonly #options: ReconcilerOptions;
   readonly #keepers = new Map<Key, { readonly uid: string; readonly keeper: MachineKeeper }>();
-  readonly #last = new Map<Key, LastOutcome>();
+  readonly #last = new Map<Key, Outcome>();
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
   }
 
   /** What the last reconcile of each Vino came to. */
-  get last(): ReadonlyMap<Key, LastOutcome> {
+  get last(): ReadonlyMap<Key, Outcome> {
     return this.#last;
   }
 
@@ -218,7 +212,7 @@ export class VinoReconciler {
   }
 
   async #write(vino: Vino, outcome: Outcome, attempt: Attempt): Promise<void> {
-    this.#last.set(attempt.key, { outcome, keeper: this.#toKeeper(attempt) });
+    this.#last.set(attempt.key, outcome);
     attempt.noteWrite();
     await this.#options.writer.writeStatus(vino, outcome, attempt.ledger.texts, attempt.signal);
   }

@@ -10,7 +10,7 @@ import { SCRIPT } from "./script.ts";
 import { STYLE } from "./style.ts";
 
 /** Pages that a process may have. */
-export type Place = "nodes" | "loadBalancers" | "sipClusters";
+export type Place = "nodes" | "loadBalancers" | "sipClusters" | "vinos";
 
 /** Where each is, below `/debug/`; the first one of Nodes is `/debug/` itself. */
 const PLACES: Readonly<Record<Place, PlaceWords>> = {
@@ -32,6 +32,11 @@ const PLACES: Readonly<Record<Place, PlaceWords>> = {
     path: "sipclusters",
     title: "SIPClusters",
     forPrograms: [["sipclusters?format=json", "SIPClusters as JSON"]],
+  },
+  vinos: {
+    path: "vinos",
+    title: "Vinos",
+    forPrograms: [["vinos?format=json", "Vinos as JSON"]],
   },
 };
 

@@ -134,8 +134,10 @@ overflow-wrap:anywhere;unicode-bidi:isolate}
 .dot:not(.s-well){border-color:color-mix(in srgb,var(--tone) 55%,var(--line))}
 .dot i{font-style:normal;color:var(--soft);font-size:.9em}
 .racks .box{margin:0}
-.racks .box>summary{grid-template-columns:.7rem 1fr}
-.racks .box>summary .tally{grid-column:2;justify-content:start}
+.racks .box>summary,.tall>summary{grid-template-columns:.7rem 1fr}
+.racks .box>summary .tally,.tall>summary .tally{grid-column:2}
+.racks .tally,.tall .tally,.lead .tally{justify-content:start}
+section+.more{margin-top:.8rem}
 .chips+.racks{margin-top:.8rem}
 .more{margin-top:.3rem}
 .more>summary{color:var(--link);width:max-content;max-width:100%;padding:.15rem 0}
@@ -155,6 +157,8 @@ th code{display:inline-block;min-width:8rem;font-weight:400}
 .nodes.balancers th:nth-child(5){width:7rem}
 .nodes.leftovers th:nth-child(n){width:auto}.nodes.leftovers th:first-child{width:11.5rem}
 .nodes.sips th:nth-child(2){width:32%}.nodes.sips th:nth-child(3){width:26%}.nodes.sips th:nth-child(4){width:auto}
+.nodes.machines th:nth-child(n){width:auto}.nodes.machines th:first-child{width:20%}
+.nodes.machines th:nth-child(2){width:22%}.nodes.machines th:nth-child(4){width:8rem}
 .nodes.leftovers th:nth-child(5){width:5rem}.nodes.pools th:nth-child(n){width:auto}}
 .card+.card,.soft+.card{margin-top:.8rem}
 .card>dl{display:grid;grid-template-columns:minmax(8rem,auto) 1fr;padding:.4rem 0}

@@ -3,9 +3,8 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { hasBrowser, startBrowser } from "../../support/page/browser.ts";
+import { findBarriers, hasBrowser, startBrowser } from "../../support/page/browser.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { type PageStage, startPageStage } from "../../support/page/page_stage.ts";
 
@@ -244,13 +243,6 @@ describe.skipIf(!hasBrowser())("the pages in a browser", () => {
     expect(Math.min(...times)).toBeLessThan(1_000);
   });
 });
-
-/** What axe finds. The page refuses every script but its own, so its policy must be bypassed. */
-async function findBarriers(page: Page): Promise<unknown> {
-  await page.evaluate(axe.source);
-  return await page.evaluate(`axe.run().then(({ violations }) =>
-    violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
-}
 
 /** A machine that is off, Nodes without a machine of ours, and names that somebody chose badly. */
 async function setTheScene(stage: PageStage): Promise<void> {

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { describeVino, judgeState } from "../../../lib/controllers/vino/describe.ts";
-import { makeSurvey } from "../../../lib/controllers/vino/placement/survey.ts";
+import { toHostName } from "../../../lib/controllers/vino/hosts/names.ts";
 import type { Vino } from "../../../lib/controllers/vino/resource/vino.ts";
-import { toEntry, toMachine, toView, VINO_OWNER } from "../../support/vino/known.ts";
+import { toEntry, VINO_OWNER } from "../../support/vino/known.ts";
+import { HOST_CLUSTER_NAME } from "../../../lib/controllers/words.ts";
+import { type BareMetalHost, VINO_UID } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { toReport, toReports } from "../../support/vino/reports.ts";
 
 const CONDITION = { type: "Ready", message: "", lastTransitionTime: "" };
@@ -36,45 +38,57 @@ test.each([
 describe("describeVino()", () => {
   const vino = toVino("True", "ReconciliationSucceeded");
 
-  test("shows hosts with their machines, and wanted beside actual, without records", () => {
+  const nowhere = { findHost: () => undefined };
+
+  test("shows wanted beside actual for each machine", () => {
     const parts = [{ name: "CPUs", wanted: "4", actual: "2" }];
     const report = toReports([toReport(0, { host: "h2" }, { parts })]);
-    const result = makeSurvey({
-      vino,
-      owner: VINO_OWNER,
-      view: toView([toMachine("worker", 0)]),
-      isConsumed: () => false,
-      deletes: false,
-      isGone: () => false,
-    });
-    if (result.kind === "refused") throw new Error(result.message);
-    const last = {
-      outcome: { kind: "served", spec: {}, report } as const,
-      keeper: { survey: result.survey },
-    };
-    const shown = describeVino(vino, { last, outcome: { at: 0, outcome: "ok" } });
+    const last = { kind: "served", spec: {}, report } as const;
+    const shown = describeVino(vino, { last, outcome: { at: 0, outcome: "ok" }, ...nowhere });
     expect(shown).toMatchObject({
       state: "ready",
       wanted: 1,
       ready: 1,
-      machines: [{ index: 0, isWanted: true, parts }],
+      machines: [{ index: 0, host: "h2", isWanted: true, parts }],
       lastReconcile: { at: "1970-01-01T00:00:00.000Z", outcome: "ok" },
     });
-    expect(shown.hosts.map(({ name, pool, machines }) => [name, pool, machines])).toEqual([
-      ["h1", "lyon", []],
-      ["h2", "lyon", [toEntry("worker", 0).name]],
-      ["h3", "lyon", []],
-    ]);
   });
 
-  test("shows what the status says before this process has looked", () => {
+  test("shows what the status says before this process has looked, without records", () => {
     const machines = [toEntry("worker", 0, { record: "task-1" })];
     const shown = describeVino(
       { ...vino, status: { ...vino.status, machines } },
-      { last: undefined, outcome: undefined },
+      { last: undefined, outcome: undefined, ...nowhere },
     );
     expect(shown.machines).toMatchObject([{ index: 0, state: "Ready" }]);
     expect(JSON.stringify(shown)).not.toContain("task-1");
-    expect(shown).toMatchObject({ hosts: [], lastReconcile: null });
+    expect(shown.lastReconcile).toBeNull();
+  });
+
+  test("shows what uses a machine, by its own host only", () => {
+    const labels = { [VINO_UID]: VINO_OWNER.uid, [HOST_CLUSTER_NAME]: "blue" };
+    const toShown = (changes: Partial<BareMetalHost["metadata"]>): object => {
+      const machines = [toEntry("worker", 0)];
+      const shown = describeVino(
+        { ...vino, status: { ...vino.status, machines } },
+        {
+          last: undefined,
+          outcome: undefined,
+          findHost: (name) => ({
+            metadata: { name, labels, ...changes },
+            spec: { consumerRef: { kind: "Metal3Machine", namespace: "m", name: "w" } },
+            status: { provisioning: { state: "provisioned" } },
+          }),
+        },
+      );
+      return shown.machines[0] ?? {};
+    };
+    expect(toShown({})).toMatchObject({
+      hostName: toHostName({ vino: VINO_OWNER.name, role: "worker", index: 0 }),
+      provisioning: "provisioned",
+      consumer: "Metal3Machine m/w",
+      cluster: "blue",
+    });
+    expect(toShown({ labels: {} })).not.toHaveProperty("consumer");
   });
 });

@@ -3,7 +3,8 @@
  * @module
  */
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import axe from "axe-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 
 /** Where Debian's package `chromium` puts it. */
 const PROGRAM = "/usr/bin/chromium";
@@ -30,4 +31,11 @@ export function startBrowser(): Promise<Browser> {
       "--disable-sync",
     ],
   });
+}
+
+/** What axe finds on a page. A page refuses every script but its own, so its policy must be bypassed. */
+export async function findBarriers(page: Page): Promise<unknown> {
+  await page.evaluate(axe.source);
+  return await page.evaluate(`axe.run().then(({ violations }) =>
+    violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))`);
 }

@@ -42,17 +42,13 @@ export class MachineKeeper {
   readonly #limit = new RemovalLimit();
   /** Machines that are proven gone, with the time of the look that proved it. */
   readonly #gone = new Map<string, number>();
+  /** What the last round found. */
   #last: Survey | undefined;
 
   constructor(options: KeeperOptions) {
     this.#options = options;
     this.#book = new MachineBook(options);
     this.#rounds = new MachineRounds({ ...options, book: this.#book });
-  }
-
-  /** What the last round found. */
-  get survey(): Survey | undefined {
-    return this.#last;
   }
 
   /** Whether looks for a change are newer than the last inventory. */

@@ -1,0 +1,173 @@
+/**
+ * `/debug/vinos`: which machines Vinos have in the cloud, for operators with a terminal.
+ * @module
+ */
+import { Hono } from "hono";
+import { formatConditions, formatPools } from "../common_tables.ts";
+import { inPieces } from "../pieces.ts";
+import { showList, showView } from "../replies.ts";
+import { formatSpan, toMs } from "../span.ts";
+import { formatTable } from "../text_table.ts";
+import type { ServingView } from "../views.ts";
+import type {
+  CloudMachineView,
+  CloudView,
+  VinoMachineView,
+  VinoSource,
+  VinoView,
+} from "./views.ts";
+
+/** The sources of the pages. */
+export interface VinoPagesOptions {
+  readonly vinos: VinoSource;
+  /** Wall-clock milliseconds. */
+  now(): number;
+}
+
+/** The path of the list. That of one Vino is below it, with its namespace and name. */
+export const VINOS_PATH = "/debug/vinos";
+
+const TITLES = ["NAMESPACE", "NAME", "STATE", "READY", "WANTED", "LAST", "AGO", "REASON"];
+const HOST_TITLES = ["POOL", "HOST", "ENABLED", "MACHINES"];
+const STRAY_TITLES = ["MACHINE-WITHOUT-VINO", "ID", "HOST", "POWER"];
+const MACHINE_TITLES = [
+  "MACHINE",
+  "STATE",
+  "HOST",
+  "POWER",
+  "ADDRESS",
+  "BMH",
+  "USED-BY",
+  "WAITS-FOR",
+];
+const PART_TITLES = ["MACHINE", "PART", "WANTED", "ACTUAL"];
+
+/** Before the first inventory. */
+const EMPTY: CloudView = { pools: [], hosts: [], machines: [] };
+
+/** Routes of the list and of each Vino. Like those of Nodes, they check no access. */
+export function createVinoRoutes({ vinos, now }: VinoPagesOptions): Hono {
+  const routes = new Hono();
+  routes.get(VINOS_PATH, async (context) => {
+    const pieces = inPieces(vinos.list());
+    const cloud = (await vinos.readCloud(context.req.raw.signal)) ?? EMPTY;
+    const pools = vinos.listPools();
+    const strays = listStrays(cloud);
+    const toText = async (): Promise<string> => {
+      const rows: string[][] = [];
+      for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, now())));
+      return formatNotes(vinos.readServing()) + formatList(rows, cloud) + formatMore(strays, pools);
+    };
+    const more = { hosts: cloud.hosts, machinesWithoutVino: strays, pools };
+    return await showList(context, { name: "vinos", pieces, more, toText });
+  });
+  routes.get(`${VINOS_PATH}/:namespace/:name`, async (context) => {
+    const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
+    const vino = vinos.find(key);
+    if (vino === undefined) {
+      return context.json({ error: `there is no Vino ${JSON.stringify(key)}` }, 404);
+    }
+    const cloud = (await vinos.readCloud(context.req.raw.signal)) ?? EMPTY;
+    const machines = cloud.machines.filter((one) => one.vino === key);
+    const view = { ...vino, shown: machines };
+    return await showView(context, view, () => formatOne(vino, cloud, now()));
+  });
+  return routes;
+}
+
+/** Machines that no Vino of this cluster has: of Vinos that were deleted, or of another cluster. */
+export function listStrays({ machines }: CloudView): readonly CloudMachineView[] {
+  return machines.filter(({ vino }) => vino === undefined);
+}
+
+/** Why a Vino is not ready, in one line; empty if it is or nothing is known. */
+export function describeVino({ state, conditions, lastReconcile }: VinoView): string {
+  if (state === "ready") return "";
+  if (state === "failing" && lastReconcile?.error !== undefined) return lastReconcile.error;
+  const wrong = conditions.find(({ type, status }) => type === "Ready" && status !== "True");
+  return wrong === undefined ? "" : wrong.message || wrong.reason;
+}
+
+/** What uses a machine: the consumer of its BareMetalHost, and its SIPCluster. Empty: nothing does. */
+export function describeUse({ consumer = "", cluster = "" }: VinoMachineView): string {
+  const claim = cluster === "" ? "" : `SIPCluster ${cluster}`;
+  return [consumer, claim].filter(Boolean).join(", ");
+}
+
+/** How far the BareMetalHost of a machine is, by Landfall and by metal3. Empty: there is none. */
+export function describeHost({ bareMetalHost = "", provisioning = "" }: VinoMachineView): string {
+  return [bareMetalHost, provisioning].filter(Boolean).join(", ");
+}
+
+function toRow(view: VinoView, nowMs: number): string[] {
+  const { namespace, name, state, ready, wanted, lastReconcile } = view;
+  return [
+    namespace,
+    name,
+    state,
+    String(ready),
+    String(wanted),
+    lastReconcile?.outcome ?? "",
+    formatSpan(nowMs - toMs(lastReconcile?.at)),
+    describeVino(view),
+  ];
+}
+
+function formatNotes({ missing }: ServingView): string {
+  return missing.map((kind) => `waiting for CustomResourceDefinition ${kind}\n`).join("");
+}
+
+function formatList(rows: readonly string[][], { pools, hosts, machines }: CloudView): string {
+  const names = new Map(pools.map(({ id, name }) => [id, name]));
+  const here = Map.groupBy(machines, ({ hostId }) => hostId);
+  const hostRows = hosts.map(({ id, name, poolId, isEnabled }) => [
+    names.get(poolId) ?? poolId,
+    name,
+    isEnabled ? "yes" : "no",
+    String(here.get(id)?.length ?? 0),
+  ]);
+  return [formatTable(TITLES, rows), formatTable(HOST_TITLES, hostRows)].join("\n");
+}
+
+function formatMore(
+  strays: readonly CloudMachineView[],
+  pools: ReturnType<VinoSource["listPools"]>,
+): string {
+  const rows = strays.map(({ name, id, hostId = "", power }) => [name, id, hostId, power]);
+  const tables = [
+    ...(rows.length > 0 ? [formatTable(STRAY_TITLES, rows)] : []),
+    ...(pools.length > 0 ? [formatPools(pools)] : []),
+  ];
+  return tables.map((table) => `\n${table}`).join("");
+}
+
+function formatOne(view: VinoView, cloud: CloudView, nowMs: number): string {
+  const hosts = new Map(cloud.hosts.map(({ id, name }) => [id, name]));
+  const shown = new Map(cloud.machines.map((one) => [one.name, one]));
+  const machines = view.machines.map((machine) => {
+    const { name, host = "", address = "", message = "" } = machine;
+    const actual = shown.get(name);
+    const hostId = actual?.hostId ?? host;
+    return [
+      name,
+      machine.isWanted ? machine.state : `${machine.state}, not wanted`,
+      hosts.get(hostId) ?? hostId,
+      actual?.power ?? "",
+      address,
+      describeHost(machine),
+      describeUse(machine),
+      message,
+    ];
+  });
+  const parts = view.machines.flatMap(({ name, parts: all }) =>
+    all.map((part) => [name, part.name, part.wanted ?? "", part.actual ?? ""]),
+  );
+  const shortages = view.shortages.map(({ role, missing, why }) => [role, String(missing), why]);
+  return [
+    formatTable(TITLES, [toRow(view, nowMs)]),
+    formatTable(MACHINE_TITLES, machines),
+    ...(shortages.length > 0 ? [formatTable(["ROLE", "MISSING", "WHY"], shortages)] : []),
+    ...(parts.length > 0 ? [formatTable(PART_TITLES, parts)] : []),
+    formatConditions(view.conditions),
+  ].join("\n");
+}

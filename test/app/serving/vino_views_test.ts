@@ -1,0 +1,89 @@
+import { expect, test } from "bun:test";
+import type { Parts } from "../../../lib/app/parts.ts";
+import { listObjectPages } from "../../../lib/app/serving/debug_views.ts";
+import { toVinoSource } from "../../../lib/app/serving/vino_views.ts";
+import { type Machine, toMachineName } from "../../../lib/cloud/capabilities/machines.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
+import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { Caches } from "../../../lib/kube/cache/caches.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
+import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
+
+const OURS = { namespace: "y", name: "a", uid: "11111111-2222" };
+const GONE = { namespace: "y", name: "gone", uid: "99999999-2222" };
+const { signal } = new AbortController();
+
+function toMachine(owner: typeof OURS, fields: Partial<Machine> = {}): Machine {
+  const name = toMachineName({ owner, role: "worker", index: 0 });
+  return { name, id: `id-${name}`, isComplete: true, power: "running", poolId: "p", ...fields };
+}
+
+function choose(machines: readonly Machine[]): Pick<Parts, "caches" | "controllers" | "groups"> {
+  const [definition] = CONTROLLERS;
+  if (definition === undefined) throw new Error("there is no controller");
+  const objects = new Store({ resource: VINOES, log: silentLogger });
+  objects.replace(
+    [{ metadata: { namespace: "z", name: "b", uid: "uid-b" } }, { metadata: OURS }],
+    "1",
+  );
+  const clock = new ManualClock();
+  const caches = new Caches({ client: new ScriptedKubeClient(clock), clock, log: silentLogger });
+  const host = { id: "h", name: "xcp-1", poolId: "p", tags: ["a"], isEnabled: true };
+  const controllers: Parts["controllers"] = [
+    {
+      definition: { ...definition, kind: VINOES },
+      controller: {
+        run: async () => {},
+        objects,
+        describe: () => ({ state: "ready", wanted: 1 }),
+        listPools: () => [{ pool: "a", family: "IPv4", used: 1, total: 2 }],
+        observeMachines: async () => ({
+          observedAtMs: 0,
+          isForChange: false,
+          pools: [{ id: "p", name: "paris", isComplete: true }],
+          hosts: [host],
+          machines: Map.groupBy(machines, ({ name }) => name),
+        }),
+      },
+    },
+  ];
+  return { caches, controllers, groups: [{ controllers }] };
+}
+
+test("toVinoSource() lists Vinos in order, with the pools of addresses", () => {
+  const source = toVinoSource(choose([]));
+  expect(source?.readServing()).toEqual({ missing: [] });
+  expect([...(source?.list() ?? [])]).toMatchObject([
+    { namespace: "y", name: "a", state: "ready", wanted: 1, machines: [], lastReconcile: null },
+    { namespace: "z", name: "b" },
+  ]);
+  expect(source?.find("z/none")).toBeUndefined();
+  expect(source?.listPools()).toEqual([{ pool: "a", family: "IPv4", used: 1, total: 2 }]);
+});
+
+test("toVinoSource() knows which Vino has a machine, and where the machine is", async () => {
+  const machines = [
+    toMachine(GONE, { firstHostId: "h" }),
+    toMachine(OURS, { hostId: "h", firstHostId: "other" }),
+    toMachine(OURS, { id: "twin" }),
+  ];
+  const cloud = await toVinoSource(choose(machines))?.readCloud(signal);
+  expect(cloud?.hosts).toEqual([{ id: "h", name: "xcp-1", poolId: "p", isEnabled: true }]);
+  const base = { poolId: "p", power: "running", isComplete: true };
+  const [name, gone] = [OURS, GONE].map((owner) => toMachine(owner).name);
+  expect(cloud?.machines).toEqual([
+    { ...base, name, id: `id-${name}`, hostId: "h", vino: "y/a" },
+    { ...base, name, id: "twin", vino: "y/a" },
+    { ...base, name: gone, id: `id-${gone}`, hostId: "h" },
+  ] as NonNullable<typeof cloud>["machines"]);
+});
+
+test("toVinoSource() has nothing without a controller that makes machines", () => {
+  expect(toVinoSource({ ...choose([]), groups: [] })).toBeUndefined();
+});
+
+test("listObjectPages() leaves Vinos to their own pages", () => {
+  expect(listObjectPages(choose([]).controllers)).toEqual([]);
+});
