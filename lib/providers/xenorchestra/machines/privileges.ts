@@ -73,6 +73,12 @@ export const PRIVILEGES: readonly RolePrivilege[] = [
   { resource: "vm", action: "start", selector: OWN_NAME, purpose: "start VMs" },
   { resource: "vm", action: "shutdown", selector: OWN_NAME, purpose: "stop VMs" },
   { resource: "vm", action: "reboot", selector: OWN_NAME, purpose: "restart VMs" },
+  ...["pause", "unpause", "resume"].map((action) => ({
+    resource: "vm",
+    action,
+    selector: OWN_NAME,
+    purpose: `${action} VMs by their management controllers`,
+  })),
   { resource: "vm", action: "delete", selector: OWN_NAME, purpose: "delete VMs" },
   {
     resource: "vm-template",

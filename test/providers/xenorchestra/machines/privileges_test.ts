@@ -10,7 +10,7 @@ import {
 
 test("PRIVILEGES allow to change and to delete only what has a name of ours", () => {
   const writes = PRIVILEGES.filter(({ action }) =>
-    /^(update|delete|start|shutdown|reboot)/.test(action),
+    /^(update|delete|start|shutdown|reboot|pause|unpause|resume)/.test(action),
   );
   // A detached disk stays, and what is attached has no name.
   const wide = writes.filter(({ selector }) => selector !== "name_label:/^vino-/");

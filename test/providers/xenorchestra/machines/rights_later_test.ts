@@ -4,6 +4,7 @@
  * @module
  */
 import { afterEach, describe, expect, test } from "bun:test";
+import type { PowerAction } from "../../../../lib/cloud/capabilities/machine_power.ts";
 import type { MachinePlan, MachineSpec } from "../../../../lib/cloud/capabilities/machines.ts";
 import { describeError } from "../../../../lib/core/errors.ts";
 import {
@@ -80,10 +81,18 @@ async function live(role: readonly Privilege[]): Promise<{ rig: Rig; said: strin
   await make(second);
   const [vm] = one.vms(spec);
   if (vm !== undefined) {
-    for (const action of ["restart", "off"] as const) {
+    const act = async (action: PowerAction): Promise<void> => {
       const acted = one.machines.power.act(vm.id, action, one.fence, one.signal);
       await acted.catch((error) => void said.push(describeError(error)));
-    }
+    };
+    await act("restart");
+    await act("pause");
+    // Its own user may be unable to pause it.
+    one.simulator.state.setVm(vm.id, { power_state: "Paused" });
+    await act("resume");
+    one.simulator.state.setVm(vm.id, { power_state: "Suspended" });
+    await act("on");
+    await act("off");
     await make(grow(spec));
     await attachForeignDisk(one, vm.id, role);
   }
