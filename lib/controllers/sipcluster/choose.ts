@@ -10,13 +10,18 @@ import type { HostIndex } from "./hosts/host_index.ts";
 import { toAddresses } from "./hosts/network_data.ts";
 import type { Role, SipCluster, SipClusterSpec } from "./resource/sip_cluster.ts";
 import { toMatcher } from "./schedule/label_selector.ts";
+import { byKey } from "./schedule/own_hosts.ts";
+import { REFUSED_MAX } from "./schedule/report.ts";
 import { schedule } from "./schedule/schedule.ts";
 import type { HostFacts, RoleReport, Schedule } from "./schedule/types.ts";
 import { listNetworks } from "./services/networks.ts";
 
 /** What a {@linkcode HostChooser} needs. */
 export interface HostChooserOptions {
-  readonly index: Pick<HostIndex, "listOf" | "listOfOthers" | "listFree" | "find">;
+  readonly index: Pick<
+    HostIndex,
+    "listOf" | "listOfOthers" | "listOwnerless" | "listFree" | "find"
+  >;
   readonly addresses: Pick<AddressReader, "readAll" | "findKnownTrouble">;
 }
 
@@ -79,16 +84,31 @@ export class HostChooser {
     }
   }
 
-  /** Adds to the reports how many hosts other clusters have that would suit a role which lacks some. */
+  /**
+   * Adds to the reports of roles that lack hosts those that no decision looks at: hosts of other clusters, as a number,
+   * and hosts whose labels are not complete.
+   */
   #countOthers(cluster: SipCluster, { nodes = {} }: SipClusterSpec, choice: Schedule): Schedule {
     if (choice.isSatisfied) return choice;
-    const others = [...this.#options.index.listOfOthers(toKey(cluster))];
+    const { index } = this.#options;
+    const others = [...index.listOfOthers(toKey(cluster))];
+    const ownerless = [...index.listOwnerless()].toSorted(byKey);
     const reports = Array.from(choice.reports, ([role, report]): [Role, RoleReport] => {
+      if (report.missing === 0) return [role, report];
       const matches = toMatcher(nodes[role]?.labelSelector);
-      const count = report.missing > 0 ? others.filter(({ labels }) => matches(labels)).length : 0;
-      if (count === 0) return [role, report];
-      const rejected = [...report.rejected, [OF_OTHERS, count] as const];
-      return [role, { ...report, rejected: new Map(rejected.toSorted(([, a], [, b]) => b - a)) }];
+      const rejected = new Map(report.rejected);
+      const refused = new Map(report.refused);
+      const count = (reason: string): void => {
+        rejected.set(reason, (rejected.get(reason) ?? 0) + 1);
+      };
+      for (const { labels } of others) if (matches(labels)) count(OF_OTHERS);
+      for (const { key, labels, trouble = "" } of ownerless) {
+        if (!matches(labels)) continue;
+        count(trouble);
+        if (refused.size < REFUSED_MAX) refused.set(key, trouble);
+      }
+      const sorted = [...rejected].toSorted(([, a], [, b]) => b - a);
+      return [role, { ...report, rejected: new Map(sorted), refused }];
     });
     return { ...choice, reports: new Map(reports) };
   }

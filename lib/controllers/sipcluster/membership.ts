@@ -8,6 +8,7 @@ import { toEvent } from "../../kube/events/words.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import { PAUSED } from "../../kube/kinds/bare_metal_host.ts";
 import { type ClaimResult, findKeeper, type HostClaims } from "./hosts/claims.ts";
+import type { Departures } from "./hosts/departures.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import type { SipClusterMetrics } from "./metrics.ts";
 import { nameSome } from "../kinds/problems.ts";
@@ -22,6 +23,7 @@ export interface MembershipOptions {
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly metrics: SipClusterMetrics;
+  readonly departures: Pick<Departures, "noteReleased">;
 }
 
 /** Other programs change hosts faster than Landfall can decide. The next try is later. */
@@ -135,19 +137,6 @@ export function listHolds(
   });
 }
 
-/** Tells which hosts do not exist any more that the status of a cluster has. Its next status lacks them. */
-export function noteGone(
-  cluster: SipCluster,
-  { index, events }: Pick<MembershipOptions, "events" | "index">,
-): void {
-  for (const { namespace, name } of cluster.status?.hosts ?? []) {
-    const host = toKey({ metadata: { namespace, name } });
-    if (index.find(host) !== undefined) continue;
-    const message = `BareMetalHost ${host} was deleted. The cluster does not have it any more`;
-    events.record(cluster, toEvent(EVENT_WORDS.hostGone, message));
-  }
-}
-
 /**
  * Says which hosts of a cluster that is being deleted keep their labels, and what to do.
  *
@@ -187,8 +176,9 @@ function noteTaken(
 function noteReleased(
   cluster: SipCluster,
   { key: host, why }: { readonly key: Key; readonly why: string },
-  { events, log, metrics }: Pick<MembershipOptions, "events" | "log" | "metrics">,
+  { departures, events, log, metrics }: MembershipOptions,
 ): void {
+  departures.noteReleased(toKey(cluster), host);
   metrics.countHost("released");
   const message = `BareMetalHost ${host} does not belong to the cluster any more: ${why}`;
   events.record(cluster, toEvent(EVENT_WORDS.hostReleased, message));

@@ -14,6 +14,7 @@ import { type Choice, HostChooser, toWants } from "./choose.ts";
 import { ClusterWriter } from "./cluster_writer.ts";
 import { OUTDATED_PAUSE_MS, OutdatedError, requireCurrent } from "../kinds/freshness.ts";
 import type { AddressReader } from "./hosts/address_reader.ts";
+import { Departures } from "./hosts/departures.ts";
 import { HostClaims } from "./hosts/claims.ts";
 import { FirstLook } from "./hosts/first_look.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
@@ -21,7 +22,6 @@ import {
   applySchedule,
   changesHosts,
   type MembershipOptions,
-  noteGone,
   OvertakenError,
 } from "./membership.ts";
 import type { SipClusterMetrics, SipClusterState } from "./metrics.ts";
@@ -64,6 +64,7 @@ const DECISIONS_MAX = 5;
 export class SipClusterReconciler {
   readonly #options: ReconcilerOptions;
   readonly #chooser: HostChooser;
+  readonly #departures: Departures;
   readonly #firstLook: FirstLook;
   readonly #writer: ClusterWriter;
   readonly #last = new Map<Key, LastDecision>();
@@ -73,6 +74,7 @@ export class SipClusterReconciler {
     this.#chooser = new HostChooser(options);
     this.#writer = new ClusterWriter(options);
     this.#firstLook = new FirstLook(options);
+    this.#departures = new Departures({ ...options, firstLook: this.#firstLook });
   }
 
   /** What the last reconcile of each cluster came to. */
@@ -86,6 +88,7 @@ export class SipClusterReconciler {
     index.stopWaiting(key);
     services.forget(key);
     this.#writer.forget(key);
+    this.#departures.forget(key);
     this.#firstLook.forget(key);
     this.#last.delete(key);
   }
@@ -139,7 +142,7 @@ export class SipClusterReconciler {
   ): Promise<ReconcileResult> {
     const { index, services } = this.#options;
     const key = toKey(cluster);
-    noteGone(cluster, this.#options);
+    await this.#departures.tell(cluster, signal);
     const { schedule, missed } = await this.#takeHosts(cluster, spec, signal);
     if (schedule.isSatisfied) index.stopWaiting(key);
     else index.wait(key, toWants(spec, schedule));
@@ -234,7 +237,7 @@ export class SipClusterReconciler {
   #toMembership(cluster: Key): MembershipOptions & { readonly index: HostIndex } {
     const { client, index, events, log, metrics } = this.#options;
     const claims = new HostClaims(cluster, { client, note: (...seen) => index.note(...seen) });
-    return { index, claims, events, log, metrics };
+    return { index, claims, events, log, metrics, departures: this.#departures };
   }
 
   #narrate(cluster: SipCluster, { reports, isSatisfied, blocked }: Schedule): void {

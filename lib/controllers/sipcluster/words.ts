@@ -47,6 +47,7 @@ type EventName =
   | "hostReleased"
   | "hostLost"
   | "hostGone"
+  | "hostUnlabelled"
   | "unschedulable"
   | "contractionBlocked"
   | "invalidSpec"
@@ -79,6 +80,12 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "HostGone",
     type: "Warning",
     meaning: "A BareMetalHost of the SIPCluster was deleted.",
+  },
+  hostUnlabelled: {
+    reason: "HostUnlabelled",
+    type: "Warning",
+    meaning:
+      "A person or another program removed the labels of the SIPCluster from a BareMetalHost, or changed them.",
   },
   unschedulable: {
     reason: "Unschedulable",

@@ -77,6 +77,7 @@ function stage(
     events,
     metrics,
     log: silentLogger,
+    departures: { noteReleased: () => undefined },
   };
   return { asked, said, options };
 }

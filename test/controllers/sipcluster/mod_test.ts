@@ -276,3 +276,39 @@ test("a cluster that is deleted says what the API server refuses", async () => {
   await until("it is gone", () => stage.read("a") === undefined);
   expect(stage.listTaken()).toEqual([]);
 });
+
+test("a host whose labels a person removes is replaced, and an Event tells of it", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 1));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const labels = { "sip.airshipit.org/cluster-namespace": null };
+  stage.kubernetes.objects.patch("baremetalhosts", HOST_PATH("r1-worker-1"), {
+    metadata: { labels },
+  });
+  await until("another host has its place", () =>
+    stage.listHosts("a").includes("r1-worker-2 Worker"),
+  );
+  await stage.untilCondition("a", "Ready", READY);
+  await until("it is told", () =>
+    stage
+      .listEvents("a")
+      .some((one) => one.startsWith(`HostUnlabelled BareMetalHost ${HOSTS}/r1-worker-1 `)),
+  );
+  // Its labels name no cluster completely, so no cluster takes it, and each that lacks hosts says why.
+  stage.change("a", { nodes: { Worker: { count: { active: 6 } } } });
+  const says = await stage.untilCondition("a", "Scheduled", SHORT);
+  expect(says).toContain("1 taken, but by no complete name of a cluster");
+});
+
+test("a shrink is told once, and not as the work of others", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 3));
+  await stage.untilCondition("a", "Ready", READY);
+  stage.change("a", { nodes: { Worker: { count: { active: 1 } } } });
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const reasons = stage.listEvents("a").map((event) => event.split(" ")[0]);
+  expect(reasons.filter((reason) => reason === "HostReleased")).toHaveLength(2);
+  expect(reasons).not.toContain("HostUnlabelled");
+});

@@ -90,6 +90,7 @@ async function step(plan: Plan): Promise<readonly unknown[]> {
         claims,
         events: { record: (_object, { reason }) => void done.push(reason) },
         log: silentLogger,
+        departures: { noteReleased: () => undefined },
         metrics: createSipClusterMetrics(new MetricsRegistry()),
       },
     },

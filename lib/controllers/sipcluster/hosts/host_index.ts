@@ -42,6 +42,7 @@ export class HostIndex implements KeySource {
   readonly #entries = new Map<Key, Entry>();
   readonly #byCluster = new Map<Key, Map<Key, HostFacts>>();
   readonly #free = new Map<Key, HostFacts>();
+  readonly #ownerless = new Map<Key, HostFacts>();
   readonly #waiting = new Map<Key, (host: HostFacts) => boolean>();
   readonly #listeners = new Set<(keys: Iterable<Key>) => void>();
 
@@ -67,6 +68,12 @@ export class HostIndex implements KeySource {
   listFree(): Iterable<HostFacts> {
     this.#expire();
     return this.#free.values();
+  }
+
+  /** The hosts that count as taken, but whose labels name no cluster completely. No cluster has them. */
+  listOwnerless(): Iterable<HostFacts> {
+    this.#expire();
+    return this.#ownerless.values();
   }
 
   /** The hosts that other clusters have. */
@@ -129,7 +136,10 @@ export class HostIndex implements KeySource {
     const { facts, owner, isFree } = entry;
     this.#entries.set(key, entry);
     if (isFree) this.#free.set(key, facts);
-    if (owner === undefined) return;
+    if (owner === undefined) {
+      if (!isFree) this.#ownerless.set(key, facts);
+      return;
+    }
     const hosts = this.#byCluster.get(owner) ?? new Map<Key, HostFacts>();
     this.#byCluster.set(owner, hosts.set(key, facts));
   }
@@ -137,6 +147,7 @@ export class HostIndex implements KeySource {
   #remove(key: Key, { owner }: Entry): void {
     this.#entries.delete(key);
     this.#free.delete(key);
+    this.#ownerless.delete(key);
     if (owner === undefined) return;
     const hosts = this.#byCluster.get(owner);
     hosts?.delete(key);

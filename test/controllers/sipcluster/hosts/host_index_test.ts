@@ -63,6 +63,9 @@ describe("HostIndex", () => {
     expect(toKeys(index.listOf("tenant/c"))).toEqual([]);
     expect(toKeys(index.listOfOthers("tenant/a"))).toEqual(["metal3/b1"]);
     expect(toKeys(index.listFree())).toEqual(["metal3/free"]);
+    expect(toKeys(index.listOwnerless())).toEqual(["metal3/half"]);
+    put("half", 6);
+    expect(toKeys(index.listOwnerless())).toEqual([]);
   });
 
   test("follows a host from cluster to cluster, and to its end", () => {
