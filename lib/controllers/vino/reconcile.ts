@@ -127,6 +127,7 @@ export class VinoReconciler {
     }
     const deletes = spec.xenOrchestra?.deletionPolicy === "Delete";
     const kept = await this.#keep({ vino, wish: { spec, roles: read.roles }, deletes }, attempt);
+    if (kept.kind === "again") return undefined;
     if (kept.kind === "refused") {
       await this.#write(vino, { ...kept, spec }, attempt);
       return {};
@@ -149,6 +150,7 @@ export class VinoReconciler {
     if (!(await attempt.requireCurrent(vino))) return undefined;
     const deletes = vino.spec?.xenOrchestra?.deletionPolicy === "Delete";
     const kept = await this.#keep({ vino, deletes }, attempt);
+    if (kept.kind === "again") return undefined;
     if (kept.kind === "refused") return {};
     const { report, isMoving, isOver, nextMs } = kept;
     const newest = attempt.findSame(vino);
@@ -182,12 +184,14 @@ export class VinoReconciler {
       signal: attempt.signal,
       ledger: attempt.ledger,
       readSeed: (task) => this.#options.readSeed(input.vino, task, attempt.signal),
-      prepare: async (report, removals) => {
-        if (!(await attempt.requireCurrent(input.vino))) return false;
+      confirm: async () => {
+        const isCurrent = await attempt.requireCurrent(input.vino);
+        return isCurrent && attempt.findSame(input.vino) !== undefined;
+      },
+      announce: async (report) => {
         const vino = attempt.findSame(input.vino);
         if (vino === undefined) return false;
-        // So that another process knows, too, which machines are not whole any more.
-        if (removals.length > 0 && wish) await this.#writeReport(vino, wish.spec, report, attempt);
+        if (wish) await this.#writeReport(vino, wish.spec, report, attempt);
         return true;
       },
     });

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type {
+  Machine,
   MachineIdentity,
   MachinePlan,
   Machines,
@@ -91,6 +92,15 @@ export class MachineBook {
   /** What is known about a machine. */
   find(name: string): Progress | undefined {
     return this.#progress.get(name);
+  }
+
+  /** Machines that looks showed after a time, by name. */
+  listSeen(observedAtMs: number): ReadonlyMap<string, Machine> {
+    return new Map(
+      [...this.#progress].flatMap(([name, { plan, observedAtMs: atMs }]) =>
+        plan.machine !== undefined && atMs > observedAtMs ? [[name, plan.machine] as const] : [],
+      ),
+    );
   }
 
   /** Whether a plan is from a look that is newer than this. */

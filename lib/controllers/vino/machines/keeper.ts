@@ -3,6 +3,7 @@
  * @module
  */
 import { toHostName } from "../hosts/names.ts";
+import type { KnownMachine } from "../placement/known.ts";
 import { makeSurvey, type Survey, type SurveyResult } from "../placement/survey.ts";
 import type { Addresses } from "../desks.ts";
 import { makeReport } from "../status/machines_report.ts";
@@ -19,6 +20,8 @@ import { listStrays, toAddressWishes, toRemovalTask, toWantedTasks } from "./tas
 /** What a round came to. */
 export type Kept =
   | Extract<SurveyResult, { kind: "refused" }>
+  /** Something changed meanwhile: look again at once. */
+  | { readonly kind: "again" }
   | {
       readonly kind: "kept";
       readonly report: MachinesReport;
@@ -32,6 +35,7 @@ export type Kept =
       readonly nextMs: number;
     };
 
+const AGAIN: Kept = { kind: "again" };
 const NO_ADDRESSES: Addresses = { machines: new Map(), problems: new Map(), notices: [] };
 
 /** Keeps the machines of one Vino. Remembers what it saw until it is forgotten. */
@@ -74,6 +78,7 @@ export class MachineKeeper {
     const limit = this.#findLimit(input, survey);
     const { surplus } = survey.placement;
     const leaving = limit === undefined ? surplus : surplus.filter((one) => one.isRemoving);
+    if (this.#takesHosts(leaving, input) && !(await context.confirm())) return AGAIN;
     const pass = await publishMachines(
       {
         vino: input.vino,
@@ -140,6 +145,7 @@ export class MachineKeeper {
       vino,
       owner: toOwner(vino),
       view,
+      seen: this.#book.listSeen(view.observedAtMs),
       ...(wish && { roles: wish.roles }),
       isConsumed: (machine) => used.has(toHostName({ vino: vinoName, ...machine })),
       deletes,
@@ -183,6 +189,14 @@ export class MachineKeeper {
     const reading = this.#limit.read(question, this.#options.findLimit());
     if (question.surplus.length === 0 || !reading.isExceeded) return undefined;
     return isConfirmed(vino.metadata) ? undefined : describeLimit(reading, vino.metadata);
+  }
+
+  /** Whether hosts that nothing uses are about to go. */
+  #takesHosts(leaving: readonly KnownMachine[], { vino: { metadata } }: KeepInput): boolean {
+    if (leaving.length === 0) return false;
+    const names = new Set(leaving.map((one) => toHostName({ vino: metadata.name, ...one })));
+    const hosts = this.#options.hosts.list(metadata.uid ?? "");
+    return hosts.some(({ name, use }) => use === undefined && names.has(name));
   }
 
   /** Machines with addresses that were never begun or are forgotten: if they are gone, their addresses are free. */

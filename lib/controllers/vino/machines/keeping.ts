@@ -44,12 +44,17 @@ export interface KeepContext {
   readonly signal: AbortSignal;
   readonly ledger: Ledger;
   /**
-   * Called before something in the cloud changes.
+   * Called before anything changes in the cloud, or a BareMetalHost goes.
    *
-   * @param removals Names of machines whose removal begins now
    * @returns Whether the Vino is as the keeper knows it; if not, nothing may change, and it must look again
    */
-  prepare(report: MachinesReport, removals: readonly string[]): Promise<boolean>;
+  confirm(): Promise<boolean>;
+  /**
+   * Keeps in the status that machines are not whole any more, so that another process knows it, too.
+   *
+   * @returns As {@linkcode KeepContext.confirm}
+   */
+  announce(report: MachinesReport): Promise<boolean>;
   /** What a machine reads at its first start. */
   readSeed(task: MachineTask): Promise<MachineSeed | undefined>;
 }

@@ -7,8 +7,6 @@ import {
   type FleetLimitSettings,
   type FleetReading,
   readFleet,
-  sampleSize,
-  type SizeSample,
 } from "../../../cloud/deletion/fleet_limit.ts";
 import { CONFIRMED_REMOVAL } from "../words.ts";
 
@@ -23,21 +21,21 @@ export interface RemovalQuestion {
 }
 
 /**
- * Remembers how many machines a Vino had, and which were removed recently.
+ * Remembers which machines of a Vino were removed recently.
  *
  * The memory is that of the process: after a restart, the window begins again with the machines that there are.
  */
 export class RemovalLimit {
-  #sizes: readonly SizeSample[] = [];
   #removals: ReadonlyMap<string, number> = new Map();
 
-  /** Compares the machines that are to go with the limit. */
+  /** Compares the machines that are to go with those that there were before the recent removals. */
   read({ known, surplus, nowMs }: RemovalQuestion, settings: FleetLimitSettings): FleetReading {
     const startMs = nowMs - settings.fleetWindowMs;
     this.#removals = dropDeletions(this.#removals, startMs);
-    this.#sizes = sampleSize(this.#sizes, { atMs: nowMs, size: known.length }, startMs);
+    const size = new Set([...known, ...this.#removals.keys()]).size;
     const missing = new Map(surplus.map((name) => [name, true]));
-    return readFleet({ missing, sizes: this.#sizes, deletions: this.#removals }, nowMs, settings);
+    const sizes = [{ atMs: startMs, size }];
+    return readFleet({ missing, sizes, deletions: this.#removals }, nowMs, settings);
   }
 
   /** Notes that a machine was removed. */

@@ -45,11 +45,8 @@ export class MachineRounds {
     const beginning = due.filter(
       ({ goal, known }) => goal.kind === "remove" && known && known.entry?.state !== "Removing",
     );
-    const isCurrent = await context.prepare(
-      toReport(),
-      beginning.map(({ name }) => name),
-    );
-    if (!isCurrent) return true;
+    if (!(await context.confirm())) return true;
+    if (beginning.length > 0 && !(await context.announce(toReport()))) return true;
     const round = {
       due,
       record: ({ name, identity, hostId }: MachineTask) =>

@@ -34,6 +34,8 @@ export interface KnownMachine {
 export interface KnownSources {
   readonly owner: MachineOwner;
   readonly view: MachinesView;
+  /** Machines that a look showed after the view, by name. @default {none} */
+  readonly seen?: ReadonlyMap<string, Machine>;
   /** The machines of the status. */
   readonly entries: readonly VinoMachine[];
   /** Whether an object uses the BareMetalHost of a machine. */
@@ -49,14 +51,14 @@ export interface KnownSources {
  * place may be better by now.
  */
 export function listKnown(sources: KnownSources): KnownMachine[] {
-  const { owner, view, entries, isConsumed, deletes, isGone } = sources;
+  const { owner, view, seen = new Map(), entries, isConsumed, deletes, isGone } = sources;
   const prefix = toOwnerPrefix(owner);
   const known = new Map<string, KnownMachine>();
-  for (const [name, machines] of view.machines) {
+  const shownNow = new Map([...view.machines].map(([name, [first]]) => [name, first] as const));
+  for (const [name, machine] of new Map([...shownNow, ...seen])) {
     const parsed = parseMachineName(name);
     if (parsed === undefined || parsed.ownerPrefix !== prefix) continue;
     const { role, index } = parsed;
-    const [machine] = machines;
     if (machine === undefined || isGone(name)) continue;
     const hostId = machine.firstHostId ?? machine.hostId;
     const base = {
@@ -94,7 +96,7 @@ export function compareKnown(
   return a.index - b.index;
 }
 
-/** Whether something of a machine may be in the cloud. */
+/** Whether something of a machine may be in the cloud, or an object may use its host. */
 function isBegun({ machineId, record, state }: VinoMachine): boolean {
-  return machineId !== undefined || record !== undefined || state === "Removing";
+  return machineId !== undefined || record !== undefined || state !== "Absent";
 }

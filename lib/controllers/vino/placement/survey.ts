@@ -3,7 +3,7 @@
  * Pure.
  * @module
  */
-import type { MachineOwner, MachinesView } from "../../../cloud/capabilities/machines.ts";
+import type { Machine, MachineOwner, MachinesView } from "../../../cloud/capabilities/machines.ts";
 import { MACHINES_MAX, type Vino } from "../resource/vino.ts";
 import { choosePool } from "./choice.ts";
 import { type KnownMachine, listKnown } from "./known.ts";
@@ -35,6 +35,8 @@ export interface SurveyInput {
   readonly vino: Vino;
   readonly owner: MachineOwner;
   readonly view: MachinesView;
+  /** Machines that a look showed after the view, by name. @default {none} */
+  readonly seen?: ReadonlyMap<string, Machine>;
   /** Absent: the Vino wants no machines any more. */
   readonly roles?: ReadonlyMap<string, Role>;
   /** Whether an object uses the BareMetalHost of a machine. */
@@ -47,9 +49,17 @@ export interface SurveyInput {
 
 /** Makes a survey. */
 export function makeSurvey(input: SurveyInput): SurveyResult {
-  const { vino, owner, view, roles, isConsumed, deletes, isGone } = input;
+  const { vino, owner, view, seen, roles, isConsumed, deletes, isGone } = input;
   const entries = vino.status?.machines ?? [];
-  const known = listKnown({ owner, view, entries, isConsumed, deletes, isGone });
+  const known = listKnown({
+    owner,
+    view,
+    ...(seen && { seen }),
+    entries,
+    isConsumed,
+    deletes,
+    isGone,
+  });
   if (roles === undefined) {
     const placement = { wanted: [], surplus: known, shortages: [], wantedCount: 0 };
     return { kind: "done", survey: { owner, view, known, placement } };

@@ -251,6 +251,20 @@ describe("planPlacement() of anything", () => {
     );
   });
 
+  test("gives up exactly what is above the count of a host, shown or not", () => {
+    fc.assert(
+      fc.property(arbitraryInput, (drawn) => {
+        const input = toInput({ ...drawn, countPer: "Host" });
+        const hosts = Map.groupBy(input.known, ({ hostId }) => hostId).values();
+        const above = [...hosts].reduce(
+          (sum, here) => sum + Math.max(0, here.length - drawn.count),
+          0,
+        );
+        expect(planPlacement(input).surplus.length).toBe(above);
+      }),
+    );
+  });
+
   test("gives up exactly what is above a total, and those that are used only after the others", () => {
     fc.assert(
       fc.property(arbitraryInput, (drawn) => {

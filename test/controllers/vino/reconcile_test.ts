@@ -1,0 +1,254 @@
+/**
+ * Reconciles of one Vino, one by one: what a process may not do while it knows too little.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { CloudError } from "../../../lib/cloud/errors.ts";
+import { LeadershipLostError } from "../../../lib/core/fence.ts";
+import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double.ts";
+import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
+
+/** Starts with machines that are made and published. */
+async function startReady(
+  count: number,
+  policy: "Delete" | "Retain" = "Delete",
+): Promise<ReconcilerRig> {
+  const rig = new ReconcilerRig(toVinoSpec(count, { deletionPolicy: policy }));
+  await rig.refresh();
+  await rig.reconcile();
+  await rig.refresh();
+  await rig.reconcile();
+  rig.cloud.calls.length = 0;
+  rig.writes.length = 0;
+  return rig;
+}
+
+describe("a Vino that is satisfied", () => {
+  test("asks nothing and writes nothing", async () => {
+    const rig = await startReady(3);
+    for (let at = 0; at < 3; at += 1) {
+      await rig.refresh();
+      expect(await rig.reconcile()).toEqual({});
+    }
+    expect(rig.cloud.calls).toEqual([]);
+    expect(rig.writes).toEqual([]);
+  });
+
+  test("asks nothing and writes nothing after a restart either", async () => {
+    const rig = await startReady(3);
+    rig.restart();
+    await rig.reconcile();
+    expect(rig.cloud.calls).toEqual([]);
+    expect(rig.writes).toEqual([]);
+  });
+});
+
+describe("a cache that is behind", () => {
+  test("makes nothing for a spec that was changed", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(3));
+    await rig.refresh();
+    rig.isWatching = false;
+    rig.edit({ spec: toVinoSpec(0) });
+    expect(await rig.reconcile()).toEqual({ requeueAfterMs: 2_000 });
+    expect(rig.cloud.calls).toEqual([]);
+  });
+
+  test("makes nothing for a Vino that is gone, or is another one", async () => {
+    for (const uid of [undefined, "another"]) {
+      const rig = new ReconcilerRig(toVinoSpec(3));
+      await rig.refresh();
+      rig.isWatching = false;
+      if (uid === undefined) rig.server = undefined;
+      else if (rig.server) rig.edit({ metadata: { ...rig.server.metadata, uid } });
+      await rig.reconcile();
+      expect(rig.cloud.calls).toEqual([]);
+    }
+  });
+
+  test("removes nothing for a spec that was changed back", async () => {
+    const rig = await startReady(3);
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+    rig.isWatching = false;
+    rig.edit({ spec: toVinoSpec(3, { deletionPolicy: "Delete" }) });
+    await rig.reconcile();
+    expect(rig.steps).toEqual([]);
+    expect(rig.cloud.world.size).toBe(3);
+    expect(rig.hosts.size).toBe(3);
+  });
+
+  test("does not lose records that another process wrote", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(1));
+    await rig.refresh();
+    rig.isWatching = false;
+    const [name, role] = ["vino-1b4e28ba-worker-7", "worker"];
+    rig.edit({
+      status: { machines: [{ name, role, index: 7, state: "Creating", record: "task-9" }] },
+    });
+    await rig.reconcile();
+    expect(rig.steps).toEqual(["create worker-7", "configure worker-7", "complete worker-7"]);
+  });
+});
+
+describe("an edit while machines change", () => {
+  test("is not reported as done by what was found before it", async () => {
+    const rig = await startReady(1);
+    rig.onPublish = () => {
+      rig.onPublish = () => undefined;
+      rig.edit({ spec: toVinoSpec(2) });
+    };
+    await rig.reconcile();
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+    expect(rig.claims.filter((one) => one.startsWith("2 True"))).toEqual(["2 True 2/2"]);
+  });
+
+  test("reaches machines that no inventory and no record shows yet", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(2, { deletionPolicy: "Delete" }));
+    rig.cloud.savesRecords = false;
+    await rig.refresh();
+    rig.cloud.afterStep = ({ kind }) => {
+      if (kind !== "configure") return;
+      rig.edit({ spec: toVinoSpec(0, { deletionPolicy: "Delete" }) });
+      rig.cloud.afterStep = () => undefined;
+    };
+    await rig.reconcile();
+    expect(rig.cloud.world.size).toBe(0);
+  });
+
+  test("does not keep a machine that is half removed, but makes another one", async () => {
+    const rig = await startReady(2);
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+    rig.cloud.afterStep = () => {
+      rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+      rig.cloud.afterStep = () => undefined;
+    };
+    await rig.reconcile();
+    await rig.refresh();
+    await rig.reconcile();
+    expect(rig.steps).toEqual(
+      [
+        "detach worker-1",
+        "delete worker-1",
+        "create worker-2",
+        "configure worker-2",
+        "complete worker-2",
+      ].toSorted((a, b) => rig.steps.indexOf(a) - rig.steps.indexOf(b)),
+    );
+    expect([...rig.cloud.world.values()].every(({ disks }) => disks === 1)).toBe(true);
+    expect(rig.released).toEqual(["vino-1b4e28ba-worker-1"]);
+  });
+
+  test("stops removals when the policy becomes Retain", async () => {
+    const rig = await startReady(3);
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+    rig.cloud.afterStep = () => {
+      rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Retain" }) });
+      rig.cloud.afterStep = () => undefined;
+    };
+    await rig.reconcile();
+    await rig.reconcile();
+    expect(rig.steps).toEqual(["detach worker-2", "detach worker-1"]);
+    expect(rig.cloud.world.size).toBe(3);
+  });
+});
+
+describe("a silent cloud", () => {
+  test.each(["create", "configure", "complete"] as const)(
+    "at %s is said, and nothing is lost",
+    async (kind) => {
+      const rig = new ReconcilerRig(toVinoSpec(2));
+      await rig.refresh();
+      rig.cloud.onStep = (step) => {
+        if (step.kind === kind) throw new CloudError("unreachable", "no answer");
+      };
+      await expect(rig.reconcile()).rejects.toThrow("no answer");
+      const ready = rig.server?.status?.conditions?.find(({ type }) => type === "Ready");
+      expect(`${ready?.reason}: ${ready?.message}`).toBe("CloudUnreachable: no answer");
+      const { length } = rig.writes;
+      await expect(rig.reconcile()).rejects.toThrow("no answer");
+      // Another try has nothing else to say.
+      expect(rig.writes).toHaveLength(length);
+      rig.cloud.onStep = () => undefined;
+      await rig.reconcile();
+      expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+    },
+  );
+
+  test("that lost a pool ends no removal, and frees no address", async () => {
+    const rig = await startReady(3);
+    rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+    rig.cloud.onLook = () => {
+      rig.cloud.pools = [{ ...POOL, isComplete: false }];
+      rig.cloud.world.clear();
+    };
+    await rig.reconcile();
+    expect(rig.released).toEqual([]);
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready", "worker-2 Unknown"]);
+  });
+
+  test("before the first inventory changes nothing", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(2));
+    await expect(rig.reconcile()).rejects.toThrow("no inventory");
+    expect(rig.cloud.calls).toEqual([]);
+  });
+
+  test("stops a deletion, and says so", async () => {
+    const rig = await startReady(2);
+    rig.cloud.failure = new CloudError("unreachable", "no answer");
+    rig.edit({ metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    await expect(rig.reconcile()).rejects.toThrow("no answer");
+    const ready = rig.server?.status?.conditions?.find(({ type }) => type === "Ready");
+    expect(ready?.reason).toBe("UnableToDecommission");
+    rig.cloud.failure = undefined;
+    await rig.reconcile();
+    expect(rig.server).toBeUndefined();
+    expect(rig.cloud.world.size).toBe(0);
+  });
+});
+
+const CUTS: readonly DoubleMachineStep["kind"][] = [
+  "create",
+  "configure",
+  "complete",
+  "resize",
+  "detach",
+  "delete",
+];
+
+describe("a process that ends", () => {
+  test.each(CUTS.flatMap((kind) => ["onStep", "afterStep"].map((when) => ({ kind, when }))))(
+    "at $kind ($when) leaves nothing that the next one does not finish",
+    async ({ kind, when }) => {
+      const rig = await startReady(2);
+      const isEnd = kind === "detach" || kind === "delete";
+      const spec = toVinoSpec(isEnd ? 1 : 4, {
+        deletionPolicy: "Delete",
+        ...(kind === "resize" && { cpus: 4 }),
+      });
+      rig.edit({ spec });
+      const cut = (step: DoubleMachineStep): void => {
+        if (step.kind === kind) throw new LeadershipLostError("another leads");
+      };
+      rig.cloud[when === "onStep" ? "onStep" : "afterStep"] = cut;
+      await expect(rig.reconcile()).rejects.toThrow("another leads");
+      rig.cloud.onStep = () => undefined;
+      rig.cloud.afterStep = () => undefined;
+      rig.restart();
+      await rig.refresh();
+      await rig.reconcile();
+      await rig.refresh();
+      await rig.reconcile();
+      expect(rig.machines).toEqual(
+        (isEnd ? [0] : [0, 1, 2, 3]).map((index) => `worker-${index} Ready`),
+      );
+      expect(rig.cloud.world.size).toBe(isEnd ? 1 : 4);
+      for (const { stage, cpus, disks } of rig.cloud.world.values()) {
+        expect({ stage, cpus, disks }).toEqual({
+          stage: "ready",
+          cpus: kind === "resize" ? 4 : 2,
+          disks: 1,
+        });
+      }
+    },
+  );
+});

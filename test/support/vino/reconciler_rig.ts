@@ -1,0 +1,255 @@
+/**
+ * The reconciler of Vinos with a cloud, hosts and addresses in memory, a cache that a test may hold back, and a manual
+ * clock.
+ * @module
+ */
+import { NewestObjects } from "../../../lib/controllers/kinds/newest_objects.ts";
+import type { AddressDesk, HostDesk } from "../../../lib/controllers/vino/desks.ts";
+import { MachineNarrator } from "../../../lib/controllers/vino/machines/narrator.ts";
+import { VinoReconciler } from "../../../lib/controllers/vino/reconcile.ts";
+import { type Vino, VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
+import { VinoWriter } from "../../../lib/controllers/vino/vino_writer.ts";
+import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
+import { ALONE, Fence } from "../../../lib/core/fence.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import type { ReconcileResult } from "../../../lib/engine/workers.ts";
+import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
+import type { KubeClient } from "../../../lib/kube/api/client.ts";
+import { KubeError } from "../../../lib/kube/api/errors.ts";
+import { Store } from "../../../lib/kube/cache/store.ts";
+import { ManualClock } from "../manual_clock.ts";
+import { VINO_OWNER } from "./known.ts";
+import { MachinesDouble } from "./machines_double.ts";
+
+/** A spec that wants so many workers. */
+export function toVinoSpec(
+  count: number,
+  change: Partial<NonNullable<VinoSpec["xenOrchestra"]>> = {},
+): VinoSpec {
+  return {
+    nodes: [{ name: "worker", count }],
+    xenOrchestra: { template: "t", cpus: 2, memory: "4Gi", countPer: "Total", ...change },
+  };
+}
+
+/** See the module. */
+export class ReconcilerRig {
+  readonly clock: ManualClock = new ManualClock();
+  readonly cloud: MachinesDouble = new MachinesDouble();
+  /** What the API server has. */
+  server: Vino | undefined;
+  /** Whether the cache follows the server. */
+  isWatching = true;
+  /** What was written: `status`, `metadata`. */
+  readonly writes: string[] = [];
+  /** What each status said: generation, whether it is ready, and complete of wanted machines: `1 True 2/2`. */
+  readonly claims: string[] = [];
+  /** Names of BareMetalHosts. */
+  readonly hosts: Set<string> = new Set();
+  /** Called before hosts are published. */
+  onPublish: () => void = () => undefined;
+  /** Reasons of Events. */
+  readonly events: string[] = [];
+  /** Names of machines whose addresses were taken back. */
+  readonly released: string[] = [];
+  #store = new Store<Vino>({ resource: VINOES, log: silentLogger });
+  #reconciler: VinoReconciler;
+
+  constructor(spec: VinoSpec) {
+    this.cloud.clock = () => this.clock.monotonic();
+    const { namespace, name, uid } = VINO_OWNER;
+    const metadata = {
+      namespace,
+      name,
+      uid,
+      generation: 1,
+      resourceVersion: "1",
+      finalizers: [FINALIZER],
+    };
+    this.server = { metadata, spec };
+    this.#reconciler = this.#create();
+    this.show();
+  }
+
+  /** Begins again without memory, as a restart does. */
+  restart(): void {
+    this.#store = new Store<Vino>({ resource: VINOES, log: silentLogger });
+    this.#reconciler = this.#create();
+    this.show();
+  }
+
+  /** Shows the cache what the server has. */
+  show(): void {
+    this.#store.replace(this.server === undefined ? [] : [this.server], "1");
+  }
+
+  /** Changes the object on the server; another spec is another generation. */
+  edit(change: Partial<Vino>): void {
+    if (this.server === undefined) throw new Error("Cannot edit: there is no Vino");
+    const { metadata } = this.server;
+    const isOther = change.spec !== undefined || change.metadata?.deletionTimestamp !== undefined;
+    const generation = (metadata.generation ?? 0) + (isOther ? 1 : 0);
+    const resourceVersion = String(Number(metadata.resourceVersion) + 1);
+    this.server = {
+      ...this.server,
+      ...change,
+      metadata: { ...metadata, ...change.metadata, generation, resourceVersion },
+    };
+    if (this.isWatching) this.show();
+  }
+
+  /** Takes an inventory. */
+  async refresh(): Promise<void> {
+    await this.clock.advance(1);
+    await this.cloud.listInventory([], new AbortController().signal);
+  }
+
+  /** Reconciles once. */
+  async reconcile(signal: AbortSignal = new AbortController().signal): Promise<ReconcileResult> {
+    await this.clock.advance(1);
+    return await this.#reconciler.reconcile(`${VINO_OWNER.namespace}/${VINO_OWNER.name}`, {
+      signal,
+      detach: () => undefined,
+    });
+  }
+
+  /** Steps of the cloud, without looks. */
+  get steps(): string[] {
+    return this.cloud.calls
+      .filter((call) => !call.startsWith("look"))
+      .map((call) => call.replace(/(VM )?vino-[0-9a-f]{8}-/, ""));
+  }
+
+  /** Machines of the status: `worker-0 Ready`. */
+  get machines(): string[] {
+    const { machines = [] } = this.server?.status ?? {};
+    return machines.map(({ role, index, state }) => `${role}-${index} ${state}`);
+  }
+
+  #create(): VinoReconciler {
+    const { clock, cloud } = this;
+    const written = new WrittenVersions();
+    const newest = new NewestObjects(VINOES, this.#store, written);
+    const events = {
+      record: (_object: object, { reason }: { reason: string }) => void this.events.push(reason),
+    };
+    const client = this.#toClient();
+    const writer = new VinoWriter({ client, clock, events, written, newest });
+    const warn = (
+      vino: Vino,
+      ...rest: [
+        word: { reason: string; type: "Warning" | "Normal"; meaning: string },
+        message: string,
+      ]
+    ): void => writer.warn(vino, ...rest);
+    const narrator = new MachineNarrator({
+      events,
+      log: silentLogger,
+      metrics: { countMachine: () => undefined },
+      warn,
+    });
+    return new VinoReconciler({
+      client,
+      clock,
+      machines: cloud,
+      fence: new Fence(ALONE),
+      addresses: this.#toAddresses(),
+      hosts: this.#toHosts(),
+      narrator,
+      newest,
+      writer,
+      machinesMax: 8,
+      findLimit: () => ({ fleetShare: 1, fleetWindowMs: 600_000 }),
+      hasBmc: false,
+      readSeed: async () => undefined,
+    });
+  }
+
+  #toClient(): KubeClient {
+    const read = async (): Promise<Vino> => {
+      if (this.server === undefined) throw new KubeError("notFound", "404");
+      return this.server;
+    };
+    const patch = async (
+      _kind: object,
+      { subresource }: { subresource?: string },
+      { body }: { body: { metadata: Vino["metadata"]; status?: Vino["status"] } },
+    ): Promise<Vino> => {
+      const now = await read();
+      if (body.metadata.resourceVersion !== now.metadata.resourceVersion) {
+        throw new KubeError("conflict", "modified");
+      }
+      this.writes.push(subresource ?? "metadata");
+      const { finalizers = now.metadata.finalizers } = body.metadata;
+      this.edit({
+        metadata: { ...now.metadata, ...(finalizers && { finalizers }) },
+        ...(body.status && { status: { ...now.status, ...body.status } }),
+      });
+      const after = await read();
+      const ready = body.status?.conditions?.find(({ type }) => type === "Ready");
+      const { generation } = after.metadata;
+      if (ready) this.claims.push(`${generation} ${ready.status} ${body.status?.counts?.summary}`);
+      if (
+        after.metadata.deletionTimestamp !== undefined &&
+        after.metadata.finalizers?.length === 0
+      ) {
+        this.server = undefined;
+        this.show();
+      }
+      return after;
+    };
+    // Nothing else is called.
+    return { read, patch } as unknown as KubeClient;
+  }
+
+  #toAddresses(): AddressDesk {
+    return {
+      assign: async (_vino, _spec, wishes) => ({
+        machines: new Map(wishes.map(({ name }) => [name, []])),
+        problems: new Map(),
+        notices: [],
+      }),
+      listHolders: async () => new Set(),
+      release: async (_vino, machines) => void this.released.push(...machines),
+    };
+  }
+
+  #toHosts(): HostDesk {
+    return {
+      list: () => [...this.hosts].map((name) => toFacts(name)),
+      forget: () => undefined,
+      publish: async ({ hosts, retired }) => {
+        this.onPublish();
+        for (const { name } of hosts) this.hosts.add(name);
+        for (const name of retired) this.hosts.delete(name);
+        return {
+          hosts: hosts.map(({ name }) => ({ name, state: "Published" as const, notices: [] })),
+          retired: retired.map((name) => ({ name, state: "Gone" as const, notices: [] })),
+          made: [],
+          deleted: [],
+          writes: 0,
+          againMs: Infinity,
+        };
+      },
+    };
+  }
+}
+
+/** A host that nothing uses. */
+function toFacts(name: string): ReturnType<HostDesk["list"]>[number] {
+  return {
+    name,
+    uid: `uid-${name}`,
+    resourceVersion: "1",
+    vinoUid: VINO_OWNER.uid,
+    labels: {},
+    record: new Set(),
+    machineName: undefined,
+    machineId: undefined,
+    isPaused: false,
+    isDeleting: false,
+    use: undefined,
+    bmcAddress: undefined,
+    isBmcOpen: true,
+  };
+}
