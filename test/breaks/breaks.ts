@@ -12,6 +12,7 @@ import { KUBERNETES_BREAKS } from "./groups/kubernetes.ts";
 import { LOAD_BALANCER_LOOK_BREAKS } from "./groups/load_balancers/looks.ts";
 import { LOAD_BALANCER_PLAN_BREAKS } from "./groups/load_balancers/plans.ts";
 import { LOAD_BALANCER_STEP_BREAKS } from "./groups/load_balancers/steps.ts";
+import { MACHINE_BREAKS } from "./groups/machines.ts";
 import { LEADERSHIP_BREAKS } from "./groups/leadership.ts";
 import { NODE_BREAKS } from "./groups/nodes.ts";
 import { OUT_OF_SERVICE_BREAKS } from "./groups/out_of_service.ts";
@@ -44,6 +45,7 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "Plans of load balancers", breaks: LOAD_BALANCER_PLAN_BREAKS },
   { title: "Steps of load balancers", breaks: LOAD_BALANCER_STEP_BREAKS },
   { title: "Address pools", breaks: POOL_BREAKS },
+  { title: "Virtual machines", breaks: MACHINE_BREAKS },
   { title: "SIPClusters", breaks: SIP_CLUSTER_BREAKS },
   { title: "Who may look", breaks: ACCESS_BREAKS },
   { title: "Bounds", breaks: BOUND_BREAKS },

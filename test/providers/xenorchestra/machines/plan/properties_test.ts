@@ -47,12 +47,15 @@ const made = { hostId: HOST, hash: toSpecHash(toSpec()) };
 
 const description = fc.constantFrom(
   "",
+  "",
+  formatMark(IDENTITY, made, false),
+  formatMark(IDENTITY, made, false),
   formatMark(IDENTITY, made, false),
   formatMark(IDENTITY, made, true),
   "vino uid=x role=worker index=0 ready",
   "Debian",
 );
-const tags = fc.subarray([
+const anyTags = fc.subarray([
   "vino",
   toUidTag(UID),
   toReadyTag(made.hash),
@@ -60,15 +63,18 @@ const tags = fc.subarray([
   "vino:start",
   "prod",
 ]);
+const tags = fc.oneof(fc.constant([]), anyTags);
 const creation = fc.option(
   fc.record({
-    user: fc.constantFrom("user-1", "other"),
-    template: fc.constantFrom("template-1", "t9"),
+    user: fc.constantFrom("user-1", "user-1", "other"),
+    template: fc.constantFrom("template-1", "template-1", "template-1", "t9"),
     dateMs: fc.integer({ min: NOW - 9, max: NOW }),
   }),
   { nil: undefined },
 );
-const power = fc.constantFrom("running", "stopped", "paused", "suspended", "unknown" as const);
+const power = fc.constantFrom("running", "stopped", "stopped", "stopped", "suspended" as const);
+/** So that enough VMs are such that only one reason keeps them. */
+const seldom = fc.constantFrom(false, false, false, false, true);
 
 const vm: fc.Arbitrary<Vm> = fc
   .record({
@@ -78,9 +84,9 @@ const vm: fc.Arbitrary<Vm> = fc
     power,
     creation,
     cpus: fc.constantFrom(1, 2),
-    isStarted: fc.boolean(),
-    hasSnapshots: fc.boolean(),
-    isBusy: fc.boolean(),
+    isStarted: seldom,
+    hasSnapshots: seldom,
+    isBusy: seldom,
   })
   .map(({ creation: by, ...over }) => {
     const { creation: _usual, ...rest } = toVm(over as Partial<Vm>);
@@ -91,7 +97,7 @@ const vms = fc
   .map((some) => some.map((one, at) => ({ ...one, id: `vm-${at + 1}`, linkIds: [`l-${at}`] })));
 const task: fc.Arbitrary<CreateTask> = fc.record({
   id: fc.constantFrom("t1", "t2"),
-  status: fc.constantFrom("pending", "success", "failure", "interrupted" as const),
+  status: fc.constantFrom("pending", "success", "failure", "interrupted", "interrupted" as const),
 });
 const kept: fc.Arbitrary<Kept> = fc.record(
   {
@@ -115,7 +121,7 @@ const scene = fc.record({
   kept,
   links,
   hasTemplate: fc.boolean(),
-  isConnected: fc.boolean(),
+  isConnected: seldom.map((isLost) => !isLost),
 });
 
 interface Drawn {

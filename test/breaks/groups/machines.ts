@@ -1,0 +1,164 @@
+/**
+ * Breaks of how VMs are made, kept and removed.
+ * @module
+ */
+import { type Break, edit } from "../break.ts";
+
+const MACHINES = "lib/providers/xenorchestra/machines";
+const HALF_MADE = `${MACHINES}/plan/find/half_made.ts`;
+const ATTEMPT = `${MACHINES}/plan/find/attempt.ts`;
+const FIND = `${MACHINES}/plan/find/find.ts`;
+const POOLS_PROOF = `${MACHINES}/look/pools_proof.ts`;
+const CHECKS = `${MACHINES}/apply/checks.ts`;
+const REMOVAL = `${MACHINES}/plan/removal.ts`;
+const COMPLETE = `${MACHINES}/plan/complete.ts`;
+const PLAN = `${MACHINES}/plan/plan.ts`;
+const BODY = `${MACHINES}/plan/wanted/body.ts`;
+const POWER = `${MACHINES}/power/power.ts`;
+
+const TESTS = "test/providers/xenorchestra/machines";
+const HALF_MADE_TEST = `${TESTS}/plan/find/half_made_test.ts`;
+const ATTEMPT_TEST = `${TESTS}/plan/find/attempt_test.ts`;
+const FIND_TEST = `${TESTS}/plan/find/find_test.ts`;
+const POOLS_PROOF_TEST = `${TESTS}/look/pools_proof_test.ts`;
+const CHECKS_TEST = `${TESTS}/apply/checks_test.ts`;
+const REMOVAL_TEST = `${TESTS}/plan/removal_test.ts`;
+
+export const MACHINE_BREAKS: readonly Break[] = [
+  {
+    id: "clean-up-what-runs",
+    invariant: "a VM that is not halted is no leftover of a creation",
+    edits: edit(
+      HALF_MADE,
+      'if (vm.power !== "stopped") return "it is not halted";',
+      'if (vm.power === "unknown") return "it is not halted";',
+    ),
+    tests: [HALF_MADE_TEST],
+  },
+  {
+    id: "clean-up-for-others",
+    invariant: "a VM that another user made is no leftover of a creation",
+    edits: edit(HALF_MADE, "stock.userId === undefined || creation.user !== stock.userId", "false"),
+    tests: [HALF_MADE_TEST],
+  },
+  {
+    id: "clean-up-what-was-complete",
+    invariant: "a VM that was complete once is no leftover, even without its marks",
+    edits: edit(
+      HALF_MADE,
+      "isComplete(vm) || vm.mark?.isReady === true || vm.id === completeId;",
+      "isComplete(vm);",
+    ),
+    tests: [HALF_MADE_TEST],
+  },
+  {
+    id: "create-after-a-lost-answer",
+    invariant: "a creation whose answer was lost may still run",
+    edits: edit(ATTEMPT, "TAKEN_MS + 10_000;", "0;"),
+    tests: [ATTEMPT_TEST],
+  },
+  {
+    id: "believe-in-hidden-tasks",
+    invariant: "without a right to see tasks a creation may run",
+    edits: edit(ATTEMPT, "isPending: true, againMs", "isPending: false, againMs"),
+    tests: [FIND_TEST],
+  },
+  {
+    id: "adopt-while-it-is-made",
+    invariant: "nothing is done with a VM while a task with its name runs",
+    edits: edit(FIND, "attempt.isPending === true || !isDone", "!isDone", "const isDone ="),
+    tests: [FIND_TEST],
+  },
+  {
+    id: "ask-for-the-pool-once",
+    invariant: "a pool must be there before a list and after it",
+    edits: edit(
+      POOLS_PROOF,
+      "isConnected(before, poolId) && isConnected(after, poolId)",
+      "isConnected(before, poolId) && isConnected(before, poolId)",
+    ),
+    tests: [POOLS_PROOF_TEST],
+  },
+  {
+    id: "believe-a-pool-without-vms",
+    invariant: "the VMs of a pool are loaded if one of them or a template is shown",
+    edits: edit(POOLS_PROOF, "&& loaded.has(poolId)", "&& loaded.size >= 0"),
+    tests: [POOLS_PROOF_TEST],
+  },
+  {
+    id: "create-while-another-pool-is-lost",
+    invariant: "a machine that was asked for may be in another pool that is lost",
+    edits: edit(
+      FIND,
+      "if (vms.length > 0 || view.gap === undefined) return undefined;",
+      "if (vms.length >= 0) return undefined;",
+    ),
+    tests: [FIND_TEST, REMOVAL_TEST],
+  },
+  {
+    id: "delete-by-an-old-plan",
+    invariant: "what is deleted as half-made is read once more right before",
+    edits: edit(CHECKS, "!isComplete(vm) &&", "true &&"),
+    tests: [CHECKS_TEST],
+  },
+  {
+    id: "delete-what-a-task-makes",
+    invariant: "right before something half-made is deleted, no task makes it",
+    edits: edit(
+      CHECKS,
+      "if (pending !== false && pending !== undefined)",
+      "if (pending === undefined && pending !== undefined)",
+    ),
+    tests: [CHECKS_TEST],
+  },
+  {
+    id: "delete-a-disk-in-use",
+    invariant: "a disk is deleted only while nothing uses it",
+    edits: edit(CHECKS, "name !== diskName || links > 0", "name !== diskName"),
+    tests: [CHECKS_TEST],
+  },
+  {
+    id: "delete-foreign-disks",
+    invariant: "disks that are not of Landfall are detached before their VM is deleted",
+    edits: edit(REMOVAL, ".filter((link) => !isOurs(link))", ".filter((link) => !link)"),
+    tests: [REMOVAL_TEST],
+  },
+  {
+    id: "sweep-what-was-taken-away",
+    invariant: "a disk that a person detached from a complete VM stays",
+    edits: edit(
+      REMOVAL,
+      "isSeed || kept.vm === undefined || gone.has(disk.id)",
+      "isSeed || kept.vm === undefined || !gone.has(disk.id)",
+    ),
+    tests: [REMOVAL_TEST],
+  },
+  {
+    id: "overwrite-disks-of-a-lost-vm",
+    invariant: "no machine is made while disks of a complete one with its name exist",
+    edits: edit(PLAN, "const isSwept = kept.vm === undefined;", "const isSwept = true;"),
+    tests: [`${TESTS}/plan/plan_test.ts`],
+  },
+  {
+    id: "start-before-the-last-mark",
+    invariant: "a VM without the last mark is not started",
+    edits: edit(
+      COMPLETE,
+      "!vm.tags.includes(START_TAG) || !isComplete(vm)",
+      "!vm.tags.includes(START_TAG)",
+    ),
+    tests: [`${TESTS}/plan/complete_test.ts`],
+  },
+  {
+    id: "leave-storage-to-the-server",
+    invariant: "a creation names the storage of each disk",
+    edits: edit(BODY, "size, sr, };", "size };"),
+    tests: [`${TESTS}/plan/wanted/body_test.ts`],
+  },
+  {
+    id: "switch-unfinished-machines",
+    invariant: "a management controller reaches only complete machines",
+    edits: edit(POWER, "vm.mark !== undefined && isComplete(vm);", "vm.mark !== undefined;"),
+    tests: [`${TESTS}/power/power_test.ts`],
+  },
+];
