@@ -33,6 +33,13 @@ const GIB = 1024 ** 3;
 
 const USER_ID = "8d5fd158-6f61-4ab5-a6ad-f208cb0b8a96";
 
+/** Landfall's user. */
+export const USER: Readonly<Record<"id" | "password" | "username", string>> = {
+  id: USER_ID,
+  username: "landfall",
+  password: "landfall",
+};
+
 /** The rights of the role in the guide. */
 export const ROLE: readonly Privilege[] = PRIVILEGES.map(({ resource, action, selector }) => ({
   resource,
@@ -88,8 +95,7 @@ export class Rig {
   static async start(privileges?: readonly Privilege[]): Promise<Rig> {
     const site = createMachineSite();
     const clock = new ManualClock();
-    const user = { id: USER_ID, username: "landfall", password: "landfall" };
-    const users = [{ ...user, ...(privileges && { privileges }) }];
+    const users = [{ ...USER, ...(privileges && { privileges }) }];
     const options = { clock, world: toWorld(site), users };
     const rig = new Rig(site, await startXenOrchestraSimulator(options));
     rig.machines.follow();

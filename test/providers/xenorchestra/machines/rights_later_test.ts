@@ -12,9 +12,8 @@ import {
   PRIVILEGES,
 } from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
 import type { Privilege } from "../../../../lib/simulator/xenorchestra/access/privileges.ts";
-import { Rig, ROLE } from "./rig.ts";
+import { Rig, ROLE, USER } from "./rig.ts";
 
-const USER = "landfall";
 const GIB = 1024 ** 3;
 /** Without a right to read, something is missing or not known instead: `inspectMachines()` names that right. */
 const WRITES = PRIVILEGES.filter(({ action }) => action !== "read").map(formatPrivilege);
@@ -42,7 +41,7 @@ async function attachForeignDisk(
   role: readonly Privilege[],
 ): Promise<void> {
   const { auth, token, url } = one.simulator;
-  auth.setPrivileges(USER);
+  auth.setPrivileges(USER.username);
   const post = async (path: string, body: object): Promise<string> => {
     const headers = { cookie: `authenticationToken=${token}`, "content-type": "application/json" };
     const init = { method: "POST", headers, body: JSON.stringify(body) };
@@ -51,7 +50,7 @@ async function attachForeignDisk(
   const srId = one.list("vdis")[0]?.["$SR"];
   const disk = { srId, virtual_size: GIB, name_label: "of a person" };
   await post("/vbds", { VM: vmId, VDI: await post("/vdis", disk) });
-  auth.setPrivileges(USER, role);
+  auth.setPrivileges(USER.username, role);
 }
 
 function withOtherMacs({ interfaces }: MachineSpec): MachineSpec["interfaces"] {

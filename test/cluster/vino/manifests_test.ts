@@ -1,0 +1,167 @@
+/**
+ * The manifests of the controller of Vinos on a real API server, with the role of its guide in a simulated Xen
+ * Orchestra: both are enough to make VMs, to publish them, and to remove them again.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Vino } from "../../../lib/controllers/vino/resource/vino.ts";
+import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
+import {
+  createMachineSite,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
+import { adaptManifests, readManifests } from "../../support/deploy/deploy_tools.ts";
+import { readJson } from "../../support/kube/contract/client.ts";
+import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
+import {
+  type LandfallProcess,
+  listPrograms,
+  parseRecord,
+  startLandfall,
+} from "../../support/process/landfall_process.ts";
+import { BARE_METAL_HOST_CRD } from "../../support/sipcluster/bare_metal_host_crd.ts";
+import { readSource } from "../../support/sources.ts";
+
+const FOLDER = "deploy/manifests/vino";
+const ACCOUNT = { namespace: "kube-system", name: "landfall-vino" } as const;
+const NAMESPACE = "metal";
+const NAME = "edge";
+const WAIT_MS = 60_000;
+const PATHS: Readonly<Record<string, string>> = {
+  ServiceAccount: "/api/v1/namespaces/kube-system/serviceaccounts",
+  Service: "/api/v1/namespaces/kube-system/services",
+  Deployment: "/apis/apps/v1/namespaces/kube-system/deployments",
+  ClusterRole: "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+  ClusterRoleBinding: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+  Role: "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/roles",
+  RoleBinding: "/apis/rbac.authorization.k8s.io/v1/namespaces/kube-system/rolebindings",
+};
+
+const SPEC = {
+  networks: [
+    {
+      name: "oam",
+      subnet: "192.0.2.0/24",
+      staticAllocationStart: "192.0.2.10",
+      staticAllocationStop: "192.0.2.20",
+    },
+  ],
+  nodes: [{ name: "worker", count: 2, networkInterfaces: [{ name: "oam", network: "oam" }] }],
+  xenOrchestra: {
+    pool: "paris",
+    template: "vino-debian",
+    cpus: 2,
+    memory: "2Gi",
+    countPer: "Total",
+    deletionPolicy: "Delete",
+  },
+};
+
+describe.skipIf(skipsCluster())("the manifests and the role of the controller vino", () => {
+  let cluster: Cluster;
+  let cloud: XenOrchestraSimulator;
+  let landfall: LandfallProcess;
+
+  const read = async <T extends KubeObject>(kind: Resource<T>, name = ""): Promise<T[]> => {
+    const response = await cluster.adminFetch(toPath(kind, { namespace: NAMESPACE, name }));
+    if (!response.ok) return [];
+    const found = await readJson<T & { readonly items?: T[] }>(response);
+    return found.items ?? [found];
+  };
+  const listVms = (): string[] => {
+    const names = cloud.state.list("vms").map((vm) => String(vm["name_label"]));
+    return names.filter((name) => name.startsWith("vino-"));
+  };
+  const readReady = async (): Promise<unknown> => {
+    const [vino] = await read<Vino>(VINOES, NAME);
+    return vino?.status?.conditions?.find(({ type }) => type === "Ready");
+  };
+
+  beforeAll(async () => {
+    cluster = await startCluster();
+    const { world } = createMachineSite();
+    cloud = await startXenOrchestraSimulator({
+      clock: systemClock,
+      world,
+      users: [{ ...USER, privileges: ROLE }],
+    });
+    const version = await readJson<{ readonly minor: string }>(
+      await cluster.adminFetch("/version"),
+    );
+    const minor = Number.parseInt(version.minor, 10);
+    const crds = readManifests(await readSource(`${FOLDER}/crd.yaml`));
+    for (const crd of [...crds, BARE_METAL_HOST_CRD]) await cluster.create(CRDS_PATH, crd);
+    const objects = adaptManifests(
+      readManifests(await readSource(`${FOLDER}/deployment.yaml`)),
+      minor,
+    );
+    for (const object of objects) await cluster.create(PATHS[object.kind] ?? "", object);
+    await cluster.create("/api/v1/namespaces", { metadata: { name: NAMESPACE } });
+    const { template } = Object(objects.find(({ kind }) => kind === "Deployment")?.spec);
+    const args: string[] = template.spec.containers[0].args;
+    const config = join(cluster.folder, "vino.yaml");
+    await writeFile(config, `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
+    const token = await cluster.createServiceAccountToken(ACCOUNT, 3_600);
+    const [program] = listPrograms();
+    landfall = startLandfall(program ?? { name: "none", command: [] }, [
+      ...args.slice(1).filter((arg) => !/^--(secure-port|debug-address|cloud-config)=/.test(arg)),
+      `--cloud-config=${config}`,
+      `--kubeconfig=${await cluster.writeTokenKubeconfig(token)}`,
+      "--secure-port=0",
+      "--debug-address=",
+      "--logging-format=json",
+    ]);
+  }, 120_000);
+  afterAll(async () => {
+    landfall?.signal("SIGKILL");
+    await Promise.all([cloud?.stop(), cluster?.stop()]);
+  });
+
+  test("make VMs and publish each as a host with its Secret", async () => {
+    await landfall.waitForRecord(({ message }) => message === "Became leader");
+    const { apiVersion, kind } = VINOES;
+    const path = toPath(VINOES, { namespace: NAMESPACE });
+    const vino = { apiVersion, kind, metadata: { name: NAME }, spec: SPEC };
+    await until("the kind is served", async () => (await cluster.adminFetch(path)).ok, WAIT_MS);
+    await cluster.create(path, vino);
+    const isReady = async (): Promise<boolean> => Object(await readReady()).status === "True";
+    await until("the Vino is ready", isReady, WAIT_MS).catch(async (error) => {
+      throw new Error(`${error}: ${JSON.stringify(await readReady())}\n${landfall.log}`);
+    });
+    expect(listVms()).toHaveLength(2);
+    const hosts = await read(BARE_METAL_HOSTS);
+    expect(hosts.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+      "edge-worker-0",
+      "edge-worker-1",
+    ]);
+  }, 90_000);
+
+  test("remove all of it with the Vino", async () => {
+    await cluster.adminFetch(toPath(VINOES, { namespace: NAMESPACE, name: NAME }), {
+      method: "DELETE",
+    });
+    const isGone = async (): Promise<boolean> => (await read(VINOES, NAME)).length === 0;
+    await until("the Vino is gone", isGone, WAIT_MS).catch(async (error) => {
+      throw new Error(`${error}: ${JSON.stringify(await readReady())}\n${landfall.log}`);
+    });
+    expect(await read(BARE_METAL_HOSTS)).toEqual([]);
+    expect(listVms()).toEqual([]);
+  }, 90_000);
+
+  test("give no reason for a warning", async () => {
+    expect((await landfall.stop()).code).toBe(0);
+    const lines = landfall.log.split("\n");
+    const records = lines.map(parseRecord).filter((one) => one !== undefined);
+    expect(records.length).toBeGreaterThan(4);
+    expect(records.filter(({ level }) => level !== "info")).toEqual([]);
+  });
+});
