@@ -5,10 +5,12 @@
 import type { Budget } from "./budget.ts";
 import type { CloudName } from "./clouds/mod.ts";
 import { SERVICE_BUDGETS, type ServiceBudgetName } from "./services/budgets.ts";
+import { VINO_BUDGETS, type VinoBudgetName } from "./vino/budgets.ts";
 
 /** Name of a figure. */
 export type BudgetName =
   | ServiceBudgetName
+  | VinoBudgetName
   | "start"
   | "ready"
   | "rest"
@@ -176,6 +178,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
   restartPeak: { title: "  peak resident", unit: "MiB" },
   restartSettled: { title: "  resident, settled", unit: "MiB", max: { xenorchestra: 90 } },
   ...SERVICE_BUDGETS,
+  ...VINO_BUDGETS,
   moreRest: { ...MORE, title: "resident more than with Xen Orchestra in the same run, no Nodes" },
   moreRestAnonymous: { ...MORE, title: "  of it anonymous" },
   more1000: { ...MORE, title: "  1,000 Nodes" },

@@ -8,6 +8,7 @@ import type { Figures } from "./budgets.ts";
 import type { Measured } from "./results.ts";
 import { measureBalancers } from "./services/balancers.ts";
 import { measurePools } from "./services/pools.ts";
+import { measureMachines } from "./vino/machines.ts";
 import {
   type Fleet,
   type FleetFigures,
@@ -63,6 +64,7 @@ export const MEASUREMENTS: Readonly<Record<CloudName, Readonly<Record<string, Me
     pools: async (subject, settleMs) => ({
       figures: await measurePools(subject, { count: 5_000, settleMs }),
     }),
+    machines: async (subject, settleMs) => ({ figures: await measureMachines(subject, settleMs) }),
     // What the kernel forbids does not depend on the cloud.
     denied: async (subject, settleMs) => {
       const options = { ...subject, settleMs, count: 5_000, denyWriteExecute: true };

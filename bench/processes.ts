@@ -19,6 +19,8 @@ export type Question =
   | { readonly ask: "progress" }
   | { readonly ask: "register" }
   | ({ readonly ask: "services" } & ServiceOptions)
+  | { readonly ask: "vinos" }
+  | { readonly ask: "machines"; readonly count: number }
   | { readonly ask: "exclude"; readonly isOut: boolean }
   | { readonly ask: "balancers" }
   | { readonly ask: "heartbeats"; readonly periodMs: number | undefined }
@@ -74,6 +76,16 @@ export class Simulators implements AsyncDisposable {
   /** Makes Services of type LoadBalancer at once. */
   async createServices(options: ServiceOptions): Promise<Progress> {
     return (await this.#ask({ ask: "services", ...options })) as Progress;
+  }
+
+  /** Installs the kinds of Vinos, and adds a pool in which machines can be made. */
+  async prepareVinos(): Promise<void> {
+    await this.#ask({ ask: "vinos" });
+  }
+
+  /** Creates a Vino that wants so many machines, or changes how many it wants. */
+  async wantMachines(count: number): Promise<Progress> {
+    return (await this.#ask({ ask: "machines", count })) as Progress;
   }
 
   /** Labels the first Node so that no load balancer sends traffic to it, or removes the label. */

@@ -37,6 +37,8 @@ export interface Progress {
   readonly initialised: number;
   /** Services whose status shows an address. */
   readonly served: number;
+  /** Machines of Vinos that are complete and published as hosts. */
+  readonly published: number;
   /** Requests to the cloud so far. */
   readonly cloudRequests: number;
   /** Bytes between the cloud and the controller so far, both ways. */
@@ -103,6 +105,12 @@ async function answer(stage: Stage, meters: Meters, question: Question): Promise
     case "services":
       stage.createServices(question);
       return toProgress(stage, meters);
+    case "vinos":
+      requireHosts(stage).prepareVinos();
+      return {};
+    case "machines":
+      requireHosts(stage).wantMachines(question.count);
+      return toProgress(stage, meters);
     case "exclude":
       stage.excludeFirst(question.isOut);
       return {};
@@ -134,10 +142,12 @@ function toBalancers(stage: Stage): BalancerProgress {
   };
 }
 
-function toProgress({ kubernetes, cloud, heartbeats }: Stage, meters: Meters): Progress {
+function toProgress(stage: Stage, meters: Meters): Progress {
+  const { kubernetes, cloud, heartbeats } = stage;
   const counts = [...kubernetes.requests.counts].filter(([key]) => !ELECTION.test(key));
   return {
     heartbeats,
+    published: stage instanceof XenOrchestraStage ? stage.published : 0,
     served: kubernetes.objects.list("services").filter(isServed).length,
     initialised: kubernetes.objects.list("nodes").filter(isInitialised).length,
     cloudRequests: cloud.requests.total,

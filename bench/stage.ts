@@ -7,6 +7,7 @@ import type { DemoMachine } from "../lib/simulator/demo_machine.ts";
 import type { ApiObject, KubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
 import type { XenOrchestraSimulator } from "../lib/simulator/xenorchestra/mod.ts";
 import { toFullNode } from "./fleet.ts";
+import { countPublished, prepareVinos, wantMachines } from "./vino/world.ts";
 
 type Condition = Record<string, string>;
 
@@ -137,6 +138,21 @@ export class XenOrchestraStage extends Stage {
 
   override remove({ vmId }: DemoMachine): void {
     this.cloud.state.removeVm(vmId);
+  }
+
+  /** From now on there can be Vinos. */
+  prepareVinos(): void {
+    prepareVinos(this);
+  }
+
+  /** Lets the only Vino want so many machines. */
+  wantMachines(count: number): void {
+    wantMachines(this, count);
+  }
+
+  /** How many machines are complete and published as hosts. */
+  get published(): number {
+    return countPublished(this);
   }
 
   /** Moves a running machine to another host of its pool. */

@@ -25,7 +25,7 @@ export async function waitFor(
     const progress = await simulators.progress();
     if (isSo(progress) || performance.now() > endMs) return progress;
     // Each question takes time from the simulators that the controller needs.
-    await Bun.sleep(POLL_MS + (progress.initialised + progress.served) / 50);
+    await Bun.sleep(POLL_MS + (progress.initialised + progress.served + progress.published) / 50);
   }
 }
 
