@@ -21,7 +21,6 @@ export function toSipClusterSource(
       state: "working",
       roles: [],
       conditions: [],
-      notes: [],
       breaches: [],
       endpoints: [],
       topologyKeys: [],

@@ -1,9 +1,9 @@
 /**
  * The capability of a cloud to make and to destroy machines.
  *
- * The caller works in one loop for each set of machines: observe, plan each machine, apply the first step of each plan,
- * and again from the start, until no plan has a step. A plan always starts from what the cloud shows, also after a
- * crash between two steps or a change by hand.
+ * The caller works in one loop for each set of machines: observe, plan each machine, apply the first step of each plan
+ * with those that follow it directly, and again from the start, until no plan has a step. A plan always starts from
+ * what the cloud shows, also after a crash between two steps or a change by hand.
  * @module
  */
 import type { Fence } from "../../core/fence.ts";
@@ -162,6 +162,8 @@ export interface MachinePart {
 export interface MachineStep {
   /** What it does, for logs and the debug page: `create VM vino-1b4e28ba-worker-3`. */
   readonly summary: string;
+  /** Whether it may follow the step before it without another look. @default {false} */
+  readonly isDirect?: boolean;
 }
 
 /** How far a machine is; the words are those of the status. */
@@ -178,7 +180,10 @@ export type MachineState =
 /** What is to do for one machine. */
 export interface MachinePlan<S extends MachineStep = MachineStep> {
   readonly state: MachineState;
-  /** In this order. The caller applies the first and plans again. Empty: there is nothing to do now. */
+  /**
+   * In this order. The caller applies the first, and those that follow it directly, and plans again. Empty: there is
+   * nothing to do now.
+   */
   readonly steps: readonly S[];
   /** Whether only a view for a change can tell what to do. @default {false} */
   readonly needsLook?: boolean;
@@ -253,6 +258,12 @@ export interface Machines<
    * @throws {CloudError} when the cloud cannot answer
    */
   inspect?(signal: AbortSignal): Promise<readonly Finding[]>;
+}
+
+/** The steps of a plan that are made before another look: the first, and those that follow it directly. */
+export function listNextSteps<S extends MachineStep>({ steps }: MachinePlan<S>): readonly S[] {
+  const end = steps.findIndex(({ isDirect }, at) => at > 0 && isDirect !== true);
+  return end < 0 ? steps : steps.slice(0, end);
 }
 
 /** The beginning of the names of all machines. Frozen: rights in clouds are given by it. */

@@ -9,7 +9,7 @@ import type { NumberFlag, TextFlag } from "../flags.ts";
 export const MACHINES_FLAG: NumberFlag = {
   name: "concurrent-vino-machines",
   type: "int",
-  default: "8",
+  default: "20",
   help: "How many machines of one Vino Landfall makes, changes or removes at once",
   range: [1, 64],
 };

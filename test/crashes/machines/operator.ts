@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  listNextSteps,
   type MachineIdentity,
   type MachinePlan,
   type Machines,
@@ -109,12 +110,10 @@ export class Operator {
 
   /** @returns whether others may go on */
   async #apply(
-    { steps }: MachinePlan,
+    plan: MachinePlan,
     identity: MachineIdentity,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const [step] = steps;
-    if (step === undefined) return true;
     const { records } = this.#options;
     const name = toMachineName(identity);
     const record = {
@@ -122,7 +121,9 @@ export class Operator {
       save: (text: string | undefined, one: AbortSignal) => records.save(name, text, one),
     };
     try {
-      await this.#machines.apply(step, { record, fence: this.#fence }, signal);
+      for (const step of listNextSteps(plan)) {
+        await this.#machines.apply(step, { record, fence: this.#fence }, signal);
+      }
       return true;
     } catch (error) {
       signal.throwIfAborted();

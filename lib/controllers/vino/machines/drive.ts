@@ -2,12 +2,12 @@
  * Brings machines of a Vino one step further: one look at the cloud for several machines, then the first step of each.
  * @module
  */
-import type {
-  MachinePlan,
-  MachineRecord,
-  Machines,
-  MachineSeed,
-  MachineStep,
+import {
+  listNextSteps,
+  type MachinePlan,
+  type MachineRecord,
+  type Machines,
+  type MachineSeed,
 } from "../../../cloud/capabilities/machines.ts";
 import { type Clock, startDeadline } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
@@ -140,17 +140,17 @@ async function makeStep(
   { clock, machines, fence, book }: DriveOptions,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const step: MachineStep | undefined = plan.steps[0];
-  if (step === undefined) return undefined;
   using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
-  try {
-    await machines.apply(step, { record: input.record(task), fence }, deadline.signal);
-  } catch (error) {
-    const isOver = signal.aborted || error instanceof LeadershipLostError;
-    if (isOver || !machines.mayGoOn(error)) return error;
-    const message = `Cannot ${step.summary}: ${describeError(error)}`;
-    book.noteFailure(task.name, { kind: "retry", message });
-    return undefined;
+  for (const step of listNextSteps(plan)) {
+    try {
+      await machines.apply(step, { record: input.record(task), fence }, deadline.signal);
+    } catch (error) {
+      const isOver = signal.aborted || error instanceof LeadershipLostError;
+      if (isOver || !machines.mayGoOn(error)) return error;
+      const message = `Cannot ${step.summary}: ${describeError(error)}`;
+      book.noteFailure(task.name, { kind: "retry", message });
+      return undefined;
+    }
   }
   book.noteStep(task.name);
   input.noteStep(task, plan);

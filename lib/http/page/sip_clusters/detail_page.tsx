@@ -4,11 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import {
-  describeRejected,
-  describeSipCluster,
-  formatNodePorts,
-} from "../../sip_clusters/routes.ts";
+import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
 import type { Place } from "../layout.tsx";
 import { LastReconcile } from "../marks.tsx";
@@ -44,7 +40,7 @@ export function renderSipClusterPage(options: SipClusterPageOptions): Promise<st
   return renderObjectPage({
     name: key,
     word,
-    isTroubled: isTroubled(cluster),
+    isTroubled: isTroubled(cluster.state),
     mark: <ClusterMark cluster={cluster} />,
     why: describeSipCluster(cluster) || meaning,
     list: toList(base),
@@ -92,12 +88,10 @@ function Work({
     <div class="card">
       <dl>
         <LastReconcile last={last} nowMs={nowMs} error={last?.error} />
-        {[...Map.groupBy(endpoints, ({ service }) => service)].map(([service, ports]) => (
+        {endpoints.map(({ service, nodePort }) => (
           <>
             <dt>{service}</dt>
-            <dd>
-              node {ports.length === 1 ? "port" : "ports"} {formatNodePorts(ports)}
-            </dd>
+            <dd>node port {nodePort}</dd>
           </>
         ))}
       </dl>

@@ -2,14 +2,15 @@
  * Machines of Xen Orchestra against the simulated one: a loop like that of a controller.
  * @module
  */
-import type {
-  Machine,
-  MachineIdentity,
-  MachinePlan,
-  Machines,
-  MachineSpec,
+import {
+  listNextSteps,
+  type Machine,
+  type MachineIdentity,
+  type MachinePlan,
+  type Machines,
+  type MachineSpec,
+  toMachineName,
 } from "../../../../lib/cloud/capabilities/machines.ts";
-import { toMachineName } from "../../../../lib/cloud/capabilities/machines.ts";
 import type { Provider } from "../../../../lib/cloud/provider.ts";
 import { ALONE, Fence } from "../../../../lib/core/fence.ts";
 import { xenOrchestra } from "../../../../lib/providers/xenorchestra/mod.ts";
@@ -157,18 +158,18 @@ export class Rig {
     return this.records.get(toMachineName(identity));
   }
 
-  /** Carries out the first step of a plan. */
+  /** Carries out the first step of a plan, and those that follow it directly. */
   async step(plan: MachinePlan, identity: MachineIdentity): Promise<void> {
-    const [step] = plan.steps;
-    if (step === undefined) return;
     const name = toMachineName(identity);
     const save = async (text: string | undefined): Promise<void> => {
       if (text === undefined) this.records.delete(name);
       else this.records.set(name, text);
     };
-    this.done.push(step.summary);
-    const record = { text: this.records.get(name), save };
-    await this.machines.apply(step, { record, fence: this.fence }, this.signal);
+    for (const step of listNextSteps(plan)) {
+      this.done.push(step.summary);
+      const record = { text: this.records.get(name), save };
+      await this.machines.apply(step, { record, fence: this.fence }, this.signal);
+    }
   }
 
   /** Goes on until nothing is to be done for a machine. Time passes only when the plan waits. */

@@ -15,7 +15,8 @@ import { isDoubtDue } from "./find/attempt.ts";
 import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
 import type { Comparison, Difference } from "./compare/comparison.ts";
 import type { FullView } from "./find/find.ts";
-import { type Plan, toNotice, toPlan, toRetry, toStep } from "./problems.ts";
+import { type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
+import { type Plan, toNotice, toPlan, toStep } from "./problems.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 
 /** What is known about a complete VM. */
@@ -86,32 +87,11 @@ function toNeedsStop(spec: MachineSpec, waiting: readonly Difference[]): Machine
 }
 
 /** Starts a VM that was never started since it was completed, on its host. */
-function planStart({ view, spec, vm }: CompleteQuestion): {
-  readonly steps: readonly Step[];
-  readonly problems: readonly MachineProblem[];
-} {
+function planStart({ view, spec, vm }: CompleteQuestion): FirstStart {
   // Without the last mark it gets that first.
   if (!vm.tags.includes(START_TAG) || !isComplete(vm)) return { steps: [], problems: [] };
-  const name = toMachineName(spec);
-  const vmId = vm.id;
-  const started = toStep(spec, `note that ${name} was started`, {
-    kind: "removeTag",
-    vmId,
-    tag: START_TAG,
-  });
-  if (vm.power !== "stopped") return { steps: [started], problems: [] };
-  const hostId = vm.mark?.hostId ?? spec.hostId;
-  const host = view.hostsById.get(hostId);
-  if (host?.isEnabled !== true || host.poolId !== vm.poolId) {
-    const message = `host ${host?.name ?? hostId} cannot start ${name} now: enable it, or start the VM on another host`;
-    return { steps: [], problems: [toRetry("HostNotUsable", message)] };
-  }
-  const start = toStep(spec, `start VM ${name} on host ${host.name}`, {
-    kind: "start",
-    vmId,
-    hostId,
-  });
-  return { steps: [start, started], problems: [] };
+  if (vm.power !== "stopped") return { steps: [toStartedNote(spec, vm)], problems: [] };
+  return planFirstStart(view, spec, vm);
 }
 
 /** Nothing of an earlier attempt is there, long after it: so none will come. */

@@ -59,3 +59,8 @@ export function toStep(identity: MachineIdentity, summary: string, change: Chang
   const { owner, role, index } = identity;
   return { summary, change, identity: { owner, role, index } };
 }
+
+/** Lets each step but the first follow the one before it without another look. */
+export function toChain(steps: readonly Step[]): Step[] {
+  return steps.map((step, at) => (at === 0 ? step : { ...step, isDirect: true }));
+}

@@ -24,7 +24,8 @@ import type { Comparison } from "./compare/comparison.ts";
 import { type FullView, toDeletion } from "./find/find.ts";
 import { explainKeeping } from "./find/half_made.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
-import { type Plan, toDecision, toPlan, toStep } from "./problems.ts";
+import { type Plan, toChain, toDecision, toPlan, toStep } from "./problems.ts";
+import { planFirstStart } from "./first_start.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 
 /** When to look again while the hypervisor works on it, in milliseconds. */
@@ -60,8 +61,10 @@ export function planUnfinished(question: UnfinishedQuestion): Plan {
   const fixes = comparison.differences.flatMap(({ fix }) =>
     fix ? [toStep(spec, fix.summary, fix.change)] : [],
   );
-  const steps = [...fixes, ...toMarking(question), ...toSeeding(question), toReady(question)];
-  return toPlan("Creating", { steps, machine, parts });
+  // What these came to is read back before the last mark.
+  const before = [...fixes, ...toMarking(question), ...toSeeding(question)];
+  const last = toChain([toReady(question), ...toFirstStart(question)]);
+  return toPlan("Creating", { steps: [...toChain(before), ...last], machine, parts });
 }
 
 /** Whether the VM has the description that it was asked for: it comes a while after the VM itself. */
@@ -143,6 +146,11 @@ function findFreePosition(links: readonly Pick<Attached, "position">[]): string 
   let free = 0;
   while (taken.has(String(free))) free += 1;
   return String(free);
+}
+
+/** Starts it right after the last mark. If its host cannot, the complete VM says so. */
+function toFirstStart({ view, spec, vm }: UnfinishedQuestion): readonly Step[] {
+  return spec.isStarted ? planFirstStart(view, spec, vm).steps : [];
 }
 
 /** The last mark. */

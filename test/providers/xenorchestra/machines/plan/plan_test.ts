@@ -53,7 +53,11 @@ describe("planMachine()", () => {
       "goes on with one that is not complete",
       { vms: [toVm()] },
       undefined,
-      `Creating; mark VM ${NAME}; note that VM ${NAME} is complete`,
+      [
+        `Creating; mark VM ${NAME}; note that VM ${NAME} is complete`,
+        `start VM ${NAME} on host xcp-1`,
+        `note that ${NAME} was started`,
+      ].join("; "),
     ],
     ["leaves a complete one alone", { vms: [toCompleteVm()] }, { vm: "vm-1" }, "Ready"],
     ["makes one again that was deleted by hand", {}, { vm: "vm-9" }, `Absent; ${create}`],

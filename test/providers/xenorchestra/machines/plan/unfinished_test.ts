@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
+import { listNextSteps, type MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
 import type {
   CreateTask,
   Vm,
@@ -15,7 +15,9 @@ import {
 } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
 import {
   GIB,
+  HOST,
   NAME,
+  POOL,
   type SceneOptions,
   toOwnDisk,
   toOwnLinks,
@@ -46,36 +48,40 @@ function plan(
 const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
 const mark = `mark VM ${NAME}`;
 const seed = `upload and attach disk ${NAME}-cidata`;
-const ready = `note that VM ${NAME} is complete`;
+const ready = [
+  `note that VM ${NAME} is complete`,
+  `start VM ${NAME} on host xcp-1`,
+  `note that ${NAME} was started`,
+];
 const marked = { tags: [...listOwnTags(toSpec()), "inherited"], destroyBlock: BLOCK_REASON };
 const seeded = { links: { "vm-1": [...toOwnLinks("vm-1"), toSeedLink("vm-1")] } };
 
 describe("planUnfinished()", () => {
   test.each<[string, Vm, SceneOptions, Partial<MachineSpec>, readonly string[]]>([
-    ["marks, seeds, and notes that it is complete", toVm(), {}, {}, [mark, seed, ready]],
-    ["goes on after the mark", toVm(marked), {}, {}, [seed, ready]],
-    ["goes on after the seed", toVm(marked), seeded, {}, [ready]],
-    ["needs no seed", toVm(marked), {}, { seed: undefined } as object, [ready]],
+    ["marks, seeds, and notes that it is complete", toVm(), {}, {}, [mark, seed, ...ready]],
+    ["goes on after the mark", toVm(marked), {}, {}, [seed, ...ready]],
+    ["goes on after the seed", toVm(marked), seeded, {}, ready],
+    ["needs no seed", toVm(marked), {}, { seed: undefined } as object, ready],
     [
       "uploads a seed again that is attached to nothing",
       toVm(marked),
       { loose: [toOwnDisk(SEED_DISK, GIB, { id: "old" })] },
       {},
-      [`delete disk ${NAME}-cidata (old), which nothing uses`, seed, ready],
+      [`delete disk ${NAME}-cidata (old), which nothing uses`, seed, ...ready],
     ],
     [
       "puts CPUs right before",
       toVm({ ...marked, cpus: 1 }),
       seeded,
       {},
-      [`set the CPUs of ${NAME} to 2`, ready],
+      [`set the CPUs of ${NAME} to 2`, ...ready],
     ],
     [
       "adds a missing interface",
       toVm(marked),
       { ...seeded, vifs: { "vm-1": [] } },
       {},
-      [`add interface oam to ${NAME}`, ready],
+      [`add interface oam to ${NAME}`, ...ready],
     ],
     [
       "makes one again whose interface is another",
@@ -100,7 +106,7 @@ describe("planUnfinished()", () => {
     expect(steps(plan(vm, {}, {}, { id: "t", status: "interrupted" }))).toEqual([
       `delete half-made VM ${NAME} (vm-1)`,
     ]);
-    expect(steps(plan(vm))).toEqual([mark, seed, ready]);
+    expect(steps(plan(vm))).toEqual([mark, seed, ...ready]);
   });
 
   test("notes with one request that it is complete and waits for its start", () => {
@@ -120,6 +126,19 @@ describe("planUnfinished()", () => {
     });
     const [still] = plan(toVm(marked), seeded, { isStarted: false }).steps;
     expect(JSON.stringify(still)).not.toContain("vino:start");
+  });
+
+  test("reads back what it did before the last mark, and starts right after it", () => {
+    const isDirect = plan(toVm()).steps.map((step) => step.isDirect === true);
+    expect(isDirect).toEqual([false, true, false, true, true]);
+    expect(listNextSteps(plan(toVm())).map(({ summary }) => summary)).toEqual([mark, seed]);
+  });
+
+  test("starts nothing on a host that cannot, or that must not be started", () => {
+    const host = { id: HOST, name: "xcp-1", poolId: POOL, tags: [], isEnabled: false };
+    const view = { hostsById: new Map([[HOST, host]]) };
+    expect(steps(plan(toVm(marked), { ...seeded, view }))).toEqual(ready.slice(0, 1));
+    expect(steps(plan(toVm(marked), seeded, { isStarted: false }))).toEqual(ready.slice(0, 1));
   });
 
   test("detaches a seed that is attached twice", () => {
