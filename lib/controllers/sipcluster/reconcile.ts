@@ -47,7 +47,10 @@ export interface ReconcilerOptions {
   readonly written: WrittenVersions;
   readonly index: HostIndex;
   readonly addresses: AddressReader;
-  readonly services: Pick<ClusterServices, "serve" | "answerRequests" | "remove" | "forget">;
+  readonly services: Pick<
+    ClusterServices,
+    "listMachines" | "serve" | "answerRequests" | "remove" | "forget"
+  >;
 }
 
 /** What the last reconcile of a cluster came to, for the debug pages. */
@@ -147,8 +150,11 @@ export class SipClusterReconciler {
     if (schedule.isSatisfied) index.stopWaiting(key);
     else index.wait(key, toWants(spec, schedule));
     this.#narrate(cluster, schedule);
+    const hosts = await this.#try(cluster, refusedAt("networkData"), signal, () =>
+      services.listMachines(cluster, spec, signal),
+    );
     const served = await this.#try(cluster, refusedAt("services"), signal, () =>
-      services.serve(cluster, spec, signal),
+      services.serve(cluster, spec, hosts, signal),
     );
     const outcome: Outcome = { kind: "served", schedule, ...served };
     this.#last.set(key, { state: judgeState(schedule, served.services), schedule });
@@ -225,7 +231,8 @@ export class SipClusterReconciler {
     await this.#firstLook.take(key, signal);
     const membership = this.#toMembership(key);
     const serve: ReleaseOptions["serve"] = async (spec, signal) => {
-      const served = await services.serve(cluster, spec, signal);
+      const hosts = await services.listMachines(cluster, spec, signal);
+      const served = await services.serve(cluster, spec, hosts, signal);
       const recheckMs = await this.#answerRequests(cluster, signal);
       const pauseMs = addresses.toPauseMs(served.troubled);
       return { served, againMs: Math.min(served.againMs, recheckMs, pauseMs) };

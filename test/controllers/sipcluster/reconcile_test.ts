@@ -21,6 +21,7 @@ import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { startHostServer, toHost } from "../../support/sipcluster/hosts.ts";
 
+const NO_MACHINES = { machines: [], lastKnown: [], unknown: [], lacking: [], troubled: [] };
 const signal = AbortSignal.timeout(30_000);
 
 test("a cluster is looked at soon again while network data of a host that it has is missing", async () => {
@@ -56,6 +57,7 @@ test("a cluster is looked at soon again while network data of a host that it has
     index: new HostIndex(new Store({ resource: BARE_METAL_HOSTS, log: silentLogger }), clock),
     addresses,
     services: {
+      listMachines: () => Promise.resolve(NO_MACHINES),
       serve: () => Promise.resolve(served),
       answerRequests: () => Promise.resolve({ outcomes: [] }),
       remove: () => Promise.resolve([]),

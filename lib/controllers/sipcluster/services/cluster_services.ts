@@ -98,12 +98,45 @@ export class ClusterServices {
   }
 
   /**
+   * The hosts with the labels of a cluster, and what is known of their addresses.
+   *
+   * @throws {KubeError} if a Secret with network data cannot be read
+   */
+  async listMachines(
+    cluster: SipCluster,
+    { services }: SipClusterSpec,
+    signal: AbortSignal,
+  ): Promise<MachineList> {
+    const { index, addresses } = this.#options;
+    const networks = listNetworks(services);
+    const members = Array.from(index.listOf(toKey(cluster)), ({ key, claim }) => {
+      return { key, claim, host: index.find(key) };
+    }).toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    const hosts = networks.length > 0 ? members.flatMap(({ host }) => host ?? []) : [];
+    const known = await addresses.readAll(hosts, signal);
+    const before = Map.groupBy(cluster.status?.hosts ?? [], (host) => toKey({ metadata: host }));
+    const present = members.flatMap(({ key, claim, host }): Member[] => {
+      if (host === undefined || claim === undefined) return [];
+      const { name, namespace = "" } = host.metadata;
+      const [status] = before.get(key) ?? [];
+      const [last, secret] = [addresses.findLast(host), findSecretName(host)];
+      return [{ key, name, namespace, claim, networks: known.get(key), last, secret, status }];
+    });
+    return listMachines(present, networks);
+  }
+
+  /**
    * Makes the services of a cluster. Writes nothing if all is as wanted.
    *
+   * @param hosts From {@linkcode ClusterServices.listMachines}
    * @throws {KubeError} that is worth another try
    */
-  async serve(cluster: SipCluster, spec: SipClusterSpec, signal: AbortSignal): Promise<Served> {
-    const hosts = await this.#listMachines(cluster, spec, signal);
+  async serve(
+    cluster: SipCluster,
+    spec: SipClusterSpec,
+    hosts: MachineList,
+    signal: AbortSignal,
+  ): Promise<Served> {
     const { machines } = hosts;
     const auth = await this.#authSecrets.read(cluster, spec.services.auth ?? [], signal);
     const hostKeys = await ensureHostKeys(this.#options.client, cluster, signal);
@@ -183,30 +216,6 @@ export class ClusterServices {
       if (map !== undefined) found[kind] = map.data ?? {};
     }
     return found;
-  }
-
-  /** The hosts with the labels of a cluster, and what is known of their addresses. */
-  async #listMachines(
-    cluster: SipCluster,
-    { services }: SipClusterSpec,
-    signal: AbortSignal,
-  ): Promise<MachineList> {
-    const { index, addresses } = this.#options;
-    const networks = listNetworks(services);
-    const members = Array.from(index.listOf(toKey(cluster)), ({ key, claim }) => {
-      return { key, claim, host: index.find(key) };
-    }).toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    const hosts = networks.length > 0 ? members.flatMap(({ host }) => host ?? []) : [];
-    const known = await addresses.readAll(hosts, signal);
-    const before = Map.groupBy(cluster.status?.hosts ?? [], (host) => toKey({ metadata: host }));
-    const present = members.flatMap(({ key, claim, host }): Member[] => {
-      if (host === undefined || claim === undefined) return [];
-      const { name, namespace = "" } = host.metadata;
-      const [status] = before.get(key) ?? [];
-      const [last, secret] = [addresses.findLast(host), findSecretName(host)];
-      return [{ key, name, namespace, claim, networks: known.get(key), last, secret, status }];
-    });
-    return listMachines(present, networks);
   }
 
   /**

@@ -137,15 +137,31 @@ test("a jump host whose Secret is refused stops no other service, and the condit
 
 test("a cluster whose Secrets cannot be read any more is not said to be ready", async () => {
   await using stage = await SipStage.start(RACKS);
-  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
-  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }));
+  stage.create("a", toSpec({ jumpHost: [toJumpHost(30_001)] }, 0));
   await stage.untilCondition("a", "Ready", READY);
   await stage.untilQuiet();
   await stage.stop();
   const allow = stage.kubernetes.faults.deny({ verb: "get", resource: "secrets" });
   await stage.run();
-  await stage.untilCondition("a", "ServicesReady", "False ObjectRefused");
+  await stage.untilCondition("a", "ServicesReady", "False InfraServiceFailure");
   await stage.untilCondition("a", "Ready", "False InfraServiceFailure");
+  allow();
+});
+
+test("a cluster whose hosts' Secrets cannot be read any more says that, and keeps its servers", async () => {
+  await using stage = await SipStage.start(RACKS);
+  const loadBalancer = { nodeInterfaceId: OAM_NETWORK, nodePort: 30_001 };
+  stage.create("a", toSpec({ loadBalancerControlPlane: [loadBalancer] }));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const before = readServers(stage);
+  await stage.stop();
+  const allow = stage.kubernetes.faults.deny({ verb: "get", resource: "secrets" });
+  await stage.run();
+  await stage.untilCondition("a", "Scheduled", "False UnableToReadNetworkData");
+  const says = await stage.untilCondition("a", "Ready", "False UnableToReadNetworkData");
+  expect(says).toContain("secrets");
+  expect(readServers(stage)).toEqual(before);
   allow();
   await stage.untilCondition("a", "Ready", READY);
 });
