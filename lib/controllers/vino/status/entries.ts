@@ -3,7 +3,7 @@
  * @module
  */
 import type { GuestInterface } from "../guest/types.ts";
-import type { VinoNode } from "../resource/vino.ts";
+import type { VinoMachine, VinoNode } from "../resource/vino.ts";
 import type { MachineReport } from "./outcome.ts";
 import type { Progress } from "../machines/book.ts";
 import type { KnownMachine } from "../placement/known.ts";
@@ -43,16 +43,16 @@ export function reportProgress(
     plan.machine?.id ?? (plan.state === "Unknown" ? known?.entry?.machineId : undefined);
   const message = problems[0]?.message ?? remark;
   return {
-    entry: {
+    entry: toEntry({
       name,
       role,
       index,
-      ...(hostId !== undefined && { host: hostId }),
-      ...(machineId !== undefined && { machineId }),
-      ...(address !== undefined && { address }),
+      host: hostId,
+      machineId,
+      address,
       state: isBlocked ? "Blocked" : state,
-      ...(message !== undefined && { message }),
-    },
+      message,
+    }),
     isWanted,
     problems,
     parts: plan.parts,
@@ -68,20 +68,12 @@ export function reportIdle(
   isWanted: boolean,
   message: string,
 ): MachineReport {
-  const { name, role, index, hostId, machine: shown, entry } = machine;
+  const { name, role, index, hostId: host, machine: shown, entry } = machine;
   const machineId = shown?.id ?? entry?.machineId;
   const state = shown === undefined ? "Unknown" : shown.isComplete ? "Ready" : "Unfinished";
+  const { address } = entry ?? {};
   return {
-    entry: {
-      name,
-      role,
-      index,
-      ...(hostId !== undefined && { host: hostId }),
-      ...(machineId !== undefined && { machineId }),
-      ...(entry?.address !== undefined && { address: entry.address }),
-      state,
-      message,
-    },
+    entry: toEntry({ name, role, index, host, machineId, address, state, message }),
     isWanted,
     problems: [],
     parts: [],
@@ -94,17 +86,36 @@ export function reportAbsent(
   { role, index, hostId }: PlacedMachine,
   message: string,
 ): MachineReport {
+  const state = "Absent";
   return {
-    entry: {
-      name,
-      role,
-      index,
-      ...(hostId !== undefined && { host: hostId }),
-      state: "Absent",
-      message,
-    },
+    entry: toEntry({ name, role, index, host: hostId, state, message }),
     isWanted: true,
     problems: [],
     parts: [],
+  };
+}
+
+/** An entry without the fields that have no value. */
+function toEntry({
+  name,
+  role,
+  index,
+  host,
+  machineId,
+  address,
+  state,
+  message,
+}: Pick<VinoMachine, "index" | "name" | "role" | "state"> & {
+  readonly [Key in "address" | "host" | "machineId" | "message"]?: string | undefined;
+}): MachineReport["entry"] {
+  return {
+    name,
+    role,
+    index,
+    ...(host !== undefined && { host }),
+    ...(machineId !== undefined && { machineId }),
+    ...(address !== undefined && { address }),
+    state,
+    ...(message !== undefined && { message }),
   };
 }

@@ -80,7 +80,9 @@ function findMachines(report: MachinesReport): Finding {
   const unfinished = wanted.filter(({ entry }) => entry.state !== "Ready");
   const waits = shortages.map(({ role, missing, why }) => `${missing} of role ${role}: ${why}`);
   // Those that stay by the policy or for a person are no work of ours.
-  const leaving = machines.filter(({ isWanted, entry }) => !isWanted && entry.state === "Removing");
+  const leaving = machines.filter(({ isWanted, entry }) => {
+    return !isWanted && (entry.state === "Removing" || entry.bareMetalHost === "Removing");
+  });
   if (unfinished.length + waits.length + leaving.length === 0 && ready >= wantedCount) {
     return say("done", [...(contraction ? [contraction.message] : []), ...notices]);
   }

@@ -85,6 +85,13 @@ describe("listFindings() of machines", () => {
       "worker-1: Removing",
     ],
     [
+      "of which one has a host that goes",
+      toReports([READY, toReport(1, { bareMetalHost: "Removing" }, { isWanted: false })]),
+      "Ready False Progressing",
+      "MachinesReady False Progressing",
+      "worker-1: Ready",
+    ],
+    [
       "of which one stays although it is not wanted",
       toReports([READY, toReport(1, {}, { isWanted: false })], {
         contraction: { kind: "inUse", message: "host b is in use" },
