@@ -174,6 +174,8 @@ export interface ControllerDefinition<S = unknown> {
    * @default {the process does not start then}
    */
   readonly mayBeLeftOut?: boolean;
+  /** Whether it runs even if the cloud lacks such a capability, and says so on its objects. @default {false} */
+  readonly reportsLack?: boolean;
   /** Capabilities that its settings stand in for, and how to set them. @default {none} */
   readonly standIn?: {
     /** Lists the capabilities of {@linkcode needs} that the cloud need not have with these settings. */

@@ -49,7 +49,7 @@ export function fitControllers(
     const standIns = one.standIn?.list(findSettings(one.section, sections)) ?? [];
     const needs = one.needs?.filter((capability) => !standIns.includes(capability)) ?? [];
     const lacking = listLacking(provider, needs);
-    if (lacking.length === 0) {
+    if (lacking.length === 0 || one.reportsLack === true) {
       fitting.push(one);
       continue;
     }

@@ -61,3 +61,13 @@ test("fitControllers() runs one whose settings stand in for what the cloud lacks
     refusals: [],
   });
 });
+
+test("fitControllers() runs one that reports by itself what the cloud lacks", () => {
+  const reporting = { ...listener, reportsLack: true };
+  const options = { provider: new FakeProvider(), named: new Set(["listener"]) };
+  expect(fitControllers([reporting], options)).toEqual({
+    fitting: [reporting],
+    leftOut: [],
+    refusals: [],
+  });
+});

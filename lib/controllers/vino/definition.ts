@@ -22,6 +22,7 @@ export const vinoController: ControllerDefinition = {
   kind: VINOES,
   needsCloud: true,
   needs: ["machines"],
+  reportsLack: true,
   lease: LEASE,
   folder: "vino",
   component: COMPONENT,

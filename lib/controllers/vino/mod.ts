@@ -6,7 +6,6 @@ import type { Machines, MachinesView } from "../../cloud/capabilities/machines.t
 import { DELETION } from "../../cloud/deletion/settings.ts";
 import { CloudError } from "../../cloud/errors.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
-import { assert } from "../../core/assert.ts";
 import { DetachedWork } from "../../engine/detached_work.ts";
 import { fromSecondary, type KeySource } from "../../engine/key_sources.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
@@ -38,14 +37,15 @@ import { createRedfish, type Redfish } from "./redfish/redfish.ts";
 import { IP_POOLS, type IpPool } from "./resource/ip_pool.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
+import { UnservedVinos } from "./unserved.ts";
 import { VinoWriter } from "./vino_writer.ts";
 import { CONFIRMED_REMOVAL, NAME } from "./words.ts";
 
 /** Creates the controller for the registry. */
-export function create(context: ControllerContext): VinoController {
+export function create(context: ControllerContext): UnservedVinos | VinoController {
   const { client, clock, caches, flags } = context;
   const { machines } = requireCloud(context).provider;
-  assert(machines !== undefined, "the definition needs a cloud that makes machines");
+  if (machines === undefined) return new UnservedVinos(context);
   const vinoes = caches.reader(VINOES);
   const store = caches.reader(IP_POOLS);
   const namespace = readTextFlag(flags, POOLS_NAMESPACE_FLAG);

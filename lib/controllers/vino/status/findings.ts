@@ -34,7 +34,7 @@ export function listFindings(outcome: Outcome): readonly Finding[] {
 
 function listRefused({ why, message }: Extract<Outcome, { kind: "refused" }>): Finding[] {
   // Too many machines are a matter of the spec.
-  const ready = why === "silent" ? Ready.silent : Ready.invalid;
+  const ready = why === "tooMany" ? Ready.invalid : Ready[why];
   return [
     toFinding("Ready", ready, message),
     toFinding("MachinesReady", MachinesReady[why], message),

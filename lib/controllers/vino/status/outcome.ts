@@ -52,7 +52,7 @@ export type Outcome =
   | {
       readonly kind: "refused";
       readonly spec: VinoSpec;
-      readonly why: "silent" | "tooMany";
+      readonly why: "noCapability" | "silent" | "tooMany";
       /** A sentence without a full stop. */
       readonly message: string;
     }
