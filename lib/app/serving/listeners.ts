@@ -13,7 +13,6 @@ import type { Parts } from "../parts.ts";
 import { listObjectPages, toDebugOptions } from "./debug_views.ts";
 import { formatDefinition, toProcessView } from "./process_view.ts";
 import { toSipClusterSource } from "./sip_cluster_views.ts";
-import { startRedfishListener } from "./redfish_listener.ts";
 import { startSecureListener } from "./secure_listener.ts";
 import { toVinoSource } from "./vino_views.ts";
 
@@ -60,7 +59,10 @@ export async function startListeners(
     if (secure) servers.push(await startSecureListener(options, secure, { pages, signal }));
     for (const { controller } of parts.controllers) {
       const { managementListener: listener } = controller;
-      if (listener) servers.push(await startRedfishListener(options, listener, signal));
+      if (listener === undefined) continue;
+      // Imported only here: few processes need it.
+      const { startRedfishListener } = await import("./redfish_listener.ts");
+      servers.push(await startRedfishListener(options, listener, signal));
     }
   } catch (error) {
     await Promise.all(servers.map((server) => server.stop(0)));

@@ -139,6 +139,15 @@ const OTHER_KINDS: readonly Kind[] = [
 
 /** The last minor version that has PodDisruptionBudgets only in a beta version. */
 const LAST_BETA_BUDGETS = 20;
+/** The same for EndpointSlices. */
+const LAST_BETA_SLICES = 20;
+const ENDPOINT_SLICES = define(
+  { kind: "EndpointSlice", plural: "endpointslices", apiVersion: "discovery.k8s.io/v1" },
+  {
+    generations: "specAndAnnotations",
+    fields: { addressType: "text", endpoints: listOf("any"), ports: listOf("any") },
+  },
+);
 const ROLE_API = "rbac.authorization.k8s.io/v1";
 
 /** Deployments, and rights within a namespace. */
@@ -194,7 +203,8 @@ export function listKinds(minor: number): readonly Kind[] {
       fields: BUDGET_FIELDS,
     },
   );
-  return [...OTHER_KINDS, ...WORKLOAD_KINDS, budgets, services];
+  const kinds = [...OTHER_KINDS, ...WORKLOAD_KINDS, budgets, services];
+  return minor > LAST_BETA_SLICES ? [...kinds, ENDPOINT_SLICES] : kinds;
 }
 
 /** The kinds of the newest version. */

@@ -5,7 +5,7 @@ const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 const LEASES = "coordination.k8s.io";
 const STORAGE = "storage.k8s.io";
 const ROLES = "rbac.authorization.k8s.io";
-const GROUPS = [LEASES, STORAGE, "apps", ROLES, "policy"];
+const GROUPS = [LEASES, STORAGE, "apps", ROLES, "policy", "discovery.k8s.io"];
 
 function ask(path: string, accept: string = "application/json"): Response {
   return discover(path, new Request(`http://127.0.0.1${path}`, { headers: { accept } }));
@@ -77,6 +77,10 @@ test.each([
       {
         metadata: { name: "policy" },
         versions: [{ version: "v1", resources: [{ resource: "poddisruptionbudgets" }] }],
+      },
+      {
+        metadata: { name: "discovery.k8s.io" },
+        versions: [{ version: "v1", resources: [{ resource: "endpointslices" }] }],
       },
     ],
   ],

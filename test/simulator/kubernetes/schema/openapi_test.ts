@@ -9,6 +9,7 @@ test("openApiAt() names a document for each group and version", () => {
     "apis/apps/v1",
     "apis/rbac.authorization.k8s.io/v1",
     "apis/policy/v1",
+    "apis/discovery.k8s.io/v1",
   ];
   expect(openApiAt("/openapi/v3")).toEqual({
     paths: Object.fromEntries(
