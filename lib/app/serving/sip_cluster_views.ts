@@ -21,6 +21,7 @@ export function toSipClusterSource(
       state: "working",
       roles: [],
       conditions: [],
+      notes: [],
       breaches: [],
       endpoints: [],
       topologyKeys: [],

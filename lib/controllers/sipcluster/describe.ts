@@ -27,6 +27,8 @@ export interface SipClusterReport {
     readonly refused: readonly { readonly host: Key; readonly reason: string }[];
   }[];
   readonly conditions: readonly Pick<Condition, "type" | "status" | "reason" | "message">[];
+  /** What people should know of it also if it is ready: hosts too many, or too close to each other. */
+  readonly notes: readonly string[];
   readonly breaches: Schedule["breaches"];
   readonly endpoints: readonly Endpoint[];
   readonly topologyKeys: readonly string[];
@@ -74,11 +76,26 @@ export function describeCluster(
       reason,
       message,
     })),
+    notes: listNotes(conditions, schedule),
     breaches: schedule?.breaches ?? [],
     endpoints,
     topologyKeys: listKeys([cluster]),
     lastReconcile: outcome === undefined ? null : toLastReconcile(outcome),
   };
+}
+
+/** What conditions say that do not make a cluster less ready. */
+function listNotes(conditions: readonly Condition[], schedule: Schedule | undefined): string[] {
+  const { Scheduled, ServicesReady, ContractionBlocked } = CONDITION_WORDS;
+  const words = [Scheduled.tooClose, ServicesReady.lastKnownAddresses, ContractionBlocked.inUse];
+  const isKept = (schedule?.unmatched.length ?? 0) > 0;
+  return conditions
+    .filter(
+      ({ type, reason, status }) =>
+        words.some((word) => word.reason === reason && word.status === status) ||
+        (type === "Scheduled" && isKept),
+    )
+    .map(({ message }) => message);
 }
 
 /** The labels by which clusters spread their hosts, in the order of their names. */

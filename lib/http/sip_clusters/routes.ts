@@ -34,7 +34,10 @@ export function createSipClusterRoutes({ sipClusters, now }: SipClusterPagesOpti
       for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, now())));
       const { missing } = sipClusters.readServing();
       const notes = missing.map((kind) => `waiting for CustomResourceDefinition ${kind}\n`);
-      const tables = [formatTable(TITLES, rows), formatTable(HOST_TITLES, hosts.map(toHostRow))];
+      const tables = [
+        formatTable(TITLES, rows),
+        formatTable(HOST_TITLES, toTroubledFirst(hosts).map(toHostRow)),
+      ];
       return notes.join("") + tables.join("\n");
     };
     return showList(context, { name: "sipclusters", pieces, more: { hosts }, toText });
@@ -56,12 +59,37 @@ export function listHostsOf(source: SipClusterSource, key: string): readonly Sip
   return [...source.listHosts()].filter(({ cluster }) => cluster === key);
 }
 
-/** Why a cluster is not ready, in one line; empty if it is or nothing is known. */
-export function describeSipCluster({ state, conditions, lastReconcile }: SipClusterView): string {
-  if (state === "ready") return "";
+/** Why a cluster is not ready, or what to know of it besides, in one line; empty if there is nothing to say. */
+export function describeSipCluster(view: SipClusterView): string {
+  const { state, conditions, lastReconcile, notes } = view;
+  if (state === "ready") return notes.join(". ");
   if (state === "failing" && lastReconcile?.error !== undefined) return lastReconcile.error;
   const wrong = conditions.find(({ type, status }) => type === "Ready" && status !== "True");
   return wrong === undefined ? "" : wrong.message || wrong.reason;
+}
+
+/** Whether a cluster has a host with which something is wrong. */
+export function isHostTroubled({ cluster, trouble }: SipHostView): boolean {
+  return cluster !== undefined && trouble !== undefined;
+}
+
+/** The hosts in trouble first, and otherwise in their order. */
+export function toTroubledFirst(hosts: readonly SipHostView[]): readonly SipHostView[] {
+  return hosts.toSorted((a, b) => Number(isHostTroubled(b)) - Number(isHostTroubled(a)));
+}
+
+/** Node ports in their order, a range in short: `30001, 30010-30020`. */
+export function formatNodePorts(endpoints: SipClusterView["endpoints"]): string {
+  const ports = [...new Set(endpoints.map(({ nodePort }) => nodePort))].toSorted((a, b) => a - b);
+  const ranges: { readonly start: number; end: number }[] = [];
+  for (const port of ports) {
+    const last = ranges.at(-1);
+    if (last?.end === port - 1) last.end = port;
+    else ranges.push({ start: port, end: port });
+  }
+  return ranges
+    .map(({ start, end }) => (start === end ? `${start}` : `${start}-${end}`))
+    .join(", ");
 }
 
 /** `2 of 3 Worker`. */
@@ -81,7 +109,7 @@ function toRow(view: SipClusterView, nowMs: number): string[] {
     name,
     view.isLeaving === true ? `${state}, leaving` : state,
     roles.map(describeRole).join(", "),
-    endpoints.map(({ nodePort }) => String(nodePort)).join(","),
+    formatNodePorts(endpoints),
     lastReconcile?.outcome ?? "",
     formatSpan(nowMs - toMs(lastReconcile?.at)),
     describeSipCluster(view),

@@ -38,6 +38,8 @@ export interface SipClusterView {
   /** In the order of the kind. */
   readonly roles: readonly SipRoleView[];
   readonly conditions: readonly ConditionView[];
+  /** What people should know of it also if it is ready: hosts too many, or too close to each other. */
+  readonly notes: readonly string[];
   /** Hosts with the same value of a topology key, which stay: `namespace/name` each. */
   readonly breaches: readonly {
     readonly topologyKey: string;

@@ -107,6 +107,19 @@ test("describeCluster() counts its hosts by role, and says why others were refus
   });
 });
 
+test.each<[string, Partial<Condition>, readonly string[]]>([
+  ["hosts too close to each other", { type: "Scheduled", reason: "AntiAffinityBroken" }, ["why"]],
+  ["last known addresses", { type: "ServicesReady", reason: "LastKnownAddresses" }, ["why"]],
+  ["hosts too many that are in use", { type: "ContractionBlocked", reason: "HostsInUse" }, ["why"]],
+  ["nothing else", { type: "Scheduled", reason: "HostsLabelled" }, []],
+])("describeCluster() notes %s", (_what, fields, notes) => {
+  const condition = { type: "", status: "True", reason: "", message: "why" } as const;
+  const conditions = [{ ...condition, lastTransitionTime: "", ...fields }];
+  const cluster: SipCluster = { ...toCluster({}), status: { conditions } };
+  const report = describeCluster(cluster, { hosts: [], schedule: undefined, outcome: OK });
+  expect(report.notes).toEqual(notes);
+});
+
 test("listKeys() has each topology key of all clusters once", () => {
   const other = {
     ...toCluster(),

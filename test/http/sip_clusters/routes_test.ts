@@ -4,7 +4,9 @@ import {
   describeRejected,
   describeRole,
   describeSipCluster,
+  formatNodePorts,
   listHostsOf,
+  toTroubledFirst,
 } from "../../../lib/http/sip_clusters/routes.ts";
 import { SHORT, toSipCluster, toSipSource } from "../../support/page/sip_cluster_views.ts";
 
@@ -48,6 +50,25 @@ test("describeSipCluster() is empty when it is ready, else the error or the cond
   const lastReconcile = { at: "2026-01-02T03:04:05Z", outcome: "error", error: "no answer" };
   expect(describeSipCluster({ ...SHORT, state: "failing", lastReconcile })).toBe("no answer");
   expect(describeSipCluster({ ...SHORT, conditions: [] })).toBe("");
+});
+
+test("describeSipCluster() of a ready one says what to know of it besides", () => {
+  expect(describeSipCluster(toSipCluster("a", { notes: ["one", "two"] }))).toBe("one. two");
+});
+
+test.each<[readonly number[], string]>([
+  [[], ""],
+  [[30_001], "30001"],
+  [[30_003, 30_001, 30_002, 30_009], "30001-30003, 30009"],
+  [[30_002, 30_001, 30_002], "30001-30002"],
+])("formatNodePorts() of %p is %p", (ports, expected) => {
+  const endpoints = ports.map((nodePort) => ({ service: "loadBalancerWorker", nodePort }));
+  expect(formatNodePorts(endpoints)).toBe(expected);
+});
+
+test("toTroubledFirst() moves hosts of clusters that are in trouble to the front", () => {
+  const names = toTroubledFirst([...toSipSource().listHosts()]).map(({ name }) => name);
+  expect(names).toEqual(["h-6", "h-1", "h-2", "h-3", "h-4", "h-5"]);
 });
 
 test("describeRole() and describeRejected() say what a role has, and what was refused", () => {

@@ -25,6 +25,7 @@ export function toSipCluster(name: string, fields: Partial<SipClusterView> = {})
     state: "ready",
     roles: [toRole("ControlPlane"), toRole("Worker", { wanted: 2, have: 2 })],
     conditions: [{ type: "Ready", status: "True", reason: "ReconciliationSucceeded", message: "" }],
+    notes: [],
     breaches: [],
     endpoints: [{ service: "loadBalancerControlPlane", nodePort: 30_001 }],
     topologyKeys: [RACK, SERVER],

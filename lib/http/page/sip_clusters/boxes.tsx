@@ -4,6 +4,7 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
+import { toTroubledFirst } from "../../sip_clusters/routes.ts";
 import type { SipHostView } from "../../sip_clusters/views.ts";
 import { HostBar, HostTally, toClusterPath } from "./marks.tsx";
 import { type Rack, toRacks } from "./racks.ts";
@@ -82,7 +83,7 @@ function RackBox({
       </summary>
       <div class="inside">
         <ul class="tiles">
-          {hosts.map((host) => (
+          {toTroubledFirst(hosts).map((host) => (
             <li>
               <HostTile host={host} base={base} />
             </li>

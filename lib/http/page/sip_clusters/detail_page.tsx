@@ -4,7 +4,11 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
+import {
+  describeRejected,
+  describeSipCluster,
+  formatNodePorts,
+} from "../../sip_clusters/routes.ts";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
 import type { Place } from "../layout.tsx";
 import { LastReconcile } from "../marks.tsx";
@@ -40,7 +44,7 @@ export function renderSipClusterPage(options: SipClusterPageOptions): Promise<st
   return renderObjectPage({
     name: key,
     word,
-    isTroubled: isTroubled(cluster.state),
+    isTroubled: isTroubled(cluster),
     mark: <ClusterMark cluster={cluster} />,
     why: describeSipCluster(cluster) || meaning,
     list: toList(base),
@@ -88,10 +92,12 @@ function Work({
     <div class="card">
       <dl>
         <LastReconcile last={last} nowMs={nowMs} error={last?.error} />
-        {endpoints.map(({ service, nodePort }) => (
+        {[...Map.groupBy(endpoints, ({ service }) => service)].map(([service, ports]) => (
           <>
             <dt>{service}</dt>
-            <dd>node port {nodePort}</dd>
+            <dd>
+              node {ports.length === 1 ? "port" : "ports"} {formatNodePorts(ports)}
+            </dd>
           </>
         ))}
       </dl>

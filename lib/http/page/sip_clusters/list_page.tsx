@@ -4,7 +4,12 @@
  */
 /** @jsxImportSource hono/jsx */
 import type { JSX } from "hono/jsx/jsx-runtime";
-import { describeRejected, describeSipCluster } from "../../sip_clusters/routes.ts";
+import {
+  describeRejected,
+  describeSipCluster,
+  formatNodePorts,
+  isHostTroubled,
+} from "../../sip_clusters/routes.ts";
 import type { SipClusterView, SipHostView, SipRoleView } from "../../sip_clusters/views.ts";
 import { formatSpan, toMs } from "../../span.ts";
 import type { ServingView } from "../../views.ts";
@@ -36,15 +41,18 @@ const REFRESH_SECONDS = 5;
 /** Renewing a page with very many hosts costs more. */
 const REFRESH_MANY_SECONDS = 15;
 const MANY_HOSTS = 1_000;
+const TROUBLED_TITLES = ["Host", "Trouble", "SIPCluster"];
+const TROUBLED_MAX = 50;
 
 /** Renders the page. */
 export function renderSipClusterList(options: SipClusterListOptions): Promise<string> {
   const { clusters, hosts, base, places } = options;
-  const troubled = clusters.filter(({ state }) => isTroubled(state)).length;
+  const troubled = clusters.filter(isTroubled).length;
+  const attention = troubled + hosts.filter(isHostTroubled).length;
   return renderDocument({
-    title: `${troubled > 0 ? `(${troubled}) ` : ""}SIPClusters · Landfall`,
+    title: `${attention > 0 ? `(${attention}) ` : ""}SIPClusters · Landfall`,
     base,
-    isTroubled: troubled > 0,
+    isTroubled: attention > 0,
     refreshSeconds: hosts.length > MANY_HOSTS ? REFRESH_MANY_SECONDS : REFRESH_SECONDS,
     places,
     main: <Main {...options} troubled={troubled} />,
@@ -62,7 +70,7 @@ function Main(props: SipClusterListOptions & { readonly troubled: number }): JSX
       <StandbyBanner {...props.serving} unknown="why hosts were refused" />
       <div class="lead">
         <div>
-          <h1>{toHeading("SIPCluster", { total: clusters.length, troubled: props.troubled })}</h1>
+          <h1>{toTitle(props)}</h1>
           <p>
             {formatCount(hosts.length, "host")}, as of {new Date(nowMs).toISOString().slice(11, 19)}{" "}
             UTC
@@ -72,16 +80,63 @@ function Main(props: SipClusterListOptions & { readonly troubled: number }): JSX
       </div>
       <HostBar counts={counts} />
       {clusters.length > 0 ? <Table {...props} /> : null}
+      <Troubled hosts={hosts.filter(isHostTroubled)} base={base} />
       <RackBoxes hosts={hosts} keys={keys} base={base} {...(by !== undefined && { by })} />
     </main>
   );
 }
 
+/** How many clusters and hosts need attention. */
+function toTitle({
+  clusters,
+  hosts,
+  troubled,
+}: SipClusterListOptions & { readonly troubled: number }): string {
+  const unready = clusters.filter(({ state }) => state !== "ready").length;
+  const broken = hosts.filter(isHostTroubled).length;
+  const heading = toHeading("SIPCluster", { total: clusters.length, troubled, unready });
+  if (broken === 0) return heading;
+  const says = `${formatCount(broken, "host")} ${broken === 1 ? "is" : "are"} in trouble`;
+  const isWell = clusters.length > 0 && troubled + unready === 0;
+  return isWell ? says : `${heading}, and ${says}`;
+}
+
+function Troubled({
+  hosts,
+  base,
+}: Pick<SipClusterListOptions, "hosts" | "base">): JSX.Element | null {
+  if (hosts.length === 0) return null;
+  return (
+    <section aria-labelledby="troubled">
+      <h2 id="troubled">Hosts in trouble</h2>
+      <div class="card">
+        <table>
+          <TableHead titles={TROUBLED_TITLES} />
+          <tbody>
+            {hosts.slice(0, TROUBLED_MAX).map(({ namespace, name, cluster = "", trouble }) => (
+              <tr>
+                <th scope="row">{`${namespace}/${name}`}</th>
+                <td data-label={TROUBLED_TITLES[1]}>{trouble}</td>
+                <td data-label={TROUBLED_TITLES[2]}>
+                  <a href={toClusterPath(base, cluster)}>{cluster}</a>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {hosts.length > TROUBLED_MAX ? (
+        <p class="soft">{`These are the first ${TROUBLED_MAX} of ${hosts.length}.`}</p>
+      ) : null}
+    </section>
+  );
+}
+
 function Table({ clusters, nowMs, base }: SipClusterListOptions): JSX.Element {
   // Those that need attention come first; the others keep the order of their names.
-  const sorted = clusters.toSorted(
-    (a, b) => Number(isTroubled(b.state)) - Number(isTroubled(a.state)),
-  );
+  const toRank = (cluster: SipClusterView): number =>
+    isTroubled(cluster) ? 0 : cluster.state === "ready" ? 2 : 1;
+  const sorted = clusters.toSorted((a, b) => toRank(a) - toRank(b));
   return (
     <section aria-label="SIPClusters">
       <h2>{formatCount(clusters.length, "SIPCluster")}</h2>
@@ -125,9 +180,7 @@ function Row({
           <Role role={role} />
         ))}
       </td>
-      <td data-label="Node ports">
-        {cluster.endpoints.map(({ nodePort }) => nodePort).join(", ")}
-      </td>
+      <td data-label="Node ports">{formatNodePorts(cluster.endpoints)}</td>
       <td data-label="Last reconcile">{ago && `${ago} ago`}</td>
     </tr>
   );

@@ -7,16 +7,12 @@ import type { JSX } from "hono/jsx/jsx-runtime";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
 import { Bar } from "../marks.tsx";
 import type { HostCounts } from "./racks.ts";
-import { judgeHost, SIP_CLUSTER_STATES, SIP_HOST_STATES } from "./state.ts";
+import { judgeHost, SIP_HOST_STATES, toClusterWords } from "./state.ts";
 
 /** The state of a cluster, by shape, colour and word. */
-export function ClusterMark({
-  cluster: { state, isLeaving },
-}: {
-  readonly cluster: SipClusterView;
-}): JSX.Element {
-  const { word, looksLike } = SIP_CLUSTER_STATES[state];
-  const text = isLeaving === true ? `${word}, being deleted` : word;
+export function ClusterMark({ cluster }: { readonly cluster: SipClusterView }): JSX.Element {
+  const { word, looksLike } = toClusterWords(cluster);
+  const text = cluster.isLeaving === true ? `${word}, being deleted` : word;
   return <span class={`mark s-${looksLike}`}>{text}</span>;
 }
 

@@ -2,7 +2,7 @@
  * States of SIPClusters and of hosts in one word, and what they mean.
  * @module
  */
-import type { SipClusterState, SipHostView } from "../../sip_clusters/views.ts";
+import type { SipClusterState, SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
 import type { StateName } from "../state.ts";
 
 /** A state as the pages show it. */
@@ -79,7 +79,13 @@ export function judgeHost({ cluster, trouble, consumer, standby }: SipHostView):
   return standby === true ? "standby" : "given";
 }
 
+/** How a cluster looks. One that is ready, and of which there is more to say, does not look well. */
+export function toClusterWords({ state, notes }: SipClusterView): SipWords {
+  const words = SIP_CLUSTER_STATES[state];
+  return state === "ready" && notes.length > 0 ? { ...words, looksLike: "differs" } : words;
+}
+
 /** Whether an operator should look at a cluster. */
-export function isTroubled(state: SipClusterState): boolean {
-  return state === "failing" || state === "waiting";
+export function isTroubled({ state, notes }: SipClusterView): boolean {
+  return state === "failing" || state === "waiting" || notes.length > 0;
 }

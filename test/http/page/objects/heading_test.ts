@@ -10,3 +10,14 @@ test.each([
 ])("toHeading() of %d objects with %d in trouble is %p", (total, troubled, expected) => {
   expect(toHeading("Vino", { total, troubled })).toBe(expected);
 });
+
+test.each([
+  [3, 0, 1, "1 of 3 Vinos is not ready yet"],
+  [3, 0, 2, "2 of 3 Vinos are not ready yet"],
+  [3, 1, 2, "1 of 3 Vinos needs attention"],
+])(
+  "toHeading() of %d objects, %d in trouble, %d not ready",
+  (total, troubled, unready, expected) => {
+    expect(toHeading("Vino", { total, troubled, unready })).toBe(expected);
+  },
+);

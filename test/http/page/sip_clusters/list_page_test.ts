@@ -20,11 +20,20 @@ function render(over: Partial<SipClusterListOptions> = {}): Promise<string> {
   });
 }
 
+const WELL = toSipCluster("a");
+
 test.each<[string, Partial<SipClusterListOptions>, string]>([
-  ["none", { clusters: [] }, "No SIPClusters yet"],
-  ["one that is well", { clusters: [toSipCluster("a")] }, "The only SIPCluster is well"],
-  ["one in trouble", {}, "1 of 2 SIPClusters needs attention"],
-  ["two in trouble", { clusters: [SHORT, SHORT] }, "2 of 2 SIPClusters need attention"],
+  ["none", { clusters: [], hosts: [] }, "No SIPClusters yet"],
+  ["one that is well", { clusters: [WELL], hosts: [] }, "The only SIPCluster is well"],
+  ["one in trouble", { hosts: [] }, "1 of 2 SIPClusters needs attention"],
+  ["two in trouble", { clusters: [SHORT, SHORT], hosts: [] }, "2 of 2 SIPClusters need attention"],
+  [
+    "one that is not ready",
+    { clusters: [WELL, toSipCluster("b", { state: "working" })], hosts: [] },
+    "1 of 2 SIPClusters is not ready yet",
+  ],
+  ["one with a host in trouble", { clusters: [WELL] }, "1 host is in trouble"],
+  ["trouble of both kinds", {}, "1 of 2 SIPClusters needs attention, and 1 host is in trouble"],
 ])("renderSipClusterList() of %s says it in the heading", async (_, over, expected) => {
   expect(await render(over)).toContain(`<h1>${expected}</h1>`);
 });
@@ -34,6 +43,22 @@ test("renderSipClusterList() shows clusters in trouble first, and why they lack 
   expect(html.indexOf("tenants/short")).toBeLessThan(html.indexOf("tenants/well"));
   expect(html).toContain("Worker: want 2, have 1, eligible 1");
   expect(html).toContain("refused: 1 paused");
+});
+
+test("renderSipClusterList() shows a ready cluster with a note before others, and says why", async () => {
+  const notes = ["The same rack=r1 have metal3/h-1, metal3/h-2"];
+  const html = await render({ clusters: [WELL, toSipCluster("close", { notes })], hosts: [] });
+  expect(html.indexOf("tenants/close")).toBeLessThan(html.indexOf("tenants/a<"));
+  expect(html).toContain(notes[0] ?? "");
+  expect(html).toContain("1 of 2 SIPClusters needs attention");
+});
+
+test("renderSipClusterList() shows hosts in trouble before all others", async () => {
+  const html = await render();
+  const [, table = ""] = html.split("Hosts in trouble");
+  expect(table.indexOf("metal3/h-6")).toBeLessThan(table.indexOf("h-1"));
+  expect(html.indexOf("h-6<i>")).toBeLessThan(html.indexOf("h-1<i>"));
+  expect(await render({ hosts: HOSTS.slice(0, 5) })).not.toContain("Hosts in trouble");
 });
 
 test("renderSipClusterList() shows each rack with its hosts, who has them and why not", async () => {

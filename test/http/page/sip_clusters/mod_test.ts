@@ -12,7 +12,7 @@ const PAGES = createPages({
 });
 
 test.each([
-  ["/debug/sipclusters", "<h1>1 of 2 SIPClusters needs attention</h1>"],
+  ["/debug/sipclusters", "<h1>1 of 2 SIPClusters needs attention, and 1 host is in trouble</h1>"],
   ["/debug/sipclusters?by=vino.airshipit.org%2Fhost", "<b>h-3</b>"],
   ["/debug/sipclusters/tenants/short", '<h1 class="name">tenants/short</h1>'],
 ])("%s is a page for browsers, without a cloud", async (path, expected) => {

@@ -3,8 +3,9 @@ import {
   isTroubled,
   judgeHost,
   SIP_HOST_STATE_NAMES,
+  toClusterWords,
 } from "../../../../lib/http/page/sip_clusters/state.ts";
-import { HOSTS } from "../../../support/page/sip_cluster_views.ts";
+import { HOSTS, toSipCluster } from "../../../support/page/sip_cluster_views.ts";
 
 test("judgeHost() tells every state apart", () => {
   const states = HOSTS.map(judgeHost);
@@ -12,7 +13,15 @@ test("judgeHost() tells every state apart", () => {
   expect(new Set(states)).toEqual(new Set(SIP_HOST_STATE_NAMES));
 });
 
-test("isTroubled() of a cluster that cannot go on by itself", () => {
+test("isTroubled() of a cluster that cannot go on by itself, or that has notes", () => {
   const states = ["ready", "working", "waiting", "failing"] as const;
-  expect(states.map(isTroubled)).toEqual([false, false, true, true]);
+  const clusters = states.map((state) => toSipCluster("a", { state }));
+  expect(clusters.map(isTroubled)).toEqual([false, false, true, true]);
+  expect(isTroubled(toSipCluster("a", { notes: ["two hosts in a rack"] }))).toBe(true);
+});
+
+test("toClusterWords() of a ready cluster with notes does not look well", () => {
+  expect(toClusterWords(toSipCluster("a"))).toMatchObject({ word: "ready", looksLike: "well" });
+  const noted = toSipCluster("a", { notes: ["two hosts in a rack"] });
+  expect(toClusterWords(noted)).toMatchObject({ word: "ready", looksLike: "differs" });
 });
