@@ -17,6 +17,7 @@ import { LEADERSHIP_BREAKS } from "./groups/leadership.ts";
 import { NODE_BREAKS } from "./groups/nodes.ts";
 import { OUT_OF_SERVICE_BREAKS } from "./groups/out_of_service.ts";
 import { POOL_BREAKS } from "./groups/pools.ts";
+import { REDFISH_BREAKS } from "./groups/redfish.ts";
 import { SECRET_BREAKS } from "./groups/secrets.ts";
 import { LABEL_BREAKS } from "./groups/labels.ts";
 import { SERVICE_BREAKS } from "./groups/load_balancers/services.ts";
@@ -46,6 +47,7 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "Steps of load balancers", breaks: LOAD_BALANCER_STEP_BREAKS },
   { title: "Address pools", breaks: POOL_BREAKS },
   { title: "Virtual machines", breaks: MACHINE_BREAKS },
+  { title: "Management controllers", breaks: REDFISH_BREAKS },
   { title: "SIPClusters", breaks: SIP_CLUSTER_BREAKS },
   { title: "Who may look", breaks: ACCESS_BREAKS },
   { title: "Bounds", breaks: BOUND_BREAKS },
