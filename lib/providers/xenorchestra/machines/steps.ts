@@ -85,6 +85,8 @@ export type Change =
       /** Where it is attached: a request that is sent twice then attaches it once. */
       readonly position: string;
       readonly seed: MachineSeed;
+      /** Saved with a doubt if it is not clear whether the upload still arrives. */
+      readonly kept: Kept;
     }
   /** The last mark, and the record of it. */
   | {

@@ -7,6 +7,7 @@
  */
 import type { MachineStepContext } from "../../../../cloud/capabilities/machines.ts";
 import { toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import { CloudError } from "../../../../cloud/errors.ts";
 import { toSeedImage } from "../../../../cloud/seed_image.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import type { Session } from "../../session/session.ts";
@@ -144,13 +145,20 @@ async function nameLeft(diskId: string, fields: object, changes: Changes): Promi
 
 /** Uploads the seed, and attaches it. A crash in between leaves a disk that nothing uses: it is deleted later. */
 async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promise<void> {
-  const { changes, step } = acting;
+  const { changes, clock, save, step } = acting;
   const { identity } = step;
   const name = toDiskName(toMachineName(identity), SEED_DISK);
   const description = formatDiskMark(identity, SEED_DISK);
   const bytes = new Uint8Array(toSeedImage(change.seed));
-  const id = await changes.uploadDisk(change.storageId, { name, description }, bytes);
-  await changes.attachDisk(change.vmId, id, change.position);
+  try {
+    const id = await changes.uploadDisk(change.storageId, { name, description }, bytes);
+    await changes.attachDisk(change.vmId, id, change.position);
+  } catch (error) {
+    // A proxy may have held the request back: then another disk comes later.
+    const isUnclear = error instanceof CloudError && !(error instanceof ChangeRefusal);
+    if (isUnclear) await save({ ...change.kept, doubtAt: clock.now() });
+    throw error;
+  }
 }
 
 /** One field after the other: of several the server may write any, and the tags say that it must be started. */

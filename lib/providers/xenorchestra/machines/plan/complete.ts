@@ -17,6 +17,7 @@ import type { Comparison, Difference } from "./compare/comparison.ts";
 import type { FullView } from "./find/find.ts";
 import { type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
 import { type Plan, toNotice, toPlan, toStep } from "./problems.ts";
+import { findLoose, toSweep } from "./find/loose.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 
 /** What is known about a complete VM. */
@@ -44,10 +45,16 @@ export function planComplete(question: CompleteQuestion): Plan {
   const fixes = now.flatMap(({ fix }) => (fix ? [toStep(spec, fix.summary, fix.change)] : []));
   const isSame = differences.length === 0 && problems.length === 0;
   const start = planStart(question);
-  const own = [...fixes, ...start.steps, ...toNotes(question, isSame)];
+  const sweeps = listSweeps(question);
+  const own = [...fixes, ...start.steps, ...toNotes(question, isSame), ...sweeps];
   const steps = [...toUnsaved(question), ...own, ...toCertainty(question)];
   const machine = findShown(view, vm);
   return toPlan("Ready", { steps, problems: [...problems, ...start.problems], machine, parts });
+}
+
+/** Seeds that came after one was attached. Other disks may hold data, and a person detached them. */
+function listSweeps({ view, spec }: CompleteQuestion): Step[] {
+  return findLoose(view, spec).flatMap(({ disk, isSeed }) => (isSeed ? [toSweep(spec, disk)] : []));
 }
 
 /** What a crash between the last mark and the record left to do: without marks it would not be known as complete. */

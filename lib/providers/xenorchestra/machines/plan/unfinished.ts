@@ -120,7 +120,7 @@ function toDescription(spec: MachineSpec, { mark }: Vm, isReady: boolean): strin
 
 /** Attaches the seed, and deletes what an interrupted upload left. */
 function toSeeding(question: UnfinishedQuestion): Step[] {
-  const { view, spec, vm, wanted } = question;
+  const { view, spec, vm, wanted, kept } = question;
   const { seed } = spec;
   const loose = findLoose(view, spec).filter(({ isSeed }) => isSeed);
   const sweeps = loose.map(({ disk }) => toSweep(spec, disk));
@@ -136,7 +136,7 @@ function toSeeding(question: UnfinishedQuestion): Step[] {
     return [...detachments, ...sweeps];
   }
   const position = findFreePosition(links);
-  const change = { kind: "attachSeed", vmId: vm.id, storageId, position, seed } as const;
+  const change = { kind: "attachSeed", vmId: vm.id, storageId, position, seed, kept } as const;
   return [...sweeps, toStep(spec, `upload and attach disk ${name}`, change)];
 }
 

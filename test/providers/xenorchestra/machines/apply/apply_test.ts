@@ -65,6 +65,21 @@ describe("applyStep()", () => {
   });
 
   test.each([
+    ["records a doubt when the answer to an upload is lost", { kind: "resetAfter" }, 1],
+    ["records none after a refusal", { kind: "status", status: 403 }, 0],
+  ] as const)("%s", async (_title, fault, records) => {
+    rig.simulator.faults.set(fault, { route: "POST /srs/{id}/vdis" });
+    const { foreign, srIds } = rig.site;
+    const seed = { label: "cidata", files: { "user-data": "x" } };
+    const place = { vmId: foreign.vmId, storageId: srIds.local, position: "3" };
+    const attached = apply({ kind: "attachSeed", ...place, seed, kept: { task: "t" } });
+    await expect(attached).rejects.toThrow();
+    expect(saved.map(parseRecord)).toEqual(
+      Array.from({ length: records }, () => ({ task: "t", doubtAt: expect.any(Number) })),
+    );
+  });
+
+  test.each([
     ["names the disks of a half-made machine before it deletes it", false],
     ["deletes it although it has no right to name them", true],
   ])("%s", async (_title, isLimited) => {

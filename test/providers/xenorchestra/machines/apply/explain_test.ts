@@ -6,7 +6,14 @@ import { IDENTITY } from "../scene.ts";
 
 const start = { kind: "start", vmId: "v", hostId: "h" } as const;
 const seed = { label: "cidata", files: { "user-data": "s3cret" } };
-const attach = { kind: "attachSeed", vmId: "v", storageId: "s", position: "2", seed } as const;
+const attach = {
+  kind: "attachSeed",
+  vmId: "v",
+  storageId: "s",
+  position: "2",
+  seed,
+  kept: {},
+} as const;
 const toStep = (change: typeof start | typeof attach) => ({
   summary: "do it",
   identity: IDENTITY,

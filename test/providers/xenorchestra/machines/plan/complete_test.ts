@@ -5,8 +5,19 @@ import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/pl
 import { planComplete } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
 import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
 import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
+import { SEED_DISK } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
 import type { Kept } from "../../../../../lib/providers/xenorchestra/machines/record.ts";
-import { GIB, HOST, NAME, NOW, type SceneOptions, toCompleteVm, toSpec, toView } from "../scene.ts";
+import {
+  GIB,
+  HOST,
+  NAME,
+  NOW,
+  type SceneOptions,
+  toCompleteVm,
+  toOwnDisk,
+  toSpec,
+  toView,
+} from "../scene.ts";
 
 function plan(
   vm: Vm,
@@ -27,6 +38,16 @@ const waiting = [...toCompleteVm().tags, "vino:start"];
 const ready = `note that ${NAME} is as it should be`;
 
 describe("planComplete()", () => {
+  test("deletes a seed that came late, and keeps other disks that nothing uses", () => {
+    const loose = [
+      toOwnDisk(SEED_DISK, GIB, { id: "late" }),
+      toOwnDisk("data", GIB, { id: "own" }),
+    ];
+    expect(steps(plan(toCompleteVm(), {}, { loose }))).toEqual([
+      `delete disk ${NAME}-cidata (late), which nothing uses`,
+    ]);
+  });
+
   test("forgets the doubt about an earlier attempt when nothing of it came for long", () => {
     const kept = { vm: "vm-1", doubtAt: NOW - 1_800_000 };
     const [step] = plan(toCompleteVm(), {}, {}, kept).steps;
