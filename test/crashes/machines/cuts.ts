@@ -11,7 +11,9 @@ export function listCuts({ requests, changes, calls }: Ending, isForgetful: bool
   return [
     ...listOwn(requests, isForgetful),
     ...listNumbers(changes).flatMap((at) =>
-      (["lost", "hangs", "repeated"] as const).map((when) => ({ who: "reply", at, when }) as const),
+      (["lost", "late", "hangs", "repeated"] as const).map(
+        (when) => ({ who: "reply", at, when }) as const,
+      ),
     ),
     ...calls.flatMap((method, index) => listOfCall(method, index + 1)),
     { who: "proxy" },
@@ -25,11 +27,13 @@ function listOfCall(method: string, at: number): Cut[] {
       { who: "server", at, when },
       { who: "pool", at, when },
     ]),
+    { who: "pool", at, when: "after", isBack: true },
     { who: "call", at },
     ...(ASYNCHRONOUS.has(method)
       ? ([
           { who: "server", at, when: "during", isSlow: true },
           { who: "pool", at, when: "during", forMs: LONG_MS },
+          { who: "hypervisor", at },
         ] as const)
       : []),
   ];
@@ -73,8 +77,10 @@ export function describeCut(cut: Cut, { requests, calls }: Ending): string {
   if (cut.who === "reply") return `the answer to change ${cut.at} is ${cut.when}`;
   const call = `${calls[cut.at - 1]} (call ${cut.at})`;
   if (cut.who === "call") return `${call} fails`;
+  if (cut.who === "hypervisor") return `${call} takes long`;
   if (cut.who === "pool") {
-    const long = cut.forMs === undefined ? "" : " for long";
+    const until = cut.isBack === true ? " until a change" : "";
+    const long = cut.forMs === undefined ? until : " for long";
     return `the pool is lost${long} ${cut.when} ${call}`;
   }
   return `xo-server dies ${cut.when} ${call}${cut.isSlow === true ? ", which is slow" : ""}`;

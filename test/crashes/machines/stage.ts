@@ -21,14 +21,19 @@ import { Operator } from "./operator.ts";
 import { Watcher } from "./watcher.ts";
 import type { Wish } from "./wishes.ts";
 
-/** What goes wrong with the answer to one change of the cloud. */
-export type Mishap = "lost" | "hangs" | "repeated";
+/**
+ * What goes wrong with one change of the cloud. `lost`: it is carried out, and there is no answer; `late`: so it is
+ * when everything else has gone on; `hangs`: the answer never comes; `repeated`: a proxy sends it twice.
+ */
+export type Mishap = "lost" | "late" | "hangs" | "repeated";
 
 /** How long a call of a hypervisor takes: longer than a moment, so that looks fall between them. */
 const OPERATION_MS = 200;
 /** How long xo-server is away, and then loads its pools. */
 const DOWN_MS = 3_000;
 const RESTART = { connectedAfterMs: 1_000, loadedAfterMs: 10_000 };
+/** How late a request arrives that a proxy held back. */
+const LATE_MS = 15_000;
 /** How long a pool is away, and how late that is noticed. */
 const LOST_MS = 2_000;
 const LINGER_MS = 58_000;
@@ -51,6 +56,9 @@ export class Stage implements AsyncDisposable {
   changes = 0;
   /** Records of machines, by name. */
   readonly records: Map<string, string> = new Map();
+  #isBackAtChange = false;
+  /** Names whose creation a proxy holds back. */
+  readonly #heldBack = new Set<string>();
   readonly #mishaps = new Map<number, Mishap>();
   readonly #ended = new AbortController();
   readonly #server: MemoryServer;
@@ -136,9 +144,10 @@ export class Stage implements AsyncDisposable {
     this.#server.isRefusing = false;
   }
 
-  /** Loses the pool; it comes back by itself. @param forMs How long it is away */
-  losePool(forMs: number = LOST_MS): void {
+  /** Loses the pool; it comes back by itself. @param how How long it is away, and whether a change brings it back */
+  losePool({ forMs = LOST_MS, isBack = false }: { forMs?: number; isBack?: boolean }): void {
     this.cloud.state.dropPool(this.site.poolIds.paris, forMs, LINGER_MS);
+    this.#isBackAtChange = isBack;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -163,20 +172,47 @@ export class Stage implements AsyncDisposable {
 
   async #serve(request: Request, onWait: (isWaiting: boolean) => void): Promise<Outcome> {
     if (request.method === "GET") return await this.cloud.answer(request, onWait);
+    if (this.#isBackAtChange) this.cloud.state.restorePool(this.site.poolIds.paris);
+    this.#isBackAtChange = false;
     this.changes += 1;
     const mishap = this.#mishaps.get(this.changes);
     const { url, method, headers } = request;
     const body = await request.arrayBuffer();
     const toCopy = (): Request =>
       new Request(url, { method, headers, ...(body.byteLength > 0 && { body }) });
+    this.#checkHeldBack(body);
+    if (mishap === "late") {
+      void this.#answerLate(toCopy(), body);
+      return { kind: "reset" };
+    }
     if (mishap === "repeated") await this.cloud.answer(toCopy(), onWait);
     const outcome = await this.cloud.answer(toCopy(), onWait);
     if (mishap === "lost") return { kind: "reset" };
     return mishap === "hangs" ? { kind: "hang" } : outcome;
   }
 
+  async #answerLate(request: Request, body: ArrayBuffer): Promise<void> {
+    const name = findName(body);
+    if (name !== undefined) this.#heldBack.add(name);
+    await this.clock.sleep(LATE_MS, this.#ended.signal).catch(() => undefined);
+    if (this.#ended.signal.aborted) return;
+    if (name !== undefined) this.#heldBack.delete(name);
+    await this.cloud.answer(request);
+  }
+
+  /** Also a request that a proxy holds back is under way. */
+  #checkHeldBack(body: ArrayBuffer): void {
+    const name = findName(body) ?? "";
+    if (this.#heldBack.has(name)) this.watcher.violations.push(`${name} is created twice at once`);
+  }
+
   /** Until nothing is under way. */
   async #rest(): Promise<void> {
     await settle(2);
   }
+}
+
+/** The name that a creation asks for. */
+function findName(body: ArrayBuffer): string | undefined {
+  return /^\{"template":.*?"name_label":"([^"]+)"/.exec(new TextDecoder().decode(body))?.[1];
 }

@@ -17,7 +17,7 @@ export type Cut =
       readonly when: "before" | "after";
       readonly isForgetful?: boolean;
     }
-  /** The answer to a change of this number is lost, comes never, or a proxy sent the request twice. */
+  /** A change of this number has a {@linkcode Mishap}. */
   | { readonly who: "reply"; readonly at: number; readonly when: Mishap }
   /** The server dies at its call of this number; `isSlow`: the hypervisor works on for longer than it is away. */
   | {
@@ -27,7 +27,16 @@ export type Cut =
       readonly isSlow?: boolean;
     }
   /** The pool is lost at the call of this number. */
-  | { readonly who: "pool"; readonly at: number; readonly when: Moment; readonly forMs?: number }
+  | {
+      readonly who: "pool";
+      readonly at: number;
+      readonly when: Moment;
+      readonly forMs?: number;
+      /** Whether it is back as soon as something is changed: after a look that did not see it. */
+      readonly isBack?: boolean;
+    }
+  /** The hypervisor takes long for the call of this number. */
+  | { readonly who: "hypervisor"; readonly at: number }
   /** The call of this number fails. */
   | { readonly who: "call"; readonly at: number }
   /** A proxy sends every request twice that changes something. */
@@ -78,7 +87,7 @@ export async function tell(story: Story, ...cuts: readonly Cut[]): Promise<Endin
   story.act(stage);
   stage.operator.restsSinceMs = undefined;
   // Something may come late, and two mishaps can hide each other.
-  const isLate = cuts.length > 1 || cuts.some((cut) => cut.who === "server" && cut.isSlow === true);
+  const isLate = cuts.length > 1 || cuts.some((cut) => comesLate(cut));
   const quietMs = isLate ? DOUBT_MS : QUIET_MS;
   await untilQuiet(stage, quietMs, () => wire.isCut);
   const requests = [...wire.counted];
@@ -101,6 +110,10 @@ export async function tell(story: Story, ...cuts: readonly Cut[]): Promise<Endin
   };
 }
 
+function comesLate(cut: Cut): boolean {
+  return cut.who === "server" ? cut.isSlow === true : cut.who === "reply" && cut.when === "late";
+}
+
 function isMet(cut: Cut, { changes }: Stage, met: ReadonlySet<Cut>): boolean {
   return cut.who === "reply" ? changes >= cut.at : cut.who === "proxy" || met.has(cut);
 }
@@ -112,7 +125,7 @@ function prepare(stage: Stage, cuts: readonly Cut[]): ReadonlySet<Cut> {
   for (const cut of cuts) {
     if (cut.who === "reply") mishaps.set(cut.at, cut.when);
     if (cut.who === "proxy") repeatAll(mishaps);
-    if (cut.who === "server" || cut.who === "pool" || cut.who === "call") {
+    if ("at" in cut && cut.who !== "landfall" && cut.who !== "reply") {
       disturbCall(stage, cut, () => met.add(cut));
     }
   }
@@ -127,7 +140,7 @@ function repeatAll(mishaps: Map<number, Mishap>): void {
 
 function disturbCall(
   stage: Stage,
-  cut: Extract<Cut, { readonly who: "server" | "pool" | "call" }>,
+  cut: Extract<Cut, { readonly who: "server" | "pool" | "hypervisor" | "call" }>,
   onHit: () => void,
 ): void {
   const { faults, moments } = stage.cloud.hypervisor;
@@ -137,7 +150,11 @@ function disturbCall(
     faults.set({ kind: "fail", code: "INTERNAL_ERROR", params }, { ...scope, onHit });
     return;
   }
-  const act = (): void => (cut.who === "server" ? stage.killServer() : stage.losePool(cut.forMs));
+  if (cut.who === "hypervisor") {
+    faults.set({ kind: "delay", ms: SLOW_MS }, { ...scope, onHit });
+    return;
+  }
+  const act = (): void => (cut.who === "server" ? stage.killServer() : stage.losePool(cut));
   const both = (): void => {
     onHit();
     act();
