@@ -68,7 +68,7 @@ test(
   "a process that ends at a call leaves nothing that the next one does not finish",
   async () => {
     const { calls } = await tellStory(CALLS_MAX);
-  expect(calls).toBeGreaterThan(20);
+    expect(calls).toBeGreaterThan(20);
     expect(calls).toBeLessThan(CALLS_MAX);
     for (let call = 1; call <= calls; call += SHARE) {
       try {

@@ -2,7 +2,7 @@
  * Breaks of the management controllers of machines.
  * @module
  */
-import { type Break, edit } from "../break.ts";
+import { type Break, edit } from "../../break.ts";
 
 const HTTP = "lib/http/redfish";
 const VINO = "lib/controllers/vino/redfish";

@@ -2,7 +2,7 @@
  * Breaks of how VMs are made, kept and removed.
  * @module
  */
-import { type Break, edit } from "../break.ts";
+import { type Break, edit } from "../../break.ts";
 
 const MACHINES = "lib/providers/xenorchestra/machines";
 const HALF_MADE = `${MACHINES}/plan/find/half_made.ts`;
