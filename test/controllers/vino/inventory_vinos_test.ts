@@ -36,6 +36,22 @@ test("InventoryVinos names all Vinos if an inventory differs or comes back, othe
   expect(told).toEqual([all, all, all, ["metal/b"]]);
 });
 
+test("InventoryVinos names all Vinos after the two inventories that follow a read of single instances", () => {
+  const source = new Source();
+  const told: number[] = [];
+  new InventoryVinos(source, VINOES, () => false).subscribe((keys) => {
+    told.push([...keys].length);
+  });
+  const show = (observedAtMs: number, changed: string[]): void => {
+    source.current = { ...toInventory([]), observedAtMs };
+    source.tell(new Set(changed));
+  };
+  show(1, []);
+  show(1, ["vm-1"]);
+  for (const atMs of [2, 3, 4]) show(atMs, []);
+  expect(told).toEqual([0, 2, 2, 2, 0]);
+});
+
 test("InventoryVinos holds Vinos back before the first inventory or its failure", async () => {
   const source = new Source();
   const { reader } = new InventoryVinos(source, VINOES, () => false);
