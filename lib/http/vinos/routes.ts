@@ -38,6 +38,7 @@ const MACHINE_TITLES = [
   "ADDRESS",
   "BMH",
   "USED-BY",
+  "DIFFERS",
   "WAITS-FOR",
 ];
 const PART_TITLES = ["MACHINE", "PART", "WANTED", "ACTUAL"];
@@ -55,8 +56,15 @@ export function createVinoRoutes({ vinos, now }: VinoPagesOptions): Hono {
     const strays = listStrays(cloud);
     const toText = async (): Promise<string> => {
       const rows: string[][] = [];
-      for await (const piece of pieces) rows.push(...piece.map((view) => toRow(view, now())));
-      return formatNotes(vinos.readServing()) + formatList(rows, cloud) + formatMore(strays, pools);
+      const machines: string[][] = [];
+      for await (const piece of pieces) {
+        rows.push(...piece.map((view) => toRow(view, now())));
+        machines.push(...piece.flatMap((view) => toMachineRows(view, cloud)));
+      }
+      const tables = [formatTable(TITLES, rows), formatTable(MACHINE_TITLES, machines)];
+      return (
+        formatNotes(vinos.readServing()) + [...tables, ...formatCloud(cloud, pools)].join("\n")
+      );
     };
     const more = { hosts: cloud.hosts, machinesWithoutVino: strays, pools };
     return await showList(context, { name: "vinos", pieces, more, toText });
@@ -117,34 +125,47 @@ function formatNotes({ missing }: ServingView): string {
   return missing.map((kind) => `waiting for CustomResourceDefinition ${kind}\n`).join("");
 }
 
-function formatList(rows: readonly string[][], { pools, hosts, machines }: CloudView): string {
+function formatCloud(cloud: CloudView, usage: ReturnType<VinoSource["listPools"]>): string[] {
+  const { pools, hosts, machines } = cloud;
   const names = new Map(pools.map(({ id, name }) => [id, name]));
   const here = Map.groupBy(machines, ({ hostId }) => hostId);
-  const hostRows = hosts.map(({ id, name, poolId, isEnabled }) => [
+  const rows = hosts.map(({ id, name, poolId, isEnabled }) => [
     names.get(poolId) ?? poolId,
     name,
     isEnabled ? "yes" : "no",
     String(here.get(id)?.length ?? 0),
   ]);
-  return [formatTable(TITLES, rows), formatTable(HOST_TITLES, hostRows)].join("\n");
-}
-
-function formatMore(
-  strays: readonly CloudMachineView[],
-  pools: ReturnType<VinoSource["listPools"]>,
-): string {
-  const rows = strays.map(({ name, id, hostId = "", power }) => [name, id, hostId, power]);
-  const tables = [
-    ...(rows.length > 0 ? [formatTable(STRAY_TITLES, rows)] : []),
-    ...(pools.length > 0 ? [formatPools(pools)] : []),
+  const strays = listStrays(cloud).map(({ name, id, hostId = "", power }) => [
+    name,
+    id,
+    hostId,
+    power,
+  ]);
+  return [
+    formatTable(HOST_TITLES, rows),
+    ...(strays.length > 0 ? [formatTable(STRAY_TITLES, strays)] : []),
+    ...(usage.length > 0 ? [formatPools(usage)] : []),
   ];
-  return tables.map((table) => `\n${table}`).join("");
 }
 
 function formatOne(view: VinoView, cloud: CloudView, nowMs: number): string {
+  const parts = view.machines.flatMap(({ name, parts: all }) =>
+    all.map((part) => [name, part.name, part.wanted ?? "", part.actual ?? ""]),
+  );
+  const shortages = view.shortages.map(({ role, missing, why }) => [role, String(missing), why]);
+  return [
+    formatTable(TITLES, [toRow(view, nowMs)]),
+    formatTable(MACHINE_TITLES, toMachineRows(view, cloud)),
+    ...(shortages.length > 0 ? [formatTable(["ROLE", "MISSING", "WHY"], shortages)] : []),
+    ...(parts.length > 0 ? [formatTable(PART_TITLES, parts)] : []),
+    formatConditions(view.conditions),
+  ].join("\n");
+}
+
+function toMachineRows({ machines }: VinoView, cloud: CloudView): string[][] {
   const hosts = new Map(cloud.hosts.map(({ id, name }) => [id, name]));
   const shown = new Map(cloud.machines.map((one) => [one.name, one]));
-  const machines = view.machines.map((machine) => {
+  return machines.map((machine) => {
     const { name, host = "", address = "", message = "" } = machine;
     const actual = shown.get(name);
     const hostId = actual?.hostId ?? host;
@@ -156,18 +177,16 @@ function formatOne(view: VinoView, cloud: CloudView, nowMs: number): string {
       address,
       describeHost(machine),
       describeUse(machine),
+      describeDifferences(machine),
       message,
     ];
   });
-  const parts = view.machines.flatMap(({ name, parts: all }) =>
-    all.map((part) => [name, part.name, part.wanted ?? "", part.actual ?? ""]),
-  );
-  const shortages = view.shortages.map(({ role, missing, why }) => [role, String(missing), why]);
-  return [
-    formatTable(TITLES, [toRow(view, nowMs)]),
-    formatTable(MACHINE_TITLES, machines),
-    ...(shortages.length > 0 ? [formatTable(["ROLE", "MISSING", "WHY"], shortages)] : []),
-    ...(parts.length > 0 ? [formatTable(PART_TITLES, parts)] : []),
-    formatConditions(view.conditions),
-  ].join("\n");
+}
+
+/** `CPUs 2, not 4`: what a machine has, and what it should have. */
+function describeDifferences({ parts }: VinoMachineView): string {
+  return parts
+    .filter(({ wanted, actual }) => wanted !== actual)
+    .map(({ name, wanted = "none", actual = "none" }) => `${name} ${actual}, not ${wanted}`)
+    .join("; ");
 }

@@ -32,6 +32,7 @@ test("/debug/vinos has Vinos, hosts, machines without a Vino and address pools a
 test("/debug/vinos?format=text has a table of each", async () => {
   const text = await read("?format=text");
   expect(text).toMatch(/^tenants +mixed +failing +2 +9 +ok +60s +vino-mixed-worker-0: 2 VMs/m);
+  expect(text).toMatch(/^vino-mixed-worker-3 .* CPUs 2, not 4 +CPUs change when it is off$/m);
   expect(text).toMatch(/^paris +h3 +no +0$/m);
   expect(text).toMatch(/^paris +h1 +yes +3$/m);
   expect(text).toMatch(/^vino-0ld-worker-0 +id-of-vino-0ld-worker-0 +id-h2 +running$/m);
@@ -43,7 +44,9 @@ test("/debug/vinos says which kinds are missing, and works before the first inve
   const source = { ...toVinoSource([]), readServing, readCloud: async () => undefined };
   expect(await read("?format=text", { ...source, listPools: () => [] })).toBe(
     "waiting for CustomResourceDefinition vinoes.airship.airshipit.org/v1\n" +
-      "NAMESPACE  NAME  STATE  READY  WANTED  LAST  AGO  REASON\n\nPOOL  HOST  ENABLED  MACHINES\n",
+      "NAMESPACE  NAME  STATE  READY  WANTED  LAST  AGO  REASON\n\n" +
+      "MACHINE  STATE  HOST  POWER  ADDRESS  BMH  USED-BY  DIFFERS  WAITS-FOR\n\n" +
+      "POOL  HOST  ENABLED  MACHINES\n",
   );
 });
 

@@ -6,7 +6,7 @@
 import type { JSX } from "hono/jsx/jsx-runtime";
 import { formatSpan, toMs } from "../../span.ts";
 import { toVinoKey, toVinoPath } from "../../vinos/keys.ts";
-import { describeVino, listStrays } from "../../vinos/routes.ts";
+import { describeUse, describeVino, listStrays } from "../../vinos/routes.ts";
 import type { CloudView, VinoView } from "../../vinos/views.ts";
 import type { PoolUsageView, ServingView } from "../../views.ts";
 import { type Place, renderDocument } from "../layout.tsx";
@@ -133,7 +133,7 @@ function Row({
   const ago = formatSpan(nowMs - toMs(lastReconcile?.at));
   const kept = machines.filter(({ isWanted }) => !isWanted).length;
   const hosts = machines.filter(({ bareMetalHost }) => bareMetalHost !== undefined);
-  const used = hosts.filter(({ consumer }) => consumer !== undefined).length;
+  const used = hosts.filter((machine) => describeUse(machine) !== "").length;
   return (
     <tr>
       <th scope="row">
