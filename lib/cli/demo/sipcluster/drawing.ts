@@ -6,6 +6,7 @@ import { CLUSTER_NAME, STANDBY } from "../../../controllers/sipcluster/words.ts"
 import type { ApiObject } from "../../../simulator/kubernetes/mod.ts";
 import { objectAt, stringAt } from "../../../simulator/kubernetes/patches/json.ts";
 import { HOST_LABELS } from "../../../simulator/metal3/hosts.ts";
+import { labelOf } from "../kind_story/objects.ts";
 import { consumerOf } from "../../../simulator/metal3/host_state.ts";
 
 /** What the marks mean. */
@@ -32,8 +33,4 @@ function toMark(host: ApiObject): string {
   const letter = cluster.slice(0, 1);
   const mark = consumerOf(host) === undefined ? letter : letter.toUpperCase();
   return labelOf(host, STANDBY) === "true" ? `${mark}*` : mark;
-}
-
-function labelOf({ metadata }: ApiObject, key: string): string {
-  return stringAt(objectAt(metadata, "labels"), key);
 }

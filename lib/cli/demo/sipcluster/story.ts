@@ -8,40 +8,24 @@ import {
   CLUSTER_NAMESPACE,
   NODE_TYPE,
 } from "../../../controllers/sipcluster/words.ts";
-import type { Clock } from "../../../core/clock.ts";
 import type { ApiObject } from "../../../simulator/kubernetes/mod.ts";
-import {
-  isArray,
-  isObject,
-  objectAt,
-  stringAt,
-} from "../../../simulator/kubernetes/patches/json.ts";
 import { breakHost, HOST_LABELS, OAM_NETWORK } from "../../../simulator/metal3/hosts.ts";
 import { consumerOf, pathOf } from "../../../simulator/metal3/host_state.ts";
+import { conditionOf, labelOf, messageOf } from "../kind_story/objects.ts";
+import { becomes, type KindStage, type KindStep, playSteps } from "../kind_story/steps.ts";
 import { drawRacks } from "./drawing.ts";
 import { HOSTS, type SipWorld, TENANTS } from "./world.ts";
 
 /** What the steps work with. */
-export interface SipStage {
+export interface SipStage extends KindStage {
   readonly world: SipWorld;
-  readonly clock: Clock;
-  /** Prints one line. */
-  readonly tell: (line: string) => void;
 }
 
-/** One step. Resolves with whether it succeeded. */
-export interface SipStep {
-  readonly title: string;
-  readonly play: (stage: SipStage, signal: AbortSignal) => Promise<boolean>;
-}
-
-const STEP_MS_MAX = 20_000;
-const POLL_MS = 50;
 const PORTS: Readonly<Record<string, number>> = { blue: 30_001, red: 30_002 };
 const READY = "True ReconciliationSucceeded";
 
 /** All steps, in order. */
-export const SIP_STEPS: readonly SipStep[] = [
+export const SIP_STEPS: readonly KindStep<SipStage>[] = [
   {
     title: "blue asks for 3 control planes in different racks, 3 workers and 1 standby",
     play: (stage, signal) => {
@@ -54,9 +38,9 @@ export const SIP_STEPS: readonly SipStep[] = [
     play: async (stage, signal) => {
       order(stage, "red", { controlPlanes: 2, workers: 9 });
       const isTold = await becomes(stage, signal, () =>
-        conditionOf(stage, "red").startsWith("False Uns"),
+        conditionOf(stage.world.find("red")).startsWith("False Uns"),
       );
-      stage.tell(`  !  ${messageOf(stage, "red", "Scheduled")}`);
+      stage.tell(`  !  ${messageOf(stage.world.find("red"), "Scheduled")}`);
       return isTold && countOf(stage, "red") === 0;
     },
   },
@@ -93,9 +77,9 @@ export const SIP_STEPS: readonly SipStep[] = [
     play: async (stage, signal) => {
       order(stage, "blue", { controlPlanes: 3, workers: 1 });
       const isBlocked = await becomes(stage, signal, () =>
-        conditionOf(stage, "blue", "ContractionBlocked").startsWith("True"),
+        conditionOf(stage.world.find("blue"), "ContractionBlocked").startsWith("True"),
       );
-      stage.tell(`  !  ${messageOf(stage, "blue", "ContractionBlocked")}`);
+      stage.tell(`  !  ${messageOf(stage.world.find("blue"), "ContractionBlocked")}`);
       return isBlocked && usedOf(stage, "blue").length === 5;
     },
   },
@@ -112,7 +96,7 @@ export const SIP_STEPS: readonly SipStep[] = [
         signal,
         () =>
           countOf(stage, "blue") === 4 &&
-          conditionOf(stage, "blue", "ContractionBlocked").startsWith("False"),
+          conditionOf(stage.world.find("blue"), "ContractionBlocked").startsWith("False"),
       );
     },
   },
@@ -137,26 +121,8 @@ export const SIP_STEPS: readonly SipStep[] = [
 ];
 
 /** Plays all steps in order, even after one failed. Returns whether every step succeeded. */
-export async function playSipStory(stage: SipStage, signal: AbortSignal): Promise<boolean> {
-  let isTrue = true;
-  for (const [at, { title, play }] of SIP_STEPS.entries()) {
-    stage.tell(`\n[${at + 1}/${SIP_STEPS.length}] ${title}`);
-    const cameTrue = await play(stage, signal);
-    for (const line of drawRacks(stage.world.hosts)) stage.tell(line);
-    stage.tell(cameTrue ? "     OK" : "     FAILED");
-    isTrue &&= cameTrue;
-  }
-  return isTrue;
-}
-
-async function becomes(
-  { clock }: SipStage,
-  signal: AbortSignal,
-  holds: () => boolean,
-): Promise<boolean> {
-  const startMs = clock.monotonic();
-  while (!holds() && clock.monotonic() - startMs < STEP_MS_MAX) await clock.sleep(POLL_MS, signal);
-  return holds();
+export function playSipStory(stage: SipStage, signal: AbortSignal): Promise<boolean> {
+  return playSteps(stage, { steps: SIP_STEPS, draw: () => drawRacks(stage.world.hosts) }, signal);
 }
 
 function order(
@@ -203,9 +169,7 @@ function addMachines({ world, tell }: SipStage, cluster: string): void {
 }
 
 function hostsOf({ world }: SipStage, cluster: string): readonly ApiObject[] {
-  return world.hosts.filter(
-    ({ metadata }) => stringAt(objectAt(metadata, "labels"), CLUSTER_NAME) === cluster,
-  );
+  return world.hosts.filter((host) => labelOf(host, CLUSTER_NAME) === cluster);
 }
 
 function countOf(stage: SipStage, cluster: string): number {
@@ -217,23 +181,5 @@ function usedOf(stage: SipStage, cluster: string): readonly ApiObject[] {
 }
 
 function isReady(stage: SipStage, cluster: string): boolean {
-  return conditionOf(stage, cluster) === READY;
-}
-
-/** A condition for the newest spec as `status reason`; `""` without one. */
-function conditionOf(stage: SipStage, cluster: string, type: string = "Ready"): string {
-  const found = findCondition(stage, cluster, type);
-  const generation = stage.world.find(cluster)?.metadata["generation"];
-  if (found === undefined || found["observedGeneration"] !== generation) return "";
-  return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
-}
-
-function messageOf(stage: SipStage, cluster: string, type: string): string {
-  return `${cluster}: ${stringAt(findCondition(stage, cluster, type) ?? {}, "message")}`;
-}
-
-function findCondition({ world }: SipStage, cluster: string, type: string) {
-  const { conditions } = objectAt(world.find(cluster) ?? {}, "status");
-  const all = isArray(conditions) ? conditions.filter(isObject) : [];
-  return all.find((one) => stringAt(one, "type") === type);
+  return conditionOf(stage.world.find(cluster)) === READY;
 }

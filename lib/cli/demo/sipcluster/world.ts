@@ -8,24 +8,14 @@ import {
 } from "../../../controllers/sipcluster/resource/sip_cluster.ts";
 import { SIP_CLUSTER_KIND } from "../../../controllers/sipcluster/resource/crd.ts";
 import type { Clock } from "../../../core/clock.ts";
-import type { CustomResourceDefinition } from "../../../kube/kinds/crd.ts";
 import { collectGarbage } from "../../../simulator/kubernetes/controllers/garbage_collector.ts";
 import { rollOutDeployments } from "../../../simulator/kubernetes/controllers/deployments.ts";
-import type {
-  ApiObject,
-  CustomKind,
-  KubernetesSimulator,
-} from "../../../simulator/kubernetes/mod.ts";
+import type { ApiObject, KubernetesSimulator } from "../../../simulator/kubernetes/mod.ts";
 import { operateHosts } from "../../../simulator/metal3/bare_metal_operator.ts";
 import { ClusterApi } from "../../../simulator/metal3/cluster_api.ts";
 import { createHost, planHosts } from "../../../simulator/metal3/hosts.ts";
 import { BARE_METAL_HOST } from "../../../simulator/metal3/kinds.ts";
-
-/** The kind of a CustomResourceDefinition, with its short names and columns. */
-function toCustomKind(kind: CustomKind, { spec }: CustomResourceDefinition): CustomKind {
-  const [{ additionalPrinterColumns: columns }] = spec.versions;
-  return { ...kind, shortNames: spec.names.shortNames, columns };
-}
+import { toCustomKind } from "../kind_story/objects.ts";
 
 /** The namespace of the hosts, and of the machines of Cluster API. */
 export const HOSTS = "metal3";

@@ -1,0 +1,60 @@
+/**
+ * The steps of a story about one kind of objects.
+ * @module
+ */
+import type { Clock } from "../../../core/clock.ts";
+
+/** What every story works with. */
+export interface KindStage {
+  readonly clock: Clock;
+  /** Prints one line. */
+  readonly tell: (line: string) => void;
+}
+
+/** One step. Resolves with whether it succeeded. */
+export interface KindStep<S extends KindStage> {
+  readonly title: string;
+  readonly play: (stage: S, signal: AbortSignal) => Promise<boolean>;
+}
+
+const STEP_MS_MAX = 20_000;
+const POLL_MS = 50;
+
+/**
+ * Plays all steps in order, even after one failed.
+ *
+ * @param draw Lines that show the world after each step
+ * @returns Whether every step succeeded
+ */
+export async function playSteps<S extends KindStage>(
+  stage: S,
+  { steps, draw }: { readonly steps: readonly KindStep<S>[]; draw(): readonly string[] },
+  signal: AbortSignal,
+): Promise<boolean> {
+  let isTrue = true;
+  for (const [at, { title, play }] of steps.entries()) {
+    stage.tell(`\n[${at + 1}/${steps.length}] ${title}`);
+    const cameTrue = await play(stage, signal);
+    for (const line of draw()) stage.tell(line);
+    stage.tell(cameTrue ? "     OK" : "     FAILED");
+    isTrue &&= cameTrue;
+  }
+  return isTrue;
+}
+
+/**
+ * Waits until something holds.
+ *
+ * @param ms The longest wait in milliseconds. @default {20 s}
+ * @returns Whether it holds
+ */
+export async function becomes(
+  { clock }: Pick<KindStage, "clock">,
+  signal: AbortSignal,
+  holds: () => boolean,
+  ms: number = STEP_MS_MAX,
+): Promise<boolean> {
+  const startMs = clock.monotonic();
+  while (!holds() && clock.monotonic() - startMs < ms) await clock.sleep(POLL_MS, signal);
+  return holds();
+}

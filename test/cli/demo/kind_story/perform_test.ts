@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { performKindStory } from "../../../../lib/cli/demo/kind_story/perform.ts";
+import { sipClusterController } from "../../../../lib/controllers/sipcluster/definition.ts";
+import { startKubernetesSimulator } from "../../../../lib/simulator/kubernetes/mod.ts";
+import { PacedClock } from "../../../support/paced_clock.ts";
+
+async function perform(isTrue: boolean): Promise<{ code: number; out: string }> {
+  const clock = new PacedClock(4);
+  const kubernetes = startKubernetesSimulator({ clock });
+  const folder = await mkdtemp(join(tmpdir(), "landfall-test-"));
+  let out = "";
+  const print = (text: string): void => void (out += text);
+  try {
+    const code = await performKindStory(
+      {
+        flags: {
+          story: "sipcluster",
+          once: true,
+          verbose: false,
+          debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
+        },
+        folder,
+        context: { env: {}, clock, print, complain: print },
+      },
+      {
+        kubernetes: kubernetes.url,
+        clock,
+        controllers: [sipClusterController],
+        page: "/debug/sipclusters",
+        clients: { env: {} },
+        introduce: ({ env, page }) => `use ${env}${page}`,
+        run: (signal) => clock.sleep(1e9, signal).catch(() => undefined),
+        play: async (tell) => {
+          tell("the story");
+          return isTrue;
+        },
+      },
+      new AbortController().signal,
+    );
+    return { code, out };
+  } finally {
+    await rm(folder, { recursive: true });
+    await kubernetes.stop();
+  }
+}
+
+test("performKindStory() introduces the world, plays, and ends with 0 if every step succeeded", async () => {
+  const { code, out } = await perform(true);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^use \. .*\/env\n {2}in a browser: http:\/\/127\.0\.0\.1:\d+\/debug\/sip/);
+  expect(out).toContain("the story\n\nEvery step succeeded.\n");
+});
+
+test("performKindStory() ends with 1 if a step failed", async () => {
+  const { code, out } = await perform(false);
+  expect([code, out]).toEqual([1, expect.stringContaining("A step failed.")]);
+});
