@@ -3,7 +3,13 @@
  * @module
  */
 import { SHELLS } from "./completion/shells.ts";
-import { CHECK_FLAGS, DEMO_FLAGS, NODES_FLAGS, VERSION_FLAGS } from "./flags/command_flags.ts";
+import {
+  CHECK_FLAGS,
+  DEMO_FLAGS,
+  KIND_STORIES,
+  NODES_FLAGS,
+  VERSION_FLAGS,
+} from "./flags/command_flags.ts";
 import { DEBUG_ADDRESS_VARIABLE } from "./flags/common.ts";
 import type { FlagSpec } from "./flags/spec.ts";
 
@@ -97,19 +103,21 @@ const OTHERS: readonly CommandSpec[] = [
   {
     name: "demo",
     summary: "Watch Landfall work on a simulated cluster and cloud",
-    usage: "[sipcluster] [flags]",
+    usage: "[sipcluster|vino] [flags]",
     description: [
       "Starts a simulated Kubernetes API and a simulated cloud on this machine, runs the real controllers between " +
         "them, and prints what happens. With the argument sipcluster, it shows how two tenants share racks of " +
-        "BareMetalHosts, without a cloud.",
+        "BareMetalHosts, without a cloud. With the argument vino, it shows how Vinos become VMs in Xen Orchestra and " +
+        "BareMetalHosts.",
     ],
     examples: [
       ["Play the demo, then keep the cluster until Ctrl-C", "landfall demo"],
       ["Play the demo and exit: 0 if every step succeeded, else 1", "landfall demo --once"],
       ["Play it on Apache CloudStack", "landfall demo --cloud=cloudstack"],
       ["Play the demo of SIPClusters", "landfall demo sipcluster"],
+      ["Play the demo of Vinos", "landfall demo vino"],
     ],
-    args: ["sipcluster"],
+    args: KIND_STORIES,
     flags: DEMO_FLAGS,
   },
   {

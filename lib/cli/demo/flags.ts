@@ -7,16 +7,13 @@ import { ConfigError } from "../../core/errors.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import { mustBeText } from "../../core/text/must_be.ts";
 import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
-import { DEMO_FLAGS } from "../flags/command_flags.ts";
+import { DEMO_FLAGS, KIND_STORIES } from "../flags/command_flags.ts";
 import { parseOwnFlags } from "../flags/own.ts";
-
-/** The argument that chooses the demo of SIPClusters. */
-export const SIP_STORY = "sipcluster";
 
 /** How the demo runs. */
 export interface DemoFlags {
-  /** Which story: of Nodes and Services in a cloud, or of SIPClusters. */
-  readonly story: "cloud" | typeof SIP_STORY;
+  /** Which story: of Nodes and Services in a cloud, or of one kind of objects. */
+  readonly story: "cloud" | (typeof KIND_STORIES)[number];
   /** The simulated cloud: one of the choices. */
   readonly cloud: string;
   readonly once: boolean;
@@ -34,9 +31,10 @@ export interface DemoFlags {
 export function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
   const { given, args, isHelpWanted } = parseOwnFlags(argv, { flags: DEMO_FLAGS, argsMax: 1 });
   if (isHelpWanted) return undefined;
-  const [story] = args;
-  if (story !== undefined && story !== SIP_STORY) {
-    throw new ConfigError([{ message: `${mustBeText(SIP_STORY, story)}` }]);
+  const [argument] = args;
+  const story = KIND_STORIES.find((one) => one === argument);
+  if (argument !== undefined && story === undefined) {
+    throw new ConfigError([{ message: mustBeText(KIND_STORIES.join(" or "), argument) }]);
   }
   const kubeconfig = given.text("kubeconfig");
   return {

@@ -16,7 +16,7 @@ import { printHelp } from "../help.ts";
 import { startCloud } from "./clouds/mod.ts";
 import { countWrites, formatFigures } from "./figures.ts";
 import { type DemoFiles, writeEnv, writeKubeconfig } from "./files.ts";
-import { type DemoFlags, parseDemoFlags, SIP_STORY } from "./flags.ts";
+import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import { toIntroduction, toInvitation } from "./introduction.ts";
 import { Kubelets } from "./kubelets.ts";
 import { startLandfall } from "./landfall.ts";
@@ -37,9 +37,14 @@ export async function demo(argv: readonly string[], context: CommandContext): Pr
   const folder = await mkdtemp(join(tmpdir(), "landfall-demo-"));
   using stop = watchSignals();
   try {
-    if (flags.story === SIP_STORY) {
+    const shared = { flags, folder, context };
+    if (flags.story === "sipcluster") {
       const { demoSipClusters } = await import("./sipcluster/mod.ts");
-      return await demoSipClusters({ flags, folder, context }, stop.signal);
+      return await demoSipClusters(shared, stop.signal);
+    }
+    if (flags.story === "vino") {
+      const { demoVinos } = await import("./vino/mod.ts");
+      return await demoVinos(shared, stop.signal);
     }
     return await play(flags, folder, stop.signal, context);
   } catch (error) {

@@ -74,6 +74,9 @@ export const NODES_FLAGS: readonly FlagSpec[] = [
   },
 ];
 
+/** Arguments of `demo` that choose a demo of one kind of objects. */
+export const KIND_STORIES = ["sipcluster", "vino"] as const;
+
 /** Flags of `demo`. */
 export const DEMO_FLAGS: readonly FlagSpec[] = [
   {

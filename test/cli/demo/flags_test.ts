@@ -45,10 +45,10 @@ test.each([
   expect(() => parseDemoFlags([flag])).toThrow(message);
 });
 
-test("parseDemoFlags() takes the story of SIPClusters, and no other", () => {
-  expect(parseDemoFlags(["sipcluster", "--once"])).toMatchObject({
-    story: "sipcluster",
-    once: true,
-  });
-  expect(() => parseDemoFlags(["other"])).toThrow("sipcluster");
+test.each(["sipcluster", "vino"])("parseDemoFlags() takes the story %s", (story) => {
+  expect(parseDemoFlags([story, "--once"])).toMatchObject({ story, once: true });
+});
+
+test("parseDemoFlags() takes no other story", () => {
+  expect(() => parseDemoFlags(["other"])).toThrow('must be sipcluster or vino, but is "other"');
 });

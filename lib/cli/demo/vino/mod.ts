@@ -1,0 +1,67 @@
+/**
+ * `landfall demo vino`: the real controllers of Vinos and SIPClusters with a simulated Xen Orchestra, Kubernetes and
+ * metal3.
+ * @module
+ */
+import { DEFAULT_DELETION, type DeletionSettings } from "../../../cloud/deletion/guard.ts";
+import { DELETION as DELETION_SECTION } from "../../../cloud/deletion/settings.ts";
+import { sipClusterController } from "../../../controllers/sipcluster/definition.ts";
+import { vinoController } from "../../../controllers/vino/definition.ts";
+import { systemClock } from "../../../core/clock.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
+import { type KindDemoOptions, type KindStory, performKindStory } from "../kind_story/perform.ts";
+import { LEGEND } from "./drawing.ts";
+import { playVinoStory } from "./story.ts";
+import { METAL, REFRESH_INTERVAL, VinoWorld } from "./world.ts";
+
+const DELETION: DeletionSettings = { ...DEFAULT_DELETION, fleetWindowMs: 3_000 };
+
+/**
+ * Plays the story. Without `--once`, the cluster keeps running until the signal aborts.
+ *
+ * @returns Exit code: 0 when every step succeeded, else 1
+ */
+export async function demoVinos(options: KindDemoOptions, signal: AbortSignal): Promise<number> {
+  const { clock = systemClock } = options.context;
+  const world = await VinoWorld.start(clock);
+  const { url, token } = world.cloud;
+  const story: KindStory = {
+    kubernetes: world.kubernetes.url,
+    clock,
+    controllers: [vinoController, sipClusterController],
+    page: "/debug/vinos",
+    clients: { env: { XOA_URL: url, XOA_TOKEN: token } },
+    sections: new Map([[DELETION_SECTION.key, DELETION]]),
+    createProvider: (deps) => world.createProvider(deps),
+    introduce: ({ env, page }) => toIntroduction(world, env, page),
+    run: (running) => world.run(running),
+    play: (tell, running) => playVinoStory({ world, clock, tell }, running),
+  };
+  try {
+    return await performKindStory(options, story, signal);
+  } finally {
+    await world.stop();
+  }
+}
+
+function toIntroduction({ kubernetes, cloud }: VinoWorld, env: string, page: string): string {
+  return `\
+A simulated Kubernetes API listens at ${kubernetes.url}
+A simulated Xen Orchestra listens at ${cloud.url}: two pools, five XCP-ng hosts, and VMs of others. The
+Vinos use the pool paris. There is a double of metal3's operator. Landfall itself is real. To keep the demo short, some
+waits are shorter than usual:
+
+  refreshInterval        ${REFRESH_INTERVAL}   usually 30s
+  deletion.fleetWindow   ${formatDuration(DELETION.fleetWindowMs)}   usually 10m
+
+Watch it in another terminal. The first line makes that terminal use the demo:
+
+  ${env}
+  kubectl get -n ${METAL} vino -w
+  kubectl get -n ${METAL} bmh -L vino.airshipit.org/host
+  kubectl get -A ippools${page}
+
+The XCP-ng hosts of paris are drawn after each step, with the VMs of Vinos:
+
+  ${LEGEND}`;
+}
