@@ -192,6 +192,25 @@ describe("a silent cloud", () => {
     expect(rig.cloud.calls).toEqual([]);
   });
 
+  test("that lost a pool holds a deleted Vino that retains, until it is known what stays", async () => {
+    const rig = await startReady(1, "Retain");
+    const world = [...rig.cloud.world];
+    rig.cloud.world.clear();
+    rig.cloud.pools = [{ ...POOL, isComplete: false }];
+    await rig.refresh();
+    rig.edit({ metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Unknown"]);
+    expect(rig.released).toEqual([]);
+    for (const [name, machine] of world) rig.cloud.world.set(name, machine);
+    rig.cloud.pools = [POOL];
+    await rig.refresh();
+    await rig.reconcile();
+    expect(rig.server).toBeUndefined();
+    expect(rig.cloud.world.size).toBe(1);
+    expect(rig.released).toEqual([]);
+  });
+
   test("stops a deletion, and says so", async () => {
     const rig = await startReady(2);
     rig.cloud.failure = new CloudError("unreachable", "no answer");

@@ -145,3 +145,20 @@ test("a pool that is lost while VMs are made loses none of them and makes none t
   expect(rig.listVms()).toHaveLength(3);
   expect(rig.count()["vm-templates"]).toBe(before["vm-templates"]);
 }, 40_000);
+
+test.each(["Retain", "Delete"] as const)(
+  "a Vino whose machines were never begun gives their addresses back, with the policy %s",
+  async (deletionPolicy) => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    stage.create("edge", toXenOrchestraSpec(2, { template: "nothing", deletionPolicy }));
+    await stage.untilCondition("edge", "MachinesReady", "False DecisionNeeded");
+    expect(stage.listPoolOwners()).toHaveLength(2);
+    stage.change("edge", { nodes: [{ ...toXenOrchestraSpec(1).nodes?.[0] }] });
+    await until("one address is free", () => stage.listPoolOwners().length === 1);
+    stage.delete("edge");
+    await until("the Vino is gone", () => stage.read("edge") === undefined, 15_000);
+    expect(stage.listPoolOwners()).toEqual([]);
+  },
+  TIMEOUT_MS,
+);

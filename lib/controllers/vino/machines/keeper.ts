@@ -94,7 +94,6 @@ export class MachineKeeper {
     );
     const verdict = judgeSurplus({
       surplus,
-      isLast: input.wish === undefined,
       outcomes: pass.retired,
       deletes: input.deletes,
       limit,
@@ -121,7 +120,7 @@ export class MachineKeeper {
     const hasGone = await this.#noteGone(input, [...removals, ...strays], signal);
     const dueMs = all.map(({ name }) => this.#book.find(name)?.dueMs ?? Infinity);
     const nextMs = Math.min(pass.againMs, ...dueMs.map((ms) => ms - clock.monotonic()));
-    const isLeft = removals.some(({ name }) => !this.#gone.has(name));
+    const isLeft = [...removals, ...strays].some((task) => !this.#isSettled(task, input));
     return {
       kind: "kept",
       report: toReport(),
@@ -199,13 +198,18 @@ export class MachineKeeper {
     return hosts.some(({ name, use }) => use === undefined && names.has(name));
   }
 
+  /** Whether nothing of a machine is left, or what is left stays. */
+  #isSettled({ name }: MachineTask, { deletes }: KeepInput): boolean {
+    if (this.#gone.has(name)) return true;
+    return !deletes && this.#book.find(name)?.failure?.kind === "decision";
+  }
+
   /** Machines with addresses that were never begun or are forgotten: if they are gone, their addresses are free. */
   async #listStrays(
-    { vino, wish }: KeepInput,
+    { vino }: KeepInput,
     { owner, known, placement }: Survey,
     signal: AbortSignal,
   ): Promise<MachineTask[]> {
-    if (wish === undefined) return [];
     const holders = await this.#options.addresses.listHolders(vino, signal);
     return listStrays(owner, holders, { known, placement }).filter(
       ({ name }) => !this.#gone.has(name),

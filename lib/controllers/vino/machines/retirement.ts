@@ -19,15 +19,13 @@ export interface SurplusInput {
   /** How far their BareMetalHosts are, by name of the machine; only of those that may go. */
   readonly outcomes: ReadonlyMap<string, HostOutcome>;
   readonly deletes: boolean;
-  /** Whether the Vino itself goes: then it no longer matters whether a machine that stays exists. */
-  readonly isLast: boolean;
   /** Why none of them may go; no full stop. */
   readonly limit: string | undefined;
 }
 
 /** What becomes of them. */
 export interface SurplusVerdict {
-  /** Machines that may be removed from the cloud now. */
+  /** Machines that may be removed from the cloud now, or that may be gone: then their addresses are free. */
   readonly removable: readonly KnownMachine[];
   /** Reports on the others. */
   readonly reports: readonly MachineReport[];
@@ -39,7 +37,7 @@ export interface SurplusVerdict {
 
 /** Decides about machines that are too many. */
 export function judgeSurplus(input: SurplusInput): SurplusVerdict {
-  const { surplus, outcomes, deletes, isLast, limit } = input;
+  const { surplus, outcomes, deletes, limit } = input;
   const removable: KnownMachine[] = [];
   const reports: MachineReport[] = [];
   const held: string[] = [];
@@ -53,7 +51,7 @@ export function judgeSurplus(input: SurplusInput): SurplusVerdict {
       const message = host.message ?? `BareMetalHost ${host.name} is being deleted`;
       if (HELD.has(host.state)) held.push(message);
       reports.push(reportIdle(machine, false, message));
-    } else if (deletes || (machine.machine === undefined && !isLast)) removable.push(machine);
+    } else if (deletes || machine.machine === undefined) removable.push(machine);
     else reports.push(reportIdle(machine, false, KEPT_MESSAGE));
   }
   const inUse: ContractionReport | undefined =
