@@ -1,0 +1,136 @@
+import { expect, test } from "bun:test";
+import type { IpPools } from "../../../../lib/controllers/vino/addresses/ip_pools.ts";
+import type { AddressOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
+import { VinoAddresses } from "../../../../lib/controllers/vino/addresses/vino_addresses.ts";
+import type { Vino, VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
+import { VINO_OWNER } from "../../../support/vino/known.ts";
+
+const { signal } = new AbortController();
+const SPEC: VinoSpec = {
+  networks: [
+    {
+      name: "oam",
+      subnet: "192.0.2.0/24",
+      staticAllocationStart: "192.0.2.10",
+      staticAllocationStop: "192.0.2.20",
+      dns_servers: ["192.0.2.2"],
+      routes: [{ network: "0.0.0.0", netmask: "0.0.0.0", gateway: "192.0.2.1" }],
+    },
+    { name: "pxe" },
+  ],
+};
+const VINO: Vino = { metadata: VINO_OWNER, spec: SPEC };
+const OTHER: Vino = {
+  metadata: { namespace: "metal", name: "other", uid: "u-2" },
+  spec: { networks: [{ name: "storage" }] },
+};
+const WRONG: Vino = {
+  metadata: { namespace: "metal", name: "wrong", uid: "u-3" },
+  spec: { networks: [{ name: "x", subnet: "nothing" }] },
+};
+const INTERFACES = [
+  { name: "eth0", network: "oam" },
+  { name: "eth1", network: "pxe", mtu: 9000 },
+];
+
+/** Pools that give out one address, and remember what they were asked. */
+class Pools implements Pick<IpPools, "allocate" | "listOwners" | "release"> {
+  readonly facts: Parameters<IpPools["allocate"]>[1][] = [];
+  owners: readonly AddressOwner[] = [];
+  released: AddressOwner[] = [];
+
+  async allocate(...[, facts]: Parameters<IpPools["allocate"]>): ReturnType<IpPools["allocate"]> {
+    this.facts.push({ ...facts, ...(facts.known && { known: new Map(facts.known) }) });
+    const given = [
+      {
+        name: "eth0",
+        network: "oam",
+        mac: "02:00:00:00:00:01",
+        ip: "192.0.2.10",
+        prefixLength: 24,
+      },
+      { name: "eth1", network: "pxe", mac: "02:00:00:00:00:02" },
+    ];
+    return {
+      machines: new Map([["vino-1-worker-0", given]]),
+      problems: new Map([["vino-1-worker-1", { network: "oam", message: "oam is full" }]]),
+      notices: [{ network: "oam", message: "oam has moved" }],
+    };
+  }
+
+  async listOwners(): Promise<readonly AddressOwner[]> {
+    return this.owners;
+  }
+
+  async release(isGone: (owner: AddressOwner) => boolean): Promise<readonly AddressOwner[]> {
+    this.released = this.owners.filter(isGone);
+    return this.released;
+  }
+}
+
+function start(): { pools: Pools; desk: VinoAddresses } {
+  const pools = new Pools();
+  return { pools, desk: new VinoAddresses(pools, { values: () => [VINO, OTHER, WRONG] }) };
+}
+
+const WISHES = ["vino-1-worker-0", "vino-1-worker-1"].map((name) => ({
+  name,
+  interfaces: INTERFACES,
+}));
+
+test("assign() says how guests set up their networks, and why others get nothing", async () => {
+  const { desk } = start();
+  const given = await desk.assign(VINO, SPEC, WISHES, signal);
+  expect(given.machines.get("vino-1-worker-0")).toMatchObject([
+    {
+      name: "eth0",
+      addresses: [{ ip: "192.0.2.10", prefixLength: 24 }],
+      routes: [{ to: "0.0.0.0/0", via: "192.0.2.1" }],
+      dnsServers: ["192.0.2.2"],
+    },
+    { name: "eth1", mtu: 9000, addresses: [] },
+  ]);
+  expect(given.machines.size).toBe(1);
+  expect([...given.problems]).toEqual([["vino-1-worker-1", "oam is full"]]);
+  expect(given.notices).toEqual(["oam has moved"]);
+});
+
+test("assign() names the networks of all Vinos with a right spec, and what interfaces have already", async () => {
+  const { desk, pools } = start();
+  await desk.assign(VINO, SPEC, WISHES, signal);
+  await desk.assign(VINO, SPEC, WISHES, signal);
+  const [first, second] = pools.facts;
+  expect(first?.networks.map(({ vino, network }) => `${vino} ${network.name}`)).toEqual([
+    "metal/edge oam",
+    "metal/edge pxe",
+    "metal/other storage",
+  ]);
+  expect([...(first?.known ?? [])]).toEqual([]);
+  expect([...(second?.known?.values() ?? [])]).toEqual([
+    { mac: "02:00:00:00:00:01", ip: "192.0.2.10" },
+    { mac: "02:00:00:00:00:02" },
+  ]);
+});
+
+test("release() takes back what machines of this Vino have, and forgets it", async () => {
+  const { desk, pools } = start();
+  await desk.assign(VINO, SPEC, WISHES, signal);
+  const owner = (vino: string, machine: string): AddressOwner => ({
+    vino,
+    machine,
+    interface: "eth0",
+  });
+  pools.owners = [
+    owner("metal/edge", "vino-1-worker-0"),
+    owner("metal/edge", "vino-1-worker-1"),
+    owner("metal/other", "vino-1-worker-0"),
+  ];
+  expect([...(await desk.listHolders(VINO, signal))]).toEqual([
+    "vino-1-worker-0",
+    "vino-1-worker-1",
+  ]);
+  await desk.release(VINO, new Set(["vino-1-worker-0"]), signal);
+  expect(pools.released).toEqual([owner("metal/edge", "vino-1-worker-0")]);
+  await desk.assign(VINO, SPEC, WISHES, signal);
+  expect(pools.facts.at(-1)?.known?.size).toBe(0);
+});
