@@ -7,7 +7,7 @@ import { STORIES, type Story } from "./stories.ts";
 
 const IS_ALL = readExtent() === "all";
 const TIMEOUT_MS = 300_000;
-const PAIRS = IS_ALL ? 40 : 3;
+const PAIRS = IS_ALL ? 25 : 2;
 const SEED = 17;
 
 const CASES = STORIES.filter(({ share = 1 }) => share === 1);
