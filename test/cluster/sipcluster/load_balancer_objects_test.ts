@@ -1,3 +1,4 @@
+import { pickWanted } from "../../../lib/controllers/kinds/compare.ts";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { planLoadBalancers } from "../../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
 import type { OwnedObject } from "../../../lib/controllers/sipcluster/services/types.ts";
@@ -49,10 +50,10 @@ describe.skipIf(skipsCluster())("the objects of load balancers on a real API ser
     const objects = planAll(0);
     for (const object of objects) {
       const first = await apply(object);
-      // Whole: no field is unknown to the server.
-      expect(first).toMatchObject(
-        JSON.parse(JSON.stringify({ ...object.body, apiVersion: first.apiVersion })),
-      );
+      // Whole: no field is unknown to the server. It leaves out fields that say nothing.
+      const { apiVersion = "" } = first;
+      const wanted = JSON.parse(JSON.stringify({ ...object.body, apiVersion }));
+      expect(pickWanted(first, wanted)).toEqual(wanted);
       const again = await apply(object);
       expect(again.metadata.resourceVersion).toBe(first.metadata.resourceVersion ?? "");
     }

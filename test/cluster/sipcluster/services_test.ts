@@ -176,8 +176,30 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
   });
 
   test("get node ports of their own where none are asked for", () => {
-    const [port] = applier.listNodePorts(cluster, "loadBalancerControlPlane[1]");
+    const second = plan().find(({ service }) => service === "loadBalancerControlPlane[1]");
+    const [port] = second ? applier.listNodePorts(cluster, second) : [];
     expect(port).toBeGreaterThanOrEqual(30_000);
+  });
+
+  test("lose what others add that changes how they serve", async () => {
+    const deployment = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments/dex-a`;
+    const service = `/api/v1/namespaces/${NAMESPACE}/services/dex-a`;
+    const read = async (path: string): Promise<Record<string, object>> =>
+      Object(await (await server.adminFetch(path)).json()).spec;
+    const before = [await read(deployment), await read(service)];
+    const [pod] = [Object(before[0]?.["template"]).spec];
+    const containers = [...pod.containers, { name: "theirs", image: "example.org/theirs:1" }];
+    await edit(deployment, {
+      spec: { paused: true, template: { spec: { containers, hostNetwork: true } } },
+    });
+    const ports = [...Object(before[1]?.["ports"]), { name: "more", port: 80, protocol: "TCP" }];
+    await edit(service, {
+      spec: { ports, selector: { theirs: "1" }, sessionAffinity: "ClientIP" },
+    });
+    const { written } = await apply();
+    expect(new Set(written)).toEqual(new Set(["patch deployments/dex-a", "patch services/dex-a"]));
+    expect([await read(deployment), await read(service)]).toEqual(before);
+    expect((await apply()).written).toEqual([]);
   });
 
   test("come back when others change them, each by one write", async () => {
@@ -191,6 +213,10 @@ describe.skipIf(skipsCluster())("the services of a SIPCluster on a real API serv
       "patch deployments/dex-a",
     ]);
     const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${NAMESPACE}`;
+    await edit(`${rbac}/roles/dex-a`, { rules: [] });
+    // It is not watched, but is looked at after a correction of the same cluster.
+    expect((await apply()).written).toEqual(["patch roles/dex-a"]);
+    expect((await apply()).written).toEqual([]);
     await edit(`${rbac}/roles/dex-a`, { rules: [] });
     expect((await apply()).written).toEqual([]);
     await clock.advance(600_000);

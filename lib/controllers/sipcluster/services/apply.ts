@@ -2,18 +2,19 @@
  * Applies the objects of a cluster's services, and removes those that are not wanted any more.
  *
  * Deployments, Services and ConfigMaps are watched: what others change or delete comes back at once. All other objects
- * are read one by one every ten minutes. A watch of Secrets would need the right to read all Secrets of the cluster,
- * and the rest changes rarely.
+ * are read one by one every ten minutes, and when one of the former was corrected. A watch of Secrets would need the
+ * right to read all Secrets of the cluster, and the rest changes rarely.
  * @module
  */
 import type { Clock } from "../../../core/clock.ts";
 import type { KeySource } from "../../../engine/key_sources.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { Caches } from "../../../kube/cache/caches.ts";
-import type { Key } from "../../../kube/cache/store.ts";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { SipCluster } from "../resource/sip_cluster.ts";
 import { SERVICE_ENTRY } from "../words.ts";
 import { CHECK_INTERVAL_MS, ObjectApplier, type Target } from "./apply/object_applier.ts";
+import { listPorts } from "./apply/ports.ts";
 import { OwnedViews, type Shown, toClusterKeys } from "./apply/views.ts";
 import {
   findTargets,
@@ -78,9 +79,10 @@ export class ServiceApplier {
     return isOutdated ? undefined : deployment;
   }
 
-  /** The node ports that Kubernetes gave an entry of a cluster's services, as they were last seen. */
-  listNodePorts(cluster: SipCluster, service: string): readonly number[] {
-    return this.#views.listNodePorts(cluster, service);
+  /** The node ports that Kubernetes gave the ports of a plan, as they were last seen. */
+  listNodePorts(cluster: SipCluster, { service, objects }: ServicePlan): readonly number[] {
+    const ports = new Set(objects.flatMap(({ body }) => listPorts(body)));
+    return this.#views.listNodePorts(cluster, service, ports);
   }
 
   /** A ConfigMap of a cluster, as it was last seen. */
@@ -112,6 +114,8 @@ export class ServiceApplier {
         for (const object of objects) {
           const outcome = await this.#objects.apply(cluster, object, signal);
           if (outcome.isWritten) writes += 1;
+          // The person or program that changed this may have changed more. The watch brings the next look.
+          if (outcome.isCorrection) this.#objects.readAgain(toKey(cluster));
           againMs = Math.min(againMs, outcome.againMs);
           if (!outcome.refusal) continue;
           problems.push({ service, ...outcome.refusal });

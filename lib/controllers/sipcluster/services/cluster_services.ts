@@ -148,15 +148,17 @@ export class ClusterServices {
     const states = plans.map((plan): ServiceState => {
       const problem = problems.find(({ service }) => service === plan.service);
       if (problem) return { ...problem, isReady: false };
-      const nodePorts = this.#applier.listNodePorts(cluster, plan.service);
+      const nodePorts = this.#applier.listNodePorts(cluster, plan);
       return judgeReadiness(plan, this.#findDeployment(cluster, plan), nodePorts);
     });
     const ofHosts = judgeHosts(hosts);
     return {
       machines,
       services: [...(ofHosts ? [ofHosts] : []), ...states],
-      endpoints: plans.flatMap(({ service }) =>
-        this.#applier.listNodePorts(cluster, service).map((nodePort) => ({ service, nodePort })),
+      endpoints: plans.flatMap((plan) =>
+        this.#applier
+          .listNodePorts(cluster, plan)
+          .map((nodePort) => ({ service: plan.service, nodePort })),
       ),
       troubled: hosts.troubled,
       againMs: Math.min(againMs, auth.againMs, lacksKey ? KEY_PAUSE_MS : Infinity),

@@ -5,7 +5,9 @@
 import type {
   V1DeploymentStrategy,
   V1PodSecurityContext,
+  V1PodSpec,
   V1SecurityContext,
+  V1ServiceSpec,
   V1Toleration,
   V1TopologySpreadConstraint,
 } from "@kubernetes/client-node";
@@ -48,6 +50,26 @@ export function toSpread(
     },
   ];
 }
+
+/** How long new Pods may take to become ready, pulling the image included, in seconds. */
+export const PROGRESS_DEADLINE_S = 180;
+
+/** Fields of a Pod with their defaults. They are said so that what others set there is corrected. */
+export const OWN_NAMESPACES: Pick<Raw<V1PodSpec>, "hostNetwork" | "hostPID" | "hostIPC"> = {
+  hostNetwork: false,
+  hostPID: false,
+  hostIPC: false,
+};
+
+/** The same of a Service with a node port. */
+export const SERVICE_DEFAULTS: Pick<
+  Raw<V1ServiceSpec>,
+  "externalTrafficPolicy" | "publishNotReadyAddresses" | "sessionAffinity"
+> = {
+  externalTrafficPolicy: "Cluster",
+  publishNotReadyAddresses: false,
+  sessionAffinity: "None",
+};
 
 /** No Pod goes before another one is ready: one that does not start never replaces one that serves. */
 export const ROLLING_UPDATE: Raw<V1DeploymentStrategy> = {

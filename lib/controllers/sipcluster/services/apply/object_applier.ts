@@ -14,6 +14,7 @@ import { COMPONENT } from "../../words.ts";
 import { DEPLOYMENTS } from "../owned_kinds.ts";
 import { BudgetVersion } from "./budget_version.ts";
 import { findFixed, isAsWanted } from "../../../kinds/compare.ts";
+import { findForeign } from "./foreign.ts";
 import { isOwnedBy, judgeOwnership } from "./ownership.ts";
 import { nameObject, REASONS, type Refusal, toRefusal } from "./refusal.ts";
 import { SentObjects } from "./sent_objects.ts";
@@ -23,6 +24,8 @@ import { type ObjectId, toId, type WantedObject } from "./wanted.ts";
 /** What became of one object. */
 export interface Outcome {
   readonly isWritten: boolean;
+  /** Whether it was as wanted before, and another program changed or deleted it. @default {false} */
+  readonly isCorrection?: boolean;
   /** Why it is not as wanted. */
   readonly refusal?: Refusal;
   /** When to look at it again although nothing changed, in milliseconds. */
@@ -108,6 +111,13 @@ export class ObjectApplier {
     return true;
   }
 
+  /** Reads the objects of a cluster that are not watched the next time. */
+  readAgain(cluster: Key): void {
+    const isUnwatched = (id: ObjectId): boolean =>
+      this.#views.find(id.split("/")[0] ?? "") === undefined;
+    this.sent.makeOld(cluster, CHECK_INTERVAL_MS, isUnwatched);
+  }
+
   /** Forgets a cluster that is gone. */
   forget(cluster: Key): void {
     for (const id of this.sent.forget(cluster)) this.#contest.forget(toPlace(cluster, id));
@@ -126,7 +136,8 @@ export class ObjectApplier {
     if (!ownership.isOurs) return refused(REASONS.notOurs, `${what} ${ownership.why}`);
     if (live.metadata.deletionTimestamp !== undefined)
       return waits(`${what} is being deleted, and is made again then`);
-    if (isAsWanted(live, wanted.body) || this.sent.isSettled(key, wanted, live)) {
+    const isWhole = isAsWanted(live, wanted.body) && findForeign(live, wanted.body) === undefined;
+    if (isWhole || this.sent.isSettled(key, wanted, live)) {
       if (this.#views.find(wanted.resource.kind) === undefined) this.sent.noteChecked(key, wanted);
       return { isWritten: false, againMs: CHECK_INTERVAL_MS };
     }
@@ -160,12 +171,27 @@ export class ObjectApplier {
     // The UID: another object of this name that appeared since is not written.
     const body = { ...wanted.body, metadata: { ...metadata, ...(uid !== undefined && { uid }) } };
     const patch = { type: "apply", body, fieldManager: COMPONENT, force: true } as const;
-    const after = await this.#client.patch(wanted.resource, { namespace, name }, patch, signal);
+    const applied = await this.#client.patch(wanted.resource, { namespace, name }, patch, signal);
+    const after = await this.#clean(wanted, applied, signal);
     const view = this.#views.find(wanted.resource.kind);
     const isUnseen = view !== undefined && view.get(toKey(after)) === undefined;
     this.sent.noteWritten(key, wanted, { before: live, after, isUnseen });
     if (isCorrection) this.#contest.noteRound(place);
-    return { isWritten: true, againMs: CHECK_INTERVAL_MS };
+    return { isWritten: true, isCorrection, againMs: CHECK_INTERVAL_MS };
+  }
+
+  /** Removes what others added. What an admission webhook adds to every write is there again, and stays. */
+  async #clean(
+    { resource, body: wanted }: WantedObject,
+    applied: KubeObject,
+    signal: AbortSignal,
+  ): Promise<KubeObject> {
+    const foreign = findForeign(applied, wanted);
+    if (foreign === undefined) return applied;
+    const { name, namespace = "", resourceVersion } = applied.metadata;
+    const body = { ...foreign, metadata: { resourceVersion } };
+    const patch = { type: "merge", body, fieldManager: COMPONENT } as const;
+    return await this.#client.patch(resource, { namespace, name }, patch, signal);
   }
 
   #refuse(wanted: WantedObject, error: unknown): Outcome {

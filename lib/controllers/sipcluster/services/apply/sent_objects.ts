@@ -92,6 +92,14 @@ export class SentObjects {
     return Math.max(0, UNSEEN_MS - this.ageMs(cluster, wanted));
   }
 
+  /** Makes objects look as old as this, so that they are read again. */
+  makeOld(cluster: Key, ageMs: number, isMeant: (id: ObjectId) => boolean): void {
+    const atMs = this.#clock.monotonic() - ageMs;
+    for (const [id, sent] of this.#clusters.get(cluster) ?? []) {
+      if (isMeant(id)) this.#put(cluster, id, { ...sent, atMs: Math.min(sent.atMs, atMs) });
+    }
+  }
+
   /** Whether an object was written as wanted and was not changed since in these fields. */
   isSettled(cluster: Key, { id, hash, body }: WantedObject, live: KubeObject): boolean {
     const sent = this.#find(cluster, id);

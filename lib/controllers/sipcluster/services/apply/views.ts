@@ -79,12 +79,21 @@ export class OwnedViews {
     );
   }
 
-  /** The node ports of the Services for an entry of a cluster's services, in their order. */
-  listNodePorts(cluster: SipCluster, service: string): readonly number[] {
+  /**
+   * The node ports of the Services for an entry of a cluster's services, in their order.
+   *
+   * @param ports The ports of the entry: others may have added more. Empty: all count
+   */
+  listNodePorts(
+    cluster: SipCluster,
+    service: string,
+    ports: ReadonlySet<number>,
+  ): readonly number[] {
     return [...this.services.values()]
       .filter((live) => live.metadata.annotations?.[SERVICE_ENTRY] === service)
       .filter((live) => isOwnedBy(live, cluster))
       .flatMap(({ spec }) => spec?.ports ?? [])
+      .filter(({ port }) => ports.size === 0 || ports.has(port))
       .flatMap(({ nodePort }) => nodePort ?? []);
   }
 

@@ -4,7 +4,13 @@
  */
 import type { V1Container, V1PodSpec } from "@kubernetes/client-node";
 import type { Raw } from "../../../../kube/kinds/resource.ts";
-import { CONTAINER_SECURITY, toPodSecurity, TOLERATIONS, toSpread } from "../pod_parts.ts";
+import {
+  CONTAINER_SECURITY,
+  OWN_NAMESPACES,
+  toPodSecurity,
+  TOLERATIONS,
+  toSpread,
+} from "../pod_parts.ts";
 import { CONFIG_KEY, DEX, PATHS } from "./words.ts";
 
 /** What the Pods of one provider need. */
@@ -31,6 +37,7 @@ export function planPod(input: PodInput): Raw<V1PodSpec> {
   const { account, configSecret, tlsSecret, labels, nodeLabels = {} } = input;
   const items = [{ key: CONFIG_KEY, path: CONFIG_KEY }];
   return {
+    ...OWN_NAMESPACES,
     serviceAccountName: account,
     automountServiceAccountToken: true,
     enableServiceLinks: false,
@@ -74,8 +81,8 @@ function planContainer({ image }: PodInput): Raw<V1Container> {
       },
     ],
     ports: [
-      { name: "https", containerPort: HTTPS_PORT, protocol: "TCP" },
-      { name: "telemetry", containerPort: TELEMETRY_PORT, protocol: "TCP" },
+      { name: "https", containerPort: HTTPS_PORT, hostPort: 0, protocol: "TCP" },
+      { name: "telemetry", containerPort: TELEMETRY_PORT, hostPort: 0, protocol: "TCP" },
     ],
     readinessProbe: { ...probe("/healthz/ready"), periodSeconds: 10, timeoutSeconds: 5 },
     livenessProbe: { ...probe("/healthz/live"), periodSeconds: 10, failureThreshold: 6 },

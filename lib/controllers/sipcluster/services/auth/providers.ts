@@ -25,7 +25,7 @@ import {
   SERVICE_ACCOUNTS,
   toOwned,
 } from "../owned_kinds.ts";
-import { ROLLING_UPDATE } from "../pod_parts.ts";
+import { PROGRESS_DEADLINE_S, ROLLING_UPDATE, SERVICE_DEFAULTS } from "../pod_parts.ts";
 import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
 import { toOidcData } from "./flags.ts";
 import { planPod } from "./pod.ts";
@@ -56,8 +56,6 @@ interface WholeAuth extends Auth {
 const OLDEST_MINOR = 30;
 const REPLICAS = 2;
 const HTTPS_PORT = 443;
-/** How long new Pods may take to become ready, pulling the image included, in seconds. */
-const PROGRESS_DEADLINE_S = 180;
 
 /** One plan for each entry of `spec.services.auth`, in their order. */
 export function planAuth(input: AuthInput): ServicePlan[] {
@@ -147,6 +145,7 @@ function planObjects(
     toOwned(OWNED_SERVICES, metadata, {
       spec: {
         type: "NodePort",
+        ...SERVICE_DEFAULTS,
         ...(clusterIP !== "" && { clusterIP }),
         selector: labels,
         ports: [
@@ -187,6 +186,7 @@ function planDeployment(
   return toOwned(DEPLOYMENTS, metadata, {
     spec: {
       replicas: REPLICAS,
+      paused: false,
       revisionHistoryLimit: 2,
       progressDeadlineSeconds: PROGRESS_DEADLINE_S,
       strategy: ROLLING_UPDATE,

@@ -15,6 +15,7 @@ import {
   SERVICE_ACCOUNTS,
   toOwned,
 } from "../owned_kinds.ts";
+import { SERVICE_DEFAULTS } from "../pod_parts.ts";
 import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
 import { listUnknown } from "../addresses.ts";
 import { parseAuthorizedKey } from "./authorized_key.ts";
@@ -148,6 +149,7 @@ function toObjects(
     toOwned(OWNED_SERVICES, metadata, {
       spec: {
         type: "NodePort",
+        ...SERVICE_DEFAULTS,
         ...(clusterIP !== "" && { clusterIP }),
         selector: labels,
         ports: [

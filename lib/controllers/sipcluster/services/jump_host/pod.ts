@@ -6,7 +6,14 @@ import type { V1DeploymentSpec, V1PodSpec, V1Volume, V1VolumeMount } from "@kube
 import type { Raw } from "../../../../kube/kinds/resource.ts";
 import type { JumpHost } from "../../resource/sip_cluster.ts";
 import { CONFIG_HASH } from "../../words.ts";
-import { CONTAINER_SECURITY, ROLLING_UPDATE, toPodSecurity, TOLERATIONS } from "../pod_parts.ts";
+import {
+  CONTAINER_SECURITY,
+  OWN_NAMESPACES,
+  PROGRESS_DEADLINE_S,
+  ROLLING_UPDATE,
+  toPodSecurity,
+  TOLERATIONS,
+} from "../pod_parts.ts";
 import { type Host, PATHS, SSHD_PORT } from "./content.ts";
 import type { JumpHostNames } from "./names.ts";
 
@@ -38,6 +45,8 @@ export function toDeploymentSpec(options: DeploymentOptions): Raw<V1DeploymentSp
   const { labels, configHash } = options;
   return {
     replicas: 1,
+    paused: false,
+    progressDeadlineSeconds: PROGRESS_DEADLINE_S,
     selector: { matchLabels: labels },
     strategy: ROLLING_UPDATE,
     template: {
@@ -49,6 +58,7 @@ export function toDeploymentSpec(options: DeploymentOptions): Raw<V1DeploymentSp
 
 function toPod({ entry, image, names, hosts }: DeploymentOptions): Raw<V1PodSpec> {
   return {
+    ...OWN_NAMESPACES,
     serviceAccountName: names.name,
     automountServiceAccountToken: true,
     enableServiceLinks: false,
@@ -79,7 +89,7 @@ function toContainer({ bmc }: JumpHost, image: string): Raw<V1PodSpec>["containe
     imagePullPolicy: "IfNotPresent",
     command: ["/bin/sh", `${PATHS.scripts}/start`],
     ...(bmc?.proxy !== true && { env: direct }),
-    ports: [{ name: "ssh", containerPort: SSHD_PORT, protocol: "TCP" }],
+    ports: [{ name: "ssh", containerPort: SSHD_PORT, hostPort: 0, protocol: "TCP" }],
     readinessProbe: { ...check, initialDelaySeconds: 1, periodSeconds: 10 },
     livenessProbe: { ...check, initialDelaySeconds: 15, periodSeconds: 20 },
     lifecycle: { preStop: { exec: { command: ["/bin/sh", `${PATHS.scripts}/drain`] } } },

@@ -8,7 +8,7 @@ import { toLabels } from "../names.ts";
 import { hashContent } from "../../../../core/text/short_name.ts";
 import { SECRETS, toSecretData } from "../../../../kube/kinds/secret.ts";
 import { DEPLOYMENTS, OWNED_SERVICES, POD_DISRUPTION_BUDGETS, toOwned } from "../owned_kinds.ts";
-import { ROLLING_UPDATE } from "../pod_parts.ts";
+import { PROGRESS_DEADLINE_S, ROLLING_UPDATE, SERVICE_DEFAULTS } from "../pod_parts.ts";
 import type { OwnedObject } from "../types.ts";
 import type { Port } from "./haproxy_config.ts";
 import { planPod } from "./pod.ts";
@@ -34,8 +34,6 @@ export interface ObjectsInput {
 }
 
 const REPLICAS = 2;
-/** How long new Pods may take to become ready, pulling the image included, in seconds. */
-const PROGRESS_DEADLINE_S = 180;
 
 /** Plans the Secret, the Deployment, the Service and the PodDisruptionBudget of a load balancer. */
 export function planObjects(input: ObjectsInput): readonly OwnedObject[] {
@@ -51,6 +49,7 @@ export function planObjects(input: ObjectsInput): readonly OwnedObject[] {
     toOwned(OWNED_SERVICES, metadata, {
       spec: {
         type: "NodePort",
+        ...SERVICE_DEFAULTS,
         selector: labels,
         ports: ports.map(({ name: portName, port, nodePort }) => ({
           name: portName,
@@ -79,6 +78,7 @@ function planDeployment(
   return toOwned(DEPLOYMENTS, metadata, {
     spec: {
       replicas: REPLICAS,
+      paused: false,
       revisionHistoryLimit: 2,
       progressDeadlineSeconds: PROGRESS_DEADLINE_S,
       strategy: ROLLING_UPDATE,

@@ -4,7 +4,13 @@
  */
 import type { V1Container, V1PodSpec, V1ResourceRequirements } from "@kubernetes/client-node";
 import type { Raw } from "../../../../kube/kinds/resource.ts";
-import { CONTAINER_SECURITY, toPodSecurity, TOLERATIONS, toSpread } from "../pod_parts.ts";
+import {
+  CONTAINER_SECURITY,
+  OWN_NAMESPACES,
+  toPodSecurity,
+  TOLERATIONS,
+  toSpread,
+} from "../pod_parts.ts";
 import type { Port } from "./haproxy_config.ts";
 import { COMPONENT, CONFIG_FILE } from "./words.ts";
 
@@ -48,6 +54,7 @@ const RESOURCES: Raw<V1ResourceRequirements> = {
 export function planPod(input: PodInput): Raw<V1PodSpec> {
   const { secret, labels, nodeLabels = {} } = input;
   return {
+    ...OWN_NAMESPACES,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     securityContext: toPodSecurity(USER),
@@ -103,6 +110,7 @@ function planHaproxy({ image, ports, healthPort }: PodInput): Raw<V1Container> {
     ports: [...ports, { name: "health", port: healthPort }].map(({ name, port }) => ({
       name,
       containerPort: port,
+      hostPort: 0,
       protocol: "TCP",
     })),
     readinessProbe: { ...probe, periodSeconds: 5, timeoutSeconds: 2, failureThreshold: 2 },

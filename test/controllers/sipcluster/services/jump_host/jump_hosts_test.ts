@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { SERVICE_DEFAULTS } from "../../../../../lib/controllers/sipcluster/services/pod_parts.ts";
 import type { JumpHost } from "../../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { planJumpHosts } from "../../../../../lib/controllers/sipcluster/services/jump_host/jump_hosts.ts";
 import type { HostKey } from "../../../../../lib/controllers/sipcluster/services/jump_host/host_keys.ts";
@@ -199,7 +200,12 @@ describe("planJumpHosts()", () => {
       spec: { template: { spec: { nodeSelector: { zone: "a" } } } },
     });
     const { spec } = { spec: {}, ...find(plan({ nodePort: 0, clusterIP: "" }), "Service") };
-    expect(spec).toEqual({ type: "NodePort", selector: expect.anything(), ...ports() });
+    expect(spec).toEqual({
+      type: "NodePort",
+      ...SERVICE_DEFAULTS,
+      selector: expect.anything(),
+      ...ports(),
+    });
     expect(JSON.stringify(find(plan(), "Deployment"))).not.toContain("nodeSelector");
   });
 

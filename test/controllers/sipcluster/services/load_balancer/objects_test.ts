@@ -51,7 +51,12 @@ describe("planObjects()", () => {
 
   test("opens the node port that the entry names, or one that Kubernetes chooses", () => {
     const port = { name: "http", port: 6443, targetPort: 6443, protocol: "TCP" };
-    const spec = { type: "NodePort", selector: LABELS };
+    const defaults = {
+      externalTrafficPolicy: "Cluster",
+      publishNotReadyAddresses: false,
+      sessionAffinity: "None",
+    };
+    const spec = { type: "NodePort", ...defaults, selector: LABELS };
     expect(bodyOf("Service")).toHaveProperty("spec", {
       ...spec,
       ports: [{ ...port, nodePort: 30001 }],

@@ -57,8 +57,8 @@ describe("planPod()", () => {
   test("is probed on a port of its own, which does not depend on the servers", () => {
     const haproxy = pod.containers[0];
     expect(haproxy?.ports).toEqual([
-      { name: "port-30002", containerPort: 30002, protocol: "TCP" },
-      { name: "health", containerPort: 8404, protocol: "TCP" },
+      { name: "port-30002", containerPort: 30002, hostPort: 0, protocol: "TCP" },
+      { name: "health", containerPort: 8404, hostPort: 0, protocol: "TCP" },
     ]);
     for (const probe of [haproxy?.readinessProbe, haproxy?.livenessProbe]) {
       expect(probe?.httpGet).toMatchObject({ path: "/healthz", port: "health" });
