@@ -162,6 +162,8 @@ describe.skipIf(skipsCluster())("the manifests and the role of the controller vi
     const lines = landfall.log.split("\n");
     const records = lines.map(parseRecord).filter((one) => one !== undefined);
     expect(records.length).toBeGreaterThan(4);
-    expect(records.filter(({ level }) => level !== "info")).toEqual([]);
+    // An API server may have forgotten the first versions of a kind that is only seconds old.
+    const bad = records.filter(({ level, reason }) => level !== "info" && reason !== "gone");
+    expect(bad).toEqual([]);
   });
 });
