@@ -3,7 +3,7 @@
  * @module
  */
 import { type FlagRange, readFlagNumber, readFlags } from "../support/command_flags.ts";
-import { type Ending, runSipStory, runStory } from "./mod.ts";
+import { type Ending, runSipStory, runStory, runVinoStory } from "./mod.ts";
 
 const USAGE = `Usage: npm run simulate -- [options]
 
@@ -11,7 +11,8 @@ const USAGE = `Usage: npm run simulate -- [options]
                 (default: one that nobody ran before, and 1000 from there on)
   --count K     so many seeds
   --minutes M   as many seeds as there is time for
-  --sipclusters stories of SIPClusters; without it, of Nodes and Services
+  --sipclusters stories of SIPClusters
+  --vinos       stories of Vinos; without either, of Nodes and Services
 `;
 /** So much of a trace is shown of a seed that fails among others. */
 const TAIL_LINES = 80;
@@ -20,7 +21,9 @@ const SEEDS: FlagRange = { min: 0, max: SEED_COUNT - 1 };
 const REPORT_EVERY_MS = 10_000;
 
 /** What is wanted; `minutes` may be without an end. */
-type Order = { readonly isOfSipClusters: boolean } & ({ readonly seed: number } | Many);
+type Order = { readonly subject: Subject } & ({ readonly seed: number } | Many);
+/** What stories are of, by the flag that asks for them. */
+type Subject = "" | "--sipclusters " | "--vinos ";
 
 interface Many {
   readonly first: number;
@@ -30,11 +33,17 @@ interface Many {
 
 type Run = (seed: number) => Promise<Ending>;
 
+const RUNS: Readonly<Record<Subject, Run>> = {
+  "": runStory,
+  "--sipclusters ": runSipStory,
+  "--vinos ": runVinoStory,
+};
+
 process.exitCode = await main();
 
 async function main(): Promise<number> {
   const order = readOrder();
-  const run = order.isOfSipClusters ? runSipStory : runStory;
+  const run = RUNS[order.subject];
   if ("seed" in order) return await runOne(order.seed, run);
   return await runMany(order, run);
 }
@@ -45,15 +54,16 @@ function readOrder(): Order {
     count: { type: "string" },
     minutes: { type: "string" },
     sipclusters: { type: "boolean" },
+    vinos: { type: "boolean" },
   } as const;
   return readFlags(USAGE, options, ({ count, minutes, ...values }) => {
-    const isOfSipClusters = values.sipclusters === true;
+    const subject = values.vinos ? "--vinos " : values.sipclusters ? "--sipclusters " : "";
     const seed = readFlagNumber("--seed", values.seed ?? String(Date.now() % SEED_COUNT), SEEDS);
     if (values.seed !== undefined && (count ?? minutes) === undefined) {
-      return { isOfSipClusters, seed };
+      return { subject, seed };
     }
     return {
-      isOfSipClusters,
+      subject,
       first: seed,
       count: readFlagNumber("--count", count ?? String(minutes === undefined ? 1_000 : SEED_COUNT)),
       minutes: readFlagNumber("--minutes", minutes ?? "Infinity", { fraction: true }),
@@ -70,7 +80,7 @@ async function runOne(seed: number, run: Run): Promise<number> {
 }
 
 async function runMany(
-  { first, count, minutes, isOfSipClusters }: Many & Pick<Order, "isOfSipClusters">,
+  { first, count, minutes, subject }: Many & Pick<Order, "subject">,
   run: Run,
 ): Promise<number> {
   const startedMs = performance.now();
@@ -82,7 +92,7 @@ async function runMany(
     done += 1;
     virtualMs += ending.virtualMs;
     if (ending.violations.length > 0) {
-      tellFailure(ending, isOfSipClusters);
+      tellFailure(ending, subject);
       return 1;
     }
     const nowMs = performance.now();
@@ -96,8 +106,8 @@ async function runMany(
   }
 }
 
-function tellFailure({ seed, trace, violations }: Ending, isOfSipClusters: boolean): void {
+function tellFailure({ seed, trace, violations }: Ending, subject: Subject): void {
   console.log(trace.slice(-TAIL_LINES).join("\n"));
   for (const violation of violations) console.log(`BROKEN: ${violation}`);
-  console.log(`npm run simulate -- ${isOfSipClusters ? "--sipclusters " : ""}--seed ${seed}`);
+  console.log(`npm run simulate -- ${subject}--seed ${seed}`);
 }

@@ -12,19 +12,17 @@ import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host
 import { PAUSED } from "../../../lib/simulator/metal3/kinds.ts";
 import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import type { Random } from "../../support/random.ts";
+import {
+  CONTROLLER_PROCESS_STEPS,
+  type ControllerStep,
+  listServerSteps,
+} from "../steps/controller.ts";
 import { clusterOf, isFree, LABELS, ROLES, troubleOf } from "./hosts.ts";
 import { keyOf } from "./judge.ts";
-import type { SipProcess } from "./replica.ts";
 import { NAMES, type Order, type SipWorld, TENANTS } from "./world.ts";
 
 /** One thing that may happen. */
-export interface SipStep {
-  readonly name: string;
-  /** How often, against the other steps. */
-  readonly weight: number;
-  /** Lets it happen. Returns what it did; nothing when it cannot happen now. */
-  readonly act: (world: SipWorld) => string | undefined;
-}
+export type SipStep = ControllerStep<SipWorld>;
 
 /** The cluster name of another program that takes hosts by the same labels. */
 export const RIVAL = "rival";
@@ -160,64 +158,15 @@ const HARDWARE: readonly SipStep[] = [
   ),
 ];
 
-const SERVER: readonly SipStep[] = [
-  {
-    name: "API server refuses",
-    weight: 5,
-    act: ({ random, server, timeline }) => {
-      const status = random.pick([409, 429, 500, 503, 504]);
-      const verb = random.pick([undefined, "get", "list", "patch", "create", "delete"] as const);
-      const resource = random.pick([undefined, "baremetalhosts", "sipclusters/status", "secrets"]);
-      const ms = random.between(500, 20_000);
-      const rule = { status, ...(verb && { verb }), ...(resource && { resource }) };
-      timeline.schedule(ms, server.faults.refuse(rule));
-      return `${JSON.stringify(rule)} for ${ms} ms`;
-    },
-  },
-  {
-    name: "watches end",
-    weight: 3,
-    act: ({ random, server }) => {
-      const how = random.pick(["in order", "too old"]);
-      if (how === "too old") {
-        server.compact();
-        server.watches.expire();
-      } else server.watches.drop();
-      return how;
-    },
-  },
-];
-
-const PROCESSES: readonly SipStep[] = [
-  onProcess("SIGKILL", 4, (world, { process }) => {
-    world.replicas.find(({ current }) => current?.process === process)?.kill();
-  }),
-  onProcess("SIGTERM", 1, (_world, { stop }) => stop.abort(new Error("SIGTERM"))),
-  onProcess("SIGSTOP", 2, ({ random, timeline }, { process }) => {
-    process.pause();
-    timeline.schedule(random.between(1_000, 40_000), () => process.resume(random.chance(0.5)));
-  }),
-  onProcess("network cut", 3, ({ random, timeline }, { kube, election }) => {
-    const links = random.pick([[kube], [kube, election]]);
-    for (const link of links) link.isSevered = true;
-    timeline.schedule(random.between(1_000, 60_000), () => {
-      for (const link of links) link.isSevered = false;
-    });
-  }),
-  onProcess("network loses", 4, ({ random, timeline }, { kube }) => {
-    kube.lossShare = random.pick([0.05, 0.2, 0.5]);
-    timeline.schedule(random.between(5_000, 60_000), () => {
-      kube.lossShare = 0;
-    });
-  }),
-  onProcess("network slow", 2, ({ random, timeline }, { kube }) => {
-    kube.delayMs = [1, random.pick([200, 1_000, 6_000])];
-    timeline.schedule(random.between(5_000, 60_000), () => kube.calm());
-  }),
-];
+const SERVER = listServerSteps(["baremetalhosts", "sipclusters/status", "secrets"]);
 
 /** Everything that may happen. */
-export const SIP_STEPS: readonly SipStep[] = [...PEOPLE, ...HARDWARE, ...SERVER, ...PROCESSES];
+export const SIP_STEPS: readonly SipStep[] = [
+  ...PEOPLE,
+  ...HARDWARE,
+  ...SERVER,
+  ...CONTROLLER_PROCESS_STEPS,
+];
 
 /** Lets another program give one host back. Returns which; nothing if it has none. */
 export function giveRivalBack({ objects, hosts }: SipWorld): string | undefined {
@@ -249,24 +198,6 @@ function onHost(
       const host = world.random.pick(fit);
       act(world, host);
       return keyOf(host);
-    },
-  };
-}
-
-function onProcess(
-  name: string,
-  weight: number,
-  act: (world: SipWorld, process: SipProcess) => void,
-): SipStep {
-  return {
-    name,
-    weight,
-    act: (world) => {
-      const running = world.replicas.flatMap(({ current }) => current ?? []);
-      if (running.length === 0) return undefined;
-      const one = world.random.pick(running);
-      act(world, one);
-      return one.process.name;
     },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import { mendHost } from "../../../lib/simulator/metal3/hosts.ts";
+import { endFaults, supervise } from "../steps/controller.ts";
 import type { Ending } from "../story.ts";
 import { isBroken } from "./hosts.ts";
 import { drawOrder, giveRivalBack, SIP_STEPS, unpause } from "./steps.ts";
@@ -18,8 +19,6 @@ const LOOK_MS = 5_000;
 const QUIET_MS = 90_000;
 /** Longest time until all is right: what is not watched is checked every ten minutes, and the rest takes less. */
 const CALM_MS_MAX = 1_500_000;
-/** Clocks go up to one in a hundred too fast or too slow. */
-const RATE_SPREAD = 0.02;
 /** How often a story goes without one thing that may happen. */
 const SPARED_SHARE = 0.3;
 
@@ -107,14 +106,6 @@ async function restart(world: SipWorld): Promise<void> {
   if (untrue.length > 0) throw new Error(`wrong after a restart: ${untrue.join("; ")}`);
 }
 
-function endFaults({ server, processes }: SipWorld): void {
-  server.faults.clear();
-  for (const { kube, election, process } of processes) {
-    for (const link of [kube, election]) link.heal();
-    process.resume();
-  }
-}
-
 /** What people put right: broken and paused hosts, and machines of clusters that are to go. */
 function tidyUp(world: SipWorld): void {
   const { objects, hosts, clusters, clusterApi, random } = world;
@@ -131,13 +122,5 @@ function tidyUp(world: SipWorld): void {
   );
   for (const machine of clusterApi.list()) {
     if (!kept.has(machine.name.split("-")[0] ?? "")) clusterApi.remove(machine);
-  }
-}
-
-/** Starts what has ended, on a machine whose clocks are a little off. */
-function supervise({ replicas, random }: SipWorld): void {
-  for (const replica of replicas) {
-    if (replica.current !== undefined) continue;
-    replica.start({ rate: 1 + (random.next() - 0.5) * RATE_SPREAD, skewMs: 0 });
   }
 }

@@ -4,6 +4,9 @@
  */
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { SIP_CLUSTERS } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
+import { LEASE as LEASE_NAME } from "../../../lib/controllers/sipcluster/words.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import { rollOutDeployments } from "../../../lib/simulator/kubernetes/controllers/deployments.ts";
 import type { ApiObject, ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
@@ -18,12 +21,14 @@ import {
 import { Random } from "../../support/random.ts";
 import { Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
-import { ApiServer } from "../world/api_server.ts";
+import { ApiServer, type LeasePath } from "../world/api_server.ts";
+import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { FLAVORS, LABELS, type Role } from "./hosts.ts";
 import { HostJudge, keyOf } from "./judge.ts";
-import { SIP_LEASE, type SipProcess, SipReplica } from "./replica.ts";
 
+const LOADED = await loadControllers([sipClusterController]);
+const LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
 /** The namespace of the hosts and of the machines of Cluster API. */
 export const HOSTS = "metal3";
 /** The namespace of the clusters. */
@@ -50,10 +55,10 @@ export class SipWorld {
   readonly random: Random;
   readonly timeline: Timeline = new Timeline();
   readonly trace: Trace = new Trace(this.timeline);
-  readonly server: ApiServer = new ApiServer(this.timeline, SIP_LEASE);
+  readonly server: ApiServer = new ApiServer(this.timeline, LEASE);
   readonly judge: HostJudge;
   readonly clusterApi: ClusterApi;
-  readonly replicas: readonly SipReplica[];
+  readonly replicas: readonly ControllerReplica[];
   /** Told of each request that would write, Leases and Events apart, as it is sent. */
   onWrite: () => void = () => undefined;
   /** How many machines were ever made. */
@@ -74,12 +79,15 @@ export class SipWorld {
     this.replicas = Array.from(
       { length: replicas },
       (_, at) =>
-        new SipReplica({
+        new ControllerReplica({
           name: "ab"[at] ?? "c",
           timeline,
           random,
           trace,
           server,
+          controllers: LOADED,
+          lease: LEASE,
+          flags: { "sip-network-data-period": 60_000 },
           onSend: (process, request) => {
             if (this.judge.noteSent(process, request)) this.onWrite();
           },
@@ -94,7 +102,7 @@ export class SipWorld {
   }
 
   /** All processes that ever were. */
-  get processes(): readonly SipProcess[] {
+  get processes(): readonly ControllerProcess[] {
     return this.replicas.flatMap(({ processes }) => processes);
   }
 

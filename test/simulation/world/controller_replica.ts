@@ -1,12 +1,13 @@
 /**
- * One process with the SIPCluster controller alone, from its composition root to the edge of its sockets.
+ * A replica with chosen controllers and a Lease of their own, from its composition root to the edge of its sockets.
  * @module
  */
 import { runApp } from "../../../lib/app/app.ts";
 import type { AppOptions } from "../../../lib/app/options.ts";
-import { sipClusterController } from "../../../lib/controllers/sipcluster/definition.ts";
-import { LEASE as LEASE_NAME } from "../../../lib/controllers/sipcluster/words.ts";
-import { loadControllers } from "../../../lib/controllers/load.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
+import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
+import type { LoadedController } from "../../../lib/controllers/load.ts";
+import { Fence } from "../../../lib/core/fence.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { toElectionDeadlineMs } from "../../../lib/kube/election/leader.ts";
@@ -21,32 +22,33 @@ import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Trace } from "../trace.ts";
 import { createTraceLog } from "../trace_log.ts";
-import type { ApiServer, LeasePath } from "../world/api_server.ts";
-import { Link } from "../world/link.ts";
-import { type ClockErrors, Process } from "../world/process.ts";
-import { ELECTION } from "../world/replica.ts";
-
-const LOADED = await loadControllers([sipClusterController]);
-
-/** The Lease of the controller. */
-export const SIP_LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
+import type { ApiServer, LeasePath } from "./api_server.ts";
+import { Link } from "./link.ts";
+import { type ClockErrors, Process } from "./process.ts";
+import { ELECTION } from "./replica.ts";
 
 /** What a replica is part of. */
-export interface SipReplicaOptions {
+export interface ControllerReplicaOptions {
   readonly name: string;
   readonly timeline: Timeline;
   readonly random: Random;
   readonly trace: Trace;
   readonly server: ApiServer;
+  readonly controllers: readonly LoadedController[];
+  readonly lease: LeasePath;
+  readonly flags: AppOptions["flags"];
+  /** Makes the cloud of a process. Absent: no controller needs one. */
+  readonly createProvider?: (process: Process, deps: ProviderDeps) => Provider;
   /** Told of each request to the API server as it is sent. */
   readonly onSend: (process: Process, request: TransportRequest) => void;
 }
 
 /** A process and what belongs to it. */
-export interface SipProcess {
+export interface ControllerProcess {
   readonly process: Process;
   readonly kube: Link;
   readonly election: Link;
+  readonly cloud: Link;
   readonly stop: AbortController;
   readonly metrics: MetricsRegistry;
   /** Whether it ended by itself. */
@@ -54,19 +56,19 @@ export interface SipProcess {
 }
 
 /** A replica: one process after the other. */
-export class SipReplica {
+export class ControllerReplica {
   readonly name: string;
-  readonly #options: SipReplicaOptions;
+  readonly #options: ControllerReplicaOptions;
   /** Every process that ever was, the newest last. */
-  readonly processes: SipProcess[] = [];
+  readonly processes: ControllerProcess[] = [];
 
-  constructor(options: SipReplicaOptions) {
+  constructor(options: ControllerReplicaOptions) {
     this.name = options.name;
     this.#options = options;
   }
 
   /** The process that runs or is frozen; absent when none does. */
-  get current(): SipProcess | undefined {
+  get current(): ControllerProcess | undefined {
     const last = this.processes.at(-1);
     return last === undefined || last.hasEnded || last.process.isDead ? undefined : last;
   }
@@ -76,10 +78,11 @@ export class SipReplica {
     const { name, timeline, random, trace } = this.#options;
     const process = new Process(`${name}${this.processes.length + 1}`, timeline, errors);
     const link = (): Link => new Link({ process, timeline, random });
-    const one: SipProcess = {
+    const one: ControllerProcess = {
       process,
       kube: link(),
       election: link(),
+      cloud: link(),
       stop: new AbortController(),
       metrics: new MetricsRegistry(),
       hasEnded: false,
@@ -98,11 +101,11 @@ export class SipReplica {
     const { current } = this;
     if (current === undefined) return;
     current.process.kill();
-    for (const link of [current.kube, current.election]) link.reset();
+    for (const link of [current.kube, current.election, current.cloud]) link.reset();
   }
 
-  #toOptions({ process, metrics, kube, election }: SipProcess): AppOptions {
-    const { trace } = this.#options;
+  #toOptions({ process, metrics, kube, election, stop }: ControllerProcess): AppOptions {
+    const { trace, controllers, lease, flags, createProvider } = this.#options;
     const { name, clock } = process;
     const log = createTraceLog(trace, name, () => undefined);
     const requestMetrics = createRequestMetrics(metrics);
@@ -117,16 +120,20 @@ export class SipReplica {
       });
     const deadlineMs = toElectionDeadlineMs(ELECTION);
     const electing = toClient(election, { component: "leader-election", deadlineMs });
+    const fence = new Fence();
+    const provider = createProvider?.(process, { clock, metrics, log, signal: stop.signal, fence });
     return {
+      ...(provider && { provider }),
+      fence,
       client: toClient(kube, {}),
       clock,
       log,
       metrics,
       host: name,
-      controllers: LOADED,
+      controllers,
       concurrentNodeSyncs: 1,
-      flags: { "sip-network-data-period": 60_000 },
-      election: { client: electing, ...SIP_LEASE, ...ELECTION },
+      flags,
+      election: { client: electing, ...lease, ...ELECTION },
     };
   }
 

@@ -1,0 +1,61 @@
+/**
+ * What a Vino of a story may ask for.
+ * @module
+ */
+import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
+import type { Random } from "../../support/random.ts";
+import { toXenOrchestraSpec } from "../../support/vino/xen_orchestra_stage.ts";
+
+/** What is asked for. */
+export interface Order {
+  /** Machines in all. */
+  readonly count: number;
+  readonly cpus: number;
+  readonly memory: string;
+  /** Of the first disk, in GiB. */
+  readonly rootGib: number;
+  readonly hasData: boolean;
+  /** Whether machines have a third interface. */
+  readonly isWide: boolean;
+  readonly deletes: boolean;
+  /** Names of hosts; none: all of the pool. */
+  readonly hosts: readonly string[];
+}
+
+const HOSTS = ["xcp-par-1", "xcp-par-2", "xcp-par-3"] as const;
+
+/** Draws an order. */
+export function drawOrder(random: Random): Order {
+  return {
+    count: random.pick([0, 1, 1, 2, 2, 3]),
+    cpus: random.pick([2, 4]),
+    memory: random.pick(["4Gi", "8Gi"]),
+    rootGib: random.pick([20, 20, 30]),
+    hasData: random.chance(0.5),
+    isWide: random.chance(0.3),
+    deletes: random.chance(0.7),
+    hosts: random.pick([[], [], ["xcp-par-1"], HOSTS.slice(1)]),
+  };
+}
+
+/** The spec of an order, whole: merged into another one it says all that this one says. */
+export function toSpec(order: Order): JsonObject {
+  const { count, cpus, memory, rootGib, hasData, isWide, deletes, hosts } = order;
+  const spec = toXenOrchestraSpec(count, {
+    cpus,
+    memory,
+    disks: [
+      { name: "root", size: `${rootGib}Gi` },
+      ...(hasData ? [{ name: "data", size: "5Gi", sr: "fast" }] : []),
+    ],
+    deletionPolicy: deletes ? "Delete" : "Retain",
+    hosts: { names: hosts },
+  });
+  const nodes = (spec.nodes ?? []).map(({ networkInterfaces = [], ...node }) => ({
+    ...node,
+    networkInterfaces: isWide
+      ? [...networkInterfaces, { name: "eth2", network: "oam" }]
+      : networkInterfaces,
+  }));
+  return JSON.parse(JSON.stringify({ ...spec, nodes }));
+}

@@ -1,0 +1,19 @@
+/**
+ * What may happen to Vinos, VMs, hosts, processes, networks, the cloud and the API server.
+ * @module
+ */
+import type { ControllerStep } from "../../steps/controller.ts";
+import { CONTROLLER_PROCESS_STEPS, listServerSteps } from "../../steps/controller.ts";
+import { CLOUD_STEPS } from "./cloud.ts";
+import { HOST_STEPS } from "./hosts.ts";
+import { PEOPLE_STEPS } from "./people.ts";
+import type { VinoWorld } from "../world.ts";
+
+/** Everything that may happen. */
+export const VINO_STEPS: readonly ControllerStep<VinoWorld>[] = [
+  ...PEOPLE_STEPS,
+  ...HOST_STEPS,
+  ...CLOUD_STEPS,
+  ...listServerSteps(["baremetalhosts", "vinoes/status", "vinoes", "secrets", "ippools"]),
+  ...CONTROLLER_PROCESS_STEPS,
+];

@@ -1,0 +1,111 @@
+/**
+ * What people do to Vinos and, in the cloud, to VMs.
+ * @module
+ */
+import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
+import type { ControllerStep } from "../../steps/controller.ts";
+import { isReady } from "../machines.ts";
+import { drawOrder } from "../orders.ts";
+import { readCondition } from "../truth.ts";
+import { METAL, NAMES, type VinoWorld } from "../world.ts";
+
+type Step = ControllerStep<VinoWorld>;
+
+/** What people do. */
+export const PEOPLE_STEPS: readonly Step[] = [
+  {
+    name: "order",
+    weight: 8,
+    act: (world) => {
+      const name = world.random.pick(NAMES);
+      const order = drawOrder(world.random);
+      world.order(name, order);
+      return `${name} ${JSON.stringify(order)}`;
+    },
+  },
+  {
+    name: "delete Vino",
+    weight: 1.5,
+    act: ({ objects, random, vinoes }) => {
+      if (vinoes.length === 0) return undefined;
+      const { name } = random.pick(vinoes).metadata;
+      objects.delete("vinoes", { namespace: METAL, name });
+      return name;
+    },
+  },
+  { name: "confirm removals", weight: 4, act: confirmRemovals },
+  onMachine("is deleted", 1.5, (world, vm) => deleteMachine(world, vm)),
+  onMachine("is renamed", 1, ({ random }, vm) => {
+    vm["name_label"] = `mine-${random.between(1, 1e6)}`;
+  }),
+  onMachine("loses tags", 2, ({ random }, vm) => {
+    const tags = Array.isArray(vm["tags"]) ? vm["tags"] : [];
+    vm["tags"] = tags.filter(() => random.chance(0.5));
+  }),
+  onMachine("loses its description", 1, (_world, vm) => {
+    vm["name_description"] = "";
+  }),
+  onMachine("loses its protection", 1, (_world, vm) => {
+    vm["blockedOperations"] = {};
+  }),
+  onMachine("is switched", 3, ({ cloud }, vm) => {
+    cloud.state.setPower(vm.id, vm["power_state"] === "Running" ? "Halted" : "Running");
+  }),
+  onMachine("moves", 2, ({ cloud, random, site }, vm) => {
+    if (vm["power_state"] !== "Running") return;
+    const { hostIds } = site;
+    const hosts = [hostIds["xcp-par-1"], hostIds["xcp-par-2"], hostIds["xcp-par-3"]];
+    cloud.state.migrateLive(vm.id, random.pick(hosts));
+  }),
+];
+
+/** Confirms removals of Vinos that ask for it. */
+export function confirmRemovals({ vinoes, objects }: VinoWorld): string | undefined {
+  const asking = vinoes.filter(
+    (vino) => readCondition(vino, "ContractionBlocked") === "True FleetLimit",
+  );
+  for (const { metadata } of asking) {
+    const annotations = { [CONFIRMED_REMOVAL]: String(metadata["generation"]) };
+    const path = { namespace: METAL, name: metadata.name };
+    objects.patch("vinoes", path, { metadata: { annotations } });
+  }
+  return asking.length === 0 ? undefined : asking.map(({ metadata }) => metadata.name).join(", ");
+}
+
+/** Gives VMs the names back that they were made with. */
+export function nameBack({ cloudJudge, trace }: VinoWorld): void {
+  for (const { vm, birth } of cloudJudge.machines.list()) {
+    if (vm["name_label"] === birth.name) continue;
+    vm["name_label"] = birth.name;
+    trace.note("PERSON", `names ${birth.name} again`);
+  }
+}
+
+/** Deletes a VM with its disks. */
+function deleteMachine({ cloud: { state } }: VinoWorld, vm: XoRecord): void {
+  for (const vbd of [...state.all("vbds").values()].filter((one) => one["VM"] === vm.id)) {
+    state.remove("vdis", String(vbd["VDI"]));
+    state.remove("vbds", vbd.id);
+  }
+  state.removeVm(vm.id);
+}
+
+/** People touch only machines that were complete. */
+function onMachine(
+  name: string,
+  weight: number,
+  act: (world: VinoWorld, vm: XoRecord) => void,
+): Step {
+  return {
+    name: `VM ${name}`,
+    weight,
+    act: (world) => {
+      const ready = world.cloudJudge.machines.list().filter(({ vm }) => isReady(vm));
+      if (ready.length === 0) return undefined;
+      const { vm, birth } = world.random.pick(ready);
+      act(world, vm);
+      return birth.name;
+    },
+  };
+}

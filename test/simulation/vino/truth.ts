@@ -1,0 +1,92 @@
+/**
+ * What must be true of Vinos once nothing more goes wrong.
+ * @module
+ */
+import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
+import {
+  isArray,
+  isObject,
+  objectAt,
+  stringAt,
+} from "../../../lib/simulator/kubernetes/patches/json.ts";
+import { isLeaving } from "../../../lib/simulator/metal3/host_state.ts";
+import { deletes, readCount } from "./cloud_judge.ts";
+import { isReady } from "./machines.ts";
+import { METAL, type VinoWorld } from "./world.ts";
+
+const VINO_UID = "landfall.dev/vino-uid";
+const READY = "True ReconciliationSucceeded";
+
+/** What is not true yet, in sentences; empty when all is right. */
+export function listUntrue(world: VinoWorld): readonly string[] {
+  return [
+    ...world.vinoes.flatMap((vino) => listWrong(world, vino)),
+    ...listLeft(world),
+    ...listStrayHosts(world),
+  ];
+}
+
+function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): readonly string[] {
+  const { name } = vino.metadata;
+  if (isLeaving(vino)) return [`${name} is not gone: ${readCondition(vino, "Ready")}`];
+  const uid = stringAt(vino.metadata, "uid");
+  const ours = cloudJudge.machines.list().filter(({ birth }) => uid.startsWith(birth.uid));
+  const count = readCount(vino);
+  const wrong: string[] = [];
+  const ready = ours.filter(({ vm }) => isReady(vm));
+  if (ready.length < Math.min(ours.length, count))
+    wrong.push(`${name} has VMs that are not complete`);
+  const names = new Set(ours.map(({ birth }) => birth.name));
+  if (names.size < ours.length) wrong.push(`${name} has twins`);
+  if (ours.length < count) wrong.push(`${name} has ${ours.length} VMs and wants ${count}`);
+  if (deletes(vino) && ours.length > count) wrong.push(`${name} has VMs that it does not want`);
+  const own = hosts.filter((host) => ownerOf(host) === uid);
+  if (own.length !== count) wrong.push(`${name} has ${own.length} hosts and wants ${count}`);
+  for (const { metadata } of own) {
+    const secret = { namespace: METAL, name: `${metadata.name}-network-data` };
+    if (!objects.get("secrets", secret)) wrong.push(`${secret.name} does not exist`);
+  }
+  const said = readCondition(vino, "Ready");
+  if (said !== READY) wrong.push(`${name} says "${said}"`);
+  return wrong;
+}
+
+/** Templates and disks that are of no use to anybody, and VMs of Vinos that deleted theirs before they went. */
+function listLeft({ cloud: { state }, cloudJudge, vinoes }: VinoWorld): readonly string[] {
+  const { watcher, machines } = cloudJudge;
+  const uids = vinoes.map(({ metadata }) => stringAt(metadata, "uid"));
+  const used = new Set([...state.all("vbds").values()].map((vbd) => String(vbd["VDI"])));
+  const left = [
+    ...[...state.all("vm-templates").values()].filter(({ id }) => !watcher.isForeign(id)),
+    ...[...state.all("vdis").values()].filter(({ id }) => !watcher.isForeign(id) && !used.has(id)),
+    ...machines
+      .list()
+      .filter(({ birth }) => !uids.some((uid) => uid.startsWith(birth.uid)))
+      .map(({ vm }) => vm),
+  ];
+  return left
+    .map((record) => String(record["name_label"]))
+    .filter((name) => !cloudJudge.mayStay(name))
+    .map((name) => `${name} is left`);
+}
+
+/** Hosts of Vinos that are gone. */
+function listStrayHosts({ hosts, vinoes }: VinoWorld): readonly string[] {
+  const uids = new Set(vinoes.map(({ metadata }) => stringAt(metadata, "uid")));
+  const stray = hosts.filter((host) => !uids.has(ownerOf(host)));
+  return stray.map(({ metadata }) => `${metadata.name} is a host of a Vino that is gone`);
+}
+
+/** The UID of the Vino that a host is of. */
+function ownerOf({ metadata }: ApiObject): string {
+  return stringAt(objectAt(metadata, "labels"), VINO_UID);
+}
+
+/** A condition as `status reason`; `""` without one for the newest spec. */
+export function readCondition(vino: ApiObject, type: string): string {
+  const { conditions = [] } = objectAt(vino, "status");
+  const all = isArray(conditions) ? conditions.filter(isObject) : [];
+  const found = all.find((one) => stringAt(one, "type") === type);
+  if (found === undefined || found["observedGeneration"] !== vino.metadata["generation"]) return "";
+  return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
+}

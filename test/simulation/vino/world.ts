@@ -1,0 +1,189 @@
+/**
+ * Everything that a story of Vinos happens to: the API server, a Xen Orchestra that makes VMs, metal3, and people.
+ * @module
+ */
+import { vinoController } from "../../../lib/controllers/vino/definition.ts";
+import { IP_POOLS } from "../../../lib/controllers/vino/resource/ip_pool.ts";
+import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
+import { LEASE as LEASE_NAME } from "../../../lib/controllers/vino/words.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
+import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
+import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
+import type { ApiObject, ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
+import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.ts";
+import {
+  createMachineSite,
+  type MachineSite,
+  XenOrchestra,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { Random } from "../../support/random.ts";
+import { Timeline } from "../timeline.ts";
+import { Trace } from "../trace.ts";
+import { ApiServer, type LeasePath } from "../world/api_server.ts";
+import { ControllerReplica } from "../world/controller_replica.ts";
+import { takeOver } from "../world/surroundings.ts";
+import { CloudJudge } from "./cloud_judge.ts";
+import { Crashes } from "./crashes.ts";
+import { HostJudge } from "./host_judge.ts";
+import { type Order, toSpec } from "./orders.ts";
+
+/** The namespace of the Vinos and of their hosts. */
+export const METAL = "metal";
+/** Names of the Vinos that there may be. */
+export const NAMES: readonly string[] = ["core", "edge"];
+
+const LOADED = await loadControllers([vinoController]);
+const LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
+/** How often metal3 and the controllers of Kubernetes work; milliseconds. */
+const METAL_MS = 5_000;
+const KUBERNETES_MS = 2_000;
+/** How long a call of a hypervisor takes: longer than a request, so that things fall between them. */
+const OPERATION_MS = 200;
+/** How often the cloud looks for changes to tell of: rarely, for looking is dear. */
+const EVENT_PERIOD_MS = 2_000;
+
+/** The world of one seed. */
+export class VinoWorld {
+  readonly random: Random;
+  readonly timeline: Timeline = new Timeline();
+  readonly trace: Trace = new Trace(this.timeline);
+  readonly server: ApiServer = new ApiServer(this.timeline, LEASE);
+  readonly site: MachineSite = createMachineSite();
+  readonly cloud: XenOrchestra;
+  readonly cloudJudge: CloudJudge;
+  readonly hostJudge: HostJudge;
+  readonly replicas: readonly ControllerReplica[];
+  /** When processes die in the middle of a change. */
+  readonly crashes: Crashes;
+  readonly #stopped = new AbortController();
+  readonly #leave: () => void;
+  #hasLeft = false;
+
+  constructor(seed: number, replicas: number) {
+    this.random = new Random(seed);
+    const { random, timeline, trace, server, site } = this;
+    const chance = random.fork();
+    const network = random.fork();
+    this.#leave = takeOver(chance, (request, signal) => this.#fetch(request, signal));
+    server.drawClusterIds();
+    for (const kind of [BARE_METAL_HOSTS, VINOES, IP_POOLS]) server.installKind(kind);
+    this.objects.create("namespaces", { metadata: { name: METAL } });
+    this.cloud = new XenOrchestra({
+      clock: timeline,
+      signal: this.#stopped.signal,
+      world: site.world,
+      eventPeriodMs: EVENT_PERIOD_MS,
+      operationMs: OPERATION_MS,
+    });
+    this.crashes = new Crashes(random.fork(), timeline, trace);
+    this.cloudJudge = new CloudJudge(this.cloud, server, timeline, trace);
+    this.hostJudge = new HostJudge(server, trace);
+    this.replicas = ["a", "b"].slice(0, replicas).map(
+      (name) =>
+        new ControllerReplica({
+          name,
+          timeline,
+          random: network,
+          trace,
+          server,
+          controllers: LOADED,
+          lease: LEASE,
+          flags: {},
+          createProvider: ({ name: asker }, deps) => this.#createProvider(asker, deps),
+          onSend: ({ name: asker }, request) => {
+            if (this.hostJudge.noteSent(asker, request)) this.#noteWrite(asker);
+          },
+        }),
+    );
+    this.#repeat(METAL_MS, () => {
+      const { moved } = operateHosts(this.objects);
+      for (const [key, state] of moved) trace.note("BMO", `${key} is ${state}`);
+    });
+    this.#repeat(KUBERNETES_MS, () => {
+      for (const path of collectGarbage(this.objects)) trace.note("GC", path);
+    });
+  }
+
+  get objects(): ObjectAccess {
+    return this.server.objects;
+  }
+
+  /** All Vinos. */
+  get vinoes(): readonly ApiObject[] {
+    return this.objects.list(VINOES.plural, METAL);
+  }
+
+  /** All hosts. */
+  get hosts(): readonly ApiObject[] {
+    return this.objects.list(BARE_METAL_HOSTS.plural, METAL);
+  }
+
+  /** What was broken so far. */
+  get violations(): readonly string[] {
+    return [...this.cloudJudge.violations, ...this.hostJudge.violations];
+  }
+
+  /** Changes of the cloud and of Kubernetes by processes so far. */
+  get writes(): number {
+    return this.cloudJudge.changes + this.hostJudge.writes;
+  }
+
+  /** Orders a Vino, or changes what it asks for. */
+  order(name: string, order: Order): void {
+    const spec = toSpec(order);
+    const path = { namespace: METAL, name };
+    const { objects } = this;
+    if (objects.get(VINOES.plural, path)) objects.patch(VINOES.plural, path, { spec });
+    else objects.create(VINOES.plural, { metadata: { ...path, generation: 1 }, spec });
+  }
+
+  /** Ends what the world itself does, and gives the machine's chance back. */
+  leave(): void {
+    this.#hasLeft = true;
+    for (const { processes } of this.replicas) {
+      for (const { process, stop } of processes) {
+        process.kill();
+        stop.abort(new Error("the simulation is over"));
+      }
+    }
+    this.#stopped.abort(new Error("the simulation is over"));
+    this.#leave();
+  }
+
+  #createProvider(asker: string, deps: ProviderDeps): Provider {
+    const raw = {
+      url: `http://${asker}.memory`,
+      token: this.cloud.token,
+      refreshInterval: "10s",
+    };
+    const { settings, issues } = xenOrchestra.parseConfig(raw, {});
+    if (settings === undefined) throw new TypeError(JSON.stringify(issues));
+    return xenOrchestra.create(settings, deps);
+  }
+
+  #fetch(request: Request, signal: AbortSignal): Promise<Response> {
+    const asker = new URL(request.url).hostname.split(".")[0] ?? "";
+    const one = this.replicas
+      .flatMap(({ processes }) => processes)
+      .find(({ process }) => process.name === asker);
+    if (one === undefined) throw new RangeError(`There is no process ${asker}`);
+    if (this.cloudJudge.noteSent(asker, request)) this.#noteWrite(asker);
+    return one.cloud.send(() => this.cloud.answer(request), signal);
+  }
+
+  #noteWrite(asker: string): void {
+    const replica = this.replicas.find(({ current }) => current?.process.name === asker);
+    if (replica !== undefined) this.crashes.reach(() => replica.kill(), asker);
+  }
+
+  #repeat(ms: number, act: () => void): void {
+    this.timeline.schedule(ms, () => {
+      if (this.#hasLeft) return;
+      act();
+      this.#repeat(ms, act);
+    });
+  }
+}
