@@ -46,9 +46,9 @@ test(
         networkData: { name: "edge-worker-0-network-data" },
       },
     });
-    await until("labels show where it is", () =>
-      JSON.stringify(stage.host("edge-worker-0")).includes(rig.site.poolIds.paris),
-    );
+    const isPlaced = (host: string): boolean =>
+      JSON.stringify(stage.host(host)).includes(rig.site.poolIds.paris);
+    await until("labels show where they are", () => stage.listHosts().every(isPlaced));
     await stage.untilQuiet();
     const [changes, writes] = [countChanges(rig), stage.countWrites()];
     const lists = rig.simulator.requests.count("GET /hosts");
