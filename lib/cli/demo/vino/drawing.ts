@@ -3,7 +3,7 @@
  * @module
  */
 import { parseMachineName } from "../../../cloud/capabilities/machines.ts";
-import { MACHINE_NAME } from "../../../controllers/vino/hosts/words.ts";
+import { MACHINE_ID } from "../../../controllers/vino/hosts/words.ts";
 import { HOST_CLUSTER_NAME } from "../../../controllers/words.ts";
 import type { ApiObject } from "../../../simulator/kubernetes/mod.ts";
 import { annotationsOf } from "../../../simulator/metal3/host_state.ts";
@@ -26,7 +26,7 @@ export interface Scenery {
 /** A line for each XCP-ng host: `xcp-par-1   C w +`; one for machines that are on none. */
 export function drawHosts({ hosts, machines, bareMetalHosts }: Scenery): readonly string[] {
   const published = new Map(
-    bareMetalHosts.map((host) => [String(annotationsOf(host)[MACHINE_NAME]), host]),
+    bareMetalHosts.map((host) => [String(annotationsOf(host)[MACHINE_ID]), host]),
   );
   const byHost = Map.groupBy(machines, (vm) => hosts.get(toPlace(vm)));
   const width = Math.max(...[...hosts.values()].map((name) => name.length));
@@ -41,7 +41,7 @@ export function drawHosts({ hosts, machines, bareMetalHosts }: Scenery): readonl
 
 function toMark(vm: XoRecord, published: ReadonlyMap<string, ApiObject>): string {
   const letter = parseMachineName(toName(vm))?.role.slice(0, 1) ?? "?";
-  const host = published.get(toName(vm));
+  const host = published.get(vm.id);
   if (host === undefined) return isRunning(vm) ? `${letter}*` : "+";
   return labelOf(host, HOST_CLUSTER_NAME) === "" ? letter : letter.toUpperCase();
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
-import { HOST, MACHINE_NAME } from "../../../controllers/vino/hosts/words.ts";
+import { HOST, MACHINE_ID, MACHINE_NAME } from "../../../controllers/vino/hosts/words.ts";
 import { HOST_CLUSTER_NAME } from "../../../controllers/words.ts";
 import type { ApiObject } from "../../../simulator/kubernetes/mod.ts";
 import {
@@ -67,7 +67,7 @@ export function isEachOnce(stage: VinoStage, vino: string, machines: number): bo
 
 /** The BareMetalHost of a machine. */
 export function findHostOf({ world }: VinoStage, vm: XoRecord): ApiObject | undefined {
-  return world.bareMetalHosts.find((host) => annotationsOf(host)[MACHINE_NAME] === toName(vm));
+  return world.bareMetalHosts.find((host) => annotationsOf(host)[MACHINE_ID] === vm.id);
 }
 
 /** How many BareMetalHosts a SIPCluster has. @param host Only this one counts */

@@ -111,10 +111,12 @@ export const VINO_STEPS: readonly KindStep<VinoStage>[] = [
       const isBack = await becomes(
         stage,
         signal,
-        () =>
-          machinesOf(stage, "edge").some(
-            (vm) => toName(vm) === toName(free) && vm.id !== free.id,
-          ) && isReady(stage, "edge", 9),
+        () => {
+          // Its status may still be that of before.
+          const again = machinesOf(stage, "edge").find((vm) => toName(vm) === toName(free));
+          const isMade = again !== undefined && again.id !== free.id;
+          return isMade && findHostOf(stage, again) !== undefined && isReady(stage, "edge", 9);
+        },
         LONG_MS,
       );
       return isBack && isEachOnce(stage, "edge", 9);

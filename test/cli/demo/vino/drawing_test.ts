@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { drawHosts } from "../../../../lib/cli/demo/vino/drawing.ts";
-import { MACHINE_NAME } from "../../../../lib/controllers/vino/hosts/words.ts";
+import { MACHINE_ID } from "../../../../lib/controllers/vino/hosts/words.ts";
 import { HOST_CLUSTER_NAME } from "../../../../lib/controllers/words.ts";
 import type { ApiObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
@@ -13,7 +13,7 @@ function toVm(name: string, place: string, isRunning = true): XoRecord {
 }
 
 function toHost(name: string, labels: Record<string, string> = {}): ApiObject {
-  const annotations = { [MACHINE_NAME]: `vino-1b4e28ba-${name}` };
+  const annotations = { [MACHINE_ID]: name };
   return { metadata: { ...TIMES, name, uid: name, labels, annotations } };
 }
 

@@ -15,7 +15,7 @@ import {
 } from "../../../../lib/cli/demo/vino/looks.ts";
 import { toVinoSpec } from "../../../../lib/cli/demo/vino/specs.ts";
 import { METAL, VinoWorld } from "../../../../lib/cli/demo/vino/world.ts";
-import { HOST, MACHINE_NAME } from "../../../../lib/controllers/vino/hosts/words.ts";
+import { HOST, MACHINE_ID, MACHINE_NAME } from "../../../../lib/controllers/vino/hosts/words.ts";
 import { HOST_CLUSTER_NAME } from "../../../../lib/controllers/words.ts";
 import { PacedClock } from "../../../support/paced_clock.ts";
 
@@ -24,7 +24,7 @@ interface Rig extends AsyncDisposable {
   /** Adds a running machine of edge. */
   add(machine: string): string;
   /** Publishes a machine. */
-  publish(machine: string, labels: Record<string, string>): void;
+  publish(machine: string, id: string, labels?: Record<string, string>): void;
   say(status: object): void;
 }
 
@@ -42,8 +42,8 @@ async function createRig(): Promise<Rig> {
       const name = toFull(machine);
       return world.cloud.state.addVm({ name, poolId: world.site.poolIds.paris, hostId });
     },
-    publish: (machine, labels) => {
-      const annotations = { [MACHINE_NAME]: toFull(machine) };
+    publish: (machine, id, labels = {}) => {
+      const annotations = { [MACHINE_NAME]: toFull(machine), [MACHINE_ID]: id };
       const name = `edge-${machine}`;
       objects.create("baremetalhosts", {
         metadata: { namespace: METAL, name, labels: { [HOST]: hostId, ...labels }, annotations },
@@ -94,9 +94,8 @@ test("isReady() and isBlocked() read conditions of the newest spec", async () =>
 test("findFree() finds a machine whose host no SIPCluster has", async () => {
   await using rig = await createRig();
   const id = rig.add("worker-0");
-  rig.add("worker-1");
-  rig.publish("worker-0", {});
-  rig.publish("worker-1", { [HOST_CLUSTER_NAME]: "blue" });
+  rig.publish("worker-0", id);
+  rig.publish("worker-1", rig.add("worker-1"), { [HOST_CLUSTER_NAME]: "blue" });
   const free = findFree(rig.stage, "edge", "worker");
   expect(free?.id).toBe(id);
   expect(free && findHostOf(rig.stage, free)?.metadata.name).toBe("edge-worker-0");
@@ -105,8 +104,7 @@ test("findFree() finds a machine whose host no SIPCluster has", async () => {
 
 test("describeHosts() says which address a host has, and where it is", async () => {
   await using rig = await createRig();
-  rig.add("worker-0");
-  rig.publish("worker-0", {});
+  rig.publish("worker-0", rig.add("worker-0"));
   const [name] = listNames(rig.stage, "edge");
   rig.say({ machines: [{ name, address: "192.0.2.13" }, { name: "other" }] });
   expect(describeHosts(rig.stage, "edge")).toEqual(["edge-worker-0: 192.0.2.13, on xcp-par-1"]);
