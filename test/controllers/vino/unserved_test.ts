@@ -45,3 +45,13 @@ test("a Vino with a wrong spec says what is wrong with that", async () => {
   stage.create("edge", { ...toVinoSpec(1), xenOrchestra: { cpus: 0 } });
   await stage.untilCondition("edge", "Ready", "False InvalidSpec");
 });
+
+test("a Vino that another program holds at its end is left alone", async () => {
+  await using stage = await VinoStage.start(() => new HintingProvider());
+  stage.create("edge", toVinoSpec(1), { finalizers: ["example.org/other"] });
+  await stage.untilCondition("edge", "Ready", "False CloudWithoutMachines");
+  const writes = stage.countWrites();
+  stage.delete("edge");
+  await stage.untilQuiet();
+  expect(stage.countWrites()).toBe(writes);
+});

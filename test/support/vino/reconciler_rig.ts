@@ -50,6 +50,8 @@ export class ReconcilerRig {
   onPublish: () => void = () => undefined;
   /** Reasons of Events. */
   readonly events: string[] = [];
+  /** Names of machines that have addresses, besides those that are wanted. */
+  holders: readonly string[] = [];
   /** Names of machines whose addresses were taken back. */
   readonly released: string[] = [];
   #store = new Store<Vino>({ resource: VINOES, log: silentLogger });
@@ -111,6 +113,11 @@ export class ReconcilerRig {
       signal,
       detach: () => undefined,
     });
+  }
+
+  /** Whether more is known than the last inventory showed. */
+  get isAhead(): boolean {
+    return this.#reconciler.isAhead(`${VINO_OWNER.namespace}/${VINO_OWNER.name}`);
   }
 
   /** Steps of the cloud, without looks. */
@@ -209,7 +216,7 @@ export class ReconcilerRig {
         problems: new Map(),
         notices: [],
       }),
-      listHolders: async () => new Set(),
+      listHolders: async () => new Set(this.holders),
       release: async (_vino, machines) => void this.released.push(...machines),
     };
   }

@@ -15,7 +15,7 @@ const SPEC: VinoSpec = {
   nodes: [
     {
       name: "worker",
-      count: 2,
+      count: 3,
       bootInterfaceName: "eth1",
       rootDeviceName: "/dev/xvda",
       bmhLabels: { tier: "gold" },
@@ -52,7 +52,11 @@ test("publishMachines() publishes complete machines, takes back those that leave
     spec: SPEC,
     status: { machines: entries },
   };
-  const machines = [toMachine("worker", 0), toMachine("worker", 1, { isComplete: false })];
+  const machines = [
+    toMachine("worker", 0),
+    toMachine("worker", 1, { isComplete: false }),
+    toMachine("worker", 2),
+  ];
   const survey = makeSurvey({
     vino,
     owner: VINO_OWNER,
@@ -71,8 +75,10 @@ test("publishMachines() publishes complete machines, takes back those that leave
   const { tasks } = toWantedTasks(survey.survey, { spec: SPEC, roles, addresses, hasBmc: false });
   const plans = Object.assign(new MachinesDouble(), {
     plan: (_view: object, { index }: { index: number }) => {
-      const state = index === 0 ? ("Ready" as const) : ("Creating" as const);
-      return { state, steps: [], problems: [], parts: [], machine: toMachine("worker", index) };
+      const state = index === 1 ? ("Creating" as const) : ("Ready" as const);
+      // The last one is complete, and is not started yet.
+      const steps = index === 2 ? [{ summary: "start" }] : [];
+      return { state, steps, problems: [], parts: [], machine: toMachine("worker", index) };
     },
   });
   const book = new MachineBook({ clock: new ManualClock(), machines: plans });
