@@ -14,7 +14,7 @@ import type { SipClusterMetrics } from "./metrics.ts";
 import { nameSome } from "../kinds/problems.ts";
 import type { SipCluster } from "./resource/sip_cluster.ts";
 import type { Assignment, Schedule } from "./schedule/types.ts";
-import { EVENT_WORDS, FORCE_RELEASE } from "./words.ts";
+import { EVENT_WORDS, FORCE_RELEASE, STANDBY } from "./words.ts";
 
 /** What {@linkcode applySchedule} needs. */
 export interface MembershipOptions {
@@ -159,8 +159,9 @@ function isAsLabelled(
   { host, role, standby }: Assignment,
   { index }: Pick<MembershipOptions, "index">,
 ): boolean {
-  const claim = index.findFacts(host)?.claim;
-  return claim?.role === role && claim.standby === standby;
+  const { claim, labels = {} } = index.findFacts(host) ?? {};
+  // Another value than `true` counts as active, and confuses selectors.
+  return claim?.role === role && labels[STANDBY] === (standby ? "true" : undefined);
 }
 
 function noteTaken(

@@ -254,12 +254,9 @@ export class SipClusterReconciler {
       this.#writer.warn(cluster, EVENT_WORDS.unschedulable, message);
     }
     if (blocked.length > 0) {
-      const hosts = nameSome(blocked.map(({ host }) => host));
-      this.#writer.warn(
-        cluster,
-        EVENT_WORDS.contractionBlocked,
-        `Not wanted any more, but in use: ${hosts}`,
-      );
+      const hosts = nameSome(blocked.map(({ host, why }) => `${host} (${why})`));
+      const message = `Not wanted any more, but cannot be given back: ${hosts}`;
+      this.#writer.warn(cluster, EVENT_WORDS.contractionBlocked, message);
     }
   }
 }

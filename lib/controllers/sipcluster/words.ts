@@ -113,7 +113,7 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "NetworkDataMissing",
     type: "Warning",
     meaning:
-      "A BareMetalHost of the SIPCluster has no network data that Landfall can use. The message names both.",
+      "Network data of a BareMetalHost of the SIPCluster is missing or cannot be right. The message names the host.",
   },
   ready: {
     reason: "ReconciliationSucceeded",

@@ -312,3 +312,26 @@ test("a shrink is told once, and not as the work of others", async () => {
   expect(reasons.filter((reason) => reason === "HostReleased")).toHaveLength(2);
   expect(reasons).not.toContain("HostUnlabelled");
 });
+
+test("a standby label with another value is put right, and a paused host too many is called so", async () => {
+  await using stage = await SipStage.start(RACKS);
+  stage.create("a", toSpec(1, 2));
+  await stage.untilCondition("a", "Ready", READY);
+  await stage.untilQuiet();
+  const { objects } = stage.kubernetes;
+  const readStandby = (): unknown => {
+    const { metadata } = Object(objects.get("baremetalhosts", HOST_PATH("r1-worker-1")));
+    return metadata.labels["sip.airshipit.org/standby"];
+  };
+  const labels = { "sip.airshipit.org/standby": "banana" };
+  objects.patch("baremetalhosts", HOST_PATH("r1-worker-1"), { metadata: { labels } });
+  expect(readStandby()).toBe("banana");
+  await until("the label is right", () => readStandby() === undefined);
+  const annotations = { "baremetalhost.metal3.io/paused": "" };
+  objects.patch("baremetalhosts", HOST_PATH("r1-worker-1"), { metadata: { annotations } });
+  stage.change("a", { nodes: { Worker: { count: { active: 0 } } } });
+  await stage.untilCondition("a", "ContractionBlocked", "True HostsInUse");
+  await until("it is told", () =>
+    stage.listEvents("a").some((event) => event.endsWith(`${HOSTS}/r1-worker-1 (paused)`)),
+  );
+});

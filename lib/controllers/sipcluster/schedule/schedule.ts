@@ -2,11 +2,13 @@
  * Decides which hosts a cluster keeps, takes and gives back.
  * @module
  */
+import { quote } from "../../../core/text/printable.ts";
+import { NODE_TYPE } from "../words.ts";
 import { type Role, ROLES } from "../resource/sip_cluster.ts";
 import { groupHosts, type Wish } from "./candidates.ts";
 import { type Contraction, planContraction, toWanted } from "./contraction.ts";
 import { Domains, type Member } from "./domains.ts";
-import { toMatcher } from "./label_selector.ts";
+import { readLabel, toMatcher } from "./label_selector.ts";
 import { findMatching } from "./matching/matching.ts";
 import type { Problem } from "./matching/problem.ts";
 import { byKey, listKeepable, type OwnHost, type SortedHosts, sortHosts } from "./own_hosts.ts";
@@ -45,7 +47,7 @@ export function schedule(input: ScheduleInput): Schedule {
       .map((host) => toSurplus(host, "more than wanted")),
     ...sorted.strays.loose
       .filter((host) => !moved.has(host))
-      .map((host) => toSurplus(host, "label names no role")),
+      .map((host) => toSurplus(host, describeStray(host))),
     ...[...teams.flatMap(({ broken }) => broken), ...sorted.strays.broken].map((host) =>
       toSurplus(host, host.trouble ?? "broken"),
     ),
@@ -200,6 +202,12 @@ function formTeam(
     broken: broken.filter((host) => !waiting.includes(host)),
     report: { wanted: active + standby, have: stay.length, ...reportSearch(search, at) },
   };
+}
+
+/** Why a host without a role is given back. */
+function describeStray({ labels }: OwnHost): string {
+  const role = readLabel(labels, NODE_TYPE);
+  return role === undefined ? "it has no label with a role" : `there is no role ${quote(role)}`;
 }
 
 function findHold(host: HostFacts): string {

@@ -3,6 +3,7 @@
  * a Secret that is gone for a moment says nothing about the host. Pure.
  * @module
  */
+import { quote } from "../../../core/text/printable.ts";
 import type { Key } from "../../../kube/cache/store.ts";
 import type { HostNetworks } from "../hosts/address_reader.ts";
 import { type NetworkData, toAddresses } from "../hosts/network_data.ts";
@@ -73,25 +74,41 @@ export function listMachines(members: readonly Member[], networks: readonly stri
 /** What `ServicesReady` says about the addresses of hosts; `undefined` if there is nothing to say. */
 export function judgeHosts(list: MachineList): ServiceState | undefined {
   const { machines, lastKnown, unknown, lacking } = list;
+  const twins = listTwins(machines);
   const sentences = [
     unknown.length > 0 &&
       `the addresses of these hosts are not known: ${nameSome(unknown)}. ` +
         "Landfall leaves services that need them as they are",
     lastKnown.length > 0 && `the last known addresses of these hosts count: ${nameSome(lastKnown)}`,
     lacking.length > 0 && nameSome(lacking),
+    twins.length > 0 && `hosts have the same address: ${nameSome(twins)}`,
   ].filter((sentence) => sentence !== false);
   if (sentences.length === 0) return undefined;
   const state = { service: OF_HOSTS, message: sentences.join(". ") };
   const { unknownAddresses, failed, lastKnownAddresses } = CONDITION_WORDS.ServicesReady;
   if (unknown.length > 0) return { ...state, isReady: false, reason: unknownAddresses.reason };
   // A cluster none of whose hosts has its addresses serves nothing, mostly because an ID is misspelt.
-  if (lacking.length === machines.length)
+  if (lacking.length > 0 && lacking.length === machines.length)
     return { ...state, isReady: false, reason: failed.reason };
   return {
     ...state,
     isReady: true,
     ...(lastKnown.length > 0 && { reason: lastKnownAddresses.reason }),
   };
+}
+
+/** Addresses that several hosts have on a network: one of them answers for all. */
+function listTwins(machines: readonly Machine[]): readonly string[] {
+  const holders = new Map<string, string[]>();
+  for (const { namespace, name, addresses } of machines) {
+    for (const [network, address] of addresses) {
+      const place = `${address} on network ${quote(network)}`;
+      holders.set(place, [...(holders.get(place) ?? []), `${namespace}/${name}`]);
+    }
+  }
+  return [...holders]
+    .filter(([, hosts]) => hosts.length > 1)
+    .map(([place, hosts]) => `${place} (${nameSome(hosts)})`);
 }
 
 interface Reading {

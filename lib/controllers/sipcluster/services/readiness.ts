@@ -27,7 +27,7 @@ const PROGRESSING = "Progressing";
  * @param nodePorts The node ports that Kubernetes gave it, as they were last seen
  */
 export function judgeReadiness(
-  { service, deployment: name }: ServicePlan,
+  { service, deployment: name, mountedSecret }: ServicePlan,
   deployment: Deployment | undefined,
   nodePorts: readonly number[],
 ): Readiness {
@@ -45,14 +45,20 @@ export function judgeReadiness(
   if ((status.observedGeneration ?? 0) < generation)
     return wait("has changes that Kubernetes did not observe yet");
   const failure = findFailure(status.conditions);
-  if (failure) return wait(`fails: ${failure.message ?? "no reason was given"}`, failure.reason);
+  // Landfall does not read it, so it cannot say whether the Secret is there.
+  const hint =
+    mountedSecret === undefined ? "" : `. Its Pods need Secret ${mountedSecret}: does it exist?`;
+  if (failure) {
+    const why = failure.message ?? "no reason was given";
+    return wait(`fails: ${why}${hint}`, failure.reason);
+  }
   const wanted = deployment.spec?.replicas ?? 1;
   const { updatedReplicas = 0, availableReplicas = 0, replicas = 0 } = status;
   if (updatedReplicas < wanted)
     return wait(`has ${updatedReplicas} of ${wanted} Pods of the newest form`);
   if (replicas > updatedReplicas)
     return wait(`still has ${replicas - updatedReplicas} Pods of an older form`);
-  if (availableReplicas === 0) return wait(`has no available Pod of ${wanted}`);
+  if (availableReplicas === 0) return wait(`has no available Pod of ${wanted}${hint}`);
   if (nodePorts.length === 0) return wait("is available, but its Service has no node port yet");
   if (availableReplicas >= wanted) return { service, isReady: true };
   const message = `Deployment ${name} has ${availableReplicas} of ${wanted} Pods available`;

@@ -41,6 +41,8 @@ export interface ServicePlan {
   readonly objects: readonly OwnedObject[];
   /** The Deployment that must be available. */
   readonly deployment?: string;
+  /** A Secret of users that its Pods mount, and without which they do not start. Absent: none is mounted unread. */
+  readonly mountedSecret?: string;
   /** Names of hosts whose addresses it needs, and which are not known. Absent: none. */
   readonly unknownHosts?: readonly string[];
   /** Why it cannot be made as wanted, for the condition; nothing of it is changed then. */

@@ -517,3 +517,11 @@ test("hosts that the selector does not match any more stay, and are listed", () 
   expect(shrinks.giveBack.map(({ host }) => host)).toEqual(["metal/a", "metal/c"]);
   expect(shrinks.unmatched).toEqual([]);
 });
+
+test.each([
+  [{}, "it has no label with a role"],
+  [{ "sip.airshipit.org/node-type": "Workers" }, 'there is no role "Workers"'],
+])("a host without a role is given back, and its label %p is named", (labels, why) => {
+  const { giveBack } = decide([toHost("a", { role: "none", labels })], {});
+  expect(giveBack).toEqual([{ host: "metal/a", standby: false, why }]);
+});

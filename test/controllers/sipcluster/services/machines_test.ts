@@ -127,6 +127,15 @@ describe("judgeHosts()", () => {
     });
   });
 
+  test("names hosts with the same address, and is ready", () => {
+    const twins = ["a", "b"].map((name) => member({ name, key: `metal/${name}`, networks: HERE }));
+    expect(judgeHosts(listMachines(twins, ["oam"]))).toEqual({
+      service: "hosts",
+      isReady: true,
+      message: 'hosts have the same address: 192.0.2.1 on network "oam" (metal/a, metal/b)',
+    });
+  });
+
   test.each([
     [true, "one of two hosts", [member({ networks: toData({}) }), member({ networks: HERE })]],
     [false, "every host", [member({ networks: toData({}) })]],

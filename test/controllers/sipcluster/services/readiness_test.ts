@@ -114,3 +114,15 @@ test("judgeReadiness() says that a service is not ready before its Service has a
     message: "Deployment jumphost-a is available, but its Service has no node port yet",
   });
 });
+
+test.each([
+  ["that is not available", { ...WELL, availableReplicas: 0 }, true],
+  ["that is ready", WELL, false],
+])(
+  "judgeReadiness() of a service %s names the Secret that its Pods mount: %#",
+  (_what, status, isNamed) => {
+    const plan: ServicePlan = { ...PLAN, mountedSecret: "node-keys" };
+    const { message = "" } = judgeReadiness(plan, toDeployment(status), PORTS);
+    expect(message.endsWith(". Its Pods need Secret node-keys: does it exist?")).toBe(isNamed);
+  },
+);

@@ -60,7 +60,11 @@ function planJumpHost(input: JumpHostInput, entry: JumpHost, index: number): Ser
     service,
     objects: isWhole ? toObjects(input, entry, names, made) : [],
     ...(isWhole
-      ? { deployment: names.name, ...listUnknown(input.machines, entry.nodeInterfaceId) }
+      ? {
+          deployment: names.name,
+          mountedSecret: entry.nodeSSHPrivateKeys,
+          ...listUnknown(input.machines, entry.nodeInterfaceId),
+        }
       : { problem: { reason: SERVICE_FAILURE, message: made.problem } }),
   };
 }
