@@ -4,7 +4,6 @@
  */
 import type { Machines, MachinesView } from "../../cloud/capabilities/machines.ts";
 import { DELETION } from "../../cloud/deletion/settings.ts";
-import { CloudError } from "../../cloud/errors.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
 import { DetachedWork } from "../../engine/detached_work.ts";
 import { fromSecondary, type KeySource } from "../../engine/key_sources.ts";
@@ -28,6 +27,7 @@ import { toHostName } from "./hosts/names.ts";
 import { HostPublisher } from "./hosts/publish/host_publisher.ts";
 import { PUBLISH_AGAIN } from "./hosts/words.ts";
 import { InventoryVinos } from "./inventory_vinos.ts";
+import { readLastView } from "./last_view.ts";
 import { MachineNarrator } from "./machines/narrator.ts";
 import { readSeed } from "./machines/seed.ts";
 import { createVinoMetrics } from "./metrics.ts";
@@ -219,13 +219,8 @@ export class VinoController implements RunningController {
   }
 
   /** Looks at the last inventory, for the debug pages. */
-  async observeMachines(signal: AbortSignal): Promise<MachinesView | undefined> {
-    try {
-      return await this.#machines.observe({ isForChange: false }, signal);
-    } catch (error) {
-      if (error instanceof CloudError) return undefined;
-      throw error;
-    }
+  observeMachines(signal: AbortSignal): Promise<MachinesView | undefined> {
+    return readLastView(this.#machines, signal);
   }
 
   /** Counts the addresses of all IPPools, for the debug pages. */

@@ -22,7 +22,7 @@ import { PacedClock } from "../../../support/paced_clock.ts";
 interface Rig extends AsyncDisposable {
   readonly stage: VinoStage;
   /** Adds a running machine of edge. */
-  add(machine: string): string;
+  add(machine: string, id?: string): string;
   /** Publishes a machine. */
   publish(machine: string, id: string, labels?: Record<string, string>): void;
   say(status: object): void;
@@ -38,9 +38,10 @@ async function createRig(): Promise<Rig> {
   const [hostId = ""] = world.hosts.keys();
   return {
     stage: { world, clock, tell: () => undefined },
-    add: (machine) => {
-      const name = toFull(machine);
-      return world.cloud.state.addVm({ name, poolId: world.site.poolIds.paris, hostId });
+    add: (machine, id) => {
+      const poolId = world.site.poolIds.paris;
+      const options = { name: toFull(machine), poolId, hostId, ...(id !== undefined && { id }) };
+      return world.cloud.state.addVm(options);
     },
     publish: (machine, id, labels = {}) => {
       const annotations = { [MACHINE_NAME]: toFull(machine), [MACHINE_ID]: id };
@@ -75,7 +76,8 @@ test("isEachOnce() is false for twins, for too few, and for one that does not ru
   rig.stage.world.cloud.state.setPower(id, "Halted");
   expect(isEachOnce(rig.stage, "edge", 2)).toBe(false);
   rig.stage.world.cloud.state.setPower(id, "Running");
-  rig.add("worker-1");
+  rig.add("worker-1", "twin");
+  expect(machinesOf(rig.stage, "edge")).toHaveLength(3);
   expect(isEachOnce(rig.stage, "edge", 3)).toBe(false);
 });
 
