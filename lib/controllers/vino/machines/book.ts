@@ -120,7 +120,7 @@ export class MachineBook {
     if (before !== undefined && view.observedAtMs <= before.observedAtMs) {
       return this.#set({ ...before, task });
     }
-    const plan = this.#plan(task, view, record);
+    const plan = keepDecision(this.#plan(task, view, record), before?.plan);
     const { failures = 0, retryMs = -Infinity, failure } = before ?? {};
     const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);
     return this.#set({
@@ -209,4 +209,12 @@ export class MachineBook {
     this.#progress.set(progress.task.name, progress);
     return progress;
   }
+}
+
+/** What a person must decide stands until a look or an inventory shows that it is decided. */
+function keepDecision(plan: MachinePlan, before: MachinePlan | undefined): MachinePlan {
+  if (plan.needsLook !== true || !before?.problems.some(({ kind }) => kind === "decision")) {
+    return plan;
+  }
+  return { ...plan, state: before.state, problems: before.problems };
 }

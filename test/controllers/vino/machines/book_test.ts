@@ -144,6 +144,22 @@ describe("MachineBook.look()", () => {
   });
 });
 
+test("MachineBook.review() keeps what a person must decide until something shows that it is decided", () => {
+  const { book, plans, look } = startBook();
+  plans.next = { state: "Blocked", problems: [problem("decision")] };
+  book.look(toTask(), look(1), undefined);
+  plans.next = { state: "Removing", needsLook: true };
+  for (const atMs of [2, 3]) {
+    const { plan } = book.review(toTask(), look(atMs), undefined);
+    expect(plan).toMatchObject({ state: "Blocked", problems: [{ kind: "decision" }] });
+  }
+  plans.next = { state: "Ready" };
+  expect(book.review(toTask(), look(4), undefined).plan).toMatchObject({
+    state: "Ready",
+    problems: [],
+  });
+});
+
 test("MachineBook.noteStep() stops a step that succeeds again and again", () => {
   const { book, look, plans } = startBook();
   plans.next = { state: "Creating", steps: [STEP] };
