@@ -100,12 +100,11 @@ export class CloudJudge {
 
   /** A machine that was complete goes only because a Vino that deletes wants fewer, and nothing uses its host. */
   #judgeEnd(id: string, { name, uid, role, index }: Birth): void {
-    const vm = this.#cloud.state.all("vms").get(id);
-    if (vm === undefined || !isReady(vm)) return;
+    if (!this.machines.wasComplete(id)) return;
     const said = this.#saidLately(uid);
     const complete = this.machines
       .list()
-      .filter(({ vm: one, birth }) => birth.uid === uid && isReady(one));
+      .filter(({ vm: one, birth }) => birth.uid === uid && this.machines.wasComplete(one.id));
     const isWanted = said.every(({ vino }) => {
       const isOver = isLeaving(vino) || readCount(vino) < complete.length;
       return !(deletes(vino) && isOver);

@@ -21,6 +21,7 @@ export interface Birth {
 export class Machines {
   readonly #cloud: XenOrchestra;
   readonly #births = new Map<string, Birth>();
+  readonly #complete = new Set<string>();
   readonly #foreign: ReadonlySet<string>;
 
   /** What the cloud has now belongs to others. */
@@ -31,6 +32,9 @@ export class Machines {
 
   /** Takes in what is new. To be called after each call of a hypervisor. */
   note(): void {
+    for (const vm of this.#cloud.state.all("vms").values()) {
+      if (isReady(vm)) this.#complete.add(vm.id);
+    }
     for (const collection of ["vms", "vm-templates"] as const) {
       for (const { id, name_label: label } of this.#cloud.state.all(collection).values()) {
         if (this.#births.has(id) || this.#foreign.has(id)) continue;
@@ -43,6 +47,11 @@ export class Machines {
   /** What a VM was made as. Absent: it belongs to others. */
   findBirth(id: string): Birth | undefined {
     return this.#births.get(id);
+  }
+
+  /** Whether a VM was complete once, whatever people made of its marks. */
+  wasComplete(id: string): boolean {
+    return this.#complete.has(id);
   }
 
   /** All VMs that there are, whether they show or not, by what they were made as. */

@@ -2,14 +2,14 @@
  * One seed of Vinos from its beginning to its end: trouble, then calm in which everything must come right.
  * @module
  */
-import { consumerOf, isPaused } from "../../../lib/simulator/metal3/host_state.ts";
+import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import { endFaults, supervise } from "../steps/controller.ts";
 import type { Ending } from "../story.ts";
 import { drawOrder } from "./orders.ts";
 import { giveBack, unpause } from "./steps/hosts.ts";
 import { VINO_STEPS } from "./steps/mod.ts";
-import { confirmRemovals, nameBack } from "./steps/people.ts";
-import { listUntrue } from "./truth.ts";
+import { confirmRemovals, deleteUnmarked, nameBack } from "./steps/people.ts";
+import { isOfVino, listUntrue } from "./truth.ts";
 import { NAMES, VinoWorld } from "./world.ts";
 
 const START_MS = 20_000;
@@ -87,6 +87,7 @@ async function calm(world: VinoWorld): Promise<void> {
     await timeline.advance(LOOK_MS);
     supervise(world);
     confirmRemovals(world);
+    deleteUnmarked(world);
     cloudJudge.checkForeign();
     if (world.violations.length > 0) return;
     const nowMs = timeline.monotonic();
@@ -115,11 +116,13 @@ async function restart(world: VinoWorld): Promise<void> {
   if (untrue.length > 0) throw new Error(`wrong after a restart: ${untrue.join("; ")}`);
 }
 
-/** What people put right: names of VMs, hosts that are paused, and those in use. */
+/** What people put right: names of VMs, hosts that are paused, those in use, and those that are of no Vino any more. */
 function tidyUp(world: VinoWorld): void {
   nameBack(world);
   for (const host of world.hosts) {
     if (isPaused(host)) unpause(world, host);
     if (consumerOf(host) !== undefined) giveBack(world, host);
+    // Without its label, or with another one, Landfall takes it for that of somebody else.
+    if (!isOfVino(world, host)) world.objects.delete("baremetalhosts", pathOf(host));
   }
 }

@@ -28,7 +28,7 @@ export function listUntrue(world: VinoWorld): readonly string[] {
 
 function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): readonly string[] {
   const { name } = vino.metadata;
-  if (isLeaving(vino)) return [`${name} is not gone: ${readCondition(vino, "Ready")}`];
+  if (isLeaving(vino)) return [`${name} is not gone: ${listMessages(vino)}`];
   const uid = stringAt(vino.metadata, "uid");
   const ours = cloudJudge.machines.list().filter(({ birth }) => uid.startsWith(birth.uid));
   const count = readCount(vino);
@@ -47,7 +47,7 @@ function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): 
     if (!objects.get("secrets", secret)) wrong.push(`${secret.name} does not exist`);
   }
   const said = readCondition(vino, "Ready");
-  if (said !== READY) wrong.push(`${name} says "${said}"`);
+  if (said !== READY) wrong.push(`${name} says "${said}": ${listMessages(vino)}`);
   return wrong;
 }
 
@@ -71,10 +71,14 @@ function listLeft({ cloud: { state }, cloudJudge, vinoes }: VinoWorld): readonly
 }
 
 /** Hosts of Vinos that are gone. */
-function listStrayHosts({ hosts, vinoes }: VinoWorld): readonly string[] {
-  const uids = new Set(vinoes.map(({ metadata }) => stringAt(metadata, "uid")));
-  const stray = hosts.filter((host) => !uids.has(ownerOf(host)));
+function listStrayHosts(world: VinoWorld): readonly string[] {
+  const stray = world.hosts.filter((host) => !isOfVino(world, host));
   return stray.map(({ metadata }) => `${metadata.name} is a host of a Vino that is gone`);
+}
+
+/** Whether a host has the label of a Vino that there is. */
+export function isOfVino({ vinoes }: VinoWorld, host: ApiObject): boolean {
+  return vinoes.some(({ metadata }) => stringAt(metadata, "uid") === ownerOf(host));
 }
 
 /** The UID of the Vino that a host is of. */
@@ -89,4 +93,13 @@ export function readCondition(vino: ApiObject, type: string): string {
   const found = all.find((one) => stringAt(one, "type") === type);
   if (found === undefined || found["observedGeneration"] !== vino.metadata["generation"]) return "";
   return `${stringAt(found, "status")} ${stringAt(found, "reason")}`;
+}
+
+/** What the status says about single machines. */
+function listMessages(vino: ApiObject): string {
+  const { machines = [] } = objectAt(vino, "status");
+  const all = isArray(machines) ? machines.filter(isObject) : [];
+  return all
+    .map((one) => ["name", "state", "message"].map((key) => stringAt(one, key)).join(" "))
+    .join(", ");
 }

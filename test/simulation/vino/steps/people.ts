@@ -82,6 +82,18 @@ export function nameBack({ cloudJudge, trace }: VinoWorld): void {
   }
 }
 
+const UNMARKED = "has lost the marks of Landfall";
+
+/** Deletes VMs of which Landfall says that it cannot know any more whose they are. */
+export function deleteUnmarked(world: VinoWorld): void {
+  const status = JSON.stringify(world.vinoes.map(({ status: one = null }) => one));
+  for (const { vm, birth } of world.cloudJudge.machines.list()) {
+    if (!status.includes(`${birth.name} (${vm.id}) ${UNMARKED}`)) continue;
+    world.trace.note("PERSON", `deletes ${birth.name}`);
+    deleteMachine(world, vm);
+  }
+}
+
 /** Deletes a VM with its disks. */
 function deleteMachine({ cloud: { state } }: VinoWorld, vm: XoRecord): void {
   for (const vbd of [...state.all("vbds").values()].filter((one) => one["VM"] === vm.id)) {
