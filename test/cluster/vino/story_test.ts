@@ -9,10 +9,11 @@ import { findKubectl } from "../../support/kube/kubectl.ts";
 import { runPods, skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
 import { METAL } from "../../support/sipcluster/sip_cluster_rig.ts";
 import { toRackSpec } from "../../support/sipcluster/specs.ts";
-import { VINO, VinoStoryRig } from "../../support/vino/story_rig.ts";
+import { type StoryCloud, toShortName } from "../../support/vino/story/cloud.ts";
+import { VINO, VinoStoryRig } from "../../support/vino/story/rig.ts";
 
 const kubectl = (await skipsRunningPods()) ? undefined : await findKubectl();
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 110_000;
 const READY = "True ReconciliationSucceeded";
 const CLUSTER = "tenant";
 
@@ -20,11 +21,11 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
   let rig: VinoStoryRig;
   let manager: AsyncDisposable;
   /** What was in the cloud before Landfall. */
-  let foreign: readonly string[];
+  let foreign: ReturnType<StoryCloud["readObjects"]>;
 
   beforeAll(async () => {
     rig = await VinoStoryRig.start(kubectl ?? "");
-    foreign = rig.listObjects();
+    foreign = rig.cloud.readObjects();
     manager = runPods(rig.sip.cluster);
     await Promise.all([rig.startVino(), rig.sip.startController()]);
   }, 120_000);
@@ -38,16 +39,16 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
     async () => {
       await rig.applySample();
       await rig.untilCondition("Ready", READY);
-      expect(rig.listVms()).toEqual(toRunning(3, 6));
+      expect(rig.cloud.listVms()).toEqual(toRunning(3, 6));
       const shown = (await rig.sip.run("get", "vino", VINO, "-n", METAL)).trim().split("\n");
       expect(shown[1]).toMatch(/^wordpress +True +ReconciliationSucceeded +9\/9 +9 +\d+s$/);
       const hosts = await rig.listHosts();
       expect([...hosts.keys()].toSorted()).toEqual(toHostNames(3, 6));
       const found = await rig.readHosts();
       for (const [name, { host, rack, address }] of found) {
-        const vm = rig.findMachine(name);
+        const vm = rig.cloud.findMachine(name);
         expect([name, host]).toEqual([name, String(vm["$container"])]);
-        expect(rack).toBe(rig.rackOf(host));
+        expect(rack).toBe(rig.cloud.rackOf(host));
         expect(address).toMatch(/^203\.0\.113\.[2-9]\d$/);
       }
       expect(new Set([...found.values()].map(({ address }) => address)).size).toBe(9);
@@ -77,12 +78,116 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
   );
 
   test(
-    "nothing is left of both once they are deleted, and what is others' is untouched",
+    "labels follow a machine that moves, and the cluster keeps its host",
+    async () => {
+      const name = "control-plane-0";
+      const to = rig.cloud.move(name);
+      await rig.untilTrue("the labels", async () => {
+        return (await rig.readHosts()).get(name)?.host === to;
+      });
+      expect((await rig.readHosts()).get(name)?.rack).toBe(rig.cloud.rackOf(to));
+      expect(await rig.sip.listHosts(CLUSTER)).toHaveLength(5);
+      await rig.untilCondition("Ready", READY);
+      expect(rig.cloud.listVms()).toEqual(toRunning(3, 6));
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "more machines come, each of them once, although leaders are killed while they are made",
+    async () => {
+      await Promise.all([rig.startVino(), rig.startVino()]);
+      await rig.killLeaderDuring("VM.clone", () => rig.scale(3, 3));
+      await rig.untilCondition("Ready", READY);
+      expect(rig.cloud.listVms()).toEqual(toRunning(3, 9));
+      await rig.killLeaderDuring("VM.start", () => rig.scale(3, 4));
+      await rig.untilCondition("Ready", READY);
+      expect(rig.cloud.listVms()).toEqual(toRunning(3, 12));
+      expect(rig.cloud.listLeftovers()).toEqual([]);
+    },
+    1.5 * TIMEOUT_MS,
+  );
+
+  test(
+    "and although xo-server restarts meanwhile",
+    async () => {
+      await rig.cloud.restartDuring("VM.provision", () => rig.scale(3, 5));
+      await rig.untilCondition("Ready", READY);
+      expect(rig.cloud.listVms()).toEqual(toRunning(3, 15));
+      expect(rig.cloud.listLeftovers()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "machines go that nobody uses, and one whose host is in use stays",
+    async () => {
+      await rig.scale(2, 4);
+      const message = await rig.untilCondition("ContractionBlocked", "True HostsInUse");
+      expect(message).toContain(`${VINO}-control-plane-`);
+      await rig.untilTrue("the end of workers", () => rig.cloud.listVms().length === 15);
+      expect(await rig.sip.listHosts(CLUSTER)).toHaveLength(5);
+      await rig.scale(3, 4);
+      await rig.untilCondition("ContractionBlocked", "False NothingBlocked");
+      await rig.untilCondition("Ready", READY);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "a machine that a person deletes comes back unless its host is in use",
+    async () => {
+      const used = await rig.sip.listHosts(CLUSTER);
+      const workers = rig.cloud
+        .listMachines()
+        .map(toShortName)
+        .filter((name) => name.startsWith("worker"));
+      const free = workers.find((name) => !used.includes(`${VINO}-${name} Worker`)) ?? "";
+      const lost = rig.cloud.findMachine(free).id;
+      for (const name of [free, "control-plane-1"]) rig.cloud.deleteByHand(name);
+      await rig.untilTrue("a new machine", () => {
+        const found = rig.cloud.listMachines().find((vm) => toShortName(vm) === free);
+        return found !== undefined && found.id !== lost;
+      });
+      const message = await rig.untilCondition("Ready", "False MachineFailure");
+      expect(message).toContain(`BareMetalHost ${VINO}-control-plane-1 belongs to SIPCluster`);
+      expect(rig.cloud.listVms()).not.toContain("control-plane-1 Running");
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "an edit that would remove many machines waits for a person",
+    async () => {
+      await rig.scale(3, 0);
+      const message = await rig.untilCondition("ContractionBlocked", "True FleetLimit");
+      expect(rig.cloud.listVms()).toHaveLength(14);
+      const [, command = ""] = /kubectl (annotate .*)$/.exec(message) ?? [];
+      await rig.sip.run(...command.split(" "));
+      const blocked = await rig.untilCondition("ContractionBlocked", "True HostsInUse");
+      expect(blocked.match(/wordpress-worker-\d+/g)).toHaveLength(2);
+      await rig.untilTrue("the end of workers", () => rig.cloud.listVms().length === 4);
+      expect(await rig.sip.listHosts(CLUSTER)).toHaveLength(5);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "what a cluster gives back is free for the Vino",
     async () => {
       await rig.sip.run("delete", "sip", CLUSTER, "-n", CLUSTER, "--timeout=20s");
-      expect((await rig.listHosts()).size).toBe(9);
+      await rig.untilCondition("Ready", READY);
+      expect(rig.cloud.listVms()).toEqual(toRunning(3, 0));
+      expect(rig.cloud.listLeftovers()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "nothing is left of a Vino that is deleted, and what is others' is untouched",
+    async () => {
       await rig.sip.run("delete", "vino", VINO, "-n", METAL, "--timeout=40s");
-      expect(rig.listObjects()).toEqual([...foreign]);
+      expect(rig.cloud.readObjects()).toEqual(foreign);
       // Those of the sample.
       expect(await rig.sip.listAll(METAL)).toEqual(["secret/bmc", "secret/user-data"]);
       expect(await rig.listAddresses()).toEqual([]);
@@ -98,9 +203,13 @@ function toNames(controlPlanes: number, workers: number): string[] {
 }
 
 function toRunning(controlPlanes: number, workers: number): string[] {
-  return toNames(controlPlanes, workers).map((name) => `${name} Running`);
+  return toNames(controlPlanes, workers)
+    .map((name) => `${name} Running`)
+    .toSorted();
 }
 
 function toHostNames(controlPlanes: number, workers: number): string[] {
-  return toNames(controlPlanes, workers).map((name) => `${VINO}-${name}`);
+  return toNames(controlPlanes, workers)
+    .map((name) => `${VINO}-${name}`)
+    .toSorted();
 }

@@ -5,33 +5,29 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { HOST } from "../../../lib/controllers/vino/hosts/words.ts";
-import { IP_POOLS, type IpPool } from "../../../lib/controllers/vino/resource/ip_pool.ts";
-import { type Vino, VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
-import { LEASE } from "../../../lib/controllers/vino/words.ts";
-import { systemClock } from "../../../lib/core/clock.ts";
-import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
-import { toPath } from "../../../lib/kube/kinds/resource.ts";
-import { type Secret, SECRETS } from "../../../lib/kube/kinds/secret.ts";
+import { HOST } from "../../../../lib/controllers/vino/hosts/words.ts";
+import { IP_POOLS, type IpPool } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
+import { type Vino, VINOES } from "../../../../lib/controllers/vino/resource/vino.ts";
+import { LEASE } from "../../../../lib/controllers/vino/words.ts";
 import {
-  createMachineSite,
-  type MachineSite,
-  startXenOrchestraSimulator,
-  type XenOrchestraSimulator,
-  type XoRecord,
-} from "../../../lib/simulator/xenorchestra/mod.ts";
-import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
-import { adaptManifests, readManifests } from "../deploy/deploy_tools.ts";
-import { readJson } from "../kube/contract/client.ts";
-import { waitUntil } from "../process/cluster_rig.ts";
+  BARE_METAL_HOSTS,
+  type BareMetalHost,
+} from "../../../../lib/kube/kinds/bare_metal_host.ts";
+import { toPath } from "../../../../lib/kube/kinds/resource.ts";
+import { type Secret, SECRETS } from "../../../../lib/kube/kinds/secret.ts";
+import { adaptManifests, readManifests } from "../../deploy/deploy_tools.ts";
+import { readJson } from "../../kube/contract/client.ts";
+import { until } from "../../nodes/rig.ts";
+import { waitUntil } from "../../process/cluster_rig.ts";
 import {
   killAll,
   type LandfallProcess,
   listPrograms,
   startLandfall,
-} from "../process/landfall_process.ts";
-import { METAL, SipClusterRig } from "../sipcluster/sip_cluster_rig.ts";
-import { readSource, ROOT } from "../sources.ts";
+} from "../../process/landfall_process.ts";
+import { METAL, SipClusterRig } from "../../sipcluster/sip_cluster_rig.ts";
+import { readSource, ROOT } from "../../sources.ts";
+import { RACK, StoryCloud } from "./cloud.ts";
 
 const FOLDER = "deploy/manifests/vino";
 const ACCOUNT = { namespace: "kube-system", name: "landfall-vino" } as const;
@@ -47,15 +43,13 @@ const NAMES = [
   ["ubuntu-24.04", "vino-debian"],
   ["Pool-wide network associated with eth0", "oam"],
 ] as const;
-/** How long a call of a hypervisor takes: long enough to do something while machines are made. */
-const OPERATION_MS = 20;
 const RIGHTS = /^(ServiceAccount|(Cluster)?Role(Binding)?)$/;
+
+/** Whether a request arrived whose answer was lost is clear only after some 40 s. */
+const CONDITION_MS = 80_000;
 
 /** The name of the Vino of the sample. */
 export const VINO = "wordpress";
-
-/** The label that the sample copies from tags. */
-const RACK = "airshipit.org/rack";
 
 /** What is known of a host. */
 export interface HostView {
@@ -70,31 +64,24 @@ export interface HostView {
 export class VinoStoryRig implements AsyncDisposable {
   /** The cluster and its SIPClusters. */
   readonly sip: SipClusterRig;
-  readonly cloud: XenOrchestraSimulator;
-  readonly site: MachineSite;
+  readonly cloud: StoryCloud;
   readonly #args: readonly string[];
   readonly #processes: LandfallProcess[] = [];
-  readonly #logs: LandfallProcess[] = [];
 
   private constructor(parts: {
     readonly sip: SipClusterRig;
-    readonly cloud: XenOrchestraSimulator;
-    readonly site: MachineSite;
+    readonly cloud: StoryCloud;
     readonly args: readonly string[];
   }) {
     this.sip = parts.sip;
     this.cloud = parts.cloud;
-    this.site = parts.site;
     this.#args = parts.args;
   }
 
   /** Starts the cluster with all kinds, rights and the cloud, but no process; some 10 s. */
   static async start(kubectl: string): Promise<VinoStoryRig> {
     const sip = await SipClusterRig.start(kubectl);
-    const site = createMachineSite();
-    const options = { clock: systemClock, world: tagHosts(site), operationMs: OPERATION_MS };
-    const users = [{ ...USER, privileges: ROLE }];
-    const cloud = await startXenOrchestraSimulator({ ...options, users });
+    const cloud = await StoryCloud.start();
     await sip.installKinds();
     await sip.run("apply", "--validate=false", "-f", join(ROOT, FOLDER, "crd.yaml"));
     await sip.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
@@ -109,14 +96,14 @@ export class VinoStoryRig implements AsyncDisposable {
     await sip.apply(...objects.filter(({ kind }) => RIGHTS.test(kind)));
     const { template } = Object(objects.find(({ kind }) => kind === "Deployment")?.spec);
     const args: readonly string[] = template.spec.containers[0].args;
-    return new VinoStoryRig({ sip, cloud, site, args });
+    return new VinoStoryRig({ sip, cloud, args });
   }
 
   /** Starts a process for Vinos, with the flags of the manifest; it takes part in the election. */
   async startVino(): Promise<LandfallProcess> {
     const { cluster } = this.sip;
     const config = join(cluster.folder, "vino.yaml");
-    const { url, token } = this.cloud;
+    const { url, token } = this.cloud.simulator;
     await writeFile(config, `url: ${url}\ntoken: ${token}\nrefreshInterval: 1s\n`);
     const own = await cluster.createServiceAccountToken(ACCOUNT, 3_600);
     const program = listPrograms().at(-1);
@@ -134,26 +121,35 @@ export class VinoStoryRig implements AsyncDisposable {
     return landfall;
   }
 
-  /** Ends the process that holds the Lease, at once, and keeps the other ones. */
-  async killLeader(): Promise<void> {
+  /**
+   * Kills the leader when a hypervisor works on the first call of a method, and resolves once another process leads.
+   *
+   * @param act What is done meanwhile: it has the call made
+   */
+  async killLeaderDuring(method: string, act: () => Promise<void>): Promise<void> {
     const holder = (await this.sip.findHolder(LEASE)) ?? "";
-    const at = this.#processes.findIndex(({ log }) => hasIdentity(log, holder));
-    const [leader] = at < 0 ? [] : this.#processes.splice(at, 1);
-    if (leader === undefined) throw new Error(`Cannot test: nobody is ${holder}`);
-    this.#logs.push(leader);
-    await killAll([leader]);
+    // Standbys name it as the holder.
+    const leader = this.#processes.find(({ log }) => log.includes(`"identity":"${holder}"`));
+    if (leader === undefined) throw new Error(`Cannot test: no process is ${holder}`);
+    const onHit = (): void => leader.signal("SIGKILL");
+    this.cloud.onCall(method, onHit);
+    await act();
+    await leader.ended;
+    await this.untilTrue("another leader", async () => {
+      const next = await this.sip.findHolder(LEASE);
+      return next !== undefined && next !== holder;
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await killAll(this.#processes);
-    await this.cloud.stop();
+    await this.cloud.simulator.stop();
     await this.sip[Symbol.asyncDispose]();
   }
 
   /** What all processes for Vinos logged, at most the end. */
   get logs(): string {
-    const all = [...this.#logs, ...this.#processes];
-    return all.map(({ log }) => log.slice(-4_000)).join("\n---\n");
+    return this.#processes.map(({ log }) => log.slice(-4_000)).join("\n---\n");
   }
 
   /** Applies the sample of a tenant by kubectl, with names of the cloud. */
@@ -186,15 +182,22 @@ export class VinoStoryRig implements AsyncDisposable {
   /** Waits until a condition has a status and reason for the newest spec. Returns its message. */
   async untilCondition(type: string, wanted: string): Promise<string> {
     let last: Vino | undefined;
-    return await waitUntil(
-      () => `${type} to be ${wanted}; it is ${JSON.stringify(last?.status)}:\n${this.logs}`,
-      async () => {
-        last = await this.read();
-        const one = last?.status?.conditions?.find((condition) => condition.type === type);
-        const isNew = one?.observedGeneration === last?.metadata.generation;
-        return isNew && `${one?.status} ${one?.reason}` === wanted ? one?.message : undefined;
-      },
-    );
+    let message = "";
+    const holds = async (): Promise<boolean> => {
+      last = await this.read();
+      const one = last?.status?.conditions?.find((condition) => condition.type === type);
+      message = one?.message ?? "";
+      const isNew = one?.observedGeneration === last?.metadata.generation;
+      return isNew && `${one?.status} ${one?.reason}` === wanted;
+    };
+    try {
+      await until(`${type} is ${wanted}`, holds, CONDITION_MS);
+    } catch (error) {
+      throw new Error(`${String(error)}: ${JSON.stringify(last?.status)}\n${this.logs}`, {
+        cause: error,
+      });
+    }
+    return message;
   }
 
   /** Waits until this holds. */
@@ -203,33 +206,6 @@ export class VinoStoryRig implements AsyncDisposable {
       () => `${what}:\n${this.logs}`,
       async () => ((await holds()) ? true : undefined),
     );
-  }
-
-  /** The machines in the cloud whose names are a Vino's, in order: `control-plane-0 Running`. */
-  listVms(): string[] {
-    return this.listMachines()
-      .map((vm) => `${toShort(vm)} ${String(vm["power_state"])}`)
-      .toSorted();
-  }
-
-  /** Their records. */
-  listMachines(): readonly XoRecord[] {
-    return this.cloud.state.list("vms").filter((vm) => toShort(vm) !== "");
-  }
-
-  /** The only machine of this name, as in `worker-0`. */
-  findMachine(name: string): XoRecord {
-    const [found, ...others] = this.listMachines().filter((vm) => toShort(vm) === name);
-    if (found === undefined || others.length > 0) throw new Error(`Not one machine is ${name}`);
-    return found;
-  }
-
-  /** IDs of all objects in the cloud that Landfall could make, in order. */
-  listObjects(): string[] {
-    const names = ["vms", "vm-templates", "vdis", "vbds", "vifs"] as const;
-    return names
-      .flatMap((name) => this.cloud.state.list(name).map(({ id }) => `${name}/${id}`))
-      .toSorted();
   }
 
   /** Hosts of machines, by name. */
@@ -251,13 +227,6 @@ export class VinoStoryRig implements AsyncDisposable {
     return new Map([...hosts].map(([name, host]) => [name.slice(VINO.length + 1), toView(host)]));
   }
 
-  /** The rack in the tags of a host of the cloud. */
-  rackOf(hostId: string): string {
-    const tags = this.cloud.state.read("hosts", hostId)?.["tags"];
-    const found = Array.isArray(tags) ? tags.map(String).find((tag) => tag.startsWith(RACK)) : "";
-    return found?.split("=")[1] ?? "";
-  }
-
   /** Addresses that pools have given to somebody. */
   async listAddresses(): Promise<string[]> {
     const pools = await this.sip.list<IpPool>(IP_POOLS);
@@ -267,21 +236,4 @@ export class VinoStoryRig implements AsyncDisposable {
   get #path(): string {
     return toPath(VINOES, { namespace: METAL, name: VINO });
   }
-}
-
-/** The part of a machine's name that says which one of its Vino it is; empty for what is no Vino's. */
-function toShort(vm: XoRecord): string {
-  return /^vino-[0-9a-f]{8}-(.*)/.exec(String(vm["name_label"]))?.[1] ?? "";
-}
-
-/** The world with the tags that the sample chooses and copies. */
-function tagHosts({ world, poolIds }: MachineSite): MachineSite["world"] {
-  const hosts = world.hosts?.map((host, at) =>
-    host["$pool"] === poolIds.paris ? { ...host, tags: ["vino", `${RACK}=r${at}`] } : host,
-  );
-  return { ...world, ...(hosts && { hosts }) };
-}
-
-function hasIdentity(log: string, identity: string): boolean {
-  return identity !== "" && log.includes(identity);
 }
