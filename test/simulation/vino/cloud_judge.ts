@@ -39,6 +39,8 @@ export class CloudJudge {
   readonly #timeline: Timeline;
   readonly #trace: Trace;
   readonly #own: string[] = [];
+  /** When people deleted complete VMs, by the beginning of the UID of their Vino. */
+  readonly #deletions = new Map<string, number[]>();
   /** What each Vino said, by the beginning of its UID. */
   readonly #said = new Map<string, Said[]>();
   /** Whom each address was given to last. */
@@ -80,6 +82,12 @@ export class CloudJudge {
     return last !== undefined && !deletes(last.vino);
   }
 
+  /** Told when people delete a complete VM. */
+  noteDeletion({ uid }: Birth): void {
+    const all = this.#deletions.get(uid) ?? [];
+    this.#deletions.set(uid, [...all, this.#timeline.monotonic()]);
+  }
+
   /** Compares what belongs to others with the beginning. */
   checkForeign(): void {
     for (const id of this.watcher.listTouched()) this.#accuse(`${id} of others is not as it was`);
@@ -105,8 +113,11 @@ export class CloudJudge {
     const complete = this.machines
       .list()
       .filter(({ vm: one, birth }) => birth.uid === uid && this.machines.wasComplete(one.id));
+    const sinceMs = this.#timeline.monotonic() - NEWS_MS;
+    const lost = (this.#deletions.get(uid) ?? []).filter((atMs) => atMs > sinceMs);
+    const count = complete.length + lost.length;
     const isWanted = said.every(({ vino }) => {
-      const isOver = isLeaving(vino) || readCount(vino) < complete.length;
+      const isOver = isLeaving(vino) || readCount(vino) < count;
       return !(deletes(vino) && isOver);
     });
     if (isWanted) this.#accuse(`${name} is deleted, and no Vino asked for that`);

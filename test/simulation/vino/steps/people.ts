@@ -36,15 +36,16 @@ export const PEOPLE_STEPS: readonly Step[] = [
   },
   { name: "confirm removals", weight: 4, act: confirmRemovals },
   onMachine("is deleted", 1.5, (world, vm) => deleteMachine(world, vm)),
+  // Without its name and its mark nothing leads Landfall to a VM: a person who takes both away has taken it over.
   onMachine("is renamed", 1, ({ random }, vm) => {
-    vm["name_label"] = `mine-${random.between(1, 1e6)}`;
+    if (vm["name_description"] !== "") vm["name_label"] = `mine-${random.between(1, 1e6)}`;
   }),
   onMachine("loses tags", 2, ({ random }, vm) => {
     const tags = Array.isArray(vm["tags"]) ? vm["tags"] : [];
     vm["tags"] = tags.filter(() => random.chance(0.5));
   }),
   onMachine("loses its description", 1, (_world, vm) => {
-    vm["name_description"] = "";
+    if (String(vm["name_label"]).startsWith("vino-")) vm["name_description"] = "";
   }),
   onMachine("loses its protection", 1, (_world, vm) => {
     vm["blockedOperations"] = {};
@@ -95,7 +96,9 @@ export function deleteUnmarked(world: VinoWorld): void {
 }
 
 /** Deletes a VM with its disks. */
-function deleteMachine({ cloud: { state } }: VinoWorld, vm: XoRecord): void {
+function deleteMachine({ cloud: { state }, cloudJudge }: VinoWorld, vm: XoRecord): void {
+  const birth = cloudJudge.machines.findBirth(vm.id);
+  if (birth !== undefined) cloudJudge.noteDeletion(birth);
   for (const vbd of [...state.all("vbds").values()].filter((one) => one["VM"] === vm.id)) {
     state.remove("vdis", String(vbd["VDI"]));
     state.remove("vbds", vbd.id);
