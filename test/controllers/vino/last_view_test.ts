@@ -18,7 +18,11 @@ test("readLastView() asks for no look at the cloud", async () => {
 });
 
 test("readLastView() has nothing before the first inventory, and hides no bug", async () => {
-  const failing = (error: Error) => ({ observe: () => Promise.reject(error) });
+  const failing = (error: Error) => ({
+    observe: async () => {
+      throw error;
+    },
+  });
   const early = failing(new CloudError("unreachable", "Waiting for the first inventory"));
   expect(await readLastView(early, signal)).toBeUndefined();
   await expect(readLastView(failing(new TypeError("bug")), signal)).rejects.toThrow("bug");
