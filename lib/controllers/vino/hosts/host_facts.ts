@@ -62,6 +62,19 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
   };
 }
 
+/**
+ * Says what to do about a host that names a machine and lacks the label of its Vino: a person removed it, and the host
+ * may be in use all the same. @returns `undefined` for any other host
+ */
+export function explainLostLabel(
+  { name, vinoUid, machineName }: HostFacts,
+  uid: string,
+): string | undefined {
+  if (vinoUid !== undefined || machineName === undefined) return undefined;
+  const way = `set the label ${VINO_UID}=${uid} again, or delete the host`;
+  return `BareMetalHost ${name} is for machine ${machineName}, but lacks its label: ${way}`;
+}
+
 /** Whether a user or another program asks that nothing changes the host. */
 export function isPaused({ metadata: { annotations = {} } }: BareMetalHost): boolean {
   return [PAUSED, CLUSTER_API_PAUSED, LEAVES_CLUSTER].some((key) => key in annotations);

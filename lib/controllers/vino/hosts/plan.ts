@@ -6,7 +6,7 @@
  * @module
  */
 import type { HostState } from "../resource/vino.ts";
-import type { HostFacts } from "./host_facts.ts";
+import { explainLostLabel, type HostFacts } from "./host_facts.ts";
 import type { HostLabels } from "./labels.ts";
 import type { HostOutcome, WantedHost } from "./types.ts";
 import { PUBLISH_AGAIN } from "./words.ts";
@@ -86,6 +86,8 @@ export function planRemoval(
 ): HostPlan {
   const what = `BareMetalHost ${name}`;
   if (live === undefined || live.vinoUid !== vinoUid) {
+    const lost = live && explainLostLabel(live, vinoUid);
+    if (lost !== undefined) return toPlan(name, "NameTaken", lost);
     if (!isMoved) return toPlan(name, "Gone");
     const why = `${describeMove(name)}, and the other cluster may use its machine`;
     return toPlan(name, "Moved", `${why}. If it does not, ${WAY_BACK}`);

@@ -162,7 +162,8 @@ describe("planRemoval()", () => {
   const cases: readonly Case[] = [
     ["that does not exist", undefined, "Gone", false],
     ["of ours", toFacts(), "Removing", true],
-    ["of something else", toFacts({ vinoUid: undefined }), "Gone", false],
+    ["of something else", toFacts({ vinoUid: undefined, machineName: undefined }), "Gone", false],
+    ["that lost its label by hand", toFacts({ vinoUid: undefined }), "NameTaken", false],
     ["of another Vino", toFacts({ vinoUid: "v2" }), "Gone", false],
     ["that is paused", toFacts({ isPaused: true }), "Paused", false],
     ["that is being deleted", toFacts({ isDeleting: true }), "Removing", false],
@@ -179,7 +180,7 @@ describe("planRemoval()", () => {
 });
 
 test("planRemoval() does not call a host gone that was moved: another cluster may use its machine", () => {
-  for (const live of [undefined, toFacts({ vinoUid: undefined })]) {
+  for (const live of [undefined, toFacts({ vinoUid: undefined, machineName: undefined })]) {
     const plan = planRemoval("edge-worker-0", live, { ...OURS, isMoved: true });
     expect([plan.state, plan.change]).toEqual(["Moved", undefined]);
     expect(plan.message).toContain("landfall.dev/publish-moved-hosts=true");
