@@ -76,6 +76,16 @@ describe("a machine that a person changed", () => {
     rig.simulator.state.put("vms", { ...vm, ...fields });
   };
 
+  test("is not taken for gone because it lost its name and its description", async () => {
+    const spec = rig.spec();
+    await rig.make(spec);
+    const { id } = rig.vm(spec);
+    edit(id, { name_label: "web", name_description: "" });
+    const plan = await rig.remove(spec);
+    expect(plan).toMatchObject({ steps: [], problems: [{ reason: "MachineRenamed" }] });
+    expect(rig.simulator.state.read("vms", id)).toBeDefined();
+  });
+
   test.each<[string, object, readonly string[]]>([
     ["its tags", { tags: ["mine"] }, ["note that X is as it should be", "tag X with vino"]],
     [

@@ -10,7 +10,7 @@ import {
 } from "../../../../cloud/capabilities/machines.ts";
 import type { Inventory } from "../../../../cloud/inventory/inventory.ts";
 import type { RawHost } from "../wire/objects.ts";
-import { listReadyTags } from "../words.ts";
+import { findUidTag, listReadyTags } from "../words.ts";
 import type { View, Vm } from "./view.ts";
 
 /** What was shown. */
@@ -29,9 +29,10 @@ export function toVmsView({
   inventory,
 }: ShownVms): Pick<View, "machines" | "vms" | "strays" | "hosts" | "hostsById" | "pools"> {
   const own = vms.filter(({ name }) => parseMachineName(name) !== undefined);
-  const strays = vms.filter(
-    (vm) => vm.mark !== undefined && parseMachineName(vm.name) === undefined,
-  );
+  const strays = vms.filter(({ name, mark, tags }) => {
+    const isMarked = mark !== undefined || findUidTag(tags) !== undefined;
+    return isMarked && parseMachineName(name) === undefined;
+  });
   const byName = Map.groupBy(own, ({ name }) => name);
   const machines = [...byName].map(
     ([name, some]) => [name, some.map((vm) => toMachine(vm, inventory))] as const,

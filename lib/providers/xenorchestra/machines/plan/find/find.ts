@@ -11,7 +11,7 @@ import { quote } from "../../../../../core/text/printable.ts";
 import type { Stock, Template, View, Vm } from "../../look/view.ts";
 import type { Kept } from "../../record.ts";
 import type { Step } from "../../steps.ts";
-import { isDiskNameOf, isMarkOf } from "../../words.ts";
+import { isDiskNameOf } from "../../words.ts";
 import { type Attempt, judgeAttempt } from "./attempt.ts";
 import { explainKeeping, judgeOwner, wasComplete } from "./half_made.ts";
 import { toDecision, toRetry, toStep } from "../problems.ts";
@@ -173,16 +173,26 @@ export function toDeletion(
 }
 
 /** Finds a VM that stands in the way although it is not the machine. */
-function findImpostor({ view, identity }: FindQuestion, all: readonly Vm[]): Found | undefined {
+function findImpostor(
+  { view, identity, kept }: FindQuestion,
+  all: readonly Vm[],
+): Found | undefined {
   const name = toMachineName(identity);
   const [foreign] = all;
   if (foreign !== undefined) {
     const message = `VM ${name} (${foreign.id}) is not of this machine: rename or delete it`;
     return { kind: "blocked", problem: toDecision("NameTaken", message), isForeign: true };
   }
-  const stray = view.strays.find(({ mark }) => mark !== undefined && isMarkOf(mark, identity));
+  // The tag names only the Vino, so the record must name the VM.
+  const stray = view.strays.find(
+    (vm) => judgeOwner(vm, identity) === "ours" && (vm.mark !== undefined || vm.id === kept.vm),
+  );
   if (stray === undefined) return undefined;
-  const advice = `name it ${name} again, or remove "vino uid=…" from its description if it is a copy`;
-  const message = `VM ${quote(stray.name)} (${stray.id}) has the mark of ${name}: ${advice}`;
+  const mark = stray.mark === undefined ? `the tag of ${name}` : `the mark of ${name}`;
+  const remedy =
+    stray.mark === undefined
+      ? "remove its tag vino:uid=… if it is not that machine any more"
+      : 'remove "vino uid=…" from its description if it is a copy';
+  const message = `VM ${quote(stray.name)} (${stray.id}) has ${mark}: name it ${name} again, or ${remedy}`;
   return { kind: "blocked", problem: toDecision("MachineRenamed", message) };
 }

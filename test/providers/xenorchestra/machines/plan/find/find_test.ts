@@ -130,6 +130,24 @@ describe("findMachine()", () => {
       "blocked MachineRenamed",
     ],
     [
+      "a renamed machine without its mark that the record names and a tag shows as of the Vino",
+      { vms: [toCompleteVm({ name: "web", description: "" })] },
+      { vm: "vm-1" },
+      "blocked MachineRenamed",
+    ],
+    [
+      "nothing where a person took away the name and all marks",
+      { vms: [toCompleteVm({ name: "web", description: "", tags: [] })] },
+      { vm: "vm-1" },
+      "none",
+    ],
+    [
+      "nothing where another VM of the Vino has another name and no mark",
+      { vms: [toCompleteVm({ id: "vm-2", name: "web", description: "" })] },
+      { vm: "vm-1" },
+      "none",
+    ],
+    [
       "a machine beside a copy of it",
       { vms: [toCompleteVm(), toCompleteVm({ id: "vm-2", name: "copy" })] },
       undefined,
