@@ -36,16 +36,16 @@ export const PEOPLE_STEPS: readonly Step[] = [
   },
   { name: "confirm removals", weight: 4, act: confirmRemovals },
   onMachine("is deleted", 1.5, (world, vm) => deleteMachine(world, vm)),
-  // Without its name and its mark nothing leads Landfall to a VM: a person who takes both away has taken it over.
+  // Name, mark and tag each lead Landfall to a VM. A person who takes all three away has taken it over.
   onMachine("is renamed", 1, ({ random }, vm) => {
-    if (vm["name_description"] !== "") vm["name_label"] = `mine-${random.between(1, 1e6)}`;
+    vm["name_label"] = `mine-${random.between(1, 1e6)}`;
   }),
   onMachine("loses tags", 2, ({ random }, vm) => {
     const tags = Array.isArray(vm["tags"]) ? vm["tags"] : [];
     vm["tags"] = tags.filter(() => random.chance(0.5));
   }),
   onMachine("loses its description", 1, (_world, vm) => {
-    if (String(vm["name_label"]).startsWith("vino-")) vm["name_description"] = "";
+    vm["name_description"] = "";
   }),
   onMachine("loses its protection", 1, (_world, vm) => {
     vm["blockedOperations"] = {};
