@@ -289,3 +289,18 @@ describe("a process that ends", () => {
     },
   );
 });
+
+test("a Vino does not end while a look shows a machine of it that no inventory has shown", async () => {
+  const rig = await startReady(1);
+  const [made] = rig.cloud.world.values();
+  const name = "vino-1b4e28ba-worker-7";
+  if (made) rig.cloud.world.set(name, { ...made, name, id: "late" });
+  rig.edit({ metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+  await rig.reconcile();
+  expect(await rig.reconcile()).toEqual({ requeueAfterMs: 5_000 });
+  expect(rig.server?.metadata.finalizers).toHaveLength(1);
+  await rig.refresh();
+  await rig.reconcile();
+  expect([...rig.cloud.world.keys()]).toEqual([]);
+  expect(rig.server).toBeUndefined();
+});

@@ -2,6 +2,7 @@
  * Keeps the machines of one Vino: brings them one round further each time, with their addresses and BareMetalHosts.
  * @module
  */
+import { parseMachineName, toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import { makeSurvey, type Survey, type SurveyResult } from "../placement/survey.ts";
@@ -36,6 +37,8 @@ export type Kept =
     };
 
 const AGAIN: Kept = { kind: "again" };
+/** When to look again at a Vino whose machines are gone, but for one that only a look showed. */
+const RECHECK_MS = 5_000;
 const NO_ADDRESSES: Addresses = { machines: new Map(), problems: new Map(), notices: [] };
 
 /** Keeps the machines of one Vino. Remembers what it saw until it is forgotten. */
@@ -117,17 +120,20 @@ export class MachineKeeper {
         isGone: (name) => this.#gone.has(name),
       });
     const isMoving = await this.#rounds.run(input, { tasks: all, toReport }, context);
+    this.#noteBack(tasks);
     const hasGone = await this.#noteGone(input, [...removals, ...strays], signal);
     const dueMs = all.map(({ name }) => this.#book.find(name)?.dueMs ?? Infinity);
     const nextMs = Math.min(pass.againMs, ...dueMs.map((ms) => ms - clock.monotonic()));
     const isLeft = [...removals, ...strays].some((task) => !this.#isSettled(task, input));
+    const isDone = input.wish === undefined && verdict.isDrained && !isLeft;
+    const isOver = isDone && !(await this.#showsMore(input, survey, signal));
     return {
       kind: "kept",
       report: toReport(),
       isMoving,
       hasGone,
-      isOver: input.wish === undefined && verdict.isDrained && !isLeft,
-      nextMs: Math.max(0, nextMs),
+      isOver,
+      nextMs: Math.max(0, isDone && !isOver ? Math.min(nextMs, RECHECK_MS) : nextMs),
     };
   }
 
@@ -214,6 +220,37 @@ export class MachineKeeper {
     return listStrays(owner, holders, { known, placement }).filter(
       ({ name }) => !this.#gone.has(name),
     );
+  }
+
+  /**
+   * Looks once more before the end of a Vino that deletes its machines: one that was made a moment ago is in no
+   * inventory yet. The next inventory brings what this look shows.
+   */
+  async #showsMore(
+    { deletes }: KeepInput,
+    { owner }: Survey,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    if (!deletes) return false;
+    const { machines } = await this.#options.machines.observe({ isForChange: true }, signal);
+    const prefix = toOwnerPrefix(owner);
+    const shown = [...machines.keys()].filter(
+      (name) => parseMachineName(name)?.ownerPrefix === prefix,
+    );
+    for (const name of shown) this.#gone.delete(name);
+    return shown.length > 0;
+  }
+
+  /** Machines that were gone and are made again are there, or may be. */
+  #noteBack(tasks: readonly MachineTask[]): void {
+    for (const { name } of tasks) {
+      const progress = this.#book.find(name);
+      const goneMs = this.#gone.get(name);
+      if (progress === undefined || goneMs === undefined || progress.observedAtMs <= goneMs) {
+        continue;
+      }
+      if (progress.plan.state !== "Absent" || progress.made !== undefined) this.#gone.delete(name);
+    }
   }
 
   /** Forgets machines of which nothing is left. @returns Whether there were any */
