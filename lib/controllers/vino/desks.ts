@@ -42,4 +42,4 @@ export interface AddressDesk {
 }
 
 /** Publishes machines as BareMetalHosts. */
-export type HostDesk = Pick<HostPublisher, "forget" | "list" | "publish">;
+export type HostDesk = Pick<HostPublisher, "find" | "forget" | "list" | "publish">;

@@ -66,6 +66,7 @@ export function create(context: ControllerContext): UnservedVinos | VinoControll
     hosts: {
       publish: redfish?.publish ?? publish,
       list: (vinoUid) => hosts.list(vinoUid),
+      find: (inNamespace, name) => hosts.find(inNamespace, name),
       forget: (vinoUid) => hosts.forget(vinoUid),
     },
     sources: [hosts.source, fromSecondary(store, () => listShort(vinoes.values()))],

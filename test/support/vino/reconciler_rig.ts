@@ -224,6 +224,7 @@ export class ReconcilerRig {
   #toHosts(): HostDesk {
     return {
       list: () => [...this.hosts].map((name) => toFacts(name)),
+      find: (_namespace, name) => (this.hosts.has(name) ? toFacts(name) : undefined),
       forget: () => undefined,
       publish: async ({ hosts, retired }) => {
         this.onPublish();

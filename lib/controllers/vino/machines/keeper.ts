@@ -15,6 +15,7 @@ import { publishMachines } from "./publication.ts";
 import { describeLimit, isConfirmed, RemovalLimit } from "./removal_limit.ts";
 import { judgeSurplus } from "./retirement.ts";
 import { MachineRounds } from "./rounds.ts";
+import { findHostUse } from "./host_use.ts";
 import { toOwner } from "./spec.ts";
 import { listStrays, toAddressWishes, toRemovalTask, toWantedTasks } from "./tasks.ts";
 
@@ -37,7 +38,7 @@ export type Kept =
     };
 
 const AGAIN: Kept = { kind: "again" };
-/** When to look again at a Vino whose machines are gone, but for one that only a look showed. */
+/** When to look again at a Vino of which a look showed a machine that no inventory has shown. */
 const RECHECK_MS = 5_000;
 const NO_ADDRESSES: Addresses = { machines: new Map(), problems: new Map(), notices: [] };
 
@@ -143,16 +144,13 @@ export class MachineKeeper {
     for (const [name, atMs] of this.#gone) {
       if (view.observedAtMs > atMs) this.#gone.delete(name);
     }
-    const { name: vinoName, uid = "" } = vino.metadata;
-    const uses = hosts.list(uid).filter(({ use }) => use !== undefined);
-    const used = new Set(uses.map(({ name }) => name));
     return makeSurvey({
       vino,
       owner: toOwner(vino),
       view,
       seen: this.#book.listSeen(view.observedAtMs),
       ...(wish && { roles: wish.roles }),
-      isConsumed: (machine) => used.has(toHostName({ vino: vinoName, ...machine })),
+      isConsumed: (machine) => findHostUse(hosts, vino, machine) !== undefined,
       deletes,
       isGone: (name) => this.#gone.has(name),
     });

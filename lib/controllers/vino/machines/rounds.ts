@@ -7,6 +7,7 @@ import { toHostName } from "../hosts/names.ts";
 import type { MachinesReport } from "../status/outcome.ts";
 import type { MachineBook, MachineTask } from "./book.ts";
 import { pickDue, runRound } from "./drive.ts";
+import { findHostUse } from "./host_use.ts";
 import type { KeepContext, KeeperOptions, KeepInput } from "./keeping.ts";
 
 /** What {@linkcode MachineRounds} need. */
@@ -77,8 +78,7 @@ export class MachineRounds {
     }
     if (plan.state !== "Absent") return undefined;
     const hostName = toHostName({ vino: vino.metadata.name, ...identity });
-    const hosts = this.#options.hosts.list(vino.metadata.uid ?? "");
-    const use = hosts.find((one) => one.name === hostName)?.use;
+    const use = findHostUse(this.#options.hosts, vino, identity);
     const said = use === undefined ? undefined : `BareMetalHost ${hostName} ${use}`;
     if (known?.entry?.state === "Ready") this.#options.narrator.tellVanished(vino, name, said);
     return said === undefined

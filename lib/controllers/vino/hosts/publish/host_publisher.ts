@@ -88,6 +88,12 @@ export class HostPublisher {
     return Array.from(this.#hosts.list(vinoUid), toHostFacts);
   }
 
+  /** The host of a name as it was last seen, also one that is not ours. */
+  find(namespace: string, name: string): HostFacts | undefined {
+    const host = this.#hosts.find(namespace, name);
+    return host && toHostFacts(host);
+  }
+
   /** Forgets a Vino that is gone. */
   forget(vinoUid: string): void {
     for (const host of this.#hosts.list(vinoUid)) this.#writer.forget(toKey(host));

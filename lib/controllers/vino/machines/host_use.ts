@@ -1,0 +1,29 @@
+/**
+ * What uses the BareMetalHost of a machine. Reads only memory.
+ * @module
+ */
+import { toMachineName } from "../../../cloud/capabilities/machines.ts";
+import type { HostDesk } from "../desks.ts";
+import { toHostName } from "../hosts/names.ts";
+import type { Vino } from "../resource/vino.ts";
+import { toOwner } from "./spec.ts";
+
+/**
+ * Finds what uses the host of a machine. A host that names the machine counts also if a person took the Vino's label
+ * from it.
+ *
+ * @returns The end of a sentence, such as `is used by Metal3Machine "a"`; `undefined` if nothing does
+ */
+export function findHostUse(
+  hosts: Pick<HostDesk, "find">,
+  vino: Vino,
+  { role, index }: { readonly role: string; readonly index: number },
+): string | undefined {
+  const { name, namespace = "", uid } = vino.metadata;
+  const host = hosts.find(namespace, toHostName({ vino: name, role, index }));
+  if (host === undefined) return undefined;
+  const hasLost =
+    host.vinoUid === undefined &&
+    host.machineName === toMachineName({ owner: toOwner(vino), role, index });
+  return host.vinoUid === uid || hasLost ? host.use : undefined;
+}
