@@ -122,6 +122,7 @@ export abstract class Stage {
 /** With Xen Orchestra, whose hosts are the zones of Nodes. */
 export class XenOrchestraStage extends Stage {
   override readonly cloud: XenOrchestraSimulator;
+  #hasVinos = false;
 
   constructor(
     kubernetes: KubernetesSimulator,
@@ -143,6 +144,7 @@ export class XenOrchestraStage extends Stage {
   /** From now on there can be Vinos. */
   prepareVinos(): void {
     prepareVinos(this);
+    this.#hasVinos = true;
   }
 
   /** Lets the only Vino want so many machines. */
@@ -152,7 +154,7 @@ export class XenOrchestraStage extends Stage {
 
   /** How many machines are complete and published as hosts. */
   get published(): number {
-    return countPublished(this);
+    return this.#hasVinos ? countPublished(this) : 0;
   }
 
   /** Moves a running machine to another host of its pool. */
