@@ -149,7 +149,7 @@ async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promi
   const { identity } = step;
   const name = toDiskName(toMachineName(identity), SEED_DISK);
   const description = formatDiskMark(identity, SEED_DISK);
-  const bytes = new Uint8Array(toSeedImage(change.seed));
+  const bytes = toSeedImage(change.seed);
   try {
     const id = await changes.uploadDisk(change.storageId, { name, description }, bytes);
     await changes.attachDisk(change.vmId, id, change.position);
