@@ -57,19 +57,24 @@ if (!existsSync(values.binary)) {
 console.log(`${describeMachine()}, ${values.binary}, ${CLOUDS[cloud].title}\n`);
 let results: Results = NO_RESULTS;
 for (const name of names) {
-  const before = describeLoad();
+  const loadBefore = describeLoad();
   const startMs = performance.now();
   const measured = await MEASUREMENTS[cloud][name]?.({ binary: values.binary, cloud }, settleMs);
   if (measured === undefined) continue;
-  const after = describeLoad();
+  const loadAfter = describeLoad();
   const seconds = ((performance.now() - startMs) / 1_000).toFixed(0);
-  console.error(`measured ${name} in ${seconds} s, load ${before} before, ${after} after`);
+  console.error(`measured ${name} in ${seconds} s, load ${loadBefore} before, ${loadAfter} after`);
   results = mergeResults(results, {
-    date: new Date().toISOString().slice(0, 10),
-    machine: describeKind(),
     figures: measured.figures,
     curve: measured.curve ?? [],
-    loads: { [name]: { before, after } },
+    runs: {
+      [name]: {
+        date: new Date().toISOString().slice(0, 10),
+        machine: describeKind(),
+        loadBefore,
+        loadAfter,
+      },
+    },
   });
   if (values.save) await saveResults(cloud, results);
 }

@@ -10,15 +10,22 @@ import type { CurvePoint } from "./curve.ts";
 
 /** The results of measurements with one cloud. */
 export interface Results {
-  /** Day of the last measurement, `2026-11-21`. */
-  readonly date: string;
-  /** What measured, in words. */
-  readonly machine: string;
   readonly figures: Figures;
   /** By number of Nodes, ascending. */
   readonly curve: readonly CurvePoint[];
-  /** Load of the machine (1, 5, 15 minutes) before and after each measurement, by its name. */
-  readonly loads: Readonly<Record<string, { readonly before: string; readonly after: string }>>;
+  /** When and where each measurement last ran, by its name. */
+  readonly runs: Readonly<Record<string, Run>>;
+}
+
+/** When and where a measurement ran. */
+export interface Run {
+  /** Day, `2026-11-21`. */
+  readonly date: string;
+  /** What measured, in words. */
+  readonly machine: string;
+  /** Load of the machine over 1, 5 and 15 minutes. */
+  readonly loadBefore: string;
+  readonly loadAfter: string;
 }
 
 /** The result of one measurement. */
@@ -30,7 +37,7 @@ export interface Measured {
 const FILE = join(import.meta.dir, "..", "docs", "benchmark", "results.json");
 
 /** Nothing yet. */
-export const NO_RESULTS: Results = { date: "", machine: "", figures: {}, curve: [], loads: {} };
+export const NO_RESULTS: Results = { figures: {}, curve: [], runs: {} };
 
 /** Results by cloud. */
 export type SavedResults = Readonly<Record<CloudName, Results>>;
@@ -68,10 +75,8 @@ export function mergeResults(older: Results, newer: Results): Results {
     [...older.curve, ...newer.curve].map((point): [number, CurvePoint] => [point.nodes, point]),
   );
   return {
-    date: newer.date,
-    machine: newer.machine,
     figures: { ...older.figures, ...newer.figures },
     curve: [...points.values()].sort((left, right) => left.nodes - right.nodes),
-    loads: { ...older.loads, ...newer.loads },
+    runs: { ...older.runs, ...newer.runs },
   };
 }

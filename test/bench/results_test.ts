@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mergeResults, NO_RESULTS, type Results } from "../../bench/results.ts";
+import { mergeResults, NO_RESULTS, type Results, type Run } from "../../bench/results.ts";
 
 const POINT = {
   nodes: 100,
@@ -13,32 +13,30 @@ const POINT = {
   settled: 1,
 };
 
+const OLD: Run = { date: "2026-01-01", machine: "old", loadBefore: "a", loadAfter: "b" };
+const NEW: Run = { date: "2026-01-02", machine: "new", loadBefore: "c", loadAfter: "d" };
+
 test("mergeResults() puts the new over the old, and keeps what was not measured now", () => {
   const older: Results = {
-    date: "2026-01-01",
-    machine: "old",
     figures: { start: 1, ready: 2 },
     curve: [POINT, { ...POINT, nodes: 1_000 }],
-    loads: { start: { before: "a", after: "b" } },
+    runs: { start: OLD, ready: OLD },
   };
   const newer: Results = {
-    date: "2026-01-02",
-    machine: "new",
     figures: { start: 3 },
     curve: [
       { ...POINT, nodes: 300 },
       { ...POINT, seconds: 9 },
     ],
-    loads: { small: { before: "c", after: "d" } },
+    runs: { start: NEW, small: NEW },
   };
   const merged = mergeResults(older, newer);
-  expect(merged).toMatchObject({ date: "2026-01-02", machine: "new" });
   expect(merged.figures).toEqual({ start: 3, ready: 2 });
   expect(merged.curve.map(({ nodes, seconds }) => [nodes, seconds])).toEqual([
     [100, 9],
     [300, 1],
     [1_000, 1],
   ]);
-  expect(Object.keys(merged.loads)).toEqual(["start", "small"]);
+  expect(merged.runs).toEqual({ start: NEW, ready: OLD, small: NEW });
   expect(mergeResults(NO_RESULTS, newer)).toMatchObject({ figures: newer.figures });
 });

@@ -4,11 +4,17 @@
  */
 import { describe, expect, test } from "bun:test";
 import { BUDGETS } from "../../bench/budgets.ts";
-import { NO_RESULTS } from "../../bench/results.ts";
+import { NO_RESULTS, type Results, type Run } from "../../bench/results.ts";
 import { renderPerformance } from "../../docs/generator/performance/page.ts";
 
 const figures = Object.fromEntries(Object.keys(BUDGETS).map((name) => [name, 1]));
-const results = { ...NO_RESULTS, date: "2026-01-01", machine: "2 processors", figures };
+const run: Run = {
+  date: "2026-01-01",
+  machine: "2 processors",
+  loadBefore: "0.5 1 20",
+  loadAfter: "1.5 2 3",
+};
+const results: Results = { ...NO_RESULTS, figures, runs: { small: run } };
 const page =
   renderPerformance({ xenorchestra: results, cloudstack: results }).get(
     "explanation/performance.md",
@@ -47,17 +53,25 @@ describe("renderPerformance()", () => {
   });
 
   test("says of which cloud the figures are noisy", () => {
-    const loads = {
-      small: { before: "0.5 1 20", after: "1.5 2 3" },
-      "1000": { before: "6.2 5 4", after: "3 3 3" },
-    };
-    const busy = { ...results, loads };
-    const calm = { ...results, loads: { small: loads.small } };
-    const text = renderPerformance({ xenorchestra: calm, cloudstack: busy }).get(
+    const noisy = { ...run, loadBefore: "6.2 5 4", loadAfter: "3 3 3" };
+    const busy: Results = { ...results, runs: { small: run, "1000": noisy } };
+    const text = renderPerformance({ xenorchestra: results, cloudstack: busy }).get(
       "explanation/performance.md",
     );
     expect(text?.split("**Noisy:**")).toHaveLength(2);
     expect(text?.split("## Apache CloudStack")[1]).toContain("(load up to 6.2)");
+  });
+
+  test("says of a measurement that ran elsewhere when and where it ran", () => {
+    const later = { ...run, date: "2026-01-02", machine: "8 processors" };
+    const runs = { machines: later, small: run, start: run };
+    const text = renderPerformance({
+      xenorchestra: { ...results, runs },
+      cloudstack: NO_RESULTS,
+    }).get("explanation/performance.md");
+    expect(text).toContain(
+      "Measured on 2026-01-01: 2 processors. `machines` on 2026-01-02: 8 processors.\n",
+    );
   });
 
   test("leaves out a cloud that was never measured", () => {

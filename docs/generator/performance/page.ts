@@ -54,7 +54,7 @@ const CHARTS: readonly ChartSpec[] = [
 
 /** The page and its charts, by their path in docs/. */
 export function renderPerformance(results: PageResults): ReadonlyMap<string, string> {
-  const measured = CLOUD_NAMES.filter((cloud) => results[cloud].date !== "");
+  const measured = CLOUD_NAMES.filter((cloud) => Object.keys(results[cloud].runs).length > 0);
   const charts = measured.flatMap((cloud) =>
     CHARTS.map((spec): [string, string] => [
       `benchmark/${toFile(spec, cloud)}`,
@@ -142,7 +142,7 @@ ${renderGoFigures()}`;
 
 /** The figures with one cloud. */
 function renderCloud(cloud: CloudName, results: PageResults[CloudName]): string {
-  const { date, machine, figures, curve, loads } = results;
+  const { figures, curve, runs } = results;
   const { title } = CLOUDS[cloud];
   const rows = toFigureRows(figures, cloud).map((row) => [
     row.title.replace(/^ {2}/, "… "),
@@ -160,7 +160,7 @@ function renderCloud(cloud: CloudName, results: PageResults[CloudName]): string 
   ).join("\n");
   return `## ${title}: how the cost grows with the number of Nodes
 
-Measured on ${date}: ${machine}.${describeNoise(loads)}
+${describeRuns(runs)}${describeNoise(runs)}
 
 ${NOTES[cloud]}
 
@@ -173,9 +173,22 @@ ${images}
 ${toTable(["figure", "measured", "goal", ""], rows)}${figures["denied5000"] === undefined ? "" : DENIED}`;
 }
 
+/** When and where all was measured: in one sentence for each day and machine. Most first. */
+function describeRuns(runs: Results["runs"]): string {
+  const all = Map.groupBy(
+    Object.entries(runs),
+    ([, { date, machine }]) => `on ${date}: ${machine}`,
+  );
+  const [most, ...others] = [...all].sort(([, left], [, right]) => right.length - left.length);
+  const sentences = others.map(
+    ([place, some]) => ` ${some.map(([name]) => `\`${name}\``).join(", ")} ${place}.`,
+  );
+  return `Measured ${most?.[0] ?? "never"}.${sentences.join("")}`;
+}
+
 /** Says so if others kept the machine busy: that makes times longer. */
-function describeNoise(loads: Results["loads"]): string {
-  const all = Object.values(loads).flatMap(({ before, after }) => [before, after]);
+function describeNoise(runs: Results["runs"]): string {
+  const all = Object.values(runs).flatMap(({ loadBefore, loadAfter }) => [loadBefore, loadAfter]);
   const highest = Math.max(0, ...all.map((load) => Number.parseFloat(load)));
   if (highest < NOISY_LOAD) return "";
   return ` **Noisy:** other programs kept the machine busy (load up to ${highest}).
