@@ -8,9 +8,10 @@ import type { HostFacts, ScheduleInput } from "../../lib/controllers/sipcluster/
 import { Random } from "../../test/support/random.ts";
 import { alignColumns } from "../budgets.ts";
 import { describeMachine } from "../meters/machine.ts";
+import { toQuantile } from "../meters/statistics.ts";
 
 const HOSTS = 10_000;
-const ROUNDS = 10;
+const ROUNDS = 30;
 /** Of a decision, in processor time. */
 const BUDGET_MS = 50;
 
@@ -88,14 +89,14 @@ function toInput({
   return { cluster: "tenant/one", nodes, scheduling: { spreadAcrossRoles }, hosts };
 }
 
-/** The best and the slowest of several rounds, in ms of processor time. */
-function measure(input: ScheduleInput): { readonly bestMs: number; readonly slowestMs: number } {
+/** The median and the slowest of several rounds, in ms of processor time. */
+function measure(input: ScheduleInput): { readonly medianMs: number; readonly slowestMs: number } {
   const times = Array.from({ length: ROUNDS }, () => {
     const start = process.cpuUsage();
     schedule(input);
     return process.cpuUsage(start).user / 1_000;
   });
-  return { bestMs: Math.min(...times), slowestMs: Math.max(...times) };
+  return { medianMs: toQuantile(times, 0.5), slowestMs: Math.max(...times) };
 }
 
 console.log(`${describeMachine()}, ${HOSTS.toLocaleString("en")} free hosts\n`);
@@ -103,12 +104,12 @@ let isOver = false;
 const rows = CASES.map((one) => {
   const input = toInput(one);
   const { isSatisfied, isProven } = schedule(input);
-  const { bestMs, slowestMs } = measure(input);
-  const isSlow = one.isExtreme !== true && bestMs > BUDGET_MS;
+  const { medianMs, slowestMs } = measure(input);
+  const isSlow = one.isExtreme !== true && medianMs > BUDGET_MS;
   isOver ||= isSlow;
   const answer = isSatisfied ? "found" : isProven ? "impossible" : "ended at its limit";
   const budget = one.isExtreme === true ? "-" : isSlow ? "OVER" : `${BUDGET_MS}`;
-  return [one.title, answer, bestMs.toFixed(1), slowestMs.toFixed(1), budget];
+  return [one.title, answer, medianMs.toFixed(1), slowestMs.toFixed(1), budget];
 });
-console.log(alignColumns([["a decision", "answer", "best ms", "slowest ms", "budget"], ...rows]));
+console.log(alignColumns([["a decision", "answer", "median ms", "slowest ms", "budget"], ...rows]));
 process.exit(isOver ? 1 : 0);
