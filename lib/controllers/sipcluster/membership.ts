@@ -6,7 +6,7 @@ import type { Logger } from "../../core/log.ts";
 import type { EventRecorder } from "../../kube/events/events.ts";
 import { toEvent } from "../../kube/events/words.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
-import { PAUSED } from "../../kube/kinds/bare_metal_host.ts";
+import { type BareMetalHost, PAUSED } from "../../kube/kinds/bare_metal_host.ts";
 import { type ClaimResult, findKeeper, type HostClaims } from "./hosts/claims.ts";
 import type { Departures } from "./hosts/departures.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
@@ -124,17 +124,16 @@ export async function releaseAll(
   return { kept, isOvertaken };
 }
 
-/** The hosts that stop the deletion of a cluster, with the reasons, as the labels say now. */
-export function listHolds(
-  cluster: Key,
-  { index }: { readonly index: Pick<HostIndex, "find" | "listOf"> },
-): readonly string[] {
-  const keys = Array.from(index.listOf(cluster), ({ key }) => key).toSorted();
-  return keys.flatMap((key) => {
-    const host = index.find(key);
-    const why = host && findKeeper(host, "occupied");
-    return why === undefined ? [] : [`${key} (${why})`];
-  });
+/** The hosts of a cluster that stop its deletion, with the reasons, in the order of their keys. */
+export function listHolds(hosts: Iterable<BareMetalHost>): readonly string[] {
+  const holds = Array.from(hosts, (host) => ({
+    key: toKey(host),
+    why: findKeeper(host, "occupied"),
+  }));
+  return holds
+    .filter(({ why }) => why !== undefined)
+    .map(({ key, why }) => `${key} (${why})`)
+    .toSorted();
 }
 
 /**

@@ -16,7 +16,7 @@ import { OUTDATED_PAUSE_MS, OutdatedError, requireCurrent } from "../kinds/fresh
 import type { AddressReader } from "./hosts/address_reader.ts";
 import { Departures } from "./hosts/departures.ts";
 import { HostClaims } from "./hosts/claims.ts";
-import { FirstLook } from "./hosts/first_look.ts";
+import { FirstLook, listHostsOf } from "./hosts/first_look.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import {
   applySchedule,
@@ -237,7 +237,8 @@ export class SipClusterReconciler {
       const pauseMs = addresses.toPauseMs(served.troubled);
       return { served, againMs: Math.min(served.againMs, recheckMs, pauseMs) };
     };
-    const options = { clock, writer: this.#writer, services, membership, serve };
+    const listHosts: ReleaseOptions["listHosts"] = (signal) => listHostsOf(key, client, signal);
+    const options = { clock, writer: this.#writer, services, membership, serve, listHosts };
     return await release(cluster, options, signal);
   }
 

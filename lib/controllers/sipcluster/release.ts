@@ -7,6 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { ReconcileResult } from "../../engine/workers.ts";
 import { toKey } from "../../kube/cache/store.ts";
 import type { ClusterWriter } from "./cluster_writer.ts";
+import type { BareMetalHost } from "../../kube/kinds/bare_metal_host.ts";
 import type { HostIndex } from "./hosts/host_index.ts";
 import {
   describeKept,
@@ -32,6 +33,8 @@ export interface ReleaseOptions {
     signal: AbortSignal,
   ) => Promise<{ readonly served: Served; readonly againMs: number }>;
   readonly membership: MembershipOptions & { readonly index: HostIndex };
+  /** Asks the API server for the hosts of the cluster: the watch may be late. */
+  readonly listHosts: (signal: AbortSignal) => Promise<readonly BareMetalHost[]>;
 }
 
 /** Finalizer of `kubectl delete --cascade=foreground`: Kubernetes deletes the services itself. */
@@ -56,7 +59,7 @@ export async function release(
   const { index } = membership;
   const force = cluster.metadata.annotations?.[FORCE_RELEASE];
   const isForced = force === "true";
-  const holds = isForced ? [] : listHolds(toKey(cluster), { index });
+  const holds = isForced ? [] : await findHolds(cluster, options, signal);
   if (holds.length > 0) return await keep(cluster, describeKept(holds, force), options, signal);
   const left = await services.remove(cluster, signal);
   if (left.length > 0) return await waitForServices(cluster, left, options, signal);
@@ -86,6 +89,17 @@ export function toDeleting(
     return { key, standby, ...(role && { role }) };
   });
   return { kind: "deleting", hosts, ...more };
+}
+
+/** The hosts that stop the deletion. Only if the watch shows none, the API server is asked, too. */
+async function findHolds(
+  cluster: SipCluster,
+  { membership: { index }, listHosts }: ReleaseOptions,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const seen = [...index.listOf(toKey(cluster))].flatMap(({ key }) => index.find(key) ?? []);
+  const holds = listHolds(seen);
+  return holds.length > 0 ? holds : listHolds(await listHosts(signal));
 }
 
 /** Keeps what hosts in use need, and says which they are. */

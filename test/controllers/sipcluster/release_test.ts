@@ -4,6 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { HostClaims } from "../../../lib/controllers/sipcluster/hosts/claims.ts";
+import { listHostsOf } from "../../../lib/controllers/sipcluster/hosts/first_look.ts";
 import { HostIndex } from "../../../lib/controllers/sipcluster/hosts/host_index.ts";
 import { createSipClusterMetrics } from "../../../lib/controllers/sipcluster/metrics.ts";
 import { release, toDeleting } from "../../../lib/controllers/sipcluster/release.ts";
@@ -27,6 +28,8 @@ interface Plan {
   readonly annotations?: Readonly<Record<string, string>>;
   /** Of the host of the cluster. */
   readonly host?: JsonObject;
+  /** Of the same host, and not shown by the watch yet. */
+  readonly unseen?: JsonObject;
   /** What is left of the services. */
   readonly left?: readonly string[];
   /** Called while services are removed. */
@@ -42,6 +45,7 @@ async function step(plan: Plan): Promise<readonly unknown[]> {
   const clock = new ManualClock(Date.parse(DELETED) + (plan.sinceMs ?? 0));
   const store = new Store({ resource: BARE_METAL_HOSTS, log: silentLogger });
   store.apply(host);
+  if (plan.unseen) server.change("h", plan.unseen);
   const index = new HostIndex(store, clock);
   const done: unknown[] = [];
   const { annotations = {}, spec = { services: {} } } = plan;
@@ -93,6 +97,7 @@ async function step(plan: Plan): Promise<readonly unknown[]> {
         departures: { noteReleased: () => undefined },
         metrics: createSipClusterMetrics(new MetricsRegistry()),
       },
+      listHosts: (signal) => listHostsOf("tenant/a", server.client, signal),
     },
     signal,
   );
@@ -108,6 +113,11 @@ test("release() removes services, then labels, then the finalizer", async () => 
 
 test("release() removes nothing while a host is in use, and looks after the services", async () => {
   const done = await step({ host: CONSUMER });
+  expect(done).toEqual(["UnableToDecommission", "served", IN_USE, "labelled", 7]);
+});
+
+test("release() removes nothing while a host is in use that the watch shows as free", async () => {
+  const done = await step({ unseen: CONSUMER });
   expect(done).toEqual(["UnableToDecommission", "served", IN_USE, "labelled", 7]);
 });
 

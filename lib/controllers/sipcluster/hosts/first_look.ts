@@ -40,13 +40,10 @@ export class FirstLook {
    */
   async take(cluster: Key, signal: AbortSignal): Promise<boolean> {
     if (this.#seen.has(cluster)) return false;
-    const { client } = this.#options;
-    const [namespace = "", name = ""] = cluster.split("/");
-    const labelSelector = `${CLUSTER_NAMESPACE}=${namespace},${CLUSTER_NAME}=${name}`;
-    const query = { labelSelector, limit: PAGE_LENGTH };
-    const { items } = await listAll(client, BARE_METAL_HOSTS, query, signal);
     let isNews = false;
-    for (const host of items) isNews = this.#learn(host, cluster) || isNews;
+    for (const host of await listHostsOf(cluster, this.#options.client, signal)) {
+      isNews = this.#learn(host, cluster) || isNews;
+    }
     this.#seen.add(cluster);
     return isNews;
   }
@@ -56,9 +53,7 @@ export class FirstLook {
     this.#seen.delete(cluster);
   }
 
-  #learn(listed: BareMetalHost, cluster: Key): boolean {
-    if (findDamage(BARE_METAL_HOSTS, listed) !== undefined) return false;
-    const host = trimObject(BARE_METAL_HOSTS, listed);
+  #learn(host: BareMetalHost, cluster: Key): boolean {
     const known = this.#options.index.find(toKey(host));
     // A host that the watch does not show yet cannot be noted; its cluster hears of it when it does.
     if (
@@ -70,4 +65,23 @@ export class FirstLook {
     this.#options.index.note(known, host, cluster);
     return true;
   }
+}
+
+/**
+ * The hosts with the labels of a cluster, as the API server has them now.
+ *
+ * @throws {KubeError} if the API server does not say
+ */
+export async function listHostsOf(
+  cluster: Key,
+  client: Pick<KubeClient, "list">,
+  signal: AbortSignal,
+): Promise<readonly BareMetalHost[]> {
+  const [namespace = "", name = ""] = cluster.split("/");
+  const labelSelector = `${CLUSTER_NAMESPACE}=${namespace},${CLUSTER_NAME}=${name}`;
+  const query = { labelSelector, limit: PAGE_LENGTH };
+  const { items } = await listAll(client, BARE_METAL_HOSTS, query, signal);
+  return items
+    .filter((host) => findDamage(BARE_METAL_HOSTS, host) === undefined)
+    .map((host) => trimObject(BARE_METAL_HOSTS, host));
 }
