@@ -146,6 +146,8 @@ export interface MachineProblem {
    * worth knowing, the machine can be used.
    */
   readonly kind: "retry" | "decision" | "notice";
+  /** Whether Landfall ends it by itself as soon as the machine is stopped. Only for a notice. @default {false} */
+  readonly isWaiting?: boolean;
 }
 
 /** A part of a machine, for the debug pages. */

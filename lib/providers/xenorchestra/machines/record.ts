@@ -22,6 +22,8 @@ export interface Kept {
   readonly pool?: string | undefined;
   /** ID of the VM, once it is complete. */
   readonly vm?: string | undefined;
+  /** What the VM list showed of its parts when a look found all as it should be. */
+  readonly parts?: string | undefined;
   /** IDs of its disks that are deleted with it. */
   readonly disks?: readonly string[] | undefined;
   /** When an attempt ended in a way that leaves open whether a hypervisor still works on it. */
@@ -45,6 +47,7 @@ const SCHEMA = v.object({
   templates: texts,
   pool: text,
   vm: text,
+  parts: text,
   disks: texts,
   doubtAt: count,
   offAt: count,

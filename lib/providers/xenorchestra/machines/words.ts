@@ -129,12 +129,26 @@ export function listOwnTags(identity: MachineIdentity): [string, string] {
   return [OWN_TAG, toUidTag(identity.owner.uid)];
 }
 
+/** A short text that changes when a VM gets or loses an interface or a disk. An edited interface is another one. */
+export function toPartsHash({
+  vifIds,
+  linkIds,
+}: {
+  readonly vifIds: readonly string[];
+  readonly linkIds: readonly string[];
+}): string {
+  return toHash([vifIds.toSorted(), linkIds.toSorted()]);
+}
+
 /** A short text that changes with everything of a specification that can be compared with a VM. */
 export function toSpecHash(spec: MachineSpec): string {
   const { owner, role, index, poolId, template, cpus, memoryBytes, boot } = spec;
   const disks = spec.disks.map(({ name, sizeBytes, storage }) => [name, sizeBytes, storage ?? ""]);
   const interfaces = spec.interfaces.map((one) => [one.name, one.network, one.mac, one.mtu ?? 0]);
   const parts = [owner.uid, role, index, poolId, template, cpus, memoryBytes, boot];
-  const text = JSON.stringify([...parts, disks, interfaces]);
-  return createHash("sha256").update(text).digest("hex").slice(0, HASH_LENGTH);
+  return toHash([...parts, disks, interfaces]);
+}
+
+function toHash(parts: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, HASH_LENGTH);
 }

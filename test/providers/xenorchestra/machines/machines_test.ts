@@ -3,6 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { Rig, summarise } from "./rig.ts";
 
 let rig: Rig;
@@ -116,6 +117,28 @@ describe("a machine that a person changed", () => {
     const stopped = await rig.make(wanted);
     expect(stopped).toMatchObject({ steps: [], problems: [] });
     expect(rig.vm(spec)).toMatchObject({ CPUs: { number: 8 }, power_state: "Halted" });
+  });
+
+  test("is looked at again when it lost an interface, and gets it back while it runs", async () => {
+    const spec = rig.spec();
+    await rig.make(spec);
+    const { id } = rig.vm(spec);
+    const own = (): XoRecord[] => rig.list("vifs").filter((one) => one["$VM"] === id);
+    const [lost] = own();
+    if (lost === undefined) throw new Error("Cannot test: there is none");
+    rig.simulator.state.remove("vifs", lost.id);
+    edit(id, { VIFs: own().map((one) => one.id) });
+    await rig.refresh();
+    const view = await rig.machines.observe({ isForChange: false }, rig.signal);
+    expect(rig.machines.plan(view, spec, rig.record(spec)).needsLook).toBe(true);
+    rig.done.length = 0;
+    const plan = await rig.make(spec);
+    expect(rig.done).toContain("add interface oam to vino-1b4e28ba-worker-0");
+    expect(plan).toMatchObject({ state: "Ready", steps: [], problems: [] });
+    expect(own().map((one) => one["MAC"])).toContain(String(lost["MAC"]));
+    await rig.refresh();
+    const after = await rig.machines.observe({ isForChange: false }, rig.signal);
+    expect(rig.machines.plan(after, spec, rig.record(spec)).needsLook).toBeUndefined();
   });
 
   test("grows its disks and gets more interfaces", async () => {

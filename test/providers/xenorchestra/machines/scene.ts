@@ -18,6 +18,7 @@ import type {
   Vm,
 } from "../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import type { FullView } from "../../../../lib/providers/xenorchestra/machines/plan/find/find.ts";
+import type { Kept } from "../../../../lib/providers/xenorchestra/machines/record.ts";
 import {
   BLOCK_REASON,
   formatDiskMark,
@@ -26,6 +27,7 @@ import {
   parseMark,
   SEED_DISK,
   toDiskName,
+  toPartsHash,
   toReadyTag,
   toSpecHash,
 } from "../../../../lib/providers/xenorchestra/machines/words.ts";
@@ -83,6 +85,7 @@ export function toVm(over: Partial<Vm> = {}): Vm {
     bootOrder: "cd",
     firmware: "bios",
     linkIds: ["link-vm-1-0", "link-vm-1-1"],
+    vifIds: ["vif-vm-1-0"],
     creation: { user: USER, template: "template-1", dateMs: NOW - 60_000 },
     isStarted: false,
     hasSnapshots: false,
@@ -102,6 +105,11 @@ export function toCompleteVm(over: Partial<Vm> = {}): Vm {
     destroyBlock: BLOCK_REASON,
     ...over,
   });
+}
+
+/** The record of a complete VM that is as the specification wants it. */
+export function toKept({ id, ...vm }: Vm = toCompleteVm()): Kept {
+  return { vm: id, pool: POOL, parts: toPartsHash(vm) };
 }
 
 /** The template. */

@@ -41,6 +41,7 @@ export function toVm(raw: RawVm): Vm {
     bootOrder: raw.boot?.order ?? "",
     firmware: raw.boot?.firmware ?? "",
     linkIds: raw.$VBDs ?? [],
+    vifIds: raw.VIFs ?? [],
     ...(creation && { creation }),
     isStarted: Boolean(raw.startTime),
     ...(raw.startTime && { startedAtMs: raw.startTime * 1_000 }),

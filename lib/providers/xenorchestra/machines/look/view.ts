@@ -28,6 +28,8 @@ export interface Vm {
   readonly firmware: string;
   /** IDs of the links to its disks. */
   readonly linkIds: readonly string[];
+  /** IDs of its network interfaces. */
+  readonly vifIds: readonly string[];
   readonly creation?: {
     readonly user?: string;
     readonly template?: string;

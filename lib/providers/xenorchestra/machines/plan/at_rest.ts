@@ -6,7 +6,7 @@ import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/
 import { findShown, isComplete } from "../look/vms_view.ts";
 import type { View, Vm } from "../look/view.ts";
 import type { Kept } from "../record.ts";
-import { START_TAG, toReadyTag, toSpecHash } from "../words.ts";
+import { START_TAG, toPartsHash, toReadyTag, toSpecHash } from "../words.ts";
 import { compareMarks, compareSize } from "./compare/vm.ts";
 import { joinComparisons } from "./compare/comparison.ts";
 import { judgeOwner } from "./find/half_made.ts";
@@ -31,7 +31,9 @@ export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
     return toPlan(state, { needsLook: true, machine });
   }
   const { parts, differences } = joinComparisons([compareSize(spec, vm), compareMarks(spec, vm)]);
-  const isUnsure = kept.vm !== vm.id || isDoubtDue(kept, view.atMs);
+  // The list of VMs shows only which interfaces and disks there are, and not what they are like.
+  const isEdited = kept.parts !== toPartsHash(vm);
+  const isUnsure = kept.vm !== vm.id || isEdited || isDoubtDue(kept, view.atMs);
   const needsLook = differences.length > 0 || !isAsWanted(vm, spec) || isUnsure;
   return toPlan("Ready", { needsLook, machine, parts });
 }

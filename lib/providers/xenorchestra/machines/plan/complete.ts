@@ -12,11 +12,11 @@ import type { Vm } from "../look/view.ts";
 import type { Kept } from "../record.ts";
 import type { Step } from "../steps.ts";
 import { isDoubtDue } from "./find/attempt.ts";
-import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
+import { listReadyTags, START_TAG, toPartsHash, toReadyTag, toSpecHash } from "../words.ts";
 import type { Comparison, Difference } from "./compare/comparison.ts";
 import type { FullView } from "./find/find.ts";
 import { type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
-import { type Plan, toNotice, toPlan, toStep } from "./problems.ts";
+import { type Plan, toChain, toNotice, toPlan, toStep } from "./problems.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 
@@ -46,8 +46,12 @@ export function planComplete(question: CompleteQuestion): Plan {
   const isSame = differences.length === 0 && problems.length === 0;
   const start = planStart(question);
   const sweeps = listSweeps(question);
-  const own = [...fixes, ...start.steps, ...toNotes(question, isSame), ...sweeps];
-  const steps = [...toUnsaved(question), ...own, ...toCertainty(question)];
+  const notes = toNotes(question, isSame);
+  const unsaved = toUnsaved(question, isSame);
+  // If nothing differs, nothing else is changed between them.
+  const first = isSame ? toChain([...unsaved, ...notes]) : [...unsaved, ...fixes];
+  const then = [...start.steps, ...(isSame ? [] : notes), ...sweeps];
+  const steps = [...first, ...then, ...toCertainty(question)];
   const machine = findShown(view, vm);
   return toPlan("Ready", { steps, problems: [...problems, ...start.problems], machine, parts });
 }
@@ -57,18 +61,26 @@ function listSweeps({ view, spec }: CompleteQuestion): Step[] {
   return findLoose(view, spec).flatMap(({ disk, isSeed }) => (isSeed ? [toSweep(spec, disk)] : []));
 }
 
-/** What a crash between the last mark and the record left to do: without marks it would not be known as complete. */
-function toUnsaved({ spec, vm, kept }: CompleteQuestion): Step[] {
-  if (kept.vm === vm.id) return [];
+/**
+ * What the record lacks: the VM, after a crash between the last mark and the record, because without marks it would not
+ * be known as complete; and the parts that it has while nothing differs.
+ */
+function toUnsaved({ spec, vm, kept }: CompleteQuestion, isSame: boolean): Step[] {
+  const isKnown = kept.vm === vm.id;
+  const before = isKnown ? kept.parts : undefined;
+  const parts = isSame ? toPartsHash(vm) : before;
+  if (isKnown && parts === before) return [];
   const { templates, doubtAt } = kept;
-  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt };
+  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, parts };
   return [toStep(spec, `remember VM ${vm.name}`, { kind: "keep", kept: next })];
 }
 
+/** What cannot be compared with the VM because the pool does not have it. */
+const OF_VM: ReadonlySet<string> = new Set(["NetworkNotFound", "AmbiguousName", "StorageNotFound"]);
+
 /** What a complete machine no longer needs is worth knowing, and no more: its template, and room for its disks. */
 function listMissing({ wanted, spec, vm }: CompleteQuestion): MachineProblem[] {
-  const isOfVm = ({ reason }: MachineProblem): boolean =>
-    ["NetworkNotFound", "AmbiguousName"].includes(reason);
+  const isOfVm = ({ reason }: MachineProblem): boolean => OF_VM.has(reason);
   const missing = wanted.problems
     .filter(isOfVm)
     .map((one) => ({ ...one, kind: "notice" as const }));
@@ -90,7 +102,7 @@ function toNeedsStop(spec: MachineSpec, waiting: readonly Difference[]): Machine
     .join(", ");
   const advice = "stop it, and start it again when this notice is gone";
   const message = `${toMachineName(spec)} must be shut down to change ${what}: ${advice}`;
-  return [toNotice("NeedsStop", message)];
+  return [{ ...toNotice("NeedsStop", message), isWaiting: true }];
 }
 
 /** Starts a VM that was never started since it was completed, on its host. */

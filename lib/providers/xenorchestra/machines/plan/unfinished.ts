@@ -15,6 +15,7 @@ import {
   START_TAG,
   TAG_PREFIX,
   toDiskName,
+  toPartsHash,
   toReadyTag,
   toSpecHash,
 } from "../words.ts";
@@ -161,7 +162,7 @@ function toReady({ spec, vm, kept }: UnfinishedQuestion): Step {
     nameDescription: toDescription(spec, vm, true),
   };
   const { templates, doubtAt } = kept;
-  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt };
+  const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, parts: toPartsHash(vm) };
   const change = { kind: "ready", vmId: vm.id, fields, kept: next } as const;
   return toStep(spec, `note that VM ${vm.name} is complete`, change);
 }

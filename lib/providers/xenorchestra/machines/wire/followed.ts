@@ -18,6 +18,7 @@ const MORE = {
   CPUs: v.fallback(v.nullish(v.object({ number: v.nullish(v.number()) })), undefined),
   blockedOperations: v.fallback(v.nullish(v.record(v.string(), v.unknown())), undefined),
   boot: v.fallback(v.nullish(v.object({ order: text, firmware: text })), undefined),
+  VIFs: v.fallback(texts, undefined),
   $VBDs: v.fallback(texts, undefined),
   creation: v.fallback(v.nullish(v.object({ template: text, user: text })), undefined),
   startTime: v.fallback(v.nullish(v.number()), undefined),

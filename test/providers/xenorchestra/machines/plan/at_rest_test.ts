@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Vm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import { planAtRest } from "../../../../../lib/providers/xenorchestra/machines/plan/at_rest.ts";
-import { POOL, toCompleteVm, toSpec, toView, toVm } from "../scene.ts";
+import { POOL, toCompleteVm, toKept, toSpec, toView, toVm } from "../scene.ts";
 
 const LOST = { pools: [{ id: POOL, name: "paris", isComplete: false }] };
 
@@ -21,6 +21,16 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
   ],
   ["fewer CPUs", [toCompleteVm({ cpus: 1 })], {}, "Ready", true],
   ["a lost tag", [toCompleteVm({ tags: ["vino", "vino:ready=x"] })], {}, "Ready", true],
+  ["a lost interface", [toCompleteVm({ vifIds: [] })], {}, "Ready", true],
+  ["an interface that was made again", [toCompleteVm({ vifIds: ["vif-2"] })], {}, "Ready", true],
+  ["a detached disk", [toCompleteVm({ linkIds: ["link-vm-1-0"] })], {}, "Ready", true],
+  [
+    "parts in another order",
+    [toCompleteVm({ linkIds: ["link-vm-1-1", "link-vm-1-0"] })],
+    {},
+    "Ready",
+    false,
+  ],
   [
     "another specification",
     [toCompleteVm({ tags: [...toCompleteVm().tags.slice(0, 2), "vino:ready=x"] })],
@@ -36,7 +46,7 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
     true,
   ],
 ])("planAtRest() of %s plans nothing: %#", (_what, vms, view, state, needsLook) => {
-  const plan = planAtRest(toView({ vms, view }), toSpec(), { at: 1, vm: "vm-1" });
+  const plan = planAtRest(toView({ vms, view }), toSpec(), { ...toKept(), at: 1 });
 
   expect(plan).toMatchObject({ state, steps: [] });
   expect(plan.needsLook === true).toBe(needsLook);
@@ -45,7 +55,7 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
 test("planAtRest() needs a look long after an attempt that may have left something", () => {
   const view = toView({ vms: [toCompleteVm()] });
   const look = (doubtAt: number) =>
-    planAtRest(view, toSpec(), { vm: "vm-1", doubtAt }).needsLook === true;
+    planAtRest(view, toSpec(), { ...toKept(), doubtAt }).needsLook === true;
   expect([look(view.atMs), look(view.atMs - 1_800_000)]).toEqual([false, true]);
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
+import { listNextSteps, type MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
 import type { Vm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
 import { planComplete } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
@@ -12,8 +12,10 @@ import {
   HOST,
   NAME,
   NOW,
+  OWN_VIF,
   type SceneOptions,
   toCompleteVm,
+  toKept,
   toOwnDisk,
   toSpec,
   toView,
@@ -23,7 +25,7 @@ function plan(
   vm: Vm,
   over: Partial<MachineSpec> = {},
   options: SceneOptions = {},
-  kept: Kept = { vm: "vm-1" },
+  kept: Kept = toKept(vm),
 ): Plan {
   const spec = toSpec(over);
   const view = toView({ vms: [vm], ...options });
@@ -49,9 +51,9 @@ describe("planComplete()", () => {
   });
 
   test("forgets the doubt about an earlier attempt when nothing of it came for long", () => {
-    const kept = { vm: "vm-1", doubtAt: NOW - 1_800_000 };
+    const kept = { ...toKept(), doubtAt: NOW - 1_800_000 };
     const [step] = plan(toCompleteVm(), {}, {}, kept).steps;
-    expect(step?.change).toEqual({ kind: "keep", kept: { vm: "vm-1" } });
+    expect(step?.change).toEqual({ kind: "keep", kept: toKept() });
     const early = { ...kept, doubtAt: kept.doubtAt + 1 };
     expect(steps(plan(toCompleteVm(), {}, {}, early))).toEqual([]);
   });
@@ -155,11 +157,72 @@ describe("planComplete()", () => {
     expect(planned.problems.every(({ kind }) => kind === "notice")).toBe(true);
   });
 
+  test("remembers the parts of one that is as it should be, and notes it without another look", () => {
+    const vm = toCompleteVm({ vifIds: ["vif-new"] });
+    const planned = plan(vm, { template: "template-1" }, {}, toKept());
+    expect(steps(planned)).toEqual([
+      `remember VM ${NAME}`,
+      ready,
+      `remove an old note from ${NAME}`,
+    ]);
+    expect(listNextSteps(planned)).toHaveLength(3);
+    expect(planned.steps[0]?.change).toMatchObject({ kind: "keep", kept: toKept(vm) });
+  });
+
+  test("does not remember the parts of one that differs, so that every look says so", () => {
+    const vm = toCompleteVm({ vifIds: ["vif-new"] });
+    const vifs = { "vm-1": [{ ...OWN_VIF, mac: "02:00:00:00:00:09" }] };
+    const planned = plan(vm, {}, { vifs }, toKept());
+    expect(steps(planned)).toEqual([]);
+    expect(reasons(planned)).toEqual(["InterfaceDiffers"]);
+  });
+
+  test.each<[string, Partial<MachineSpec>, string]>([
+    [
+      "network",
+      { interfaces: [{ name: "oam", network: "gone", mac: OWN_VIF.mac }] },
+      "NetworkNotFound",
+    ],
+    [
+      "storage",
+      {
+        disks: [
+          { name: "root", sizeBytes: 20 * GIB },
+          { name: "data", sizeBytes: 5 * GIB, storage: "gone" },
+        ],
+      },
+      "StorageNotFound",
+    ],
+  ])("says only that a %s is not found, and does not take its part for a wrong one", (...args) => {
+    const [_what, over, reason] = args;
+    expect(reasons(plan(toCompleteVm(), over))).toEqual([reason]);
+  });
+
+  test("lets a disk grow although its storage is not found", () => {
+    const disks = [
+      { name: "root", sizeBytes: 20 * GIB },
+      { name: "data", sizeBytes: 6 * GIB, storage: "gone" },
+    ];
+    expect(steps(plan(toCompleteVm(), { disks }))).toEqual([
+      `grow disk data of ${NAME} to ${6 * GIB} bytes`,
+    ]);
+  });
+
+  test("adds no interface whose MAC address another VM has", () => {
+    const mac = "02:00:00:00:00:02";
+    const interfaces = [...toSpec().interfaces, { name: "b", network: "net-2", mac }];
+    const stock = { macs: new Map([[mac, [{ vmId: "vm-2", poolId: "pool-1" }]]]) };
+    const planned = plan(toCompleteVm(), { interfaces }, { stock });
+    expect(steps(planned)).toEqual([]);
+    expect(planned.problems).toMatchObject([{ reason: "MacTaken", kind: "notice" }]);
+    expect(planned.problems[0]?.message).toContain("VM vm-2 has its MAC address 02:00:00:00:00:02");
+  });
+
   test("remembers a machine that the record does not know", () => {
     const [first] = plan(toCompleteVm({ cpus: 1 }), {}, {}, { at: 1, doubtAt: 5 }).steps;
     expect(first?.change).toEqual({
       kind: "keep",
-      kept: { vm: "vm-1", pool: "pool-1", templates: undefined, doubtAt: 5 },
+      kept: { vm: "vm-1", pool: "pool-1", templates: undefined, doubtAt: 5, parts: undefined },
     });
   });
 
@@ -179,5 +242,6 @@ describe("planComplete()", () => {
   test("says what waits for a stop, with both values", () => {
     const [problem] = plan(toCompleteVm({ power: "running" }), { cpus: 8 }).problems;
     expect(problem?.message).toContain("CPUs from 2 to 8");
+    expect(problem?.isWaiting).toBe(true);
   });
 });

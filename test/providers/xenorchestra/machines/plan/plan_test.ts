@@ -15,6 +15,7 @@ import {
   type SceneOptions,
   toCompleteVm,
   toOwnDisk,
+  toKept,
   toSpec,
   toView,
   toVm,
@@ -59,7 +60,7 @@ describe("planMachine()", () => {
         `note that ${NAME} was started`,
       ].join("; "),
     ],
-    ["leaves a complete one alone", { vms: [toCompleteVm()] }, { vm: "vm-1" }, "Ready"],
+    ["leaves a complete one alone", { vms: [toCompleteVm()] }, toKept(), "Ready"],
     ["makes one again that was deleted by hand", {}, { vm: "vm-9" }, `Absent; ${create}`],
     [
       "sweeps what an attempt left",

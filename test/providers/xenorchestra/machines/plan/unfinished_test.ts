@@ -21,6 +21,7 @@ import {
   type SceneOptions,
   toOwnDisk,
   toOwnLinks,
+  toKept,
   toSeedLink,
   toSpec,
   toView,
@@ -122,7 +123,7 @@ describe("planUnfinished()", () => {
         ],
         nameDescription: expect.stringMatching(/ ready$/),
       },
-      kept: { vm: "vm-1" },
+      kept: { vm: "vm-1", parts: toKept(toVm(marked)).parts },
     });
     const [still] = plan(toVm(marked), seeded, { isStarted: false }).steps;
     expect(JSON.stringify(still)).not.toContain("vino:start");

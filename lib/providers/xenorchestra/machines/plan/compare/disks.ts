@@ -80,7 +80,9 @@ function compareOne(
   const isMarked = isDone || parseDiskMark(disk.description)?.disk === name;
   const isNamed = isMarked && isDiskNameOf(vm.name, disk.name);
   const isStored =
-    disk.storageId === storageId || (isDone && findStorage(spec, name) === undefined);
+    storageId === undefined ||
+    disk.storageId === storageId ||
+    (isDone && findStorage(spec, name) === undefined);
   const diskId = disk.id;
   const names = {
     name_label: toDiskName(vm.name, name),
@@ -99,7 +101,11 @@ function compareOne(
     return toComparison(actual, { fix: { summary, change: grow }, needsStop: true });
   })();
   const label = { name: `name of disk ${name}`, wanted: names.name_label, actual: disk.name };
-  const place = { name: `storage of disk ${name}`, wanted: storageId, actual: disk.storageId };
+  const place = {
+    name: `storage of disk ${name}`,
+    actual: disk.storageId,
+    ...(storageId !== undefined && { wanted: storageId }),
+  };
   const message = `${what} is on storage ${disk.storageId} instead of ${storageId}: move it in Xen Orchestra`;
   return joinComparisons([
     size,

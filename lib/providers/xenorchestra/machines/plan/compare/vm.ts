@@ -24,7 +24,7 @@ export function compareVm(
   return joinComparisons([
     compareSize(spec, vm),
     compareDisks({ spec, vm, wanted, links: stock.attached.get(vm.id) ?? [], isDone }),
-    compareInterfaces({ vm, wanted, vifs: stock.vifs.get(vm.id) ?? [] }),
+    compareInterfaces({ spec, vm, wanted, vifs: stock.vifs.get(vm.id) ?? [] }),
     isDone ? compareMarks(spec, vm) : compareBoot(spec, vm),
   ]);
 }

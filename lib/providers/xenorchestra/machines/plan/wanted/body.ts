@@ -3,6 +3,7 @@
  * @module
  */
 import { type MachineSpec, toMachineName } from "../../../../../cloud/capabilities/machines.ts";
+import { assert } from "../../../../../core/assert.ts";
 import type { Template } from "../../look/view.ts";
 import type { CreateBody } from "../../steps.ts";
 import { formatDiskMark, formatMark, toDiskName, toSpecHash } from "../../words.ts";
@@ -39,6 +40,7 @@ function toVif({ device, networkId: network, mac, mtu }: WantedInterface): objec
 /** With its storage: without it the server takes the default one, also if a wrong one was named. */
 function toVdi(spec: MachineSpec, machineName: string, disk: WantedDisk): object {
   const { name, sizeBytes: size, storageId: sr, position } = disk;
+  assert(sr !== undefined, "a VM is created only if the storage of each disk was found");
   const fields = {
     name_label: toDiskName(machineName, name),
     name_description: formatDiskMark(spec, name),

@@ -63,7 +63,7 @@ function checkTemplateDisks(
 }
 
 function checkRoom(stock: Stock, disks: readonly WantedDisk[]): MachineProblem[] {
-  const byStorage = Map.groupBy(disks, ({ storageId }) => storageId);
+  const byStorage = Map.groupBy(disks, ({ storageId = "" }) => storageId);
   return [...byStorage].flatMap(([id, some]) => {
     const storage = stock.storages.find((one) => one.id === id);
     if (storage?.freeBytes === undefined) return [];
@@ -79,14 +79,22 @@ function checkRoom(stock: Stock, disks: readonly WantedDisk[]): MachineProblem[]
 
 /** No other VM of the pool may have one of the MAC addresses. Templates never run. */
 function checkMacs(view: View & { readonly stock: Stock }, spec: MachineSpec): MachineProblem[] {
-  const { stock, vms } = view;
-  const own = [...(vms.get(toMachineName(spec)) ?? []), ...stock.templates];
-  const ownIds = new Set(own.map(({ id }) => id));
   return spec.interfaces.flatMap(({ name, mac }) => {
-    const users = stock.macs.get(mac) ?? [];
-    const other = users.find(({ vmId, poolId }) => poolId === spec.poolId && !ownIds.has(vmId));
+    const other = findMacUser(view, spec, mac);
     if (other === undefined) return [];
-    const message = `interface ${name}: VM ${other.vmId} has the MAC address ${mac} already: remove its interface`;
+    const message = `interface ${name}: VM ${other} has the MAC address ${mac} already: remove its interface`;
     return [toDecision("MacTaken", message)];
   });
+}
+
+/** The ID of another VM in the pool of a machine that has a MAC address. */
+export function findMacUser(
+  { stock, vms }: Pick<View, "vms"> & { readonly stock: Stock },
+  spec: MachineSpec,
+  mac: string,
+): string | undefined {
+  const own = [...(vms.get(toMachineName(spec)) ?? []), ...stock.templates];
+  const ownIds = new Set(own.map(({ id }) => id));
+  const users = stock.macs.get(mac) ?? [];
+  return users.find(({ vmId, poolId }) => poolId === spec.poolId && !ownIds.has(vmId))?.vmId;
 }

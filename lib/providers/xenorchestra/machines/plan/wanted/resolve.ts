@@ -12,7 +12,7 @@ import { parseMachineName, toMachineName } from "../../../../../cloud/capabiliti
 import { quote } from "../../../../../core/text/printable.ts";
 import type { Attached, Stock, Storage, Template, View } from "../../look/view.ts";
 import { TAG_PREFIX } from "../../words.ts";
-import { checkFit } from "./checks.ts";
+import { checkFit, findMacUser } from "./checks.ts";
 import type { Wanted, WantedDisk } from "./wanted.ts";
 import { toDecision } from "../problems.ts";
 
@@ -30,8 +30,17 @@ export function toWanted(view: View & { readonly stock: Stock }, spec: MachineSp
     const network = note(findOne("Network", "network", stock.networks, spec, one.network));
     if (network === undefined) return [];
     const { name, mac, mtu } = one;
-    const wanted = { name, device: String(at), networkId: network.id, mac };
-    return [{ ...wanted, ...(mtu !== undefined && { mtu }) }];
+    const takenBy = findMacUser(view, spec, mac);
+    return [
+      {
+        name,
+        device: String(at),
+        networkId: network.id,
+        mac,
+        ...(mtu !== undefined && { mtu }),
+        ...(takenBy !== undefined && { takenBy }),
+      },
+    ];
   });
   const disks = toDisks(stock, spec, template, note);
   problems.push(...checkFit(view, spec, { template, disks }));
@@ -108,13 +117,16 @@ function toDisks(
     name: `disk${link.position}`,
     sizeBytes: link.disk?.sizeBytes ?? 0,
   }));
-  return [...spec.disks, ...more].flatMap((disk: MachineDisk, at) => {
+  return [...spec.disks, ...more].map((disk: MachineDisk, at): WantedDisk => {
     const link: Attached | undefined = own[at];
     const storage = note(findStorage(stock, spec, { disk, link }));
-    if (storage === undefined) return [];
     const { name, sizeBytes } = disk;
-    const position = link && { position: link.position };
-    return [{ name, sizeBytes, storageId: storage.id, ...position }];
+    return {
+      name,
+      sizeBytes,
+      ...(storage && { storageId: storage.id }),
+      ...(link && { position: link.position }),
+    };
   });
 }
 
@@ -127,7 +139,7 @@ function findStorage(
   const wanted = disk.storage ?? fallback;
   if (wanted === undefined) {
     const advice = "name one, or set a default storage for the pool";
-    return toDecision("StorageNotFound", `disk ${disk.name} names no storage: ${advice}`);
+    return toDecision("StorageNotNamed", `disk ${disk.name} names no storage: ${advice}`);
   }
   const found = findOne("Storage", "storage repository", stock.storages, spec, wanted);
   if (isProblem(found)) return found;

@@ -9,7 +9,8 @@ import type { Template } from "../../look/view.ts";
 export interface WantedDisk {
   readonly name: string;
   readonly sizeBytes: number;
-  readonly storageId: string;
+  /** Absent: it could not be found. */
+  readonly storageId?: string;
   /** Its place in the template. Absent: it is made. */
   readonly position?: string;
 }
@@ -21,6 +22,8 @@ export interface WantedInterface {
   readonly networkId: string;
   readonly mac: string;
   readonly mtu?: number;
+  /** ID of another VM in the pool that has its MAC address. */
+  readonly takenBy?: string;
 }
 
 /** What a specification means in a pool. What could not be found is missing, and has a problem. */

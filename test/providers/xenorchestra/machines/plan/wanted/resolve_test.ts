@@ -55,7 +55,7 @@ describe("toWanted()", () => {
         template: "t",
       },
       { templates: [toTemplate({ id: "x", uuid: "x", name: "t" })], stock: { pools: new Map() } },
-      ["StorageNotFound", "StorageNotFound"],
+      ["StorageNotNamed", "StorageNotNamed"],
     ],
   ])("finds %s", (_what, over, options, found) => {
     const { problems } = toWanted(toView(options), toSpec(over));
