@@ -39,6 +39,8 @@ export class Operator {
   readonly #options: OperatorOptions;
   readonly #machines: Machines;
   readonly #fence = new Fence(ALONE);
+  /** Names of machines that were proven gone: as a controller, it does not look for them again. */
+  readonly #gone = new Set<string>();
   /** Since when nothing was to do, in monotonic milliseconds; `undefined` while something is. */
   restsSinceMs: number | undefined;
   /** What it could not do, or waits for, at its last look. */
@@ -71,9 +73,7 @@ export class Operator {
   /** One look, and what follows from it. @returns when to look again */
   async #turn(signal: AbortSignal): Promise<number> {
     const view = await this.#machines.observe({ isForChange: false }, signal);
-    const busy = this.#options
-      .listWishes()
-      .filter((wish) => !isAtRest(this.#plan(view, wish), wish));
+    const busy = this.#listOpen().filter((wish) => !isAtRest(this.#plan(view, wish), wish));
     if (busy.length === 0) {
       this.restsSinceMs ??= this.#options.clock.monotonic();
       return TICK_MS;
@@ -85,7 +85,10 @@ export class Operator {
     for (const wish of busy) {
       const plan = this.#plan(look, wish);
       problems.push(...plan.problems.map(({ reason, message }) => `${reason}: ${message}`));
-      if (plan.steps.length === 0 && isAtRest(plan, wish)) continue;
+      if (plan.steps.length === 0 && isAtRest(plan, wish)) {
+        if (wish.kind === "gone") this.#gone.add(toMachineName(wish.spec));
+        continue;
+      }
       waits.push(plan.steps.length > 0 ? 0 : (plan.againMs ?? RETRY_MS));
       if (await this.#apply(plan, wish.spec, signal)) continue;
       waits.push(RETRY_MS);
@@ -94,6 +97,16 @@ export class Operator {
     if (waits.length > 0) this.#disturb(problems);
     else this.restsSinceMs ??= this.#options.clock.monotonic();
     return waits.length === 0 ? TICK_MS : Math.max(100, Math.min(...waits));
+  }
+
+  #listOpen(): Wish[] {
+    const wishes = this.#options.listWishes();
+    for (const { kind, spec } of wishes) {
+      if (kind === "exists") this.#gone.delete(toMachineName(spec));
+    }
+    return wishes.filter(
+      ({ kind, spec }) => kind === "exists" || !this.#gone.has(toMachineName(spec)),
+    );
   }
 
   #disturb(problems: readonly string[]): void {

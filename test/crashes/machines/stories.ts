@@ -17,6 +17,8 @@ export interface Story {
   readonly before?: Act;
   /** Whether records can be lost beside that: a person can take more marks away than is good. @default {true} */
   readonly isForgetful?: boolean;
+  /** Whether with a disturbance there may be nothing to remove, and so no record. @default {false} */
+  readonly mayNotBegin?: boolean;
   /** Of so many points one is enough, because they are like those of another story; only CI tells it. @default {1} */
   readonly share?: number;
   /** The change. From here on everything may go wrong. */
@@ -24,6 +26,8 @@ export interface Story {
 }
 
 const GIB = 1024 ** 3;
+/** In the middle of a creation. */
+const CHANGED_MIND_MS = 600;
 
 function wish(...indexes: readonly number[]): Act {
   return (stage) => {
@@ -33,6 +37,11 @@ function wish(...indexes: readonly number[]): Act {
 
 function toExists({ site }: Stage, index: number, over: Parameters<typeof toSpec>[2] = {}): Wish {
   return { kind: "exists", spec: toSpec(site, index, over) };
+}
+
+async function changeMind(stage: Stage): Promise<void> {
+  await stage.clock.sleep(CHANGED_MIND_MS, new AbortController().signal);
+  stage.wishes = [{ kind: "gone", spec: toSpec(stage.site, 0) }];
 }
 
 /** The VM of a machine that is at rest. */
@@ -63,6 +72,14 @@ export const STORIES: readonly Story[] = [
     before: wish(0, 1),
     act: (stage) => {
       stage.wishes = [{ kind: "gone", spec: toSpec(stage.site, 0) }, toExists(stage, 1)];
+    },
+  },
+  {
+    name: "a machine is removed while it is being made",
+    mayNotBegin: true,
+    act: (stage) => {
+      stage.wishes = [toExists(stage, 0)];
+      void changeMind(stage);
     },
   },
   {

@@ -14,7 +14,7 @@ export interface Kept {
   readonly prior?: string | undefined;
   /** How many attempts there were since it was complete. */
   readonly tries?: number | undefined;
-  /** Whether Xen Orchestra refused the last attempt, so that nothing came of it. */
+  /** Whether nothing comes of the last attempt: it was refused, or what came of it was deleted. */
   readonly refused?: boolean | undefined;
   /** UUIDs of the templates of the attempts. */
   readonly templates?: readonly string[] | undefined;

@@ -56,6 +56,8 @@ export type Change =
       /** IDs of its disks that have the names of the template's. */
       readonly inherited: readonly string[];
       readonly userId: string | undefined;
+      /** Saved after that, if nothing more can come of the last attempt. */
+      readonly kept?: Kept;
     }
   /** Asks once more whether it is attached to nothing, right before. */
   | { readonly kind: "deleteDisk"; readonly diskId: string; readonly diskName: string }

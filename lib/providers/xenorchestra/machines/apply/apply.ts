@@ -65,7 +65,9 @@ async function act(acting: Acting): Promise<void> {
       return await create(change, acting);
     case "deleteHalfMade": {
       const thing = await checkHalfMade(api, change, { name: toMachineName(identity), signal });
-      if (thing !== undefined) await deleteThing(change, thing, acting);
+      if (thing === undefined) return;
+      await deleteThing(change, thing, acting);
+      if (change.kept !== undefined) await save(change.kept);
       return;
     }
     case "deleteDisk":

@@ -6,7 +6,7 @@ import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/
 import { findShown, isComplete } from "../look/vms_view.ts";
 import type { View, Vm } from "../look/view.ts";
 import type { Kept } from "../record.ts";
-import { START_TAG, toPartsHash, toReadyTag, toSpecHash } from "../words.ts";
+import { listReadyTags, START_TAG, toPartsHash, toReadyTag, toSpecHash } from "../words.ts";
 import { compareMarks, compareSize } from "./compare/vm.ts";
 import { joinComparisons } from "./compare/comparison.ts";
 import { judgeOwner } from "./find/half_made.ts";
@@ -40,5 +40,6 @@ export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
 
 /** Whether a VM was as the specification wants it when it was looked at last. */
 function isAsWanted({ tags }: Vm, spec: MachineSpec): boolean {
-  return tags.includes(toReadyTag(toSpecHash(spec))) && !tags.includes(START_TAG);
+  const [ready, ...old] = listReadyTags(tags);
+  return ready === toReadyTag(toSpecHash(spec)) && old.length === 0 && !tags.includes(START_TAG);
 }

@@ -2,16 +2,17 @@
  * Plans how a machine goes, with everything that is ours. Pure.
  * @module
  */
-import type { MachineIdentity } from "../../../../cloud/capabilities/machines.ts";
+import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { findShown } from "../look/vms_view.ts";
-import type { Attached, View, Vm } from "../look/view.ts";
+import type { Attached, CreateTask, View, Vm } from "../look/view.ts";
 import { type Kept, parseRecord } from "../record.ts";
 import type { Step } from "../steps.ts";
 import { isDiskNameOf, isMarkOf, parseDiskMark } from "../words.ts";
 import { type Found, findMachine, type FullView, toDeletion } from "./find/find.ts";
+import { toDoubtLeftMs } from "./find/attempt.ts";
 import { explainKeeping, judgeOwner } from "./find/half_made.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
-import { type Plan, toDecision, toPlan, toStep } from "./problems.ts";
+import { type Plan, toDecision, toNotice, toPlan, toStep } from "./problems.ts";
 
 /** How long a guest may take to shut down before its machine is switched off. */
 const CLEAN_MS = 120_000;
@@ -19,6 +20,8 @@ const CLEAN_MS = 120_000;
 const RETRY_MS = 30_000;
 /** When to look again while it does. */
 const STOPPING_MS = 5_000;
+/** When to look again for what may come late. */
+const LATE_MS = 60_000;
 
 /** See `Machines.planRemoval`. */
 export function planRemoval(
@@ -56,7 +59,9 @@ function toPlanOf(found: Found, known: Known): Plan {
     }
     case "blocked":
       // What has only its name is not ours, so nothing of it is left.
-      return found.isForeign ? planRest(known) : toPlan("Blocked", { problems: [found.problem] });
+      return found.isForeign === true
+        ? planRest(known)
+        : toPlan("Blocked", { problems: [found.problem] });
     case "leftover":
       return toPlan("Removing", { steps: found.steps });
     case "complete":
@@ -73,18 +78,33 @@ function toPlanOf(found: Found, known: Known): Plan {
       return toPlan("Blocked", { problems: [toDecision("MachineUnfinished", message)], machine });
     }
     case "none":
-      return planRest(known);
+      return planRest(known, found.attempt);
   }
 }
 
 /** Sweeps what is left of the VM that is gone. A disk that a person took away before stays. */
-function planRest({ view, identity, kept }: Known): Plan {
+function planRest(
+  { view, identity, kept }: Known,
+  attempt: { readonly task?: CreateTask } = {},
+): Plan {
   const gone = new Set(kept.disks);
   const loose = findLoose(view, identity).filter(
     ({ disk, isSeed }) => isSeed || kept.vm === undefined || gone.has(disk.id),
   );
-  if (loose.length === 0) return toPlan("Absent");
-  return toPlan("Removing", { steps: loose.map(({ disk }) => toSweep(identity, disk)) });
+  if (loose.length > 0) {
+    return toPlan("Removing", { steps: loose.map(({ disk }) => toSweep(identity, disk)) });
+  }
+  const leftMs = toDoubtLeftMs(attempt, kept, view.atMs);
+  if (leftMs === 0) return toPlan("Absent");
+  // A hypervisor goes on although Xen Orchestra was interrupted, and then shows a half-made template.
+  const what = `an interrupted creation of ${toMachineName(identity)} may still leave something`;
+  const message = `${what}: Landfall looks until ${toTime(view.atMs + leftMs)}`;
+  const problems = [toNotice("MayComeLate", message)];
+  return toPlan("Removing", { problems, againMs: Math.min(leftMs, LATE_MS) });
+}
+
+function toTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
 /** Shuts it down, takes away disks that are not ours, and deletes it. */

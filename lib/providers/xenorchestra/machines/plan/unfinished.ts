@@ -89,7 +89,7 @@ function planAgain(question: UnfinishedQuestion): Plan {
     });
   }
   const failure = toFailure(toMachineName(spec), attempt);
-  const steps = [toDeletion({ identity: spec, view }, vm, "half-made")];
+  const steps = [toDeletion({ identity: spec, view, kept }, vm, "half-made")];
   return toPlan("Unfinished", { steps, machine, parts, problems: failure ? [failure] : [] });
 }
 

@@ -99,8 +99,10 @@ describe("applyStep()", () => {
     const thing = { id: String(vm?.id), kind: "vm", poolId: rig.site.poolIds.paris } as const;
     const inherited = disks.map(({ id }) => id);
     const userId = String(Object(vm?.["creation"]).user);
-    await apply({ kind: "deleteHalfMade", thing, inherited, userId });
+    const kept = { at: 7, refused: true };
+    await apply({ kind: "deleteHalfMade", thing, inherited, userId, kept });
     expect(rig.vms(IDENTITY)).toEqual([]);
+    expect(parseRecord(saved.at(-1))).toEqual(kept);
     expect(disk).toMatchObject({
       $VBDs: [],
       name_label: isLimited ? "debian-root" : "vino-1b4e28ba-worker-0.:left",

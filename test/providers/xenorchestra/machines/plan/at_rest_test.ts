@@ -39,6 +39,13 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
     true,
   ],
   [
+    "an old note beside the right one",
+    [toCompleteVm({ tags: [...toCompleteVm().tags, "vino:ready=x"] })],
+    {},
+    "Ready",
+    true,
+  ],
+  [
     "one to start",
     [toCompleteVm({ tags: [...toCompleteVm().tags, "vino:start"] })],
     {},

@@ -101,6 +101,24 @@ describe("planRemoval()", () => {
       `Removing; delete half-made template ${NAME} (h)`,
     ],
     [
+      "waits for what an interrupted creation may leave late",
+      { tasks: [{ id: "t", status: "interrupted" }] },
+      { at: NOW - 60_000, task: "t" },
+      "Removing; MayComeLate; 60000 ms",
+    ],
+    [
+      "does so no longer than a hypervisor works on it",
+      { tasks: [{ id: "t", status: "interrupted" }] },
+      { at: NOW - 1_800_000, task: "t" },
+      "Absent",
+    ],
+    [
+      "does so after a complete one is gone, too",
+      {},
+      { vm: "vm-1", doubtAt: NOW - 1_799_000 },
+      "Removing; MayComeLate; 1000 ms",
+    ],
+    [
       "keeps one that was started before it was complete",
       { vms: [toVm({ power: "running" })] },
       { at: 1 },

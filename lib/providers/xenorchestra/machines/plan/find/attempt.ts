@@ -84,6 +84,40 @@ export function isDoubtful({ task }: { readonly task?: CreateTask }, kept: Kept)
   return task === undefined || task.status === "interrupted";
 }
 
+/**
+ * What to remember after the only thing that came of all attempts is deleted: so nothing comes late.
+ *
+ * @returns `undefined` if more may come
+ */
+export function toSettled(name: string, stock: Stock, kept: Kept): Kept | undefined {
+  const tasks = stock.tasks?.get(name) ?? [];
+  const { at, prior = "", vm, doubtAt } = kept;
+  if (at === undefined || vm !== undefined || doubtAt !== undefined) return undefined;
+  // A proxy that repeats requests makes two tasks.
+  const isOnly = tasks.filter(({ id }) => id > prior).length <= 1;
+  return isOnly ? { ...kept, refused: true } : undefined;
+}
+
+/** For how long a hypervisor may still show something of an attempt, in milliseconds; 0: nothing comes any more. */
+export function toDoubtLeftMs(
+  attempt: { readonly task?: CreateTask },
+  kept: Kept,
+  nowMs: number,
+): number {
+  const { task } = attempt;
+  const isLost = kept.at === undefined && kept.vm === undefined && task?.status === "interrupted";
+  const since = [
+    kept.doubtAt,
+    isDoubtful(attempt, kept) ? kept.at : undefined,
+    // Without a record, the task says when.
+    isLost ? task.endMs : undefined,
+  ];
+  const leftMs = since.map((atMs) =>
+    atMs === undefined ? 0 : DOUBT_MS - Math.max(0, nowMs - atMs),
+  );
+  return Math.max(0, ...leftMs);
+}
+
 /** Whether it is time to look for what an attempt left later. */
 export function isDoubtDue({ doubtAt }: Kept, nowMs: number): boolean {
   return doubtAt !== undefined && nowMs - doubtAt >= DOUBT_MS;

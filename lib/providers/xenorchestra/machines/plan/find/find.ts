@@ -12,7 +12,7 @@ import type { Stock, Template, View, Vm } from "../../look/view.ts";
 import type { Kept } from "../../record.ts";
 import type { Step } from "../../steps.ts";
 import { isDiskNameOf } from "../../words.ts";
-import { type Attempt, judgeAttempt } from "./attempt.ts";
+import { type Attempt, judgeAttempt, toSettled } from "./attempt.ts";
 import { explainKeeping, judgeOwner, wasComplete } from "./half_made.ts";
 import { toDecision, toRetry, toStep } from "../problems.ts";
 
@@ -63,7 +63,7 @@ export function findMachine(question: FindQuestion): Found {
   if (attempt.kind === "running" && (attempt.isPending === true || !isDone)) {
     return { kind: "running", attempt, ...(vm && { vm }) };
   }
-  const templates = findTemplates(question, isDone);
+  const templates = findTemplates(question, vms, isDone);
   if (templates !== undefined) return templates;
   if (others.length > 0) return findTwins(question, vms);
   if (isDone) return { kind: "complete", vm };
@@ -95,7 +95,11 @@ function explainUnknown(
 }
 
 /** Half-made templates with its name. */
-function findTemplates(question: FindQuestion, isDone: boolean): Found | undefined {
+function findTemplates(
+  question: FindQuestion,
+  vms: readonly Vm[],
+  isDone: boolean,
+): Found | undefined {
   const { view, identity, kept, template } = question;
   const { stock } = view;
   const name = toMachineName(identity);
@@ -109,6 +113,7 @@ function findTemplates(question: FindQuestion, isDone: boolean): Found | undefin
         thing,
         inherited: listInherited(stock, one),
         userId: stock.userId,
+        ...toKept(question, [...vms, ...templates].length),
       });
       return { kind: "leftover", steps: [step] };
     }
@@ -118,6 +123,15 @@ function findTemplates(question: FindQuestion, isDone: boolean): Found | undefin
     return { kind: "blocked", problem: toDecision("NameTaken", message) };
   }
   return undefined;
+}
+
+/** The record after a deletion. @param count How many things have the name */
+function toKept(
+  { view, identity, kept }: Pick<FindQuestion, "identity" | "kept" | "view">,
+  count: number,
+): { readonly kept?: Kept } {
+  const settled = toSettled(toMachineName(identity), view.stock, kept);
+  return count === 1 && settled !== undefined ? { kept: settled } : {};
 }
 
 /** The disks of something half-made that have names of the template, and none of its own. */
@@ -159,16 +173,18 @@ function toBirthMs({ creation }: Vm): number {
 
 /** The step that deletes a half-made VM. */
 export function toDeletion(
-  { identity, view }: Pick<FindQuestion, "identity" | "view">,
+  question: Pick<FindQuestion, "identity" | "kept" | "view">,
   vm: Vm,
   word: "half-made" | "second",
 ): Step {
+  const { identity, view } = question;
   const thing = { id: vm.id, kind: "vm", poolId: vm.poolId } as const;
   return toStep(identity, `delete ${word} VM ${vm.name} (${vm.id})`, {
     kind: "deleteHalfMade",
     thing,
     inherited: listInherited(view.stock, vm),
     userId: view.stock.userId,
+    ...(word === "half-made" && toKept(question, 1)),
   });
 }
 

@@ -3,7 +3,9 @@ import {
   isDoubtDue,
   isDoubtful,
   judgeAttempt,
+  toDoubtLeftMs,
   toFailure,
+  toSettled,
   toWaitMs,
 } from "../../../../../../lib/providers/xenorchestra/machines/plan/find/attempt.ts";
 import type { CreateTask } from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
@@ -13,6 +15,7 @@ import { NAME, NOW, toView } from "../../scene.ts";
 const PENDING: CreateTask = { id: "t2", status: "pending" };
 const FAILED: CreateTask = { id: "t1", status: "failure", error: "HANDLE_INVALID" };
 const DONE: CreateTask = { id: "t1", status: "success", vmId: "vm-1" };
+const INTERRUPTED: CreateTask = { id: "t1", status: "interrupted" };
 
 function judge(tasks: readonly CreateTask[], kept: Kept = {}): string {
   const attempt = judgeAttempt(NAME, toView({ tasks }).stock, kept, NOW);
@@ -101,6 +104,32 @@ test.each<[string, CreateTask | undefined, Kept, boolean]>([
   ["a complete machine", undefined, { at: 1, vm: "vm-1" }, false],
 ])("isDoubtful() after %s", (_what, task, kept, expected) => {
   expect(isDoubtful({ ...(task && { task }) }, kept)).toBe(expected);
+});
+
+test.each<[string, CreateTask | undefined, Kept, number]>([
+  ["no attempt", undefined, {}, 0],
+  ["a restart of the server", INTERRUPTED, { at: NOW - 60_000, task: "t1" }, 1_740_000],
+  ["a restart long ago", INTERRUPTED, { at: NOW - 1_800_000, task: "t1" }, 0],
+  ["a restart whose record is lost", { ...INTERRUPTED, endMs: NOW - 60_000 }, {}, 1_740_000],
+  ["a success whose record is lost", { ...DONE, endMs: NOW - 60_000 }, {}, 0],
+  ["an earlier restart", DONE, { vm: "vm-1", doubtAt: NOW - 300_000 }, 1_500_000],
+  ["two restarts", INTERRUPTED, { at: NOW, task: "t1", doubtAt: NOW - 300_000 }, 1_800_000],
+  ["a restart, after what it left was deleted", INTERRUPTED, { at: NOW, refused: true }, 0],
+  ["a clock that went back", INTERRUPTED, { at: NOW + 9e9, task: "t1" }, 1_800_000],
+])("toDoubtLeftMs() after %s", (_what, task, kept, ms) => {
+  expect(toDoubtLeftMs({ ...(task && { task }) }, kept, NOW)).toBe(ms);
+});
+
+test.each<[string, readonly CreateTask[], Kept, boolean]>([
+  ["the only attempt", [INTERRUPTED], { at: 1, task: "t1" }, true],
+  ["an attempt after a failed one", [DONE, INTERRUPTED], { at: 1, prior: "t1" }, true],
+  ["an attempt after one that is in doubt", [INTERRUPTED], { at: 1, doubtAt: 1 }, false],
+  ["a request that arrived twice", [INTERRUPTED, PENDING], { at: 1, prior: "t0" }, false],
+  ["no attempt of the record", [INTERRUPTED], {}, false],
+  ["a machine that was complete", [INTERRUPTED], { at: 1, vm: "vm-1" }, false],
+])("toSettled() with %s", (_what, tasks, kept, isSettled) => {
+  const after = toSettled(NAME, toView({ tasks }).stock, kept);
+  expect(after).toEqual(isSettled ? { ...kept, refused: true } : undefined);
 });
 
 test("isDoubtDue() after half an hour", () => {

@@ -197,12 +197,21 @@ describe("findMachine()", () => {
 test("toDeletion() names disks that have only the name of the template's", () => {
   const inherited = toLink("vm-1", 0, toDisk({ id: "old" }));
   const links = { "vm-1": [inherited, toLink("vm-1", 1, toOwnDisk("data", GIB))] };
-  const { change } = toDeletion({ identity: IDENTITY, view: toView({ links }) }, toVm(), "second");
+  const { change } = toDeletion(
+    { identity: IDENTITY, view: toView({ links }), kept: { at: 1 } },
+    toVm(),
+    "second",
+  );
   expect(change).toMatchObject({ inherited: ["old"] });
+  expect(change).not.toHaveProperty("kept");
 });
 
 test("toDeletion() names the VM, and who Landfall is", () => {
-  const step = toDeletion({ identity: IDENTITY, view: toView() }, toVm(), "half-made");
+  const step = toDeletion(
+    { identity: IDENTITY, view: toView(), kept: { at: 1 } },
+    toVm(),
+    "half-made",
+  );
   expect(step).toMatchObject({
     summary: `delete half-made VM ${NAME} (vm-1)`,
     change: {
@@ -210,6 +219,7 @@ test("toDeletion() names the VM, and who Landfall is", () => {
       thing: { id: "vm-1", kind: "vm", poolId: POOL },
       inherited: [],
       userId: "user-1",
+      kept: { at: 1, refused: true },
     },
   });
 });
