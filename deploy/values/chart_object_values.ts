@@ -3,8 +3,18 @@
  * @module
  */
 import { type ControllerKinds, KINDS } from "../crds.ts";
-import type { ChartValues } from "./chart_value.ts";
-import { DURATION, OBJECT_NAME, OBJECTS, SWITCH, TEXTS, URL, value } from "./chart_schemas.ts";
+import type { ChartGroup, ChartValues } from "./chart_value.ts";
+import {
+  DURATION,
+  HTTPS_ORIGIN,
+  OBJECT_NAME,
+  OBJECTS,
+  PORT,
+  SWITCH,
+  TEXTS,
+  URL,
+  value,
+} from "./chart_schemas.ts";
 
 /** Values for rights, Service, budget and network policy. */
 export function listObjectValues(): ChartValues {
@@ -50,6 +60,7 @@ export function listObjectValues(): ChartValues {
         annotations: value("Annotations of the Service.", {}, TEXTS),
       },
     },
+    redfish: listRedfishValues(),
     podDisruptionBudget: {
       help: "A PodDisruptionBudget for the Deployment. With more replicas than Nodes it blocks every drain.",
       values: {
@@ -72,6 +83,53 @@ export function listObjectValues(): ChartValues {
         from: value("Peers that may connect. Empty: all.", [], OBJECTS),
         egress: value("Where the pods may connect to. Empty: everywhere.", [], OBJECTS),
       },
+    },
+  };
+}
+
+/** Values for management controllers of machines. */
+function listRedfishValues(): ChartGroup {
+  return {
+    help:
+      "Management controllers (Redfish) for the machines of Vinos, so that metal3 can switch them and install\n" +
+      "images on them. Needs the controller vino (docs/guides/vino/guide.md).",
+    values: {
+      enabled: value(
+        "Whether Landfall serves Redfish. The chart adds a Service that leads to the replica that works, and the\n" +
+          "rights for it.",
+        false,
+        SWITCH,
+      ),
+      port: value("Port of the Service and of the pods.", 8_443, PORT),
+      url: value(
+        "URL at which Ironic reaches the Service, without a path. Empty: its name in the cluster. Do not change it\n" +
+          "later: metal3 keeps the first address of each host.",
+        "",
+        HTTPS_ORIGIN,
+      ),
+      tlsSecret: value(
+        "Name of a Secret of type kubernetes.io/tls, in the namespace of the release, with a certificate for the\n" +
+          "host of that URL. Landfall reads a changed Secret again without a restart. Empty: Landfall makes a\n" +
+          "certificate, and hosts tell metal3 not to check it.",
+        "",
+        OBJECT_NAME,
+      ),
+      service: {
+        help: "The Service.",
+        values: {
+          type: value(
+            "Its type. Ironic in another cluster needs NodePort or LoadBalancer.",
+            "ClusterIP",
+            { enum: ["ClusterIP", "NodePort", "LoadBalancer"] },
+          ),
+          annotations: value("Annotations of the Service.", {}, TEXTS),
+        },
+      },
+      from: value(
+        "Peers that may connect, if networkPolicy.enabled is true. Empty: all.",
+        [],
+        OBJECTS,
+      ),
     },
   };
 }

@@ -20,6 +20,10 @@ export const DIGEST: Schema = { type: "string", pattern: "^(sha256:[0-9a-f]{64})
 export const TAG: Schema = { type: "string", pattern: "^([A-Za-z0-9_][-A-Za-z0-9_.]{0,127})?$" };
 /** Web address without a fragment, or empty. */
 export const URL: Schema = { type: "string", pattern: "^(https?://[^#]+)?$" };
+/** Web address without a path, or empty. */
+export const HTTPS_ORIGIN: Schema = { type: "string", pattern: "^(https://[^/#?@]+/?)?$" };
+/** A port. */
+export const PORT: Schema = { type: "integer", minimum: 1, maximum: 65_535 };
 /** Duration as Prometheus accepts it, or empty. */
 export const DURATION: Schema = { type: "string", pattern: "^([0-9]+(ms|s|m|h))*$" };
 /** Key of a Secret, or empty. */

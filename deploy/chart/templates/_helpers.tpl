@@ -134,6 +134,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
   "leader-elect-resource-namespace" "the Lease and the rights to it are in kube-system"
   "secure-port" "the probes and the Service use port 10258"
 }}
+{{- if .Values.redfish.enabled }}
+{{- range list "address" "service" "pod-ip" "tls-cert-file" "tls-private-key-file" "url" }}
+{{- $_ := set $instead (printf "vino-redfish-%s" .) "redfish.enabled sets it: set the other values of redfish instead" }}
+{{- end }}
+{{- end }}
 {{- range .Values.extraArgs }}
 {{- $flag := regexReplaceAll "^--?([^=]*)(=.*)?$" . "${1}" | replace "_" "-" }}
 {{- if and (hasKey $instead $flag) (ne . "--leader-elect") (ne . "--leader-elect=true") }}

@@ -3,6 +3,7 @@
 {{- $secret := include "landfall.configSecret" . }}
 {{- $file := include "landfall.configFile" . }}
 {{- $key := include "landfall.configKey" . }}
+{{- $redfishSecret := ternary .Values.redfish.tlsSecret "" .Values.redfish.enabled }}
 {{- $isStandalone := eq (include "landfall.isStandalone" .) "true" }}
 serviceAccountName: {{ include "landfall.serviceAccountName" . }}
 {{ include "landfall.podSettings" . }}
@@ -41,6 +42,9 @@ containers:
       - --secure-port=10258
       - --debug-address=127.0.0.1:10260
       - --v={{ .Values.logVerbosityLevel }}
+      {{- if .Values.redfish.enabled }}
+      {{- include "landfall.redfishArgs" . | nindent 6 }}
+      {{- end }}
       {{- with include "landfall.extraArgs" . }}
       {{- . | nindent 6 }}
       {{- end }}
@@ -53,6 +57,13 @@ containers:
             apiVersion: v1
             fieldPath: metadata.{{ $path }}
       {{- end }}
+      {{- if .Values.redfish.enabled }}
+      - name: POD_IP
+        valueFrom:
+          fieldRef:
+            apiVersion: v1
+            fieldPath: status.podIP
+      {{- end }}
       {{- with .Values.extraEnvs }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
@@ -60,6 +71,11 @@ containers:
       - name: https
         containerPort: 10258
         protocol: TCP
+      {{- if .Values.redfish.enabled }}
+      - name: redfish
+        containerPort: {{ .Values.redfish.port }}
+        protocol: TCP
+      {{- end }}
     startupProbe:
       httpGet: {path: /healthz, port: 10258, scheme: HTTPS}
       timeoutSeconds: 5
@@ -78,18 +94,23 @@ containers:
     {{- with include "landfall.containerSettings" . | trim }}
     {{- . | nindent 4 }}
     {{- end }}
-    {{- if or $secret .Values.extraVolumeMounts }}
+    {{- if or $secret $redfishSecret .Values.extraVolumeMounts }}
     volumeMounts:
       {{- if $secret }}
       - name: config
         mountPath: /etc/landfall
         readOnly: true
       {{- end }}
+      {{- if $redfishSecret }}
+      - name: redfish-tls
+        mountPath: /etc/landfall-redfish
+        readOnly: true
+      {{- end }}
       {{- with .Values.extraVolumeMounts }}
       {{- toYaml . | nindent 6 }}
       {{- end }}
     {{- end }}
-{{- if or $secret .Values.extraVolumes }}
+{{- if or $secret $redfishSecret .Values.extraVolumes }}
 volumes:
   {{- if $secret }}
   - name: config
@@ -102,6 +123,13 @@ volumes:
         - key: {{ $key }}
           path: {{ $file }}
       {{- end }}
+  {{- end }}
+  {{- if $redfishSecret }}
+  - name: redfish-tls
+    secret:
+      secretName: {{ $redfishSecret }}
+      # 0440: root and the group of the pod may read it.
+      defaultMode: 288
   {{- end }}
   {{- with .Values.extraVolumes }}
   {{- toYaml . | nindent 2 }}

@@ -95,4 +95,18 @@ describe.skipIf(kubectl === undefined || helm === undefined)("docs/guides/vino/g
     const names = objects.filter(({ kind }) => kind === "Service").map((one) => one.metadata.name);
     expect(names).toContain("landfall-vino-redfish");
   });
+
+  test("turns on management controllers with values of the chart", async () => {
+    const upgrade = findBlock("helm upgrade landfall-vino");
+    const more = upgrade.match(/--set redfish\S+/g)?.join(" ") ?? "";
+    const objects = readManifests(
+      await run(`${findBlock("helm install landfall-vino").trim()} ${more}`),
+    );
+    const names = objects.filter(({ kind }) => kind === "Service").map((one) => one.metadata.name);
+    expect(names).toEqual(["landfall-vino-redfish", "landfall-vino"]);
+    const deployment = JSON.stringify(objects.find(({ kind }) => kind === "Deployment"));
+    expect(deployment).toContain("--vino-redfish-service=kube-system/landfall-vino-redfish");
+    const secret = findBlock("create secret tls").split(/\s+/)[4];
+    expect(deployment).toContain(`"secretName":"${secret}"`);
+  });
 });
