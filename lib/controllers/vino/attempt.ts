@@ -7,7 +7,7 @@ import type { KubeClient } from "../../kube/api/client.ts";
 import type { Key } from "../../kube/cache/store.ts";
 import { requireCurrent } from "../kinds/freshness.ts";
 import type { NewestObjects } from "../kinds/newest_objects.ts";
-import { Ledger } from "./machines/ledger.ts";
+import { MachineRecords } from "./machines/machine_records.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import type { VinoWriter } from "./vino_writer.ts";
 
@@ -28,7 +28,7 @@ export class Attempt {
   readonly uid: string;
   readonly signal: AbortSignal;
   readonly #options: AttemptOptions;
-  #ledger: Ledger;
+  #records: MachineRecords;
   /** The generation that the API server confirmed. */
   #confirmed: number | undefined;
   #writtenMs: number;
@@ -38,13 +38,13 @@ export class Attempt {
     this.uid = vino.metadata.uid ?? "";
     this.signal = signal;
     this.#options = options;
-    this.#ledger = this.#open(vino);
+    this.#records = this.#open(vino);
     this.#writtenMs = options.clock.monotonic();
   }
 
   /** The records of its machines. */
-  get ledger(): Ledger {
-    return this.#ledger;
+  get records(): MachineRecords {
+    return this.#records;
   }
 
   /** The Vino as it is now. `undefined`: it is gone, or another one has its name. */
@@ -72,7 +72,7 @@ export class Attempt {
     const current = await requireCurrent(client, VINOES, vino, this.signal);
     this.#confirmed = generation;
     if (current.metadata.resourceVersion === this.find()?.metadata.resourceVersion) return true;
-    this.#ledger = this.#open(newest.note(vino, current));
+    this.#records = this.#open(newest.note(vino, current));
     return false;
   }
 
@@ -86,7 +86,7 @@ export class Attempt {
     return this.#options.clock.monotonic() - this.#writtenMs >= PROGRESS_MS;
   }
 
-  #open(vino: Vino): Ledger {
+  #open(vino: Vino): MachineRecords {
     const { client, newest, writer } = this.#options;
     const { namespace = "", name } = vino.metadata;
     const store = {
@@ -98,6 +98,6 @@ export class Attempt {
       patch: (one: Vino, status: object, signal: AbortSignal) =>
         writer.patchStatus(one, status, signal),
     };
-    return new Ledger(vino, store, this.signal);
+    return new MachineRecords(vino, store, this.signal);
   }
 }

@@ -19,16 +19,16 @@ import { NewestObjects } from "../kinds/newest_objects.ts";
 import { IpPools } from "./addresses/ip_pools.ts";
 import { listPoolUsage } from "./addresses/usage.ts";
 import { VinoAddresses } from "./addresses/vino_addresses.ts";
-import type { AddressDesk, HostDesk } from "./desks.ts";
+import type { AddressAllocator } from "./addresses/types.ts";
 import { describeVino, judgeState, type VinoReport } from "./describe.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { formatNetworkData } from "./guest/network_data.ts";
 import { toHostName } from "./hosts/names.ts";
-import { HostPublisher } from "./hosts/publish/host_publisher.ts";
+import { type BareMetalHosts, HostPublisher } from "./hosts/publish/host_publisher.ts";
 import { PUBLISH_AGAIN } from "./hosts/words.ts";
 import { InventoryVinos } from "./inventory_vinos.ts";
 import { readLastView } from "./last_view.ts";
-import { MachineNarrator } from "./machines/narrator.ts";
+import { MachineEvents } from "./machines/events.ts";
 import { readSeed } from "./machines/seed.ts";
 import { createVinoMetrics } from "./metrics.ts";
 import { VinoReconciler } from "./reconcile.ts";
@@ -75,9 +75,9 @@ export function create(context: ControllerContext): UnservedVinos | VinoControll
 }
 
 /** What a {@linkcode VinoController} works with besides the cloud. */
-export interface Desks {
-  readonly addresses: AddressDesk;
-  readonly hosts: HostDesk;
+export interface VinoControllerOptions {
+  readonly addresses: AddressAllocator;
+  readonly hosts: BareMetalHosts;
   /** Changes of what they know, by Vinos. */
   readonly sources: readonly KeySource[];
   /** Absent: machines have no management controllers. */
@@ -107,7 +107,7 @@ export class VinoController implements RunningController {
   readonly #reconciler: VinoReconciler;
   readonly #loop: ObjectLoop<Vino>;
 
-  constructor(context: ControllerContext, machines: Machines, desks: Desks) {
+  constructor(context: ControllerContext, machines: Machines, options: VinoControllerOptions) {
     const { client, clock, caches, events, log, fence } = context;
     const { source } = requireCloud(context);
     const metrics = createVinoMetrics(context.metrics);
@@ -118,13 +118,13 @@ export class VinoController implements RunningController {
     this.#machines = machines;
     const newest = new NewestObjects(VINOES, this.objects, written);
     const writer = new VinoWriter({ client, clock, events, written, newest });
-    const narrator = new MachineNarrator({
+    const machineEvents = new MachineEvents({
       events,
       log,
       metrics,
       warn: (vino, word, message) => writer.warn(vino, word, message),
     });
-    const { addresses, hosts, redfish } = desks;
+    const { addresses, hosts, redfish } = options;
     this.#redfish = redfish;
     if (redfish) this.managementListener = redfish.listener;
     const reconciler = new VinoReconciler({
@@ -134,7 +134,7 @@ export class VinoController implements RunningController {
       fence,
       addresses,
       hosts,
-      narrator,
+      machineEvents,
       newest,
       writer,
       machinesMax: readFlag(context.flags, MACHINES_FLAG),
@@ -176,7 +176,7 @@ export class VinoController implements RunningController {
       forget: (key) => reconciler.forget(key),
       sources: [
         new InventoryVinos(source, this.objects, (key) => reconciler.isAhead(key)),
-        ...desks.sources,
+        ...options.sources,
       ],
       tickIntervalMs: TICK_MS,
       onTick: () => this.#tick(),

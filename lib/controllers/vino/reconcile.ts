@@ -14,10 +14,10 @@ import { OUTDATED_PAUSE_MS, OutdatedError } from "../kinds/freshness.ts";
 import { Attempt } from "./attempt.ts";
 import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { describeProblems } from "../kinds/problems.ts";
-import { type Kept, MachineKeeper } from "./machines/keeper.ts";
-import type { KeeperOptions, KeepInput } from "./machines/keeping.ts";
-import type { MachineTask } from "./machines/book.ts";
-import { readRoles } from "./placement/wishes.ts";
+import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
+import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
+import type { MachineTask } from "./machines/steps/progress_tracker.ts";
+import { readRoles } from "./placement/roles.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import type { Vino, VinoSpec } from "./resource/vino.ts";
 import type { MachinesReport, Outcome } from "./status/outcome.ts";
@@ -25,9 +25,8 @@ import type { VinoWriter } from "./vino_writer.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
 /** What a {@linkcode VinoReconciler} needs. */
-export interface ReconcilerOptions extends Omit<KeeperOptions, "narrator"> {
+export interface ReconcilerOptions extends MachineReconcilerOptions {
   readonly client: KubeClient;
-  readonly narrator: KeeperOptions["narrator"];
   readonly newest: NewestObjects<Vino>;
   readonly writer: VinoWriter;
   /** What a machine reads at its first start. */
@@ -44,7 +43,10 @@ const ROUNDS_MAX = 10_000;
 /** Reconciles Vinos. */
 export class VinoReconciler {
   readonly #options: ReconcilerOptions;
-  readonly #keepers = new Map<Key, { readonly uid: string; readonly keeper: MachineKeeper }>();
+  readonly #reconcilers = new Map<
+    Key,
+    { readonly uid: string; readonly reconciler: MachineReconciler }
+  >();
   readonly #last = new Map<Key, Outcome>();
 
   constructor(options: ReconcilerOptions) {
@@ -58,16 +60,16 @@ export class VinoReconciler {
 
   /** Whether more is known of a Vino than the last inventory showed. */
   isAhead(key: Key): boolean {
-    return this.#keepers.get(key)?.keeper.isAhead ?? false;
+    return this.#reconcilers.get(key)?.reconciler.isAhead ?? false;
   }
 
   /** Forgets a Vino that is gone. */
   forget(key: Key): void {
     this.#options.newest.forget(key);
     this.#options.writer.forget(key);
-    const keeper = this.#keepers.get(key);
-    if (keeper) this.#options.hosts.forget(keeper.uid);
-    this.#keepers.delete(key);
+    const reconciler = this.#reconcilers.get(key);
+    if (reconciler) this.#options.hosts.forget(reconciler.uid);
+    this.#reconcilers.delete(key);
     this.#last.delete(key);
   }
 
@@ -126,20 +128,23 @@ export class VinoReconciler {
       return undefined;
     }
     const deletes = spec.xenOrchestra?.deletionPolicy === "Delete";
-    const kept = await this.#keep({ vino, wish: { spec, roles: read.roles }, deletes }, attempt);
-    if (kept.kind === "again") return undefined;
-    if (kept.kind === "refused") {
-      await this.#write(vino, { ...kept, spec }, attempt);
+    const result = await this.#reconcileMachines(
+      { vino, desired: { spec, roles: read.roles }, deletes },
+      attempt,
+    );
+    if (result.kind === "again") return undefined;
+    if (result.kind === "refused") {
+      await this.#write(vino, { ...result, spec }, attempt);
       return {};
     }
     const newest = attempt.findSame(vino);
     // What was found is about another spec.
     if (newest === undefined) return undefined;
-    if (!kept.isMoving || kept.hasGone || attempt.isProgressDue()) {
-      await this.#writeReport(newest, spec, kept.report, attempt);
+    if (!result.isMoving || result.hasGone || attempt.isProgressDue()) {
+      await this.#writeReport(newest, spec, result.report, attempt);
     }
-    if (kept.isMoving) return undefined;
-    return Number.isFinite(kept.nextMs) ? { requeueAfterMs: kept.nextMs } : {};
+    if (result.isMoving) return undefined;
+    return Number.isFinite(result.nextMs) ? { requeueAfterMs: result.nextMs } : {};
   }
 
   /** Hosts first, then machines, then the finalizer. */
@@ -149,10 +154,10 @@ export class VinoReconciler {
     if (!finalizers.includes(FINALIZER)) return {};
     if (!(await attempt.requireCurrent(vino))) return undefined;
     const deletes = vino.spec?.xenOrchestra?.deletionPolicy === "Delete";
-    const kept = await this.#keep({ vino, deletes }, attempt);
-    if (kept.kind === "again") return undefined;
-    if (kept.kind === "refused") return {};
-    const { report, isMoving, isOver, nextMs } = kept;
+    const result = await this.#reconcileMachines({ vino, deletes }, attempt);
+    if (result.kind === "again") return undefined;
+    if (result.kind === "refused") return {};
+    const { report, isMoving, isOver, nextMs } = result;
     const newest = attempt.findSame(vino);
     if (newest === undefined) return undefined;
     const trouble = report.machines.flatMap(({ entry, problems }) => {
@@ -161,7 +166,7 @@ export class VinoReconciler {
     });
     const obstacle = report.contraction?.message ?? trouble[0];
     if (obstacle !== undefined) writer.warn(newest, EVENT_WORDS.removalBlocked, obstacle);
-    this.#options.narrator.tellDifference(newest, report);
+    this.#options.machineEvents.recordChanges(newest, report);
     const outcome: Outcome = {
       kind: "deleting",
       report,
@@ -178,11 +183,11 @@ export class VinoReconciler {
     return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
   }
 
-  async #keep(input: KeepInput, attempt: Attempt): Promise<Kept> {
-    const { wish } = input;
-    return await this.#toKeeper(attempt).advance(input, {
+  async #reconcileMachines(input: ReconcileInput, attempt: Attempt): Promise<MachinesResult> {
+    const { desired } = input;
+    return await this.#toMachineReconciler(attempt).advance(input, {
       signal: attempt.signal,
-      ledger: attempt.ledger,
+      records: attempt.records,
       readSeed: (task) => this.#options.readSeed(input.vino, task, attempt.signal),
       confirm: async () => {
         const isCurrent = await attempt.requireCurrent(input.vino);
@@ -191,18 +196,18 @@ export class VinoReconciler {
       announce: async (report) => {
         const vino = attempt.findSame(input.vino);
         if (vino === undefined) return false;
-        if (wish) await this.#writeReport(vino, wish.spec, report, attempt);
+        if (desired) await this.#writeReport(vino, desired.spec, report, attempt);
         return true;
       },
     });
   }
 
-  #toKeeper({ key, uid }: Attempt): MachineKeeper {
-    const known = this.#keepers.get(key);
-    if (known?.uid === uid) return known.keeper;
-    const keeper = new MachineKeeper(this.#options);
-    this.#keepers.set(key, { uid, keeper });
-    return keeper;
+  #toMachineReconciler({ key, uid }: Attempt): MachineReconciler {
+    const known = this.#reconcilers.get(key);
+    if (known?.uid === uid) return known.reconciler;
+    const reconciler = new MachineReconciler(this.#options);
+    this.#reconcilers.set(key, { uid, reconciler });
+    return reconciler;
   }
 
   async #writeReport(
@@ -211,14 +216,14 @@ export class VinoReconciler {
     report: MachinesReport,
     attempt: Attempt,
   ): Promise<void> {
-    this.#options.narrator.tellDifference(vino, report);
+    this.#options.machineEvents.recordChanges(vino, report);
     await this.#write(vino, { kind: "served", spec, report }, attempt);
   }
 
   async #write(vino: Vino, outcome: Outcome, attempt: Attempt): Promise<void> {
     this.#last.set(attempt.key, outcome);
     attempt.noteWrite();
-    await this.#options.writer.writeStatus(vino, outcome, attempt.ledger.texts, attempt.signal);
+    await this.#options.writer.writeStatus(vino, outcome, attempt.records.texts, attempt.signal);
   }
 
   /** Says in the status that the cloud does not answer, before the back-off. */

@@ -105,7 +105,7 @@ describe.skipIf(skips)("hosts of a Vino on a real API server", () => {
 
   /** Publishes until nothing is written any more. */
   async function publish(request: Partial<PublishRequest>): Promise<Published> {
-    const nothing = { owner, hosts: [], retired: [], paused: new Set<string>() };
+    const nothing = { owner, hosts: [], unwanted: [], paused: new Set<string>() };
     let published: Published | undefined;
     await until(
       "nothing is left to write",
@@ -207,15 +207,15 @@ describe.skipIf(skips)("hosts of a Vino on a real API server", () => {
       expect(await patch(BARE_METAL_HOSTS, HOST, { metadata: { ownerReferences }, spec })).toBe(
         200,
       );
-      const kept = await publish({ retired: [HOST] });
-      expect(kept.retired.map(({ state, message }) => `${state}: ${message}`)).toEqual([
+      const kept = await publish({ unwanted: [HOST] });
+      expect(kept.unwanted.map(({ state, message }) => `${state}: ${message}`)).toEqual([
         `InUse: BareMetalHost ${HOST} is used by Metal3Machine "m-1"`,
       ]);
       const free = { metadata: { ownerReferences: [] }, spec: { consumerRef: null } };
       expect(await patch(BARE_METAL_HOSTS, HOST, free)).toBe(200);
       const status = toHostStatus("provisioned");
       expect(await patch(BARE_METAL_HOSTS, HOST, { status }, "/status")).toBe(200);
-      expect((await publish({ retired: [HOST] })).retired[0]?.state).toBe("InUse");
+      expect((await publish({ unwanted: [HOST] })).unwanted[0]?.state).toBe("InUse");
       const clean = { status: toHostStatus("available") };
       expect(await patch(BARE_METAL_HOSTS, HOST, clean, "/status")).toBe(200);
     },
@@ -245,8 +245,8 @@ describe.skipIf(skips)("hosts of a Vino on a real API server", () => {
   test(
     "takes its Secrets along when it goes, by the garbage collector",
     async () => {
-      const { retired } = await publish({ retired: [HOST] });
-      expect(retired[0]?.state).toBe("Gone");
+      const { unwanted } = await publish({ unwanted: [HOST] });
+      expect(unwanted[0]?.state).toBe("Gone");
       expect(await get(BARE_METAL_HOSTS, HOST)).toBeUndefined();
       await until("the Secret is gone", async () => !(await get(SECRETS, DATA)), WAIT_MS);
       // The other hosts keep theirs.

@@ -3,7 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { AddressWish } from "../../../lib/controllers/vino/addresses/ipam.ts";
+import type { AddressRequest } from "../../../lib/controllers/vino/addresses/ipam.ts";
 import type { GivenAddresses } from "../../../lib/controllers/vino/addresses/ip_pools.ts";
 import { IP_POOL_KIND } from "../../../lib/controllers/vino/resource/crd.ts";
 import { IP_POOLS, type IpPool } from "../../../lib/controllers/vino/resource/ip_pool.ts";
@@ -19,8 +19,8 @@ import {
   STORAGE,
   toFacts,
   toNames,
-  toWish,
-} from "../../support/vino/address_wishes.ts";
+  toRequest,
+} from "../../support/vino/address_requests.ts";
 import { POOL_NAMESPACE, type PoolProcess, startPoolProcess } from "../../support/vino/pool_rig.ts";
 
 const WAIT_MS = 30_000;
@@ -48,10 +48,10 @@ describe.skipIf(skipsCluster())("IPPools on a real API server", () => {
     await cluster?.stop();
   });
 
-  function allocate(wish: AddressWish, at = 0): Promise<GivenAddresses> {
+  function allocate(request: AddressRequest, at = 0): Promise<GivenAddresses> {
     const one = processes[at];
     if (one === undefined) throw new Error("there is no such process");
-    return one.pools.allocate(wish, toFacts(wish), signal);
+    return one.pools.allocate(request, toFacts(request), signal);
   }
 
   async function read(name: string): Promise<IpPool> {
@@ -64,7 +64,7 @@ describe.skipIf(skipsCluster())("IPPools on a real API server", () => {
     for (let round = 0; round < 5; round += 1) {
       const given = await Promise.all(
         processes.map((_, at) =>
-          allocate(toWish([wide, STORAGE], toNames(20, 1000 * at + 20 * round)), at),
+          allocate(toRequest([wide, STORAGE], toNames(20, 1000 * at + 20 * round)), at),
         ),
       );
       expect(given.map(({ problems }) => problems.size)).toEqual([0, 0, 0]);
@@ -93,13 +93,13 @@ describe.skipIf(skipsCluster())("IPPools on a real API server", () => {
       staticAllocationStop: stop,
     };
     const names = Array.from({ length: 8300 }, (__, at) => `vino-1b4e28ba-${role}-${at}`);
-    const wish = toWish([network], names);
-    const owner = { ...wish.owner, namespace, name: namespace };
+    const request = toRequest([network], names);
+    const owner = { ...request.owner, namespace, name: namespace };
     const machines = names.map((name) => ({
       name,
       interfaces: [{ name: namespace, network: "wide" }],
     }));
-    const given = await allocate({ ...wish, owner, machines });
+    const given = await allocate({ ...request, owner, machines });
     const { spec } = await read(`ippool-${subnet.replaceAll(/[:/]/g, "-")}`);
     const stored = spec?.allocatedIPs ?? [];
     expect(given.machines.size).toBe(stored.length);

@@ -1,5 +1,5 @@
 /**
- * Machines as a survey finds them.
+ * Machines as a snapshot finds them.
  * @module
  */
 import {

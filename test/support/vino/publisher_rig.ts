@@ -130,7 +130,7 @@ export async function startPublisher({ lost }: PublisherOptions = {}): Promise<P
     takeRequests();
     const whole = { ...NOTHING, ...request };
     const published = await running.publisher.publish(whole, signal);
-    const outcomes: readonly HostOutcome[] = [...published.hosts, ...published.retired];
+    const outcomes: readonly HostOutcome[] = [...published.hosts, ...published.unwanted];
     return {
       states: outcomes.map((one) => `${one.name} ${one.state}`),
       texts: outcomes.flatMap(({ message, notices }) => [message ?? [], notices].flat()),
@@ -215,7 +215,7 @@ export function runPublisher({
 const NOTHING: PublishRequest = {
   owner: OWNER,
   hosts: [],
-  retired: [],
+  unwanted: [],
   paused: new Set(),
   publishesMoved: false,
 };

@@ -4,8 +4,9 @@
  * @module
  */
 import { NewestObjects } from "../../../lib/controllers/kinds/newest_objects.ts";
-import type { AddressDesk, HostDesk } from "../../../lib/controllers/vino/desks.ts";
-import { MachineNarrator } from "../../../lib/controllers/vino/machines/narrator.ts";
+import type { AddressAllocator } from "../../../lib/controllers/vino/addresses/types.ts";
+import type { BareMetalHosts } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
+import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
 import { VinoReconciler } from "../../../lib/controllers/vino/reconcile.ts";
 import { type Vino, VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { VinoWriter } from "../../../lib/controllers/vino/vino_writer.ts";
@@ -149,7 +150,7 @@ export class ReconcilerRig {
         message: string,
       ]
     ): void => writer.warn(vino, ...rest);
-    const narrator = new MachineNarrator({
+    const machineEvents = new MachineEvents({
       events,
       log: silentLogger,
       metrics: { countMachine: () => undefined },
@@ -162,7 +163,7 @@ export class ReconcilerRig {
       fence: new Fence(ALONE),
       addresses: this.#toAddresses(),
       hosts: this.#toHosts(),
-      narrator,
+      machineEvents,
       newest,
       writer,
       machinesMax: 8,
@@ -209,10 +210,10 @@ export class ReconcilerRig {
     return { read, patch } as unknown as KubeClient;
   }
 
-  #toAddresses(): AddressDesk {
+  #toAddresses(): AddressAllocator {
     return {
-      assign: async (_vino, _spec, wishes) => ({
-        machines: new Map(wishes.map(({ name }) => [name, []])),
+      assign: async (_vino, _spec, requests) => ({
+        machines: new Map(requests.map(({ name }) => [name, []])),
         problems: new Map(),
         notices: [],
       }),
@@ -221,18 +222,18 @@ export class ReconcilerRig {
     };
   }
 
-  #toHosts(): HostDesk {
+  #toHosts(): BareMetalHosts {
     return {
       list: () => [...this.hosts].map((name) => toFacts(name)),
       find: (_namespace, name) => (this.hosts.has(name) ? toFacts(name) : undefined),
       forget: () => undefined,
-      publish: async ({ hosts, retired }) => {
+      publish: async ({ hosts, unwanted }) => {
         this.onPublish();
         for (const { name } of hosts) this.hosts.add(name);
-        for (const name of retired) this.hosts.delete(name);
+        for (const name of unwanted) this.hosts.delete(name);
         return {
           hosts: hosts.map(({ name }) => ({ name, state: "Published" as const, notices: [] })),
-          retired: retired.map((name) => ({ name, state: "Gone" as const, notices: [] })),
+          unwanted: unwanted.map((name) => ({ name, state: "Gone" as const, notices: [] })),
           made: [],
           deleted: [],
           writes: 0,
@@ -244,7 +245,7 @@ export class ReconcilerRig {
 }
 
 /** A host that nothing uses. */
-function toFacts(name: string): ReturnType<HostDesk["list"]>[number] {
+function toFacts(name: string): ReturnType<BareMetalHosts["list"]>[number] {
   return {
     name,
     uid: `uid-${name}`,

@@ -9,10 +9,10 @@ import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
 import { IP_POOLS, type IpPool, type IpPoolSpec } from "../resource/ip_pool.ts";
-import { type AddressPlan, type AddressWish, planAddresses, releaseAddresses } from "./ipam.ts";
+import { type AddressPlan, type AddressRequest, planAddresses, releaseAddresses } from "./ipam.ts";
 import { type AddressOwner, parseOwner } from "./owners.ts";
 import { PoolIndexes } from "./pool_index.ts";
-import { PoolMemory } from "./pool_memory.ts";
+import { PoolCache } from "./pool_cache.ts";
 import type { PoolFacts, Pools } from "./pool_set.ts";
 
 /** What {@linkcode IpPools} need. */
@@ -43,25 +43,25 @@ const DEADLINE_MS = 60_000;
  */
 export class IpPools {
   readonly #options: IpPoolsOptions;
-  readonly #memory: PoolMemory;
+  readonly #cache: PoolCache;
   readonly #indexes = new PoolIndexes();
   /** One call at a time, because MAC addresses are unique in all pools. */
   readonly #turns = new Limiter(1);
 
   constructor(options: IpPoolsOptions) {
     this.#options = options;
-    this.#memory = new PoolMemory(options);
+    this.#cache = new PoolCache(options);
   }
 
   /** Gives addresses to the machines of a Vino: one write for each pool that changes. */
   allocate(
-    wish: AddressWish,
+    request: AddressRequest,
     facts: Pick<PoolFacts, "networks" | "known">,
     signal: AbortSignal,
   ): Promise<GivenAddresses> {
     return this.#change((pools) => {
-      const { damaged } = this.#memory;
-      const plan = planAddresses(wish, { ...facts, pools, damaged, indexes: this.#indexes });
+      const { damaged } = this.#cache;
+      const plan = planAddresses(request, { ...facts, pools, damaged, indexes: this.#indexes });
       return { changed: plan.changed, result: plan };
     }, signal);
   }
@@ -99,7 +99,7 @@ export class IpPools {
 
   /** Ends the subscription to the store. */
   close(): void {
-    this.#memory.close();
+    this.#cache.close();
   }
 
   /** Plans and writes, until what was planned is stored. */
@@ -112,8 +112,8 @@ export class IpPools {
     return await this.#turns.run(async () => {
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {
         await clock.sleep(toBackoffMs(tries, PAUSE), deadline.signal);
-        await this.#memory.refresh(deadline.signal);
-        const { changed, result } = plan(this.#memory.pools);
+        await this.#cache.refresh(deadline.signal);
+        const { changed, result } = plan(this.#cache.pools);
         if (await this.#writeAll(changed, deadline.signal)) return result;
       }
       throw new KubeError(
@@ -127,11 +127,11 @@ export class IpPools {
   async #writeAll(changed: Pools, signal: AbortSignal): Promise<boolean> {
     for (const [name, spec] of changed) {
       try {
-        this.#memory.note(await this.#write(name, spec, signal));
+        this.#cache.note(await this.#write(name, spec, signal));
       } catch (error) {
-        const isNew = this.#memory.findVersion(name) === undefined;
+        const isNew = this.#cache.findVersion(name) === undefined;
         // Also after an error of another kind: the write may have been carried out.
-        this.#memory.doubt();
+        this.#cache.doubt();
         const isOvertaken =
           isKubeError(error, isNew ? "alreadyExists" : "conflict") ||
           (!isNew && isKubeError(error, "notFound"));
@@ -144,7 +144,7 @@ export class IpPools {
 
   #write(name: string, spec: IpPoolSpec, signal: AbortSignal): Promise<IpPool> {
     const { client, namespace } = this.#options;
-    const resourceVersion = this.#memory.findVersion(name);
+    const resourceVersion = this.#cache.findVersion(name);
     if (resourceVersion === undefined) {
       const { apiVersion, kind } = IP_POOLS;
       const body = { apiVersion, kind, metadata: { name, namespace }, spec };

@@ -8,25 +8,20 @@
 import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
 import { overlaps, parseCidr } from "../../../core/net/ip.ts";
 import type { IpPoolSpec } from "../resource/ip_pool.ts";
-import type { VinoInterface, VinoNetwork } from "../resource/vino.ts";
+import type { VinoNetwork } from "../resource/vino.ts";
 import { toMac } from "./macs.ts";
 import { listNotices } from "./notices.ts";
 import { formatOwner } from "./owners.ts";
 import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pool_set.ts";
 import { type AddressProblem, toExhausted, toFull, toMoved, toNoMac, toTaken } from "./problems.ts";
-
-/** A machine that needs addresses. */
-export interface MachineWish {
-  readonly name: string;
-  readonly interfaces: readonly Pick<VinoInterface, "name" | "network">[];
-}
+import type { MachineRequest } from "./types.ts";
 
 /** The machines of one Vino that need addresses. */
-export interface AddressWish {
+export interface AddressRequest {
   readonly owner: MachineOwner;
   /** The networks of the Vino. They are among those of the facts, too. */
   readonly networks: readonly VinoNetwork[];
-  readonly machines: readonly MachineWish[];
+  readonly machines: readonly MachineRequest[];
 }
 
 /** What an interface has. */
@@ -54,17 +49,17 @@ export interface AddressPlan {
 }
 
 /** Plans the addresses of machines. Their order does not matter. */
-export function planAddresses(wish: AddressWish, facts: PoolFacts): AddressPlan {
-  const giver = new Giver(wish, facts);
+export function planAddresses(request: AddressRequest, facts: PoolFacts): AddressPlan {
+  const allocator = new Allocator(request, facts);
   const machines = new Map<string, readonly InterfaceAddresses[]>();
   const problems = new Map<string, AddressProblem>();
-  for (const machine of wish.machines.toSorted(byName)) {
-    const given = giver.giveAll(machine);
+  for (const machine of request.machines.toSorted(byName)) {
+    const given = allocator.giveAll(machine);
     if ("message" in given) problems.set(machine.name, given);
     else machines.set(machine.name, given);
   }
-  const notices = listNotices(giver.vino, wish.networks, giver.pools.listOpen());
-  return { machines, problems, notices, changed: giver.pools.listChanged() };
+  const notices = listNotices(allocator.vino, request.networks, allocator.pools.listOpen());
+  return { machines, problems, notices, changed: allocator.pools.listChanged() };
 }
 
 /**
@@ -84,7 +79,7 @@ export function releaseAddresses(pools: Pools, isGone: (owner: string) => boolea
 }
 
 /** Gives addresses to the machines of one Vino, one after the other. */
-class Giver {
+class Allocator {
   readonly vino: string;
   readonly pools: PoolSet;
   readonly #uid: string;
@@ -93,7 +88,7 @@ class Giver {
   /** Those of machines, and those that were given now. */
   readonly #macs: Set<string>;
 
-  constructor({ owner, networks }: AddressWish, facts: PoolFacts) {
+  constructor({ owner, networks }: AddressRequest, facts: PoolFacts) {
     this.vino = `${owner.namespace}/${owner.name}`;
     this.pools = new PoolSet(facts);
     this.#uid = owner.uid;
@@ -103,7 +98,7 @@ class Giver {
   }
 
   /** Gives a machine all that it needs, or nothing. */
-  giveAll({ name, interfaces }: MachineWish): readonly InterfaceAddresses[] | AddressProblem {
+  giveAll({ name, interfaces }: MachineRequest): readonly InterfaceAddresses[] | AddressProblem {
     const given: InterfaceAddresses[] = [];
     const undo: (() => void)[] = [];
     for (const one of interfaces) {
@@ -187,6 +182,6 @@ class Giver {
 const NATURAL = new Intl.Collator("en", { numeric: true });
 
 /** `worker-2` comes before `worker-10`. */
-function byName({ name: one }: MachineWish, { name: other }: MachineWish): number {
+function byName({ name: one }: MachineRequest, { name: other }: MachineRequest): number {
   return NATURAL.compare(one, other) || (one < other ? -1 : 1);
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { type Key, type StoreReader, toKey } from "../../../kube/cache/store.ts";
-import type { AddressDesk, Addresses, AddressWish } from "../desks.ts";
+import type { AddressAllocator, Addresses, MachineRequest } from "./types.ts";
 import { toGuestInterfaces } from "../guest/guest_networks.ts";
 import { checkVino } from "../resource/check_spec.ts";
 import type { Vino, VinoSpec } from "../resource/vino.ts";
@@ -14,7 +14,7 @@ import type { KnownInterface } from "./pool_set.ts";
 import type { OwnedNetwork } from "./subnets.ts";
 
 /** Gives addresses to machines, for all Vinos of the cluster. */
-export class VinoAddresses implements AddressDesk {
+export class VinoAddresses implements AddressAllocator {
   readonly #pools: Pick<IpPools, "allocate" | "listOwners" | "release">;
   readonly #vinoes: Pick<StoreReader<Vino>, "values">;
   /** What interfaces have, by the text of their owner. */
@@ -30,17 +30,17 @@ export class VinoAddresses implements AddressDesk {
     this.#vinoes = vinoes;
   }
 
-  /** As {@linkcode AddressDesk.assign}. */
+  /** As {@linkcode AddressAllocator.assign}. */
   async assign(
     vino: Vino,
     { networks = [] }: VinoSpec,
-    machines: readonly AddressWish[],
+    machines: readonly MachineRequest[],
     signal: AbortSignal,
   ): Promise<Addresses> {
     const { namespace = "", name, uid = "" } = vino.metadata;
-    const wish = { owner: { namespace, name, uid }, networks, machines };
+    const request = { owner: { namespace, name, uid }, networks, machines };
     const facts = { networks: this.#listNetworks(vino, networks), known: this.#known };
-    const given = await this.#pools.allocate(wish, facts, signal);
+    const given = await this.#pools.allocate(request, facts, signal);
     for (const [machine, addresses] of given.machines) this.#note(toKey(vino), machine, addresses);
     return {
       machines: new Map(
@@ -55,14 +55,14 @@ export class VinoAddresses implements AddressDesk {
     };
   }
 
-  /** As {@linkcode AddressDesk.listHolders}. */
+  /** As {@linkcode AddressAllocator.listHolders}. */
   async listHolders(vino: Vino, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const key = toKey(vino);
     const owners = await this.#pools.listOwners(signal);
     return new Set(owners.flatMap((one) => (one.vino === key ? one.machine : [])));
   }
 
-  /** As {@linkcode AddressDesk.release}. */
+  /** As {@linkcode AddressAllocator.release}. */
   async release(vino: Vino, machines: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const key = toKey(vino);
     await this.#pools.release((one) => one.vino === key && machines.has(one.machine), signal);

@@ -44,8 +44,8 @@ export function findHostsPublished(hosts: readonly HostOutcome[], waiting: numbe
 const BLOCKING: ReadonlySet<HostState> = new Set(["InUse", "Paused", "Moved"]);
 
 /** Why hosts are not taken back although nothing wants them, in sentences without a full stop. */
-export function listBlocked(retired: readonly HostOutcome[]): readonly string[] {
-  return retired.flatMap(({ state, message }) =>
+export function listBlocked(unwanted: readonly HostOutcome[]): readonly string[] {
+  return unwanted.flatMap(({ state, message }) =>
     BLOCKING.has(state) && message !== undefined ? [message] : [],
   );
 }

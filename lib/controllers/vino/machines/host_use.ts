@@ -3,10 +3,10 @@
  * @module
  */
 import { toMachineName } from "../../../cloud/capabilities/machines.ts";
-import type { HostDesk } from "../desks.ts";
+import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { Vino } from "../resource/vino.ts";
-import { toOwner } from "./spec.ts";
+import { toOwner } from "./steps/spec.ts";
 
 /**
  * Finds what uses the host of a machine. A host that names the machine counts also if a person took the Vino's label
@@ -15,7 +15,7 @@ import { toOwner } from "./spec.ts";
  * @returns The end of a sentence, such as `is used by Metal3Machine "a"`; `undefined` if nothing does
  */
 export function findHostUse(
-  hosts: Pick<HostDesk, "find">,
+  hosts: Pick<BareMetalHosts, "find">,
   vino: Vino,
   { role, index }: { readonly role: string; readonly index: number },
 ): string | undefined {

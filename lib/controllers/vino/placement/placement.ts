@@ -2,7 +2,7 @@
  * Decides which machines a Vino wants, on which hosts, and which ones are too many. Pure.
  *
  * A machine that exists keeps its index and its host. Only the numbers of the spec make machines too many: a host that
- * the cloud does not show, that is disabled, or that lost its name or its tag is no wish for fewer machines.
+ * the cloud does not show, that is disabled, or that lost its name or its tag is no reason for fewer machines.
  * @module
  */
 import type { MachineHost } from "../../../cloud/capabilities/machines.ts";
@@ -12,7 +12,7 @@ import { compareKnown, type KnownMachine } from "./known.ts";
 import { pickSurplus } from "./surplus.ts";
 
 /** How many machines of a role are wanted, and where. */
-export interface RoleWish {
+export interface RoleDemand {
   readonly role: string;
   readonly count: number;
   readonly countPer: NonNullable<XenOrchestraBlock["countPer"]>;
@@ -22,11 +22,11 @@ export interface RoleWish {
 /** What placement is decided from. */
 export interface PlacementInput {
   /** In the order of the spec; each role once. */
-  readonly wishes: readonly RoleWish[];
+  readonly demands: readonly RoleDemand[];
   readonly poolId: string;
   /** All hosts that the cloud shows. */
   readonly hosts: readonly MachineHost[];
-  /** Machines of roles that no wish names are too many. */
+  /** Machines of roles that no demand names are too many. */
   readonly known: readonly KnownMachine[];
   /** Whether all pools answered in full: then what the cloud does not show does not exist. */
   readonly isWhole: boolean;
@@ -65,12 +65,12 @@ export interface Placement {
 
 /** Decides about all roles. The same input gives the same answer, in any order of machines and hosts. */
 export function planPlacement(input: PlacementInput): Placement {
-  const { wishes, known } = input;
-  const roles = new Set(wishes.map(({ role }) => role));
+  const { demands, known } = input;
+  const roles = new Set(demands.map(({ role }) => role));
   const orphans = known.filter(({ role }) => !roles.has(role));
   const usage = new Map<string, number>();
   const room = { left: input.machinesMax - known.length };
-  const parts = wishes.map((wish) => placeRole(wish, input, { usage, room }));
+  const parts = demands.map((demand) => placeRole(demand, input, { usage, room }));
   return {
     wanted: parts.flatMap(({ wanted }) => wanted),
     surplus: [...parts.flatMap(({ surplus }) => surplus), ...orphans.toSorted(compareKnown)],
@@ -87,17 +87,20 @@ interface Shared {
   readonly room: { left: number };
 }
 
-function placeRole(wish: RoleWish, input: PlacementInput, shared: Shared): Placement {
-  const { role, count, countPer } = wish;
+function placeRole(demand: RoleDemand, input: PlacementInput, shared: Shared): Placement {
+  const { role, count, countPer } = demand;
   const chosen = input.hosts
-    .filter((host) => host.poolId === input.poolId && isChosen(host, wish.hosts))
+    .filter((host) => host.poolId === input.poolId && isChosen(host, demand.hosts))
     .toSorted(compareHosts);
   const ours = input.known.filter((one) => one.role === role).toSorted(compareKnown);
   const surplus = pickSurplus(
     ours,
     countPer === "Total"
       ? { total: count }
-      : { perHost: (hostId) => (isExcluded(hostId, wish.hosts) ? 0 : count), isNone: count === 0 },
+      : {
+          perHost: (hostId) => (isExcluded(hostId, demand.hosts) ? 0 : count),
+          isNone: count === 0,
+        },
   );
   const gone = new Set(surplus);
   const kept = ours.filter((one) => !gone.has(one));

@@ -18,12 +18,12 @@ import type {
 } from "../../../cloud/capabilities/machine_management.ts";
 import { planOverride } from "./override_plan.ts";
 import { isSameOrder, type OverrideRecord, toOverrideOrder } from "./override_record.ts";
-import type { BookEntry, ManagedMachine, SecretBook } from "./secret_book.ts";
+import type { CachedSecret, ManagedMachine, SecretCache } from "./secret_cache.ts";
 
 /** What {@linkcode BootOverrides} need. */
 export interface BootOverridesOptions {
   readonly power: MachinePower;
-  readonly book: SecretBook;
+  readonly secrets: SecretCache;
   readonly fence: Fence;
   readonly clock: Clock;
 }
@@ -46,7 +46,7 @@ export class BootOverrides {
 
   /** Goes on with the override of a machine as far as it can now. */
   async settle(machine: ManagedMachine, signal: AbortSignal): Promise<OverrideState> {
-    return await this.#settle(machine, await this.#options.book.read(machine, signal), signal);
+    return await this.#settle(machine, await this.#options.secrets.read(machine, signal), signal);
   }
 
   /**
@@ -60,9 +60,9 @@ export class BootOverrides {
     change: BootOverrideChange,
     signal: AbortSignal,
   ): Promise<OverrideState> {
-    const { book } = this.#options;
+    const { secrets } = this.#options;
     const state = await this.settle(machine, signal);
-    const entry = book.find(machine) ?? {};
+    const entry = secrets.find(machine) ?? {};
     const { override } = entry;
     const next = toNext(toBootOverride(override), change);
     if (isSame(next, toBootOverride(override))) return state;
@@ -72,15 +72,15 @@ export class BootOverrides {
       throw new RefusedPowerError("unsupported", message);
     }
     const record = toRecord(next, override, seen.bootOrder);
-    return await this.#settle(machine, await book.write(machine, entry, record, signal), signal);
+    return await this.#settle(machine, await secrets.write(machine, entry, record, signal), signal);
   }
 
   async #settle(
     machine: ManagedMachine,
-    read: BookEntry,
+    read: CachedSecret,
     signal: AbortSignal,
   ): Promise<OverrideState> {
-    const { book, power, fence, clock } = this.#options;
+    const { secrets, power, fence, clock } = this.#options;
     let entry = read;
     for (let step = 0; step < STEPS_MAX; step += 1) {
       const { override } = entry;
@@ -93,7 +93,7 @@ export class BootOverrides {
         await clock.sleep(LAG_MS, signal);
       } else {
         const next = plan.kind === "note" ? { ...override, since: plan.since } : undefined;
-        entry = await book.write(machine, entry, next, signal);
+        entry = await secrets.write(machine, entry, next, signal);
       }
     }
     const message = `${machine.name} does not show the order of boot devices that was set`;

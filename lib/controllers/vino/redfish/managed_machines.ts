@@ -5,7 +5,7 @@
 import { toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
 import { toCredentialsName, toHostName } from "../hosts/names.ts";
 import type { Vino } from "../resource/vino.ts";
-import type { ManagedMachine } from "./secret_book.ts";
+import type { ManagedMachine } from "./secret_cache.ts";
 
 /**
  * Lists the machines in the status of Vinos. The name of a machine has the UID of its Vino, and the cloud must show the

@@ -23,7 +23,7 @@ import type {
   ManagementAnswer,
 } from "../../../cloud/capabilities/machine_management.ts";
 import { BootOverrides, toBootOverride } from "./boot_overrides.ts";
-import { type ManagedMachine, SecretBook } from "./secret_book.ts";
+import { type ManagedMachine, SecretCache } from "./secret_cache.ts";
 import { WaitingOverrides } from "./waiting_overrides.ts";
 
 /** What {@linkcode VinoManagement} needs. */
@@ -43,7 +43,7 @@ const STOPS: ReadonlySet<PowerAction> = new Set(["off", "gracefulOff", "pause"])
 /** The machines of all Vinos. */
 export class VinoManagement implements MachineManagement {
   readonly #options: VinoManagementOptions;
-  readonly #book: SecretBook;
+  readonly #secrets: SecretCache;
   readonly #overrides: BootOverrides;
   readonly #waiting: WaitingOverrides;
   /** One place for each machine that something is done with. */
@@ -52,14 +52,14 @@ export class VinoManagement implements MachineManagement {
   constructor(options: VinoManagementOptions) {
     const { clock, log, listMachines } = options;
     this.#options = options;
-    const book = new SecretBook(options);
-    this.#book = book;
-    this.#overrides = new BootOverrides({ ...options, book });
+    const secrets = new SecretCache(options);
+    this.#secrets = secrets;
+    this.#overrides = new BootOverrides({ ...options, secrets });
     const settle = (machine: ManagedMachine, signal: AbortSignal): Promise<boolean> =>
       this.#alone(machine.id, signal, async () => {
         return (await this.#overrides.settle(machine, signal)) === "waits";
       });
-    this.#waiting = new WaitingOverrides({ book, listMachines, settle, clock, log });
+    this.#waiting = new WaitingOverrides({ secrets, listMachines, settle, clock, log });
   }
 
   /** Finishes boot overrides until the signal aborts. Called when this process leads. */
@@ -81,7 +81,7 @@ export class VinoManagement implements MachineManagement {
     signal: AbortSignal,
   ): Promise<ManagementAnswer<readonly string[]>> {
     const machines = this.#options.listMachines();
-    return this.#answer(() => this.#book.findMachines(machines, credentials, signal));
+    return this.#answer(() => this.#secrets.findMachines(machines, credentials, signal));
   }
 
   read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedReading | undefined>> {
@@ -89,7 +89,7 @@ export class VinoManagement implements MachineManagement {
       const machine = this.#find(id);
       const seen = machine && (await this.#options.power.read(id, signal));
       if (machine === undefined || seen?.name !== machine.name) return undefined;
-      const boot = toBootOverride(this.#book.find(machine)?.override);
+      const boot = toBootOverride(this.#secrets.find(machine)?.override);
       if (boot.duration === "once") this.#waiting.hurry(machine);
       return { ...seen, boot };
     });
@@ -153,8 +153,8 @@ export class VinoManagement implements MachineManagement {
     action: PowerAction,
     signal: AbortSignal,
   ): Promise<boolean> {
-    if (this.#book.find(machine) === undefined) await this.#book.read(machine, signal);
-    const { override } = this.#book.find(machine) ?? {};
+    if (this.#secrets.find(machine) === undefined) await this.#secrets.read(machine, signal);
+    const { override } = this.#secrets.find(machine) ?? {};
     if (override === undefined) return false;
     try {
       return (await this.#overrides.settle(machine, signal)) === "waits";

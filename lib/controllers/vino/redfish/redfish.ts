@@ -13,7 +13,7 @@ import type { ManagementListener } from "../../definition.ts";
 import type { HostPublisher, Published, PublishRequest } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
 import type { Vino } from "../resource/vino.ts";
-import { BmcCredentialsSource } from "./bmc_credentials.ts";
+import { HostCredentialsSource } from "./host_credentials.ts";
 import {
   REDFISH_ADDRESS_FLAG,
   REDFISH_CERT_FLAG,
@@ -53,7 +53,7 @@ export function createRedfish(options: RedfishOptions, publish: HostPublisher["p
   const listMachines = (): ReturnType<typeof listManagedMachines> =>
     listManagedMachines(vinoes.values());
   const management = new VinoManagement({ ...options, listMachines });
-  const source = new BmcCredentialsSource(options);
+  const source = new HostCredentialsSource(options);
   return {
     listener: toListener(settings, management),
     async run(signal) {
@@ -94,7 +94,7 @@ function toListener(
 async function addBmc(
   host: WantedHost,
   { owner }: Pick<PublishRequest, "owner">,
-  { settings, vinoes, source }: RedfishOptions & { readonly source: BmcCredentialsSource },
+  { settings, vinoes, source }: RedfishOptions & { readonly source: HostCredentialsSource },
   signal: AbortSignal,
 ): Promise<WantedHost> {
   const { namespace, name } = owner;

@@ -6,11 +6,11 @@ import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
 import { Sleeper } from "../../../core/sleeper.ts";
-import type { ManagedMachine, SecretBook } from "./secret_book.ts";
+import type { ManagedMachine, SecretCache } from "./secret_cache.ts";
 
 /** What {@linkcode WaitingOverrides} need. */
 export interface WaitingOverridesOptions {
-  readonly book: SecretBook;
+  readonly secrets: SecretCache;
   readonly listMachines: () => readonly ManagedMachine[];
   /** Goes on with an override. @returns Whether it still waits */
   readonly settle: (machine: ManagedMachine, signal: AbortSignal) => Promise<boolean>;
@@ -70,17 +70,17 @@ export class WaitingOverrides {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const { book, listMachines, log } = this.#options;
+    const { secrets, listMachines, log } = this.#options;
     const machines = listMachines();
     try {
-      await book.learn(machines, signal);
+      await secrets.learn(machines, signal);
     } catch (error) {
       if (!signal.aborted) log.warn("Cannot read the Secrets of management controllers", { error });
     }
     const ids = new Set(machines.map(({ id }) => id));
     for (const id of this.#waiting.keys()) if (!ids.has(id)) this.#waiting.delete(id);
     for (const machine of machines) {
-      if (book.find(machine)?.override && !this.#waiting.has(machine.id)) this.#put(machine, 0);
+      if (secrets.find(machine)?.override && !this.#waiting.has(machine.id)) this.#put(machine, 0);
     }
   }
 

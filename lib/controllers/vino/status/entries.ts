@@ -5,7 +5,7 @@
 import type { GuestInterface } from "../guest/types.ts";
 import type { VinoMachine, VinoNode } from "../resource/vino.ts";
 import type { MachineReport } from "./outcome.ts";
-import type { Progress } from "../machines/book.ts";
+import type { Progress } from "../machines/steps/progress_tracker.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import type { PlacedMachine } from "../placement/placement.ts";
 

@@ -3,38 +3,38 @@
  * @module
  */
 import { toMachineName } from "../../../cloud/capabilities/machines.ts";
-import type { Addresses } from "../desks.ts";
+import type { Addresses } from "../addresses/types.ts";
 import type { HostOutcome } from "../hosts/types.ts";
 import type { MachineReport, MachinesReport } from "./outcome.ts";
-import type { MachineBook, MachineTask } from "../machines/book.ts";
+import type { ProgressTracker, MachineTask } from "../machines/steps/progress_tracker.ts";
 import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries.ts";
 import { compareKnown } from "../placement/known.ts";
-import type { SurplusVerdict } from "../machines/retirement.ts";
-import type { Survey } from "../placement/survey.ts";
-import type { IdleMachine } from "../machines/tasks.ts";
-import type { Role } from "../placement/wishes.ts";
+import type { RemovalDecision } from "../machines/removal/decision.ts";
+import type { Snapshot } from "../placement/snapshot.ts";
+import type { IdleMachine } from "../machines/steps/tasks.ts";
+import type { Role } from "../placement/roles.ts";
 
 /** What a report is made from. */
 export interface ReportInput {
-  readonly survey: Survey;
+  readonly snapshot: Snapshot;
   /** Absent: nothing is wanted any more. */
   readonly roles: ReadonlyMap<string, Role> | undefined;
   readonly addresses: Addresses;
   readonly wanted: readonly MachineTask[];
   readonly idle: readonly IdleMachine[];
   readonly removals: readonly MachineTask[];
-  readonly verdict: SurplusVerdict;
+  readonly decision: RemovalDecision;
   /** How far hosts are, by name of the machine. */
   readonly hosts: ReadonlyMap<string, HostOutcome>;
-  readonly book: Pick<MachineBook, "find">;
+  readonly tracker: Pick<ProgressTracker, "find">;
   /** Whether a machine is proven gone. */
   readonly isGone: (name: string) => boolean;
 }
 
 /** Makes a report. */
 export function makeReport(input: ReportInput): MachinesReport {
-  const { survey, idle, verdict, addresses, hosts } = input;
-  const { placement, owner } = survey;
+  const { snapshot, idle, decision, addresses, hosts } = input;
+  const { placement, owner } = snapshot;
   const names = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
   const machines: MachineReport[] = [
     ...input.wanted.flatMap((task) => reportWanted(task, input)),
@@ -43,10 +43,10 @@ export function makeReport(input: ReportInput): MachinesReport {
         ? reportAbsent(name, placed, why)
         : reportIdle(placed.known, true, why),
     ),
-    ...verdict.reports,
+    ...decision.reports,
     ...input.removals.flatMap((task) => reportRemoval(task, input)),
   ];
-  const { contraction } = verdict;
+  const { contraction } = decision;
   return {
     wantedCount: placement.wantedCount,
     machines: machines
@@ -64,9 +64,9 @@ export function makeReport(input: ReportInput): MachinesReport {
 
 function reportWanted(
   task: MachineTask,
-  { book, roles, addresses, hosts }: ReportInput,
+  { tracker, roles, addresses, hosts }: ReportInput,
 ): MachineReport[] {
-  const progress = book.find(task.name);
+  const progress = tracker.find(task.name);
   const node = roles?.get(task.identity.role)?.node;
   if (progress === undefined || node === undefined) return [];
   const address = findAddress(addresses.machines.get(task.name) ?? [], node);
@@ -75,8 +75,8 @@ function reportWanted(
   return [reportProgress(progress, { isWanted: true, address, remark })];
 }
 
-function reportRemoval(task: MachineTask, { book, isGone }: ReportInput): MachineReport[] {
-  const progress = book.find(task.name);
+function reportRemoval(task: MachineTask, { tracker, isGone }: ReportInput): MachineReport[] {
+  const progress = tracker.find(task.name);
   if (progress === undefined || isGone(task.name)) return [];
   const remark = "The spec does not want it any more";
   return [

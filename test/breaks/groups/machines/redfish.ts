@@ -16,7 +16,7 @@ export const REDFISH_BREAKS: readonly Break[] = [
     id: "set-a-boot-device-unwritten",
     invariant: "what must be undone is written down before the first step",
     edits: edit(
-      `${VINO}/secret_book.ts`,
+      `${VINO}/secret_cache.ts`,
       "const body = { metadata: { resourceVersion, annotations } };",
       "const body = { metadata: { resourceVersion, ...(annotations === undefined && {}) } };",
     ),

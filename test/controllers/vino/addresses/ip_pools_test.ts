@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { GivenAddresses } from "../../../../lib/controllers/vino/addresses/ip_pools.ts";
-import type { AddressWish } from "../../../../lib/controllers/vino/addresses/ipam.ts";
+import type { AddressRequest } from "../../../../lib/controllers/vino/addresses/ipam.ts";
 import type { IpPoolSpec } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
 import { isTimeout, systemClock } from "../../../../lib/core/clock.ts";
 import { isKubeError } from "../../../../lib/kube/api/errors.ts";
@@ -10,8 +10,8 @@ import {
   STORAGE,
   toFacts,
   toNames,
-  toWish,
-} from "../../../support/vino/address_wishes.ts";
+  toRequest,
+} from "../../../support/vino/address_requests.ts";
 import {
   type PoolProcess,
   type PoolRig,
@@ -35,8 +35,11 @@ afterEach(async () => {
   await rig[Symbol.asyncDispose]();
 });
 
-function allocate(wish: AddressWish, { pools }: PoolProcess = process): Promise<GivenAddresses> {
-  return pools.allocate(wish, toFacts(wish), signal);
+function allocate(
+  request: AddressRequest,
+  { pools }: PoolProcess = process,
+): Promise<GivenAddresses> {
+  return pools.allocate(request, toFacts(request), signal);
 }
 
 function listIps({ machines }: GivenAddresses): (string | undefined)[] {
@@ -53,7 +56,7 @@ function settle({ store }: PoolProcess = process): Promise<void> {
 }
 
 test("allocate() makes the pools of a Vino in one namespace, with one write for each", async () => {
-  const given = await allocate(toWish([MANAGEMENT, STORAGE], toNames(15)));
+  const given = await allocate(toRequest([MANAGEMENT, STORAGE], toNames(15)));
   expect(given.problems.size).toBe(0);
   expect(rig.takeRequests()).toEqual(["list", "create", "create"]);
   expect(
@@ -66,21 +69,21 @@ test("allocate() makes the pools of a Vino in one namespace, with one write for 
 });
 
 test("allocate() asks for nothing while nothing changes, also after the watch showed its own writes", async () => {
-  const wish = toWish([MANAGEMENT, STORAGE], toNames(3));
-  const first = await allocate(wish);
-  await allocate(toWish([MANAGEMENT, STORAGE], toNames(5)));
+  const request = toRequest([MANAGEMENT, STORAGE], toNames(3));
+  const first = await allocate(request);
+  await allocate(toRequest([MANAGEMENT, STORAGE], toNames(5)));
   await settle();
   rig.takeRequests();
-  expect((await allocate(wish)).machines).toEqual(first.machines);
+  expect((await allocate(request)).machines).toEqual(first.machines);
   expect(rig.takeRequests()).toEqual([]);
 });
 
 test("allocate() gives the same addresses after a restart", async () => {
-  const wish = toWish([MANAGEMENT, STORAGE], toNames(3));
-  const first = await allocate(wish);
+  const request = toRequest([MANAGEMENT, STORAGE], toNames(3));
+  const first = await allocate(request);
   await using restarted = await rig.start();
   rig.takeRequests();
-  expect((await allocate(wish, restarted)).machines).toEqual(first.machines);
+  expect((await allocate(request, restarted)).machines).toEqual(first.machines);
   expect(rig.takeRequests()).toEqual(["list"]);
 });
 
@@ -95,7 +98,7 @@ test("allocate() adds to a pool of the original operator, and keeps what it does
     spec: { later: { version: 2 } },
     metadata: { labels: { a: "b" } },
   });
-  const given = await allocate(toWish([MANAGEMENT], toNames(1)));
+  const given = await allocate(toRequest([MANAGEMENT], toNames(1)));
   expect(listIps(given)).toEqual(["192.168.2.11"]);
   expect(rig.takeRequests()).toEqual(["list", "patch ippool-192-168-2-0-20"]);
   expect(rig.list()).toMatchObject([{ metadata: { labels: { a: "b" } } }]);
@@ -107,12 +110,12 @@ test("allocate() adds to a pool of the original operator, and keeps what it does
 });
 
 test("allocate() plans again when another program was quicker", async () => {
-  await allocate(toWish([MANAGEMENT], toNames(1)));
+  await allocate(toRequest([MANAGEMENT], toNames(1)));
   const [first] = readAllocations(MANAGEMENT_POOL);
   const taken = { ip: "192.168.2.11", mac: "52:54:00:06:00:0b", allocatedTo: "other" };
   rig.takeRequests();
   rig.edit(MANAGEMENT_POOL, { spec: { allocatedIPs: [{ ...first }, taken] } });
-  const given = await allocate(toWish([MANAGEMENT], toNames(2)));
+  const given = await allocate(toRequest([MANAGEMENT], toNames(2)));
   expect(listIps(given)).toEqual(["192.168.2.10", "192.168.2.12"]);
   expect(readAllocations(MANAGEMENT_POOL).map(({ ip }) => ip)).toEqual([
     "192.168.2.10",
@@ -122,22 +125,22 @@ test("allocate() plans again when another program was quicker", async () => {
 });
 
 test("allocate() reads the list again after a conflict that the watch has not shown", async () => {
-  await allocate(toWish([MANAGEMENT], toNames(1)));
+  await allocate(toRequest([MANAGEMENT], toNames(1)));
   await settle();
   rig.kubernetes.faults.silentWatches = true;
   const taken = { ip: "192.168.2.11", mac: "52:54:00:06:00:0b", allocatedTo: "other" };
   const allocatedIPs = [...readAllocations(MANAGEMENT_POOL), taken].map((one) => ({ ...one }));
   rig.edit(MANAGEMENT_POOL, { spec: { allocatedIPs } });
   rig.takeRequests();
-  const given = await allocate(toWish([MANAGEMENT], toNames(2)));
+  const given = await allocate(toRequest([MANAGEMENT], toNames(2)));
   expect(listIps(given)).toEqual(["192.168.2.10", "192.168.2.12"]);
   const patch = `patch ${MANAGEMENT_POOL}`;
   expect(rig.takeRequests()).toEqual([patch, "list", patch]);
 });
 
 test("allocate() makes a pool again that a user deleted, and keeps what machines have", async () => {
-  const wish = toWish([MANAGEMENT], toNames(2));
-  await allocate(wish);
+  const request = toRequest([MANAGEMENT], toNames(2));
+  await allocate(request);
   await settle();
   rig.remove(MANAGEMENT_POOL);
   await settle();
@@ -145,8 +148,8 @@ test("allocate() makes a pool again that a user deleted, and keeps what machines
   const known = new Map([
     [`metal/tenant/${second}/eth0`, { mac: "52:54:00:06:00:09", ip: "192.168.2.11" }],
   ]);
-  const one = toWish([MANAGEMENT], [second]);
-  const given = await process.pools.allocate(one, { ...toFacts(wish), known }, signal);
+  const one = toRequest([MANAGEMENT], [second]);
+  const given = await process.pools.allocate(one, { ...toFacts(request), known }, signal);
   expect(listIps(given)).toEqual(["192.168.2.11"]);
   expect(readAllocations(MANAGEMENT_POOL)).toHaveLength(1);
 });
@@ -155,17 +158,17 @@ test.each([
   { status: 409, verb: "patch" },
   { status: 404, verb: "patch" },
 ])("allocate() tries again after an answer $status to a $verb", async (rule) => {
-  await allocate(toWish([MANAGEMENT], toNames(1)));
+  await allocate(toRequest([MANAGEMENT], toNames(1)));
   rig.takeRequests();
   rig.kubernetes.faults.refuse({ ...rule, resource: "ippools", times: 2 });
-  expect(listIps(await allocate(toWish([MANAGEMENT], toNames(2))))).toHaveLength(2);
+  expect(listIps(await allocate(toRequest([MANAGEMENT], toNames(2))))).toHaveLength(2);
   expect(rig.takeRequests().filter((one) => one.startsWith("patch"))).toHaveLength(3);
 });
 
 test("allocate() gives up when other programs change pools all the time", async () => {
-  await allocate(toWish([MANAGEMENT], toNames(1)));
+  await allocate(toRequest([MANAGEMENT], toNames(1)));
   rig.kubernetes.faults.refuse({ status: 409, verb: "patch", resource: "ippools" });
-  const error: unknown = await allocate(toWish([MANAGEMENT], toNames(2))).catch(
+  const error: unknown = await allocate(toRequest([MANAGEMENT], toNames(2))).catch(
     (thrown: unknown) => thrown,
   );
   expect(isKubeError(error, "conflict")).toBe(true);
@@ -179,22 +182,22 @@ test.each([
 ])(
   "allocate() gives nothing after an answer $status to a $verb, and everything later",
   async (rule) => {
-    const wish = toWish([MANAGEMENT], toNames(1));
+    const request = toRequest([MANAGEMENT], toNames(1));
     rig.kubernetes.faults.refuse({ ...rule, resource: "ippools", times: 1 });
-    expect(await allocate(wish).catch((error: unknown) => error)).toBeInstanceOf(Error);
+    expect(await allocate(request).catch((error: unknown) => error)).toBeInstanceOf(Error);
     expect(rig.list()).toEqual([]);
-    expect(listIps(await allocate(wish))).toEqual(["192.168.2.10"]);
+    expect(listIps(await allocate(request))).toEqual(["192.168.2.10"]);
   },
 );
 
 test("allocate() gives nothing when only a part of the pools could be written, and the same later", async () => {
-  const wish = toWish([MANAGEMENT, STORAGE], toNames(2));
-  await allocate(toWish([STORAGE], ["vino-1b4e28ba-a-0"]));
+  const request = toRequest([MANAGEMENT, STORAGE], toNames(2));
+  await allocate(toRequest([STORAGE], ["vino-1b4e28ba-a-0"]));
   rig.kubernetes.faults.refuse({ status: 500, verb: "patch", resource: "ippools", times: 1 });
-  expect(await allocate(wish).catch((error: unknown) => error)).toBeInstanceOf(Error);
+  expect(await allocate(request).catch((error: unknown) => error)).toBeInstanceOf(Error);
   const [before] = [readAllocations(MANAGEMENT_POOL)];
   expect(before).toHaveLength(2);
-  const given = await allocate(wish);
+  const given = await allocate(request);
   expect(listIps(given)).toEqual([
     "192.168.2.10",
     "2001:db8:0:1::2",
@@ -208,7 +211,7 @@ test("allocate() never writes a pool that cannot be read", async () => {
   const mac = "52:54:00:06:00:00";
   const twice = ["a", "b"].map((allocatedTo) => ({ ip: "192.168.2.10", mac, allocatedTo }));
   rig.create(MANAGEMENT_POOL, { subnet: "192.168.0.0/20", allocatedIPs: twice });
-  const given = await allocate(toWish([MANAGEMENT], toNames(1)));
+  const given = await allocate(toRequest([MANAGEMENT], toNames(1)));
   expect([...given.problems.values()]).toMatchObject([
     {
       message: expect.stringContaining("spec: allocatedIPs: 192.168.2.10 must not have two owners"),
@@ -225,12 +228,12 @@ test("allocate() does not see pools of other namespaces", async () => {
     allocatedIPs: [{ ip: "192.168.2.10", mac: "02:00:00:00:00:01", allocatedTo: "a" }],
   };
   objects.create("ippools", { metadata: { name: "other", namespace: "elsewhere" }, spec });
-  expect(listIps(await allocate(toWish([MANAGEMENT], toNames(1))))).toEqual(["192.168.2.10"]);
+  expect(listIps(await allocate(toRequest([MANAGEMENT], toNames(1))))).toEqual(["192.168.2.10"]);
 });
 
 test("release() takes back only what is proven gone, in one write", async () => {
-  const wish = toWish([MANAGEMENT, STORAGE], toNames(4));
-  await allocate(wish);
+  const request = toRequest([MANAGEMENT, STORAGE], toNames(4));
+  await allocate(request);
   rig.takeRequests();
   const [gone = "", ...kept] = toNames(4);
   const released = await process.pools.release(({ machine }) => machine === gone, signal);
@@ -240,7 +243,7 @@ test("release() takes back only what is proven gone, in one write", async () => 
   expect(new Set(owners.map(({ machine }) => machine))).toEqual(new Set(kept));
   expect(await process.pools.release(({ machine }) => machine === gone, signal)).toEqual([]);
   expect(rig.takeRequests()).toEqual([]);
-  expect(listIps(await allocate(toWish([MANAGEMENT], ["vino-1b4e28ba-a-0"])))).toEqual([
+  expect(listIps(await allocate(toRequest([MANAGEMENT], ["vino-1b4e28ba-a-0"])))).toEqual([
     "192.168.2.10",
   ]);
 });
@@ -255,7 +258,7 @@ test("release() never asks about owners that another program wrote", async () =>
 test("allocate() ends at its deadline", async () => {
   await using late = await rig.start({ ...systemClock, sleep: () => Promise.resolve() });
   rig.kubernetes.faults.delayMs = 10_000;
-  const error: unknown = await allocate(toWish([MANAGEMENT], toNames(1)), late).catch(
+  const error: unknown = await allocate(toRequest([MANAGEMENT], toNames(1)), late).catch(
     (thrown: unknown) => thrown,
   );
   expect(isTimeout(error)).toBe(true);
@@ -264,9 +267,9 @@ test("allocate() ends at its deadline", async () => {
 test("allocate() ends when its signal aborts", async () => {
   const stopping = new AbortController();
   rig.kubernetes.faults.delayMs = 10_000;
-  const wish = toWish([MANAGEMENT], toNames(1));
+  const request = toRequest([MANAGEMENT], toNames(1));
   const ended = process.pools
-    .allocate(wish, toFacts(wish), stopping.signal)
+    .allocate(request, toFacts(request), stopping.signal)
     .catch((error: unknown) => error);
   stopping.abort(new Error("stopped"));
   expect(await ended).toEqual(new Error("stopped"));
@@ -287,8 +290,8 @@ test("processes that write at the same time never give an address twice, and los
     const all = processes.flatMap((one, at) =>
       [0, 1].map(async (half) => {
         const machines = toNames(5, 1000 * at + 100 * round + 10 * half);
-        const wish = toWish([wide, STORAGE], machines);
-        return await allocate(wish, one);
+        const request = toRequest([wide, STORAGE], machines);
+        return await allocate(request, one);
       }),
     );
     const given = await Promise.all(all);

@@ -15,7 +15,7 @@ import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino
 import { checkPoolSpec } from "../../../../lib/controllers/vino/resource/check_spec.ts";
 import { parseCidr } from "../../../../lib/core/net/ip.ts";
 import { readExtent } from "../../../support/extent.ts";
-import { PXE, toFacts, toWish } from "../../../support/vino/address_wishes.ts";
+import { PXE, toFacts, toRequest } from "../../../support/vino/address_requests.ts";
 
 /** Small enough to be exhausted, with a gateway in the middle and a few MAC addresses. */
 const SMALL: VinoNetwork = {
@@ -53,8 +53,8 @@ function toName(at: number): string {
 }
 
 function allocate(pools: Pools, which: readonly number[]): AddressPlan {
-  const wish = toWish(NETWORKS, which.map(toName));
-  return planAddresses(wish, toFacts(wish, { pools }));
+  const request = toRequest(NETWORKS, which.map(toName));
+  return planAddresses(request, toFacts(request, { pools }));
 }
 
 function apply(pools: Pools, { kind, machines: which }: Step): Pools {

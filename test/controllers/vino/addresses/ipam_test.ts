@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   type AddressPlan,
-  type AddressWish,
+  type AddressRequest,
   planAddresses,
   releaseAddresses,
 } from "../../../../lib/controllers/vino/addresses/ipam.ts";
@@ -15,14 +15,14 @@ import {
   STORAGE,
   toFacts,
   toNames,
-  toWish,
-} from "../../../support/vino/address_wishes.ts";
+  toRequest,
+} from "../../../support/vino/address_requests.ts";
 
 const [WORKER_0 = "", WORKER_1 = ""] = toNames(2);
 const MANAGEMENT_POOL = "ippool-192-168-0-0-20";
 
-function plan(wish: AddressWish, facts: Partial<PoolFacts> = {}): AddressPlan {
-  return planAddresses(wish, toFacts(wish, facts));
+function plan(request: AddressRequest, facts: Partial<PoolFacts> = {}): AddressPlan {
+  return planAddresses(request, toFacts(request, facts));
 }
 
 function listIps({ machines }: AddressPlan): (string | undefined)[] {
@@ -39,7 +39,7 @@ function own(ip: string, allocatedTo = `metal/tenant/${WORKER_0}/eth0`): readonl
 
 describe("planAddresses() gives", () => {
   test("an IPv4 address of a new pool", () => {
-    const { machines, problems, changed } = plan(toWish([MANAGEMENT], [WORKER_0]));
+    const { machines, problems, changed } = plan(toRequest([MANAGEMENT], [WORKER_0]));
     const [given] = machines.get(WORKER_0) ?? [];
     const { mac = "" } = given ?? {};
     expect(given).toEqual({
@@ -60,30 +60,30 @@ describe("planAddresses() gives", () => {
   });
 
   test("an IPv6 address of a subnet with 2^64 addresses, but not the first one, which is for routers", () => {
-    const wish = toWish([STORAGE], [WORKER_0]);
-    const { machines, changed } = plan(wish);
+    const request = toRequest([STORAGE], [WORKER_0]);
+    const { machines, changed } = plan(request);
     expect(machines.get(WORKER_0)).toMatchObject([{ ip: "2001:db8:0:1::1", prefixLength: 64 }]);
     expect([...changed.keys()]).toEqual(["ippool-2001-db8-0-1---64"]);
   });
 
   test("the same owner the same address and MAC address, and writes nothing", () => {
-    const wish = toWish([MANAGEMENT, STORAGE, PXE], toNames(3));
-    const first = plan(wish);
-    const again = plan(wish, { pools: first.changed });
+    const request = toRequest([MANAGEMENT, STORAGE, PXE], toNames(3));
+    const first = plan(request);
+    const again = plan(request, { pools: first.changed });
     expect(again.machines).toEqual(first.machines);
     expect(again.changed.size).toBe(0);
   });
 
   test("the same addresses in any order of machines", () => {
     const names = toNames(12);
-    const first = plan(toWish([MANAGEMENT], names));
-    expect(plan(toWish([MANAGEMENT], names.toReversed())).changed).toEqual(first.changed);
+    const first = plan(toRequest([MANAGEMENT], names));
+    expect(plan(toRequest([MANAGEMENT], names.toReversed())).changed).toEqual(first.changed);
     expect(first.machines.get("vino-1b4e28ba-worker-2")).toMatchObject([{ ip: "192.168.2.12" }]);
     expect(first.machines.get("vino-1b4e28ba-worker-11")).toMatchObject([{ ip: "192.168.2.21" }]);
   });
 
   test("interfaces without static addresses only a MAC address, and makes no pool", () => {
-    const { machines, changed } = plan(toWish([{ ...PXE, subnet: "10.0.0.0/24" }], [WORKER_0]));
+    const { machines, changed } = plan(toRequest([{ ...PXE, subnet: "10.0.0.0/24" }], [WORKER_0]));
     const mac = expect.stringMatching(/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/);
     expect(machines.get(WORKER_0)).toEqual([{ name: "eth0", network: "pxe", mac }]);
     expect(changed.size).toBe(0);
@@ -91,7 +91,7 @@ describe("planAddresses() gives", () => {
 
   test("an address of the range of the network, although an old pool has other ranges", () => {
     const pools = managementPool({ ranges: [{ start: "192.168.5.1", stop: "192.168.5.9" }] });
-    const { machines, changed } = plan(toWish([MANAGEMENT], [WORKER_0]), { pools });
+    const { machines, changed } = plan(toRequest([MANAGEMENT], [WORKER_0]), { pools });
     expect(machines.get(WORKER_0)).toMatchObject([{ ip: "192.168.2.10" }]);
     expect(changed.get(MANAGEMENT_POOL)?.ranges).toEqual([
       { start: "192.168.2.10", stop: "192.168.2.24" },
@@ -115,7 +115,7 @@ describe("planAddresses() gives", () => {
       nextMAC: "52:54:00:06:00:02",
     };
     const name = "ippool-192-168-2-0-20";
-    const { machines, changed } = plan(toWish([MANAGEMENT], [WORKER_0]), {
+    const { machines, changed } = plan(toRequest([MANAGEMENT], [WORKER_0]), {
       pools: new Map([[name, old]]),
     });
     const [{ ip = "", mac = "" } = {}] = machines.get(WORKER_0) ?? [];
@@ -129,7 +129,7 @@ describe("planAddresses() gives", () => {
 
   test("a pool keeps its macPrefix, and new machines get that of their network", () => {
     const pools = managementPool({ macPrefix: "02:00:00:00:00:00" });
-    const { machines, changed } = plan(toWish([MANAGEMENT], [WORKER_0]), { pools });
+    const { machines, changed } = plan(toRequest([MANAGEMENT], [WORKER_0]), { pools });
     expect(machines.get(WORKER_0)?.[0]?.mac).toStartWith("52:54:00:06:");
     expect(changed.get(MANAGEMENT_POOL)?.macPrefix).toBe("02:00:00:00:00:00");
   });
@@ -217,26 +217,26 @@ describe("planAddresses() never gives", () => {
   for (const { what, network, pool, ips } of CASES) {
     test(what, () => {
       const one = { ...NETWORK, ...network };
-      const wish = toWish([one], toNames(9));
+      const request = toRequest([one], toNames(9));
       const pools = new Map(pool && [["old", { subnet: one.subnet ?? "", ...pool }]]);
-      const made = plan(wish, { pools });
+      const made = plan(request, { pools });
       expect(listIps(made)).toEqual([...ips]);
       expect(made.problems.size).toBe(9 - ips.length);
     });
   }
 
   test("the gateway of the same subnet in another Vino", () => {
-    const wish = toWish([MANAGEMENT], [WORKER_0]);
+    const request = toRequest([MANAGEMENT], [WORKER_0]);
     const routes = [{ network: "0.0.0.0", netmask: "0.0.0.0", gateway: "192.168.2.10" }];
     const network = { name: "other", subnet: "192.168.0.0/20", routes };
-    const networks = [...toFacts(wish).networks, { vino: "metal/other", network }];
-    expect(listIps(plan(wish, { networks }))).toEqual(["192.168.2.11"]);
+    const networks = [...toFacts(request).networks, { vino: "metal/other", network }];
+    expect(listIps(plan(request, { networks }))).toEqual(["192.168.2.11"]);
   });
 
   test("a MAC address that another pool or another interface has", () => {
     const network = { ...MANAGEMENT, macPrefix: "52:54:00:06:00:07" };
     const pool = { subnet: "10.0.0.0/24", allocatedIPs: own("10.0.0.1", "other") };
-    expect(plan(toWish([network], [WORKER_0])).problems.size).toBe(0);
+    expect(plan(toRequest([network], [WORKER_0])).problems.size).toBe(0);
     const taken = {
       ...pool,
       allocatedIPs: [{ ip: "10.0.0.1", mac: "52:54:00:06:00:07", allocatedTo: "other" }],
@@ -246,12 +246,14 @@ describe("planAddresses() never gives", () => {
     );
     const problem = { network: "management", message };
     expect(
-      plan(toWish([network], [WORKER_0]), { pools: new Map([["p", taken]]) }).problems.get(
+      plan(toRequest([network], [WORKER_0]), { pools: new Map([["p", taken]]) }).problems.get(
         WORKER_0,
       ),
     ).toEqual(problem);
     const known = new Map([["metal/other/vino-00000000-a-0/eth0", { mac: "52:54:00:06:00:07" }]]);
-    expect(plan(toWish([network], [WORKER_0]), { known }).problems.get(WORKER_0)).toEqual(problem);
+    expect(plan(toRequest([network], [WORKER_0]), { known }).problems.get(WORKER_0)).toEqual(
+      problem,
+    );
   });
 });
 
@@ -260,19 +262,19 @@ describe("planAddresses() keeps the MAC address of an interface", () => {
   const mac = "02:00:00:00:00:77";
 
   test("without a static address", () => {
-    const made = plan(toWish([PXE], [WORKER_0]), { known: new Map([[owner, { mac }]]) });
+    const made = plan(toRequest([PXE], [WORKER_0]), { known: new Map([[owner, { mac }]]) });
     expect(made.machines.get(WORKER_0)).toMatchObject([{ mac }]);
   });
 
   test("that gets a static address", () => {
-    const made = plan(toWish([MANAGEMENT], [WORKER_0]), { known: new Map([[owner, { mac }]]) });
+    const made = plan(toRequest([MANAGEMENT], [WORKER_0]), { known: new Map([[owner, { mac }]]) });
     expect(made.machines.get(WORKER_0)).toMatchObject([{ mac, ip: "192.168.2.10" }]);
   });
 
   test("whose network has no static addresses any more", () => {
     const { staticAllocationStart: _, staticAllocationStop: __, ...network } = MANAGEMENT;
     const pools = managementPool({ allocatedIPs: own("192.168.2.10") });
-    const made = plan(toWish([network], [WORKER_0]), { pools });
+    const made = plan(toRequest([network], [WORKER_0]), { pools });
     const given = { name: "eth0", network: "management", mac: "52:54:00:06:00:09" };
     expect(made.machines.get(WORKER_0)).toEqual([given]);
     expect(made.changed.size).toBe(0);
@@ -281,7 +283,7 @@ describe("planAddresses() keeps the MAC address of an interface", () => {
   test("unless a pool has it for another one", () => {
     const pools = managementPool({ allocatedIPs: own("192.168.2.10", "other") });
     const known = new Map([[owner, { mac: "52:54:00:06:00:09" }]]);
-    const made = plan(toWish([PXE], [WORKER_0]), { known, pools });
+    const made = plan(toRequest([PXE], [WORKER_0]), { known, pools });
     expect(made.machines.get(WORKER_0)?.[0]?.mac).not.toBe("52:54:00:06:00:09");
   });
 });
@@ -293,7 +295,7 @@ describe("planAddresses() with addresses that machines have, but no pool lists",
   ]);
 
   test("keeps them when a user deleted the pool, and gives them to no other machine", () => {
-    const made = plan(toWish([MANAGEMENT], toNames(3)), { known });
+    const made = plan(toRequest([MANAGEMENT], toNames(3)), { known });
     expect(listIps(made)).toEqual(["192.168.2.12", "192.168.2.10", "192.168.2.13"]);
     expect(made.machines.get(WORKER_1)?.[0]?.mac).toBe("02:00:00:00:00:10");
     expect(made.changed.get(MANAGEMENT_POOL)?.allocatedIPs).toHaveLength(3);
@@ -301,7 +303,7 @@ describe("planAddresses() with addresses that machines have, but no pool lists",
 
   test("gives none away that the pool lists for another machine", () => {
     const pools = managementPool({ allocatedIPs: own("192.168.2.10", "other") });
-    const made = plan(toWish([MANAGEMENT], [WORKER_1]), { known, pools });
+    const made = plan(toRequest([MANAGEMENT], [WORKER_1]), { known, pools });
     expect(made.problems.get(WORKER_1)?.message).toBe(
       "network management lists 192.168.2.10 in its IPPool for other, but this machine has it; " +
         "correct the IPPool, or remove one of the machines",
@@ -310,7 +312,9 @@ describe("planAddresses() with addresses that machines have, but no pool lists",
   });
 
   test("gives a machine no other one when its subnet is another one now", () => {
-    const made = plan(toWish([{ ...MANAGEMENT, subnet: "192.168.2.0/29" }], [WORKER_1]), { known });
+    const made = plan(toRequest([{ ...MANAGEMENT, subnet: "192.168.2.0/29" }], [WORKER_1]), {
+      known,
+    });
     expect(made.problems.get(WORKER_1)?.message).toContain("the machine has 192.168.2.10");
   });
 });
@@ -318,8 +322,8 @@ describe("planAddresses() with addresses that machines have, but no pool lists",
 describe("planAddresses() gives a machine all or nothing", () => {
   test("when the second network is exhausted", () => {
     const small = { ...MANAGEMENT, name: "small", staticAllocationStop: "192.168.2.11" };
-    const wish = toWish([STORAGE, small], toNames(3));
-    const made = plan(wish);
+    const request = toRequest([STORAGE, small], toNames(3));
+    const made = plan(request);
     const [first, second, third = ""] = toNames(3);
     expect([...made.machines.keys()]).toEqual([first ?? "", second ?? ""]);
     expect(made.problems.get(third)).toEqual({
@@ -333,12 +337,12 @@ describe("planAddresses() gives a machine all or nothing", () => {
 
   test("and lets a later machine have what it does not need", () => {
     const small = { ...MANAGEMENT, name: "small", staticAllocationStop: "192.168.2.10" };
-    const wish = toWish([STORAGE, small], [WORKER_0]);
+    const request = toRequest([STORAGE, small], [WORKER_0]);
     const pools = managementPool({ allocatedIPs: own("192.168.2.10", "other") });
     const both = {
-      ...wish,
+      ...request,
       machines: [
-        ...wish.machines,
+        ...request.machines,
         { name: WORKER_1, interfaces: [{ name: "eth0", network: "storage" }] },
       ],
     };
@@ -349,7 +353,7 @@ describe("planAddresses() gives a machine all or nothing", () => {
 
   test("in IPv6, too", () => {
     const network = { ...STORAGE, staticAllocationStop: "2001:db8:0:1::2" };
-    const made = plan(toWish([network], toNames(3)));
+    const made = plan(toRequest([network], toNames(3)));
     expect(listIps(made)).toEqual(["2001:db8:0:1::1", "2001:db8:0:1::2"]);
     expect(made.problems.size).toBe(1);
   });
@@ -367,7 +371,7 @@ describe("planAddresses() gives a machine all or nothing", () => {
       staticAllocationStop: "10.2.0.0",
     };
     const pools = new Map([["old", { subnet: "10.0.0.0/8", allocatedIPs }]]);
-    const { problems } = plan(toWish([network], [WORKER_0]), { pools });
+    const { problems } = plan(toRequest([network], [WORKER_0]), { pools });
     expect(problems.get(WORKER_0)?.message).toContain(
       "as many addresses in use as an IPPool can list",
     );
@@ -375,7 +379,7 @@ describe("planAddresses() gives a machine all or nothing", () => {
       .slice(0, 4000)
       .map((one) => ({ ...one, allocatedTo: one.allocatedTo.padEnd(400) }));
     const wide = new Map([["old", { subnet: "10.0.0.0/8", allocatedIPs: long }]]);
-    expect(plan(toWish([network], [WORKER_0]), { pools: wide }).problems.size).toBe(1);
+    expect(plan(toRequest([network], [WORKER_0]), { pools: wide }).problems.size).toBe(1);
   });
 });
 
@@ -386,9 +390,9 @@ describe("planAddresses() refuses", () => {
   };
 
   test("subnets that overlap and are not equal, and names both", () => {
-    const wish = toWish([MANAGEMENT], [WORKER_0]);
-    const networks = [...toFacts(wish).networks, OTHER];
-    const made = plan(wish, { networks });
+    const request = toRequest([MANAGEMENT], [WORKER_0]);
+    const networks = [...toFacts(request).networks, OTHER];
+    const made = plan(request, { networks });
     expect(made.changed.size).toBe(0);
     expect(made.problems.get(WORKER_0)?.message).toBe(
       "network management has the subnet 192.168.2.0/20, " +
@@ -398,27 +402,27 @@ describe("planAddresses() refuses", () => {
   });
 
   test("no subnet that is equal, or that has addresses in use already", () => {
-    const wish = toWish([MANAGEMENT], [WORKER_0]);
+    const request = toRequest([MANAGEMENT], [WORKER_0]);
     const same = { ...OTHER, network: { ...OTHER.network, subnet: "192.168.9.9/20" } };
-    expect(plan(wish, { networks: [...toFacts(wish).networks, same] }).problems.size).toBe(0);
+    expect(plan(request, { networks: [...toFacts(request).networks, same] }).problems.size).toBe(0);
     const pools = managementPool({ allocatedIPs: own("192.168.2.10", "other") });
-    const networks = [...toFacts(wish).networks, OTHER];
-    expect(listIps(plan(wish, { networks, pools }))).toEqual(["192.168.2.11"]);
+    const networks = [...toFacts(request).networks, OTHER];
+    expect(listIps(plan(request, { networks, pools }))).toEqual(["192.168.2.11"]);
   });
 
   test("a subnet that overlaps that of a pool in use", () => {
     const pools = new Map([
       ["old", { subnet: "192.168.2.0/24", allocatedIPs: own("192.168.2.99", "other") }],
     ]);
-    const made = plan(toWish([MANAGEMENT], [WORKER_0]), { pools });
+    const made = plan(toRequest([MANAGEMENT], [WORKER_0]), { pools });
     expect(made.problems.get(WORKER_0)?.message).toContain("overlaps that of IPPool old");
     const unused = new Map([["old", { subnet: "192.168.2.0/24" }]]);
-    expect(plan(toWish([MANAGEMENT], [WORKER_0]), { pools: unused }).problems.size).toBe(0);
+    expect(plan(toRequest([MANAGEMENT], [WORKER_0]), { pools: unused }).problems.size).toBe(0);
   });
 
   test("two pools for one subnet", () => {
     const pools = new Map([...managementPool(), ["old", { subnet: "192.168.2.0/20" }]]);
-    const made = plan(toWish([MANAGEMENT], [WORKER_0]), { pools });
+    const made = plan(toRequest([MANAGEMENT], [WORKER_0]), { pools });
     expect(made.problems.get(WORKER_0)?.message).toContain(`2 IPPools: ${MANAGEMENT_POOL}, old`);
   });
 
@@ -426,7 +430,7 @@ describe("planAddresses() refuses", () => {
     const damaged = new Map([
       [MANAGEMENT_POOL, "spec.allocatedIPs: 192.168.2.10 must not have two owners"],
     ]);
-    const made = plan(toWish([MANAGEMENT], [WORKER_0]), { damaged });
+    const made = plan(toRequest([MANAGEMENT], [WORKER_0]), { damaged });
     expect(made.problems.get(WORKER_0)?.message).toBe(
       `network management cannot use IPPool ${MANAGEMENT_POOL}: ` +
         "spec.allocatedIPs: 192.168.2.10 must not have two owners" +
@@ -443,7 +447,7 @@ describe("planAddresses() refuses", () => {
       staticAllocationStart: "10.0.0.1",
       staticAllocationStop: "10.0.0.9",
     };
-    const made = plan(toWish([network], toNames(2)), { pools });
+    const made = plan(toRequest([network], toNames(2)), { pools });
     expect(made.problems.get(WORKER_0)?.message).toBe(
       "network management is now 10.0.0.0/24, but the machine has 192.168.2.10" +
         "; set the subnet back, or remove the machine",
@@ -459,8 +463,11 @@ describe("planAddresses() with another range", () => {
   });
 
   test("widens the pool", () => {
-    const wish = toWish([{ ...MANAGEMENT, staticAllocationStop: "192.168.2.99" }], [WORKER_0]);
-    const made = plan(wish, { pools });
+    const request = toRequest(
+      [{ ...MANAGEMENT, staticAllocationStop: "192.168.2.99" }],
+      [WORKER_0],
+    );
+    const made = plan(request, { pools });
     expect(made.changed.get(MANAGEMENT_POOL)?.ranges).toEqual([
       { start: "192.168.2.10", stop: "192.168.2.99" },
     ]);
@@ -468,8 +475,11 @@ describe("planAddresses() with another range", () => {
   });
 
   test("does not make the pool smaller than what is in use, and names it", () => {
-    const wish = toWish([{ ...MANAGEMENT, staticAllocationStop: "192.168.2.15" }], toNames(2));
-    const made = plan(wish, { pools });
+    const request = toRequest(
+      [{ ...MANAGEMENT, staticAllocationStop: "192.168.2.15" }],
+      toNames(2),
+    );
+    const made = plan(request, { pools });
     expect(made.changed.get(MANAGEMENT_POOL)?.ranges).toEqual([
       { start: "192.168.2.10", stop: "192.168.2.24" },
     ]);
@@ -480,16 +490,19 @@ describe("planAddresses() with another range", () => {
   });
 
   test("makes the pool smaller as soon as the addresses are not in use", () => {
-    const wish = toWish([{ ...MANAGEMENT, staticAllocationStop: "192.168.2.15" }], [WORKER_1]);
+    const request = toRequest(
+      [{ ...MANAGEMENT, staticAllocationStop: "192.168.2.15" }],
+      [WORKER_1],
+    );
     const free = releaseAddresses(pools, (owner) => parseOwner(owner)?.machine === WORKER_0);
-    expect(plan(wish, { pools: free }).changed.get(MANAGEMENT_POOL)?.ranges).toEqual([
+    expect(plan(request, { pools: free }).changed.get(MANAGEMENT_POOL)?.ranges).toEqual([
       { start: "192.168.2.10", stop: "192.168.2.15" },
     ]);
   });
 
   test("says when a machine has the address of a gateway", () => {
     const routes = [{ network: "0.0.0.0", netmask: "0.0.0.0", gateway: "192.168.2.20" }];
-    const made = plan(toWish([{ ...MANAGEMENT, routes }], [WORKER_0]), { pools });
+    const made = plan(toRequest([{ ...MANAGEMENT, routes }], [WORKER_0]), { pools });
     expect(made.notices[0]?.message).toContain(
       `192.168.2.20 is a gateway, but ${WORKER_0} has this address`,
     );
@@ -515,12 +528,12 @@ test("planAddresses() gives 8,000 addresses, although others have a half of a su
     start: "2001:db8:0:1::",
     stop: "2001:db8:0:1:7fff:ffff:ffff:ffff",
   };
-  const wish = toWish([STORAGE], toNames(8000));
-  const first = plan(wish, {
+  const request = toRequest([STORAGE], toNames(8000));
+  const first = plan(request, {
     pools: new Map([["old", { subnet: "2001:db8:0:1::/64", allocatedRanges: [half] }]]),
   });
   expect(new Set(listIps(first)).size + first.problems.size).toBe(8000);
   expect(listIps(first)[0]).toBe("2001:db8:0:1:8000::");
-  const again = plan(wish, { pools: first.changed });
+  const again = plan(request, { pools: first.changed });
   expect(again.machines).toEqual(first.machines);
 });

@@ -13,7 +13,7 @@ import {
   toTaken,
   toTwoPools,
 } from "../../../../lib/controllers/vino/addresses/problems.ts";
-import { MANAGEMENT, STORAGE } from "../../../support/vino/address_wishes.ts";
+import { MANAGEMENT, STORAGE } from "../../../support/vino/address_requests.ts";
 
 const PROBLEMS: readonly AddressProblem[] = [
   toExhausted(MANAGEMENT),

@@ -13,7 +13,7 @@ import {
   toRange,
   toSpan,
 } from "../../../../lib/controllers/vino/addresses/subnets.ts";
-import { MANAGEMENT, PXE, STORAGE } from "../../../support/vino/address_wishes.ts";
+import { MANAGEMENT, PXE, STORAGE } from "../../../support/vino/address_requests.ts";
 
 const NETWORKS = [MANAGEMENT, STORAGE, PXE].map((network) => ({ vino: "metal/a", network }));
 

@@ -68,19 +68,19 @@ class Pools implements Pick<IpPools, "allocate" | "listOwners" | "release"> {
   }
 }
 
-function start(): { pools: Pools; desk: VinoAddresses } {
+function start(): { pools: Pools; allocator: VinoAddresses } {
   const pools = new Pools();
-  return { pools, desk: new VinoAddresses(pools, { values: () => [VINO, OTHER, WRONG] }) };
+  return { pools, allocator: new VinoAddresses(pools, { values: () => [VINO, OTHER, WRONG] }) };
 }
 
-const WISHES = ["vino-1-worker-0", "vino-1-worker-1"].map((name) => ({
+const REQUESTS = ["vino-1-worker-0", "vino-1-worker-1"].map((name) => ({
   name,
   interfaces: INTERFACES,
 }));
 
 test("assign() says how guests set up their networks, and why others get nothing", async () => {
-  const { desk } = start();
-  const given = await desk.assign(VINO, SPEC, WISHES, signal);
+  const { allocator } = start();
+  const given = await allocator.assign(VINO, SPEC, REQUESTS, signal);
   expect(given.machines.get("vino-1-worker-0")).toMatchObject([
     {
       name: "eth0",
@@ -96,9 +96,9 @@ test("assign() says how guests set up their networks, and why others get nothing
 });
 
 test("assign() names the networks of all Vinos with a right spec, and what interfaces have already", async () => {
-  const { desk, pools } = start();
-  await desk.assign(VINO, SPEC, WISHES, signal);
-  await desk.assign(VINO, SPEC, WISHES, signal);
+  const { allocator, pools } = start();
+  await allocator.assign(VINO, SPEC, REQUESTS, signal);
+  await allocator.assign(VINO, SPEC, REQUESTS, signal);
   const [first, second] = pools.facts;
   expect(first?.networks.map(({ vino, network }) => `${vino} ${network.name}`)).toEqual([
     "metal/edge oam",
@@ -113,8 +113,8 @@ test("assign() names the networks of all Vinos with a right spec, and what inter
 });
 
 test("release() takes back what machines of this Vino have, and forgets it", async () => {
-  const { desk, pools } = start();
-  await desk.assign(VINO, SPEC, WISHES, signal);
+  const { allocator, pools } = start();
+  await allocator.assign(VINO, SPEC, REQUESTS, signal);
   const owner = (vino: string, machine: string): AddressOwner => ({
     vino,
     machine,
@@ -125,12 +125,12 @@ test("release() takes back what machines of this Vino have, and forgets it", asy
     owner("metal/edge", "vino-1-worker-1"),
     owner("metal/other", "vino-1-worker-0"),
   ];
-  expect([...(await desk.listHolders(VINO, signal))]).toEqual([
+  expect([...(await allocator.listHolders(VINO, signal))]).toEqual([
     "vino-1-worker-0",
     "vino-1-worker-1",
   ]);
-  await desk.release(VINO, new Set(["vino-1-worker-0"]), signal);
+  await allocator.release(VINO, new Set(["vino-1-worker-0"]), signal);
   expect(pools.released).toEqual([owner("metal/edge", "vino-1-worker-0")]);
-  await desk.assign(VINO, SPEC, WISHES, signal);
+  await allocator.assign(VINO, SPEC, REQUESTS, signal);
   expect(pools.facts.at(-1)?.known?.size).toBe(0);
 });

@@ -8,8 +8,8 @@ import {
   STORAGE,
   toFacts,
   toNames,
-  toWish,
-} from "../../../support/vino/address_wishes.ts";
+  toRequest,
+} from "../../../support/vino/address_requests.ts";
 
 const MAC = "52:54:00:06:00:01";
 
@@ -18,8 +18,8 @@ test("toGuestInterfaces() gives each interface its addresses, routes and name se
   const management = { ...MANAGEMENT, routes, dns_servers: ["192.168.0.53", "2001:DB8::53"] };
   const networks = [STORAGE, management, PXE];
   const [machine = ""] = toNames(1);
-  const wish = toWish(networks, [machine]);
-  const addresses = planAddresses(wish, toFacts(wish)).machines.get(machine) ?? [];
+  const request = toRequest(networks, [machine]);
+  const addresses = planAddresses(request, toFacts(request)).machines.get(machine) ?? [];
   const interfaces = [{ name: "eth1", network: "management", mtu: 9000 }];
   const macs = addresses.map(({ mac }) => mac);
   expect(toGuestInterfaces({ networks, interfaces, addresses })).toEqual([

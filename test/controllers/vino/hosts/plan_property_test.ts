@@ -81,12 +81,12 @@ const wishes = fc
 type Step =
   | { readonly do: "edit"; readonly body: object }
   | { readonly do: "publish"; readonly wanted: WantedHost }
-  | { readonly do: "retire" | "lose" };
+  | { readonly do: "remove" | "lose" };
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: edits.map((body): Step => ({ do: "edit", body })) },
     { weight: 4, arbitrary: wishes.map((wanted): Step => ({ do: "publish", wanted })) },
-    { weight: 1, arbitrary: fc.constantFrom<Step>({ do: "retire" }, { do: "lose" }) },
+    { weight: 1, arbitrary: fc.constantFrom<Step>({ do: "remove" }, { do: "lose" }) },
   ),
   { minLength: 1, maxLength: 25 },
 );

@@ -8,7 +8,7 @@ import {
   type Placement,
   type PlacementInput,
   planPlacement,
-  type RoleWish,
+  type RoleDemand,
 } from "../../../../lib/controllers/vino/placement/placement.ts";
 import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
 import { toKnown } from "../../../support/vino/known.ts";
@@ -16,13 +16,13 @@ import { POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";
 
 const HOSTS = ["h1", "h2", "h3"].map((id) => toDoubleHost(id));
 
-function toWish(count: number, change: Partial<RoleWish> = {}): RoleWish {
+function toDemand(count: number, change: Partial<RoleDemand> = {}): RoleDemand {
   return { role: "worker", count, countPer: "Total", hosts: {}, ...change };
 }
 
-function place(wishes: readonly RoleWish[], change: Partial<PlacementInput> = {}): Placement {
+function place(demands: readonly RoleDemand[], change: Partial<PlacementInput> = {}): Placement {
   const base = { poolId: POOL.id, hosts: HOSTS, known: [], isWhole: true, machinesMax: 1000 };
-  return planPlacement({ wishes, ...base, ...change });
+  return planPlacement({ demands, ...base, ...change });
 }
 
 function show({ wanted, surplus, shortages }: Placement): object {
@@ -37,10 +37,10 @@ const worker = (index: number, hostId?: string, change: Partial<KnownMachine> = 
   toKnown("worker", index, hostId, change);
 
 describe("planPlacement()", () => {
-  test.each<[string, RoleWish, Partial<PlacementInput>, object]>([
+  test.each<[string, RoleDemand, Partial<PlacementInput>, object]>([
     [
       "spreads a total over hosts",
-      toWish(4),
+      toDemand(4),
       {},
       {
         wanted: ["worker-0 h1", "worker-1 h2", "worker-2 h3", "worker-3 h1"],
@@ -50,7 +50,7 @@ describe("planPlacement()", () => {
     ],
     [
       "gives each host its count",
-      toWish(2, { countPer: "Host", hosts: { ids: ["h1", "h2"] } }),
+      toDemand(2, { countPer: "Host", hosts: { ids: ["h1", "h2"] } }),
       {},
       {
         wanted: ["worker-0 h1", "worker-1 h2", "worker-2 h1", "worker-3 h2"],
@@ -60,19 +60,19 @@ describe("planPlacement()", () => {
     ],
     [
       "keeps machines where they are, and fills gaps in the numbers",
-      toWish(3),
+      toDemand(3),
       { known: [worker(1, "h3"), worker(2, "h3")] },
       { wanted: ["worker-0 h1", "worker-1 h3", "worker-2 h3"], surplus: [], missing: [] },
     ],
     [
       "puts none on a disabled host, and says so",
-      toWish(1, { countPer: "Host" }),
+      toDemand(1, { countPer: "Host" }),
       { hosts: [toDoubleHost("h1"), toDoubleHost("h2", { isEnabled: false })] },
       { wanted: ["worker-0 h1"], surplus: [], missing: [1] },
     ],
     [
       "finds hosts by name and by tag",
-      toWish(2, { hosts: { names: ["alpha"], tags: ["vino"] } }),
+      toDemand(2, { hosts: { names: ["alpha"], tags: ["vino"] } }),
       {
         hosts: [
           toDoubleHost("h1"),
@@ -84,19 +84,19 @@ describe("planPlacement()", () => {
     ],
     [
       "takes no host of another pool",
-      toWish(1),
+      toDemand(1),
       { hosts: [toDoubleHost("h1", { poolId: "pool-2" })] },
       { wanted: [], surplus: [], missing: [1] },
     ],
     [
       "keeps machines of hosts that the cloud does not show",
-      toWish(1, { countPer: "Host" }),
+      toDemand(1, { countPer: "Host" }),
       { hosts: [toDoubleHost("h1")], known: [worker(0, "h1"), worker(1, "h2")] },
       { wanted: ["worker-0 h1", "worker-1 h2"], surplus: [], missing: [] },
     ],
     [
       "keeps machines of a host that lost its tag",
-      toWish(1, { countPer: "Host", hosts: { tags: ["vino"] } }),
+      toDemand(1, { countPer: "Host", hosts: { tags: ["vino"] } }),
       {
         hosts: [toDoubleHost("h1", { tags: ["vino"] }), toDoubleHost("h2")],
         known: [worker(0, "h2")],
@@ -105,47 +105,47 @@ describe("planPlacement()", () => {
     ],
     [
       "gives up machines of a host whose ID the spec does not list any more",
-      toWish(1, { countPer: "Host", hosts: { ids: ["h1"] } }),
+      toDemand(1, { countPer: "Host", hosts: { ids: ["h1"] } }),
       { known: [worker(0, "h1"), worker(1, "h2")] },
       { wanted: ["worker-0 h1"], surplus: ["worker-1"], missing: [] },
     ],
     [
       "gives up what is above the count of a host, also of one that is not shown",
-      toWish(1, { countPer: "Host" }),
+      toDemand(1, { countPer: "Host" }),
       { hosts: [], known: [worker(0, "h9"), worker(1, "h9")] },
       { wanted: ["worker-0 h9"], surplus: ["worker-1"], missing: [] },
     ],
     [
       "moves what was begun on a host that is gone together with it",
-      toWish(1),
+      toDemand(1),
       { known: [dropMachine(worker(3, "h9"))] },
       { wanted: ["worker-3 h1"], surplus: [], missing: [] },
     ],
     [
       "moves nothing while a pool may hold it",
-      toWish(1),
+      toDemand(1),
       { known: [dropMachine(worker(3, "h9"))], isWhole: false },
       { wanted: ["worker-3 h9"], surplus: [], missing: [] },
     ],
     [
       "makes no more than a Vino may have",
-      toWish(5),
+      toDemand(5),
       { machinesMax: 3, known: [worker(7, "h1")] },
       { wanted: ["worker-0 h2", "worker-1 h3", "worker-7 h1"], surplus: [], missing: [2] },
     ],
     [
       "lets a removal that has begun go on, and makes another machine instead",
-      toWish(1),
+      toDemand(1),
       { known: [worker(0, "h1", { isRemoving: true })] },
       { wanted: ["worker-1 h1"], surplus: ["worker-0"], missing: [] },
     ],
-  ])("%s", (_title, wish, change, expected) => {
-    expect(show(place([wish], change))).toEqual(expected);
+  ])("%s", (_title, demand, change, expected) => {
+    expect(show(place([demand], change))).toEqual(expected);
   });
 
   test("gives up machines of roles that the spec does not have", () => {
     const known = [toKnown("master", 0), worker(0)];
-    expect(show(place([toWish(1)], { known }))).toEqual({
+    expect(show(place([toDemand(1)], { known }))).toEqual({
       wanted: ["worker-0 h1"],
       surplus: ["master-0"],
       missing: [],
@@ -153,8 +153,8 @@ describe("planPlacement()", () => {
   });
 
   test("spreads roles over hosts that other roles use less", () => {
-    const wishes = [toWish(1, { role: "master" }), toWish(2)];
-    expect(show(place(wishes))).toMatchObject({
+    const demands = [toDemand(1, { role: "master" }), toDemand(2)];
+    expect(show(place(demands))).toMatchObject({
       wanted: ["master-0 h1", "worker-0 h2", "worker-1 h3"],
     });
   });
@@ -190,7 +190,7 @@ type Drawn = typeof arbitraryInput extends fc.Arbitrary<infer T> ? T : never;
 
 function toInput({ count, countPer, tags, hosts, machines, isWhole }: Drawn): PlacementInput {
   return {
-    wishes: [toWish(count, { countPer, hosts: { tags } })],
+    demands: [toDemand(count, { countPer, hosts: { tags } })],
     poolId: POOL.id,
     hosts: hosts.map(({ id, ...rest }) => toDoubleHost(id, rest)),
     known: machines.map(({ index, hostId, isConsumed, isShown }) => {

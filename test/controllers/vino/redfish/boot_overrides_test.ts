@@ -3,7 +3,7 @@ import {
   BootOverrides,
   toBootOverride,
 } from "../../../../lib/controllers/vino/redfish/boot_overrides.ts";
-import { SecretBook } from "../../../../lib/controllers/vino/redfish/secret_book.ts";
+import { SecretCache } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";
 import { ALONE, Fence } from "../../../../lib/core/fence.ts";
 import { ManagementRig } from "../../../support/vino/management_rig.ts";
 
@@ -26,8 +26,8 @@ test("BootOverrides gives up if the cloud never shows the order, and what was as
   power.onCall = (call, when) => {
     if (call.startsWith("order") && when === "after") power.machines.set("a", old);
   };
-  const book = new SecretBook({ client: secrets, clock });
-  const overrides = new BootOverrides({ power, book, fence: new Fence(ALONE), clock });
+  const cache = new SecretCache({ client: secrets, clock });
+  const overrides = new BootOverrides({ power, secrets: cache, fence: new Fence(ALONE), clock });
   const failed = overrides.change(machine, ONCE, signal).then(
     () => "done",
     (error: unknown) => String(error),

@@ -39,11 +39,11 @@ function create(spec: Vino["spec"] = {}, settings = SETTINGS) {
     },
     (request) => {
       requests.push(request);
-      const nothing = { hosts: [], retired: [], made: [], deleted: [] };
+      const nothing = { hosts: [], unwanted: [], made: [], deleted: [] };
       return Promise.resolve({ ...nothing, writes: 0, againMs: 0 });
     },
   );
-  const request = { owner: OWNER, retired: [], paused: new Set<string>(), publishesMoved: false };
+  const request = { owner: OWNER, unwanted: [], paused: new Set<string>(), publishesMoved: false };
   const publish = async (hosts = [wanted]) => {
     await redfish.publish({ ...request, hosts }, signal);
     return requests.at(-1)?.hosts ?? [];

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { MachinePlan } from "../../../../lib/cloud/capabilities/machines.ts";
-import type { MachineGoal, Progress } from "../../../../lib/controllers/vino/machines/book.ts";
+import type {
+  MachineGoal,
+  Progress,
+} from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import {
   findAddress,
   reportAbsent,

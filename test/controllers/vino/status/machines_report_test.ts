@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { toWantedTasks } from "../../../../lib/controllers/vino/machines/tasks.ts";
-import { MachineBook } from "../../../../lib/controllers/vino/machines/book.ts";
-import { toRemovalTask } from "../../../../lib/controllers/vino/machines/tasks.ts";
-import { makeSurvey } from "../../../../lib/controllers/vino/placement/survey.ts";
-import { readRoles } from "../../../../lib/controllers/vino/placement/wishes.ts";
+import { toWantedTasks } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
+import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import { toRemovalTask } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
+import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
+import { readRoles } from "../../../../lib/controllers/vino/placement/roles.ts";
 import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { makeReport } from "../../../../lib/controllers/vino/status/machines_report.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
@@ -23,11 +23,11 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
   const view = toView([0, 5, 7].map((index) => toMachine("worker", index)));
   const rest = { isConsumed: () => false, deletes: true, isGone: () => false };
   const vino = { metadata: VINO_OWNER, spec: SPEC };
-  const result = makeSurvey({ vino, owner: VINO_OWNER, view, roles, ...rest });
+  const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles, ...rest });
   if (result.kind === "refused") throw new Error(result.message);
-  const { survey } = result;
+  const { snapshot } = result;
   const nameOf = (index: number): string => toEntry("worker", index).name;
-  const wanted = survey.placement.wanted.map(({ index }) => nameOf(index));
+  const wanted = snapshot.placement.wanted.map(({ index }) => nameOf(index));
   const [kept = "", waiting = ""] = wanted;
   const addresses = {
     machines: new Map([[kept, []]]),
@@ -37,24 +37,24 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     ]),
     notices: ["oam has moved"],
   };
-  const { tasks, idle } = toWantedTasks(survey, { spec: SPEC, roles, addresses, hasBmc: false });
-  const [first] = survey.placement.surplus;
+  const { tasks, idle } = toWantedTasks(snapshot, { spec: SPEC, roles, addresses, hasBmc: false });
+  const [first] = snapshot.placement.surplus;
   const removals = first ? [toRemovalTask(VINO_OWNER, first)] : [];
-  const book = new MachineBook({ clock: new ManualClock(), machines: new MachinesDouble() });
-  for (const task of [...tasks, ...removals]) book.review(task, view, undefined);
+  const tracker = new ProgressTracker({ clock: new ManualClock(), machines: new MachinesDouble() });
+  for (const task of [...tasks, ...removals]) tracker.review(task, view, undefined);
   const report = makeReport({
-    survey,
+    snapshot,
     roles,
     addresses,
     wanted: tasks,
     idle,
     removals,
-    verdict: { removable: [], reports: [toReport(12, {}, { isWanted: false })], isDrained: true },
+    decision: { removable: [], reports: [toReport(12, {}, { isWanted: false })], isDrained: true },
     hosts: new Map([
       [kept, { name: "edge-worker", state: "Paused", message: "is paused", notices: [] }],
       [nameOf(12), { name: "edge-worker-12", state: "InUse", message: "is used", notices: [] }],
     ]),
-    book,
+    tracker,
     isGone: () => false,
   });
   expect(report).toMatchObject({

@@ -15,7 +15,7 @@ import { type HostFacts, toHostFacts } from "../host_facts.ts";
 import { PublishPass, toOutcome } from "./publish_pass.ts";
 import { HostWriter, type WriteResult } from "./host_writer.ts";
 import { type HostPlan, type HostSurroundings, planHost, planRemoval } from "../plan.ts";
-import { SecretKeeper, type SecretProblem } from "./secret_keeper.ts";
+import { SecretWriter, type SecretProblem } from "./secret_writer.ts";
 import { toSecrets } from "../secrets.ts";
 import type { HostOutcome, WantedHost } from "../types.ts";
 import { VinoHosts } from "./vino_hosts.ts";
@@ -36,7 +36,7 @@ export interface PublishRequest {
   /** Complete machines. */
   readonly hosts: readonly WantedHost[];
   /** Names of hosts to take back, because the spec does not want them any more. */
-  readonly retired: readonly string[];
+  readonly unwanted: readonly string[];
   /**
    * Names of hosts that were paused or moved when the status was written last: after a restart Landfall knows by them
    * that such a host was moved to another cluster if it is gone.
@@ -51,7 +51,7 @@ export interface Published {
   /** Those to publish, in the order of the request. */
   readonly hosts: readonly HostOutcome[];
   /** Those to take back, in the order of the request. */
-  readonly retired: readonly HostOutcome[];
+  readonly unwanted: readonly HostOutcome[];
   /** Names of hosts that were made and deleted now, for Events. */
   readonly made: readonly string[];
   readonly deleted: readonly string[];
@@ -61,21 +61,25 @@ export interface Published {
   readonly againMs: number;
 }
 
+/** The BareMetalHosts of Vinos, as what reconciles their machines uses them. */
+export type BareMetalHosts = Pick<HostPublisher, "find" | "forget" | "list" | "publish">;
+
 /** Hosts that are worked on at once. */
 const AT_ONCE = 8;
+
 /** Publishes hosts. It is the only one that writes them and their Secrets. */
 export class HostPublisher {
   readonly #options: HostPublisherOptions;
   readonly #hosts: VinoHosts;
   readonly #writer: HostWriter;
-  readonly #secrets: SecretKeeper;
+  readonly #secrets: SecretWriter;
 
   constructor(options: HostPublisherOptions) {
     const { client, clock, hosts, vinoes } = options;
     this.#options = options;
     this.#hosts = new VinoHosts(hosts, vinoes);
     this.#writer = new HostWriter(client, clock);
-    this.#secrets = new SecretKeeper(client, clock);
+    this.#secrets = new SecretWriter(client, clock);
   }
 
   /** Changes of hosts by their Vinos, for the loop. */
@@ -119,15 +123,15 @@ export class HostPublisher {
       });
       return items.flatMap((item) => outcomes.get(item) ?? []);
     };
-    const retired = await work(request.retired, (name, both) =>
-      this.#retire(request, name, pass, both),
+    const unwanted = await work(request.unwanted, (name, both) =>
+      this.#remove(request, name, pass, both),
     );
     const hosts = await work(request.hosts, (wanted, both) =>
       this.#publishOne(request, wanted, pass, both),
     );
     return {
       hosts,
-      retired,
+      unwanted,
       made: pass.made,
       deleted: pass.deleted,
       writes: pass.writes,
@@ -154,7 +158,7 @@ export class HostPublisher {
     const result = await this.#change(host, wanted, plan, pass, signal);
     const outcome = pass.toOutcome(plan, result);
     if (!plan.hasSecrets) return outcome;
-    const problem = await this.#keepSecrets(owner, wanted, host?.metadata.uid, pass, signal);
+    const problem = await this.#ensureSecrets(owner, wanted, host?.metadata.uid, pass, signal);
     return problem && outcome.state === "Published" ? pass.toProblem(plan, problem) : outcome;
   }
 
@@ -172,18 +176,18 @@ export class HostPublisher {
     signal: AbortSignal,
   ): Promise<HostOutcome> {
     if (!pass.mayMake()) return pass.toOutcome(plan, { kind: "overtaken" });
-    const problem = await this.#keepSecrets(owner, wanted, undefined, pass, signal);
+    const problem = await this.#ensureSecrets(owner, wanted, undefined, pass, signal);
     if (problem) return pass.toProblem(plan, problem);
     const result = await this.#writer.create(owner, wanted, signal);
     if (result.kind !== "done") return pass.toOutcome(plan, result);
     pass.noteMade(wanted.name);
     // If this fails, the next look at the Secrets mends it.
-    const later = await this.#keepSecrets(owner, wanted, result.uid, pass, signal);
+    const later = await this.#ensureSecrets(owner, wanted, result.uid, pass, signal);
     if (later) return pass.toProblem(plan, later);
     return { name: wanted.name, state: "Published", notices: plan.notices };
   }
 
-  async #keepSecrets(
+  async #ensureSecrets(
     owner: MachineOwner,
     wanted: WantedHost,
     hostUid: string | undefined,
@@ -193,7 +197,7 @@ export class HostPublisher {
     const networkData = this.#options.formatNetworkData(wanted.interfaces);
     const isNew = hostUid === undefined;
     for (const secret of toSecrets({ owner, host: wanted, hostUid, networkData })) {
-      const { isWritten, problem } = await this.#secrets.keep(owner.uid, secret, isNew, signal);
+      const { isWritten, problem } = await this.#secrets.ensure(owner.uid, secret, isNew, signal);
       if (isWritten) pass.writes += 1;
       if (problem) return problem;
     }
@@ -216,7 +220,7 @@ export class HostPublisher {
     return result;
   }
 
-  async #retire(
+  async #remove(
     request: PublishRequest,
     name: string,
     pass: PublishPass,

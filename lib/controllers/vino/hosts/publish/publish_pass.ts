@@ -5,7 +5,7 @@
 import type { HostPlan } from "../plan.ts";
 import type { HostOutcome } from "../types.ts";
 import type { WriteResult } from "./host_writer.ts";
-import { CHECK_INTERVAL_MS, type SecretProblem } from "./secret_keeper.ts";
+import { CHECK_INTERVAL_MS, type SecretProblem } from "./secret_writer.ts";
 
 /** Hosts that one call makes. More follow at the next call: a reconcile must end in time. */
 const MADE_MAX = 100;

@@ -23,7 +23,7 @@ const STORIES: Readonly<Record<string, readonly Partial<PublishRequest>[]>> = {
     { hosts: [FIRST] },
     { hosts: [toWanted(0, { bmc: BMC, machineId: "vm-new" })] },
   ],
-  "a host that is taken back": [{ hosts: [FIRST] }, { retired: [HOST] }],
+  "a host that is taken back": [{ hosts: [FIRST] }, { unwanted: [HOST] }],
 };
 
 /** What must be the same, whatever happened on the way. */

@@ -76,7 +76,7 @@ describe("publish() of new hosts", () => {
   test("does not make a host again that the watch does not show yet", async () => {
     await rig.publish({ hosts: [toWanted()] });
     const { signal } = new AbortController();
-    const whole = { owner: OWNER, retired: [], paused: new Set<string>(), publishesMoved: false };
+    const whole = { owner: OWNER, unwanted: [], paused: new Set<string>(), publishesMoved: false };
     rig.kubernetes.requests.clear();
     const { hosts } = await rig.publisher.publish({ ...whole, hosts: [toWanted()] }, signal);
     expect(rig.kubernetes.requests.count({ verb: "create" })).toBe(0);
@@ -91,7 +91,7 @@ describe("publish() beside something of the same name", () => {
       spec: { online: true },
     });
     const before = rig.host(HOST);
-    const report = await rig.publish({ hosts: [toWanted()], retired: [HOST] });
+    const report = await rig.publish({ hosts: [toWanted()], unwanted: [HOST] });
     expect(report.states).toEqual([`${HOST} NameTaken`, `${HOST} Gone`]);
     expect(report.texts).toEqual([`BareMetalHost ${HOST} exists, and was not made for this Vino`]);
     expect([rig.host(HOST), report.requests]).toEqual([before, [`get baremetalhosts/${HOST}`]]);
@@ -100,7 +100,7 @@ describe("publish() beside something of the same name", () => {
   test("leaves a host of an earlier Vino of the same name alone", async () => {
     await rig.publishAll({ hosts: [toWanted()], owner: { ...OWNER, uid: "earlier" } });
     rig.edit(HOST, { metadata: { labels: { [VINO_UID]: "earlier" } } });
-    const report = await rig.publish({ hosts: [toWanted()], retired: [HOST] });
+    const report = await rig.publish({ hosts: [toWanted()], unwanted: [HOST] });
     expect(report.states).toEqual([`${HOST} NameTaken`, `${HOST} Gone`]);
     expect(report.requests).toEqual([`get baremetalhosts/${HOST}`]);
   });
@@ -148,7 +148,7 @@ describe("publish() of hosts that exist", () => {
     const hosts = [toWanted(0, {}, { bmhLabels: { tier: "gold" } })];
     rig.edit(HOST, { spec: { description: "changed a moment ago" } });
     const { signal } = new AbortController();
-    const whole = { owner: OWNER, retired: [], paused: new Set<string>(), publishesMoved: false };
+    const whole = { owner: OWNER, unwanted: [], paused: new Set<string>(), publishesMoved: false };
     const { againMs } = await rig.publisher.publish({ ...whole, hosts }, signal);
     if (againMs === 1_000) expect(rig.host(HOST)?.metadata["labels"]).not.toHaveProperty("tier");
     await rig.publishAll({ hosts });
@@ -283,9 +283,9 @@ describe("publish() and paused hosts", () => {
     const hosts = [toWanted(0, {}, { bmhLabels: { tier: "gold" } })];
     const report = await rig.publish({ hosts });
     expect(report.states).toEqual([`${HOST} Paused`]);
-    const retired = await rig.publish({ retired: [HOST] });
-    expect(retired.states).toEqual([`${HOST} Paused`]);
-    expect([report.requests, retired.requests]).toEqual([[], []]);
+    const unwanted = await rig.publish({ unwanted: [HOST] });
+    expect(unwanted.states).toEqual([`${HOST} Paused`]);
+    expect([report.requests, unwanted.requests]).toEqual([[], []]);
     pause(false);
     expect((await rig.publishAll({ hosts })).states).toEqual([`${HOST} Published`]);
     expect(rig.host(HOST)?.metadata["labels"]).toHaveProperty("tier", "gold");
@@ -298,7 +298,7 @@ describe("publish() and paused hosts", () => {
     rig.edit(HOST, { metadata: { annotations } });
     rig.remove(HOST);
     expect((await rig.publish({ hosts })).states).toEqual([`${HOST} Moved`]);
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Moved`]);
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Moved`]);
   });
 
   test("does not make a host again that was moved to another cluster, also after a restart", async () => {
@@ -314,10 +314,10 @@ describe("publish() and paused hosts", () => {
     const paused = new Set([HOST]);
     const later = await rig.publish({ hosts, paused });
     expect(later.states).toEqual([`${HOST} Moved`]);
-    const retired = await rig.publish({ retired: [HOST], paused });
-    expect(retired.states).toEqual([`${HOST} Moved`]);
-    expect([report, later, retired].flatMap(({ requests }) => requests)).toEqual([]);
-    const given = await rig.publish({ retired: [HOST], paused, publishesMoved: true });
+    const unwanted = await rig.publish({ unwanted: [HOST], paused });
+    expect(unwanted.states).toEqual([`${HOST} Moved`]);
+    expect([report, later, unwanted].flatMap(({ requests }) => requests)).toEqual([]);
+    const given = await rig.publish({ unwanted: [HOST], paused, publishesMoved: true });
     expect(given.states).toEqual([`${HOST} Gone`]);
     const forced = await rig.publish({ hosts, paused, publishesMoved: true });
     expect(forced.states).toEqual([`${HOST} Published`]);
@@ -327,12 +327,12 @@ describe("publish() and paused hosts", () => {
 describe("publish() of hosts to take back", () => {
   test("deletes a host, and says when it is gone", async () => {
     await rig.publishAll({ hosts: [toWanted()] });
-    const report = await rig.publish({ retired: [HOST] });
+    const report = await rig.publish({ unwanted: [HOST] });
     expect(report.states).toEqual([`${HOST} Removing`]);
     expect(report.requests).toEqual([`delete baremetalhosts/${HOST}`]);
     expect(report.published.deleted).toEqual([HOST]);
-    const gone = await rig.publish({ retired: [HOST] });
-    const later = await rig.publish({ retired: [HOST] });
+    const gone = await rig.publish({ unwanted: [HOST] });
+    const later = await rig.publish({ unwanted: [HOST] });
     // The first time the API server itself must say so.
     expect([gone.states, gone.requests]).toEqual([
       [`${HOST} Gone`],
@@ -342,31 +342,31 @@ describe("publish() of hosts to take back", () => {
   });
 
   test("believes no proof of its absence after it was made again", async () => {
-    await rig.publish({ retired: [HOST] });
+    await rig.publish({ unwanted: [HOST] });
     await rig.publishAll({ hosts: [toWanted()] });
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Removing`]);
-    const { requests } = await rig.publish({ retired: [HOST] });
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Removing`]);
+    const { requests } = await rig.publish({ unwanted: [HOST] });
     expect(requests).toEqual([`get baremetalhosts/${HOST}`]);
   });
 
   test("waits for a host that metal3 still cleans", async () => {
     await rig.publishAll({ hosts: [toWanted()] });
     rig.edit(HOST, { metadata: { finalizers: ["baremetalhost.metal3.io"] } });
-    await rig.publish({ retired: [HOST] });
-    const waiting = await rig.publish({ retired: [HOST] });
+    await rig.publish({ unwanted: [HOST] });
+    const waiting = await rig.publish({ unwanted: [HOST] });
     expect([waiting.states, waiting.requests]).toEqual([[`${HOST} Removing`], []]);
     rig.edit(HOST, { metadata: { finalizers: [] } });
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Gone`]);
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Gone`]);
   });
 
   test("keeps a host in use, and names what uses it", async () => {
     await rig.publishAll({ hosts: [toWanted()] });
     consume(true);
-    const report = await rig.publish({ retired: [HOST] });
+    const report = await rig.publish({ unwanted: [HOST] });
     expect([report.states, report.requests]).toEqual([[`${HOST} InUse`], []]);
     expect(report.texts).toEqual([`BareMetalHost ${HOST} is used by Metal3Machine "m-1"`]);
     consume(false);
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Removing`]);
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Removing`]);
   });
 
   test("deletes no host that was taken a moment ago", async () => {
@@ -376,10 +376,10 @@ describe("publish() of hosts to take back", () => {
     const { signal } = new AbortController();
     // The view does not show this yet: nothing waits in between.
     consume(true);
-    const { retired } = await rig.publisher.publish({ ...whole, retired: [HOST] }, signal);
-    expect(["Removing", "InUse"]).toContain(retired[0]?.state ?? "");
+    const { unwanted } = await rig.publisher.publish({ ...whole, unwanted: [HOST] }, signal);
+    expect(["Removing", "InUse"]).toContain(unwanted[0]?.state ?? "");
     expect(rig.host(HOST)?.metadata).not.toHaveProperty("deletionTimestamp");
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} InUse`]);
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} InUse`]);
   });
 });
 

@@ -54,10 +54,10 @@ describe("metal3", () => {
   test("cleans a host that is taken back, before its machine may go", async () => {
     await rig.publishAll({ hosts: [toWanted(0, BLANK)] });
     operate();
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Removing`]);
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Removing`]);
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Removing`]);
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Removing`]);
     operate();
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Gone`]);
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Gone`]);
   });
 });
 
@@ -80,15 +80,17 @@ describe("Cluster API", () => {
       metadata: { labels: { "vino.airshipit.org/host": "h2" } },
       spec: { online: true, consumerRef: { name: "m-1" }, image: { format: "qcow2" } },
     });
-    const kept = await rig.publish({ retired: [HOST] });
+    const kept = await rig.publish({ unwanted: [HOST] });
     expect([kept.states, kept.requests]).toEqual([[`${HOST} InUse`], []]);
     capi.remove(machine);
     for (let step = 0; step < 4; step += 1) {
       capi.step();
-      expect((await rig.publish({ retired: [HOST] })).states[0]).toMatch(/ (InUse|Removing|Gone)$/);
+      expect((await rig.publish({ unwanted: [HOST] })).states[0]).toMatch(
+        / (InUse|Removing|Gone)$/,
+      );
       operate();
     }
-    expect((await rig.publish({ retired: [HOST] })).states).toEqual([`${HOST} Gone`]);
+    expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Gone`]);
   });
 });
 

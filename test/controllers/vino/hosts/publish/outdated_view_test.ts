@@ -64,13 +64,13 @@ function startBehind({ shown = true, stored = {} }: BehindOptions = {}): {
 
 test.each<[what: string, request: Partial<PublishRequest>, writes: string[]]>([
   ["labels", { hosts: [WANTED] }, ["patch"]],
-  ["a deletion", { retired: [WANTED.name] }, ["delete"]],
+  ["a deletion", { unwanted: [WANTED.name] }, ["delete"]],
   ["a host that is made again", { hosts: [{ ...WANTED, machineId: "vm-new" }] }, ["delete"]],
 ])(
   "publish() does not repeat %s that the view does not show yet",
   async (_what, request, expected) => {
     const { publisher, writes } = startBehind();
-    const whole = { owner: OWNER, hosts: [], retired: [], paused: new Set<string>() };
+    const whole = { owner: OWNER, hosts: [], unwanted: [], paused: new Set<string>() };
     for (let round = 0; round < 3; round += 1)
       await publisher.publish({ ...whole, publishesMoved: false, ...request }, signal);
     expect(writes).toEqual(expected);
@@ -95,6 +95,6 @@ test.each<[what: string, stored: object, state: string, writes: string[]]>([
 ])("publish() %s that the view does not show at all", async (_what, stored, state, expected) => {
   const { publisher, writes } = startBehind({ shown: false, stored });
   const whole = { owner: OWNER, hosts: [], paused: new Set<string>(), publishesMoved: false };
-  const { retired } = await publisher.publish({ ...whole, retired: [WANTED.name] }, signal);
-  expect<unknown>([retired.map((one) => one.state), writes]).toEqual([[state], expected]);
+  const { unwanted } = await publisher.publish({ ...whole, unwanted: [WANTED.name] }, signal);
+  expect<unknown>([unwanted.map((one) => one.state), writes]).toEqual([[state], expected]);
 });

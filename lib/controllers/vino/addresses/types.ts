@@ -1,0 +1,41 @@
+/**
+ * The addresses of the machines of a Vino: requests, and answers.
+ * @module
+ */
+import type { GuestInterface } from "../guest/types.ts";
+import type { Vino, VinoInterface, VinoSpec } from "../resource/vino.ts";
+
+/** A machine that needs addresses. */
+export interface MachineRequest {
+  readonly name: string;
+  readonly interfaces: readonly VinoInterface[];
+}
+
+/** Which machine got what. */
+export interface Addresses {
+  /** By name of the machine, in the order of its interfaces. Machines with a problem are missing. */
+  readonly machines: ReadonlyMap<string, readonly GuestInterface[]>;
+  /** Why a machine gets nothing, by its name; sentences without a full stop. */
+  readonly problems: ReadonlyMap<string, string>;
+  /** What a person should know about addresses in use; sentences without a full stop. */
+  readonly notices: readonly string[];
+}
+
+/** Gives addresses to machines. */
+export interface AddressAllocator {
+  /**
+   * Gives machines their addresses. The same machine always gets the same. Asks nothing if all have theirs.
+   *
+   * @throws {KubeError} if Kubernetes refuses
+   */
+  assign(
+    vino: Vino,
+    spec: VinoSpec,
+    machines: readonly MachineRequest[],
+    signal: AbortSignal,
+  ): Promise<Addresses>;
+  /** Names of the machines of a Vino that have an address. @throws {KubeError} if Kubernetes refuses */
+  listHolders(vino: Vino, signal: AbortSignal): Promise<ReadonlySet<string>>;
+  /** Takes back the addresses of machines that are proven gone. @throws {KubeError} if Kubernetes refuses */
+  release(vino: Vino, machines: ReadonlySet<string>, signal: AbortSignal): Promise<void>;
+}

@@ -1,0 +1,142 @@
+/**
+ * Keeps the Secrets of hosts as they must be. They are read one by one, when they are made and from time to time: a
+ * watch would need the right to read all Secrets of the cluster.
+ * @module
+ */
+import type { Clock } from "../../../../core/clock.ts";
+import type { KubeClient } from "../../../../kube/api/client.ts";
+import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
+import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
+import { type Secret, SECRETS } from "../../../../kube/kinds/secret.ts";
+import { describeRefusal } from "../../../kinds/refusal.ts";
+import type { HostState } from "../../resource/vino.ts";
+import { judgeSecret, toSecretBody, type WantedSecret } from "../secrets.ts";
+
+/** Why a Secret is not as wanted. */
+export interface SecretProblem {
+  readonly state: HostState;
+  /** A sentence without a full stop, without content of the Secret. */
+  readonly message: string;
+}
+
+/** How a Secret is. */
+export interface SecretOutcome {
+  readonly isWritten: boolean;
+  readonly problem?: SecretProblem;
+}
+
+/** How often a Secret is read: then what others changed or deleted comes back. */
+export const CHECK_INTERVAL_MS = 600_000;
+/** Secrets that are due soon are read together. */
+const DUE_MS = CHECK_INTERVAL_MS * 0.8;
+
+/** What is known of a Secret since it was last written or read. */
+interface Known {
+  readonly hash: string;
+  /** Monotonic milliseconds. */
+  readonly atMs: number;
+}
+
+/** Keeps Secrets. It knows nothing after a start: then they are read. */
+export class SecretWriter {
+  readonly #client: Pick<KubeClient, "read" | "create" | "patch">;
+  readonly #clock: Clock;
+  /** By the UID of the Vino and the name. */
+  readonly #vinoes = new Map<string, Map<string, Known>>();
+
+  constructor(client: Pick<KubeClient, "read" | "create" | "patch">, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /**
+   * Brings a Secret to what is wanted. Asks nothing if it was so a short time ago.
+   *
+   * @param isNew Whether it probably does not exist
+   * @throws {KubeError} if another try may help
+   */
+  async ensure(
+    vinoUid: string,
+    wanted: WantedSecret,
+    isNew: boolean,
+    signal: AbortSignal,
+  ): Promise<SecretOutcome> {
+    if (this.#ageMs(vinoUid, wanted) < DUE_MS) return { isWritten: false };
+    try {
+      const isMade = isNew && (await this.#create(wanted, signal));
+      const outcome = isMade ? { isWritten: true } : await this.#settle(wanted, signal);
+      if (outcome.problem === undefined) this.#note(vinoUid, wanted);
+      return outcome;
+    } catch (error) {
+      return { isWritten: false, problem: toProblem(error, wanted) };
+    }
+  }
+
+  /** Forgets a Vino that is gone. */
+  forget(vinoUid: string): void {
+    this.#vinoes.delete(vinoUid);
+  }
+
+  /** @returns Whether it did not exist */
+  async #create(wanted: WantedSecret, signal: AbortSignal): Promise<boolean> {
+    const { namespace } = wanted;
+    try {
+      await this.#client.create(SECRETS, { namespace }, toSecretBody(wanted), signal);
+      return true;
+    } catch (error) {
+      if (isKubeError(error, "alreadyExists")) return false;
+      throw error;
+    }
+  }
+
+  async #settle(wanted: WantedSecret, signal: AbortSignal): Promise<SecretOutcome> {
+    const { namespace, name } = wanted;
+    const path = { namespace, name };
+    const live: Secret | undefined = await readIfPresent(this.#client, SECRETS, path, signal);
+    const verdict = judgeSecret(live, wanted);
+    switch (verdict.kind) {
+      case "asWanted":
+        return { isWritten: false };
+      case "create": {
+        const isMade = await this.#create(wanted, signal);
+        return isMade ? { isWritten: true } : waits(`Secret ${name} was made by something else`);
+      }
+      case "deleting":
+        return waits(`Secret ${name} is being deleted, and is made again then`);
+      case "taken":
+        return { isWritten: false, problem: { state: "NameTaken", message: verdict.why } };
+      case "patch":
+        await this.#client.patch(SECRETS, path, { type: "merge", body: verdict.body }, signal);
+        return { isWritten: true };
+    }
+  }
+
+  #ageMs(vinoUid: string, { name, hash }: WantedSecret): number {
+    const known = this.#vinoes.get(vinoUid)?.get(name);
+    return known?.hash === hash ? this.#clock.monotonic() - known.atMs : Infinity;
+  }
+
+  #note(vinoUid: string, { name, hash }: WantedSecret): void {
+    const secrets = this.#vinoes.get(vinoUid) ?? new Map<string, Known>();
+    secrets.set(name, { hash, atMs: this.#clock.monotonic() });
+    this.#vinoes.set(vinoUid, secrets);
+  }
+}
+
+function waits(message: string): SecretOutcome {
+  return { isWritten: false, problem: { state: "Publishing", message } };
+}
+
+/** @throws all errors that another try may end */
+function toProblem(error: unknown, { name }: WantedSecret): SecretProblem {
+  if (isKubeError(error, "conflict"))
+    return { state: "Publishing", message: `Secret ${name} was changed by something else` };
+  const isFinal = ["forbidden", "invalid", "notFound"].some(
+    (kind) => error instanceof KubeError && error.kind === kind,
+  );
+  if (!isFinal || !(error instanceof KubeError)) throw error;
+  return {
+    state: "Refused",
+    message: `Secret ${name} is refused: ${describeRefusal(error, SECRETS.kind)}`,
+  };
+}

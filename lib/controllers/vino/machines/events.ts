@@ -1,0 +1,86 @@
+/**
+ * Events, metrics and log records about the machines of Vinos.
+ * @module
+ */
+import type { Logger } from "../../../core/log.ts";
+import { toKey } from "../../../kube/cache/store.ts";
+import type { EventRecorder } from "../../../kube/events/events.ts";
+import { type EventWord, toEvent } from "../../../kube/events/words.ts";
+import type { VinoMetrics } from "../metrics.ts";
+import type { Vino } from "../resource/vino.ts";
+import type { MachinesReport } from "../status/outcome.ts";
+import { EVENT_WORDS } from "../words.ts";
+import { KEPT_MESSAGE } from "./removal/decision.ts";
+
+/** What a {@linkcode MachineEvents} needs. */
+export interface MachineEventsOptions {
+  readonly events: EventRecorder;
+  readonly log: Logger;
+  readonly metrics: Pick<VinoMetrics, "countMachine">;
+  /** Records a Warning, unless it was recorded a short time ago. */
+  readonly warn: (vino: Vino, word: EventWord, message: string) => void;
+}
+
+/** Records what happens to machines. */
+export class MachineEvents {
+  readonly #options: MachineEventsOptions;
+
+  constructor(options: MachineEventsOptions) {
+    this.#options = options;
+  }
+
+  /** A machine is being made. */
+  recordCreated(vino: Vino, name: string, step: string): void {
+    this.#tell(vino, EVENT_WORDS.machineCreated, `Landfall makes machine ${name}: ${step}`);
+    this.#options.metrics.countMachine("created");
+  }
+
+  /** A machine was removed. */
+  recordRemoved(vino: Vino, name: string): void {
+    this.#tell(vino, EVENT_WORDS.machineRemoved, `Landfall removed machine ${name}`);
+    this.#options.metrics.countMachine("removed");
+  }
+
+  /** A complete machine is gone, and Landfall did not remove it. @param use What uses its BareMetalHost */
+  recordVanished(vino: Vino, name: string, use: string | undefined): void {
+    const what =
+      use === undefined ? "Landfall makes it again" : `Landfall does not make it: ${use}`;
+    const message = `Machine ${name} does not exist any more. ${what}`;
+    this.#options.warn(vino, EVENT_WORDS.machineVanished, message);
+    this.#options.metrics.countMachine("vanished");
+  }
+
+  /** A step failed. */
+  recordFailed(vino: Vino, name: string, message: string): void {
+    this.#options.warn(vino, EVENT_WORDS.machineFailed, `${name}: ${message}`);
+    this.#options.metrics.countMachine("failed");
+  }
+
+  /** Records what differs from the status so far. Call it right before the status is written. */
+  recordChanges(vino: Vino, { machines, contraction }: MachinesReport): void {
+    const before = new Map((vino.status?.machines ?? []).map((one) => [one.name, one]));
+    for (const { entry, isWanted, problems } of machines) {
+      const { name, state, message = "" } = entry;
+      const old = before.get(name);
+      if (isWanted && state === "Ready" && old?.state !== "Ready") {
+        this.#tell(vino, EVENT_WORDS.machineReady, `Machine ${name} is complete`);
+        this.#options.metrics.countMachine("completed");
+      }
+      if (message === KEPT_MESSAGE && old?.message !== message) {
+        this.#tell(vino, EVENT_WORDS.machineKept, `${name}: ${message}`);
+      }
+      const decision = problems.find(({ kind }) => kind === "decision");
+      if (decision !== undefined && (state !== old?.state || message !== old.message)) {
+        this.#options.warn(vino, EVENT_WORDS.machineBlocked, `${name}: ${decision.message}`);
+      }
+    }
+    if (contraction !== undefined) {
+      this.#options.warn(vino, EVENT_WORDS.contractionBlocked, contraction.message);
+    }
+  }
+
+  #tell(vino: Vino, word: EventWord, message: string): void {
+    this.#options.events.record(vino, toEvent(word, message));
+    this.#options.log.info(message, { vino: toKey(vino) });
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Publishes the complete machines of a Vino as BareMetalHosts, and takes back hosts of machines that are too many.
+ * @module
+ */
+import type { Machine } from "../../../cloud/capabilities/machines.ts";
+import type { Addresses } from "../addresses/types.ts";
+import type { GuestInterface } from "../guest/types.ts";
+import { toHostLabels } from "../hosts/labels.ts";
+import { toHostName } from "../hosts/names.ts";
+import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
+import type { HostOutcome, WantedHost } from "../hosts/types.ts";
+import { PUBLISH_AGAIN } from "../hosts/words.ts";
+import type { HostState, Vino, VinoSpec } from "../resource/vino.ts";
+import type { KnownMachine } from "../placement/known.ts";
+import type { Snapshot } from "../placement/snapshot.ts";
+import type { ProgressTracker, MachineTask } from "./steps/progress_tracker.ts";
+import type { Role } from "../placement/roles.ts";
+
+/** A complete machine. */
+export interface CompleteMachine {
+  readonly task: MachineTask;
+  readonly machine: Machine;
+  readonly role: Role;
+  readonly interfaces: readonly GuestInterface[];
+}
+
+/** What the host of a complete machine must be like. */
+export function toWantedHost(
+  { task, machine, role, interfaces }: CompleteMachine,
+  { owner, view }: Pick<Snapshot, "owner" | "view">,
+  { nodeLabelKeysToCopy, xenOrchestra }: VinoSpec,
+): WantedHost {
+  const { node, form } = role;
+  const boot = interfaces.find(({ name }) => name === node.bootInterfaceName) ?? interfaces[0];
+  return {
+    name: toHostName({ vino: owner.name, ...task.identity }),
+    machineName: task.name,
+    machineId: machine.id,
+    role: node.name,
+    power: machine.power,
+    labels: toHostLabels({
+      owner,
+      role: node.name,
+      networks: interfaces.map(({ network }) => network),
+      bmhLabels: node.bmhLabels,
+      nodeLabelKeysToCopy,
+      failureDomain: xenOrchestra?.failureDomain,
+      machine,
+      hosts: view.hosts,
+    }),
+    interfaces,
+    ...(boot && { bootMac: boot.mac }),
+    ...(node.rootDeviceName !== undefined && { rootDeviceName: node.rootDeviceName }),
+    hardware: {
+      cpus: form.cpus,
+      memoryBytes: form.memoryBytes,
+      disks: form.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })),
+    },
+    isExternallyProvisioned: form.boot === "Template",
+  };
+}
+
+/** What is to be published. */
+export interface Publication {
+  readonly vino: Vino;
+  readonly snapshot: Pick<Snapshot, "owner" | "view">;
+  /** Absent: nothing is wanted any more. */
+  readonly desired:
+    { readonly spec: VinoSpec; readonly roles: ReadonlyMap<string, Role> } | undefined;
+  readonly addresses: Addresses;
+  /** Machines that must exist; only those that are complete are published. */
+  readonly tasks: readonly MachineTask[];
+  /** Machines whose hosts must go. */
+  readonly leaving: readonly KnownMachine[];
+  readonly tracker: Pick<ProgressTracker, "find">;
+}
+
+/** How far the hosts are, by names of machines. */
+export interface HostsPass {
+  readonly published: ReadonlyMap<string, HostOutcome>;
+  readonly unwanted: ReadonlyMap<string, HostOutcome>;
+  /** When to publish again although nothing changes, in milliseconds. */
+  readonly againMs: number;
+}
+
+/** Brings hosts to what is wanted. @throws {KubeError} if another try may help */
+export async function publishMachines(
+  { vino, snapshot, desired, addresses, tasks, leaving, tracker }: Publication,
+  publisher: Pick<BareMetalHosts, "list" | "publish">,
+  signal: AbortSignal,
+): Promise<HostsPass> {
+  const { owner } = snapshot;
+  const known = new Set(publisher.list(owner.uid).map(({ name }) => name));
+  const complete = tasks.flatMap((task): CompleteMachine[] => {
+    const { state, machine, steps = [] } = tracker.find(task.name)?.plan ?? {};
+    // metal3 would keep a machine off that is published before it is started.
+    const isNew = !known.has(toHostName({ vino: owner.name, ...task.identity }));
+    if (isNew && steps.length > 0) return [];
+    const role = desired?.roles.get(task.identity.role);
+    const interfaces = addresses.machines.get(task.name);
+    if (state !== "Ready" || !machine || !role || !interfaces) return [];
+    return [{ task, machine, role, interfaces }];
+  });
+  const request = {
+    owner,
+    hosts: desired ? complete.map((one) => toWantedHost(one, snapshot, desired.spec)) : [],
+    unwanted: leaving.map(({ role, index }) => toHostName({ vino: owner.name, role, index })),
+    paused: listPaused(vino),
+    publishesMoved: vino.metadata.annotations?.[PUBLISH_AGAIN] === "true",
+  };
+  const { hosts, unwanted, againMs } = await publisher.publish(request, signal);
+  return {
+    published: zip(
+      complete.map(({ task }) => task.name),
+      hosts,
+    ),
+    unwanted: zip(
+      leaving.map(({ name }) => name),
+      unwanted,
+    ),
+    againMs,
+  };
+}
+
+const PAUSED: ReadonlySet<HostState | undefined> = new Set(["Paused", "Moved"]);
+
+/** Names of hosts that were paused or moved when the status was written last. */
+function listPaused({ metadata: { name: vino }, status }: Vino): ReadonlySet<string> {
+  const paused = (status?.machines ?? []).filter((one) => PAUSED.has(one.bareMetalHost));
+  return new Set(paused.map(({ role, index }) => toHostName({ vino, role, index })));
+}
+
+function zip<T>(names: readonly string[], values: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(
+    names.flatMap((name, at) => {
+      const value = values[at];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}

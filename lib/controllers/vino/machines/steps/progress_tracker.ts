@@ -1,0 +1,220 @@
+/**
+ * How far the work on each machine of one Vino is: its plan, when to look again, and the back-off after a failure.
+ * @module
+ */
+import { isDeepStrictEqual } from "node:util";
+import type {
+  Machine,
+  MachineIdentity,
+  MachinePlan,
+  Machines,
+  MachineSpec,
+  MachinesView,
+} from "../../../../cloud/capabilities/machines.ts";
+import { toBackoffMs } from "../../../../core/backoff.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import type { GuestInterface } from "../../guest/types.ts";
+import type { KnownMachine } from "../../placement/known.ts";
+import type { RoleForm } from "../../resource/role_form.ts";
+
+/** A machine on which there may be something to do. */
+export interface MachineTask {
+  /** In the cloud. */
+  readonly name: string;
+  readonly identity: MachineIdentity;
+  /** ID of the host where it starts. */
+  readonly hostId?: string;
+  readonly known?: KnownMachine;
+  readonly goal: MachineGoal;
+  /** What its first start needs to know. Absent: it goes. */
+  readonly start?: MachineStart;
+}
+
+/** What the first start of a machine needs to know. */
+export interface MachineStart {
+  readonly form: RoleForm;
+  readonly interfaces: readonly GuestInterface[];
+}
+
+/** What becomes of a machine. The spec has no seed. */
+export type MachineGoal =
+  { readonly kind: "exist"; readonly spec: MachineSpec } | { readonly kind: "remove" };
+
+/** How far the work on a machine is. Times are in monotonic milliseconds. */
+export interface Progress {
+  readonly task: MachineTask;
+  readonly plan: MachinePlan;
+  /** Of the view that the plan is from. */
+  readonly observedAtMs: number;
+  /** When to look at it for a change; `Infinity`: when something changes. */
+  readonly dueMs: number;
+  /** In a row. */
+  readonly failures: number;
+  /** Before this it is not due, because it failed. */
+  readonly retryMs: number;
+  /** Why it does not go on. */
+  readonly failure?: StepFailure;
+  /** The last step, and how often it was made in a row. */
+  readonly made?: { readonly step: string | undefined; readonly times: number };
+}
+
+/** Why a step failed, or was not made. */
+export interface StepFailure {
+  /** `decision`: a person must decide. */
+  readonly kind: "decision" | "retry";
+  /** A sentence without a full stop. */
+  readonly message: string;
+}
+
+/** What a {@linkcode ProgressTracker} needs. */
+export interface TrackerOptions {
+  readonly clock: Clock;
+  readonly machines: Machines;
+  /** Randomness of the back-off, in [0, 1). @default {Math.random} */
+  readonly random?: () => number;
+}
+
+const BACKOFF = { baseMs: 5_000, capMs: 300_000, jitter: 0.2 };
+/** Another program may undo a step once or twice. */
+const REPEATS_MAX = 4;
+/** When to look again if the cloud could not say what is to do. */
+const UNCLEAR_MS = 30_000;
+
+/** Remembers the progress of machines by their names. */
+export class ProgressTracker {
+  readonly #options: TrackerOptions;
+  readonly #progress = new Map<string, Progress>();
+
+  constructor(options: TrackerOptions) {
+    this.#options = options;
+  }
+
+  /** What is known about a machine. */
+  find(name: string): Progress | undefined {
+    return this.#progress.get(name);
+  }
+
+  /** Machines that looks showed after a time, by name. */
+  listSeen(observedAtMs: number): ReadonlyMap<string, Machine> {
+    return new Map(
+      [...this.#progress].flatMap(([name, { plan, observedAtMs: atMs }]) =>
+        plan.machine !== undefined && atMs > observedAtMs ? [[name, plan.machine] as const] : [],
+      ),
+    );
+  }
+
+  /** Whether a plan is from a look that is newer than this. */
+  isNewerThan(observedAtMs: number): boolean {
+    return [...this.#progress.values()].some((one) => one.observedAtMs > observedAtMs);
+  }
+
+  /** Forgets all machines but these. */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const name of this.#progress.keys()) if (!names.has(name)) this.#progress.delete(name);
+  }
+
+  /** Plans a machine from the last inventory, unless what is known is newer. A changed goal is tried at once. */
+  review(task: MachineTask, view: MachinesView, record: string | undefined): Progress {
+    const nowMs = this.#options.clock.monotonic();
+    const before = this.#findSame(task);
+    if (before !== undefined && view.observedAtMs <= before.observedAtMs) {
+      return this.#set({ ...before, task });
+    }
+    const plan = keepDecision(this.#plan(task, view, record), before?.plan);
+    const { failures = 0, retryMs = -Infinity, failure } = before ?? {};
+    const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);
+    return this.#set({
+      task,
+      plan,
+      observedAtMs: view.observedAtMs,
+      dueMs: Math.max(wakeMs, retryMs),
+      failures,
+      retryMs,
+      // What the inventory shows as right has not failed.
+      ...(failure !== undefined && plan.needsLook === true && { failure }),
+    });
+  }
+
+  /** Plans a machine from a look for a change, and notes when to look again if nothing can be done now. */
+  look(
+    task: MachineTask,
+    view: MachinesView,
+    record: string | undefined,
+    seed?: MachineSpec["seed"],
+  ): Progress {
+    const nowMs = this.#options.clock.monotonic();
+    const before = this.#findSame(task);
+    const plan = this.#plan(task, view, record, seed);
+    const { failures = 0, retryMs = -Infinity, failure, made } = before ?? {};
+    const base = { task, plan, observedAtMs: view.observedAtMs, ...(made && { made }) };
+    if (plan.steps.length > 0) {
+      const last = failure === undefined ? {} : { failure };
+      return this.#set({ ...base, dueMs: nowMs, failures, retryMs, ...last });
+    }
+    const isStuck = plan.problems.some(({ kind }) => kind !== "notice");
+    if (isStuck) return this.#set({ ...base, ...this.#postpone(failures + 1, plan.againMs) });
+    const isUnclear = plan.needsLook === true || plan.state === "Unknown";
+    const againMs = plan.againMs ?? (isUnclear ? UNCLEAR_MS : Infinity);
+    return this.#set({ ...base, dueMs: nowMs + againMs, failures: 0, retryMs: -Infinity });
+  }
+
+  /** Notes that the first step of the plan was made: look again at once, unless it was made too often. */
+  noteStep(name: string): void {
+    const before = this.#progress.get(name);
+    if (before === undefined) return;
+    const { failure: _over, ...rest } = before;
+    const step = JSON.stringify(before.plan.steps[0]);
+    const made = { step, times: before.made?.step === step ? before.made.times + 1 : 1 };
+    this.#set({ ...rest, made, dueMs: this.#options.clock.monotonic() });
+    if (made.times < REPEATS_MAX) return;
+    const { summary = "" } = before.plan.steps[0] ?? {};
+    const message = `"${summary}" succeeded ${made.times} times in a row and may be needed again`;
+    this.noteFailure(name, { kind: "retry", message });
+  }
+
+  /** Notes that a step failed, or must not be made now. */
+  noteFailure(name: string, failure: StepFailure): void {
+    const before = this.#progress.get(name);
+    if (before === undefined) return;
+    this.#set({ ...before, ...this.#postpone(before.failures + 1), failure });
+  }
+
+  #findSame({ name, goal }: MachineTask): Progress | undefined {
+    const before = this.#progress.get(name);
+    return before !== undefined && isDeepStrictEqual(before.task.goal, goal) ? before : undefined;
+  }
+
+  #plan(
+    { identity, goal }: MachineTask,
+    view: MachinesView,
+    record: string | undefined,
+    seed?: MachineSpec["seed"],
+  ): MachinePlan {
+    const { machines } = this.#options;
+    if (goal.kind === "remove") return machines.planRemoval(view, identity, record);
+    return machines.plan(view, seed === undefined ? goal.spec : { ...goal.spec, seed }, record);
+  }
+
+  #postpone(
+    failures: number,
+    leastMs: number = 0,
+  ): Pick<Progress, "dueMs" | "failures" | "retryMs"> {
+    const { clock, random } = this.#options;
+    const pauseMs = toBackoffMs(failures, { ...BACKOFF, ...(random && { random }) });
+    const retryMs = clock.monotonic() + Math.max(pauseMs, leastMs);
+    return { dueMs: retryMs, failures, retryMs };
+  }
+
+  #set(progress: Progress): Progress {
+    this.#progress.set(progress.task.name, progress);
+    return progress;
+  }
+}
+
+/** What a person must decide stands until a look or an inventory shows that it is decided. */
+function keepDecision(plan: MachinePlan, before: MachinePlan | undefined): MachinePlan {
+  if (plan.needsLook !== true || !before?.problems.some(({ kind }) => kind === "decision")) {
+    return plan;
+  }
+  return { ...plan, state: before.state, problems: before.problems };
+}

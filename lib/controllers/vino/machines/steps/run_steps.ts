@@ -1,0 +1,158 @@
+/**
+ * Brings machines of a Vino one step further: one look at the cloud for several machines, then the first step of each.
+ * @module
+ */
+import {
+  listNextSteps,
+  type MachinePlan,
+  type MachineRecord,
+  type Machines,
+  type MachineSeed,
+} from "../../../../cloud/capabilities/machines.ts";
+import { type Clock, startDeadline } from "../../../../core/clock.ts";
+import { describeError } from "../../../../core/errors.ts";
+import { type Fence, LeadershipLostError } from "../../../../core/fence.ts";
+import type { ProgressTracker, MachineTask, Progress } from "./progress_tracker.ts";
+
+/** What a {@linkcode runSteps} needs. */
+export interface StepOptions {
+  readonly clock: Clock;
+  readonly machines: Machines;
+  /** Of the controller's Lease. */
+  readonly fence: Fence;
+  readonly tracker: ProgressTracker;
+  /** How many machines change at once. */
+  readonly machinesMax: number;
+}
+
+/** What one Vino contributes to a round. */
+export interface StepInput {
+  /** Machines that {@linkcode pickDue} picked. */
+  readonly due: readonly MachineTask[];
+  record(task: MachineTask): MachineRecord;
+  /** What a machine reads at its first start. @throws an error that is that machine's alone */
+  readSeed(task: MachineTask, signal: AbortSignal): Promise<MachineSeed | undefined>;
+  /** Why the first step of a plan must not be made now; no full stop. `undefined`: it may be made. */
+  findObstacle(task: MachineTask, plan: MachinePlan): string | undefined;
+  /** Called after a step was made. */
+  noteStep(task: MachineTask, plan: MachinePlan): void;
+}
+
+/** A step has a deadline of its own; this one only ends what ignores it. */
+const STEP_TIMEOUT_MS = 1_800_000;
+
+/**
+ * Looks at machines, and makes the first step of each.
+ *
+ * A machine whose step failed waits by itself; others go on.
+ *
+ * @throws {CloudError} if the cloud cannot answer, or if steps of other machines cannot succeed either
+ * @throws {LeadershipLostError} if this process does not lead
+ */
+export async function runSteps(
+  input: StepInput,
+  options: StepOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { machines, tracker } = options;
+  const { due } = input;
+  const question = { isForChange: true, machines: due.map(({ identity }) => identity) };
+  const view = await machines.observe(question, signal);
+  const ready: { readonly task: MachineTask; readonly plan: MachinePlan }[] = [];
+  for (const task of due) {
+    const { text } = input.record(task);
+    let { plan } = tracker.look(task, view, text);
+    if (needsSeed(task, plan)) {
+      const seed = await readSeed(task, input, tracker, signal);
+      if (seed === FAILED) continue;
+      if (seed !== undefined) ({ plan } = tracker.look(task, view, text, seed));
+    }
+    if (plan.steps.length === 0) continue;
+    const obstacle = input.findObstacle(task, plan);
+    if (obstacle === undefined) ready.push({ task, plan });
+    else tracker.noteFailure(task.name, { kind: "decision", message: obstacle });
+  }
+  const errors = await Promise.all(
+    ready.map(({ task, plan }) => makeStep(task, plan, input, options, signal)),
+  );
+  signal.throwIfAborted();
+  const fatal =
+    errors.find((error) => error instanceof LeadershipLostError) ?? errors.find(Boolean);
+  if (fatal !== undefined) throw fatal;
+}
+
+/**
+ * Picks the machines that are due now: those that were begun first, and others as far as there is room.
+ *
+ * @param tasks All machines of the Vino, in the order in which they are to be made
+ */
+export function pickDue(
+  tasks: readonly MachineTask[],
+  { clock, tracker, machinesMax }: Pick<StepOptions, "tracker" | "clock" | "machinesMax">,
+): MachineTask[] {
+  const nowMs = clock.monotonic();
+  const all = tasks.flatMap((task) => {
+    const progress = tracker.find(task.name);
+    return progress === undefined ? [] : [{ task, progress, isBegun: isBegun(progress) }];
+  });
+  const due = all.filter(({ progress }) => progress.dueMs <= nowMs);
+  const begun = due.filter((one) => one.isBegun);
+  const busy = all.filter((one) => one.isBegun && one.progress.dueMs < Infinity).length;
+  const fresh = due.filter((one) => !one.isBegun);
+  const room = Math.max(0, machinesMax - busy);
+  return [...begun, ...fresh.slice(0, room)].slice(0, machinesMax).map(({ task }) => task);
+}
+
+const BEGUN: ReadonlySet<MachinePlan["state"]> = new Set(["Creating", "Unfinished", "Removing"]);
+
+/** Whether the cloud may work on a machine. One that failed and waits takes no place from others. */
+function isBegun({ plan, failures }: Progress): boolean {
+  return failures === 0 && BEGUN.has(plan.state);
+}
+
+/** Only a machine that is not complete reads a seed, and only if its cloud has something to do now. */
+function needsSeed({ goal }: MachineTask, { steps, machine }: MachinePlan): boolean {
+  return goal.kind === "exist" && steps.length > 0 && machine?.isComplete !== true;
+}
+
+const FAILED = Symbol("failed");
+
+async function readSeed(
+  task: MachineTask,
+  input: StepInput,
+  tracker: ProgressTracker,
+  signal: AbortSignal,
+): Promise<MachineSeed | undefined | typeof FAILED> {
+  try {
+    return await input.readSeed(task, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    tracker.noteFailure(task.name, { kind: "retry", message: describeError(error) });
+    return FAILED;
+  }
+}
+
+/** @returns The error if others cannot go on either */
+async function makeStep(
+  task: MachineTask,
+  plan: MachinePlan,
+  input: StepInput,
+  { clock, machines, fence, tracker }: StepOptions,
+  signal: AbortSignal,
+): Promise<unknown> {
+  using deadline = startDeadline(signal, STEP_TIMEOUT_MS, clock);
+  for (const step of listNextSteps(plan)) {
+    try {
+      await machines.apply(step, { record: input.record(task), fence }, deadline.signal);
+    } catch (error) {
+      const isOver = signal.aborted || error instanceof LeadershipLostError;
+      if (isOver || !machines.mayGoOn(error)) return error;
+      const message = `Cannot ${step.summary}: ${describeError(error)}`;
+      tracker.noteFailure(task.name, { kind: "retry", message });
+      return undefined;
+    }
+  }
+  tracker.noteStep(task.name);
+  input.noteStep(task, plan);
+  return undefined;
+}

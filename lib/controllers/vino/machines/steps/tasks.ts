@@ -1,0 +1,123 @@
+/**
+ * What is to be done with each machine of a Vino. Pure.
+ * @module
+ */
+import {
+  parseMachineName,
+  toMachineName,
+  toOwnerPrefix,
+} from "../../../../cloud/capabilities/machines.ts";
+import type { MachineRequest, Addresses } from "../../addresses/types.ts";
+import type { VinoSpec } from "../../resource/vino.ts";
+import type { MachineTask } from "./progress_tracker.ts";
+import type { KnownMachine } from "../../placement/known.ts";
+import type { PlacedMachine } from "../../placement/placement.ts";
+import { toMachineSpec } from "./spec.ts";
+import type { Snapshot } from "../../placement/snapshot.ts";
+import type { Role } from "../../placement/roles.ts";
+
+/** A machine that must exist, and cannot be worked on now. */
+export interface IdleMachine {
+  readonly name: string;
+  readonly placed: PlacedMachine;
+  /** Why; a sentence without a full stop. */
+  readonly why: string;
+}
+
+/** What is to be done with the machines that must exist. */
+export interface WantedTasks {
+  readonly tasks: readonly MachineTask[];
+  readonly idle: readonly IdleMachine[];
+}
+
+/** The machines that need addresses: all that must exist. */
+export function toMachineRequests(
+  { owner, placement }: Snapshot,
+  roles: ReadonlyMap<string, Role>,
+): MachineRequest[] {
+  return placement.wanted.map(({ role, index }) => ({
+    name: toMachineName({ owner, role, index }),
+    interfaces: roles.get(role)?.node.networkInterfaces ?? [],
+  }));
+}
+
+/** Says what each machine that must exist must be like. */
+export function toWantedTasks(
+  { owner, view, placement }: Snapshot,
+  {
+    spec,
+    roles,
+    addresses,
+    hasBmc,
+  }: {
+    readonly spec: VinoSpec;
+    readonly roles: ReadonlyMap<string, Role>;
+    readonly addresses: Addresses;
+    readonly hasBmc: boolean;
+  },
+): WantedTasks {
+  const poolOfHost = new Map(view.hosts.map(({ id, poolId }) => [id, poolId]));
+  const tasks: MachineTask[] = [];
+  const idle: IdleMachine[] = [];
+  for (const placed of placement.wanted) {
+    const { role, index, hostId, known } = placed;
+    const identity = { owner, role, index };
+    const name = toMachineName(identity);
+    const form = roles.get(role)?.form;
+    const interfaces = addresses.machines.get(name);
+    const poolId =
+      known?.machine?.poolId ?? (hostId === undefined ? undefined : poolOfHost.get(hostId));
+    if (hostId === undefined || poolId === undefined) {
+      idle.push({ name, placed, why: "The cloud does not show its host" });
+    } else if (interfaces === undefined || form === undefined) {
+      idle.push({ name, placed, why: addresses.problems.get(name) ?? "It has no address" });
+    } else {
+      const source = { owner, spec, form, role, index, poolId, hostId, interfaces, hasBmc };
+      tasks.push({
+        name,
+        identity,
+        hostId,
+        ...(known && { known }),
+        goal: { kind: "exist", spec: toMachineSpec(source) },
+        start: { form, interfaces },
+      });
+    }
+  }
+  return { tasks, idle };
+}
+
+/** The task to remove a machine. */
+export function toRemovalTask(owner: Snapshot["owner"], known: KnownMachine): MachineTask {
+  const { name, role, index, hostId } = known;
+  return {
+    name,
+    identity: { owner, role, index },
+    ...(hostId !== undefined && { hostId }),
+    known,
+    goal: { kind: "remove" },
+  };
+}
+
+/**
+ * Machines with addresses that are neither wanted nor known: they were never begun, or are forgotten. Their removal
+ * finds out that nothing of them is left.
+ *
+ * @param holders Names of machines with addresses
+ */
+export function listStrays(
+  owner: Snapshot["owner"],
+  holders: Iterable<string>,
+  { known, placement }: Pick<Snapshot, "known" | "placement">,
+): MachineTask[] {
+  const others = new Set([
+    ...known.map(({ name }) => name),
+    ...placement.wanted.map(({ role, index }) => toMachineName({ owner, role, index })),
+  ]);
+  const prefix = toOwnerPrefix(owner);
+  return [...holders].flatMap((name): MachineTask[] => {
+    const { ownerPrefix, role = "", index = 0 } = parseMachineName(name) ?? {};
+    // Machines of an older Vino of this name may still exist.
+    if (ownerPrefix !== prefix || others.has(name)) return [];
+    return [{ name, identity: { owner, role, index }, goal: { kind: "remove" } }];
+  });
+}

@@ -1,0 +1,61 @@
+/**
+ * What a `MachineReconciler` works with.
+ * @module
+ */
+import type { Machines, MachineSeed } from "../../../cloud/capabilities/machines.ts";
+import type { FleetLimitSettings } from "../../../cloud/deletion/fleet_limit.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { Fence } from "../../../core/fence.ts";
+import type { AddressAllocator } from "../addresses/types.ts";
+import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
+import type { Role } from "../placement/roles.ts";
+import type { Vino, VinoSpec } from "../resource/vino.ts";
+import type { MachinesReport } from "../status/outcome.ts";
+import type { MachineTask } from "./steps/progress_tracker.ts";
+import type { MachineRecords } from "./machine_records.ts";
+import type { MachineEvents } from "./events.ts";
+
+/** What a `MachineReconciler` needs. */
+export interface MachineReconcilerOptions {
+  readonly clock: Clock;
+  readonly machines: Machines;
+  /** Of the controller's Lease. */
+  readonly fence: Fence;
+  readonly addresses: AddressAllocator;
+  readonly hosts: BareMetalHosts;
+  readonly machineEvents: MachineEvents;
+  /** How many machines of the Vino change at once. */
+  readonly machinesMax: number;
+  readonly findLimit: () => FleetLimitSettings;
+  /** Whether machines have management controllers, so that other programs start them. */
+  readonly hasBmc: boolean;
+}
+
+/** The Vino as a reconcile sees it. */
+export interface ReconcileInput {
+  readonly vino: Vino;
+  /** Absent: it wants no machines any more. */
+  readonly desired?: { readonly spec: VinoSpec; readonly roles: ReadonlyMap<string, Role> };
+  /** Whether machines that are too many are deleted. */
+  readonly deletes: boolean;
+}
+
+/** What a `MachineReconciler` may do for one Vino while it works. */
+export interface ReconcileContext {
+  readonly signal: AbortSignal;
+  readonly records: MachineRecords;
+  /**
+   * Called before anything changes in the cloud, or a BareMetalHost goes.
+   *
+   * @returns Whether the Vino is as the reconciler knows it; if not, nothing may change, and it must look again
+   */
+  confirm(): Promise<boolean>;
+  /**
+   * Keeps in the status that machines are not whole any more, so that another process knows it, too.
+   *
+   * @returns As {@linkcode ReconcileContext.confirm}
+   */
+  announce(report: MachinesReport): Promise<boolean>;
+  /** What a machine reads at its first start. */
+  readSeed(task: MachineTask): Promise<MachineSeed | undefined>;
+}

@@ -1,0 +1,41 @@
+/**
+ * The roles of a Vino, and how many machines each demands. Pure.
+ * @module
+ */
+import type { SpecProblem } from "../../kinds/problems.ts";
+import { type RoleForm, toRoleForm } from "../resource/role_form.ts";
+import type { VinoNode, VinoSpec } from "../resource/vino.ts";
+import type { RoleDemand } from "./placement.ts";
+
+/** A role with everything that its machines have in common. */
+export interface Role {
+  readonly node: VinoNode;
+  readonly form: RoleForm;
+}
+
+/** The roles of a spec by name, in its order, or what is missing to make machines. */
+export type Roles =
+  | { readonly isComplete: true; readonly roles: ReadonlyMap<string, Role> }
+  | { readonly isComplete: false; readonly missing: readonly SpecProblem[] };
+
+/** Reads the roles of a right spec. A role that wants no machines needs no form. */
+export function readRoles(spec: VinoSpec): Roles {
+  const roles = new Map<string, Role>();
+  const missing: SpecProblem[] = [];
+  for (const [at, node] of (spec.nodes ?? []).entries()) {
+    const read = toRoleForm(spec, at);
+    if (read.isComplete) roles.set(node.name, { node, form: read.form });
+    else if ((node.count ?? 0) > 0) missing.push(...read.missing);
+  }
+  return missing.length > 0 ? { isComplete: false, missing } : { isComplete: true, roles };
+}
+
+/** How many machines each role wants, and where. */
+export function toDemands(roles: ReadonlyMap<string, Role>): RoleDemand[] {
+  return Array.from(roles, ([role, { node, form }]) => ({
+    role,
+    count: node.count ?? 0,
+    countPer: form.countPer,
+    hosts: form.hosts,
+  }));
+}

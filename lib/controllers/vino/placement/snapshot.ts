@@ -1,0 +1,85 @@
+/**
+ * What one reconcile finds about the machines of a Vino: what the cloud shows, what is wanted, and what is too much.
+ * Pure.
+ * @module
+ */
+import type { Machine, MachineOwner, MachinesView } from "../../../cloud/capabilities/machines.ts";
+import { MACHINES_MAX, type Vino } from "../resource/vino.ts";
+import { choosePool } from "./choice.ts";
+import { type KnownMachine, listKnown } from "./known.ts";
+import { type Placement, planPlacement } from "./placement.ts";
+import { type Role, toDemands } from "./roles.ts";
+
+/** What is found. */
+export interface Snapshot {
+  readonly owner: MachineOwner;
+  readonly view: MachinesView;
+  /** ID. Absent: nothing is wanted, so no pool matters. */
+  readonly poolId?: string;
+  readonly known: readonly KnownMachine[];
+  readonly placement: Placement;
+}
+
+/** A snapshot, or why there is none. */
+export type SnapshotResult =
+  | { readonly kind: "done"; readonly snapshot: Snapshot }
+  | {
+      readonly kind: "refused";
+      readonly why: "silent" | "tooMany";
+      /** A sentence without a full stop. */
+      readonly message: string;
+    };
+
+/** What a snapshot is made from. */
+export interface SnapshotInput {
+  readonly vino: Vino;
+  readonly owner: MachineOwner;
+  readonly view: MachinesView;
+  /** Machines that a look showed after the view, by name. @default {none} */
+  readonly seen?: ReadonlyMap<string, Machine>;
+  /** Absent: the Vino wants no machines any more. */
+  readonly roles?: ReadonlyMap<string, Role>;
+  /** Whether an object uses the BareMetalHost of a machine. */
+  readonly isConsumed: (machine: Pick<KnownMachine, "index" | "role">) => boolean;
+  /** Whether machines that are too many are deleted. */
+  readonly deletes: boolean;
+  /** Whether a machine is proven gone, although view or status still show it. */
+  readonly isGone: (name: string) => boolean;
+}
+
+/** Makes a snapshot. */
+export function takeSnapshot(input: SnapshotInput): SnapshotResult {
+  const { vino, owner, view, seen, roles, isConsumed, deletes, isGone } = input;
+  const entries = vino.status?.machines ?? [];
+  const known = listKnown({
+    owner,
+    view,
+    ...(seen && { seen }),
+    entries,
+    isConsumed,
+    deletes,
+    isGone,
+  });
+  if (roles === undefined) {
+    const placement = { wanted: [], surplus: known, shortages: [], wantedCount: 0 };
+    return { kind: "done", snapshot: { owner, view, known, placement } };
+  }
+  const chosen = choosePool(view.pools, vino.spec?.xenOrchestra?.pool);
+  if ("problem" in chosen) return { kind: "refused", why: "silent", message: chosen.problem };
+  const poolId = chosen.pool.id;
+  const placement = planPlacement({
+    demands: toDemands(roles),
+    poolId,
+    hosts: view.hosts,
+    known,
+    isWhole: view.pools.every(({ isComplete }) => isComplete),
+    machinesMax: MACHINES_MAX,
+  });
+  if (placement.wantedCount > MACHINES_MAX) {
+    const message =
+      `The spec wants ${placement.wantedCount} machines, and a Vino has at most ${MACHINES_MAX}. ` +
+      "Lower counts, choose fewer hosts, or use several Vinos";
+    return { kind: "refused", why: "tooMany", message };
+  }
+  return { kind: "done", snapshot: { owner, view, poolId, known, placement } };
+}

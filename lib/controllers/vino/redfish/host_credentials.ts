@@ -1,0 +1,104 @@
+/**
+ * User and password of the management controller of each host: those of the Vino, or made for the host alone.
+ * @module
+ */
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../../../core/clock.ts";
+import { remember } from "../../../core/remember.ts";
+import type { KubeClient } from "../../../kube/api/client.ts";
+import { readIfPresent } from "../../../kube/api/read_if_present.ts";
+import { SECRETS } from "../../../kube/kinds/secret.ts";
+import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
+import { toCredentialsName } from "../hosts/names.ts";
+import type { BmcCredentials } from "../resource/vino.ts";
+
+/** What a host gets; `problem`: why it gets nothing, as a sentence without a full stop. */
+export type HostCredentials = MachineCredentials | { readonly problem: string };
+
+/** Which host, and what its Vino says. */
+export interface CredentialsQuestion {
+  readonly namespace: string;
+  /** Name of the BareMetalHost. */
+  readonly host: string;
+  /** Of the Vino. Absent: a password is made. */
+  readonly wanted: BmcCredentials | undefined;
+}
+
+/** A Secret of a Vino is read again after this. */
+const SHARED_MS = 60_000;
+/** What the host has already is asked again after this. */
+const OWN_MS = 600_000;
+const REMEMBERED_MAX = 10_000;
+const PASSWORD_BYTES = 24;
+
+/** Finds and makes credentials. */
+export class HostCredentialsSource {
+  readonly #client: Pick<KubeClient, "read">;
+  readonly #clock: Clock;
+  readonly #known = new Map<
+    string,
+    { readonly found: HostCredentials; readonly untilMs: number }
+  >();
+
+  constructor({
+    client,
+    clock,
+  }: {
+    readonly client: Pick<KubeClient, "read">;
+    readonly clock: Clock;
+  }) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  /**
+   * The user and password of a host. Those that were made stay the same as long as the host has its Secret.
+   *
+   * @throws {KubeError} if a Secret cannot be read
+   */
+  async find(
+    { namespace, host, wanted }: CredentialsQuestion,
+    signal: AbortSignal,
+  ): Promise<HostCredentials> {
+    const { secretRef, username, password } = wanted ?? {};
+    if (username !== undefined && password !== undefined) return { username, password };
+    if (secretRef === undefined) {
+      const name = toCredentialsName(host);
+      const found = await this.#read(
+        { namespace, name, freshMs: OWN_MS },
+        () => make(host),
+        signal,
+      );
+      return found;
+    }
+    const { name } = secretRef;
+    const problem = `Secret ${name} of bmcCredentials has no username and password`;
+    return await this.#read({ namespace, name, freshMs: SHARED_MS }, () => ({ problem }), signal);
+  }
+
+  async #read(
+    { namespace, name, freshMs }: { namespace: string; name: string; freshMs: number },
+    otherwise: () => HostCredentials,
+    signal: AbortSignal,
+  ): Promise<HostCredentials> {
+    const key = `${namespace}/${name}`;
+    const known = this.#known.get(key);
+    if (known && this.#clock.monotonic() < known.untilMs) return known.found;
+    const secret = await readIfPresent(this.#client, SECRETS, { namespace, name }, signal);
+    const [username, password] = ["username", "password"].map((one) => toText(secret?.data, one));
+    const found = username && password ? { username, password } : otherwise();
+    const untilMs = this.#clock.monotonic() + freshMs;
+    remember(this.#known, key, { found, untilMs }, REMEMBERED_MAX);
+    return found;
+  }
+}
+
+/** A user of its own: clients keep a session for each user of an address. */
+function make(host: string): MachineCredentials {
+  return { username: host, password: randomBytes(PASSWORD_BYTES).toString("base64url") };
+}
+
+function toText(data: Readonly<Record<string, unknown>> | undefined, key: string): string {
+  const encoded = data?.[key];
+  return typeof encoded === "string" ? Buffer.from(encoded, "base64").toString("utf8") : "";
+}
