@@ -79,7 +79,8 @@ export class XenOrchestra {
     this.hypervisor = new Hypervisor({ clock, state, signal, operationMs });
     const tasks = new Tasks(clock, state, life);
     const { hypervisor } = this;
-    const backend = { clock, state, hypervisor, tasks, life, contents };
+    const rolledBack = new Set<string>();
+    const backend = { clock, state, hypervisor, tasks, life, contents, rolledBack };
     this.backend = backend;
     const routes = createRoutes({ state, auth: this.auth, events: this.events, clock, backend });
     this.#front = new Front({

@@ -19,6 +19,11 @@ export interface Backend {
   readonly life: ServerLife;
   /** What was written to disks, by their IDs. */
   readonly contents: Map<string, Uint8Array>;
+  /**
+   * IDs of disks whose machine a rollback destroyed. One that still exists was left, because its own end failed or
+   * xo-server died before: nothing says whose it was.
+   */
+  readonly rolledBack: Set<string>;
 }
 
 /** The work of one request, of the process that took it. */

@@ -33,11 +33,18 @@ export async function createVm(
     work.life.throwIfAborted();
     const { state } = work;
     const left = state.all("vms").get(clone.id) ?? state.all("vm-templates").get(clone.id);
-    if (left !== undefined)
-      await destroyMachine(work, left).catch(() => work.life.throwIfAborted());
+    if (left !== undefined) await rollBack(work, left);
     throw error;
   }
   return { id: clone.id };
+}
+
+/** Destroys what was made. The first error counts, not one of this. */
+async function rollBack(work: Work, machine: XoRecord): Promise<void> {
+  const note = (diskIds: readonly string[]): void => {
+    for (const id of diskIds) work.backend.rolledBack.add(id);
+  };
+  await destroyMachine(work, machine, note).catch(() => work.life.throwIfAborted());
 }
 
 /** Templates are named by their UUID, even if they have another ID. */

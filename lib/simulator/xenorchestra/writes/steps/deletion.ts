@@ -30,11 +30,18 @@ export async function deleteTemplate(work: Work, template: XoRecord): Promise<vo
 /**
  * Destroys a machine, running or not, and all disks that no other machine has. Errors of disks are only logged, since
  * the machine is gone by then.
+ *
+ * @param onGone Told the IDs of its disks at the moment when the machine is gone
  */
-export async function destroyMachine(work: Work, vm: XoRecord): Promise<void> {
+export async function destroyMachine(
+  work: Work,
+  vm: XoRecord,
+  onGone: (diskIds: readonly string[]) => void = () => undefined,
+): Promise<void> {
   const { state } = work;
   const attachments = listAttachments(state, vm.id);
-  const vdiIds = attachments.filter((vbd) => vbd["is_cd_drive"] !== true).map(({ VDI }) => VDI);
+  const hard = attachments.filter((vbd) => vbd["is_cd_drive"] !== true);
+  const vdiIds = hard.map(({ VDI }) => String(VDI));
   if (vm["power_state"] !== "Halted") {
     const stop = toOperation("VM.hard_shutdown", vm, { isAsync: true });
     await work.call(stop, () => state.setPower(vm.id, "Halted"));
@@ -45,10 +52,11 @@ export async function destroyMachine(work: Work, vm: XoRecord): Promise<void> {
     for (const vbd of listAttachments(state, vm.id)) dropAttachment(state, vbd);
     for (const vif of listInterfaces(state, vm.id)) dropInterface(state, vif);
     state.remove(collection, vm.id);
+    onGone(vdiIds);
   });
   await dropSnapshots(work, vm);
   for (const id of vdiIds) {
-    const vdi = state.all("vdis").get(String(id));
+    const vdi = state.all("vdis").get(id);
     const isShared = [...state.all("vbds").values()].some((vbd) => vbd["VDI"] === id);
     if (vdi === undefined || isShared) continue;
     await destroyDisk(work, vdi, vm).catch(() => work.life.throwIfAborted());

@@ -144,6 +144,38 @@ describe("a creation", () => {
     expect(named("vms")).toBeDefined();
   });
 
+  const left = (): unknown[] =>
+    rig
+      .list("vdis")
+      .flatMap(({ id, name_label: name }) => (rig.cloud.backend.rolledBack.has(id) ? [name] : []));
+
+  test("is known to have left a disk when the rollback cannot destroy it", async () => {
+    const { faults } = rig.cloud.hypervisor;
+    faults.set({ kind: "fail", code: "FIRST" }, { method: "VIF.create" });
+    faults.set({ kind: "fail", code: "SECOND" }, { method: "VDI.destroy", times: 1 });
+    expect(await createSync()).toEqual([500, "FIRST()"]);
+    expect([named("vms"), left()]).toEqual([undefined, ["debian-root"]]);
+  });
+
+  test("is known to have left all disks when xo-server dies while the rollback destroys it", async () => {
+    rig.cloud.hypervisor.faults.set({ kind: "fail", code: "FIRST" }, { method: "VIF.create" });
+    const onHit = (): void => rig.cloud.kill();
+    rig.cloud.hypervisor.moments.set("during", { method: "VM.destroy", times: 1, onHit });
+    await expect(createSync()).rejects.toThrow(LostReplyError);
+    await rig.clock.advance(1_000);
+    rig.cloud.start();
+    expect([named("vms"), left()]).toEqual([undefined, ["debian-root", "vino-1-data"]]);
+  });
+
+  test("is not known to have left disks of what a client deletes", async () => {
+    const vm = await rig.make("vino-1");
+    rig.cloud.hypervisor.faults.set({ kind: "fail", code: "X" }, { method: "VDI.destroy" });
+    await rig.ask("DELETE", `/vms/${vm.id}`);
+    const names = rig.list("vdis").filter(({ $VBDs }) => Object($VBDs).length === 0);
+    expect(names.map((one) => one["name_label"])).toContain("debian-root");
+    expect(left()).toEqual([]);
+  });
+
   test("is rolled back even if a person started the machine meanwhile", async () => {
     rig.cloud.hypervisor.moments.set("before", {
       method: "VIF.create",
