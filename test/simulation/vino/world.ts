@@ -25,9 +25,9 @@ import { Trace } from "../trace.ts";
 import { ApiServer, type LeasePath } from "../world/api_server.ts";
 import { ControllerReplica } from "../world/controller_replica.ts";
 import { takeOver } from "../world/surroundings.ts";
-import { CloudJudge } from "./cloud_judge.ts";
+import { CloudJudge } from "./judges/cloud_judge.ts";
 import { Crashes } from "./crashes.ts";
-import { HostJudge } from "./host_judge.ts";
+import { HostJudge } from "./judges/host_judge.ts";
 import { type Order, toSpec } from "./orders.ts";
 
 /** The namespace of the Vinos and of their hosts. */
@@ -36,6 +36,11 @@ export const METAL = "metal";
 export const NAMES: readonly string[] = ["core", "edge"];
 
 const LOADED = await loadControllers([vinoController]);
+// What the provider loads when it is needed takes no time of the first story then.
+await Promise.all([
+  import("../../../lib/providers/xenorchestra/machines/machines.ts"),
+  import("../../../lib/providers/xenorchestra/machines/wire/followed.ts"),
+]);
 const LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
 /** How often metal3 and the controllers of Kubernetes work; milliseconds. */
 const METAL_MS = 5_000;

@@ -5,9 +5,9 @@
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
 import type { ControllerStep } from "../../steps/controller.ts";
-import { isReady } from "../machines.ts";
+import { isReady } from "../judges/machines.ts";
 import { drawOrder } from "../orders.ts";
-import { readCondition } from "../truth.ts";
+import { readCondition } from "../judges/truth.ts";
 import { METAL, NAMES, type VinoWorld } from "../world.ts";
 
 type Step = ControllerStep<VinoWorld>;

@@ -2,7 +2,7 @@
  * The VMs of a story, read without the controller's own code: which are ours, and what they were made as.
  * @module
  */
-import type { XenOrchestra, XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
+import type { XenOrchestra, XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 
 const READY = "vino:ready=";
 const NAME = /^vino-([0-9a-f]{8})-([a-z0-9-]+)-(\d+)$/;

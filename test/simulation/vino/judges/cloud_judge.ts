@@ -3,20 +3,20 @@
  * thinks.
  * @module
  */
-import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
+import type { ApiObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import {
   isArray,
   isObject,
   objectAt,
   stringAt,
-} from "../../../lib/simulator/kubernetes/patches/json.ts";
-import { consumerOf, isLeaving } from "../../../lib/simulator/metal3/host_state.ts";
-import type { XenOrchestra } from "../../../lib/simulator/xenorchestra/mod.ts";
-import type { Journaled } from "../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
-import { Watcher } from "../../crashes/machines/watcher.ts";
-import type { Timeline } from "../timeline.ts";
-import type { Trace } from "../trace.ts";
-import type { ApiServer } from "../world/api_server.ts";
+} from "../../../../lib/simulator/kubernetes/patches/json.ts";
+import { consumerOf, isLeaving } from "../../../../lib/simulator/metal3/host_state.ts";
+import type { XenOrchestra } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
+import { Watcher } from "../../../crashes/machines/watcher.ts";
+import type { Timeline } from "../../timeline.ts";
+import type { Trace } from "../../trace.ts";
+import type { ApiServer } from "../../world/api_server.ts";
 import { type Birth, isReady, Machines } from "./machines.ts";
 
 /** A process may not know yet what changed less long ago: it may be frozen, cut off, or slow. */

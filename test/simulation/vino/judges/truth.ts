@@ -2,17 +2,18 @@
  * What must be true of Vinos once nothing more goes wrong.
  * @module
  */
-import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
+import type { ApiObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import {
   isArray,
   isObject,
   objectAt,
   stringAt,
-} from "../../../lib/simulator/kubernetes/patches/json.ts";
-import { isLeaving } from "../../../lib/simulator/metal3/host_state.ts";
+} from "../../../../lib/simulator/kubernetes/patches/json.ts";
+import { isLeaving } from "../../../../lib/simulator/metal3/host_state.ts";
+import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { deletes, readCount } from "./cloud_judge.ts";
 import { isReady } from "./machines.ts";
-import { METAL, type VinoWorld } from "./world.ts";
+import { METAL, type VinoWorld } from "../world.ts";
 
 const VINO_UID = "landfall.dev/vino-uid";
 const READY = "True ReconciliationSucceeded";
@@ -52,13 +53,18 @@ function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): 
 }
 
 /** Templates and disks that are of no use to anybody, and VMs of Vinos that deleted theirs before they went. */
-function listLeft({ cloud: { state }, cloudJudge, vinoes }: VinoWorld): readonly string[] {
+function listLeft({ cloud, cloudJudge, vinoes }: VinoWorld): readonly string[] {
+  const { state, backend } = cloud;
   const { watcher, machines } = cloudJudge;
+  // Xen Orchestra left it, and it has the name of the template's disk: nobody can tell whose it is.
+  const isUnknowable = ({ id, name_label: name }: XoRecord): boolean =>
+    backend.rolledBack.has(id) && !String(name).startsWith("vino-");
+  const isLoose = ({ id }: XoRecord): boolean => !watcher.isForeign(id) && !used.has(id);
   const uids = vinoes.map(({ metadata }) => stringAt(metadata, "uid"));
   const used = new Set([...state.all("vbds").values()].map((vbd) => String(vbd["VDI"])));
   const left = [
     ...[...state.all("vm-templates").values()].filter(({ id }) => !watcher.isForeign(id)),
-    ...[...state.all("vdis").values()].filter(({ id }) => !watcher.isForeign(id) && !used.has(id)),
+    ...[...state.all("vdis").values()].filter((vdi) => isLoose(vdi) && !isUnknowable(vdi)),
     ...machines
       .list()
       .filter(({ birth }) => !uids.some((uid) => uid.startsWith(birth.uid)))

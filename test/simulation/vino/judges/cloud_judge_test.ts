@@ -1,0 +1,244 @@
+import { describe, expect, test } from "bun:test";
+import { ORDER, RightWorld, VINO } from "./right_world.ts";
+
+/** What makes a right world wrong, and what is said about it; nothing if it stays right. */
+type Case = readonly [
+  what: string,
+  spoil: (right: RightWorld) => Promise<void> | void,
+  say: string,
+];
+
+/** For so long a process may not know what changed. */
+const OLD_MS = 300_000;
+const CONSUMER = { kind: "Metal3Machine", name: "m", namespace: VINO.namespace };
+const OWNER = "metal/core";
+
+/** Lets a hypervisor destroy a VM that was complete. */
+async function destroy(right: RightWorld, index: number): Promise<void> {
+  const { id } = right.vm(index);
+  const remove = (): void => right.world.cloud.state.removeVm(id);
+  await right.call("VM.destroy", id, right.toName(index), remove);
+}
+
+/** Lets two creations of the name of a VM run, and another one begin. */
+async function createTwice(right: RightWorld): Promise<void> {
+  const name = right.toName(2);
+  for (const id of ["1", "2"]) {
+    const properties = { args: { name_label: name } };
+    right.world.cloud.state.put("tasks", { id, status: "pending", properties });
+  }
+  await right.call("VM.clone", right.world.cloud.state.nextId("vm"), name);
+}
+
+/** Who has which address, as the pool says. */
+function give({ world }: RightWorld, ...given: readonly (readonly [string, string, string])[]) {
+  const allocatedIPs = given.map(([ip, mac, allocatedTo]) => ({ ip, mac, allocatedTo }));
+  const path = { namespace: VINO.namespace, name: "pool" };
+  const spec = { subnet: "192.0.2.0/24", allocatedIPs };
+  if (world.objects.get("ippools", path)) world.objects.patch("ippools", path, { spec });
+  else world.objects.create("ippools", { metadata: path, spec });
+}
+
+/** Something uses the host of a VM. */
+function use({ world }: RightWorld, index: number): void {
+  const path = { namespace: VINO.namespace, name: `${VINO.name}-worker-${index}` };
+  world.objects.patch("baremetalhosts", path, { spec: { consumerRef: CONSUMER } });
+}
+
+const IN_THE_CLOUD: readonly Case[] = [
+  [
+    "a call for something of others",
+    (right) => right.call("VM.set_tags", right.world.site.foreign.vmId, "database"),
+    "which belongs to others",
+  ],
+  [
+    "a change of something of others that no call made",
+    ({ world }) => world.cloud.state.setVm(world.site.foreign.vmId, { name_label: "mine" }),
+    "of others is not as it was",
+  ],
+  [
+    "a start of a VM without the last tag",
+    async (right) => {
+      const id = await right.makeVm(right.toName(2), ["vino"]);
+      await right.call("VM.start", id, right.toName(2));
+    },
+    "starts without the tag of a complete machine",
+  ],
+  [
+    "a start of a complete VM",
+    (right) => right.call("VM.start", right.vm(0).id, right.toName(0)),
+    "",
+  ],
+  ["two creations of one name", createTwice, "is created 2 times at once"],
+  [
+    "two creations of one name because of a proxy that repeats",
+    async (right) => {
+      right.world.cloudJudge.watcher.isRepeating = true;
+      await createTwice(right);
+    },
+    "",
+  ],
+  [
+    "two VMs that were made as one machine",
+    async (right) => {
+      right.vm(0)["name_label"] = "mine";
+      await right.makeVm(right.toName(0));
+    },
+    "2 VMs that can start were made as vino-",
+  ],
+  [
+    "two VMs of which one has no last tag, but runs",
+    async (right) => {
+      right.vm(0)["name_label"] = "mine";
+      await right.makeVm(right.toName(0), []);
+    },
+    "2 VMs that can start were made as vino-",
+  ],
+  [
+    "two VMs of which one cannot start",
+    async (right) => {
+      right.vm(0)["name_label"] = "mine";
+      Object.assign(right.vm(0), { tags: [], power_state: "Halted" });
+      await right.makeVm(right.toName(0));
+    },
+    "",
+  ],
+  [
+    "a MAC address of two machines",
+    async (right) => {
+      const [one, other] = [...right.world.cloud.state.all("vifs").values()].slice(-2);
+      if (one && other) one["MAC"] = String(other["MAC"]).toUpperCase();
+      await right.call("VIF.create", right.vm(0).id, right.toName(0));
+    },
+    "have the MAC address",
+  ],
+];
+
+const DELETIONS: readonly Case[] = [
+  ["a deletion that no Vino asked for", (right) => destroy(right, 0), "no Vino asked for that"],
+  [
+    "a deletion for a Vino that has wanted one VM for a moment only",
+    async (right) => {
+      await right.world.timeline.advance(OLD_MS);
+      right.world.order(VINO.name, { ...ORDER, count: 1 });
+      await destroy(right, 1);
+    },
+    "",
+  ],
+  [
+    "the deletion of one VM too many",
+    async (right) => {
+      right.world.order(VINO.name, { ...ORDER, count: 1 });
+      await destroy(right, 1);
+      await right.world.timeline.advance(OLD_MS);
+      await destroy(right, 0);
+    },
+    "no Vino asked for that",
+  ],
+  [
+    "a deletion for a Vino that keeps its VMs",
+    async (right) => {
+      right.world.order(VINO.name, { ...ORDER, count: 1, deletes: false });
+      await right.world.timeline.advance(OLD_MS);
+      await destroy(right, 1);
+    },
+    "no Vino asked for that",
+  ],
+  [
+    "a deletion for a Vino that has wanted two VMs again for long",
+    async (right) => {
+      right.world.order(VINO.name, { ...ORDER, count: 1 });
+      right.world.order(VINO.name, ORDER);
+      await right.world.timeline.advance(OLD_MS);
+      await destroy(right, 1);
+    },
+    "no Vino asked for that",
+  ],
+  [
+    "the deletion of a VM whose host is used",
+    async (right) => {
+      right.world.order(VINO.name, { ...ORDER, count: 1 });
+      use(right, 1);
+      await destroy(right, 1);
+    },
+    "something uses its host",
+  ],
+  [
+    "the deletion of a VM that was never complete",
+    async (right) => {
+      const id = await right.makeVm(right.toName(2), []);
+      const remove = (): void => right.world.cloud.state.removeVm(id);
+      await right.call("VM.destroy", id, right.toName(2), remove);
+    },
+    "",
+  ],
+];
+
+const ADDRESSES: readonly Case[] = [
+  [
+    "one address twice",
+    (right) => give(right, ["192.0.2.1", "02:1", "a"], ["192.0.2.1", "02:2", "b"]),
+    "a pool has one ip twice",
+  ],
+  [
+    "one MAC address twice",
+    (right) => give(right, ["192.0.2.1", "02:1", "a"], ["192.0.2.2", "02:1", "b"]),
+    "a pool has one mac twice",
+  ],
+  [
+    "two addresses of one owner",
+    (right) => give(right, ["192.0.2.1", "02:1", "a"], ["192.0.2.2", "02:2", "a"]),
+    "a pool has one allocatedTo twice",
+  ],
+  [
+    "the address of a VM that exists, given to another one",
+    (right) => {
+      give(right, ["192.0.2.1", "02:1", `${OWNER}/${right.toName(0)}/eth0`]);
+      give(right, ["192.0.2.1", "02:1", `${OWNER}/${right.toName(1)}/eth0`]);
+    },
+    "and exists",
+  ],
+  [
+    "the address of a VM that is gone, given to another one",
+    (right) => {
+      give(right, ["192.0.2.1", "02:1", `${OWNER}/${right.toName(5)}/eth0`]);
+      give(right);
+      give(right, ["192.0.2.1", "02:1", `${OWNER}/${right.toName(1)}/eth0`]);
+    },
+    "",
+  ],
+];
+
+describe("CloudJudge", () => {
+  test.each([...IN_THE_CLOUD, ...DELETIONS, ...ADDRESSES])("judges %s", async (_, spoil, say) => {
+    using right = await RightWorld.create();
+    await spoil(right);
+    const { cloudJudge } = right.world;
+    cloudJudge.checkForeign();
+    const { violations } = cloudJudge;
+    expect(violations.filter((one) => !one.includes(say))).toEqual([]);
+    expect(violations.length > 0).toBe(say !== "");
+  });
+
+  test("knows two VMs of one name in two ways: by their names, and as what they were made", async () => {
+    using right = await RightWorld.create();
+    await right.makeVm(right.toName(0));
+    const { cloudJudge } = right.world;
+    expect(cloudJudge.violations).toEqual([
+      expect.stringContaining("2 machines with the name"),
+      expect.stringContaining("2 VMs that can start were made as"),
+    ]);
+    expect(cloudJudge.watcher.violations).toHaveLength(1);
+  });
+
+  test("judges a change by a process that does not hold the Lease, and no question", async () => {
+    using right = await RightWorld.create();
+    const { cloudJudge } = right.world;
+    const url = "http://a1.memory/rest/v0/vms/1";
+    cloudJudge.noteSent("a1", new Request(url));
+    cloudJudge.noteSent("a1", new Request("http://a1.memory/rest/v0/events", { method: "POST" }));
+    expect([cloudJudge.violations, cloudJudge.changes]).toEqual([[], 0]);
+    cloudJudge.noteSent("a1", new Request(url, { method: "DELETE" }));
+    expect(cloudJudge.violations).toEqual(["a1 changes the cloud without the Lease"]);
+  });
+});

@@ -1,0 +1,155 @@
+/**
+ * A world made by hand in which everything is right, for tests that make one thing in it wrong.
+ * @module
+ */
+import type { ApiObject, Json, JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
+import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { toVdi } from "../../../../lib/simulator/xenorchestra/world/storage.ts";
+import type { Order } from "../orders.ts";
+import { METAL, VinoWorld } from "../world.ts";
+import { listUntrue } from "./truth.ts";
+
+/** What the Vino of the world asks for. */
+export const ORDER: Order = {
+  count: 2,
+  cpus: 2,
+  memory: "4Gi",
+  rootGib: 20,
+  hasData: false,
+  isWide: false,
+  deletes: true,
+  hosts: [],
+};
+/** The Vino. */
+export const VINO: { readonly namespace: string; readonly name: string } = {
+  namespace: METAL,
+  name: "core",
+};
+const READY = "vino:ready=1";
+/** Longer than a call of a hypervisor. */
+const CALL_MS = 1_000;
+/** The process that is said to have done something. No process runs. */
+const PROCESS = "a1";
+
+/** The Vino `core` with two complete VMs, their hosts and Secrets. No process runs: whatever happens, a test did it. */
+export class RightWorld implements Disposable {
+  readonly world: VinoWorld = new VinoWorld(1, 0);
+  readonly #life = new AbortController();
+
+  /** Makes it. */
+  static async create(): Promise<RightWorld> {
+    const right = new RightWorld();
+    right.world.order(VINO.name, ORDER);
+    for (const index of [0, 1]) {
+      await right.makeVm(right.toName(index));
+      right.#publish(index);
+    }
+    right.report("Ready");
+    return right;
+  }
+
+  /** The beginning of the names of the VMs. */
+  get uid(): string {
+    return String(this.vino.metadata["uid"]);
+  }
+
+  get vino(): ApiObject {
+    const vino = this.world.vinoes.find(({ metadata }) => metadata.name === VINO.name);
+    if (vino === undefined) throw new Error("There is no Vino");
+    return vino;
+  }
+
+  /** The name of one of the VMs in the cloud. */
+  toName(index: number): string {
+    return `vino-${this.uid.slice(0, 8)}-worker-${index}`;
+  }
+
+  /** The VM that was made with a name. */
+  vm(index: number): XoRecord {
+    const { machines } = this.world.cloudJudge;
+    const found = machines.list().find(({ birth }) => birth.name === this.toName(index));
+    if (found === undefined) throw new Error(`There is no VM ${index}`);
+    return found.vm;
+  }
+
+  /** A disk that nothing uses. Returns its ID. */
+  putDisk(name: string): string {
+    const { cloud, site } = this.world;
+    const sr = cloud.state.all("srs").get(site.srIds.local);
+    if (sr === undefined) throw new Error("There is no storage");
+    const id = cloud.state.nextId("vdi");
+    cloud.state.put("vdis", toVdi({ id, name, sr, sizeBytes: 1 }));
+    return id;
+  }
+
+  /** Makes a VM as a hypervisor does, complete by default. Returns its ID. */
+  async makeVm(name: string, tags: readonly string[] = [READY]): Promise<string> {
+    const { cloud, site } = this.world;
+    const { paris: poolId } = site.poolIds;
+    const id = cloud.state.nextId("vm");
+    cloud.state.addVm({ id, name, poolId, hostId: site.hostIds["xcp-par-1"], tags });
+    await this.call("VM.set_tags", id, name);
+    return id;
+  }
+
+  /** Lets a hypervisor carry out a call about a VM. */
+  async call(
+    method: string,
+    id: string,
+    name: string,
+    effect: () => void = () => undefined,
+  ): Promise<void> {
+    const { cloud, site, timeline } = this.world;
+    const operation = { method, poolId: site.poolIds.paris, id, name };
+    const called = cloud.hypervisor.call(operation, [effect], this.#life.signal);
+    await Promise.all([called, timeline.advance(CALL_MS)]);
+  }
+
+  /** Sends a request to the API server as a process does. `body`: a merge patch, or what is created. */
+  async ask(method: "DELETE" | "PATCH" | "POST", path: string, body?: JsonObject): Promise<void> {
+    const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const outcome = await this.world.server.answer(
+      PROCESS,
+      new Request(`http://memory${path}`, {
+        method,
+        headers: { "content-type": type },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    );
+    if (outcome.kind !== "reply" || !outcome.response.ok) throw new Error(`${path} is refused`);
+  }
+
+  /** Writes the condition Ready for the newest spec. */
+  report(type: string, status: string = "True"): void {
+    const { generation = null } = this.vino.metadata as { generation?: Json };
+    const reason = "ReconciliationSucceeded";
+    const conditions = [{ type, status, reason, observedGeneration: generation }];
+    const path = { ...VINO, subresource: "status" };
+    this.world.objects.patch("vinoes", path, { status: { conditions } });
+  }
+
+  /** What is broken, and what is not true. */
+  listWrong(): readonly string[] {
+    this.world.cloudJudge.checkForeign();
+    return [...this.world.violations, ...listUntrue(this.world)];
+  }
+
+  [Symbol.dispose](): void {
+    this.#life.abort(new Error("the test is over"));
+    this.world.leave();
+  }
+
+  #publish(index: number): void {
+    const { objects } = this.world;
+    const path = { namespace: METAL, name: `${VINO.name}-worker-${index}` };
+    objects.create("baremetalhosts", {
+      metadata: {
+        ...path,
+        labels: { "landfall.dev/vino-uid": this.uid },
+        annotations: { "landfall.dev/machine-id": this.vm(index).id },
+      },
+      spec: { online: true },
+    });
+    objects.create("secrets", { metadata: { ...path, name: `${path.name}-network-data` } });
+  }
+}
