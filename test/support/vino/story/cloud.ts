@@ -56,10 +56,15 @@ export class StoryCloud {
   /** Restarts xo-server when a hypervisor works on the first call of a method; its pools take a moment to load. */
   async restartDuring(method: string, act: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<Promise<void>>();
-    const onHit = (): void => resolve(this.simulator.restart(RESTART));
+    const onHit = (): void => resolve(this.restart());
     this.onCall(method, onHit);
     await act();
     await promise;
+  }
+
+  /** Restarts xo-server. Resolves once it listens again. */
+  restart(): Promise<void> {
+    return this.simulator.restart(RESTART);
   }
 
   /** Deletes a machine with its disks, as a person can in the cloud. */

@@ -11,6 +11,7 @@ import { compareMarks, compareSize } from "./compare/vm.ts";
 import { joinComparisons } from "./compare/comparison.ts";
 import { judgeOwner } from "./find/half_made.ts";
 import { isDoubtDue } from "./find/attempt.ts";
+import { awaitsFirstStart } from "./first_start.ts";
 import { type Plan, toPlan, toRetry } from "./problems.ts";
 
 /** Plans from a view that is not for a change. */
@@ -35,7 +36,7 @@ export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
   const isEdited = kept.parts !== toPartsHash(vm);
   const isUnsure = kept.vm !== vm.id || isEdited || isDoubtDue(kept, view.atMs);
   const needsLook = differences.length > 0 || !isAsWanted(vm, spec) || isUnsure;
-  return toPlan("Ready", { needsLook, machine, parts });
+  return toPlan(awaitsFirstStart(vm) ? "Unfinished" : "Ready", { needsLook, machine, parts });
 }
 
 /** Whether a VM was as the specification wants it when it was looked at last. */

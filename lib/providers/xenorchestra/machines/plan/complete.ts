@@ -15,7 +15,7 @@ import { isDoubtDue } from "./find/attempt.ts";
 import { listReadyTags, START_TAG, toPartsHash, toReadyTag, toSpecHash } from "../words.ts";
 import type { Comparison, Difference } from "./compare/comparison.ts";
 import type { FullView } from "./find/find.ts";
-import { type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
+import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
 import { type Plan, toChain, toNotice, toPlan, toStep } from "./problems.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
 import type { Wanted } from "./wanted/wanted.ts";
@@ -53,7 +53,8 @@ export function planComplete(question: CompleteQuestion): Plan {
   const then = [...start.steps, ...(isSame ? [] : notes), ...sweeps];
   const steps = [...first, ...then, ...toCertainty(question)];
   const machine = findShown(view, vm);
-  return toPlan("Ready", { steps, problems: [...problems, ...start.problems], machine, parts });
+  const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
+  return toPlan(state, { steps, problems: [...problems, ...start.problems], machine, parts });
 }
 
 /** Seeds that came after one was attached. Other disks may hold data, and a person detached them. */

@@ -20,6 +20,11 @@ export interface FirstStart {
   readonly problems: readonly MachineProblem[];
 }
 
+/** Whether a complete VM was never started since. Until then it must not be published: metal3 would keep it off. */
+export function awaitsFirstStart({ tags, power }: Pick<Vm, "tags" | "power">): boolean {
+  return tags.includes(START_TAG) && power === "stopped";
+}
+
 /** Plans it for a VM that is off. */
 export function planFirstStart(view: View, spec: MachineSpec, vm: Vm): FirstStart {
   const name = toMachineName(spec);

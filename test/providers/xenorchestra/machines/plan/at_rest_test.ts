@@ -47,9 +47,9 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
   ],
   [
     "one to start",
-    [toCompleteVm({ tags: [...toCompleteVm().tags, "vino:start"] })],
+    [toCompleteVm({ tags: [...toCompleteVm().tags, "vino:start"], power: "stopped" })],
     {},
-    "Ready",
+    "Unfinished",
     true,
   ],
 ])("planAtRest() of %s plans nothing: %#", (_what, vms, view, state, needsLook) => {

@@ -239,6 +239,14 @@ describe("planComplete()", () => {
     expect(reasons(planned)).toEqual(["HostNotUsable"]);
   });
 
+  test.each([
+    ["stopped", "Unfinished"],
+    ["running", "Ready"],
+  ] as const)("calls one that was never started, and is %s, %s", (power, state) => {
+    expect(plan(toCompleteVm({ tags: waiting, power })).state).toBe(state);
+    expect(plan(toCompleteVm({ power })).state).toBe("Ready");
+  });
+
   test("says what waits for a stop, with both values", () => {
     const [problem] = plan(toCompleteVm({ power: "running" }), { cpus: 8 }).problems;
     expect(problem?.message).toContain("CPUs from 2 to 8");

@@ -1,0 +1,38 @@
+/**
+ * A real process, or xo-server, dies at each call of a hypervisor in the life of a machine. The tables in test/crashes
+ * cut in memory at many more points; this one shows that a process that is killed leaves nothing else behind.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { listPrograms } from "../../support/process/landfall_process.ts";
+import { type Death, live, type Victim } from "../../support/vino/story/life.ts";
+
+const VICTIMS: readonly Victim[] = ["landfall", "xo-server"];
+/** Most of the time they wait. */
+const LIVES_AT_ONCE = 20;
+const TIMEOUT_MS = 900_000;
+
+test(
+  "whatever dies during a call, a machine is made once, and nothing of it is left in the end",
+  async () => {
+    const program = listPrograms().at(-1);
+    if (program === undefined) throw new Error("Cannot test: there is no program");
+    const whole = await live(program);
+    expect(whole).toMatchObject({ running: ["worker-0 Running"], violations: [], left: [] });
+    const deaths = VICTIMS.flatMap((victim) =>
+      whole.calls.map((_, index): Death => ({ victim, at: index + 1 })),
+    );
+    const waiting = [...deaths];
+    const tellSome = async (): Promise<void> => {
+      for (let death = waiting.shift(); death !== undefined; death = waiting.shift()) {
+        const where = `${death.victim} dies at ${death.at} ${whole.calls[death.at - 1]}`;
+        const { calls: _calls, ...end } = await live(program, death);
+        const { running } = whole;
+        expect({ where, ...end }).toEqual({ where, running, violations: [], left: [] });
+      }
+    };
+    await Promise.all(Array.from({ length: LIVES_AT_ONCE }, tellSome));
+    console.info(`kills in the life of a machine: ${deaths.length}`);
+  },
+  TIMEOUT_MS,
+);

@@ -1,0 +1,235 @@
+/**
+ * The whole life of a machine on simulated servers, made and removed by real processes that can be killed.
+ * @module
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { IP_POOLS, type IpPool } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
+import {
+  type Vino,
+  VINOES,
+  type VinoSpec,
+} from "../../../../lib/controllers/vino/resource/vino.ts";
+import { systemClock } from "../../../../lib/core/clock.ts";
+import {
+  type KubernetesSimulator,
+  startKubernetesSimulator,
+} from "../../../../lib/simulator/kubernetes/mod.ts";
+import { collectGarbage } from "../../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
+import { BARE_METAL_HOST } from "../../../../lib/simulator/metal3/kinds.ts";
+import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
+import { Watcher } from "../../../crashes/machines/watcher.ts";
+import { until } from "../../nodes/rig.ts";
+import {
+  killAll,
+  type LandfallProcess,
+  type Program,
+  startLandfall,
+} from "../../process/landfall_process.ts";
+import { METAL } from "../stage.ts";
+import { StoryCloud } from "./cloud.ts";
+
+/** What dies when a hypervisor works on a call. */
+export type Victim = "landfall" | "xo-server";
+
+/** Something dies once. */
+export interface Death {
+  readonly victim: Victim;
+  /** The call of a hypervisor, counted from 1, during which it dies. */
+  readonly at: number;
+}
+
+/** What is found at the end of a life. */
+export interface LifeEnd {
+  /** The calls that hypervisors got, as in `VM.clone`. */
+  readonly calls: readonly string[];
+  /** VMs while the machine should run. */
+  readonly running: readonly string[];
+  /** What must not happen in the cloud, and did. */
+  readonly violations: readonly string[];
+  /** What is left of the machine in the cloud and in Kubernetes, and what of others was changed. */
+  readonly left: readonly string[];
+}
+
+const NAME = { namespace: METAL, name: "edge" };
+/** A request that xo-server never answers is given up after two minutes. */
+const STEP_MS = 200_000;
+const GARBAGE_MS = 50;
+/** A process that starts again waits for the Lease of the one that was killed. */
+const ELECTION = [
+  "--leader-elect-lease-duration=4s",
+  "--leader-elect-renew-deadline=3s",
+  "--leader-elect-retry-period=500ms",
+];
+
+const SPEC: VinoSpec = {
+  networks: [
+    {
+      name: "oam",
+      subnet: "10.64.0.0/24",
+      staticAllocationStart: "10.64.0.10",
+      staticAllocationStop: "10.64.0.20",
+    },
+  ],
+  nodes: [{ name: "worker", count: 1, networkInterfaces: [{ name: "oam", network: "oam" }] }],
+  xenOrchestra: {
+    pool: "paris",
+    template: "vino-debian",
+    cpus: 2,
+    memory: "4Gi",
+    disks: [
+      { name: "root", size: "20Gi" },
+      { name: "data", size: "5Gi" },
+    ],
+    countPer: "Total",
+    deletionPolicy: "Delete",
+  },
+};
+
+/** Lives it once: a Vino is created, becomes ready, is deleted, and is gone. */
+export async function live(program: Program, death?: Death): Promise<LifeEnd> {
+  await using life = await Life.begin(program, death);
+  return await life.tell();
+}
+
+class Life implements AsyncDisposable {
+  readonly #program: Program;
+  readonly #kubernetes: KubernetesSimulator;
+  readonly #cloud: StoryCloud;
+  readonly #watcher: Watcher;
+  readonly #before: ReadonlySet<string>;
+  readonly #folder: string;
+  readonly #args: readonly string[];
+  readonly #timer: ReturnType<typeof setInterval>;
+  #landfall: LandfallProcess | undefined;
+  #again: Promise<void> | undefined;
+
+  private constructor(program: Program, cloud: StoryCloud, folder: string) {
+    this.#program = program;
+    this.#kubernetes = startKubernetesSimulator({ clock: systemClock });
+    this.#cloud = cloud;
+    this.#watcher = new Watcher(cloud.simulator.cloud);
+    this.#before = new Set(cloud.readObjects().keys());
+    this.#folder = folder;
+    this.#args = [
+      "--cloud-provider=xenorchestra",
+      "--controllers=vino",
+      `--cloud-config=${join(folder, "cloud.yaml")}`,
+      `--kubeconfig=${join(folder, "kubeconfig")}`,
+      "--secure-port=0",
+      "--debug-address=",
+      "--logging-format=json",
+      ...ELECTION,
+    ];
+    this.#timer = setInterval(() => collectGarbage(this.#kubernetes.objects), GARBAGE_MS);
+  }
+
+  static async begin(program: Program, death: Death | undefined): Promise<Life> {
+    const folder = await mkdtemp(join(tmpdir(), "landfall-life-"));
+    const life = new Life(program, await StoryCloud.start(), folder);
+    await life.#prepare();
+    if (death !== undefined) life.#plan(death);
+    life.#start();
+    return life;
+  }
+
+  async tell(): Promise<LifeEnd> {
+    const { objects } = this.#kubernetes;
+    objects.create(VINOES.plural, { metadata: NAME, spec: JSON.parse(JSON.stringify(SPEC)) });
+    await this.#until("the Vino is ready", () => this.#isReady());
+    const running = this.#cloud.listVms();
+    objects.delete(VINOES.plural, NAME);
+    await this.#until("the Vino is gone", () => this.#read() === undefined);
+    await this.#again;
+    return {
+      calls: this.#journal.map(({ method }) => method),
+      running,
+      violations: this.#watcher.violations,
+      left: this.#listLeft(),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#again?.catch(() => undefined);
+    await killAll(this.#landfall ? [this.#landfall] : []);
+    await Promise.all([
+      this.#cloud.simulator.stop(),
+      this.#kubernetes.stop(),
+      rm(this.#folder, { recursive: true }),
+    ]);
+  }
+
+  get #journal(): readonly Journaled[] {
+    return this.#cloud.simulator.cloud.hypervisor.journal;
+  }
+
+  async #prepare(): Promise<void> {
+    for (const kind of [BARE_METAL_HOST, VINOES, IP_POOLS]) this.#kubernetes.installKind(kind);
+    this.#kubernetes.objects.create("namespaces", { metadata: { name: METAL } });
+    const { url, token } = this.#cloud.simulator;
+    const config = `url: ${url}\ntoken: ${token}\nrefreshInterval: 1s\n`;
+    await writeFile(join(this.#folder, "cloud.yaml"), config);
+    const kubeconfig = {
+      clusters: [{ name: "c", cluster: { server: this.#kubernetes.url } }],
+      contexts: [{ name: "x", context: { cluster: "c" } }],
+      "current-context": "x",
+    };
+    await writeFile(join(this.#folder, "kubeconfig"), JSON.stringify(kubeconfig));
+  }
+
+  #start(): void {
+    this.#landfall = startLandfall(this.#program, this.#args);
+  }
+
+  #plan({ victim, at }: Death): void {
+    let calls = 0;
+    this.#cloud.simulator.cloud.hypervisor.watch(({ outcome }) => {
+      if (outcome !== "sent") return;
+      calls += 1;
+      if (calls === at) this.#again = this.#kill(victim);
+    });
+  }
+
+  /** Kills it at once, before it can learn anything, and starts it again. */
+  async #kill(victim: Victim): Promise<void> {
+    if (victim === "xo-server") return await this.#cloud.restart();
+    this.#landfall?.signal("SIGKILL");
+    await this.#landfall?.ended;
+    this.#start();
+  }
+
+  #read(): Vino | undefined {
+    const found = this.#kubernetes.objects.get(VINOES.plural, NAME);
+    return found && JSON.parse(JSON.stringify(found));
+  }
+
+  #isReady(): boolean {
+    const { conditions = [] } = this.#read()?.status ?? {};
+    return conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  }
+
+  async #until(what: string, holds: () => boolean): Promise<void> {
+    await until(what, holds, STEP_MS).catch((error: unknown) => {
+      const status = JSON.stringify(this.#read()?.status);
+      throw new Error(`${String(error)}: ${status}\n${this.#landfall?.log.slice(-4_000)}`, {
+        cause: error,
+      });
+    });
+  }
+
+  #listLeft(): string[] {
+    const { objects } = this.#kubernetes;
+    const cloud = [...this.#cloud.readObjects().keys()].filter((key) => !this.#before.has(key));
+    const kinds = [BARE_METAL_HOST.plural, "secrets"];
+    const kept = kinds.flatMap((plural) =>
+      objects.list(plural).map(({ metadata }) => `${plural}/${metadata.name}`),
+    );
+    const pools: readonly IpPool[] = JSON.parse(JSON.stringify(objects.list(IP_POOLS.plural)));
+    const addresses = pools
+      .flatMap(({ spec }) => spec?.allocatedIPs ?? [])
+      .map(({ ip }) => `${ip}`);
+    return [...cloud, ...kept, ...addresses, ...this.#watcher.listTouched()];
+  }
+}
