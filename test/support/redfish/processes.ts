@@ -159,27 +159,50 @@ export class RedfishRig implements AsyncDisposable {
   }
 
   async #startProcess(program: Program, at: number): Promise<void> {
-    const port = await findFreePort();
-    const url = `https://127.0.0.1:${port}`;
-    const ip = `10.0.0.${at + 1}`;
-    const landfall = startLandfall(program, [
-      "run",
-      "--cloud-provider=xenorchestra",
-      `--cloud-config=${join(this.#folder, "cloud.yaml")}`,
-      `--kubeconfig=${join(this.#folder, "kubeconfig")}`,
-      "--controllers=vino",
-      "--secure-port=0",
-      "--debug-address=",
-      "--leader-elect-lease-duration=4s",
-      "--leader-elect-renew-deadline=3s",
-      "--leader-elect-retry-period=500ms",
-      `--vino-redfish-address=127.0.0.1:${port}`,
-      `--vino-redfish-url=${url}`,
-      `--vino-redfish-tls-cert-file=${tlsPath("server.crt")}`,
-      `--vino-redfish-tls-private-key-file=${tlsPath("server.key")}`,
-      `--vino-redfish-service=${METAL}/${SERVICE}`,
-      `--vino-redfish-pod-ip=${ip}`,
-    ]);
-    this.processes.push({ landfall, url, ip });
+    const files = {
+      cloudConfig: join(this.#folder, "cloud.yaml"),
+      kubeconfig: join(this.#folder, "kubeconfig"),
+    };
+    const service = `${METAL}/${SERVICE}`;
+    this.processes.push(await startRedfishProcess(program, { ...files, service, at }));
   }
+}
+
+/** What {@linkcode startRedfishProcess} needs. */
+export interface RedfishProcessOptions {
+  readonly cloudConfig: string;
+  readonly kubeconfig: string;
+  /** `metal/redfish`. */
+  readonly service: string;
+  /** Which one it is, from 0: its Pod has its own address. */
+  readonly at: number;
+}
+
+/** Starts a process that serves Redfish on loopback, with short leases. */
+export async function startRedfishProcess(
+  program: Program,
+  { cloudConfig, kubeconfig, service, at }: RedfishProcessOptions,
+): Promise<RedfishProcess> {
+  const port = await findFreePort();
+  const url = `https://127.0.0.1:${port}`;
+  const ip = `10.0.0.${at + 1}`;
+  const landfall = startLandfall(program, [
+    "run",
+    "--cloud-provider=xenorchestra",
+    `--cloud-config=${cloudConfig}`,
+    `--kubeconfig=${kubeconfig}`,
+    "--controllers=vino",
+    "--secure-port=0",
+    "--debug-address=",
+    "--leader-elect-lease-duration=4s",
+    "--leader-elect-renew-deadline=3s",
+    "--leader-elect-retry-period=500ms",
+    `--vino-redfish-address=127.0.0.1:${port}`,
+    `--vino-redfish-url=${url}`,
+    `--vino-redfish-tls-cert-file=${tlsPath("server.crt")}`,
+    `--vino-redfish-tls-private-key-file=${tlsPath("server.key")}`,
+    `--vino-redfish-service=${service}`,
+    `--vino-redfish-pod-ip=${ip}`,
+  ]);
+  return { landfall, url, ip };
 }

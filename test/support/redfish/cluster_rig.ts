@@ -1,0 +1,216 @@
+/**
+ * Processes that serve Redfish for the machine of a Vino on a real API server, with exactly the rights of the manifests
+ * and of the guide, and a simulated Xen Orchestra.
+ * @module
+ */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
+import { SECRETS } from "../../../lib/kube/kinds/secret.ts";
+import {
+  createMachineSite,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
+import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
+import { readManifests } from "../deploy/deploy_tools.ts";
+import { readJson } from "../kube/contract/client.ts";
+import { CRDS_PATH } from "../kube/kinds/crd.ts";
+import { tlsPath } from "../net/tls_fixtures.ts";
+import { until } from "../nodes/rig.ts";
+import { type AuditedRequest, type Cluster, startCluster } from "../process/cluster.ts";
+import type { Program } from "../process/landfall_process.ts";
+import { BARE_METAL_HOST_CRD } from "../sipcluster/bare_metal_host_crd.ts";
+import { readSource } from "../sources.ts";
+import { METAL } from "../vino/stage.ts";
+import { toXenOrchestraSpec } from "../vino/xen_orchestra_stage.ts";
+import { HOST, type RedfishProcess, startRedfishProcess, VINO } from "./processes.ts";
+import type { RedfishLogin } from "./python.ts";
+import { findSlicesPath, type SlicesFront, startSlicesFront } from "./slices_front.ts";
+
+const NAMESPACE = "kube-system";
+/** As the manifests name the Service. */
+export const SERVICE = "landfall-vino-redfish";
+const ACCOUNT = { namespace: NAMESPACE, name: "landfall-vino" } as const;
+const SECRET = `${HOST}-bmc-credentials`;
+const WAIT_MS = 60_000;
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const PATHS: Readonly<Record<string, string>> = {
+  ServiceAccount: `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`,
+  Service: `/api/v1/namespaces/${NAMESPACE}/services`,
+  ClusterRole: `${RBAC}/clusterroles`,
+  ClusterRoleBinding: `${RBAC}/clusterrolebindings`,
+  Role: `${RBAC}/namespaces/${NAMESPACE}/roles`,
+  RoleBinding: `${RBAC}/namespaces/${NAMESPACE}/rolebindings`,
+};
+
+/** API server, cloud and processes. */
+export class RedfishClusterRig implements AsyncDisposable {
+  readonly cloud: XenOrchestraSimulator;
+  readonly processes: RedfishProcess[] = [];
+  readonly #cluster: Cluster;
+  readonly #front: SlicesFront;
+  readonly #program: Program;
+  #slices = "";
+  #machineId = "";
+
+  private constructor(
+    program: Program,
+    {
+      cluster,
+      cloud,
+      front,
+    }: { cluster: Cluster; cloud: XenOrchestraSimulator; front: SlicesFront },
+  ) {
+    this.#program = program;
+    this.#cluster = cluster;
+    this.cloud = cloud;
+    this.#front = front;
+  }
+
+  /** Starts an API server with a Vino of one machine that boots from the network, and no process. */
+  static async start(program: Program): Promise<RedfishClusterRig> {
+    const cluster = await startCluster();
+    const { world, poolIds } = createMachineSite();
+    const user = { ...USER, privileges: ROLE, operatorOf: [poolIds.paris] };
+    const cloud = await startXenOrchestraSimulator({ clock: systemClock, world, users: [user] });
+    const front = await startSlicesFront(cluster);
+    const rig = new RedfishClusterRig(program, { cluster, cloud, front });
+    await rig.#install();
+    return rig;
+  }
+
+  /** Starts a process, and waits until it runs. */
+  async startProcess(): Promise<RedfishProcess> {
+    const { folder } = this.#cluster;
+    const started = await startRedfishProcess(this.#program, {
+      cloudConfig: join(folder, "vino.yaml"),
+      kubeconfig: join(folder, "vino.kubeconfig"),
+      service: `${NAMESPACE}/${SERVICE}`,
+      at: this.processes.length,
+    });
+    this.processes.push(started);
+    return started;
+  }
+
+  /** Waits until the host has its management controller. */
+  async untilPublished(): Promise<void> {
+    await until(
+      "the host is published",
+      async () => {
+        const host = await this.#read(BARE_METAL_HOSTS, HOST);
+        const { address } = Object(Object(host)["spec"]?.bmc);
+        this.#machineId =
+          String(address ?? "")
+            .split("/")
+            .at(-1) ?? "";
+        return this.#machineId !== "";
+      },
+      WAIT_MS,
+    );
+  }
+
+  /** The ID of the machine. */
+  get machineId(): string {
+    return this.#machineId;
+  }
+
+  /** User and password from the Secret of the host, at a process. */
+  async login({ url }: RedfishProcess): Promise<RedfishLogin> {
+    const { username, password } = Object(Object(await this.#read(SECRETS, SECRET))["data"]);
+    const toText = (encoded: string): string => Buffer.from(encoded, "base64").toString();
+    return { url, username: toText(username), password: toText(password) };
+  }
+
+  /** Whether a boot override is written down. */
+  async hasOverride(): Promise<boolean> {
+    const secret = await this.#read(SECRETS, SECRET);
+    const keys = Object.keys(secret?.metadata.annotations ?? {});
+    return keys.some((key) => key.includes("override"));
+  }
+
+  /** Where the Service leads; `undefined` if there is no such EndpointSlice. */
+  async findEndpoints(): Promise<readonly string[] | undefined> {
+    const response = await this.#cluster.adminFetch(`${this.#slices}/${SERVICE}-ipv4`);
+    if (!response.ok) return undefined;
+    const { endpoints } = await readJson<{
+      readonly endpoints: readonly { readonly addresses: readonly string[] }[] | null;
+    }>(response);
+    return (endpoints ?? []).flatMap(({ addresses }) => addresses);
+  }
+
+  /** Waits until the Service leads to a process, and to nothing else. */
+  async untilLeads({ ip, landfall }: RedfishProcess): Promise<void> {
+    const isSo = async (): Promise<boolean> => (await this.findEndpoints())?.join() === ip;
+    await until(`the Service leads to ${ip}`, isSo, WAIT_MS).catch(async (error) => {
+      throw new Error(`${error}; it leads to ${await this.findEndpoints()}\n${landfall.log}`);
+    });
+  }
+
+  /** The order of the machine's devices in the cloud. */
+  readOrder(): unknown {
+    return Object(this.cloud.state.read("vms", this.#machineId)?.["boot"]).order;
+  }
+
+  /** What the processes asked of EndpointSlices. */
+  async listSliceRequests(): Promise<readonly AuditedRequest[]> {
+    const all = await this.#cluster.listRequests();
+    return all.filter(({ resource }) => resource === "endpointslices");
+  }
+
+  /** Writes of the processes that the API server refused for lack of rights. */
+  async listRefusedWrites(): Promise<readonly AuditedRequest[]> {
+    const all = await this.#cluster.listRequests();
+    return all.filter(({ code, verb }) => code === 403 && verb !== "get");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { landfall } of this.processes) landfall.signal("SIGKILL");
+    await Promise.all(this.processes.map(({ landfall }) => landfall.ended));
+    await this.#front[Symbol.asyncDispose]();
+    await Promise.all([this.#cluster.stop(), this.cloud.stop()]);
+  }
+
+  async #read<T extends KubeObject>(kind: Resource<T>, name: string): Promise<T | undefined> {
+    const response = await this.#cluster.adminFetch(toPath(kind, { namespace: METAL, name }));
+    return response.ok ? await readJson<T>(response) : undefined;
+  }
+
+  async #install(): Promise<void> {
+    const cluster = this.#cluster;
+    const crds = readManifests(await readSource("deploy/manifests/vino/crd.yaml"));
+    for (const crd of [...crds, BARE_METAL_HOST_CRD]) await cluster.create(CRDS_PATH, crd);
+    for (const file of ["deployment.yaml", "redfish/service.yaml"]) {
+      for (const object of readManifests(await readSource(`deploy/manifests/vino/${file}`))) {
+        const path = PATHS[object.kind];
+        if (path !== undefined) await cluster.create(path, object);
+      }
+    }
+    await cluster.create("/api/v1/namespaces", { metadata: { name: METAL } });
+    this.#slices = await findSlicesPath(cluster, NAMESPACE);
+    const settings = { url: this.cloud.url, token: this.cloud.token };
+    await writeFile(join(cluster.folder, "vino.yaml"), JSON.stringify(settings));
+    const config = {
+      clusters: [
+        {
+          name: "c",
+          cluster: { server: this.#front.url, "certificate-authority": tlsPath("ca.crt") },
+        },
+      ],
+      users: [
+        { name: "u", user: { token: await cluster.createServiceAccountToken(ACCOUNT, 3_600) } },
+      ],
+      contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+      "current-context": "x",
+    };
+    await writeFile(join(cluster.folder, "vino.kubeconfig"), JSON.stringify(config));
+    const vinoes = toPath(VINOES, { namespace: METAL });
+    await until("the kind is served", async () => (await cluster.adminFetch(vinoes)).ok, WAIT_MS);
+    const { apiVersion, kind } = VINOES;
+    const spec = toXenOrchestraSpec(1, { boot: "Network" });
+    await cluster.create(vinoes, { apiVersion, kind, metadata: { name: VINO }, spec });
+  }
+}
