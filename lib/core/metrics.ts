@@ -165,6 +165,25 @@ class ValueSeries {
   }
 }
 
+/**
+ * Sets one series of a gauge for each value that was found: how often it was found.
+ *
+ * @param label Name of the label
+ * @param found The value of each thing
+ * @param all Values that have a series also if nothing has them. @default {none}
+ */
+export function setCounts<T extends string>(
+  gauge: Pick<Gauge, "clear" | "set">,
+  label: string,
+  found: Iterable<T>,
+  all: readonly T[] = [],
+): void {
+  const counts = new Map<T, number>(all.map((value) => [value, 0]));
+  for (const value of found) counts.set(value, (counts.get(value) ?? 0) + 1);
+  gauge.clear();
+  for (const [value, count] of counts) gauge.set(count, { [label]: value });
+}
+
 function renderDistribution(
   lines: string[],
   name: string,

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { MetricsRegistry, setCounts } from "../../lib/core/metrics.ts";
 
 describe("MetricsRegistry", () => {
   test("writes counters by their labels, in whatever order those are given", () => {
@@ -77,4 +77,20 @@ describe("MetricsRegistry", () => {
     metrics.gauge({ name: "g", help: "G" });
     expect(() => metrics.counter({ name: "g", help: "G" })).toThrow('Cannot register metric "g"');
   });
+});
+
+test("setCounts() counts what was found, and shows nothing of the last time", () => {
+  const registry = new MetricsRegistry();
+  const gauge = registry.gauge({ name: "things", help: "Things by state." });
+  setCounts(gauge, "state", ["old", "ready"], ["ready", "failing"]);
+  setCounts(gauge, "state", ["ready", "ready", "odd"], ["ready", "failing"]);
+  const lines = registry
+    .render()
+    .split("\n")
+    .filter((line) => line.startsWith("things{"));
+  expect(lines.toSorted()).toEqual([
+    'things{state="failing"} 0',
+    'things{state="odd"} 1',
+    'things{state="ready"} 2',
+  ]);
 });

@@ -3,7 +3,7 @@
  * @module
  */
 import type { FleetReading } from "../../cloud/deletion/guard.ts";
-import type { MetricsRegistry } from "../../core/metrics.ts";
+import { type MetricsRegistry, setCounts } from "../../core/metrics.ts";
 
 /** The metrics of the lifecycle controller. */
 export interface LifecycleMetrics {
@@ -41,12 +41,7 @@ export function createLifecycleMetrics(registry: MetricsRegistry): LifecycleMetr
         const fleet = source.readFleet();
         missing.set(fleet.affected);
         limit.set(fleet.limit);
-        blocked.clear();
-        const counts = new Map<string, number>();
-        for (const reason of source.listBlocked()) {
-          counts.set(reason, (counts.get(reason) ?? 0) + 1);
-        }
-        for (const [reason, count] of counts) blocked.set(count, { reason });
+        setCounts(blocked, "reason", source.listBlocked());
       }),
   };
 }

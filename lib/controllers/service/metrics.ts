@@ -3,7 +3,7 @@
  * @module
  */
 import type { PoolUsage } from "../../cloud/pools/usage.ts";
-import type { MetricsRegistry } from "../../core/metrics.ts";
+import { type MetricsRegistry, setCounts } from "../../core/metrics.ts";
 import type { ServiceState } from "./state/managed.ts";
 
 /** The metrics of the controller of Services. */
@@ -78,9 +78,7 @@ export function createServiceMetrics(registry: MetricsRegistry): ServiceMetrics 
     noteNodePass: (ms) => nodePasses.observe(ms / 1_000),
     readFrom: (source) =>
       registry.onCollect(() => {
-        const counts = new Map<ServiceState, number>(STATES.map((state) => [state, 0]));
-        for (const state of source.listStates()) counts.set(state, (counts.get(state) ?? 0) + 1);
-        for (const [state, count] of counts) states.set(count, { state });
+        setCounts(states, "state", source.listStates(), STATES);
         pending.set(source.readOldestPendingMs() / 1_000);
         leftovers.set(source.countLeftovers());
         addresses.clear();

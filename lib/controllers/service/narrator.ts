@@ -3,7 +3,7 @@
  * @module
  */
 import type { LoadBalancerProblem } from "../../cloud/capabilities/load_balancers.ts";
-import { RefusedStepError } from "../../cloud/capabilities/refused_step_error.ts";
+import { RefusedStepError } from "../../cloud/capabilities/refused_errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";

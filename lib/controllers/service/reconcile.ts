@@ -10,7 +10,7 @@ import type {
   LoadBalancers,
   LoadBalancerStep,
 } from "../../cloud/capabilities/load_balancers.ts";
-import { RefusedStepError } from "../../cloud/capabilities/refused_step_error.ts";
+import { RefusedStepError } from "../../cloud/capabilities/refused_errors.ts";
 import { type Clock, startDeadline } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import { LeadershipLostError } from "../../core/fence.ts";

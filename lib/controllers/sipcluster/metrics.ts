@@ -2,7 +2,7 @@
  * Metrics of the SIPCluster controller.
  * @module
  */
-import type { MetricsRegistry } from "../../core/metrics.ts";
+import { type MetricsRegistry, setCounts } from "../../core/metrics.ts";
 
 /** How a SIPCluster stands. */
 export type SipClusterState = "ready" | "working" | "unschedulable" | "failing" | "deleting";
@@ -37,9 +37,7 @@ export function createSipClusterMetrics(registry: MetricsRegistry): SipClusterMe
     countHost: (change) => changes.inc({ change }),
     readFrom: (source) =>
       registry.onCollect(() => {
-        const counts = new Map<SipClusterState, number>(STATES.map((state) => [state, 0]));
-        for (const state of source.listStates()) counts.set(state, (counts.get(state) ?? 0) + 1);
-        for (const [state, count] of counts) states.set(count, { state });
+        setCounts(states, "state", source.listStates(), STATES);
       }),
   };
 }

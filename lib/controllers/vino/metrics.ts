@@ -2,7 +2,7 @@
  * Metrics of the Vino controller.
  * @module
  */
-import type { MetricsRegistry } from "../../core/metrics.ts";
+import { type MetricsRegistry, setCounts } from "../../core/metrics.ts";
 import { MACHINE_STATES, type VinoMachine } from "./resource/vino.ts";
 
 /** How a Vino stands. */
@@ -42,18 +42,8 @@ export function createVinoMetrics(registry: MetricsRegistry): VinoMetrics {
     countMachine: (change) => changes.inc({ change }),
     readFrom: (source) =>
       registry.onCollect(() => {
-        for (const [state, count] of countAll(STATES, source.listStates())) {
-          states.set(count, { state });
-        }
-        for (const [state, count] of countAll(MACHINE_STATES, source.listMachineStates())) {
-          machines.set(count, { state });
-        }
+        setCounts(states, "state", source.listStates(), STATES);
+        setCounts(machines, "state", source.listMachineStates(), MACHINE_STATES);
       }),
   };
-}
-
-function countAll<T>(all: readonly T[], found: Iterable<T>): ReadonlyMap<T, number> {
-  const counts = new Map<T, number>(all.map((one) => [one, 0]));
-  for (const one of found) counts.set(one, (counts.get(one) ?? 0) + 1);
-  return counts;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { RefusedStepError } from "../../../lib/cloud/capabilities/refused_step_error.ts";
+import { RefusedStepError } from "../../../lib/cloud/capabilities/refused_errors.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import {

@@ -2,6 +2,7 @@
  * What the BareMetalHost of a machine says to Landfall. Pure.
  * @module
  */
+import { toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
 import {
   type BareMetalHost,
   CLUSTER_API_PAUSED,
@@ -63,14 +64,22 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
 }
 
 /**
- * Says what to do about a host that names a machine and lacks the label of its Vino: a person removed it, and the host
- * may be in use all the same. @returns `undefined` for any other host
+ * Whether a host names a machine of this Vino and lacks its label: a person removed it, and the host may be in use all
+ * the same.
+ *
+ * @param uid Of the Vino
  */
-export function explainLostLabel(
-  { name, vinoUid, machineName }: HostFacts,
+export function hasLostLabel(
+  { vinoUid, machineName = "" }: Pick<HostFacts, "machineName" | "vinoUid">,
   uid: string,
-): string | undefined {
-  if (vinoUid !== undefined || machineName === undefined) return undefined;
+): boolean {
+  return vinoUid === undefined && machineName.startsWith(toOwnerPrefix({ uid }));
+}
+
+/** Says what to do about a host that lost its label; no full stop. `undefined`: it has not. */
+export function explainLostLabel(facts: HostFacts, uid: string): string | undefined {
+  if (!hasLostLabel(facts, uid)) return undefined;
+  const { name, machineName } = facts;
   const way = `set the label ${VINO_UID}=${uid} again, or delete the host`;
   return `BareMetalHost ${name} is for machine ${machineName}, but lacks its label: ${way}`;
 }

@@ -2,11 +2,10 @@
  * What uses the BareMetalHost of a machine. Reads only memory.
  * @module
  */
-import { toMachineName } from "../../../cloud/capabilities/machines.ts";
+import { hasLostLabel } from "../hosts/host_facts.ts";
 import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { Vino } from "../resource/vino.ts";
-import { toOwner } from "./steps/spec.ts";
 
 /**
  * Finds what uses the host of a machine. A host that names the machine counts also if a person took the Vino's label
@@ -19,11 +18,8 @@ export function findHostUse(
   vino: Vino,
   { role, index }: { readonly role: string; readonly index: number },
 ): string | undefined {
-  const { name, namespace = "", uid } = vino.metadata;
+  const { name, namespace = "", uid = "" } = vino.metadata;
   const host = hosts.find(namespace, toHostName({ vino: name, role, index }));
   if (host === undefined) return undefined;
-  const hasLost =
-    host.vinoUid === undefined &&
-    host.machineName === toMachineName({ owner: toOwner(vino), role, index });
-  return host.vinoUid === uid || hasLost ? host.use : undefined;
+  return host.vinoUid === uid || hasLostLabel(host, uid) ? host.use : undefined;
 }

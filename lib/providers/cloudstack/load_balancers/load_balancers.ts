@@ -13,7 +13,7 @@ import type {
   LoadBalancers,
   LoadBalancerSpec,
 } from "../../../cloud/capabilities/load_balancers.ts";
-import { RefusedStepError } from "../../../cloud/capabilities/refused_step_error.ts";
+import { RefusedStepError } from "../../../cloud/capabilities/refused_errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { Generations } from "../../../cloud_http/generations.ts";

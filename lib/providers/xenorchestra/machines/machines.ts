@@ -28,7 +28,7 @@ import { JsonRpcBootOrders } from "./power/boot_orders.ts";
 import { XenOrchestraPower } from "./power/power.ts";
 import type { Step } from "./steps.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
-import { RefusedMachineError } from "../../../cloud/capabilities/refused_machine_error.ts";
+import { RefusedMachineError } from "../../../cloud/capabilities/refused_errors.ts";
 import { ChangeRefusal } from "./wire/refusal.ts";
 
 /** What {@linkcode XenOrchestraMachines} needs. */

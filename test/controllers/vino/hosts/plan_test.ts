@@ -164,6 +164,12 @@ describe("planRemoval()", () => {
     ["of ours", toFacts(), "Removing", true],
     ["of something else", toFacts({ vinoUid: undefined, machineName: undefined }), "Gone", false],
     ["that lost its label by hand", toFacts({ vinoUid: undefined }), "NameTaken", false],
+    [
+      "of a machine of an older Vino",
+      toFacts({ vinoUid: undefined, machineName: "vino-00000000-worker-0" }),
+      "Gone",
+      false,
+    ],
     ["of another Vino", toFacts({ vinoUid: "v2" }), "Gone", false],
     ["that is paused", toFacts({ isPaused: true }), "Paused", false],
     ["that is being deleted", toFacts({ isDeleting: true }), "Removing", false],

@@ -2,7 +2,7 @@
  * Changes of load-balancer rules and their backends.
  * @module
  */
-import { RefusedStepError } from "../../../../cloud/capabilities/refused_step_error.ts";
+import { RefusedStepError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { assert } from "../../../../core/assert.ts";
 import { ApiError } from "../../session/errors.ts";
 import { INVALID } from "../../session/refusal.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import { RefusedStepError } from "../../../../cloud/capabilities/refused_step_error.ts";
+import { RefusedStepError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { ApiError } from "../../session/errors.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { AskedAddress, Place } from "../record.ts";

@@ -2,7 +2,7 @@
  * Says what a person can do about a refused step. Pure.
  * @module
  */
-import { RefusedMachineError } from "../../../../cloud/capabilities/refused_machine_error.ts";
+import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import type { MachineProblem } from "../../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import type { Step } from "../steps.ts";

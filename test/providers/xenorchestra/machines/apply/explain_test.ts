@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RefusedMachineError } from "../../../../../lib/cloud/capabilities/refused_machine_error.ts";
+import { RefusedMachineError } from "../../../../../lib/cloud/capabilities/refused_errors.ts";
 import { explainRefusal } from "../../../../../lib/providers/xenorchestra/machines/apply/explain.ts";
 import { ChangeRefusal } from "../../../../../lib/providers/xenorchestra/machines/wire/refusal.ts";
 import { IDENTITY } from "../scene.ts";
