@@ -39,6 +39,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   http: {
     parts: ["core", "http"],
     packages: ["hono", "@peculiar/asn1-schema", "@peculiar/asn1-x509"],
+    types: ["cloud/capabilities/machine_management.ts", "cloud/capabilities/machine_power.ts"],
   },
   host: { parts: ["core", "host"], packages: [] },
   simulator: { parts: ["core", "simulator"], packages: ["hono"] },
@@ -92,8 +93,9 @@ function checkImport(file: string, target: string, typeOnly: boolean): string | 
   }
   if (target.startsWith("lib/")) {
     const path = target.slice("lib/".length);
-    if (rule.parts.some((part) => startsWithPart(path, part))) return undefined;
-    return `${file} may not import ${target}`;
+    const parts = [...rule.parts, ...(typeOnly ? (rule.types ?? []) : [])];
+    if (parts.some((part) => startsWithPart(path, part))) return undefined;
+    return `${file} may not import ${target}${typeOnly ? "" : " (as a value)"}`;
   }
   const packages = [...rule.packages, ...(typeOnly ? (rule.types ?? []) : [])];
   if (packages.some((name) => startsWithPart(target, name))) return undefined;
@@ -166,6 +168,11 @@ test("the rules refuse what they should", () => {
   expect(checkImport("providers/static/x.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("providers/static/x.ts", "valibot", false)).toBeUndefined();
   expect(checkImport("providers/static/x.ts", "lib/cloud_http/http.ts", false)).toBeUndefined();
+  expect(checkImport("http/x.ts", "lib/cloud/provider.ts", true)).toBeDefined();
+  for (const typeOnly of [true, false]) {
+    const problem = checkImport("http/x.ts", "lib/cloud/capabilities/machine_power.ts", typeOnly);
+    expect(problem === undefined).toBe(typeOnly);
+  }
   expect(checkImport("cloud_http/x.ts", "lib/providers/static/mod.ts", true)).toBeDefined();
   expect(checkImport("cloud_http/x.ts", "lib/kube/api/client.ts", true)).toBeDefined();
   expect(checkImport("kube/x.ts", "lib/cloud_http/http.ts", true)).toBeDefined();

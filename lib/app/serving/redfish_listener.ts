@@ -37,7 +37,7 @@ export async function startRedfishListener(
   const secure = { address, ...(certFile && keyFile && { certFile, keyFile }) };
   const certificate = await loadServingCertificate({ secure, port, names, host, clock, log });
   const stopped = new AbortController();
-  const service = { backend: management, clock, log, signal: stopped.signal };
+  const service = { management, clock, log, signal: stopped.signal };
   const server = await startHttpServer({
     address,
     handler: createRedfishService(service),

@@ -32,12 +32,15 @@ export interface ManagedReading extends Omit<MachineReading, "isGraceful" | "boo
   readonly boot: BootOverride;
 }
 
+/** Why a change is refused. `firmware`: the machine has another one. */
+export type ManagementRefusal = PowerRefusal | "firmware";
+
 /** An answer. `silent`: the cloud or the API server does not answer; a change may have been done all the same. */
 export type ManagementAnswer<T> =
   | { readonly kind: "done"; readonly value: T }
   | {
       readonly kind: "refused";
-      readonly refusal: PowerRefusal | "firmware";
+      readonly refusal: ManagementRefusal;
       /** For the client: what is wrong and what to do; no full stop, no secret. */
       readonly message: string;
     }
@@ -47,7 +50,7 @@ export type ManagementAnswer<T> =
 export interface MachineManagement {
   /** Whether this process may act. Another one answers if not. */
   isLeading(): boolean;
-  /** The IDs of the machines whose user and password these are, in order. */
+  /** The IDs of the machines whose user and password these are, in order. None: no machine has them. */
   findSystems(
     credentials: MachineCredentials,
     signal: AbortSignal,

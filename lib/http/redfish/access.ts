@@ -4,13 +4,16 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { Attempts } from "./attempts.ts";
-import type { Credentials, RedfishBackend } from "./backend.ts";
+import type {
+  MachineCredentials,
+  MachineManagement,
+} from "../../cloud/capabilities/machine_management.ts";
 import { Complaint, requireDone } from "./replies.ts";
 import { type Session, Sessions } from "./sessions.ts";
 
 /** Who asks. */
 export interface Visitor {
-  readonly credentials: Credentials;
+  readonly credentials: MachineCredentials;
   /** The machines that may be seen and changed. Not empty. */
   readonly systems: readonly string[];
 }
@@ -20,14 +23,15 @@ const CHARS_MAX = 1_024;
 const UNAUTHORIZED = 401;
 const CHALLENGE = { "www-authenticate": 'Basic realm="landfall", charset="UTF-8"' } as const;
 const RETRY_SECONDS = "30";
+
 /** Finds out who asks. Each user and password opens only the machines that have them. */
 export class Access {
-  readonly #backend: RedfishBackend;
+  readonly #management: MachineManagement;
   readonly #attempts: Attempts;
   readonly #sessions: Sessions;
 
-  constructor(backend: RedfishBackend, clock: Clock) {
-    this.#backend = backend;
+  constructor(management: MachineManagement, clock: Clock) {
+    this.#management = management;
     this.#attempts = new Attempts(clock);
     this.#sessions = new Sessions(clock);
   }
@@ -50,9 +54,13 @@ export class Access {
    *
    * @throws {Complaint} if no machine has them
    */
-  async check(credentials: Credentials, address: string, signal: AbortSignal): Promise<Visitor> {
+  async check(
+    credentials: MachineCredentials,
+    address: string,
+    signal: AbortSignal,
+  ): Promise<Visitor> {
     if (!this.#attempts.mayTry(address, credentials)) throw toTooMany();
-    const systems = requireDone(await this.#backend.findSystems(credentials, signal));
+    const systems = requireDone(await this.#management.findSystems(credentials, signal));
     this.#attempts.note(address, credentials, systems.length > 0);
     if (systems.length > 0) return { credentials, systems };
     throw toUnauthorized("ResourceAtUriUnauthorized", "No machine has this user and password");
@@ -100,7 +108,7 @@ function toTooMany(): Complaint {
 }
 
 /** Reads `Basic …`: user and password in UTF-8, a colon between them. */
-function parseBasic(header: string | null): Credentials | undefined {
+function parseBasic(header: string | null): MachineCredentials | undefined {
   const [, encoded] = /^basic +([\w+/=-]+) *$/i.exec(header ?? "") ?? [];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, "base64").toString("utf8");
@@ -110,7 +118,10 @@ function parseBasic(header: string | null): Credentials | undefined {
 }
 
 /** Credentials that could be right. */
-export function toCredentials(username: unknown, password: unknown): Credentials | undefined {
+export function toCredentials(
+  username: unknown,
+  password: unknown,
+): MachineCredentials | undefined {
   if (typeof username !== "string" || typeof password !== "string") return undefined;
   if (username === "" || username.length > CHARS_MAX || password.length > CHARS_MAX)
     return undefined;

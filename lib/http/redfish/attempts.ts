@@ -7,7 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import { parseCidr, parseIp } from "../../core/net/ip.ts";
 import { remember } from "../../core/remember.ts";
 import { RefusalBudget } from "../access/review_cache.ts";
-import type { Credentials } from "./backend.ts";
+import type { MachineCredentials } from "../../cloud/capabilities/machine_management.ts";
 
 /** A person mistypes a few times; a program with a wrong password asks about once a minute. */
 const LIMITS = { max: 10, perSecond: 0.1 } as const;
@@ -36,13 +36,13 @@ export class Attempts {
   }
 
   /** Whether these credentials may be looked at. */
-  mayTry(address: string, credentials: Credentials): boolean {
+  mayTry(address: string, credentials: MachineCredentials): boolean {
     if (this.#good.has(this.#toHash(credentials))) return true;
     return this.#all.hasRoom && (this.#budgets.get(toClient(address))?.hasRoom ?? true);
   }
 
   /** Notes whether the credentials were right. */
-  note(address: string, credentials: Credentials, isRight: boolean): void {
+  note(address: string, credentials: MachineCredentials, isRight: boolean): void {
     const hash = this.#toHash(credentials);
     if (isRight) {
       remember(this.#good, hash, true, GOOD_MAX);
@@ -56,7 +56,7 @@ export class Attempts {
     remember(this.#budgets, client, budget, ADDRESSES_MAX);
   }
 
-  #toHash({ username, password }: Credentials): string {
+  #toHash({ username, password }: MachineCredentials): string {
     const text = JSON.stringify([username, password]);
     return createHmac("sha256", this.#salt).update(text).digest("base64");
   }

@@ -2,7 +2,8 @@
  * Bodies of requests to the Redfish service.
  * @module
  */
-import type { OverrideChange, SystemAction } from "./backend.ts";
+import type { BootOverrideChange } from "../../cloud/capabilities/machine_management.ts";
+import type { PowerAction } from "../../cloud/capabilities/machine_power.ts";
 import { quote } from "../../core/text/printable.ts";
 import { Complaint } from "./replies.ts";
 import { DURATIONS, MODES, RESET_TYPES, TARGETS } from "./words.ts";
@@ -33,7 +34,7 @@ export async function readFields(request: Request): Promise<Fields> {
 }
 
 /** Reads what to do of a reset. @throws {Complaint} if it is nothing */
-export function parseReset({ ResetType: type, ...more }: Fields): SystemAction {
+export function parseReset({ ResetType: type, ...more }: Fields): PowerAction {
   const [unknown] = Object.keys(more);
   if (unknown !== undefined) {
     throw toBad("ActionParameterUnknown", `The action has no parameter ${quote(unknown)}`);
@@ -46,7 +47,7 @@ export function parseReset({ ResetType: type, ...more }: Fields): SystemAction {
 }
 
 /** Reads a change of a system: only its boot override can be changed. @throws {Complaint} for another */
-export function parseSystemChange({ Boot: boot, ...more }: Fields): OverrideChange {
+export function parseSystemChange({ Boot: boot, ...more }: Fields): BootOverrideChange {
   const [other] = Object.keys(more);
   if (other !== undefined) throw toUnchangeable(other);
   if (!isFields(boot)) throw toBad("PropertyMissing", "Boot is missing");

@@ -2,7 +2,10 @@
  * Replies of the Redfish service: resources, and errors in the form that clients expect.
  * @module
  */
-import type { Answer, SystemRefusal } from "./backend.ts";
+import type {
+  ManagementAnswer,
+  ManagementRefusal,
+} from "../../cloud/capabilities/machine_management.ts";
 
 /** Why a request is refused, for its client. */
 export class Complaint extends Error {
@@ -74,7 +77,7 @@ export function toUnavailable(message: string): Complaint {
   return new Complaint(503, "ServiceTemporarilyUnavailable", message, headers);
 }
 
-const REFUSALS: Readonly<Record<SystemRefusal, readonly [status: number, id: string]>> = {
+const REFUSALS: Readonly<Record<ManagementRefusal, readonly [status: number, id: string]>> = {
   state: [409, "OperationNotAllowed"],
   notGraceful: [409, "OperationNotAllowed"],
   busy: [503, "ResourceInUse"],
@@ -88,7 +91,7 @@ const REFUSALS: Readonly<Record<SystemRefusal, readonly [status: number, id: str
 };
 
 /** The value of an answer. @throws {Complaint} if there is none */
-export function requireDone<T>(answer: Answer<T>): T {
+export function requireDone<T>(answer: ManagementAnswer<T>): T {
   if (answer.kind === "done") return answer.value;
   if (answer.kind === "silent") throw toUnavailable(answer.message);
   const [status, id] = REFUSALS[answer.refusal];

@@ -3,7 +3,7 @@
  * inventory, no virtual media.
  * @module
  */
-import type { SystemReading } from "./backend.ts";
+import type { ManagedReading } from "../../cloud/capabilities/machine_management.ts";
 import {
   DURATIONS,
   MODES,
@@ -104,10 +104,10 @@ export function toSystem({ id, name, power, boot, firmware, cpus, memoryBytes }:
   };
 }
 
-type Shown = Omit<SystemReading, "interfaces">;
+type Shown = Omit<ManagedReading, "interfaces">;
 
 /** The processors of a machine: one with all its CPUs. */
-export function toProcessor({ id, cpus }: Pick<SystemReading, "id" | "cpus">): object {
+export function toProcessor({ id, cpus }: Pick<ManagedReading, "id" | "cpus">): object {
   return {
     "@odata.type": "#Processor.v1_18_0.Processor",
     "@odata.id": `${toSystemPath(id)}/Processors/CPU`,
@@ -124,7 +124,7 @@ export function toProcessor({ id, cpus }: Pick<SystemReading, "id" | "cpus">): o
 
 /** A network interface of a machine; its ID is its place in the list. */
 export function toInterface(
-  { id, interfaces }: Pick<SystemReading, "id" | "interfaces">,
+  { id, interfaces }: Pick<ManagedReading, "id" | "interfaces">,
   place: number,
 ): object | undefined {
   const found = interfaces[place];

@@ -11,7 +11,7 @@ import { quote } from "../../core/text/printable.ts";
 import type { Accepted } from "../sockets/exchange.ts";
 import type { Handler, Peer } from "../sockets/server.ts";
 import { Access } from "./access.ts";
-import type { RedfishBackend } from "./backend.ts";
+import type { MachineManagement } from "../../cloud/capabilities/machine_management.ts";
 import type { Endpoint, Visit } from "./endpoints.ts";
 import { complain, Complaint, reply, toUnavailable } from "./replies.ts";
 import { toRoot, toServiceDocument } from "./resources.ts";
@@ -21,7 +21,7 @@ import { ROOT } from "./words.ts";
 
 /** What the service needs. */
 export interface RedfishOptions {
-  readonly backend: RedfishBackend;
+  readonly management: MachineManagement;
   readonly clock: Clock;
   readonly log: Logger;
   /** Ends running work. */
@@ -44,14 +44,14 @@ const OWN_QUERIES: ReadonlySet<string> = new Set(["excerpt", "only"]);
 
 /** Creates the service. Every answer is in the form of Redfish, except that of the probe. */
 export function createRedfishService(options: RedfishOptions): Handler {
-  const { backend, clock, log } = options;
-  const access = new Access(backend, clock);
+  const { management, clock, log } = options;
+  const access = new Access(management, clock);
   const app = new Hono<{ Bindings: Peer }>({ strict: false });
-  app.get(READY_PATH, () => replyReady(backend.isLeading()));
+  app.get(READY_PATH, () => replyReady(management.isLeading()));
   const endpoints = [
     ...listRootEndpoints(),
     ...listSessionEndpoints(access),
-    ...listSystemEndpoints(backend),
+    ...listSystemEndpoints(management),
   ];
   for (const endpoint of endpoints) {
     const allow = listMethods(endpoint).join(", ");
@@ -95,10 +95,10 @@ interface Shared {
 async function answer(
   { req, env }: Context<{ Bindings: Peer }>,
   { open = {}, known = {}, isOfStandby = false }: Endpoint,
-  { backend, access, allow, clock, signal: ended }: RedfishOptions & Shared,
+  { management, access, allow, clock, signal: ended }: RedfishOptions & Shared,
 ): Promise<Response> {
   checkRequest(req.raw);
-  if (!isOfStandby && !backend.isLeading()) {
+  if (!isOfStandby && !management.isLeading()) {
     throw toUnavailable("This process is a standby; another one answers");
   }
   using deadline = startDeadline(ended, WORK_MS, clock);

@@ -4,13 +4,13 @@
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
-import type { Credentials } from "./backend.ts";
+import type { MachineCredentials } from "../../cloud/capabilities/machine_management.ts";
 
 /** A session that began. */
 export interface Session {
   /** Names it in its path; no secret. */
   readonly id: string;
-  readonly credentials: Credentials;
+  readonly credentials: MachineCredentials;
 }
 
 interface Kept extends Session {
@@ -39,7 +39,7 @@ export class Sessions {
   }
 
   /** Begins a session. Who calls this has checked the credentials. */
-  begin(credentials: Credentials): { readonly session: Session; readonly token: string } {
+  begin(credentials: MachineCredentials): { readonly session: Session; readonly token: string } {
     const [first, ...own] = this.list(credentials);
     if (first && own.length + 1 >= SESSIONS_OF_ONE_MAX) this.end(first);
     const [oldest] = this.#sessions.values();
@@ -63,7 +63,7 @@ export class Sessions {
   }
 
   /** Lists the sessions with these credentials. */
-  list({ username, password }: Credentials): readonly Session[] {
+  list({ username, password }: MachineCredentials): readonly Session[] {
     this.#forgetOld();
     return [...this.#sessions.values()].filter(
       ({ credentials }) => credentials.username === username && credentials.password === password,

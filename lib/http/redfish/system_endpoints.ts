@@ -3,7 +3,10 @@
  * @module
  */
 import { parseReset, parseSystemChange, readFields } from "./bodies.ts";
-import type { RedfishBackend, SystemReading } from "./backend.ts";
+import type {
+  MachineManagement,
+  ManagedReading,
+} from "../../cloud/capabilities/machine_management.ts";
 import type { Endpoint, KnownVisit } from "./endpoints.ts";
 import { Complaint, reply, replyDone, requireDone } from "./replies.ts";
 import { toCollection, toInterface, toManager, toProcessor, toSystem } from "./resources.ts";
@@ -12,10 +15,10 @@ import { ROOT, toManagerPath, toSystemPath } from "./words.ts";
 const SYSTEM = toSystemPath(":id");
 
 /** The endpoints. Each visitor sees only the machines whose user and password they gave. */
-export function listSystemEndpoints(backend: RedfishBackend): Endpoint[] {
-  const read = async (visit: KnownVisit): Promise<SystemReading> => {
+export function listSystemEndpoints(management: MachineManagement): Endpoint[] {
+  const read = async (visit: KnownVisit): Promise<ManagedReading> => {
     const id = requireOwn(visit);
-    const reading = requireDone(await backend.read(id, visit.signal));
+    const reading = requireDone(await management.read(id, visit.signal));
     if (reading === undefined) throw toMissing("The machine does not exist, or is not complete");
     return reading;
   };
@@ -44,7 +47,7 @@ export function listSystemEndpoints(backend: RedfishBackend): Endpoint[] {
           const tag = visit.request.headers.get("if-match") ?? "*";
           if (tag !== "*") throw new Complaint(412, "PreconditionFailed", "There are no ETags");
           const change = parseSystemChange(await readFields(visit.request));
-          requireDone(await backend.setBoot(id, change, visit.signal));
+          requireDone(await management.setBoot(id, change, visit.signal));
           return replyDone();
         },
       },
@@ -55,7 +58,7 @@ export function listSystemEndpoints(backend: RedfishBackend): Endpoint[] {
         POST: async (visit) => {
           const id = requireOwn(visit);
           const action = parseReset(await readFields(visit.request));
-          requireDone(await backend.reset(id, action, visit.signal));
+          requireDone(await management.reset(id, action, visit.signal));
           return replyDone();
         },
       },

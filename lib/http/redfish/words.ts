@@ -2,10 +2,11 @@
  * The words of Redfish, and ours for the same.
  * @module
  */
-import type { SystemAction, SystemDevice, SystemOverride, SystemReading } from "./backend.ts";
+import type { BootOverride, ManagedReading } from "../../cloud/capabilities/machine_management.ts";
+import type { BootDevice, PowerAction } from "../../cloud/capabilities/machine_power.ts";
 
 /** Values of `ResetType`. `Nmi` is not among them: a cloud cannot send it. */
-export const RESET_TYPES: Readonly<Record<string, SystemAction>> = {
+export const RESET_TYPES: Readonly<Record<string, PowerAction>> = {
   On: "on",
   ForceOff: "off",
   GracefulShutdown: "gracefulOff",
@@ -17,7 +18,7 @@ export const RESET_TYPES: Readonly<Record<string, SystemAction>> = {
 };
 
 /** Values of `BootSourceOverrideTarget`. */
-export const TARGETS: Readonly<Record<string, SystemDevice | "none">> = {
+export const TARGETS: Readonly<Record<string, BootDevice | "none">> = {
   None: "none",
   Pxe: "network",
   Hdd: "disk",
@@ -25,7 +26,7 @@ export const TARGETS: Readonly<Record<string, SystemDevice | "none">> = {
 };
 
 /** Values of `BootSourceOverrideEnabled`. */
-export const DURATIONS: Readonly<Record<string, SystemOverride["duration"]>> = {
+export const DURATIONS: Readonly<Record<string, BootOverride["duration"]>> = {
   Disabled: "never",
   Once: "once",
   Continuous: "always",
@@ -35,7 +36,7 @@ export const DURATIONS: Readonly<Record<string, SystemOverride["duration"]>> = {
 export const MODES: Readonly<Record<string, "bios" | "uefi">> = { Legacy: "bios", UEFI: "uefi" };
 
 /** Values of `PowerState`. A suspended machine does not run until it is switched on. */
-export const POWER_STATES: Readonly<Record<SystemReading["power"], string | null>> = {
+export const POWER_STATES: Readonly<Record<ManagedReading["power"], string | null>> = {
   running: "On",
   stopped: "Off",
   suspended: "Off",

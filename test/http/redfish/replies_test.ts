@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Answer } from "../../../lib/http/redfish/backend.ts";
+import type { ManagementAnswer } from "../../../lib/cloud/capabilities/machine_management.ts";
 import {
   complain,
   Complaint,
@@ -10,7 +10,7 @@ import {
 
 const message = "The guest has no tools; use ForceOff";
 
-function refuse(answer: Answer<unknown>): Complaint {
+function refuse(answer: ManagementAnswer<unknown>): Complaint {
   try {
     requireDone(answer);
   } catch (error) {

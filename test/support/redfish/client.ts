@@ -36,7 +36,7 @@ export function createRig(systems: readonly MemorySystem[] = [makeSystem("a"), m
   const backend = new MemoryBackend(systems);
   const clock = new ManualClock();
   const { signal } = new AbortController();
-  const service = createRedfishService({ backend, clock, log: silentLogger, signal });
+  const service = createRedfishService({ management: backend, clock, log: silentLogger, signal });
   return {
     backend,
     clock,

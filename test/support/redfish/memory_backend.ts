@@ -3,17 +3,17 @@
  * @module
  */
 import type {
-  Answer,
-  Credentials,
-  OverrideChange,
-  RedfishBackend,
-  SystemAction,
-  SystemReading,
-} from "../../../lib/http/redfish/backend.ts";
+  ManagementAnswer,
+  MachineCredentials,
+  BootOverrideChange,
+  MachineManagement,
+  ManagedReading,
+} from "../../../lib/cloud/capabilities/machine_management.ts";
+import type { PowerAction } from "../../../lib/cloud/capabilities/machine_power.ts";
 
 /** A machine with its user and password. */
-export interface MemorySystem extends SystemReading {
-  readonly credentials: Credentials;
+export interface MemorySystem extends ManagedReading {
+  readonly credentials: MachineCredentials;
 }
 
 /** A machine that is off, with user and password of its own. */
@@ -33,13 +33,13 @@ export function makeSystem(id: string, more: Partial<MemorySystem> = {}): Memory
 }
 
 /** A cloud in memory. */
-export class MemoryBackend implements RedfishBackend {
+export class MemoryBackend implements MachineManagement {
   readonly systems: Map<string, MemorySystem>;
   /** What was asked for, in order: `a on`. */
   readonly asked: string[] = [];
   isLeader = true;
   /** The answer to every change, in place of doing it. */
-  refusal: Exclude<Answer<never>, { kind: "done" }> | undefined;
+  refusal: Exclude<ManagementAnswer<never>, { kind: "done" }> | undefined;
   /** Whether nothing is answered at all. */
   isStuck = false;
 
@@ -51,22 +51,25 @@ export class MemoryBackend implements RedfishBackend {
     return this.isLeader;
   }
 
-  findSystems({ username, password }: Credentials): Promise<Answer<readonly string[]>> {
+  findSystems({
+    username,
+    password,
+  }: MachineCredentials): Promise<ManagementAnswer<readonly string[]>> {
     const own = [...this.systems.values()].filter(
       ({ credentials }) => credentials.username === username && credentials.password === password,
     );
     return this.#answer(own.map(({ id }) => id));
   }
 
-  read(id: string): Promise<Answer<SystemReading | undefined>> {
+  read(id: string): Promise<ManagementAnswer<ManagedReading | undefined>> {
     return this.#answer(this.systems.get(id));
   }
 
-  reset(id: string, action: SystemAction): Promise<Answer<void>> {
+  reset(id: string, action: PowerAction): Promise<ManagementAnswer<void>> {
     return this.#change(id, `${id} ${action}`, (system) => ({ ...system, ...POWER[action] }));
   }
 
-  setBoot(id: string, change: OverrideChange): Promise<Answer<void>> {
+  setBoot(id: string, change: BootOverrideChange): Promise<ManagementAnswer<void>> {
     return this.#change(id, `${id} ${JSON.stringify(change)}`, (system) => {
       const { device = system.boot.device, duration = system.boot.duration } = change;
       const isOver = device === undefined || device === "none" || duration === "never";
@@ -78,7 +81,7 @@ export class MemoryBackend implements RedfishBackend {
     id: string,
     asked: string,
     toNext: (system: MemorySystem) => MemorySystem,
-  ): Promise<Answer<void>> {
+  ): Promise<ManagementAnswer<void>> {
     this.asked.push(asked);
     const system = this.systems.get(id);
     if (this.refusal) return this.refusal;
@@ -86,14 +89,14 @@ export class MemoryBackend implements RedfishBackend {
     return await this.#answer(undefined);
   }
 
-  #answer<T>(value: T): Promise<Answer<T>> {
+  #answer<T>(value: T): Promise<ManagementAnswer<T>> {
     return this.isStuck ? new Promise(() => {}) : Promise.resolve({ kind: "done", value });
   }
 }
 
 /** A system that starts uses up its override. */
 const STARTED = { power: "running", boot: { duration: "never" } } as const;
-const POWER: Readonly<Record<SystemAction, Partial<MemorySystem>>> = {
+const POWER: Readonly<Record<PowerAction, Partial<MemorySystem>>> = {
   on: STARTED,
   restart: STARTED,
   gracefulRestart: STARTED,

@@ -4,7 +4,7 @@
  */
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
-import type { RedfishBackend } from "../../../lib/http/redfish/backend.ts";
+import type { MachineManagement } from "../../../lib/cloud/capabilities/machine_management.ts";
 import { createRedfishService, REDFISH_REQUESTS } from "../../../lib/http/redfish/service.ts";
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
 import { readTls } from "../net/tls_fixtures.ts";
@@ -16,14 +16,14 @@ export interface ServedRedfish extends AsyncDisposable {
 }
 
 /** Starts one. */
-export async function serveRedfish(backend: RedfishBackend): Promise<ServedRedfish> {
+export async function serveRedfish(backend: MachineManagement): Promise<ServedRedfish> {
   const ended = new AbortController();
   const { signal } = ended;
   const shared = { clock: systemClock, log: silentLogger };
   const server = await startHttpServer({
     ...shared,
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },
-    handler: createRedfishService({ ...shared, backend, signal }),
+    handler: createRedfishService({ ...shared, management: backend, signal }),
     accepted: REDFISH_REQUESTS,
     keyPair: { cert: readTls("server.crt"), key: readTls("server.key") },
     flag: "--vino-redfish-address",
