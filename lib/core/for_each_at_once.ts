@@ -37,3 +37,16 @@ export async function forEachAtOnce<T>(
   if (errors.length > 0) throw errors[0];
   signal.throwIfAborted();
 }
+
+/** As {@linkcode forEachAtOnce}. @returns What came of each item, in their order */
+export async function mapAtOnce<T, R>(
+  items: readonly T[],
+  options: AtOnceOptions,
+  work: (item: T, signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  await forEachAtOnce(items.entries(), options, async ([at, item], signal) => {
+    results[at] = await work(item, signal);
+  });
+  return results;
+}

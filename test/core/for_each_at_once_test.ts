@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { forEachAtOnce } from "../../lib/core/for_each_at_once.ts";
+import { forEachAtOnce, mapAtOnce } from "../../lib/core/for_each_at_once.ts";
 
 const { signal } = new AbortController();
 
@@ -40,4 +40,14 @@ describe("forEachAtOnce()", () => {
     });
     await expect(work).rejects.toThrow("over");
   });
+});
+
+test("mapAtOnce() returns what came of each item in their order, also if a later one ends first", async () => {
+  const first = Promise.withResolvers<string>();
+  const work = mapAtOnce([1, 2, 3], { atOnce: 2, signal }, async (item) => {
+    if (item === 1) return await first.promise;
+    if (item === 3) first.resolve("one");
+    return String(item);
+  });
+  expect(await work).toEqual(["one", "2", "3"]);
 });

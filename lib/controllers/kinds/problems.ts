@@ -17,11 +17,14 @@ const NAMED_MAX = 10;
 
 /** All problems in one text, for a condition. */
 export function describeProblems(problems: readonly SpecProblem[]): string {
-  const more = problems.length - PROBLEMS_NAMED_MAX;
-  const named = problems
-    .slice(0, PROBLEMS_NAMED_MAX)
-    .map(({ path, message }) => `${path}: ${message}`);
-  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+  const named = problems.map(({ path, message }) => `${path}: ${message}`);
+  return joinSome(named, PROBLEMS_NAMED_MAX);
+}
+
+/** Joins the first sentences, and says how many more there are. @param max How many it shows */
+export function joinSome(sentences: readonly string[], max: number = NAMED_MAX): string {
+  const more = sentences.length - max;
+  return [...sentences.slice(0, max), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
 
 /** Names the first ten, and says how many more there are: a cluster may have thousands of hosts. */

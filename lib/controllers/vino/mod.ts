@@ -22,7 +22,6 @@ import { VinoAddresses } from "./addresses/vino_addresses.ts";
 import type { AddressAllocator } from "./addresses/types.ts";
 import { describeVino, judgeState, type VinoReport } from "./describe.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
-import { formatNetworkData } from "./guest/network_data.ts";
 import { toHostName } from "./hosts/names.ts";
 import { type BareMetalHosts, HostPublisher } from "./hosts/publish/host_publisher.ts";
 import { PUBLISH_AGAIN } from "./hosts/words.ts";
@@ -50,25 +49,19 @@ export function create(context: ControllerContext): UnservedVinos | VinoControll
   const store = caches.reader(IP_POOLS);
   const namespace = readTextFlag(flags, POOLS_NAMESPACE_FLAG);
   const pools = new IpPools({ client, clock, namespace, store });
+  const settings = readRedfishSettings(flags);
+  const { power } = machines;
+  const redfish = settings && createRedfish({ ...context, settings, vinoes, power });
   const hosts = new HostPublisher({
     client,
     clock,
     hosts: caches.reader(BARE_METAL_HOSTS),
     vinoes,
-    formatNetworkData,
+    addBmcs: redfish?.addBmcs,
   });
-  const publish: HostPublisher["publish"] = (...request) => hosts.publish(...request);
-  const settings = readRedfishSettings(flags);
-  const { power } = machines;
-  const redfish = settings && createRedfish({ ...context, settings, vinoes, power }, publish);
   return new VinoController(context, machines, {
     addresses: new VinoAddresses(pools, vinoes),
-    hosts: {
-      publish: redfish?.publish ?? publish,
-      list: (vinoUid) => hosts.list(vinoUid),
-      find: (inNamespace, name) => hosts.find(inNamespace, name),
-      forget: (vinoUid) => hosts.forget(vinoUid),
-    },
+    hosts,
     sources: [hosts.source, fromSecondary(store, () => listShort(vinoes.values()))],
     redfish,
   });

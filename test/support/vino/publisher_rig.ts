@@ -3,7 +3,6 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { GuestInterface } from "../../../lib/controllers/vino/guest/types.ts";
 import {
   HostPublisher,
   type Published,
@@ -34,7 +33,6 @@ import {
   type KubernetesSimulator,
   startKubernetesSimulator,
 } from "../../../lib/simulator/kubernetes/mod.ts";
-import { formatNetworkData } from "../../../lib/simulator/metal3/network_data.ts";
 import { type LostAnswer, loseAnswer } from "../kube/lost_answer.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { until } from "../nodes/rig.ts";
@@ -201,8 +199,7 @@ export function runPublisher({
   const caches = new Caches({ client, clock: systemClock, log, metrics: watcherMetrics });
   const hosts = caches.reader(BARE_METAL_HOSTS);
   const vinoes = { values: () => [vino] };
-  const formatNetworkData = format;
-  const publisher = new HostPublisher({ client: own, clock, hosts, vinoes, formatNetworkData });
+  const publisher = new HostPublisher({ client: own, clock, hosts, vinoes });
   const stopping = new AbortController();
   const done = caches.run(stopping.signal);
   const stop = async (): Promise<void> => {
@@ -219,16 +216,6 @@ const NOTHING: PublishRequest = {
   paused: new Set(),
   publishesMoved: false,
 };
-
-/** As the real one, as far as readers of addresses see it. */
-function format(interfaces: readonly GuestInterface[]): string {
-  return formatNetworkData(
-    interfaces.map(({ network, addresses: [first] }) => ({
-      id: network,
-      ...(first && { address: first.ip }),
-    })),
-  );
-}
 
 function toVersion({ metadata }: KubeObject): string {
   return `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`;

@@ -3,14 +3,13 @@
  * @module
  */
 import { toFinding } from "../../kinds/conditions.ts";
+import { joinSome } from "../../kinds/problems.ts";
 import type { Finding } from "../resource/conditions.ts";
 import type { HostState } from "../resource/vino.ts";
 import { CONDITION_WORDS } from "../resource/words.ts";
 import type { HostOutcome } from "./types.ts";
 
 const { HostsPublished } = CONDITION_WORDS;
-/** How many hosts a message names: an object has a limited size. */
-const NAMED_MAX = 10;
 
 /** The reasons, the most urgent first. */
 const REASONS = [
@@ -29,8 +28,10 @@ const REASONS = [
 export function findHostsPublished(hosts: readonly HostOutcome[], waiting: number): Finding {
   for (const [word, states] of REASONS) {
     const found = hosts.filter(({ state }) => states.some((one) => one === state));
-    if (found.length > 0)
-      return toFinding("HostsPublished", HostsPublished[word], listMessages(found));
+    if (found.length > 0) {
+      const messages = found.flatMap(({ message }) => message ?? []);
+      return toFinding("HostsPublished", HostsPublished[word], joinSome(messages));
+    }
   }
   if (waiting > 0) {
     const message = `${waiting} machines are not complete, and get their hosts then`;
@@ -38,21 +39,4 @@ export function findHostsPublished(hosts: readonly HostOutcome[], waiting: numbe
   }
   const message = `All ${hosts.length} complete machines have a BareMetalHost`;
   return toFinding("HostsPublished", HostsPublished.done, message);
-}
-
-/** A person or another program must act first. */
-const BLOCKING: ReadonlySet<HostState> = new Set(["InUse", "Paused", "Moved"]);
-
-/** Why hosts are not taken back although nothing wants them, in sentences without a full stop. */
-export function listBlocked(unwanted: readonly HostOutcome[]): readonly string[] {
-  return unwanted.flatMap(({ state, message }) =>
-    BLOCKING.has(state) && message !== undefined ? [message] : [],
-  );
-}
-
-function listMessages(hosts: readonly HostOutcome[]): string {
-  const messages = hosts.flatMap(({ message }) => message ?? []);
-  const left = messages.length - NAMED_MAX;
-  const shown = messages.slice(0, NAMED_MAX).join("; ");
-  return left > 0 ? `${shown}; and ${left} more` : shown;
 }

@@ -5,12 +5,12 @@
 import type { MachinePower } from "../../../cloud/capabilities/machine_power.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
-import { forEachAtOnce } from "../../../core/for_each_at_once.ts";
+import { mapAtOnce } from "../../../core/for_each_at_once.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
 import type { ManagementListener } from "../../definition.ts";
-import type { HostPublisher, Published, PublishRequest } from "../hosts/publish/host_publisher.ts";
+import type { AddBmcs, PublishRequest } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
 import type { Vino } from "../resource/vino.ts";
 import { HostCredentialsSource } from "./host_credentials.ts";
@@ -39,16 +39,15 @@ export interface RedfishOptions {
 /** The management controllers of all machines. */
 export interface Redfish {
   readonly listener: ManagementListener;
-  /** Publishes hosts as `publish` does, each with its management controller. */
-  readonly publish: HostPublisher["publish"];
+  readonly addBmcs: AddBmcs;
   /** Finishes boot overrides, and leads the Service here, until the signal aborts. Called when this process leads. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 const READS_AT_ONCE = 8;
 
-/** Creates them. @param publish Publishes hosts without a management controller */
-export function createRedfish(options: RedfishOptions, publish: HostPublisher["publish"]): Redfish {
+/** Creates them. */
+export function createRedfish(options: RedfishOptions): Redfish {
   const { settings, vinoes } = options;
   const listMachines = (): ReturnType<typeof listManagedMachines> =>
     listManagedMachines(vinoes.values());
@@ -63,14 +62,10 @@ export function createRedfish(options: RedfishOptions, publish: HostPublisher["p
         endpoint && runLeaderEndpoint({ ...options, endpoint }, signal),
       ]);
     },
-    async publish(request, signal): Promise<Published> {
-      const added = new Map<WantedHost, WantedHost>();
-      await forEachAtOnce(request.hosts, { atOnce: READS_AT_ONCE, signal }, async (host, both) => {
-        added.set(host, await addBmc(host, request, { ...options, source }, both));
-      });
-      const hosts = request.hosts.map((host) => added.get(host) ?? host);
-      return await publish({ ...request, hosts }, signal);
-    },
+    addBmcs: (request, signal) =>
+      mapAtOnce(request.hosts, { atOnce: READS_AT_ONCE, signal }, (host, both) =>
+        addBmc(host, request, { ...options, source }, both),
+      ),
   };
 }
 

@@ -1,10 +1,7 @@
 import { expect, test } from "bun:test";
-import {
-  findHostsPublished,
-  listBlocked,
-} from "../../../../lib/controllers/vino/hosts/conditions.ts";
+import { findHostsPublished } from "../../../../lib/controllers/vino/hosts/conditions.ts";
 import type { HostOutcome } from "../../../../lib/controllers/vino/hosts/types.ts";
-import { HOST_STATES, type HostState } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { HostState } from "../../../../lib/controllers/vino/resource/vino.ts";
 
 function toOutcome(state: HostState, name = "h"): HostOutcome {
   return {
@@ -33,9 +30,4 @@ test.each<[HostState[], number, string]>([
 test("findHostsPublished() names ten hosts, and counts the others", () => {
   const hosts = Array.from({ length: 12 }, (_, at) => toOutcome("Refused", `h${at}`));
   expect(findHostsPublished(hosts, 0).message).toEndWith("h9 Refused; and 2 more");
-});
-
-test("listBlocked() names hosts in use, paused and moved ones", () => {
-  const states = HOST_STATES.map((state) => toOutcome(state));
-  expect(listBlocked(states)).toEqual(["h Paused", "h Moved", "h InUse"]);
 });

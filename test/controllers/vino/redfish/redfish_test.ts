@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import type { PublishRequest } from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { createRedfish } from "../../../../lib/controllers/vino/redfish/redfish.ts";
 import type { RedfishSettings } from "../../../../lib/controllers/vino/redfish/flags.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
@@ -26,34 +25,22 @@ function create(spec: Vino["spec"] = {}, settings = SETTINGS) {
   const vinoes = new Map([[`${namespace}/${name}`, vino]]);
   const secrets = new SecretsDouble();
   const power = new MachinePowerDouble([makeMachine("vm-0", { name: wanted.machineName })]);
-  const requests: PublishRequest[] = [];
-  const redfish = createRedfish(
-    {
-      settings,
-      vinoes,
-      power,
-      client: secrets,
-      fence: new Fence(ALONE),
-      clock: new ManualClock(),
-      log: silentLogger,
-    },
-    (request) => {
-      requests.push(request);
-      const nothing = { hosts: [], unwanted: [], made: [], deleted: [] };
-      return Promise.resolve({ ...nothing, writes: 0, againMs: 0 });
-    },
-  );
-  const request = { owner: OWNER, unwanted: [], paused: new Set<string>(), publishesMoved: false };
-  const publish = async (hosts = [wanted]) => {
-    await redfish.publish({ ...request, hosts }, signal);
-    return requests.at(-1)?.hosts ?? [];
-  };
-  return { redfish, secrets, power, publish };
+  const redfish = createRedfish({
+    settings,
+    vinoes,
+    power,
+    client: secrets,
+    fence: new Fence(ALONE),
+    clock: new ManualClock(),
+    log: silentLogger,
+  });
+  const addBmcs = (hosts = [wanted]) => redfish.addBmcs({ owner: OWNER, hosts }, signal);
+  return { redfish, secrets, power, addBmcs };
 }
 
-test("createRedfish() publishes each host with its management controller", async () => {
-  const { publish } = create({ bmcCredentials: LOGIN });
-  const hosts = await publish([toWanted(0), toWanted(1)]);
+test("createRedfish() gives each host its management controller", async () => {
+  const { addBmcs } = create({ bmcCredentials: LOGIN });
+  const hosts = await addBmcs([toWanted(0), toWanted(1)]);
   expect(hosts.map(({ bmc }) => bmc)).toEqual(
     ["vm-0", "vm-1"].map((id) => ({
       address: `redfish+https://redfish.metal.svc:8443/redfish/v1/Systems/${id}`,
@@ -65,14 +52,14 @@ test("createRedfish() publishes each host with its management controller", async
 
 test("createRedfish() lets metal3 check a certificate that is in files", async () => {
   const files = { certFile: "/tls/tls.crt", keyFile: "/tls/tls.key" };
-  const { redfish, publish } = create({ bmcCredentials: LOGIN }, { ...SETTINGS, ...files });
-  expect(await publish()).toMatchObject([{ bmc: { skipsCertificateCheck: false } }]);
+  const { redfish, addBmcs } = create({ bmcCredentials: LOGIN }, { ...SETTINGS, ...files });
+  expect(await addBmcs()).toMatchObject([{ bmc: { skipsCertificateCheck: false } }]);
   expect(redfish.listener).toMatchObject({ ...files, names: ["redfish.metal.svc"] });
 });
 
-test("createRedfish() publishes a host without one, and says so, if there are no credentials", async () => {
-  const { publish } = create({ bmcCredentials: { secretRef: { name: "missing" } } });
-  const [host] = await publish();
+test("createRedfish() gives a host none, and says so, if there are no credentials", async () => {
+  const { addBmcs } = create({ bmcCredentials: { secretRef: { name: "missing" } } });
+  const [host] = await addBmcs();
   expect(host?.bmc).toBeUndefined();
   expect(host?.labels.notices).toEqual([
     "Secret missing of bmcCredentials has no username and password",

@@ -4,12 +4,12 @@
  */
 import type { MachineOwner } from "../../../../cloud/capabilities/machines.ts";
 import type { Clock } from "../../../../core/clock.ts";
-import { forEachAtOnce } from "../../../../core/for_each_at_once.ts";
+import { mapAtOnce } from "../../../../core/for_each_at_once.ts";
 import type { KeySource } from "../../../../engine/key_sources.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
 import { type StoreReader, toKey } from "../../../../kube/cache/store.ts";
 import type { BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
-import type { GuestInterface } from "../../guest/types.ts";
+import { formatNetworkData } from "../../guest/network_data.ts";
 import type { Vino } from "../../resource/vino.ts";
 import { type HostFacts, toHostFacts } from "../host_facts.ts";
 import { PublishPass, toOutcome } from "./publish_pass.ts";
@@ -26,8 +26,8 @@ export interface HostPublisherOptions {
   readonly clock: Clock;
   readonly hosts: StoreReader<BareMetalHost>;
   readonly vinoes: Pick<StoreReader<Vino>, "values">;
-  /** Writes network data in the form of OpenStack. */
-  readonly formatNetworkData: (interfaces: readonly GuestInterface[]) => string;
+  /** Gives each host its management controller. @default {hosts have none} */
+  readonly addBmcs?: AddBmcs | undefined;
 }
 
 /** What must become of the hosts of a Vino. Hosts that are in neither list stay as they are. */
@@ -46,16 +46,24 @@ export interface PublishRequest {
   readonly publishesMoved: boolean;
 }
 
+/**
+ * Gives each host to publish its management controller.
+ *
+ * @returns The hosts, in the order of the request
+ * @throws {KubeError} if another try may help
+ */
+export type AddBmcs = (
+  request: Pick<PublishRequest, "hosts" | "owner">,
+  signal: AbortSignal,
+) => Promise<readonly WantedHost[]>;
+
 /** What {@linkcode HostPublisher.publish} did. */
 export interface Published {
   /** Those to publish, in the order of the request. */
   readonly hosts: readonly HostOutcome[];
   /** Those to take back, in the order of the request. */
   readonly unwanted: readonly HostOutcome[];
-  /** Names of hosts that were made and deleted now, for Events. */
-  readonly made: readonly string[];
-  readonly deleted: readonly string[];
-  /** How many objects were written. */
+  /** How many objects were written; 0: all is as it must be. */
   readonly writes: number;
   /** When to publish again although nothing changes, in milliseconds. */
   readonly againMs: number;
@@ -112,31 +120,18 @@ export class HostPublisher {
    * @throws {KubeError} if another try may help
    */
   async publish(request: PublishRequest, signal: AbortSignal): Promise<Published> {
+    const { addBmcs } = this.#options;
     const pass = new PublishPass();
-    const work = async <T>(
-      items: readonly T[],
-      one: (item: T, signal: AbortSignal) => Promise<HostOutcome>,
-    ): Promise<readonly HostOutcome[]> => {
-      const outcomes = new Map<T, HostOutcome>();
-      await forEachAtOnce(items, { atOnce: AT_ONCE, signal }, async (item, both) => {
-        outcomes.set(item, await one(item, both));
-      });
-      return items.flatMap((item) => outcomes.get(item) ?? []);
-    };
-    const unwanted = await work(request.unwanted, (name, both) =>
+    const options = { atOnce: AT_ONCE, signal };
+    const all = addBmcs ? await addBmcs(request, signal) : request.hosts;
+    const unwanted = await mapAtOnce(request.unwanted, options, (name, both) =>
       this.#remove(request, name, pass, both),
     );
-    const hosts = await work(request.hosts, (wanted, both) =>
+    const hosts = await mapAtOnce(all, options, (wanted, both) =>
       this.#publishOne(request, wanted, pass, both),
     );
-    return {
-      hosts,
-      unwanted,
-      made: pass.made,
-      deleted: pass.deleted,
-      writes: pass.writes,
-      againMs: pass.againMs,
-    };
+    const { writes, againMs } = pass;
+    return { hosts, unwanted, writes, againMs };
   }
 
   async #publishOne(
@@ -180,7 +175,7 @@ export class HostPublisher {
     if (problem) return pass.toProblem(plan, problem);
     const result = await this.#writer.create(owner, wanted, signal);
     if (result.kind !== "done") return pass.toOutcome(plan, result);
-    pass.noteMade(wanted.name);
+    pass.writes += 1;
     // If this fails, the next look at the Secrets mends it.
     const later = await this.#ensureSecrets(owner, wanted, result.uid, pass, signal);
     if (later) return pass.toProblem(plan, later);
@@ -194,7 +189,7 @@ export class HostPublisher {
     pass: PublishPass,
     signal: AbortSignal,
   ): Promise<SecretProblem | undefined> {
-    const networkData = this.#options.formatNetworkData(wanted.interfaces);
+    const networkData = formatNetworkData(wanted.interfaces);
     const isNew = hostUid === undefined;
     for (const secret of toSecrets({ owner, host: wanted, hostUid, networkData })) {
       const { isWritten, problem } = await this.#secrets.ensure(owner.uid, secret, isNew, signal);
@@ -243,7 +238,7 @@ export class HostPublisher {
 
   async #delete(host: BareMetalHost, pass: PublishPass, signal: AbortSignal): Promise<WriteResult> {
     const result = await this.#writer.delete(host, signal);
-    if (result.kind === "done") pass.noteDeleted(host.metadata.name);
+    if (result.kind === "done") pass.writes += 1;
     return result;
   }
 }

@@ -16,9 +16,9 @@ const REFUSED_MS = 60_000;
 
 /** What one call of `publish` did so far. */
 export class PublishPass {
-  readonly made: string[] = [];
-  readonly deleted: string[] = [];
+  /** How many objects were written so far. */
   writes = 0;
+  /** When to publish again although nothing changes. */
   againMs: number = CHECK_INTERVAL_MS;
   #begun = 0;
 
@@ -26,16 +26,6 @@ export class PublishPass {
   mayMake(): boolean {
     this.#begun += 1;
     return this.#begun <= MADE_MAX;
-  }
-
-  noteMade(name: string): void {
-    this.made.push(name);
-    this.writes += 1;
-  }
-
-  noteDeleted(name: string): void {
-    this.deleted.push(name);
-    this.writes += 1;
   }
 
   /** How far a host is after a write. */

@@ -58,7 +58,7 @@ function startBehind({ shown = true, stored = {} }: BehindOptions = {}): {
   };
   const vinoes = { values: () => [] };
   const clock = new ManualClock();
-  const options = { client, clock, hosts, vinoes, formatNetworkData: () => "{}" };
+  const options = { client, clock, hosts, vinoes };
   return { publisher: new HostPublisher(options), writes };
 }
 
