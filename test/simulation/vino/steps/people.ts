@@ -2,7 +2,9 @@
  * What people do to Vinos and, in the cloud, to VMs.
  * @module
  */
+import { objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { PUBLISH_AGAIN } from "../../../../lib/controllers/vino/hosts/words.ts";
 import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
 import type { ControllerStep } from "../../steps/controller.ts";
 import { isReady } from "../judges/machines.ts";
@@ -72,6 +74,17 @@ export function confirmRemovals({ vinoes, objects }: VinoWorld): string | undefi
     objects.patch("vinoes", path, { metadata: { annotations } });
   }
   return asking.length === 0 ? undefined : asking.map(({ metadata }) => metadata.name).join(", ");
+}
+
+/** Says that no other cluster has hosts of which Landfall only saw that they were paused and then gone. */
+export function publishAgain({ vinoes, objects, trace }: VinoWorld): void {
+  for (const { metadata, status = null } of vinoes) {
+    if (!JSON.stringify(status).includes(`${PUBLISH_AGAIN}=true`)) continue;
+    if (PUBLISH_AGAIN in objectAt(metadata, "annotations")) continue;
+    trace.note("PERSON", `has hosts of ${metadata.name} published again`);
+    const path = { namespace: METAL, name: metadata.name };
+    objects.patch("vinoes", path, { metadata: { annotations: { [PUBLISH_AGAIN]: "true" } } });
+  }
 }
 
 /** Gives VMs the names back that they were made with. */
