@@ -55,40 +55,47 @@ export function explainKeeping(vm: Vm | Template, question: HalfMadeQuestion): s
   if (vm.isStarted) return "it was started";
   if (vm.isBusy) return "an operation runs on it";
   if (vm.hasSnapshots) return "it has a snapshot";
-  return explainCreation(vm, { stock, kept, template, tasks }) ?? explainDisks(vm, name, question);
+  const asked = listAsked(question, tasks);
+  return explainCreation(vm, stock, asked) ?? explainDisks(vm, { name, stock, asked });
+}
+
+/** IDs and UUIDs of the templates that it may have been asked for from. */
+function listAsked(
+  { template, kept }: HalfMadeQuestion,
+  tasks: readonly CreateTask[],
+): ReadonlySet<string> {
+  const all = [template?.uuid, template?.id, ...(kept.templates ?? [])];
+  const known = [...all, ...tasks.map((task) => task.template)];
+  return new Set(known.filter((one) => one !== undefined));
 }
 
 function explainCreation(
   { creation }: Vm,
-  known: Pick<HalfMadeQuestion, "stock" | "kept" | "template"> & {
-    readonly tasks: readonly CreateTask[];
-  },
+  stock: Stock,
+  asked: ReadonlySet<string>,
 ): string | undefined {
   if (creation?.user === undefined && creation?.template === undefined) return undefined;
-  const { stock, kept, template, tasks } = known;
   if (stock.userId === undefined || creation.user !== stock.userId) return "another user made it";
-  const asked = [
-    template?.uuid,
-    template?.id,
-    ...(kept.templates ?? []),
-    ...tasks.map((task) => task.template),
-  ];
-  const isAsked = creation.template !== undefined && asked.includes(creation.template);
+  const isAsked = creation.template !== undefined && asked.has(creation.template);
   return isAsked ? undefined : "it was made from another template";
 }
 
 /** A half-made VM has only disks of its own, and those of its template under their old names. */
 function explainDisks(
   vm: Vm,
-  name: string,
-  { stock, template, kept }: HalfMadeQuestion,
+  {
+    name,
+    stock,
+    asked,
+  }: Pick<HalfMadeQuestion, "stock"> & {
+    readonly name: string;
+    readonly asked: ReadonlySet<string>;
+  },
 ): string | undefined {
   const links = stock.attached.get(vm.id) ?? [];
   const seen = new Set(links.map(({ linkId }) => linkId));
   if (vm.linkIds.some((id) => !seen.has(id))) return "one of its disks cannot be seen";
-  const templates = stock.templates.filter(
-    ({ id, uuid }) => id === template?.id || (kept.templates ?? []).includes(uuid),
-  );
+  const templates = stock.templates.filter(({ id, uuid }) => asked.has(id) || asked.has(uuid));
   const inherited = templates.flatMap(({ id }) => stock.attached.get(id) ?? []);
   const names = new Set(inherited.map(({ disk }) => disk?.name));
   const isOwn = ({ isCd, diskId, disk }: Attached): boolean =>

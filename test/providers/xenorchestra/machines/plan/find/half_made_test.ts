@@ -99,6 +99,17 @@ describe("explainKeeping()", () => {
     const tasks = [{ id: "t", status: "failure", template: "t9" }] as const;
     expect(explain(vm, { tasks })).toBeUndefined();
   });
+
+  test("accepts the disk of the template that a task asked for, although the record is lost", () => {
+    const { creation: _creation, ...vm } = toVm({ linkIds: ["link-vm-1-0"] });
+    const explainRemoval = (asked: string): string | undefined => {
+      const tasks = [{ id: "t", status: "interrupted", template: asked }] as const;
+      const { stock } = toView({ vms: [vm], links: inherited, tasks });
+      return explainKeeping(vm, { identity: IDENTITY, stock, kept: {} });
+    };
+    expect(explainRemoval("template-1")).toBeUndefined();
+    expect(explainRemoval("t9")).toBe("it has a disk that Landfall did not make");
+  });
 });
 
 test.each<["ours" | "unmarked" | "foreign", Partial<Vm>]>([
