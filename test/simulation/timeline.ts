@@ -25,7 +25,7 @@ export class Timeline implements Clock {
   #serial = 0;
 
   now(): number {
-    return EPOCH_MS + this.#nowMs;
+    return EPOCH_MS + Math.floor(this.#nowMs);
   }
 
   monotonic(): number {

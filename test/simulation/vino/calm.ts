@@ -6,7 +6,7 @@ import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host
 import { endFaults, supervise } from "../steps/controller.ts";
 import { isOfVino, listUntrue } from "./judges/truth.ts";
 import { giveBack, unpause } from "./steps/hosts.ts";
-import { confirmRemovals, deleteUnmarked, nameBack, publishAgain } from "./steps/people.ts";
+import { confirmRemovals, deleteHopeless, nameBack, publishAgain } from "./steps/people.ts";
 import type { VinoWorld } from "./world.ts";
 
 const LOOK_MS = 5_000;
@@ -34,7 +34,7 @@ export async function calm(world: VinoWorld): Promise<void> {
     await timeline.advance(LOOK_MS);
     supervise(world);
     confirmRemovals(world);
-    deleteUnmarked(world);
+    deleteHopeless(world);
     publishAgain(world);
     cloudJudge.checkForeign();
     if (world.violations.length > 0) return;

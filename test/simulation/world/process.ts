@@ -40,7 +40,8 @@ export class Process {
     this.#skewMs = skewMs;
     this.rate = rate;
     this.clock = {
-      now: () => timeline.now() + timeline.monotonic() * (rate - 1) + this.#skewMs,
+      // Wall clocks have whole milliseconds: what is written down of them is read as such.
+      now: () => Math.floor(timeline.now() + timeline.monotonic() * (rate - 1) + this.#skewMs),
       monotonic: () => timeline.monotonic() * rate,
       sleep: (ms, signal) => this.#sleep(ms / rate, signal),
     };

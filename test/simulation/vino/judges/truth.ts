@@ -47,6 +47,10 @@ function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): 
     const secret = { namespace: METAL, name: `${metadata.name}-network-data` };
     if (!objects.get("secrets", secret)) wrong.push(`${secret.name} does not exist`);
   }
+  // Half an hour after an attempt that ended unclearly Landfall looks once more, and notes that.
+  if (JSON.stringify(vino["status"] ?? null).includes('"doubtAt')) {
+    wrong.push(`${name} has yet to look for what may come late`);
+  }
   const said = readCondition(vino, "Ready");
   if (said !== READY) wrong.push(`${name} says "${said}": ${listMessages(vino)}`);
   return wrong;

@@ -108,6 +108,14 @@ const CASES: readonly Case[] = [
     'core says "": ',
   ],
   [
+    "a Vino that looks for something once more",
+    ({ world }) => {
+      const machines = [{ name: "vino-1", record: '{"v":1,"doubtAt":1}' }];
+      world.objects.patch("vinoes", { ...VINO, subresource: "status" }, { status: { machines } });
+    },
+    "core has yet to look for what may come late",
+  ],
+  [
     "VMs that a Vino left that deletes them",
     endVino,
     "vino-worker-0 is left",

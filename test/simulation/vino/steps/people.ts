@@ -96,13 +96,14 @@ export function nameBack({ cloudJudge, trace }: VinoWorld): void {
   }
 }
 
-const UNMARKED = "has lost the marks of Landfall";
+/** Why only a person can go on with a VM: nobody knows whose it is, or what it was started with. */
+const HOPELESS = ["has lost the marks of Landfall", "was started before it was complete"];
 
-/** Deletes VMs of which Landfall says that it cannot know any more whose they are. */
-export function deleteUnmarked(world: VinoWorld): void {
+/** Deletes VMs of which Landfall says that a person must. */
+export function deleteHopeless(world: VinoWorld): void {
   const status = JSON.stringify(world.vinoes.map(({ status: one = null }) => one));
   for (const { vm, birth } of world.cloudJudge.machines.list()) {
-    if (!status.includes(`${birth.name} (${vm.id}) ${UNMARKED}`)) continue;
+    if (!HOPELESS.some((why) => status.includes(`${birth.name} (${vm.id}) ${why}`))) continue;
     world.trace.note("PERSON", `deletes ${birth.name}`);
     deleteMachine(world, vm);
   }
