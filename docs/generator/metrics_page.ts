@@ -14,6 +14,7 @@ import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
+import { createRedfishMetrics } from "../../lib/http/redfish/metrics.ts";
 import { exportLog } from "../../lib/host/log_pipe.ts";
 import { exportProcess } from "../../lib/host/process_metrics.ts";
 import { createLeaderMetrics } from "../../lib/kube/election/narrator.ts";
@@ -78,6 +79,7 @@ function listMetricsWith(
   createLeaderMetrics(metrics);
   createWatcherMetrics(metrics);
   createReloadMetric(metrics);
+  createRedfishMetrics(metrics);
   const provider = create(cloud, metrics);
   void new InventorySource({
     provider,

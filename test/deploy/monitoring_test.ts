@@ -113,7 +113,7 @@ describe.skipIf(isSkipped)("deploy/monitoring under promtool", () => {
         `${error.stdout ?? ""}${error.stderr ?? ""}`,
     );
     expect(said).toBe("");
-  });
+  }, 60_000);
 });
 
 describe("deploy/monitoring/grafana-dashboard.json", () => {

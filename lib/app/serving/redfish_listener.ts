@@ -6,6 +6,7 @@ import type { ManagementListener } from "../../controllers/definition.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { mustBeText } from "../../core/text/must_be.ts";
 import type { CertifiedPort } from "../../http/certificate/key_pair.ts";
+import { createRedfishMetrics } from "../../http/redfish/metrics.ts";
 import { createRedfishService, REDFISH_REQUESTS } from "../../http/redfish/service.ts";
 import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
 import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
@@ -24,7 +25,8 @@ export async function startRedfishListener(
     log,
     host,
     connectionsMax,
-  }: Pick<AppOptions, "clock" | "connectionsMax" | "host" | "log">,
+    metrics,
+  }: Pick<AppOptions, "clock" | "connectionsMax" | "host" | "log" | "metrics">,
   { management, address: text, certFile, keyFile, names, flags }: ManagementListener,
   signal: AbortSignal,
 ): Promise<HttpServer> {
@@ -37,7 +39,8 @@ export async function startRedfishListener(
   const secure = { address, ...(certFile && keyFile && { certFile, keyFile }) };
   const certificate = await loadServingCertificate({ secure, port, names, host, clock, log });
   const stopped = new AbortController();
-  const service = { management, clock, log, signal: stopped.signal };
+  const counted = createRedfishMetrics(metrics);
+  const service = { management, clock, log, metrics: counted, signal: stopped.signal };
   const server = await startHttpServer({
     address,
     handler: createRedfishService(service),

@@ -8,8 +8,9 @@ import { MACHINE_STATES, type VinoMachine } from "./resource/vino.ts";
 /** How a Vino stands. */
 export type VinoState = "ready" | "working" | "waiting" | "failing" | "deleting";
 
+const CHANGES = ["created", "completed", "removed", "vanished", "failed"] as const;
 /** What happened to a machine. */
-export type MachineChange = "created" | "completed" | "removed" | "vanished" | "failed";
+export type MachineChange = (typeof CHANGES)[number];
 
 /** The metrics of the Vino controller. */
 export interface VinoMetrics {
@@ -28,8 +29,10 @@ const STATES: readonly VinoState[] = ["ready", "working", "waiting", "failing", 
 export function createVinoMetrics(registry: MetricsRegistry): VinoMetrics {
   const changes = registry.counter({
     name: "landfall_vino_machine_changes_total",
-    help: "Machines of Vinos by what happened to them: created, completed, removed, vanished, failed.",
+    help: `Machines of Vinos by what happened to them: ${CHANGES.join(", ")}.`,
   });
+  // The first one must be a rise.
+  for (const change of CHANGES) changes.inc({ change }, 0);
   const states = registry.gauge({
     name: "landfall_vinos",
     help: "Vinos by state: ready, working, waiting, failing, deleting.",

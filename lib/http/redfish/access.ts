@@ -8,6 +8,7 @@ import type {
   MachineCredentials,
   MachineManagement,
 } from "../../cloud/capabilities/machine_management.ts";
+import type { RedfishMetrics } from "./metrics.ts";
 import { Complaint, requireDone } from "./replies.ts";
 import { type Session, Sessions } from "./sessions.ts";
 
@@ -29,9 +30,15 @@ export class Access {
   readonly #management: MachineManagement;
   readonly #attempts: Attempts;
   readonly #sessions: Sessions;
+  readonly #metrics: Pick<RedfishMetrics, "countLoginFailure">;
 
-  constructor(management: MachineManagement, clock: Clock) {
+  constructor(
+    management: MachineManagement,
+    clock: Clock,
+    metrics: Pick<RedfishMetrics, "countLoginFailure">,
+  ) {
     this.#management = management;
+    this.#metrics = metrics;
     this.#attempts = new Attempts(clock);
     this.#sessions = new Sessions(clock);
   }
@@ -59,10 +66,14 @@ export class Access {
     address: string,
     signal: AbortSignal,
   ): Promise<Visitor> {
-    if (!this.#attempts.mayTry(address, credentials)) throw toTooMany();
+    if (!this.#attempts.mayTry(address, credentials)) {
+      this.#metrics.countLoginFailure("throttled");
+      throw toTooMany();
+    }
     const systems = requireDone(await this.#management.findSystems(credentials, signal));
     this.#attempts.note(address, credentials, systems.length > 0);
     if (systems.length > 0) return { credentials, systems };
+    this.#metrics.countLoginFailure("wrong");
     throw toUnauthorized("ResourceAtUriUnauthorized", "No machine has this user and password");
   }
 

@@ -13,6 +13,7 @@ import type { Handler, Peer } from "../sockets/server.ts";
 import { Access } from "./access.ts";
 import type { MachineManagement } from "../../cloud/capabilities/machine_management.ts";
 import type { Endpoint, Visit } from "./endpoints.ts";
+import type { RedfishMetrics } from "./metrics.ts";
 import { complain, Complaint, reply, toUnavailable } from "./replies.ts";
 import { toRoot, toServiceDocument } from "./resources.ts";
 import { listSessionEndpoints } from "./session_endpoints.ts";
@@ -24,6 +25,7 @@ export interface RedfishOptions {
   readonly management: MachineManagement;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: RedfishMetrics;
   /** Ends running work. */
   readonly signal: AbortSignal;
 }
@@ -44,14 +46,18 @@ const OWN_QUERIES: ReadonlySet<string> = new Set(["excerpt", "only"]);
 
 /** Creates the service. Every answer is in the form of Redfish, except that of the probe. */
 export function createRedfishService(options: RedfishOptions): Handler {
-  const { management, clock, log } = options;
-  const access = new Access(management, clock);
+  const { management, clock, log, metrics } = options;
+  const access = new Access(management, clock, metrics);
   const app = new Hono<{ Bindings: Peer }>({ strict: false });
   app.get(READY_PATH, () => replyReady(management.isLeading()));
+  app.use(async (context, next) => {
+    await next();
+    metrics.countRequest(context.req.method, context.res.status);
+  });
   const endpoints = [
     ...listRootEndpoints(),
     ...listSessionEndpoints(access),
-    ...listSystemEndpoints(management),
+    ...listSystemEndpoints(management, metrics),
   ];
   for (const endpoint of endpoints) {
     const allow = listMethods(endpoint).join(", ");

@@ -6,16 +6,21 @@ import { parseReset, parseSystemChange, readFields } from "./bodies.ts";
 import type {
   MachineManagement,
   ManagedReading,
+  ManagementAnswer,
 } from "../../cloud/capabilities/machine_management.ts";
 import type { Endpoint, KnownVisit } from "./endpoints.ts";
+import type { RedfishMetrics } from "./metrics.ts";
 import { Complaint, reply, replyDone, requireDone } from "./replies.ts";
 import { toCollection, toInterface, toManager, toProcessor, toSystem } from "./resources.ts";
-import { ROOT, toManagerPath, toSystemPath } from "./words.ts";
+import { RESET_TYPES, ROOT, toManagerPath, toSystemPath, toWord } from "./words.ts";
 
 const SYSTEM = toSystemPath(":id");
 
 /** The endpoints. Each visitor sees only the machines whose user and password they gave. */
-export function listSystemEndpoints(management: MachineManagement): Endpoint[] {
+export function listSystemEndpoints(
+  management: MachineManagement,
+  metrics: Pick<RedfishMetrics, "countReset">,
+): Endpoint[] {
   const read = async (visit: KnownVisit): Promise<ManagedReading> => {
     const id = requireOwn(visit);
     const reading = requireDone(await management.read(id, visit.signal));
@@ -58,7 +63,16 @@ export function listSystemEndpoints(management: MachineManagement): Endpoint[] {
         POST: async (visit) => {
           const id = requireOwn(visit);
           const action = parseReset(await readFields(visit.request));
-          requireDone(await management.reset(id, action, visit.signal));
+          const type = toWord(RESET_TYPES, action) ?? "";
+          // Also if the client hears before that this takes too long.
+          let result: ManagementAnswer<void>["kind"] = "silent";
+          try {
+            const answer = await management.reset(id, action, visit.signal);
+            result = answer.kind;
+            requireDone(answer);
+          } finally {
+            metrics.countReset(type, result);
+          }
           return replyDone();
         },
       },

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startRedfishListener } from "../../../lib/app/serving/redfish_listener.ts";
 import type { ManagementListener } from "../../../lib/controllers/definition.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import type { HttpServer } from "../../../lib/http/sockets/server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -30,7 +31,11 @@ function start(
 ): Promise<HttpServer> {
   const management = new MemoryBackend([makeSystem("a")]);
   const listener = { management, address: "127.0.0.1:0", names: [], flags, ...more };
-  return startRedfishListener({ clock, log: silentLogger, host: "node-1" }, listener, signal);
+  return startRedfishListener(
+    { clock, log: silentLogger, host: "node-1", metrics: new MetricsRegistry() },
+    listener,
+    signal,
+  );
 }
 
 function portOf({ address }: HttpServer): number {

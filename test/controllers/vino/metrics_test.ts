@@ -5,6 +5,8 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 test("createVinoMetrics() counts changes of machines, and Vinos and machines by state", () => {
   const registry = new MetricsRegistry();
   const metrics = createVinoMetrics(registry);
+  // An alert needs a rise, so the first one must be one.
+  expect(registry.render()).toContain('landfall_vino_machine_changes_total{change="vanished"} 0');
   metrics.countMachine("created");
   metrics.countMachine("created");
   metrics.readFrom({

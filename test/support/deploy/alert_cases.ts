@@ -276,6 +276,65 @@ export const ALERT_CASES: readonly AlertCase[] = [
     ],
   },
   {
+    alert: "LandfallVinosFailing",
+    minutes: 30,
+    count: 1,
+    fires: {
+      [`landfall_vinos{state="failing",${A}}`]: "0x5 2x60",
+      [`landfall_vinos{state="failing",${B}}`]: "0x60",
+    },
+    quiet: [
+      {
+        [`landfall_vinos{state="failing",${A}}`]: "0x60",
+        [`landfall_vinos{state="working",${A}}`]: "3x60",
+      },
+      { [`landfall_vinos{state="failing",${A}}`]: "0x20 1x5 0x40" },
+    ],
+  },
+  {
+    alert: "LandfallVinoMachinesVanished",
+    minutes: 30,
+    fires: { [`landfall_vino_machine_changes_total{change="vanished",${A}}`]: "0x20 1x40" },
+    quiet: [
+      {
+        [`landfall_vino_machine_changes_total{change="vanished",${A}}`]: "4x60",
+        [`landfall_vino_machine_changes_total{change="removed",${A}}`]: "0+1x60",
+      },
+    ],
+  },
+  {
+    alert: "LandfallRedfishFailing",
+    minutes: 40,
+    count: 1,
+    fires: {
+      // One host, which is asked about once a minute.
+      [`landfall_redfish_requests_total{method="GET",code="503",${A}}`]: "0+1x60",
+      [`landfall_redfish_requests_total{method="GET",code="200",${A}}`]: "900x60",
+    },
+    quiet: [
+      {
+        [`landfall_redfish_requests_total{method="GET",code="200",${A}}`]: "0+90x60",
+        [`landfall_redfish_requests_total{method="GET",code="401",${A}}`]: "0+9x60",
+        [`landfall_redfish_requests_total{method="GET",code="501",${A}}`]: "0+9x60",
+      },
+      // A change of the leader.
+      { [`landfall_redfish_requests_total{method="GET",code="503",${A}}`]: "0x30 20x60" },
+    ],
+  },
+  {
+    alert: "LandfallRedfishLoginsThrottled",
+    minutes: 30,
+    fires: {
+      [`landfall_redfish_login_failures_total{reason="throttled",${A}}`]: "0x10 0+3x60",
+    },
+    quiet: [
+      {
+        [`landfall_redfish_login_failures_total{reason="wrong",${A}}`]: "0+1x60",
+        [`landfall_redfish_login_failures_total{reason="throttled",${A}}`]: "7x60",
+      },
+    ],
+  },
+  {
     alert: "LandfallEventsDropped",
     minutes: 30,
     fires: { [`landfall_events_total{result="dropped",${A}}`]: "0x10 1+1x60" },

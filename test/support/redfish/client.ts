@@ -3,6 +3,8 @@
  * @module
  */
 import { silentLogger } from "../../../lib/core/log.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { createRedfishMetrics } from "../../../lib/http/redfish/metrics.ts";
 import { createRedfishService } from "../../../lib/http/redfish/service.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { makeSystem, MemoryBackend, type MemorySystem } from "./memory_backend.ts";
@@ -31,15 +33,29 @@ export interface Told {
 export function createRig(systems: readonly MemorySystem[] = [makeSystem("a"), makeSystem("b")]): {
   readonly backend: MemoryBackend;
   readonly clock: ManualClock;
+  /** The lines of metrics that contain a word. */
+  listMetrics(word: string): readonly string[];
   ask(path: string, ask?: Ask): Promise<Told>;
 } {
   const backend = new MemoryBackend(systems);
   const clock = new ManualClock();
   const { signal } = new AbortController();
-  const service = createRedfishService({ management: backend, clock, log: silentLogger, signal });
+  const registry = new MetricsRegistry();
+  const service = createRedfishService({
+    management: backend,
+    clock,
+    log: silentLogger,
+    metrics: createRedfishMetrics(registry),
+    signal,
+  });
   return {
     backend,
     clock,
+    listMetrics: (word) =>
+      registry
+        .render()
+        .split("\n")
+        .filter((line) => !line.startsWith("#") && line.includes(word)),
     async ask(path, { method = "GET", as, headers = {}, body, address = "192.0.2.1" } = {}) {
       const basic = as && Buffer.from(`${as.username}:${as.password}`).toString("base64");
       const sent = {

@@ -5,6 +5,8 @@
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import type { MachineManagement } from "../../../lib/cloud/capabilities/machine_management.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { createRedfishMetrics } from "../../../lib/http/redfish/metrics.ts";
 import { createRedfishService, REDFISH_REQUESTS } from "../../../lib/http/redfish/service.ts";
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
 import { readTls } from "../net/tls_fixtures.ts";
@@ -23,7 +25,12 @@ export async function serveRedfish(backend: MachineManagement): Promise<ServedRe
   const server = await startHttpServer({
     ...shared,
     address: { kind: "tcp", host: "127.0.0.1", port: 0 },
-    handler: createRedfishService({ ...shared, management: backend, signal }),
+    handler: createRedfishService({
+      ...shared,
+      management: backend,
+      metrics: createRedfishMetrics(new MetricsRegistry()),
+      signal,
+    }),
     accepted: REDFISH_REQUESTS,
     keyPair: { cert: readTls("server.crt"), key: readTls("server.key") },
     flag: "--vino-redfish-address",
