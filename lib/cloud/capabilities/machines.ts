@@ -148,6 +148,13 @@ export interface MachineProblem {
   readonly kind: "retry" | "decision" | "notice";
   /** Whether Landfall ends it by itself as soon as the machine is stopped. Only for a notice. @default {false} */
   readonly isWaiting?: boolean;
+  /**
+   * Whether the machine and its data are gone if a person does what the message says. The caller then adds what uses
+   * it.
+   *
+   * @default {false}
+   */
+  readonly losesMachine?: boolean;
 }
 
 /** A part of a machine, for the debug pages. */

@@ -13,9 +13,14 @@ import {
 const READY = "True ReconciliationSucceeded";
 const TIMEOUT_MS = 20_000;
 
-/** Requests that change something. */
-function countChanges({ simulator }: XenOrchestraStage): number {
-  const changes = [...simulator.requests.byRoute].filter(([route]) => !route.startsWith("GET "));
+/** Requests that change something. @param isOther Which routes do not count */
+function countChanges(
+  { simulator }: XenOrchestraStage,
+  isOther: (route: string) => boolean = () => false,
+): number {
+  const changes = [...simulator.requests.byRoute].filter(
+    ([route]) => !route.startsWith("GET ") && !isOther(route),
+  );
   return changes.reduce((sum, [, count]) => sum + count, 0);
 }
 
@@ -129,6 +134,38 @@ test(
     stage.create("other", toXenOrchestraSpec(1, { template: "nothing" }));
     const message = await stage.untilCondition("other", "MachinesReady", "False DecisionNeeded");
     expect(message).toContain("nothing");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a network that does not exist and a disk that cannot shrink wait for a person, and machines stay as they are",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage, site } = rig;
+    const paris = `pool "paris" (${site.poolIds.paris})`;
+    stage.create("edge", toXenOrchestraSpec(1));
+    await stage.untilCondition("edge", "Ready", READY);
+    const isNote = (route: string): boolean => route.includes("/tags/");
+    const changes = countChanges(rig, isNote);
+    stage.change("edge", { xenOrchestra: { networks: { pxe: "prov-net" } } });
+    const network = await stage.untilCondition("edge", "MachinesReady", "False DecisionNeeded");
+    expect(network).toContain(`interface eth1: ${paris} has no network "prov-net". Correct`);
+    expect(network).not.toContain("remove");
+    const ready = stage.read("edge")?.status?.conditions?.find(({ type }) => type === "Ready");
+    expect(ready).toMatchObject({ status: "False", message: network });
+    expect(stage.listMachines("edge")).toEqual(["worker-0 Ready"]);
+    const disks = [
+      { name: "root", size: "19Gi" },
+      { name: "data", size: "5Gi", sr: "fast" },
+    ];
+    stage.change("edge", { xenOrchestra: { networks: { pxe: "provisioning" }, disks } });
+    const disk = await stage.untilCondition("edge", "MachinesReady", "False DecisionNeeded");
+    expect(disk).toContain("disk root has 20Gi, and a disk cannot shrink to 19Gi");
+    disks[0] = { name: "root", size: "20Gi" };
+    stage.change("edge", { xenOrchestra: { disks } });
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(countChanges(rig, isNote)).toBe(changes);
   },
   TIMEOUT_MS,
 );

@@ -2,6 +2,7 @@
  * What the status and the pages say about single machines. Pure.
  * @module
  */
+import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import type { VinoMachine, VinoNode } from "../resource/vino.ts";
 import type { MachineReport } from "./outcome.ts";
@@ -34,7 +35,7 @@ export function reportProgress(
   const { name, identity, hostId, known, goal } = task;
   const { role, index } = identity;
   const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
-  const problems = [...own, ...plan.problems];
+  const problems = [...own, ...plan.problems.map((one) => addUse(one, known))];
   const isBlocked = failure?.kind === "decision";
   // Until it is proven gone, its removal goes on.
   const state = goal.kind === "remove" && plan.state === "Absent" ? "Removing" : plan.state;
@@ -60,6 +61,19 @@ export function reportProgress(
 }
 
 const REASONS = { decision: "DecisionNeeded", retry: "StepFailed" } as const;
+
+/** Before a person deletes a machine, they must know whether something works on it. */
+function addUse(
+  problem: MachineProblem,
+  known: Pick<KnownMachine, "isConsumed"> | undefined,
+): MachineProblem {
+  if (problem.losesMachine !== true) return problem;
+  const use =
+    known?.isConsumed === true
+      ? "An object uses its BareMetalHost: keep the machine until none does"
+      : "No object uses its BareMetalHost now";
+  return { ...problem, message: `${problem.message}. ${use}` };
+}
 
 /** Reports on a machine with which nothing is done. @param message Why */
 export function reportIdle(

@@ -40,6 +40,18 @@ function toProgress(
 describe("reportProgress()", () => {
   const wanted = { isWanted: true } as const;
 
+  test.each([
+    [true, "An object uses its BareMetalHost: keep the machine until none does"],
+    [false, "No object uses its BareMetalHost now"],
+  ])("says before a deletion by hand what uses the host: %p", (isConsumed, use) => {
+    const problem = { ...toProblem("notice", "delete it"), losesMachine: true };
+    const progress = toProgress({ problems: [problem, toProblem("notice", "other")] }, {}, "exist");
+    const task = { ...progress.task, known: toKnown("worker", 0, "h1", { isConsumed }) };
+    const { problems, entry } = reportProgress({ ...progress, task }, wanted);
+    expect(problems.map(({ message }) => message)).toEqual([`delete it. ${use}`, "other"]);
+    expect(entry.message).toBe(`delete it. ${use}`);
+  });
+
   test("says what the plan says", () => {
     const plan = { machine: toMachine("worker", 0), parts: [{ name: "CPUs", wanted: "2" }] };
     expect(

@@ -16,6 +16,7 @@ import { listReadyTags, START_TAG, toPartsHash, toReadyTag, toSpecHash } from ".
 import type { Comparison, Difference } from "./compare/comparison.ts";
 import type { FullView } from "./find/find.ts";
 import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
+import { nameTemplate } from "./names.ts";
 import { type Plan, toChain, toNotice, toPlan, toStep } from "./problems.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
 import type { Wanted } from "./wanted/wanted.ts";
@@ -37,11 +38,13 @@ export function planComplete(question: CompleteQuestion): Plan {
   const isOff = vm.power === "stopped";
   const now = differences.filter(({ needsStop }) => needsStop !== true || isOff);
   const waiting = differences.filter(({ needsStop }) => needsStop === true && !isOff);
+  // The first one is shown alone where there is little room.
   const problems = [
-    ...differences.flatMap(({ problem }) => problem ?? []),
     ...listMissing(question),
+    ...differences.flatMap(({ problem }) => problem ?? []),
     ...toNeedsStop(spec, waiting),
-  ];
+    ...compareTemplate(question),
+  ].toSorted((one, other) => URGENCY[one.kind] - URGENCY[other.kind]);
   const fixes = now.flatMap(({ fix }) => (fix ? [toStep(spec, fix.summary, fix.change)] : []));
   const isSame = differences.length === 0 && problems.length === 0;
   const start = planStart(question);
@@ -76,24 +79,42 @@ function toUnsaved({ spec, vm, kept }: CompleteQuestion, isSame: boolean): Step[
   return [toStep(spec, `remember VM ${vm.name}`, { kind: "keep", kept: next })];
 }
 
-/** What cannot be compared with the VM because the pool does not have it. */
-const OF_VM: ReadonlySet<string> = new Set(["NetworkNotFound", "AmbiguousName", "StorageNotFound"]);
+const URGENCY: Readonly<Record<MachineProblem["kind"], number>> = {
+  decision: 0,
+  retry: 1,
+  notice: 2,
+};
 
-/** What a complete machine no longer needs is worth knowing, and no more: its template, and room for its disks. */
-function listMissing({ wanted, spec, vm }: CompleteQuestion): MachineProblem[] {
-  const isOfVm = ({ reason }: MachineProblem): boolean => OF_VM.has(reason);
-  const missing = wanted.problems
-    .filter(isOfVm)
-    .map((one) => ({ ...one, kind: "notice" as const }));
+/**
+ * What the spec names and the pool does not have. Without its network an interface cannot be compared or added, so a
+ * person must correct the spec. The disks exist already.
+ */
+const KINDS: ReadonlyMap<string, MachineProblem["kind"]> = new Map([
+  ["NetworkNotFound", "decision"],
+  ["NetworkAmbiguous", "decision"],
+  ["StorageNotFound", "notice"],
+  ["StorageAmbiguous", "notice"],
+]);
+
+/** What a complete machine no longer needs is not told: its template, and room for its disks. */
+function listMissing({ wanted }: CompleteQuestion): MachineProblem[] {
+  return wanted.problems.flatMap((one): MachineProblem[] => {
+    const kind = KINDS.get(one.reason);
+    return kind === undefined ? [] : [{ ...one, kind }];
+  });
+}
+
+function compareTemplate({ view, wanted, spec, vm }: CompleteQuestion): MachineProblem[] {
   const { template } = wanted;
   const from = vm.creation?.template;
   if (template === undefined || from === undefined || [template.id, template.uuid].includes(from)) {
-    return missing;
+    return [];
   }
-  const name = toMachineName(spec);
-  const what = `${name} was made from template ${from} and not from ${template.name}`;
-  const message = `${what}: delete it in Xen Orchestra if it must be made again`;
-  return [...missing, toNotice("TemplateDiffers", message)];
+  const [is, should] = [from, template.id].map((id) => nameTemplate(view.stock, id));
+  const message =
+    `${toMachineName(spec)} was made from ${is} and not from ${should}. Landfall leaves it as it is. ` +
+    "If you delete it in Xen Orchestra, Landfall makes it again, and all data on its disks is lost";
+  return [{ ...toNotice("TemplateDiffers", message), losesMachine: true }];
 }
 
 function toNeedsStop(spec: MachineSpec, waiting: readonly Difference[]): MachineProblem[] {

@@ -14,7 +14,7 @@ import { planComplete } from "./complete.ts";
 import { type Found, findMachine, type FullView } from "./find/find.ts";
 import { planAtRest } from "./at_rest.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
-import { type Plan, toDecision, toPlan, toStep } from "./problems.ts";
+import { type Plan, RENAME_OR_DELETE, toDecision, toPlan, toStep } from "./problems.ts";
 import { planUnfinished } from "./unfinished.ts";
 import { toWanted } from "./wanted/resolve.ts";
 import type { Wanted } from "./wanted/wanted.ts";
@@ -90,7 +90,7 @@ function planAbsent(
   const lost = isSwept ? undefined : loose.find(({ isSeed }) => !isSeed)?.disk;
   if (lost !== undefined) {
     const left = `disk ${lost.name} (${lost.id})`;
-    const message = `VM ${toMachineName(spec)} is gone, but its ${left} exists: delete or rename it`;
+    const message = `VM ${toMachineName(spec)} is gone, but its ${left} exists: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", { problems: [toDecision("DisksLeft", message)] });
   }
   const waitMs = toWaitMs(kept, attempt, view.atMs);

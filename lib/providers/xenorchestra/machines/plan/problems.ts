@@ -30,6 +30,9 @@ export function toNotice(reason: string, message: string): MachineProblem {
   return { reason, message, kind: "notice" };
 }
 
+/** What a person can do with something that is in the way, for messages: to delete it deletes its data, too. */
+export const RENAME_OR_DELETE = "rename it to keep its data, or delete it with its data";
+
 /** What a plan may have beside its state. */
 export interface PlanDetails {
   readonly steps?: readonly Step[];

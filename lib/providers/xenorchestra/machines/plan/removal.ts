@@ -12,7 +12,7 @@ import { type Found, findMachine, type FullView, toDeletion } from "./find/find.
 import { toDoubtLeftMs } from "./find/attempt.ts";
 import { explainKeeping, judgeOwner } from "./find/half_made.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
-import { type Plan, toDecision, toNotice, toPlan, toStep } from "./problems.ts";
+import { type Plan, RENAME_OR_DELETE, toDecision, toNotice, toPlan, toStep } from "./problems.ts";
 
 /** How long a guest may take to shut down before its machine is switched off. */
 const CLEAN_MS = 120_000;
@@ -74,7 +74,7 @@ function toPlanOf(found: Found, known: Known): Plan {
         return toPlan("Removing", { steps: [toDeletion(known, vm, "half-made")], machine });
       }
       const what = `VM ${vm.name} (${vm.id}) is not complete`;
-      const message = `${what}, and Landfall does not delete it because ${why}: rename or delete it`;
+      const message = `${what}, and Landfall does not delete it because ${why}: ${RENAME_OR_DELETE}`;
       return toPlan("Blocked", { problems: [toDecision("MachineUnfinished", message)], machine });
     }
     case "none":
@@ -112,7 +112,7 @@ function planEnd(vm: Vm, known: Known): Plan {
   const { view, identity, kept } = known;
   const machine = findShown(view, vm);
   if (judgeOwner(vm, identity) !== "ours") {
-    const message = `VM ${vm.name} (${vm.id}) has lost the marks of Landfall: delete or rename it`;
+    const message = `VM ${vm.name} (${vm.id}) has lost the marks of Landfall: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", { problems: [toDecision("MarkMissing", message)], machine });
   }
   if (vm.isBusy) return toPlan("Removing", { machine, againMs: STOPPING_MS });

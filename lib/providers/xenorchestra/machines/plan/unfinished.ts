@@ -25,7 +25,7 @@ import type { Comparison } from "./compare/comparison.ts";
 import { type FullView, toDeletion } from "./find/find.ts";
 import { explainKeeping } from "./find/half_made.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
-import { type Plan, toChain, toDecision, toPlan, toStep } from "./problems.ts";
+import { type Plan, RENAME_OR_DELETE, toChain, toDecision, toPlan, toStep } from "./problems.ts";
 import { planFirstStart } from "./first_start.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 
@@ -49,7 +49,8 @@ export function planUnfinished(question: UnfinishedQuestion): Plan {
   const { parts } = comparison;
   const machine = findShown(view, vm);
   if (vm.power !== "stopped" || vm.isStarted) {
-    const message = `VM ${vm.name} (${vm.id}) was started before it was complete: shut it down and delete it`;
+    const what = `VM ${vm.name} (${vm.id}) was started before it was complete`;
+    const message = `${what}: shut it down, then ${RENAME_OR_DELETE}`;
     const problems = [toDecision("StartedTooEarly", message)];
     return toPlan("Blocked", { problems, machine, parts });
   }
@@ -81,7 +82,7 @@ function planAgain(question: UnfinishedQuestion): Plan {
   const why = explainKeeping(vm, { identity: spec, stock: view.stock, kept, template });
   if (why !== undefined) {
     const what = `VM ${vm.name} (${vm.id}) is not as it was asked for`;
-    const message = `${what}, and Landfall does not delete it because ${why}: rename or delete it`;
+    const message = `${what}, and Landfall does not delete it because ${why}: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", {
       problems: [toDecision("MachineUnfinished", message)],
       machine,

@@ -18,6 +18,7 @@ import {
   toKept,
   toOwnDisk,
   toSpec,
+  toTemplate,
   toView,
 } from "../scene.ts";
 
@@ -138,18 +139,6 @@ describe("planComplete()", () => {
       [],
       ["TemplateDiffers"],
     ],
-    [
-      "says which disk cannot shrink",
-      toCompleteVm(),
-      {
-        disks: [
-          { name: "root", sizeBytes: GIB },
-          { name: "data", sizeBytes: 5 * GIB },
-        ],
-      },
-      [],
-      ["DiskCannotShrink"],
-    ],
   ])("%s", (_what, vm, over, wanted, found) => {
     const planned = plan(vm, over);
     expect(steps(planned)).toEqual([...wanted]);
@@ -177,25 +166,67 @@ describe("planComplete()", () => {
     expect(reasons(planned)).toEqual(["InterfaceDiffers"]);
   });
 
-  test.each<[string, Partial<MachineSpec>, string]>([
+  test.each<[string, Partial<MachineSpec>, string, string]>([
     [
-      "network",
+      "network that does not exist",
       { interfaces: [{ name: "oam", network: "gone", mac: OWN_VIF.mac }] },
-      "NetworkNotFound",
+      "decision",
+      'interface oam: pool "paris" (pool-1) has no network "gone". Correct the name in the spec',
     ],
     [
-      "storage",
+      "network name that is not unique",
+      { interfaces: [{ name: "oam", network: "twice", mac: OWN_VIF.mac }] },
+      "decision",
+      'interface oam: pool "paris" (pool-1) has 2 objects of the kind network with the name "twice"',
+    ],
+    [
+      "storage that does not exist",
       {
         disks: [
           { name: "root", sizeBytes: 20 * GIB },
           { name: "data", sizeBytes: 5 * GIB, storage: "gone" },
         ],
       },
-      "StorageNotFound",
+      "notice",
+      'disk data: pool "paris" (pool-1) has no storage repository "gone". Correct the name',
     ],
-  ])("says only that a %s is not found, and does not take its part for a wrong one", (...args) => {
-    const [_what, over, reason] = args;
-    expect(reasons(plan(toCompleteVm(), over))).toEqual([reason]);
+    [
+      "disk that cannot shrink",
+      { disks: [{ name: "root", sizeBytes: GIB }, ...toSpec().disks.slice(1)] },
+      "decision",
+      "disk root has 20Gi, and a disk cannot shrink to 1Gi",
+    ],
+  ])("says of a %s only that, and takes no part for a wrong one", (...args) => {
+    const [_what, over, kind, message] = args;
+    const planned = plan(toCompleteVm({ power: "running" }), over);
+    expect(planned).toMatchObject({ state: "Ready", steps: [], problems: [{ kind }] });
+    expect(planned.problems[0]?.message).toContain(message);
+    expect(planned.problems).toHaveLength(1);
+  });
+
+  test("says first what a person must decide", () => {
+    const disks = [
+      { name: "root", sizeBytes: GIB, storage: "gone" },
+      { name: "data", sizeBytes: 5 * GIB },
+    ];
+    expect(reasons(plan(toCompleteVm(), { disks }))).toEqual([
+      "DiskCannotShrink",
+      "StorageNotFound",
+    ]);
+  });
+
+  test("says of another template that data goes with the machine, after what is more urgent", () => {
+    const vm = toCompleteVm({ power: "running", creation: { template: "template-2" } });
+    const templates = [toTemplate({ id: "template-2", uuid: "uuid-2", name: "old" })];
+    const interfaces = [{ name: "oam", network: "gone", mac: OWN_VIF.mac }];
+    const planned = plan(vm, { cpus: 8, interfaces }, { templates });
+    expect(reasons(planned)).toEqual(["NetworkNotFound", "NeedsStop", "TemplateDiffers"]);
+    const last = planned.problems.at(-1);
+    expect(last?.losesMachine).toBe(true);
+    expect(last?.message).toStartWith(
+      `${NAME} was made from template "old" (template-2) and not from template "debian" (template-1)`,
+    );
+    expect(last?.message).toContain("all data on its disks is lost");
   });
 
   test("lets a disk grow although its storage is not found", () => {
@@ -203,9 +234,7 @@ describe("planComplete()", () => {
       { name: "root", sizeBytes: 20 * GIB },
       { name: "data", sizeBytes: 6 * GIB, storage: "gone" },
     ];
-    expect(steps(plan(toCompleteVm(), { disks }))).toEqual([
-      `grow disk data of ${NAME} to ${6 * GIB} bytes`,
-    ]);
+    expect(steps(plan(toCompleteVm(), { disks }))).toEqual([`grow disk data of ${NAME} to 6Gi`]);
   });
 
   test("adds no interface whose MAC address another VM has", () => {

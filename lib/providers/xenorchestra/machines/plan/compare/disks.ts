@@ -3,7 +3,8 @@
  * @module
  */
 import type { MachineSpec } from "../../../../../cloud/capabilities/machines.ts";
-import type { Attached, Disk, Vm } from "../../look/view.ts";
+import { formatSize } from "../../../../../core/text/size.ts";
+import type { Attached, Disk, Stock, Vm } from "../../look/view.ts";
 import {
   formatDiskMark,
   isDiskNameOf,
@@ -13,7 +14,8 @@ import {
   toDiskName,
 } from "../../words.ts";
 import { type Comparison, joinComparisons, toComparison } from "./comparison.ts";
-import { toNotice } from "../problems.ts";
+import { nameStorage } from "../names.ts";
+import { toDecision, toNotice } from "../problems.ts";
 import type { Wanted, WantedDisk } from "../wanted/wanted.ts";
 
 /** What to compare. */
@@ -21,14 +23,15 @@ export interface DisksQuestion {
   readonly spec: MachineSpec;
   readonly vm: Vm;
   readonly wanted: Pick<Wanted, "disks">;
-  readonly links: readonly Attached[];
+  readonly stock: Pick<Stock, "attached" | "storages">;
   /** Whether the VM was complete once. From then on a disk is ours only by its name or mark. */
   readonly isDone: boolean;
 }
 
 /** Compares by name, by mark, and as long as the VM is not complete by the place that the template gave. */
 export function compareDisks(question: DisksQuestion): Comparison {
-  const { vm, wanted, links } = question;
+  const { vm, wanted } = question;
+  const links = listLinks(question);
   const left = new Map<string, Disk>();
   for (const { isCd, disk } of links) if (!isCd && disk !== undefined) left.set(disk.id, disk);
   const compared = wanted.disks.map((one) => {
@@ -47,11 +50,16 @@ export function compareDisks(question: DisksQuestion): Comparison {
   return joinComparisons([...compared, ...others]);
 }
 
+function listLinks({ vm, stock }: DisksQuestion): readonly Attached[] {
+  return stock.attached.get(vm.id) ?? [];
+}
+
 function findDisk(
-  { spec, vm, links, isDone }: DisksQuestion,
+  question: DisksQuestion,
   { name, position }: WantedDisk,
   left: ReadonlyMap<string, Disk>,
 ): Disk | undefined {
+  const { spec, vm, isDone } = question;
   const disks = [...left.values()];
   const named = disks.find((disk) => disk.name === toDiskName(vm.name, name));
   const marked = disks.find(({ description }) => {
@@ -60,12 +68,12 @@ function findDisk(
   });
   const found = named ?? marked;
   if (found !== undefined || isDone || position === undefined) return found;
-  const link = links.find((one) => one.position === position && !one.isCd);
+  const link = listLinks(question).find((one) => one.position === position && !one.isCd);
   return link?.disk !== undefined && left.has(link.disk.id) ? link.disk : undefined;
 }
 
 function compareOne(
-  { spec, vm, isDone }: DisksQuestion,
+  { spec, vm, isDone, stock }: DisksQuestion,
   wanted: WantedDisk,
   disk: Disk | undefined,
 ): Comparison {
@@ -73,7 +81,8 @@ function compareOne(
   const part = { name: `disk ${name}`, wanted: formatSize(sizeBytes) };
   const what = `disk ${name} of ${vm.name}`;
   if (disk === undefined) {
-    const message = `${what} does not exist: attach it again under the name ${toDiskName(vm.name, name)}`;
+    const advice = `attach it under the name ${toDiskName(vm.name, name)}, or remove it from the spec`;
+    const message = `${what} does not exist, and Landfall adds none to a complete machine: ${advice}`;
     return toComparison(part, { problem: toNotice("DiskMissing", message) });
   }
   const actual = { ...part, actual: formatSize(disk.sizeBytes) };
@@ -93,8 +102,9 @@ function compareOne(
   const size = ((): Comparison => {
     if (disk.sizeBytes === sizeBytes) return toComparison(actual, undefined);
     if (disk.sizeBytes > sizeBytes && isDone) {
-      const message = `${what} has ${formatSize(disk.sizeBytes)}, and a disk cannot shrink to ${formatSize(sizeBytes)}`;
-      return toComparison(actual, { problem: toNotice("DiskCannotShrink", message) });
+      const [from, to] = [disk.sizeBytes, sizeBytes].map(formatSize);
+      const message = `disk ${name} has ${from}, and a disk cannot shrink to ${to}. Ask for ${from} in the spec`;
+      return toComparison(actual, { problem: toDecision("DiskCannotShrink", message) });
     }
     if (disk.sizeBytes > sizeBytes) return toComparison(actual, undefined);
     const summary = `grow ${what} to ${formatSize(sizeBytes)}`;
@@ -106,7 +116,9 @@ function compareOne(
     actual: disk.storageId,
     ...(storageId !== undefined && { wanted: storageId }),
   };
-  const message = `${what} is on storage ${disk.storageId} instead of ${storageId}: move it in Xen Orchestra`;
+  const is = nameStorage(stock, disk.storageId);
+  const should = nameStorage(stock, storageId ?? "");
+  const message = `${what} is on ${is} instead of ${should}: move it in Xen Orchestra`;
   return joinComparisons([
     size,
     ...(isNamed ? [] : [toComparison(label, { fix: { summary: `name ${what}`, change: rename } })]),
@@ -117,8 +129,4 @@ function compareOne(
 /** The storage that the specification names for a disk. */
 function findStorage({ disks }: MachineSpec, name: string): string | undefined {
   return disks.find((disk) => disk.name === name)?.storage;
-}
-
-function formatSize(bytes: number): string {
-  return `${bytes} bytes`;
 }

@@ -3,6 +3,7 @@
  * @module
  */
 import { type MachineSpec, toMachineName } from "../../../../../cloud/capabilities/machines.ts";
+import { formatSize } from "../../../../../core/text/size.ts";
 import type { Vm } from "../../look/view.ts";
 import { BLOCK_REASON, formatMark, isMarkOf, listOwnTags } from "../../words.ts";
 import { compareDisks } from "./disks.ts";
@@ -23,8 +24,8 @@ export function compareVm(
   const isDone = wasComplete(vm, kept);
   return joinComparisons([
     compareSize(spec, vm),
-    compareDisks({ spec, vm, wanted, links: stock.attached.get(vm.id) ?? [], isDone }),
-    compareInterfaces({ spec, vm, wanted, vifs: stock.vifs.get(vm.id) ?? [] }),
+    compareDisks({ spec, vm, wanted, stock, isDone }),
+    compareInterfaces({ spec, vm, wanted, stock }),
     isDone ? compareMarks(spec, vm) : compareBoot(spec, vm),
   ]);
 }
@@ -45,12 +46,16 @@ export function compareSize(spec: MachineSpec, vm: Vm): Comparison {
         },
   );
   const memory = toComparison(
-    { name: "memory", wanted: `${spec.memoryBytes} bytes`, ...toActual(vm.memoryBytes, " bytes") },
+    {
+      name: "memory",
+      wanted: formatSize(spec.memoryBytes),
+      ...toActual(vm.memoryBytes, formatSize),
+    },
     spec.memoryBytes === vm.memoryBytes
       ? undefined
       : {
           fix: {
-            summary: `set the memory of ${name} to ${spec.memoryBytes} bytes`,
+            summary: `set the memory of ${name} to ${formatSize(spec.memoryBytes)}`,
             change: { kind: "patchVm", vmId: vm.id, fields: { memory: spec.memoryBytes } },
           },
           needsStop: true,
@@ -66,8 +71,11 @@ function compareBoot(spec: MachineSpec, { bootOrder }: Vm): Comparison {
   return toComparison(part, isRight ? undefined : {});
 }
 
-function toActual(value: number | undefined, unit = ""): { readonly actual?: string } {
-  return value === undefined ? {} : { actual: `${value}${unit}` };
+function toActual(
+  value: number | undefined,
+  format: (value: number) => string = String,
+): { readonly actual?: string } {
+  return value === undefined ? {} : { actual: format(value) };
 }
 
 /** Compares what says whose the VM is, and what protects it. */

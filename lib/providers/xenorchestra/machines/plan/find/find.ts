@@ -14,7 +14,7 @@ import type { Step } from "../../steps.ts";
 import { isDiskNameOf } from "../../words.ts";
 import { type Attempt, judgeAttempt, toSettled } from "./attempt.ts";
 import { explainKeeping, judgeOwner, wasComplete } from "./half_made.ts";
-import { toDecision, toRetry, toStep } from "../problems.ts";
+import { RENAME_OR_DELETE, toDecision, toRetry, toStep } from "../problems.ts";
 
 /** A view for a change. */
 export type FullView = View & { readonly stock: Stock };
@@ -119,7 +119,7 @@ function findTemplates(
     }
     if (isDone) continue;
     const what = `template ${name} (${one.id}) is in the way`;
-    const message = `${what}, and Landfall does not delete it because ${why}: rename or delete it`;
+    const message = `${what}, and Landfall does not delete it because ${why}: ${RENAME_OR_DELETE}`;
     return { kind: "blocked", problem: toDecision("NameTaken", message) };
   }
   return undefined;
@@ -149,8 +149,11 @@ function findTwins(question: FindQuestion, vms: readonly Vm[]): Found {
   const ids = vms.map(({ id }) => id).join(", ");
   const what = `${vms.length} VMs have the name ${name} (${ids})`;
   if (complete.length > 1) {
-    const message = `${what}, and more than one of them was complete: delete or rename all but the right one`;
-    return { kind: "blocked", problem: toDecision("TwoMachines", message) };
+    const advice =
+      "find out which one its BareMetalHost means, and rename the others to keep their data";
+    const message = `${what}, and more than one of them was complete: ${advice}, or delete those with their data`;
+    const problem = { ...toDecision("TwoMachines", message), losesMachine: true };
+    return { kind: "blocked", problem };
   }
   const [oldest] = vms.toSorted((one, other) => toBirthMs(one) - toBirthMs(other));
   const kept1 = complete[0] ?? oldest;
@@ -159,7 +162,7 @@ function findTwins(question: FindQuestion, vms: readonly Vm[]): Found {
     if (vm === kept1) continue;
     const why = explainKeeping(vm, { ...question, stock: question.view.stock });
     if (why !== undefined) {
-      const message = `${what}: Landfall does not delete ${vm.id} because ${why}; delete or rename it`;
+      const message = `${what}: Landfall does not delete ${vm.id} because ${why}: ${RENAME_OR_DELETE}`;
       return { kind: "blocked", problem: toDecision("TwoMachines", message) };
     }
     steps.push(toDeletion(question, vm, "second"));
@@ -196,7 +199,7 @@ function findImpostor(
   const name = toMachineName(identity);
   const [foreign] = all;
   if (foreign !== undefined) {
-    const message = `VM ${name} (${foreign.id}) is not of this machine: rename or delete it`;
+    const message = `VM ${name} (${foreign.id}) is not of this machine: ${RENAME_OR_DELETE}`;
     return { kind: "blocked", problem: toDecision("NameTaken", message), isForeign: true };
   }
   // The tag names only the Vino, so the record must name the VM.

@@ -8,7 +8,9 @@ import {
   toMachineName,
 } from "../../../../../cloud/capabilities/machines.ts";
 import { quote } from "../../../../../core/text/printable.ts";
+import { formatAbout, formatSize } from "../../../../../core/text/size.ts";
 import type { Stock, Template, View } from "../../look/view.ts";
+import { nameHost, namePool, nameStorage } from "../names.ts";
 import { toDecision } from "../problems.ts";
 import type { WantedDisk } from "./wanted.ts";
 
@@ -33,17 +35,19 @@ export function checkFit(
   ];
 }
 
-function checkHost({ hostsById }: View, { hostId, poolId }: MachineSpec): MachineProblem[] {
-  const host = hostsById.get(hostId);
+function checkHost(view: View, { hostId, poolId }: MachineSpec): MachineProblem[] {
+  const host = view.hostsById.get(hostId);
   if (host?.poolId === poolId) return [];
-  return [toDecision("HostNotFound", `pool ${poolId} has no host ${hostId}`)];
+  const message = `${namePool(view, poolId)} has no ${nameHost(view, hostId)}`;
+  return [toDecision("HostNotFound", message)];
 }
 
 function checkMemory(spec: MachineSpec, template: Template | undefined): MachineProblem[] {
   const least = template?.memoryBytesMin ?? 0;
   if (spec.memoryBytes >= least) return [];
   const named = `template ${quote(template?.name ?? "")}`;
-  const message = `${named} needs at least ${least} bytes of memory: ask for more than ${spec.memoryBytes}`;
+  const needs = `needs at least ${formatSize(least)} of memory`;
+  const message = `${named} ${needs}: ask for more than ${formatSize(spec.memoryBytes)}`;
   return [toDecision("MemoryTooSmall", message)];
 }
 
@@ -57,7 +61,9 @@ function checkTemplateDisks(
   return disks.flatMap(({ name, sizeBytes, position }) => {
     const has = links.find((link) => link.position === position && !link.isCd)?.disk?.sizeBytes;
     if (has === undefined || has <= sizeBytes) return [];
-    const message = `disk ${name}: the template's disk has ${has} bytes, and a disk cannot shrink to ${sizeBytes}`;
+    const [from, to] = [has, sizeBytes].map(formatSize);
+    const what = `disk ${name}: the template's disk has ${from}, and a disk cannot shrink to ${to}`;
+    const message = `${what}. Ask for ${from} or more`;
     return [toDecision("DiskTooSmall", message)];
   });
 }
@@ -70,9 +76,9 @@ function checkRoom(stock: Stock, disks: readonly WantedDisk[]): MachineProblem[]
     const needed = some.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     const least = storage.isThick ? needed : Math.min(needed, THIN_FREE_MIN);
     if (storage.freeBytes >= least) return [];
-    const named = `storage repository ${quote(storage.name)} (${id})`;
+    const free = `${formatAbout(storage.freeBytes)} free, and ${formatAbout(least)} are needed`;
     const advice = "make room, or name another one";
-    const message = `${named} has ${storage.freeBytes} of ${least} bytes that are needed: ${advice}`;
+    const message = `${nameStorage(stock, id)} has ${free}: ${advice}`;
     return [{ ...toDecision("StorageFull", message), kind: "retry" as const }];
   });
 }
@@ -82,7 +88,8 @@ function checkMacs(view: View & { readonly stock: Stock }, spec: MachineSpec): M
   return spec.interfaces.flatMap(({ name, mac }) => {
     const other = findMacUser(view, spec, mac);
     if (other === undefined) return [];
-    const message = `interface ${name}: VM ${other} has the MAC address ${mac} already: remove its interface`;
+    const what = `interface ${name}: VM ${other} has the MAC address ${mac} already`;
+    const message = `${what}: remove the interface of that VM`;
     return [toDecision("MacTaken", message)];
   });
 }

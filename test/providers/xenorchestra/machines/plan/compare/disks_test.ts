@@ -1,17 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import type { Attached } from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
-import { compareDisks } from "../../../../../../lib/providers/xenorchestra/machines/plan/compare/disks.ts";
+import {
+  compareDisks,
+  type DisksQuestion,
+} from "../../../../../../lib/providers/xenorchestra/machines/plan/compare/disks.ts";
 import { SEED_DISK } from "../../../../../../lib/providers/xenorchestra/machines/words.ts";
-import { GIB, NAME, toDisk, toLink, toOwnDisk, toSpec, toVm } from "../../scene.ts";
+import { GIB, NAME, toDisk, toLink, toOwnDisk, toSpec, toView, toVm } from "../../scene.ts";
 
 const WANTED = [
   { name: "root", sizeBytes: 20 * GIB, storageId: "sr-1", position: "0" },
   { name: "data", sizeBytes: 5 * GIB, storageId: "sr-1" },
 ];
 
+function toQuestion(links: readonly Attached[], isDone: boolean): DisksQuestion {
+  const { stock } = toView({ links: { "vm-1": links } });
+  return { spec: toSpec(), vm: toVm(), wanted: { disks: WANTED }, stock, isDone };
+}
+
 function compare(links: readonly Attached[], isDone = true): string[] {
-  const question = { spec: toSpec(), vm: toVm(), wanted: { disks: WANTED }, links, isDone };
-  return compareDisks(question).differences.map(({ fix, needsStop, problem }) =>
+  return compareDisks(toQuestion(links, isDone)).differences.map(({ fix, needsStop, problem }) =>
     fix ? `${fix.summary}${needsStop === true ? " when off" : ""}` : (problem?.reason ?? ""),
   );
 }
@@ -34,7 +41,7 @@ describe("compareDisks()", () => {
       "a disk that must grow",
       [root({ sizeBytes: GIB }), data()],
       true,
-      [`grow disk root of ${NAME} to ${20 * GIB} bytes when off`],
+      [`grow disk root of ${NAME} to 20Gi when off`],
     ],
     [
       "a disk that must shrink",
@@ -84,12 +91,29 @@ describe("compareDisks()", () => {
     expect(compare(links, isDone)).toEqual([...found]);
   });
 
+  test("says in the units of the spec that a disk cannot shrink, and lets a person decide", () => {
+    const links = [root({ sizeBytes: 99 * GIB }), data()];
+    const [difference] = compareDisks(toQuestion(links, true)).differences;
+    expect(difference?.problem).toEqual({
+      kind: "decision",
+      reason: "DiskCannotShrink",
+      message: "disk root has 99Gi, and a disk cannot shrink to 20Gi. Ask for 99Gi in the spec",
+    });
+  });
+
+  test("names both storages of a disk that is on a wrong one", () => {
+    const links = [root({ storageId: "sr-2" }), data()];
+    const [difference] = compareDisks(toQuestion(links, false)).differences;
+    expect(difference?.problem?.message).toContain(
+      'is on storage repository "fast" (sr-2) instead of storage repository "local" (sr-1)',
+    );
+  });
+
   test("shows every disk with what it is and should be", () => {
     const links = [root(), toLink("vm-1", 2, toDisk({ sizeBytes: 7 }))];
-    const question = { spec: toSpec(), vm: toVm(), wanted: { disks: WANTED }, links, isDone: true };
-    expect(compareDisks(question).parts).toEqual([
-      { name: "disk root", wanted: `${20 * GIB} bytes`, actual: `${20 * GIB} bytes` },
-      { name: "disk data", wanted: `${5 * GIB} bytes` },
+    expect(compareDisks(toQuestion(links, true)).parts).toEqual([
+      { name: "disk root", wanted: "20Gi", actual: "20Gi" },
+      { name: "disk data", wanted: "5Gi" },
       { name: "disk debian-root", actual: "7 bytes" },
     ]);
   });

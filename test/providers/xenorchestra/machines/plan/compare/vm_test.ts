@@ -6,7 +6,7 @@ import {
   compareVm,
 } from "../../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
 import { toWanted } from "../../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
-import { GIB, NAME, toCompleteVm, toSpec, toView, toVm } from "../../scene.ts";
+import { NAME, toCompleteVm, toSpec, toView, toVm } from "../../scene.ts";
 
 function compare(vm: Vm): string[] {
   const view = toView({ vms: [vm] });
@@ -19,7 +19,7 @@ describe("compareVm()", () => {
   test.each<[string, Vm, readonly string[]]>([
     ["nothing of one that is as it should be", toCompleteVm(), []],
     ["CPUs", toCompleteVm({ cpus: 1 }), [`set the CPUs of ${NAME} to 2`]],
-    ["memory", toCompleteVm({ memoryBytes: 1 }), [`set the memory of ${NAME} to ${4 * GIB} bytes`]],
+    ["memory", toCompleteVm({ memoryBytes: 1 }), [`set the memory of ${NAME} to 4Gi`]],
     [
       "missing tags",
       toCompleteVm({ tags: ["vino:ready=x", "vino"] }),

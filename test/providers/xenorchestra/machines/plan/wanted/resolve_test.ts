@@ -26,7 +26,7 @@ describe("toWanted()", () => {
     ["nothing wrong by IDs", { template: "template-1", ...net("net-1"), ...disk("sr-1") }, {}, []],
     ["a default template by its UUID", { template: "uuid-2" }, { templates: [other] }, []],
     ["no template", { template: "fedora" }, {}, ["TemplateNotFound"]],
-    ["two templates", {}, { templates: [other] }, ["AmbiguousName"]],
+    ["two templates", {}, { templates: [other] }, ["TemplateAmbiguous"]],
     [
       "no template that is half-made",
       { template: NAME },
@@ -41,7 +41,7 @@ describe("toWanted()", () => {
     ],
     ["no network", net("lan"), {}, ["NetworkNotFound"]],
     ["no network of another pool", net("far"), {}, ["NetworkNotFound"]],
-    ["two networks", net("twice"), {}, ["AmbiguousName"]],
+    ["two networks", net("twice"), {}, ["NetworkAmbiguous"]],
     ["no storage", disk("nfs"), {}, ["StorageNotFound"]],
     ["a storage for images", disk("isos"), {}, ["StorageNotUsable"]],
     ["a storage of another host", disk("near"), {}, ["StorageNotUsable"]],
@@ -60,6 +60,26 @@ describe("toWanted()", () => {
   ])("finds %s", (_what, over, options, found) => {
     const { problems } = toWanted(toView(options), toSpec(over));
     expect(problems.map(({ reason }) => reason)).toEqual([...found]);
+  });
+
+  test("names the pool, the other pool that has it, and what asks for it", () => {
+    const pools = [
+      { id: "pool-1", name: "paris", isComplete: true },
+      { id: "pool-2", name: "lyon", isComplete: true },
+    ];
+    const [problem] = toWanted(toView({ view: { pools } }), toSpec(net("far"))).problems;
+    expect(problem?.message).toBe(
+      'interface oam: pool "paris" (pool-1) has no network "far". pool "lyon" (pool-2) has one. ' +
+        "Correct the name in the spec, or let the user of Landfall see that network",
+    );
+  });
+
+  test("names storages and hosts beside their IDs", () => {
+    const [problem] = toWanted(toView(), toSpec(disk("near"))).problems;
+    expect(problem?.message).toBe(
+      `disk root: storage repository "near" (sr-4) is only for host host-2, but ${NAME} starts on ` +
+        'host "xcp-1" (host-1): name a shared one',
+    );
   });
 
   test("takes the storage of the template's disk, and otherwise the default one", () => {
