@@ -1,0 +1,137 @@
+/**
+ * The removal of machines of one Vino that are too many: which may go, and when nothing of them is left.
+ * @module
+ */
+import { parseMachineName, toOwnerPrefix } from "../../../../cloud/capabilities/machines.ts";
+import type { KnownMachine } from "../../placement/known.ts";
+import type { Snapshot } from "../../placement/snapshot.ts";
+import type { HostsPass } from "../publish_hosts.ts";
+import type { MachineTask, ProgressTracker } from "../steps/progress_tracker.ts";
+import { listStrays, toRemovalTask } from "../steps/tasks.ts";
+import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
+import { decideRemovals, type RemovalDecision } from "./decision.ts";
+import { GoneMachines, isProvenGone } from "./gone.ts";
+import { describeLimit, isConfirmed, RemovalLimit } from "./limit.ts";
+
+/** What {@linkcode Removals} need. */
+export interface RemovalsOptions extends Pick<
+  MachineReconcilerOptions,
+  "addresses" | "clock" | "findLimit" | "machineEvents" | "machines"
+> {
+  readonly tracker: Pick<ProgressTracker, "find">;
+}
+
+/** Machines that are too many and whose BareMetalHosts must go. */
+export interface Leaving {
+  readonly machines: readonly KnownMachine[];
+  /** Why none of the others may go; no full stop. Absent: they are all of them. */
+  readonly limit: string | undefined;
+}
+
+/** What is to be removed from the cloud. */
+export interface RemovalTasks {
+  readonly decision: RemovalDecision;
+  /** Machines that are too many, without a BareMetalHost. */
+  readonly surplus: readonly MachineTask[];
+  /** Machines that have addresses, and of which nothing else is known. */
+  readonly strays: readonly MachineTask[];
+}
+
+/** Removes the machines of one Vino. */
+export class Removals {
+  readonly gone: GoneMachines = new GoneMachines();
+  readonly #options: RemovalsOptions;
+  readonly #limit = new RemovalLimit();
+
+  constructor(options: RemovalsOptions) {
+    this.#options = options;
+  }
+
+  /** Which of the machines that are too many must go, by the limit of removals. */
+  findLeaving(input: ReconcileInput, snapshot: Snapshot): Leaving {
+    const { surplus } = snapshot.placement;
+    const limit = this.#findLimit(input, snapshot);
+    if (limit === undefined) return { machines: surplus, limit };
+    return { machines: surplus.filter((one) => one.isRemoving), limit };
+  }
+
+  /**
+   * The tasks to remove machines whose hosts are gone, and what has only addresses.
+   *
+   * @throws {KubeError} if the owners of addresses cannot be read
+   */
+  async listTasks(
+    { vino, deletes }: ReconcileInput,
+    { owner, known, placement }: Snapshot,
+    { limit, hosts }: Pick<Leaving, "limit"> & { readonly hosts: HostsPass },
+    signal: AbortSignal,
+  ): Promise<RemovalTasks> {
+    const question = { surplus: placement.surplus, outcomes: hosts.unwanted, deletes, limit };
+    const decision = decideRemovals(question);
+    const surplus = decision.removable.map((one) => toRemovalTask(owner, one));
+    const holders = await this.#options.addresses.listHolders(vino, signal);
+    const strays = listStrays(owner, holders, { known, placement });
+    return { decision, surplus, strays: strays.filter(({ name }) => !this.gone.has(name)) };
+  }
+
+  /** Takes back the addresses of machines of which nothing is left. @returns Whether there were any */
+  async noteGone(
+    { vino, deletes }: ReconcileInput,
+    tasks: readonly MachineTask[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { addresses, machineEvents, clock, tracker } = this.#options;
+    const gone = tasks.flatMap((task) => {
+      const progress = tracker.find(task.name);
+      return isProvenGone(progress) && !this.gone.has(task.name) ? [{ task, progress }] : [];
+    });
+    if (gone.length === 0) return false;
+    await addresses.release(vino, new Set(gone.map(({ task }) => task.name)), signal);
+    for (const { task, progress } of gone) {
+      this.gone.add(task.name, progress.observedAtMs);
+      this.#limit.noteRemoval(task.name, clock.monotonic());
+      if (deletes && task.known !== undefined) machineEvents.recordRemoved(vino, task.name);
+    }
+    return true;
+  }
+
+  /** Whether nothing of a machine is left, or what is left stays. */
+  isSettled({ name }: MachineTask, { deletes }: Pick<ReconcileInput, "deletes">): boolean {
+    if (this.gone.has(name)) return true;
+    return !deletes && this.#options.tracker.find(name)?.failure?.kind === "decision";
+  }
+
+  /**
+   * Looks once more before the end of a Vino that deletes its machines: one that was made a moment ago is in no
+   * inventory yet. The next inventory brings what this look shows.
+   *
+   * @returns Whether there are machines
+   * @throws {CloudError} if the cloud cannot answer
+   */
+  async findMore({ owner }: Pick<Snapshot, "owner">, signal: AbortSignal): Promise<boolean> {
+    const { machines } = await this.#options.machines.observe({ isForChange: true }, signal);
+    const prefix = toOwnerPrefix(owner);
+    const shown = [...machines.keys()].filter(
+      (name) => parseMachineName(name)?.ownerPrefix === prefix,
+    );
+    for (const name of shown) this.gone.delete(name);
+    return shown.length > 0;
+  }
+
+  /** Why machines that are too many must stay, although the Vino deletes them. */
+  #findLimit(
+    { vino: { metadata }, desired, deletes }: ReconcileInput,
+    { known, placement: { surplus } }: Snapshot,
+  ): string | undefined {
+    // Who deletes a Vino that deletes its machines has decided about all of them.
+    if (!deletes || desired === undefined) return undefined;
+    const question = {
+      known: known.map(({ name }) => name),
+      surplus: surplus.map(({ name }) => name),
+      nowMs: this.#options.clock.monotonic(),
+    };
+    const reading = this.#limit.read(question, this.#options.findLimit());
+    if (surplus.length === 0 || !reading.isExceeded || isConfirmed(metadata)) return undefined;
+    return describeLimit(reading, metadata);
+  }
+}
