@@ -17,12 +17,11 @@ export const RESET_TYPES: Readonly<Record<string, PowerAction>> = {
   Resume: "resume",
 };
 
-/** Values of `BootSourceOverrideTarget`. */
+/** Values of `BootSourceOverrideTarget`. `Cd` is not among them: there is no virtual media to start from. */
 export const TARGETS: Readonly<Record<string, BootDevice | "none">> = {
   None: "none",
   Pxe: "network",
   Hdd: "disk",
-  Cd: "cd",
 };
 
 /** Values of `BootSourceOverrideEnabled`. */

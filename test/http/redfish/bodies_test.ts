@@ -40,8 +40,8 @@ test.each<[boot: Fields, change: object]>([
   [{ BootSourceOverrideEnabled: "Continuous" }, { duration: "always" }],
   [{ BootSourceOverrideMode: "Legacy" }, { firmware: "bios" }],
   [
-    { BootSourceOverrideTarget: "Cd", BootSourceOverrideEnabled: "Once" },
-    { device: "cd", duration: "once" },
+    { BootSourceOverrideTarget: "Pxe", BootSourceOverrideEnabled: "Once" },
+    { device: "network", duration: "once" },
   ],
 ])("parseSystemChange() reads %o", (Boot, change) => {
   expect(parseSystemChange({ Boot })).toEqual(change);
@@ -54,7 +54,12 @@ test.each<[fields: Fields, message: string]>([
   [{ Boot: { BootNext: "x" } }, '"Boot/BootNext" cannot be changed; only Boot can'],
   [
     { Boot: { BootSourceOverrideTarget: 1 } },
-    "BootSourceOverrideTarget must be one of None, Pxe, Hdd, Cd",
+    "BootSourceOverrideTarget must be one of None, Pxe, Hdd",
+  ],
+  // A machine has no virtual media.
+  [
+    { Boot: { BootSourceOverrideTarget: "Cd", BootSourceOverrideEnabled: "Once" } },
+    "BootSourceOverrideTarget must be one of None, Pxe, Hdd",
   ],
   [
     { Boot: { BootSourceOverrideEnabled: null } },

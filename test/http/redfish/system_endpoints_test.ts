@@ -37,7 +37,7 @@ test("listSystemEndpoints() lists all resets that it passes on, and all boot dev
     Boot: {
       BootSourceOverrideEnabled: "Disabled",
       BootSourceOverrideTarget: "None",
-      "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd", "Cd"],
+      "BootSourceOverrideTarget@Redfish.AllowableValues": ["None", "Pxe", "Hdd"],
       BootSourceOverrideMode: "UEFI",
     },
     MemorySummary: { TotalSystemMemoryGiB: 8 },
