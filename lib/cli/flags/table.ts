@@ -124,7 +124,8 @@ const LATER_FLAGS: readonly FlagSpec[] = [
     default: "cloud-controller-manager",
     help:
       "Name of the Lease: the same for all replicas of an installation, another for each other cloud controller " +
-      "manager. The chart and the manifests set it",
+      "manager. The chart and the manifests for a cloud set it. The controllers sipcluster and vino have their own " +
+      "Leases instead",
     effect: "applies",
     group: "Leader election",
   },

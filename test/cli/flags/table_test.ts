@@ -14,6 +14,13 @@ test("P-01 the flag table has every name once, in kebab case, with help", () => 
   expect(FLAGS.filter(({ help }) => help === "" || /[.\n|]$/.test(help))).toEqual([]);
 });
 
+test("the help of --leader-elect-resource-name names the controllers that do not use it", () => {
+  const help = FLAGS.find(({ name }) => name === "leader-elect-resource-name")?.help ?? "";
+  const own = CONTROLLERS.filter(({ lease }) => lease !== undefined).map(({ name }) => name);
+  expect(own.length).toBeGreaterThan(0);
+  expect(own.filter((name) => !help.includes(name))).toEqual([]);
+});
+
 /**
  * The flags that manifests of Go cloud controller managers carry (k8s.io/cloud-provider v0.36): their default there,
  * what becomes of them here, and our default where it is another on purpose.
