@@ -85,8 +85,6 @@ const SLICE_MS = 10_000;
 const GRACE_MS = 2_500;
 /** First delay after a failure of the cloud. */
 const BACKOFF_MS = 5_000;
-/** How often every Vino is compared with the last inventory although nothing changed. */
-const TICK_MS = 60_000;
 
 /** The controller of Vinos. */
 export class VinoController implements RunningController {
@@ -167,13 +165,7 @@ export class VinoController implements RunningController {
         return this.#work.run(key, (run) => reconciler.reconcile(key, run), signal);
       },
       forget: (key) => reconciler.forget(key),
-      sources: [
-        new InventoryVinos(source, this.objects, (key) => reconciler.isAhead(key)),
-        ...options.sources,
-      ],
-      tickIntervalMs: TICK_MS,
-      onTick: () => this.#tick(),
-      isAtRest: () => this.objects.size === 0,
+      sources: [new InventoryVinos(source, this.objects), ...options.sources],
       backoffMs: BACKOFF_MS,
       graceMs: GRACE_MS,
     });
@@ -220,10 +212,6 @@ export class VinoController implements RunningController {
   /** Counts the addresses of all IPPools, for the debug pages. */
   listPools(): readonly PoolUsage[] {
     return listPoolUsage(this.#pools.values());
-  }
-
-  #tick(): void {
-    for (const key of this.objects.keys()) this.#loop.enqueueUnlessWaiting(key);
   }
 }
 

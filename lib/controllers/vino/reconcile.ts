@@ -58,11 +58,6 @@ export class VinoReconciler {
     return this.#last;
   }
 
-  /** Whether more is known of a Vino than the last inventory showed. */
-  isAhead(key: Key): boolean {
-    return this.#reconcilers.get(key)?.reconciler.isAhead ?? false;
-  }
-
   /** Forgets a Vino that is gone. */
   forget(key: Key): void {
     this.#options.newest.forget(key);

@@ -13,48 +13,39 @@ class Source implements Pick<InventorySource, "current" | "lastError" | "subscri
     return () => this.listeners.delete(listener);
   }
 
-  tell(changed: Parameters<InventoryListener>[0], hasRecovered = false): void {
-    for (const listener of this.listeners) listener(changed, hasRecovered);
+  tell(changed: Parameters<InventoryListener>[0]): void {
+    for (const listener of this.listeners) listener(changed, false);
   }
 }
 
 const VINOES = { keys: () => ["metal/a", "metal/b"] };
 
-test("InventoryVinos names all Vinos if an inventory differs or comes back, otherwise those that wait for it", () => {
+test("InventoryVinos names all Vinos after each inventory and each read of single VMs", () => {
   const source = new Source();
   const told: string[][] = [];
-  const end = new InventoryVinos(source, VINOES, (key) => key === "metal/b").subscribe((keys) => {
+  const end = new InventoryVinos(source, VINOES).subscribe((keys) => {
     told.push([...keys]);
   });
-  source.tell(new Set(["vm-1"]));
-  source.tell("everything");
-  source.tell(new Set(), true);
-  source.tell(new Set());
-  end();
-  source.tell("everything");
-  const all = ["metal/a", "metal/b"];
-  expect(told).toEqual([all, all, all, ["metal/b"]]);
-});
-
-test("InventoryVinos names all Vinos after the two inventories that follow a read of single instances", () => {
-  const source = new Source();
-  const told: number[] = [];
-  new InventoryVinos(source, VINOES, () => false).subscribe((keys) => {
-    told.push([...keys].length);
-  });
-  const show = (observedAtMs: number, changed: string[]): void => {
+  const show = (observedAtMs: number, changed: Parameters<Source["tell"]>[0]): string[] => {
+    told.length = 0;
     source.current = { ...toInventory([]), observedAtMs };
-    source.tell(new Set(changed));
+    source.tell(changed);
+    return told.flat();
   };
-  show(1, []);
-  show(1, ["vm-1"]);
-  for (const atMs of [2, 3, 4]) show(atMs, []);
-  expect(told).toEqual([0, 2, 2, 2, 0]);
+  const all = ["metal/a", "metal/b"];
+  expect(show(1, new Set())).toEqual(all);
+  expect(show(1, new Set(["vm-1"]))).toEqual(all);
+  expect(show(1, "everything")).toEqual(all);
+  // A refresh that failed shows nothing new.
+  expect(show(1, new Set())).toEqual([]);
+  expect(show(2, new Set())).toEqual(all);
+  end();
+  expect(show(3, "everything")).toEqual([]);
 });
 
 test("InventoryVinos holds Vinos back before the first inventory or its failure", async () => {
   const source = new Source();
-  const { reader } = new InventoryVinos(source, VINOES, () => false);
+  const { reader } = new InventoryVinos(source, VINOES);
   expect(reader.synced).toBe(false);
   const waiting = reader.untilSynced(new AbortController().signal);
   source.tell(new Set());
@@ -71,7 +62,7 @@ test("InventoryVinos holds Vinos back before the first inventory or its failure"
 test("InventoryVinos stops waiting when the signal aborts", async () => {
   const source = new Source();
   const stop = new AbortController();
-  const { reader } = new InventoryVinos(source, VINOES, () => false);
+  const { reader } = new InventoryVinos(source, VINOES);
   const waiting = reader.untilSynced(stop.signal);
   stop.abort(new Error("over"));
   await expect(waiting).rejects.toThrow("over");

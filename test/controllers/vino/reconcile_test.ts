@@ -43,16 +43,6 @@ describe("a Vino that is satisfied", () => {
   });
 });
 
-test("a look is ahead of the inventory until the next one", async () => {
-  const rig = new ReconcilerRig(toVinoSpec(1));
-  await rig.refresh();
-  await rig.reconcile();
-  expect(rig.isAhead).toBe(true);
-  await rig.refresh();
-  await rig.reconcile();
-  expect(rig.isAhead).toBe(false);
-});
-
 test("addresses of a machine that is neither wanted nor there are taken back, after a look", async () => {
   const rig = await startReady(1);
   rig.holders = ["vino-1b4e28ba-worker-0", "vino-1b4e28ba-worker-9", "vino-00000000-worker-9"];

@@ -116,11 +116,6 @@ export class ReconcilerRig {
     });
   }
 
-  /** Whether more is known than the last inventory showed. */
-  get isAhead(): boolean {
-    return this.#reconciler.isAhead(`${VINO_OWNER.namespace}/${VINO_OWNER.name}`);
-  }
-
   /** Steps of the cloud, without looks. */
   get steps(): string[] {
     return this.cloud.calls

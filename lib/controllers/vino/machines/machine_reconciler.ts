@@ -56,8 +56,6 @@ export class MachineReconciler {
   readonly #tracker: ProgressTracker;
   readonly #rounds: MachineRounds;
   readonly #removals: Removals;
-  /** When the last inventory was taken that a round used. */
-  #inventoryMs = -Infinity;
 
   constructor(options: MachineReconcilerOptions) {
     this.#options = options;
@@ -65,11 +63,6 @@ export class MachineReconciler {
     const tracker = this.#tracker;
     this.#rounds = new MachineRounds({ ...options, tracker });
     this.#removals = new Removals({ ...options, tracker });
-  }
-
-  /** Whether looks for a change are newer than the last inventory. */
-  get isAhead(): boolean {
-    return this.#tracker.isNewerThan(this.#inventoryMs);
   }
 
   /**
@@ -83,7 +76,6 @@ export class MachineReconciler {
     const result = await this.#takeSnapshot(input, signal);
     if (result.kind === "refused") return result;
     const { snapshot } = result;
-    this.#inventoryMs = snapshot.view.observedAtMs;
     const wanted = await this.#prepareWanted(input, snapshot, context);
     const leaving = this.#removals.findLeaving(input, snapshot);
     const mustConfirm = this.#takesHosts(leaving, input);

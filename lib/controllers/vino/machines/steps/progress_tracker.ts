@@ -103,11 +103,6 @@ export class ProgressTracker {
     );
   }
 
-  /** Whether a plan is from a look that is newer than this. */
-  isNewerThan(observedAtMs: number): boolean {
-    return [...this.#progress.values()].some((one) => one.observedAtMs > observedAtMs);
-  }
-
   /** Forgets all machines but these. */
   keepOnly(names: ReadonlySet<string>): void {
     for (const name of this.#progress.keys()) if (!names.has(name)) this.#progress.delete(name);
