@@ -27,6 +27,8 @@ export interface Rule<T> {
   readonly message: string;
   /** The same as {@linkcode cel}. */
   holds(value: T): boolean;
+  /** Which parts break it, after the message; no full stop. @default {the path says enough} */
+  explain?(value: T): string;
 }
 
 /** Creates the schema of an object with exactly the fields of a type. */
@@ -57,8 +59,11 @@ export function withRules<T>(schema: Schema<T>, rules: readonly Rule<T>[]): Sche
     v.metadata<T, Record<string, unknown>>({ "x-kubernetes-validations": written }),
     v.rawCheck<T>(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
-      const broken = rules.filter(({ holds }) => !holds(dataset.value));
-      for (const { message } of broken) addIssue({ message });
+      const { value } = dataset;
+      for (const rule of rules.filter(({ holds }) => !holds(value))) {
+        const which = rule.explain?.(value);
+        addIssue({ message: which === undefined ? rule.message : `${rule.message}: ${which}` });
+      }
     }),
   );
 }

@@ -13,7 +13,6 @@ import type { Key } from "../../kube/cache/store.ts";
 import { OUTDATED_PAUSE_MS, OutdatedError } from "../kinds/freshness.ts";
 import { Attempt } from "./attempt.ts";
 import type { NewestObjects } from "../kinds/newest_objects.ts";
-import { describeProblems } from "../kinds/problems.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
 import type { MachineTask } from "./machines/steps/progress_tracker.ts";
@@ -21,6 +20,7 @@ import { readRoles } from "./placement/roles.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import type { Vino, VinoSpec } from "./resource/vino.ts";
 import type { MachinesReport, Outcome } from "./status/outcome.ts";
+import { findWarning } from "./status/warning.ts";
 import type { VinoWriter } from "./vino_writer.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
@@ -106,9 +106,7 @@ export class VinoReconciler {
     if (deletionTimestamp !== undefined) return await this.#decommission(vino, attempt);
     const checked = checkVino(vino);
     if (!checked.isValid) {
-      const { problems } = checked;
-      writer.warn(vino, EVENT_WORDS.invalidSpec, describeProblems(problems));
-      await this.#write(vino, { kind: "invalid", problems }, attempt);
+      await this.#write(vino, { kind: "invalid", problems: checked.problems }, attempt);
       return {};
     }
     const { spec } = checked;
@@ -218,7 +216,10 @@ export class VinoReconciler {
   async #write(vino: Vino, outcome: Outcome, attempt: Attempt): Promise<void> {
     this.#last.set(attempt.key, outcome);
     attempt.noteWrite();
-    await this.#options.writer.writeStatus(vino, outcome, attempt.records.texts, attempt.signal);
+    const { writer } = this.#options;
+    const warning = findWarning(outcome);
+    if (warning) writer.warn(vino, EVENT_WORDS[warning.word], warning.message);
+    await writer.writeStatus(vino, outcome, attempt.records.texts, attempt.signal);
   }
 
   /** Says in the status that the cloud does not answer, before the back-off. */

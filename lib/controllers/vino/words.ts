@@ -28,6 +28,11 @@ type EventName =
   | "machineBlocked"
   | "contractionBlocked"
   | "invalidSpec"
+  | "formMissing"
+  | "noPool"
+  | "noHosts"
+  | "noAddress"
+  | "tooMany"
   | "ready"
   | "removalBlocked";
 
@@ -83,6 +88,34 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "InvalidSpec",
     type: "Warning",
     meaning: "Landfall cannot use the spec. The message names each field. Nothing is changed.",
+  },
+  formMissing: {
+    reason: "MachineFormMissing",
+    type: "Warning",
+    meaning: "The spec does not say what machines are like. The message names each missing field.",
+  },
+  noPool: {
+    reason: "PoolNotFound",
+    type: "Warning",
+    meaning:
+      "The cloud shows no pool that the spec names, or several. The message lists the pools.",
+  },
+  noHosts: {
+    reason: "HostsNotFound",
+    type: "Warning",
+    meaning:
+      "The pool shows no host with an ID, a name or a tag of xenOrchestra.hosts. The message names them.",
+  },
+  noAddress: {
+    reason: "AddressesExhausted",
+    type: "Warning",
+    meaning: "A network has no free address for a machine. The message names the network.",
+  },
+  tooMany: {
+    reason: "TooManyMachines",
+    type: "Warning",
+    meaning:
+      "The counts and the hosts make more machines than a Vino may have. Nothing is changed.",
   },
   ready: {
     reason: "ReconciliationSucceeded",

@@ -200,3 +200,20 @@ test.each(["Retain", "Delete"] as const)(
   },
   TIMEOUT_MS,
 );
+
+test(
+  "a host that gets the tag of a Vino gets its machines with the next inventory",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage, simulator, site } = rig;
+    const hosts = { tags: ["vino"] };
+    stage.create("edge", toXenOrchestraSpec(1, { countPer: "Host", hosts }));
+    const message = await stage.untilCondition("edge", "Ready", "False HostsNotFound");
+    expect(message).toContain('pool paris shows no host with tag "vino"');
+    const id = site.hostIds["xcp-par-2"];
+    simulator.state.put("hosts", { ...simulator.state.read("hosts", id), id, tags: ["vino"] });
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(rig.listVms()).toEqual(["worker-0 Running"]);
+  },
+  TIMEOUT_MS,
+);

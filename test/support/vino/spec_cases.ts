@@ -208,13 +208,15 @@ const NODE_CASES: readonly SpecCase[] = [
   {
     title: "an interface on no network",
     spec: { nodes: [NODE] },
-    problem: "spec: the network of each interface must be one of networks",
+    problem:
+      "spec: the network of each interface must be one of networks: interface eth0 of role worker has network oam",
     refusedBy: "rule",
   },
   {
     title: "an interface on another network",
     spec: { networks: [{ ...NETWORK, name: "other" }], nodes: [NODE] },
-    problem: "spec: the network of each interface must be one of networks",
+    problem:
+      "spec: the network of each interface must be one of networks: interface eth0 of role worker has network oam",
     refusedBy: "rule",
   },
   {
@@ -248,7 +250,7 @@ const CLOUD_CASES: readonly SpecCase[] = [
   {
     title: "a network in Xen Orchestra for no network",
     spec: cloud({ networks: { ao: "eth0" } }),
-    problem: "spec: each key of xenOrchestra.networks must be the name of one of networks",
+    problem: "spec: each key of xenOrchestra.networks must be the name of one of networks: ao",
     refusedBy: "check",
   },
   {

@@ -12,6 +12,7 @@ import type { VinoNetwork } from "../resource/vino.ts";
 import { toMac } from "./macs.ts";
 import { listNotices } from "./notices.ts";
 import { formatOwner } from "./owners.ts";
+import type { PoolDraft } from "./pool_draft.ts";
 import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pool_set.ts";
 import { type AddressProblem, toExhausted, toFull, toMoved, toNoMac, toTaken } from "./problems.ts";
 import type { MachineRequest } from "./types.ts";
@@ -87,6 +88,8 @@ class Allocator {
   readonly #known: NonNullable<PoolFacts["known"]>;
   /** Those of machines, and those that were given now. */
   readonly #macs: Set<string>;
+  /** By name of the network. */
+  readonly #exhausted = new Map<string, AddressProblem>();
 
   constructor({ owner, networks }: AddressRequest, facts: PoolFacts) {
     this.vino = `${owner.namespace}/${owner.name}`;
@@ -151,11 +154,20 @@ class Allocator {
   ): string | AddressProblem {
     if (!draft.hasRoomFor(to.owner)) return toFull(network);
     const { ip } = this.#known.get(to.owner) ?? {};
-    if (ip === undefined) return draft.take(span, to) ?? toExhausted(network);
+    if (ip === undefined) return draft.take(span, to) ?? this.#toExhausted(network, draft);
     const known = parseCidr(ip);
     if (known === undefined || !overlaps(known, subnet.block)) return toMoved(network, ip);
     const other = draft.findOwner(known.first);
     return other === undefined ? draft.keep(known.first, to) : toTaken(network, ip, other);
+  }
+
+  /** The same for all machines that get none. */
+  #toExhausted(network: VinoNetwork, draft: PoolDraft): AddressProblem {
+    const known = this.#exhausted.get(network.name);
+    if (known !== undefined) return known;
+    const problem = toExhausted(network, draft.countByVino());
+    this.#exhausted.set(network.name, problem);
+    return problem;
   }
 
   #toMac(

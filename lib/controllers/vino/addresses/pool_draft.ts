@@ -4,6 +4,7 @@
  */
 import { formatIp, parseCidr } from "../../../core/net/ip.ts";
 import { ALLOCATED_MAX, type AllocatedIp, type IpPoolSpec } from "../resource/ip_pool.ts";
+import { parseOwner } from "./owners.ts";
 import { ENTRY_LENGTH, type PoolIndex } from "./pool_index.ts";
 import type { Span } from "./subnets.ts";
 
@@ -70,6 +71,16 @@ export class PoolDraft {
     if (!this.#index.taken.has(address)) return undefined;
     const all = this.#index.byOwner.values();
     return all.find((one) => one.address === address)?.source.allocatedTo;
+  }
+
+  /** How many addresses each Vino has, by its key; the most first. What others wrote does not count. */
+  countByVino(): readonly (readonly [vino: string, count: number])[] {
+    const counts = new Map<string, number>();
+    for (const { allocatedTo } of this.toSpec().allocatedIPs ?? []) {
+      const vino = parseOwner(allocatedTo)?.vino;
+      if (vino !== undefined) counts.set(vino, (counts.get(vino) ?? 0) + 1);
+    }
+    return [...counts].toSorted(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
   }
 
   /** Gives an address that has no owner to the owner whose machine has it already. */

@@ -16,11 +16,18 @@ export interface AddressProblem {
 /** How many owners a message names. */
 const NAMES_MAX = 3;
 
-/** All addresses have owners. */
-export function toExhausted(network: VinoNetwork): AddressProblem {
+/** All addresses have owners. @param counts How many each Vino has, the most first */
+export function toExhausted(
+  network: VinoNetwork,
+  counts: readonly (readonly [vino: string, count: number])[],
+): AddressProblem {
   const what = `has no free address from ${network.staticAllocationStart} to ${network.staticAllocationStop}`;
+  const named = counts.slice(0, NAMES_MAX).map(([vino, count]) => `${count} of Vino ${vino}`);
+  const more =
+    counts.length > NAMES_MAX ? [`those of ${counts.length - NAMES_MAX} more Vinos`] : [];
+  const inUse = named.length === 0 ? "" : `; in use are ${[...named, ...more].join(", ")}`;
   const advice = "widen staticAllocationStart and staticAllocationStop, or remove machines";
-  return toProblem(network, `${what}; ${advice}`);
+  return toProblem(network, `${what}${inUse}; ${advice}`);
 }
 
 /** The object has no room for another address. */

@@ -31,7 +31,8 @@ export function choosePool(pools: readonly MachinePool[], wanted: string | undef
   if (byId !== undefined) return { pool: byId };
   const [named, ...others] = pools.filter(({ name }) => name === wanted);
   if (named === undefined) {
-    return { problem: `The cloud does not show pool "${wanted}". It shows: ${listed}` };
+    const advice = "Correct spec.xenOrchestra.pool, or connect the pool";
+    return { problem: `The cloud does not show pool "${wanted}". It shows: ${listed}. ${advice}` };
   }
   if (others.length === 0) return { pool: named };
   return {
@@ -50,6 +51,19 @@ export function isChosen(
     names.includes(host.name) ||
     host.tags.some((one) => tags.includes(one))
   );
+}
+
+/** What a Vino names that none of these hosts is or has: `name "xcp-9"`, `tag "vino"`. */
+export function listUnmatched(
+  hosts: readonly MachineHost[],
+  { ids = [], names = [], tags = [] }: VinoHosts,
+): readonly string[] {
+  const shownTags = new Set(hosts.flatMap((host) => host.tags));
+  return [
+    ...ids.filter((one) => hosts.every(({ id }) => id !== one)).map((one) => `ID ${one}`),
+    ...names.filter((one) => hosts.every(({ name }) => name !== one)).map((one) => `name "${one}"`),
+    ...tags.filter((one) => !shownTags.has(one)).map((one) => `tag "${one}"`),
+  ];
 }
 
 /**

@@ -5,9 +5,10 @@
  * the cloud does not show, that is disabled, or that lost its name or its tag is no reason for fewer machines.
  * @module
  */
-import type { MachineHost } from "../../../cloud/capabilities/machines.ts";
+import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machines.ts";
+import { nameSome } from "../../kinds/problems.ts";
 import type { VinoHosts, VinoNode, XenOrchestraBlock } from "../resource/vino.ts";
-import { isChosen, isExcluded } from "./choice.ts";
+import { isChosen, isExcluded, listUnmatched } from "./choice.ts";
 import { compareKnown, type KnownMachine } from "./known.ts";
 import { pickSurplus } from "./surplus.ts";
 
@@ -23,7 +24,7 @@ export interface RoleDemand {
 export interface PlacementInput {
   /** In the order of the spec; each role once. */
   readonly demands: readonly RoleDemand[];
-  readonly poolId: string;
+  readonly pool: MachinePool;
   /** All hosts that the cloud shows. */
   readonly hosts: readonly MachineHost[];
   /** Machines of roles that no demand names are too many. */
@@ -48,6 +49,8 @@ export interface PlacedMachine {
 export interface Shortage {
   readonly role: string;
   readonly missing: number;
+  /** `noHosts`: the spec names hosts, and there are none; a person must correct one of both. */
+  readonly kind: "noHosts" | "noRoom";
   /** Why, and what to do; no full stop. */
   readonly why: string;
 }
@@ -59,6 +62,8 @@ export interface Placement {
   /** In the order of their removal within each role. */
   readonly surplus: readonly KnownMachine[];
   readonly shortages: readonly Shortage[];
+  /** What is worth knowing; sentences without a full stop. */
+  readonly notices: readonly string[];
   /** How many machines the spec wants, with those that are missing. */
   readonly wantedCount: number;
 }
@@ -75,6 +80,7 @@ export function planPlacement(input: PlacementInput): Placement {
     wanted: parts.flatMap(({ wanted }) => wanted),
     surplus: [...parts.flatMap(({ surplus }) => surplus), ...orphans.toSorted(compareKnown)],
     shortages: parts.flatMap(({ shortages }) => shortages),
+    notices: [...new Set(parts.flatMap(({ notices }) => notices))],
     wantedCount: parts.reduce((sum, { wantedCount }) => sum + wantedCount, 0),
   };
 }
@@ -89,9 +95,8 @@ interface Shared {
 
 function placeRole(demand: RoleDemand, input: PlacementInput, shared: Shared): Placement {
   const { role, count, countPer } = demand;
-  const chosen = input.hosts
-    .filter((host) => host.poolId === input.poolId && isChosen(host, demand.hosts))
-    .toSorted(compareHosts);
+  const inPool = input.hosts.filter(({ poolId }) => poolId === input.pool.id);
+  const chosen = inPool.filter((host) => isChosen(host, demand.hosts)).toSorted(compareHosts);
   const ours = input.known.filter((one) => one.role === role).toSorted(compareKnown);
   const surplus = pickSurplus(
     ours,
@@ -137,8 +142,19 @@ function placeRole(demand: RoleDemand, input: PlacementInput, shared: Shared): P
     shared.room.left -= 1;
     missing -= 1;
   }
-  const shortages = missing > 0 ? [explain(role, missing, { chosen, shared })] : [];
-  return { wanted: wanted.toSorted(compareKnown), surplus, shortages, wantedCount };
+  const unmatched = count === 0 ? [] : listUnmatched(inPool, demand.hosts);
+  // Without hosts and machines, a count for each host is zero, which is a mistake.
+  const isNowhere = count > 0 && chosen.length === 0 && (missing > 0 || kept.length === 0);
+  const shortage = isNowhere
+    ? toNowhere(demand, Math.max(missing, count), { unmatched, pool: input.pool })
+    : missing > 0 && explain(role, missing, { chosen, shared });
+  return {
+    wanted: wanted.toSorted(compareKnown),
+    surplus,
+    shortages: shortage ? [shortage] : [],
+    notices: isNowhere ? [] : listNotices(unmatched, input.pool),
+    wantedCount,
+  };
 }
 
 /** Whether a machine has no host, or one that is gone together with it. */
@@ -152,6 +168,29 @@ function toPlaced(known: KnownMachine): PlacedMachine {
   return { role, index, known, ...(hostId !== undefined && { hostId }) };
 }
 
+function toNowhere(
+  { role }: RoleDemand,
+  missing: number,
+  { unmatched, pool }: { readonly unmatched: readonly string[]; readonly pool: MachinePool },
+): Shortage {
+  const { name, isComplete } = pool;
+  if (!isComplete) {
+    return { role, missing, kind: "noRoom", why: `pool ${name} is disconnected or still loading` };
+  }
+  if (unmatched.length === 0) {
+    return { role, missing, kind: "noHosts", why: `pool ${name} shows no host. Check the pool` };
+  }
+  const what = `pool ${name} shows no host with ${nameSome(unmatched)}`;
+  const advice = "Correct xenOrchestra.hosts, or add the tag to a host";
+  return { role, missing, kind: "noHosts", why: `${what}. ${advice}` };
+}
+
+/** A pool that does not answer in full may have the hosts. */
+function listNotices(unmatched: readonly string[], { name, isComplete }: MachinePool): string[] {
+  if (unmatched.length === 0 || !isComplete) return [];
+  return [`Pool ${name} shows no host with ${nameSome(unmatched)} of xenOrchestra.hosts`];
+}
+
 function explain(
   role: string,
   missing: number,
@@ -161,18 +200,13 @@ function explain(
     return {
       role,
       missing,
+      kind: "noRoom",
       why: "Landfall makes them when others are gone: a Vino has a largest number",
     };
   }
   const off = chosen.filter(({ isEnabled }) => !isEnabled).map(({ name, id }) => `${name} (${id})`);
-  if (off.length > 0) {
-    return {
-      role,
-      missing,
-      why: `these hosts are disabled: ${off.slice(0, 5).join(", ")}. Enable them`,
-    };
-  }
-  return { role, missing, why: "the pool shows no host that the spec names" };
+  const why = `these hosts are disabled: ${off.slice(0, 5).join(", ")}. Enable them`;
+  return { role, missing, kind: "noRoom", why };
 }
 
 function compareHosts(a: MachineHost, b: MachineHost): number {

@@ -25,7 +25,7 @@ export type SnapshotResult =
   | { readonly kind: "done"; readonly snapshot: Snapshot }
   | {
       readonly kind: "refused";
-      readonly why: "silent" | "tooMany";
+      readonly why: "silent" | "noPool" | "tooMany";
       /** A sentence without a full stop. */
       readonly message: string;
     };
@@ -61,15 +61,18 @@ export function takeSnapshot(input: SnapshotInput): SnapshotResult {
     isGone,
   });
   if (roles === undefined) {
-    const placement = { wanted: [], surplus: known, shortages: [], wantedCount: 0 };
+    const placement = { wanted: [], surplus: known, shortages: [], notices: [], wantedCount: 0 };
     return { kind: "done", snapshot: { owner, view, known, placement } };
   }
   const chosen = choosePool(view.pools, vino.spec?.xenOrchestra?.pool);
-  if ("problem" in chosen) return { kind: "refused", why: "silent", message: chosen.problem };
-  const poolId = chosen.pool.id;
+  if ("problem" in chosen) {
+    const why = view.pools.length === 0 ? "silent" : "noPool";
+    return { kind: "refused", why, message: chosen.problem };
+  }
+  const { pool } = chosen;
   const placement = planPlacement({
     demands: toDemands(roles),
-    poolId,
+    pool,
     hosts: view.hosts,
     known,
     isWhole: view.pools.every(({ isComplete }) => isComplete),
@@ -81,5 +84,5 @@ export function takeSnapshot(input: SnapshotInput): SnapshotResult {
       "Lower counts, choose fewer hosts, or use several Vinos";
     return { kind: "refused", why: "tooMany", message };
   }
-  return { kind: "done", snapshot: { owner, view, poolId, known, placement } };
+  return { kind: "done", snapshot: { owner, view, poolId: pool.id, known, placement } };
 }

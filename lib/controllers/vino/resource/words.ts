@@ -8,37 +8,25 @@ import { no, type ReasonWord, yes } from "../../kinds/words.ts";
 /** The types of conditions, in their order. */
 export type ConditionType = keyof ConditionWords;
 
+/** How the machines of a Vino are, by a name for code. */
+export type MachinesWord =
+  | "done"
+  | "waiting"
+  | "invalid"
+  | "formMissing"
+  | "noCapability"
+  | "silent"
+  | "noPool"
+  | "noHosts"
+  | "blocked"
+  | "noAddress"
+  | "failed"
+  | "tooMany";
+
 /** The reasons of all conditions, by a name for code, in the order of the reference page. */
 export type ConditionWords = {
-  readonly Ready: Readonly<
-    Record<
-      | "done"
-      | "waiting"
-      | "invalid"
-      | "formMissing"
-      | "noCapability"
-      | "silent"
-      | "machines"
-      | "hosts"
-      | "inUse",
-      ReasonWord
-    >
-  >;
-  readonly MachinesReady: Readonly<
-    Record<
-      | "done"
-      | "waiting"
-      | "invalid"
-      | "formMissing"
-      | "noCapability"
-      | "silent"
-      | "failed"
-      | "blocked"
-      | "noAddress"
-      | "tooMany",
-      ReasonWord
-    >
-  >;
+  readonly Ready: Readonly<Record<"hosts" | "inUse" | MachinesWord, ReasonWord>>;
+  readonly MachinesReady: Readonly<Record<MachinesWord, ReasonWord>>;
   readonly HostsPublished: Readonly<
     Record<"done" | "waiting" | "refused" | "nameTaken" | "paused", ReasonWord>
   >;
@@ -48,54 +36,31 @@ export type ConditionWords = {
 };
 
 const PROGRESSING = "Progressing";
-const FORM_MISSING = no(
-  "MachineFormMissing",
-  "The spec does not say what machines are like: template, cpus and memory of xenOrchestra. The message names each.",
-);
-const INVALID = no(
-  "InvalidSpec",
-  "Landfall cannot use the spec. The message names each field. Nothing is changed.",
-);
-const NO_CAPABILITY = no("CloudWithoutMachines", "The cloud cannot make machines.");
-const SILENT = no(
-  "CloudUnreachable",
-  "The cloud does not answer, or does not show enough. Nothing is changed until it does.",
-);
-const FAILURE = "MachineFailure";
 const HOST_FAILURE = "UnableToPublishHosts";
 
-/** All conditions. */
-export const CONDITION_WORDS: ConditionWords = {
-  Ready: {
-    done: yes(
-      "ReconciliationSucceeded",
-      "All machines are complete, and each is published as a BareMetalHost.",
+/** Why machines are not ready: `Ready` says the same. */
+const MACHINES_NOT_READY: Readonly<Record<Exclude<MachinesWord, "done" | "waiting">, ReasonWord>> =
+  {
+    invalid: no(
+      "InvalidSpec",
+      "Landfall cannot use the spec. The message names each field. Nothing is changed.",
     ),
-    waiting: no(PROGRESSING, "Machines or hosts are made, changed or removed."),
-    invalid: INVALID,
-    formMissing: FORM_MISSING,
-    noCapability: NO_CAPABILITY,
-    silent: SILENT,
-    machines: no(
-      FAILURE,
-      "A machine cannot be made as the spec asks. The message of MachinesReady says why.",
+    formMissing: no(
+      "MachineFormMissing",
+      "Roles lack template, cpus or memory of xenOrchestra. The message names each missing field.",
     ),
-    hosts: no(HOST_FAILURE, "A host cannot be published. The message of HostsPublished says why."),
-    inUse: no(
-      "UnableToDecommission",
-      "The Vino is being deleted, and something stops that. The message names it: mostly hosts in use.",
+    noCapability: no("CloudWithoutMachines", "The cloud cannot make machines."),
+    silent: no(
+      "CloudUnreachable",
+      "The cloud does not answer, or does not show enough. Nothing is changed until it does.",
     ),
-  },
-  MachinesReady: {
-    done: yes("AllMachinesReady", "All machines that the spec wants are complete."),
-    waiting: no(PROGRESSING, "Machines are made, changed or removed."),
-    invalid: INVALID,
-    formMissing: FORM_MISSING,
-    noCapability: NO_CAPABILITY,
-    silent: SILENT,
-    failed: no(
-      FAILURE,
-      "The cloud refuses a machine as the spec asks for it. Landfall tries again.",
+    noPool: no(
+      "PoolNotFound",
+      "The cloud shows no pool that the spec names, or several. The message lists the pools. Nothing is changed.",
+    ),
+    noHosts: no(
+      "HostsNotFound",
+      "The pool shows no host with an ID, a name or a tag of xenOrchestra.hosts. The message names them.",
     ),
     blocked: no(
       "DecisionNeeded",
@@ -105,10 +70,35 @@ export const CONDITION_WORDS: ConditionWords = {
       "AddressesExhausted",
       "A network has no free address for a machine. The message names the network.",
     ),
+    failed: no(
+      "MachineFailure",
+      "The cloud refuses a machine as the spec asks for it. Landfall tries again.",
+    ),
     tooMany: no(
       "TooManyMachines",
       "The counts and the hosts make more machines than a Vino may have. Nothing is changed.",
     ),
+  };
+
+/** All conditions. */
+export const CONDITION_WORDS: ConditionWords = {
+  Ready: {
+    done: yes(
+      "ReconciliationSucceeded",
+      "All machines are complete, and each is published as a BareMetalHost.",
+    ),
+    waiting: no(PROGRESSING, "Machines or hosts are made, changed or removed."),
+    ...MACHINES_NOT_READY,
+    hosts: no(HOST_FAILURE, "A host cannot be published. The message of HostsPublished says why."),
+    inUse: no(
+      "UnableToDecommission",
+      "The Vino is being deleted, and something stops that. The message names it: mostly hosts in use.",
+    ),
+  },
+  MachinesReady: {
+    done: yes("AllMachinesReady", "All machines that the spec wants are complete."),
+    waiting: no(PROGRESSING, "Machines are made, changed or removed."),
+    ...MACHINES_NOT_READY,
   },
   HostsPublished: {
     done: yes("AllHostsPublished", "Each complete machine has its BareMetalHost."),

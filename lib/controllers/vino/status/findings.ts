@@ -11,7 +11,8 @@ import {
   listInvalidFindings,
   listSpecFindings,
 } from "../resource/conditions.ts";
-import { CONDITION_WORDS } from "../resource/words.ts";
+import type { Shortage } from "../placement/placement.ts";
+import { CONDITION_WORDS, type MachinesWord } from "../resource/words.ts";
 import type { ContractionReport, MachineReport, MachinesReport, Outcome } from "./outcome.ts";
 
 const { Ready, MachinesReady, HostsPublished, ContractionBlocked } = CONDITION_WORDS;
@@ -33,10 +34,8 @@ export function listFindings(outcome: Outcome): readonly Finding[] {
 }
 
 function listRefused({ why, message }: Extract<Outcome, { kind: "refused" }>): Finding[] {
-  // Too many machines are a matter of the spec.
-  const ready = why === "tooMany" ? Ready.invalid : Ready[why];
   return [
-    toFinding("Ready", ready, message),
+    toFinding("Ready", Ready[why], message),
     toFinding("MachinesReady", MachinesReady[why], message),
   ];
 }
@@ -51,20 +50,31 @@ function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" 
 }
 
 function listServed(report: MachinesReport): Finding[] {
-  const machines = findMachines(report);
+  const machines = judgeMachines(report);
   const hosts = findHosts(report);
-  return [findReady(machines, hosts), machines, hosts, findContraction(report.contraction)];
+  return [
+    findReady(machines, hosts),
+    toFinding("MachinesReady", MachinesReady[machines.word], machines.message),
+    hosts,
+    findContraction(report.contraction),
+  ];
 }
 
-function findMachines(report: MachinesReport): Finding {
+/** How the machines are, and why. */
+interface Judgement {
+  readonly word: MachinesWord;
+  readonly message: string;
+}
+
+function judgeMachines(report: MachinesReport): Judgement {
   const { machines, wantedCount, shortages, addressProblems, contraction, notices } = report;
   const wanted = machines.filter(({ isWanted }) => isWanted);
   const ready = wanted.filter(({ entry }) => entry.state === "Ready").length;
   const counts = `${ready} of ${wantedCount} machines are complete`;
-  const say = (word: keyof typeof MachinesReady, details: readonly string[]): Finding => {
-    const message = details.length === 0 ? counts : `${counts}. ${nameSome(details)}`;
-    return toFinding("MachinesReady", MachinesReady[word], message);
-  };
+  const say = (word: MachinesWord, details: readonly string[]): Judgement => ({
+    word,
+    message: details.length === 0 ? counts : `${counts}. ${nameSome(details)}`,
+  });
   const troubled = (kind: "decision" | "retry"): string[] =>
     machines.flatMap(({ entry, problems }) => {
       const problem = problems.find((one) => one.kind === kind);
@@ -72,13 +82,15 @@ function findMachines(report: MachinesReport): Finding {
     });
   const decisions = troubled("decision");
   if (decisions.length > 0) return say("blocked", decisions);
+  const nowhere = shortages.filter(({ kind }) => kind === "noHosts");
+  if (nowhere.length > 0) return say("noHosts", nowhere.map(describeShortage));
   if (addressProblems.length > 0) return say("noAddress", addressProblems);
   const failures = troubled("retry");
   if (failures.length > 0) return say("failed", failures);
   const unknown = machines.filter(({ entry }) => entry.state === "Unknown");
   if (unknown.length > 0) return say("silent", unknown.map(describeState));
   const unfinished = wanted.filter(({ entry }) => entry.state !== "Ready");
-  const waits = shortages.map(({ role, missing, why }) => `${missing} of role ${role}: ${why}`);
+  const waits = shortages.map(describeShortage);
   // Those that stay by the policy or for a person are no work of ours.
   const leaving = machines.filter(({ isWanted, entry }) => {
     return !isWanted && (entry.state === "Removing" || entry.bareMetalHost === "Removing");
@@ -87,6 +99,11 @@ function findMachines(report: MachinesReport): Finding {
     return say("done", [...(contraction ? [contraction.message] : []), ...notices]);
   }
   return say("waiting", [...waits, ...[...unfinished, ...leaving].map(describeState)]);
+}
+
+/** What a role misses, and why; no full stop. */
+export function describeShortage({ role, missing, why }: Shortage): string {
+  return `${missing} of role ${role}: ${why}`;
 }
 
 function describeState({ entry: { name, state, message } }: MachineReport): string {
@@ -111,21 +128,8 @@ function findContraction(contraction: ContractionReport | undefined): Finding {
   );
 }
 
-const FAILURES: ReadonlySet<string> = new Set(
-  [MachinesReady.failed, MachinesReady.blocked, MachinesReady.noAddress].map(
-    ({ reason }) => reason,
-  ),
-);
-
-function findReady(machines: Finding, hosts: Finding): Finding {
-  if (machines.status !== "True") {
-    const word = FAILURES.has(machines.reason)
-      ? Ready.machines
-      : machines.reason === MachinesReady.silent.reason
-        ? Ready.silent
-        : Ready.waiting;
-    return toFinding("Ready", word, machines.message);
-  }
+function findReady(machines: Judgement, hosts: Finding): Finding {
+  if (machines.word !== "done") return toFinding("Ready", Ready[machines.word], machines.message);
   if (hosts.status !== "True") {
     const isWaiting = hosts.reason === HostsPublished.waiting.reason;
     return toFinding("Ready", isWaiting ? Ready.waiting : Ready.hosts, hosts.message);

@@ -56,7 +56,7 @@ export function makeReport(input: ReportInput): MachinesReport {
     addressProblems: [
       ...new Set([...addresses.problems].flatMap(([name, why]) => (names.has(name) ? why : []))),
     ],
-    notices: addresses.notices,
+    notices: [...placement.notices, ...addresses.notices],
     hosts: input.wanted.flatMap(({ name }) => hosts.get(name) ?? []),
     ...(contraction && { contraction }),
   };

@@ -52,7 +52,7 @@ export type Outcome =
   | {
       readonly kind: "refused";
       readonly spec: VinoSpec;
-      readonly why: "noCapability" | "silent" | "tooMany";
+      readonly why: "noCapability" | "noPool" | "silent" | "tooMany";
       /** A sentence without a full stop. */
       readonly message: string;
     }

@@ -16,7 +16,7 @@ import {
 import { MANAGEMENT, STORAGE } from "../../../support/vino/address_requests.ts";
 
 const PROBLEMS: readonly AddressProblem[] = [
-  toExhausted(MANAGEMENT),
+  toExhausted(MANAGEMENT, []),
   toFull(MANAGEMENT),
   toNoMac(MANAGEMENT),
   toOverlap(MANAGEMENT, { vino: "metal/b", network: STORAGE }),
@@ -35,4 +35,11 @@ test("each problem names its network, says what to do, and has no full stop", ()
     expect(message).toMatch(/^network management [^;]+; [a-z][^;]+[^.;]$/);
     expect(message).not.toContain("undefined");
   }
+});
+
+test("toExhausted() says which Vinos have the addresses", () => {
+  const counts = ["a", "b", "c", "d"].map((name, at) => [`metal/${name}`, 9 - at] as const);
+  expect(toExhausted(MANAGEMENT, counts).message).toContain(
+    "; in use are 9 of Vino metal/a, 8 of Vino metal/b, 7 of Vino metal/c, those of 1 more Vinos; widen",
+  );
 });

@@ -21,7 +21,7 @@ function toDemand(count: number, change: Partial<RoleDemand> = {}): RoleDemand {
 }
 
 function place(demands: readonly RoleDemand[], change: Partial<PlacementInput> = {}): Placement {
-  const base = { poolId: POOL.id, hosts: HOSTS, known: [], isWhole: true, machinesMax: 1000 };
+  const base = { pool: POOL, hosts: HOSTS, known: [], isWhole: true, machinesMax: 1000 };
   return planPlacement({ demands, ...base, ...change });
 }
 
@@ -191,7 +191,7 @@ type Drawn = typeof arbitraryInput extends fc.Arbitrary<infer T> ? T : never;
 function toInput({ count, countPer, tags, hosts, machines, isWhole }: Drawn): PlacementInput {
   return {
     demands: [toDemand(count, { countPer, hosts: { tags } })],
-    poolId: POOL.id,
+    pool: POOL,
     hosts: hosts.map(({ id, ...rest }) => toDoubleHost(id, rest)),
     known: machines.map(({ index, hostId, isConsumed, isShown }) => {
       const known = worker(index, hostId, { isConsumed });
@@ -201,6 +201,65 @@ function toInput({ count, countPer, tags, hosts, machines, isWhole }: Drawn): Pl
     machinesMax: 1000,
   };
 }
+
+const TAGGED = { tags: ["vinno"], names: ["h1"] };
+test.each<[string, RoleDemand, Partial<PlacementInput>, string[], string[]]>([
+  [
+    "of no host for a total",
+    toDemand(2, { hosts: { tags: ["vinno"] } }),
+    {},
+    ['2 noHosts pool lyon shows no host with tag "vinno"'],
+    [],
+  ],
+  [
+    "of no host for a count on each",
+    toDemand(2, { countPer: "Host", hosts: { ids: ["x"], names: ["h9"] } }),
+    {},
+    ['2 noHosts pool lyon shows no host with ID x, name "h9"'],
+    [],
+  ],
+  [
+    "without hosts at all",
+    toDemand(1),
+    { hosts: [] },
+    ["1 noHosts pool lyon shows no host. Check the pool"],
+    [],
+  ],
+  [
+    "of a pool that does not answer in full",
+    toDemand(1, { hosts: { tags: ["vinno"] } }),
+    { hosts: [], pool: { ...POOL, isComplete: false } },
+    ["1 noRoom pool lyon is disconnected or still loading"],
+    [],
+  ],
+  ["of no host that nothing needs", toDemand(0, { hosts: { tags: ["vinno"] } }), {}, [], []],
+  [
+    "of which one is there",
+    toDemand(1, { countPer: "Host", hosts: TAGGED }),
+    {},
+    [],
+    ['Pool lyon shows no host with tag "vinno" of xenOrchestra.hosts'],
+  ],
+  [
+    "of which all lost their tag, while machines are there",
+    toDemand(1, { countPer: "Host", hosts: { tags: ["vinno"] } }),
+    { known: [worker(0, "h1")] },
+    [],
+    ['Pool lyon shows no host with tag "vinno" of xenOrchestra.hosts'],
+  ],
+  [
+    "that are disabled",
+    toDemand(1),
+    { hosts: [toDoubleHost("h1", { isEnabled: false })] },
+    ["1 noRoom these hosts are disabled: h1 (h1). Enable them"],
+    [],
+  ],
+])("planPlacement() of names %s says so", (_what, demand, change, shortages, notices) => {
+  const placement = place([demand, { ...demand, role: "other", count: 0 }], change);
+  const said = placement.shortages.map(({ missing, kind, why }) => `${missing} ${kind} ${why}`);
+  expect(said).toEqual(shortages.map((one) => expect.stringContaining(one)));
+  expect(placement.notices).toEqual(notices);
+});
 
 describe("planPlacement() of anything", () => {
   test("never uses an index twice, and forgets no machine", () => {

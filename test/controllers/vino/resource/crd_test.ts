@@ -21,7 +21,10 @@ describe("the rules of the CRD of Vinos", () => {
     test(`refuse ${title}, as checkSpec() does`, () => {
       const checked = checkSpec(spec);
       const said = checked.isValid ? [] : checked.problems.map(({ message }) => message);
-      expect(listBroken(SPEC, spec)).toEqual(said);
+      const [rule, ...others] = listBroken(SPEC, spec);
+      expect(others).toEqual([]);
+      // The check may also say which part breaks the rule.
+      expect(said).toEqual([expect.stringContaining(rule ?? "no rule")]);
       expect(problem).toContain(said.join());
     });
   }

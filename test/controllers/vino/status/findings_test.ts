@@ -37,11 +37,21 @@ describe("listFindings() of machines", () => {
       "of which one waits for an enabled host",
       toReports([READY], {
         wantedCount: 2,
-        shortages: [{ role: "worker", missing: 1, why: "host h2 is disabled" }],
+        shortages: [{ role: "worker", missing: 1, kind: "noRoom", why: "host h2 is disabled" }],
       }),
       "Ready False Progressing",
       "MachinesReady False Progressing",
       "1 of 2 machines are complete. 1 of role worker: host h2 is disabled",
+    ],
+    [
+      "of which the spec names no host that is there",
+      toReports([], {
+        wantedCount: 0,
+        shortages: [{ role: "worker", missing: 3, kind: "noHosts", why: 'no host with tag "x"' }],
+      }),
+      "Ready False HostsNotFound",
+      "MachinesReady False HostsNotFound",
+      '0 of 0 machines are complete. 3 of role worker: no host with tag "x"',
     ],
     [
       "of which one failed",
@@ -59,14 +69,14 @@ describe("listFindings() of machines", () => {
         toReport(0, { state: "Absent" }, { problems: [toProblem("retry", "no room")] }),
         toReport(1, { state: "Blocked" }, { problems: [toProblem("decision", "twins")] }),
       ]),
-      "Ready False MachineFailure",
+      "Ready False DecisionNeeded",
       "MachinesReady False DecisionNeeded",
       "worker-1: twins",
     ],
     [
       "without addresses",
       toReports([READY], { wantedCount: 2, addressProblems: ["network oam has no free address"] }),
-      "Ready False MachineFailure",
+      "Ready False AddressesExhausted",
       "MachinesReady False AddressesExhausted",
       "network oam has no free address",
     ],
@@ -133,7 +143,7 @@ describe("listFindings() of other outcomes", () => {
       "MachinesReady False CloudUnreachable: no answer",
     ]);
     expect(show({ ...silent, why: "tooMany" }, "Ready", "MachinesReady")).toEqual([
-      "Ready False InvalidSpec: no answer",
+      "Ready False TooManyMachines: no answer",
       "MachinesReady False TooManyMachines: no answer",
     ]);
   });

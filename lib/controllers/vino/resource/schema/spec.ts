@@ -16,6 +16,7 @@ import {
   wholeNumber,
   withRules,
 } from "../../../kinds/parts.ts";
+import { nameSome } from "../../../kinds/problems.ts";
 import type { BmcCredentials, VinoSpec } from "../vino.ts";
 import { NETWORKS } from "./networks.ts";
 import { NAMESPACED_NAME, NODES } from "./nodes.ts";
@@ -96,12 +97,8 @@ const RULED: Schema<VinoSpec> = withRules(FIELDS, [
       "node.networkInterfaces.all(one, has(self.networks) && " +
       "self.networks.exists(network, network.name == one.network)))",
     message: "the network of each interface must be one of networks",
-    holds: ({ nodes = [], networks = [] }) => {
-      const names = new Set(networks.map(({ name }) => name));
-      return nodes.every(({ networkInterfaces = [] }) =>
-        networkInterfaces.every(({ network }) => names.has(network)),
-      );
-    },
+    holds: (spec) => listLost(spec).length === 0,
+    explain: (spec) => nameSome(listLost(spec)),
   },
 ]);
 
@@ -111,8 +108,26 @@ const RULED: Schema<VinoSpec> = withRules(FIELDS, [
  */
 export const SPEC: Schema<VinoSpec> = v.pipe(
   RULED,
-  v.check(({ networks = [], xenOrchestra }) => {
-    const names = new Set(networks.map(({ name }) => name));
-    return Object.keys(xenOrchestra?.networks ?? {}).every((name) => names.has(name));
-  }, "each key of xenOrchestra.networks must be the name of one of networks"),
+  v.check(
+    (spec) => listLostKeys(spec).length === 0,
+    ({ input }) => {
+      const rule = "each key of xenOrchestra.networks must be the name of one of networks";
+      return `${rule}: ${nameSome(listLostKeys(input))}`;
+    },
+  ),
 );
+
+/** Interfaces of which the network is none of the spec's. */
+function listLost({ nodes = [], networks = [] }: VinoSpec): string[] {
+  const names = new Set(networks.map(({ name }) => name));
+  return nodes.flatMap(({ name: role, networkInterfaces = [] }) =>
+    networkInterfaces
+      .filter(({ network }) => !names.has(network))
+      .map(({ name, network }) => `interface ${name} of role ${role} has network ${network}`),
+  );
+}
+
+function listLostKeys({ networks = [], xenOrchestra }: VinoSpec): string[] {
+  const names = new Set(networks.map(({ name }) => name));
+  return Object.keys(xenOrchestra?.networks ?? {}).filter((name) => !names.has(name));
+}

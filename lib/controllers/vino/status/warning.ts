@@ -1,0 +1,38 @@
+/**
+ * The Event for a Vino whose machines cannot be made. Pure. Single machines have Events of their own.
+ * @module
+ */
+import { describeProblems, nameSome } from "../../kinds/problems.ts";
+import type { EVENT_WORDS } from "../words.ts";
+import { describeShortage } from "./findings.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** What to warn of. */
+export interface Warning {
+  readonly word: keyof typeof EVENT_WORDS;
+  /** A sentence without a full stop. */
+  readonly message: string;
+}
+
+/** `undefined`: nothing. A cloud that does not answer concerns all Vinos, and is in the log and the metrics. */
+export function findWarning(outcome: Outcome): Warning | undefined {
+  switch (outcome.kind) {
+    case "invalid":
+      return { word: "invalidSpec", message: describeProblems(outcome.problems) };
+    case "incomplete":
+      return { word: "formMissing", message: describeProblems(outcome.missing) };
+    case "refused": {
+      const { why: word, message } = outcome;
+      return word === "noPool" || word === "tooMany" ? { word, message } : undefined;
+    }
+    case "served": {
+      const { shortages, addressProblems } = outcome.report;
+      const nowhere = shortages.filter(({ kind }) => kind === "noHosts").map(describeShortage);
+      if (nowhere.length > 0) return { word: "noHosts", message: nameSome(nowhere) };
+      if (addressProblems.length === 0) return undefined;
+      return { word: "noAddress", message: nameSome(addressProblems) };
+    }
+    case "deleting":
+      return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "bun:test";
+import type { Outcome } from "../../../../lib/controllers/vino/status/outcome.ts";
+import { findWarning, type Warning } from "../../../../lib/controllers/vino/status/warning.ts";
+import { toReport, toReports } from "../../../support/vino/reports.ts";
+
+const PROBLEMS = [{ path: "spec.nodes", message: "must be a list" }];
+const READY = toReports([toReport(0)]);
+const REFUSED = { kind: "refused", spec: {}, message: "m" } as const;
+const toServed = (report: Partial<typeof READY>): Outcome => ({
+  kind: "served",
+  spec: {},
+  report: { ...READY, ...report },
+});
+const NOWHERE = { role: "worker", missing: 3, kind: "noHosts", why: "no host" } as const;
+
+test.each<[string, Outcome, Warning | undefined]>([
+  [
+    "a wrong spec",
+    { kind: "invalid", problems: PROBLEMS },
+    { word: "invalidSpec", message: "spec.nodes: must be a list" },
+  ],
+  [
+    "a spec without forms",
+    { kind: "incomplete", spec: {}, missing: PROBLEMS },
+    { word: "formMissing", message: "spec.nodes: must be a list" },
+  ],
+  ["a wrong pool", { ...REFUSED, why: "noPool" }, { word: "noPool", message: "m" }],
+  ["too many machines", { ...REFUSED, why: "tooMany" }, { word: "tooMany", message: "m" }],
+  ["a silent cloud", { ...REFUSED, why: "silent" }, undefined],
+  [
+    "hosts that are not there, before addresses",
+    toServed({ shortages: [NOWHERE], addressProblems: ["network oam is full"] }),
+    { word: "noHosts", message: "3 of role worker: no host" },
+  ],
+  [
+    "a full network",
+    toServed({ addressProblems: ["network oam is full"] }),
+    { word: "noAddress", message: "network oam is full" },
+  ],
+  ["hosts that are disabled", toServed({ shortages: [{ ...NOWHERE, kind: "noRoom" }] }), undefined],
+  ["machines that are complete", { kind: "served", spec: {}, report: READY }, undefined],
+  ["a deletion", { kind: "deleting", obstacle: "m" }, undefined],
+])("findWarning() of %s", (_what, outcome, warning) => {
+  expect(findWarning(outcome)).toEqual(warning);
+});
