@@ -14,7 +14,7 @@ import type { StoreReader } from "../kube/cache/store.ts";
 import type { CustomResourceDefinition } from "../kube/kinds/crd.ts";
 import type { KubeObject, Resource } from "../kube/kinds/resource.ts";
 import type { ControllerContext } from "./context.ts";
-import type { ControllerFlag } from "./flags.ts";
+import type { ControllerFlag, FlagValues } from "./flags.ts";
 import type { EventWord } from "../kube/events/words.ts";
 
 /** A taint, an annotation or another word on objects that a controller reads or writes, for the reference page. */
@@ -183,6 +183,11 @@ export interface ControllerDefinition<S = unknown> {
     /** What to do for a cloud that lacks them; no full stop. */
     readonly advice: string;
   };
+  /**
+   * Whether clients manage machines by it with these flags ({@linkcode RunningController.managementListener}), for
+   * which the cloud's user needs more rights. @default {never}
+   */
+  managesMachines?(flags: FlagValues): boolean;
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */

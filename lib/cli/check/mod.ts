@@ -145,7 +145,7 @@ async function inspect(
     const balanced = await addLoadBalancers(countNodes(cloud.step, nodes), search, signal);
     return toReport(VERSION, {
       settings: step,
-      cloud: await addMachines(balanced, { provider, fitting }, signal),
+      cloud: await addMachines(balanced, { provider, fitting, flags: settings.flags }, signal),
       kubernetes: cluster.step,
       permissions: cluster.permissions,
       nodes,

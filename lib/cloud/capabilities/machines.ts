@@ -263,10 +263,10 @@ export interface Machines<
   readonly power: MachinePower;
   /**
    * Says what the cloud offers for machines, and which rights are missing. Changes nothing.
-   *
+   * @param isManaged Whether {@linkcode power} is used, too
    * @throws {CloudError} when the cloud cannot answer
    */
-  inspect?(signal: AbortSignal): Promise<readonly Finding[]>;
+  inspect?(isManaged: boolean, signal: AbortSignal): Promise<readonly Finding[]>;
 }
 
 /** The steps of a plan that are made before another look: the first, and those that follow it directly. */

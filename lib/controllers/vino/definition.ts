@@ -4,10 +4,11 @@
  */
 import { BARE_METAL_HOSTS } from "../../kube/kinds/bare_metal_host.ts";
 import type { ControllerDefinition } from "../definition.ts";
+import { readTextFlag } from "../flags.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { HOST_WORDS } from "./hosts/word_table.ts";
 import { createVinoMetrics } from "./metrics.ts";
-import { REDFISH_FLAGS } from "./redfish/flags.ts";
+import { REDFISH_ADDRESS_FLAG, REDFISH_FLAGS } from "./redfish/flags.ts";
 import { BOOT_OVERRIDE } from "./redfish/words.ts";
 import { IP_POOLS } from "./resource/ip_pool.ts";
 import { VINOES } from "./resource/vino.ts";
@@ -56,6 +57,7 @@ export const vinoController: ControllerDefinition = {
     const { VINO_KIND, IP_POOL_KIND } = await import("./resource/crd.ts");
     return [VINO_KIND, IP_POOL_KIND];
   },
+  managesMachines: (flags) => readTextFlag(flags, REDFISH_ADDRESS_FLAG) !== "",
   rights: RIGHTS,
   registerMetrics: createVinoMetrics,
   load: () => import("./mod.ts"),

@@ -88,8 +88,8 @@ export class LazyMachines implements Machines<View, Step> {
     return this.#loaded?.machines.mayGoOn(error) ?? false;
   }
 
-  async inspect(signal: AbortSignal): Promise<readonly Finding[]> {
-    return await (await this.#load()).machines.inspect(signal);
+  async inspect(isManaged: boolean, signal: AbortSignal): Promise<readonly Finding[]> {
+    return await (await this.#load()).machines.inspect(isManaged, signal);
   }
 
   /** Views and steps come only from what was loaded. */

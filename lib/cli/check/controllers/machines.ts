@@ -6,6 +6,7 @@ import type { Machines } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
+import type { FlagValues } from "../../../controllers/flags.ts";
 import { inTime } from "../deadline.ts";
 import { addFindings, type CheckFinding, type CloudStep } from "../report.ts";
 
@@ -14,7 +15,8 @@ export interface MachineSearch {
   /** Absent: the settings cannot be used. */
   readonly provider: { readonly machines?: Pick<Machines, "inspect"> } | undefined;
   /** The controllers that run. */
-  readonly fitting: readonly Pick<ControllerDefinition, "needs">[];
+  readonly fitting: readonly Pick<ControllerDefinition, "managesMachines" | "needs">[];
+  readonly flags: FlagValues;
 }
 
 /**
@@ -24,7 +26,7 @@ export interface MachineSearch {
  */
 export async function addMachines(
   step: CloudStep,
-  { provider, fitting }: MachineSearch,
+  { provider, fitting, flags }: MachineSearch,
   signal: AbortSignal,
 ): Promise<CloudStep> {
   const machines = provider?.machines;
@@ -32,10 +34,11 @@ export async function addMachines(
   // After a failure, it would only say the same once more.
   if (step.findings.some(({ level }) => level === "failure")) return step;
   if (!fitting.some(({ needs = [] }) => needs.includes("machines"))) return step;
+  const isManaged = fitting.some((one) => one.managesMachines?.(flags) === true);
   const late = (finding: CheckFinding): readonly Finding[] => [finding];
   const findings = await inTime(signal, late, async (deadline) => {
     try {
-      return (await machines.inspect?.(deadline)) ?? [];
+      return (await machines.inspect?.(isManaged, deadline)) ?? [];
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof CloudError)) throw error;

@@ -4,6 +4,8 @@
  */
 import type { Finding } from "../../../cloud/inspection.ts";
 import { CloudError } from "../../../cloud/errors.ts";
+import type { Session } from "../session/session.ts";
+import { inspectBootOrders } from "./power/boot_order_inspection.ts";
 import { formatPrivilege, listLacking, PRIVILEGES } from "./privileges.ts";
 import type { MachinesApi } from "./wire/machines_api.ts";
 import type { MachineCollections } from "./wire/schemas.ts";
@@ -19,16 +21,26 @@ const NEEDED = [
   readonly privilege: string;
 }[];
 
+/** What {@linkcode inspectMachines} needs. */
+export interface MachinesInspection {
+  readonly api: MachinesApi;
+  readonly session: Pick<Session, "callRpc">;
+  /** Whether clients may set what machines start from. */
+  readonly isManaged: boolean;
+}
+
 /** Looks. @throws {CloudError} if there is no usable answer */
 export async function inspectMachines(
-  api: MachinesApi,
+  { api, session, isManaged }: MachinesInspection,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const [shown, rights] = await Promise.all([
+  const [shown, { rights, findings }] = await Promise.all([
     Promise.all(NEEDED.map((one) => inspectList(api, one, signal))),
     inspectRights(api, signal),
   ]);
-  return [...shown, ...rights];
+  const isEnough = !isManaged || rights === "all";
+  const boot = isEnough ? [] : await inspectBootOrders({ api, session }, signal);
+  return [...shown, ...findings, ...boot];
 }
 
 async function inspectList(
@@ -63,15 +75,25 @@ async function listSome(
   }
 }
 
-async function inspectRights(api: MachinesApi, signal: AbortSignal): Promise<Finding[]> {
+interface InspectedRights {
+  readonly rights: Awaited<ReturnType<MachinesApi["readRights"]>>;
+  readonly findings: readonly Finding[];
+}
+
+async function inspectRights(api: MachinesApi, signal: AbortSignal): Promise<InspectedRights> {
   const userId = await api.readUserId(signal);
   const code = "machines.rights";
   if (userId === undefined) {
     const message = "Machines: Xen Orchestra does not say who the user is";
     const advice = "half-made VMs of an interrupted creation must be deleted by hand";
-    return [{ level: "warning", code, message, advice }];
+    return { rights: "unknown", findings: [{ level: "warning", code, message, advice }] };
   }
   const rights = await api.readRights(userId, signal);
+  return { rights, findings: listRightFindings(rights) };
+}
+
+function listRightFindings(rights: InspectedRights["rights"]): Finding[] {
+  const code = "machines.rights";
   if (rights === "unknown") {
     const message = "Machines: Landfall cannot find out which rights the user has";
     const needed = PRIVILEGES.map(formatPrivilege).join(", ");

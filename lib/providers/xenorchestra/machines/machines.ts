@@ -98,8 +98,9 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     return isRefusal && error.kind !== "throttled";
   }
 
-  inspect(signal: AbortSignal): Promise<readonly Finding[]> {
-    return inspectMachines(this.#api, signal);
+  inspect(isManaged: boolean, signal: AbortSignal): Promise<readonly Finding[]> {
+    const { session } = this.#options;
+    return inspectMachines({ api: this.#api, session, isManaged }, signal);
   }
 
   /** An inventory without changes is not read again. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { addMachines } from "../../../../lib/cli/check/controllers/machines.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
+import type { FlagValues } from "../../../../lib/controllers/flags.ts";
 import type { Finding } from "../../../../lib/cloud/inspection.ts";
 
 const { signal } = new AbortController();
@@ -20,14 +21,29 @@ function toCloud(answer: () => readonly Finding[]) {
 describe("addMachines()", () => {
   test("adds what the cloud says, if a controller makes machines", async () => {
     const { provider } = toCloud(() => [FOUND]);
-    const step = await addMachines(STEP, { provider, fitting: MAKING }, signal);
+    const step = await addMachines(STEP, { provider, fitting: MAKING, flags: {} }, signal);
     expect(step).toEqual({ status: "warning", findings: [FOUND] });
+  });
+
+  test("says whether clients manage the machines, as the flags of the controller say", async () => {
+    const asked: boolean[] = [];
+    const inspect = async (isManaged: boolean): Promise<readonly Finding[]> => {
+      asked.push(isManaged);
+      return [];
+    };
+    const fitting = [
+      { needs: ["machines"] as const, managesMachines: ({ port }: FlagValues) => port === 1 },
+    ];
+    for (const flags of [{ port: 1 }, {}]) {
+      await addMachines(STEP, { provider: { machines: { inspect } }, fitting, flags }, signal);
+    }
+    expect(asked).toEqual([true, false]);
   });
 
   test("asks nothing if no controller makes machines", async () => {
     const { provider, countAsked } = toCloud(() => [FOUND]);
     const fitting = [{}, { needs: ["loadBalancers"] as const }];
-    expect(await addMachines(STEP, { provider, fitting }, signal)).toEqual(STEP);
+    expect(await addMachines(STEP, { provider, fitting, flags: {} }, signal)).toEqual(STEP);
     expect(countAsked()).toBe(0);
   });
 
@@ -36,7 +52,7 @@ describe("addMachines()", () => {
     ["of a cloud that does not say", { machines: {} }],
     ["without settings", undefined],
   ])("adds nothing %s", async (_title, provider) => {
-    expect(await addMachines(STEP, { provider, fitting: MAKING }, signal)).toEqual(STEP);
+    expect(await addMachines(STEP, { provider, fitting: MAKING, flags: {} }, signal)).toEqual(STEP);
   });
 
   test("asks nothing if the cloud has failed already", async () => {
@@ -45,7 +61,9 @@ describe("addMachines()", () => {
       status: "failure",
       findings: [{ level: "failure", code: "unauthorized", message: "no" }],
     } as const;
-    expect(await addMachines(failed, { provider, fitting: MAKING }, signal)).toEqual(failed);
+    expect(await addMachines(failed, { provider, fitting: MAKING, flags: {} }, signal)).toEqual(
+      failed,
+    );
     expect(countAsked()).toBe(0);
   });
 
@@ -53,7 +71,7 @@ describe("addMachines()", () => {
     const { provider } = toCloud(() => {
       throw new CloudError("unreachable", "connection refused");
     });
-    const step = await addMachines(STEP, { provider, fitting: MAKING }, signal);
+    const step = await addMachines(STEP, { provider, fitting: MAKING, flags: {} }, signal);
     expect(step).toMatchObject({ status: "failure", findings: [{ code: "machines" }] });
     expect(step.findings[0]?.message).toEndWith("for machines: connection refused");
   });
@@ -62,7 +80,7 @@ describe("addMachines()", () => {
     const { provider } = toCloud(() => {
       throw new TypeError("bug");
     });
-    const checked = addMachines(STEP, { provider, fitting: MAKING }, signal);
+    const checked = addMachines(STEP, { provider, fitting: MAKING, flags: {} }, signal);
     await expect(checked).rejects.toThrow("bug");
   });
 });

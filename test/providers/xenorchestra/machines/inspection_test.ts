@@ -10,14 +10,19 @@ import type { MachinesApi } from "../../../../lib/providers/xenorchestra/machine
 const signal = new AbortController().signal;
 const ALL = new Set(PRIVILEGES.map(formatPrivilege));
 
-async function inspect(over: object): Promise<string[]> {
+/** Nothing in these tests may ask JSON-RPC unless it says so. */
+const session = {
+  callRpc: (): Promise<unknown> => Promise.reject(new Error("asked by JSON-RPC")),
+};
+
+async function inspect(over: object, isManaged = false): Promise<string[]> {
   const api = {
     list: async () => ({ objects: [{ id: "x" }], undecodable: new Map() }),
     readUserId: async () => "u",
     readRights: async () => ALL,
     ...over,
   } as unknown as MachinesApi;
-  const findings = await inspectMachines(api, signal);
+  const findings = await inspectMachines({ api, session, isManaged }, signal);
   return findings
     .filter(({ level }) => level !== "ok")
     .map(({ level, code }) => `${level} ${code}`);
@@ -54,8 +59,14 @@ test("inspectMachines() names the privilege that is missing", async () => {
     readUserId: async () => "u",
     readRights: async () => less,
   } as unknown as MachinesApi;
-  const findings = await inspectMachines(api, signal);
+  const findings = await inspectMachines({ api, session, isManaged: false }, signal);
   expect(findings.at(-1)?.message).toBe(
     "Machines: the user lacks the privilege vif create, to connect VMs to networks",
   );
+});
+
+test("inspectMachines() asks about boot orders only if clients manage machines, and of no administrator", async () => {
+  await expect(inspect({}, true)).rejects.toThrow("asked by JSON-RPC");
+  expect(await inspect({})).toEqual([]);
+  expect(await inspect({ readRights: async () => "all" }, true)).toEqual([]);
 });
