@@ -76,6 +76,6 @@ export function findCondition(
 }
 
 /** As Kubernetes writes times: without fractions of a second. */
-function toSeconds(ms: number): string {
+export function toSeconds(ms: number): string {
   return new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
 }

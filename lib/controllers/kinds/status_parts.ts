@@ -15,6 +15,9 @@ export const STATUS_NUMBER: Schema<number> = v.pipe(
   v.metadata({ format: "int64" }),
 );
 
+/** A time, as RFC 3339 in UTC. */
+export const STATUS_TIME: Schema<string> = v.pipe(STATUS_TEXT, v.metadata({ format: "date-time" }));
+
 /** The list of conditions, by their types. @param types Names of the types, for people: `Ready or Scheduled` */
 export function conditions(types: string): Schema<readonly Condition[]> {
   const condition = object<Condition>({
@@ -22,10 +25,7 @@ export function conditions(types: string): Schema<readonly Condition[]> {
     status: required(oneOf(["True", "False", "Unknown"]), "Whether the condition holds."),
     reason: required(STATUS_TEXT, "Why, in one word."),
     message: required(STATUS_TEXT, "Why, in a sentence."),
-    lastTransitionTime: required(
-      v.pipe(STATUS_TEXT, v.metadata({ format: "date-time" })),
-      "When the status of the condition last changed.",
-    ),
+    lastTransitionTime: required(STATUS_TIME, "When the status of the condition last changed."),
     observedGeneration: optional(
       STATUS_NUMBER,
       "The generation of the spec that the condition is about.",

@@ -160,6 +160,42 @@ describe("an edit while machines change", () => {
   });
 });
 
+describe("the fleet limit", () => {
+  const blocked = ({ server }: ReconcilerRig): string | undefined =>
+    server?.status?.conditions?.find(({ type }) => type === "ContractionBlocked")?.reason;
+
+  test("counts what was removed before a restart", async () => {
+    const rig = await startReady(6);
+    rig.fleetShare = 0.34;
+    for (const count of [5, 4]) {
+      rig.edit({ spec: toVinoSpec(count, { deletionPolicy: "Delete" }) });
+      await rig.reconcile();
+      await rig.refresh();
+      await rig.reconcile();
+      rig.restart();
+    }
+    expect(rig.server?.status?.removals).toHaveLength(2);
+    rig.edit({ spec: toVinoSpec(3, { deletionPolicy: "Delete" }) });
+    await rig.reconcile();
+    expect(rig.cloud.world.size).toBe(4);
+    expect(blocked(rig)).toBe("FleetLimit");
+    await rig.clock.advance(600_000);
+    await rig.refresh();
+    await rig.reconcile();
+    expect(rig.cloud.world.size).toBe(3);
+    expect(blocked(rig)).toBe("NothingBlocked");
+  });
+
+  test("forgets in the status what was removed before its window", async () => {
+    const rig = await startReady(2);
+    rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+    await rig.reconcile();
+    await rig.clock.advance(600_001);
+    await rig.reconcile();
+    expect(rig.server?.status?.removals).toEqual([]);
+  });
+});
+
 describe("a silent cloud", () => {
   test.each(["create", "configure", "complete"] as const)(
     "at %s is said, and nothing is lost",

@@ -53,6 +53,8 @@ export class ReconcilerRig {
   readonly events: string[] = [];
   /** Names of machines that have addresses, besides those that are wanted. */
   holders: readonly string[] = [];
+  /** Of the machines that may be removed within ten minutes. */
+  fleetShare = 1;
   /** Names of machines whose addresses were taken back. */
   readonly released: string[] = [];
   #store = new Store<Vino>({ resource: VINOES, log: silentLogger });
@@ -162,7 +164,7 @@ export class ReconcilerRig {
       newest,
       writer,
       machinesMax: 8,
-      findLimit: () => ({ fleetShare: 1, fleetWindowMs: 600_000 }),
+      findLimit: () => ({ fleetShare: this.fleetShare, fleetWindowMs: 600_000 }),
       hasBmc: false,
       readSeed: async () => undefined,
     });

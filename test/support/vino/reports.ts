@@ -37,6 +37,7 @@ export function toReports(
     shortages: [],
     addressProblems: [],
     notices: [],
+    removals: [],
     hosts: ready.map(({ entry }) => ({ name: entry.name, state: "Published", notices: [] })),
     ...change,
   };

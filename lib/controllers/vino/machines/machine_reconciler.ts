@@ -192,6 +192,7 @@ export class MachineReconciler {
       decision,
       hosts: new Map([...unwanted, ...published]),
       tracker: this.#tracker,
+      removed: this.#removals.listRecent(),
       isGone: (name) => this.#removals.gone.has(name),
     });
   }

@@ -250,6 +250,16 @@ export interface VinoStatus {
   readonly counts?: VinoCounts;
   /** At most {@linkcode MACHINES_MAX}. */
   readonly machines?: readonly VinoMachine[];
+  /** Machines that were removed a short time ago; at most {@linkcode MACHINES_MAX}. */
+  readonly removals?: readonly VinoRemoval[];
+}
+
+/** A machine that Landfall removed. */
+export interface VinoRemoval {
+  /** In the cloud. */
+  readonly name: string;
+  /** RFC 3339, UTC. */
+  readonly time: string;
 }
 
 /** How many machines one Vino may have: its status has a record of each, and an object has a limited size. */

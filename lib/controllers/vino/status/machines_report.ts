@@ -12,6 +12,7 @@ import { compareKnown } from "../placement/known.ts";
 import type { RemovalDecision } from "../machines/removal/decision.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
 import type { IdleMachine } from "../machines/steps/tasks.ts";
+import type { VinoRemoval } from "../resource/vino.ts";
 import type { Role } from "../placement/roles.ts";
 
 /** What a report is made from. */
@@ -27,6 +28,8 @@ export interface ReportInput {
   /** How far hosts are, by name of the machine. */
   readonly hosts: ReadonlyMap<string, HostOutcome>;
   readonly tracker: Pick<ProgressTracker, "find">;
+  /** Machines that were removed a short time ago. */
+  readonly removed: readonly VinoRemoval[];
   /** Whether a machine is proven gone. */
   readonly isGone: (name: string) => boolean;
 }
@@ -59,6 +62,7 @@ export function makeReport(input: ReportInput): MachinesReport {
     notices: [...placement.notices, ...addresses.notices],
     hosts: input.wanted.flatMap(({ name }) => hosts.get(name) ?? []),
     ...(contraction && { contraction }),
+    removals: input.removed,
   };
 }
 

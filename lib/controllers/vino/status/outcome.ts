@@ -6,7 +6,7 @@ import type { MachinePart, MachineProblem } from "../../../cloud/capabilities/ma
 import type { HostOutcome } from "../hosts/types.ts";
 import type { SpecProblem } from "../../kinds/problems.ts";
 import type { Shortage } from "../placement/placement.ts";
-import type { VinoMachine, VinoSpec } from "../resource/vino.ts";
+import type { VinoMachine, VinoRemoval, VinoSpec } from "../resource/vino.ts";
 
 /** How one machine stands. */
 export interface MachineReport {
@@ -39,6 +39,8 @@ export interface MachinesReport {
   /** How far the hosts of complete machines are. */
   readonly hosts: readonly HostOutcome[];
   readonly contraction?: ContractionReport;
+  /** Machines that were removed a short time ago. */
+  readonly removals: readonly VinoRemoval[];
 }
 
 /** What a reconcile came to. */

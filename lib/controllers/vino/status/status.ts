@@ -46,9 +46,20 @@ export function planStatus(
     ...(report !== undefined && {
       counts: toCounts(report),
       machines: toMachines(report, records),
+      ...toRemovals(report, status),
     }),
   };
   return isDeepStrictEqual(next, status) ? undefined : next;
+}
+
+/** In one write with the machines: a machine leaves that list only if it counts as removed. */
+function toRemovals(
+  { removals }: MachinesReport,
+  before: VinoStatus,
+): Pick<VinoStatus, "removals"> {
+  // A merge patch keeps what it does not name.
+  if (removals.length === 0 && before.removals === undefined) return {};
+  return { removals: removals.slice(-MACHINES_MAX) };
 }
 
 /** The host exists, and is the Vino's. */

@@ -55,9 +55,11 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
       [nameOf(12), { name: "edge-worker-12", state: "InUse", message: "is used", notices: [] }],
     ]),
     tracker,
+    removed: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
     isGone: () => false,
   });
   expect(report).toMatchObject({
+    removals: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
     wantedCount: 2,
     addressProblems: ["oam is full"],
     notices: ["oam has moved"],

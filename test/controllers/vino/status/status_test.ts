@@ -43,6 +43,15 @@ describe("planStatus()", () => {
     expect(next?.counts).toEqual(first.counts);
   });
 
+  test("keeps machines that were removed, until none is left of them", () => {
+    const removals = [{ name: "vino-1b4e28ba-worker-9", time: "2026-01-01T12:00:00Z" }];
+    const outcome: Outcome = { ...served, report: { ...report, removals } };
+    const first = plan(outcome) ?? {};
+    expect(first.removals).toEqual(removals);
+    expect(plan(served, NONE, { ...VINO, status: first })?.removals).toEqual([]);
+    expect(plan(served)).not.toHaveProperty("removals");
+  });
+
   test("lists at most a thousand machines, those with something in the cloud first", () => {
     const many = Array.from({ length: 1_200 }, (_, index) =>
       index < 400

@@ -8,6 +8,8 @@ import {
   type FleetReading,
   readFleet,
 } from "../../../../cloud/deletion/fleet_limit.ts";
+import { toSeconds } from "../../../kinds/conditions.ts";
+import type { VinoRemoval } from "../../resource/vino.ts";
 import { CONFIRMED_REMOVAL } from "../../words.ts";
 
 /** What the limit is compared with. */
@@ -20,18 +22,52 @@ export interface RemovalQuestion {
   readonly nowMs: number;
 }
 
+/** Two clocks at the same moment, in milliseconds. */
+export interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
 /**
- * Remembers which machines of a Vino were removed recently.
- *
- * The memory is that of the process: after a restart, the window begins again with the machines that there are.
+ * Remembers which machines of a Vino were removed recently. The status of the Vino keeps the list, so that a restart
+ * does not begin another window.
  */
 export class RemovalLimit {
   #removals: ReadonlyMap<string, number> = new Map();
+  /** For the status: it keeps the time that it has. */
+  readonly #times = new Map<string, string>();
+
+  /** Takes over what another process removed. A time in the future counts as now. */
+  load(
+    removals: readonly VinoRemoval[],
+    { monotonicMs, wallMs }: Moment,
+    { fleetWindowMs }: Pick<FleetLimitSettings, "fleetWindowMs">,
+  ): void {
+    const loaded = new Map(this.#removals);
+    for (const { name, time } of removals) {
+      const ageMs = Math.max(0, wallMs - Date.parse(time));
+      // What is not a time counts, too: it is no proof that the removal is long ago.
+      if (ageMs > fleetWindowMs || loaded.has(name)) continue;
+      loaded.set(name, Number.isNaN(ageMs) ? monotonicMs : monotonicMs - ageMs);
+      this.#times.set(name, time);
+    }
+    this.#removals = loaded;
+  }
+
+  /** For the status. Those from before the window are missing. */
+  list(nowMs: number, { fleetWindowMs }: Pick<FleetLimitSettings, "fleetWindowMs">): VinoRemoval[] {
+    this.#drop(nowMs - fleetWindowMs);
+    const names = [...this.#removals.keys()];
+    return names.flatMap((name) => {
+      const time = this.#times.get(name);
+      return time === undefined ? [] : [{ name, time }];
+    });
+  }
 
   /** Compares the machines that are to go with those that there were before the recent removals. */
   read({ known, surplus, nowMs }: RemovalQuestion, settings: FleetLimitSettings): FleetReading {
     const startMs = nowMs - settings.fleetWindowMs;
-    this.#removals = dropDeletions(this.#removals, startMs);
+    this.#drop(startMs);
     const size = new Set([...known, ...this.#removals.keys()]).size;
     const missing = new Map(surplus.map((name) => [name, true]));
     const sizes = [{ atMs: startMs, size }];
@@ -39,8 +75,16 @@ export class RemovalLimit {
   }
 
   /** Notes that a machine was removed. */
-  noteRemoval(name: string, nowMs: number): void {
-    this.#removals = new Map(this.#removals).set(name, nowMs);
+  noteRemoval(name: string, { monotonicMs, wallMs }: Moment): void {
+    this.#removals = new Map(this.#removals).set(name, monotonicMs);
+    this.#times.set(name, toSeconds(wallMs));
+  }
+
+  #drop(startMs: number): void {
+    this.#removals = dropDeletions(this.#removals, startMs);
+    for (const name of this.#times.keys()) {
+      if (!this.#removals.has(name)) this.#times.delete(name);
+    }
   }
 }
 

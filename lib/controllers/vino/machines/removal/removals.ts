@@ -5,13 +5,14 @@
 import { parseMachineName, toOwnerPrefix } from "../../../../cloud/capabilities/machines.ts";
 import type { KnownMachine } from "../../placement/known.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";
+import type { VinoRemoval } from "../../resource/vino.ts";
 import type { HostsPass } from "../publish_hosts.ts";
 import type { MachineTask, ProgressTracker } from "../steps/progress_tracker.ts";
 import { listStrays, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { decideRemovals, type RemovalDecision } from "./decision.ts";
 import { GoneMachines, isProvenGone } from "./gone.ts";
-import { describeLimit, isConfirmed, RemovalLimit } from "./limit.ts";
+import { describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
 
 /** What {@linkcode Removals} need. */
 export interface RemovalsOptions extends Pick<
@@ -50,6 +51,8 @@ export class Removals {
   /** Which of the machines that are too many must go, by the limit of removals. */
   findLeaving(input: ReconcileInput, snapshot: Snapshot): Leaving {
     const { surplus } = snapshot.placement;
+    const { findLimit } = this.#options;
+    this.#limit.load(input.vino.status?.removals ?? [], this.#now, findLimit());
     const limit = this.#findLimit(input, snapshot);
     if (limit === undefined) return { machines: surplus, limit };
     return { machines: surplus.filter((one) => one.isRemoving), limit };
@@ -80,7 +83,7 @@ export class Removals {
     tasks: readonly MachineTask[],
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { addresses, machineEvents, clock, tracker } = this.#options;
+    const { addresses, machineEvents, tracker } = this.#options;
     const gone = tasks.flatMap((task) => {
       const progress = tracker.find(task.name);
       return isProvenGone(progress) && !this.gone.has(task.name) ? [{ task, progress }] : [];
@@ -89,10 +92,16 @@ export class Removals {
     await addresses.release(vino, new Set(gone.map(({ task }) => task.name)), signal);
     for (const { task, progress } of gone) {
       this.gone.add(task.name, progress.observedAtMs);
-      this.#limit.noteRemoval(task.name, clock.monotonic());
+      this.#limit.noteRemoval(task.name, this.#now);
       if (deletes && task.known !== undefined) machineEvents.recordRemoved(vino, task.name);
     }
     return true;
+  }
+
+  /** Machines that were removed within the window of the limit. */
+  listRecent(): readonly VinoRemoval[] {
+    const { clock, findLimit } = this.#options;
+    return this.#limit.list(clock.monotonic(), findLimit());
   }
 
   /** Whether nothing of a machine is left, or what is left stays. */
@@ -116,6 +125,11 @@ export class Removals {
     );
     for (const name of shown) this.gone.delete(name);
     return shown.length > 0;
+  }
+
+  get #now(): Moment {
+    const { clock } = this.#options;
+    return { monotonicMs: clock.monotonic(), wallMs: clock.now() };
   }
 
   /** Why machines that are too many must stay, although the Vino deletes them. */

@@ -3,13 +3,19 @@
  * @module
  */
 import { list, object, oneOf, optional, required, type Schema } from "../../../kinds/parts.ts";
-import { conditions, STATUS_NUMBER, STATUS_TEXT } from "../../../kinds/status_parts.ts";
+import {
+  conditions,
+  STATUS_NUMBER,
+  STATUS_TEXT,
+  STATUS_TIME,
+} from "../../../kinds/status_parts.ts";
 import {
   HOST_STATES,
   MACHINE_STATES,
   MACHINES_MAX,
   type VinoCounts,
   type VinoMachine,
+  type VinoRemoval,
   type VinoStatus,
 } from "../vino.ts";
 import { CONDITION_WORDS } from "../words.ts";
@@ -35,6 +41,11 @@ const MACHINE: Schema<VinoMachine> = object<VinoMachine>({
   record: optional(STATUS_TEXT, "What the cloud must know about it after a restart."),
 });
 
+const REMOVAL: Schema<VinoRemoval> = object<VinoRemoval>({
+  name: required(STATUS_TEXT, "The name that it had in the cloud."),
+  time: required(STATUS_TIME, "When it was gone."),
+});
+
 /** The schema of `status`. */
 export const STATUS: Schema<VinoStatus> = object<VinoStatus>({
   observedGeneration: optional(
@@ -49,5 +60,10 @@ export const STATUS: Schema<VinoStatus> = object<VinoStatus>({
   machines: optional(
     list(MACHINE, MACHINES_MAX),
     "The machines, and those that are not wanted any more, as long as they exist.",
+  ),
+  removals: optional(
+    list(REMOVAL, MACHINES_MAX),
+    "Machines that were removed within `deletion.fleetWindow`. They count for `deletion.fleetShare`, also after a " +
+      "restart of Landfall.",
   ),
 });

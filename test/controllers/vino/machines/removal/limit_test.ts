@@ -26,10 +26,47 @@ describe("RemovalLimit", () => {
     const read = (known: number, surplus: number, nowMs: number): boolean =>
       limit.read({ known: names(known), surplus: names(surplus), nowMs }, SETTINGS).isExceeded;
     expect(read(10, 3, 0)).toBe(false);
-    limit.noteRemoval("m-9", 1_000);
+    limit.noteRemoval("m-9", { monotonicMs: 1_000, wallMs: 0 });
     expect(read(9, 2, 1_000)).toBe(false);
     expect(read(9, 3, 2_000)).toBe(true);
     expect(read(9, 3, 700_000)).toBe(false);
+  });
+});
+
+describe("RemovalLimit after a restart", () => {
+  const at = { monotonicMs: 5_000, wallMs: Date.UTC(2026, 0, 1, 12) };
+  const isExceeded = (time: string): boolean => {
+    const limit = new RemovalLimit();
+    limit.load([{ name: "m-9", time }], at, SETTINGS);
+    const question = { known: names(9), surplus: names(3), nowMs: at.monotonicMs };
+    return limit.read(question, SETTINGS).isExceeded;
+  };
+
+  test.each([
+    ["a short time ago", "2026-01-01T11:59:00Z", true],
+    ["before the window", "2026-01-01T11:49:59Z", false],
+    ["in the future, because a clock went back", "2026-01-01T13:00:00Z", true],
+    ["at no time that can be read", "soon", true],
+  ])("counts what another process removed %s", (_title, time, expected) => {
+    expect(isExceeded(time)).toBe(expected);
+  });
+
+  test("ends with the window that began before it", () => {
+    const limit = new RemovalLimit();
+    const removals = [{ name: "m-9", time: "2026-01-01T11:59:00Z" }];
+    limit.load(removals, at, SETTINGS);
+    const endMs = at.monotonicMs + SETTINGS.fleetWindowMs - 60_000;
+    expect(limit.list(endMs, SETTINGS)).toEqual(removals);
+    expect(limit.list(endMs + 1, SETTINGS)).toEqual([]);
+  });
+
+  test("keeps what it removed itself, with its own time", () => {
+    const limit = new RemovalLimit();
+    limit.noteRemoval("m-9", at);
+    limit.load([{ name: "m-9", time: "2026-01-01T11:55:00Z" }], at, SETTINGS);
+    expect(limit.list(at.monotonicMs, SETTINGS)).toEqual([
+      { name: "m-9", time: "2026-01-01T12:00:00Z" },
+    ]);
   });
 });
 
