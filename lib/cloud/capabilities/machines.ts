@@ -173,6 +173,8 @@ export interface MachineStep {
   readonly summary: string;
   /** Whether it may follow the step before it without another look. @default {false} */
   readonly isDirect?: boolean;
+  /** Whether people should know that it was made. @default {false} */
+  readonly isNews?: boolean;
 }
 
 /** How far a machine is; the words are those of the status. */
@@ -201,6 +203,11 @@ export interface MachinePlan<S extends MachineStep = MachineStep> {
   readonly problems: readonly MachineProblem[];
   /** Absent as long as it does not exist for sure. */
   readonly machine?: Machine;
+  /**
+   * Changes with everything that the inventory shows of the machine and that a plan depends on. As long as it is the
+   * same, what a look found still holds. Absent: nothing is known about that.
+   */
+  readonly shown?: string;
   readonly parts: readonly MachinePart[];
 }
 

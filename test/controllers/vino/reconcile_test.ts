@@ -160,6 +160,22 @@ describe("an edit while machines change", () => {
   });
 });
 
+test("a machine that was removed is made again, and not taken from an inventory that began before", async () => {
+  const rig = await startReady(2);
+  const idOf = (): string | undefined =>
+    rig.server?.status?.machines?.find(({ index }) => index === 1)?.machineId;
+  const before = idOf();
+  rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });
+  await rig.reconcile();
+  expect(rig.machines).toEqual(["worker-0 Ready"]);
+  rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+  await rig.reconcile();
+  expect(rig.steps).toContain("create worker-1");
+  expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+  expect(idOf()).not.toBe(before);
+  expect(rig.claims.filter((one) => one.startsWith("3 True"))).toEqual(["3 True 2/2"]);
+});
+
 describe("the fleet limit", () => {
   const blocked = ({ server }: ReconcilerRig): string | undefined =>
     server?.status?.conditions?.find(({ type }) => type === "ContractionBlocked")?.reason;

@@ -92,10 +92,10 @@ export async function publishMachines(
   const { owner } = snapshot;
   const known = new Set(publisher.list(owner.uid).map(({ name }) => name));
   const complete = tasks.flatMap((task): CompleteMachine[] => {
-    const { state, machine, steps = [] } = tracker.find(task.name)?.plan ?? {};
+    const { state, machine, steps = [], needsLook } = tracker.find(task.name)?.plan ?? {};
     // metal3 would keep a machine off that is published before it is started.
     const isNew = !known.has(toHostName({ vino: owner.name, ...task.identity }));
-    if (isNew && steps.length > 0) return [];
+    if (isNew && (steps.length > 0 || needsLook === true)) return [];
     const role = desired?.roles.get(task.identity.role);
     const interfaces = addresses.machines.get(task.name);
     if (state !== "Ready" || !machine || !role || !interfaces) return [];

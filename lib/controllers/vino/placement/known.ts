@@ -34,8 +34,10 @@ export interface KnownMachine {
 export interface KnownSources {
   readonly owner: MachineOwner;
   readonly view: MachinesView;
-  /** Machines that a look showed after the view, by name. @default {none} */
-  readonly seen?: ReadonlyMap<string, Machine>;
+  /**
+   * What looks showed of machines after the view, by name; `undefined`: that one does not exist. @default {none}
+   */
+  readonly seen?: ReadonlyMap<string, Machine | undefined>;
   /** The machines of the status. */
   readonly entries: readonly VinoMachine[];
   /** Whether an object uses the BareMetalHost of a machine. */

@@ -35,8 +35,8 @@ export interface SnapshotInput {
   readonly vino: Vino;
   readonly owner: MachineOwner;
   readonly view: MachinesView;
-  /** Machines that a look showed after the view, by name. @default {none} */
-  readonly seen?: ReadonlyMap<string, Machine>;
+  /** As {@linkcode KnownSources.seen}. */
+  readonly seen?: ReadonlyMap<string, Machine | undefined>;
   /** Absent: the Vino wants no machines any more. */
   readonly roles?: ReadonlyMap<string, Role>;
   /** Whether an object uses the BareMetalHost of a machine. */

@@ -129,17 +129,6 @@ export function listOwnTags(identity: MachineIdentity): [string, string] {
   return [OWN_TAG, toUidTag(identity.owner.uid)];
 }
 
-/** A short text that changes when a VM gets or loses an interface or a disk. An edited interface is another one. */
-export function toPartsHash({
-  vifIds,
-  linkIds,
-}: {
-  readonly vifIds: readonly string[];
-  readonly linkIds: readonly string[];
-}): string {
-  return toHash([vifIds.toSorted(), linkIds.toSorted()]);
-}
-
 /** A short text that changes with everything of a specification that can be compared with a VM. */
 export function toSpecHash(spec: MachineSpec): string {
   const { owner, role, index, poolId, template, cpus, memoryBytes, boot } = spec;
@@ -149,6 +138,7 @@ export function toSpecHash(spec: MachineSpec): string {
   return toHash([...parts, disks, interfaces]);
 }
 
-function toHash(parts: readonly unknown[]): string {
+/** A short text that changes with values of JSON. */
+export function toHash(parts: readonly unknown[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, HASH_LENGTH);
 }

@@ -15,7 +15,7 @@ const SPEC: VinoSpec = {
   nodes: [
     {
       name: "worker",
-      count: 3,
+      count: 4,
       bootInterfaceName: "eth1",
       rootDeviceName: "/dev/xvda",
       bmhLabels: { tier: "gold" },
@@ -56,6 +56,7 @@ test("publishMachines() publishes complete machines, takes back those that leave
     toMachine("worker", 0),
     toMachine("worker", 1, { isComplete: false }),
     toMachine("worker", 2),
+    toMachine("worker", 3),
   ];
   const snapshot = takeSnapshot({
     vino,
@@ -83,7 +84,10 @@ test("publishMachines() publishes complete machines, takes back those that leave
       const state = index === 1 ? ("Creating" as const) : ("Ready" as const);
       // The last one is complete, and is not started yet.
       const steps = index === 2 ? [{ summary: "start" }] : [];
-      return { state, steps, problems: [], parts: [], machine: toMachine("worker", index) };
+      // Only a look can tell what is to do with this one.
+      const needsLook = index === 3;
+      const machine = toMachine("worker", index);
+      return { state, steps, problems: [], parts: [], machine, needsLook };
     },
   });
   const tracker = new ProgressTracker({ clock: new ManualClock(), machines: plans });

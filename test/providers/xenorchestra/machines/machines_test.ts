@@ -141,6 +141,19 @@ describe("a machine that a person changed", () => {
     expect(rig.machines.plan(after, spec, rig.record(spec)).needsLook).toBeUndefined();
   });
 
+  test("is shown by an inventory as by a look, so that what a look found holds", async () => {
+    const spec = rig.spec();
+    await rig.make(spec);
+    const other = rig.list("vifs").find((one) => one["MAC"] === "02:00:00:00:00:01");
+    rig.simulator.state.put("vifs", { ...other, id: String(other?.id), MAC: "02:00:00:00:00:09" });
+    const found = await rig.plan(spec);
+    expect(found.problems.map(({ reason }) => reason)).toEqual(["InterfaceDiffers"]);
+    await rig.refresh();
+    const view = await rig.machines.observe({ isForChange: false }, rig.signal);
+    expect(found.shown).toBeDefined();
+    expect(rig.machines.plan(view, spec, rig.record(spec)).shown).toBe(found.shown);
+  });
+
   test("grows its disks and gets more interfaces", async () => {
     const before = rig.spec({ isStarted: false });
     await rig.make(before);

@@ -27,10 +27,10 @@ import {
   parseMark,
   SEED_DISK,
   toDiskName,
-  toPartsHash,
   toReadyTag,
   toSpecHash,
 } from "../../../../lib/providers/xenorchestra/machines/words.ts";
+import { toPartsHash } from "../../../../lib/providers/xenorchestra/machines/plan/fingerprints.ts";
 
 export const GIB: number = 1024 ** 3;
 export const POOL = "pool-1";

@@ -15,6 +15,7 @@ import { toBackoffMs } from "../../../../core/backoff.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import type { GuestInterface } from "../../guest/types.ts";
 import type { KnownMachine } from "../../placement/known.ts";
+import { Sightings, toInterimPlan } from "./sightings.ts";
 import type { RoleForm } from "../../resource/role_form.ts";
 
 /** A machine on which there may be something to do. */
@@ -48,6 +49,8 @@ export interface Progress {
   readonly observedAtMs: number;
   /** When to look at it for a change; `Infinity`: when something changes. */
   readonly dueMs: number;
+  /** When the last look began that found nothing to do. Absent: there was none in this process. */
+  readonly foundMs?: number;
   /** In a row. */
   readonly failures: number;
   /** Before this it is not due, because it failed. */
@@ -79,11 +82,15 @@ const BACKOFF = { baseMs: 5_000, capMs: 300_000, jitter: 0.2 };
 const REPEATS_MAX = 4;
 /** When to look again if the cloud could not say what is to do. */
 const UNCLEAR_MS = 30_000;
+/** For how long a look is believed that found a difference for a person: not all is in the inventory. */
+const HOLDS_MS = 600_000;
 
 /** Remembers the progress of machines by their names. */
 export class ProgressTracker {
   readonly #options: TrackerOptions;
   readonly #progress = new Map<string, Progress>();
+  /** They outlast a changed goal, and the work on a machine. */
+  readonly #sightings = new Sightings();
 
   constructor(options: TrackerOptions) {
     this.#options = options;
@@ -94,13 +101,10 @@ export class ProgressTracker {
     return this.#progress.get(name);
   }
 
-  /** Machines that looks showed after a time, by name. */
-  listSeen(observedAtMs: number): ReadonlyMap<string, Machine> {
-    return new Map(
-      [...this.#progress].flatMap(([name, { plan, observedAtMs: atMs }]) =>
-        plan.machine !== undefined && atMs > observedAtMs ? [[name, plan.machine] as const] : [],
-      ),
-    );
+  /** As {@linkcode Sightings.list}; what an inventory of this time shows better is forgotten. */
+  listSeen(observedAtMs: number): ReadonlyMap<string, Machine | undefined> {
+    this.#sightings.prune(observedAtMs);
+    return this.#sightings.list(observedAtMs);
   }
 
   /** Forgets all machines but these. */
@@ -108,21 +112,30 @@ export class ProgressTracker {
     for (const name of this.#progress.keys()) if (!names.has(name)) this.#progress.delete(name);
   }
 
-  /** Plans a machine from the last inventory, unless what is known is newer. A changed goal is tried at once. */
+  /** Plans a machine from the last inventory, unless a look at it is newer. A changed goal is tried at once. */
   review(task: MachineTask, view: MachinesView, record: string | undefined): Progress {
     const nowMs = this.#options.clock.monotonic();
     const before = this.#findSame(task);
     if (before !== undefined && view.observedAtMs <= before.observedAtMs) {
       return this.#set({ ...before, task });
     }
-    const plan = keepDecision(this.#plan(task, view, record), before?.plan);
-    const { failures = 0, retryMs = -Infinity, failure } = before ?? {};
+    const seen = this.#sightings.find(task.name, view.observedAtMs);
+    const next = seen ? toInterimPlan(task.goal.kind, seen) : this.#plan(task, view, record);
+    if (before !== undefined && holds(before, next)) {
+      const { plan: found, foundMs = nowMs } = before;
+      const plan = { ...found, ...(next.machine && { machine: next.machine }) };
+      const dueMs = foundMs + HOLDS_MS;
+      return this.#set({ ...before, task, plan, observedAtMs: view.observedAtMs, dueMs });
+    }
+    const plan = keepFindings(next, before?.plan);
+    const { foundMs, failures = 0, retryMs = -Infinity, failure } = before ?? {};
     const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);
     return this.#set({
       task,
       plan,
-      observedAtMs: view.observedAtMs,
+      observedAtMs: seen?.atMs ?? view.observedAtMs,
       dueMs: Math.max(wakeMs, retryMs),
+      ...(foundMs !== undefined && { foundMs }),
       failures,
       retryMs,
       // What the inventory shows as right has not failed.
@@ -140,6 +153,7 @@ export class ProgressTracker {
     const nowMs = this.#options.clock.monotonic();
     const before = this.#findSame(task);
     const plan = this.#plan(task, view, record, seed);
+    this.#sightings.note(task.name, plan, view.observedAtMs);
     const { failures = 0, retryMs = -Infinity, failure, made } = before ?? {};
     const base = { task, plan, observedAtMs: view.observedAtMs, ...(made && { made }) };
     if (plan.steps.length > 0) {
@@ -150,7 +164,8 @@ export class ProgressTracker {
     if (isStuck) return this.#set({ ...base, ...this.#postpone(failures + 1, plan.againMs) });
     const isUnclear = plan.needsLook === true || plan.state === "Unknown";
     const againMs = plan.againMs ?? (isUnclear ? UNCLEAR_MS : Infinity);
-    return this.#set({ ...base, dueMs: nowMs + againMs, failures: 0, retryMs: -Infinity });
+    const dueMs = nowMs + againMs;
+    return this.#set({ ...base, foundMs: nowMs, dueMs, failures: 0, retryMs: -Infinity });
   }
 
   /** Notes that the first step of the plan was made: look again at once, unless it was made too often. */
@@ -206,10 +221,21 @@ export class ProgressTracker {
   }
 }
 
-/** What a person must decide stands until a look or an inventory shows that it is decided. */
-function keepDecision(plan: MachinePlan, before: MachinePlan | undefined): MachinePlan {
-  if (plan.needsLook !== true || !before?.problems.some(({ kind }) => kind === "decision")) {
-    return plan;
-  }
-  return { ...plan, state: before.state, problems: before.problems };
+/** Whether a look found that a machine differs, and nothing to do; and the inventory shows nothing else since. */
+function holds({ plan, failures, foundMs }: Progress, next: MachinePlan): boolean {
+  const isFound = foundMs !== undefined && failures === 0 && plan.needsLook !== true;
+  const differs = plan.problems.length > 0 && plan.problems.every(({ kind }) => kind === "notice");
+  const isSame = plan.shown !== undefined && plan.shown === next.shown;
+  return isFound && differs && isSame && plan.steps.length === 0;
+}
+
+/** What a person must decide, or should know, stands until a look or an inventory shows that it is over. */
+function keepFindings(plan: MachinePlan, before: MachinePlan | undefined): MachinePlan {
+  if (plan.needsLook !== true || before === undefined) return plan;
+  const { state, problems, parts } = before;
+  if (problems.some(({ kind }) => kind === "decision")) return { ...plan, state, problems };
+  const notices = problems.filter(({ kind }) => kind === "notice");
+  return notices.length === 0 || plan.state !== "Ready"
+    ? plan
+    : { ...plan, problems: notices, parts };
 }

@@ -6,13 +6,14 @@ import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/
 import { findShown, isComplete } from "../look/vms_view.ts";
 import type { View, Vm } from "../look/view.ts";
 import type { Kept } from "../record.ts";
-import { listReadyTags, START_TAG, toPartsHash, toReadyTag, toSpecHash } from "../words.ts";
+import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
 import { compareMarks, compareSize } from "./compare/vm.ts";
 import { joinComparisons } from "./compare/comparison.ts";
 import { judgeOwner } from "./find/half_made.ts";
 import { isDoubtDue } from "./find/attempt.ts";
 import { awaitsFirstStart } from "./first_start.ts";
 import { type Plan, toPlan, toRetry } from "./problems.ts";
+import { toPartsHash, toShownHash } from "./fingerprints.ts";
 
 /** Plans from a view that is not for a change. */
 export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
@@ -36,7 +37,8 @@ export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
   const isEdited = kept.parts !== toPartsHash(vm);
   const isUnsure = kept.vm !== vm.id || isEdited || isDoubtDue(kept, view.atMs);
   const needsLook = differences.length > 0 || !isAsWanted(vm, spec) || isUnsure;
-  return toPlan(awaitsFirstStart(vm) ? "Unfinished" : "Ready", { needsLook, machine, parts });
+  const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
+  return toPlan(state, { needsLook, machine, parts, shown: toShownHash(vm) });
 }
 
 /** Whether a VM was as the specification wants it when it was looked at last. */

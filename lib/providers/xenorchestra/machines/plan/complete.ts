@@ -12,14 +12,15 @@ import type { Vm } from "../look/view.ts";
 import type { Kept } from "../record.ts";
 import type { Step } from "../steps.ts";
 import { isDoubtDue } from "./find/attempt.ts";
-import { listReadyTags, START_TAG, toPartsHash, toReadyTag, toSpecHash } from "../words.ts";
+import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
 import type { Comparison, Difference } from "./compare/comparison.ts";
 import type { FullView } from "./find/find.ts";
 import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
 import { nameTemplate } from "./names.ts";
-import { type Plan, toChain, toNotice, toPlan, toStep } from "./problems.ts";
+import { type Plan, toChain, toNews, toNotice, toPlan, toStep } from "./problems.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
 import type { Wanted } from "./wanted/wanted.ts";
+import { toPartsHash, toShownHash } from "./fingerprints.ts";
 
 /** What is known about a complete VM. */
 export interface CompleteQuestion {
@@ -45,7 +46,9 @@ export function planComplete(question: CompleteQuestion): Plan {
     ...toNeedsStop(spec, waiting),
     ...compareTemplate(question),
   ].toSorted((one, other) => URGENCY[one.kind] - URGENCY[other.kind]);
-  const fixes = now.flatMap(({ fix }) => (fix ? [toStep(spec, fix.summary, fix.change)] : []));
+  const fixes = now.flatMap(({ fix }) =>
+    fix ? [toNews(toStep(spec, fix.summary, fix.change))] : [],
+  );
   const isSame = differences.length === 0 && problems.length === 0;
   const start = planStart(question);
   const sweeps = listSweeps(question);
@@ -57,7 +60,8 @@ export function planComplete(question: CompleteQuestion): Plan {
   const steps = [...first, ...then, ...toCertainty(question)];
   const machine = findShown(view, vm);
   const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
-  return toPlan(state, { steps, problems: [...problems, ...start.problems], machine, parts });
+  const all = [...problems, ...start.problems];
+  return toPlan(state, { steps, problems: all, machine, parts, shown: toShownHash(vm) });
 }
 
 /** Seeds that came after one was attached. Other disks may hold data, and a person detached them. */

@@ -12,7 +12,7 @@ import {
 import type { View, Vm } from "../look/view.ts";
 import type { Step } from "../steps.ts";
 import { START_TAG } from "../words.ts";
-import { toChain, toRetry, toStep } from "./problems.ts";
+import { toChain, toNews, toRetry, toStep } from "./problems.ts";
 
 /** How to start it, or why it cannot be started now. */
 export interface FirstStart {
@@ -36,7 +36,7 @@ export function planFirstStart(view: View, spec: MachineSpec, vm: Vm): FirstStar
     return { steps: [], problems: [toRetry("HostNotUsable", message)] };
   }
   const summary = `start VM ${name} on host ${host.name}`;
-  const start = toStep(spec, summary, { kind: "start", vmId, hostId });
+  const start = toNews(toStep(spec, summary, { kind: "start", vmId, hostId }));
   return { steps: toChain([start, toStartedNote(spec, vm)]), problems: [] };
 }
 

@@ -14,7 +14,7 @@ import { planComplete } from "./complete.ts";
 import { type Found, findMachine, type FullView } from "./find/find.ts";
 import { planAtRest } from "./at_rest.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
-import { type Plan, RENAME_OR_DELETE, toDecision, toPlan, toStep } from "./problems.ts";
+import { type Plan, RENAME_OR_DELETE, toDecision, toNews, toPlan, toStep } from "./problems.ts";
 import { planUnfinished } from "./unfinished.ts";
 import { toWanted } from "./wanted/resolve.ts";
 import type { Wanted } from "./wanted/wanted.ts";
@@ -98,7 +98,7 @@ function planAbsent(
   if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
   const steps = [
     ...loose.map(({ disk }) => toSweep(spec, disk)),
-    toCreation(view, spec, { kept, wanted, template, attempt }),
+    toNews(toCreation(view, spec, { kept, wanted, template, attempt })),
   ];
   return toPlan("Absent", { steps, problems: failures });
 }

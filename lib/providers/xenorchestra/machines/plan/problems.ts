@@ -41,11 +41,12 @@ export interface PlanDetails {
   readonly machine?: Machine | undefined;
   readonly againMs?: number | undefined;
   readonly needsLook?: boolean;
+  readonly shown?: string;
 }
 
 /** Builds a plan. */
 export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
-  const { steps = [], problems = [], parts = [], machine, againMs, needsLook } = details;
+  const { steps = [], problems = [], parts = [], machine, againMs, needsLook, shown } = details;
   return {
     state,
     steps,
@@ -54,6 +55,7 @@ export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
     ...(machine && { machine }),
     ...(againMs !== undefined && { againMs }),
     ...(needsLook === true && { needsLook }),
+    ...(shown !== undefined && { shown }),
   };
 }
 
@@ -61,6 +63,11 @@ export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
 export function toStep(identity: MachineIdentity, summary: string, change: Change): Step {
   const { owner, role, index } = identity;
   return { summary, change, identity: { owner, role, index } };
+}
+
+/** A step that people should know of. */
+export function toNews(step: Step): Step {
+  return { ...step, isNews: true };
 }
 
 /** Lets each step but the first follow the one before it without another look. */

@@ -12,7 +12,15 @@ import { type Found, findMachine, type FullView, toDeletion } from "./find/find.
 import { toDoubtLeftMs } from "./find/attempt.ts";
 import { explainKeeping, judgeOwner } from "./find/half_made.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
-import { type Plan, RENAME_OR_DELETE, toDecision, toNotice, toPlan, toStep } from "./problems.ts";
+import {
+  type Plan,
+  RENAME_OR_DELETE,
+  toDecision,
+  toNews,
+  toNotice,
+  toPlan,
+  toStep,
+} from "./problems.ts";
 
 /** How long a guest may take to shut down before its machine is switched off. */
 const CLEAN_MS = 120_000;
@@ -131,13 +139,15 @@ function planEnd(vm: Vm, known: Known): Plan {
   const detach = hard
     .filter((link) => !isOurs(link))
     .map(({ linkId, diskId, disk }) =>
-      toStep(
-        identity,
-        `detach disk ${disk?.name || diskId} from ${vm.name}: it is not of Landfall`,
-        {
-          kind: "detachDisk",
-          linkId,
-        },
+      toNews(
+        toStep(
+          identity,
+          `detach disk ${disk?.name || diskId} from ${vm.name}: it is not of Landfall`,
+          {
+            kind: "detachDisk",
+            linkId,
+          },
+        ),
       ),
     );
   const disks = hard.filter(isOurs).flatMap(({ diskId }) => diskId ?? []);

@@ -15,7 +15,6 @@ import {
   START_TAG,
   TAG_PREFIX,
   toDiskName,
-  toPartsHash,
   toReadyTag,
   toSpecHash,
 } from "../words.ts";
@@ -28,6 +27,7 @@ import { findLoose, toSweep } from "./find/loose.ts";
 import { type Plan, RENAME_OR_DELETE, toChain, toDecision, toPlan, toStep } from "./problems.ts";
 import { planFirstStart } from "./first_start.ts";
 import type { Wanted } from "./wanted/wanted.ts";
+import { toPartsHash } from "./fingerprints.ts";
 
 /** When to look again while the hypervisor works on it, in milliseconds. */
 const BUSY_MS = 5_000;

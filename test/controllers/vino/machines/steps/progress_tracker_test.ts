@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import type {
+  Machine,
   MachinePlan,
   MachineProblem,
   Machines,
@@ -91,12 +92,52 @@ describe("ProgressTracker.review()", () => {
     expect(tracker.review(toTask(), look(2), undefined).dueMs).toBe(2_000);
   });
 
-  test("believes a newer look more than an older inventory, but not for another goal", () => {
+  const machine: Machine = {
+    name,
+    id: "vm-1",
+    isComplete: true,
+    power: "running",
+    poolId: "pool-1",
+  };
+  const gone: MachineTask = { ...toTask(), goal: { kind: "remove" } };
+
+  test("believes a newer look more than an older inventory, also for another goal", () => {
     const { tracker, look, plans } = startBook();
+    plans.next = { machine };
     tracker.look(toTask(), look(5), undefined);
     plans.next = { state: "Absent", needsLook: true };
     expect(tracker.review(toTask(), look(5), undefined).plan.state).toBe("Ready");
-    expect(tracker.review(toTask(4), look(5), undefined).plan.state).toBe("Absent");
+    expect(tracker.review(toTask(4), look(5), undefined)).toMatchObject({
+      plan: { state: "Ready", machine, needsLook: true },
+      dueMs: 0,
+    });
+    expect(tracker.review(toTask(4), look(6), undefined).plan.state).toBe("Absent");
+  });
+
+  test("does not bring back a removed machine from an inventory that began before", () => {
+    const { tracker, look, plans } = startBook();
+    plans.next = { state: "Absent" };
+    tracker.look(gone, look(5), undefined);
+    tracker.keepOnly(new Set());
+    plans.next = { state: "Ready", machine };
+    expect(tracker.listSeen(5)).toEqual(new Map([[name, undefined]]));
+    expect(tracker.review(toTask(), look(5), undefined)).toMatchObject({
+      plan: { state: "Absent", needsLook: true },
+      dueMs: 0,
+    });
+    expect(tracker.listSeen(6)).toEqual(new Map());
+    expect(tracker.review(toTask(), look(6), undefined).plan).toMatchObject({ state: "Ready" });
+  });
+
+  test("removes a machine that a look showed, although the inventory does not", () => {
+    const { tracker, look, plans } = startBook();
+    plans.next = { machine };
+    tracker.look(toTask(), look(5), undefined);
+    plans.next = { state: "Absent" };
+    expect(tracker.review(gone, look(4), undefined).plan).toMatchObject({
+      state: "Removing",
+      machine,
+    });
   });
 
   test("does not look again before a machine that failed may be tried", async () => {
@@ -160,6 +201,61 @@ test("ProgressTracker.review() keeps what a person must decide until something s
   expect(tracker.review(toTask(), look(4), undefined).plan).toMatchObject({
     state: "Ready",
     problems: [],
+  });
+});
+
+describe("ProgressTracker.review() of a machine that differs", () => {
+  async function startDiffering(): Promise<ReturnType<typeof startBook>> {
+    const rig = startBook();
+    await rig.clock.advance(1_000);
+    rig.plans.next = { problems: [problem("notice")], shown: "a" };
+    rig.tracker.look(toTask(), rig.look(1), undefined);
+    return rig;
+  }
+
+  test("keeps what a look found as long as the inventory shows the same, and looks again later", async () => {
+    const { tracker, plans, look } = await startDiffering();
+    for (const needsLook of [true, false]) {
+      plans.next = { needsLook, shown: "a" };
+      const { plan, dueMs } = tracker.review(toTask(), look(needsLook ? 2 : 3), undefined);
+      expect(plan.problems).toEqual([problem("notice")]);
+      expect(plan.needsLook).toBeUndefined();
+      expect(dueMs).toBe(601_000);
+    }
+  });
+
+  test.each<[string, Partial<MachinePlan>]>([
+    ["shows something else", { shown: "b", needsLook: true }],
+    ["does not say what it shows", { needsLook: true }],
+  ])(
+    "looks at once if the inventory %s, and keeps what was found until then",
+    async (_title, next) => {
+      const { tracker, plans, look } = await startDiffering();
+      plans.next = next;
+      expect(tracker.review(toTask(), look(2), undefined)).toMatchObject({
+        plan: { needsLook: true, problems: [problem("notice")] },
+        dueMs: 1_000,
+      });
+      plans.next = { shown: "b" };
+      expect(tracker.review(toTask(), look(3), undefined).plan.problems).toEqual([]);
+    },
+  );
+
+  test("looks at once for another spec", async () => {
+    const { tracker, plans, look } = await startDiffering();
+    plans.next = { shown: "a", needsLook: true };
+    expect(tracker.review(toTask(4), look(2), undefined)).toMatchObject({
+      plan: { problems: [] },
+      dueMs: 1_000,
+    });
+  });
+
+  test("does not keep a plan with a step", async () => {
+    const { tracker, plans, look } = await startDiffering();
+    plans.next = { problems: [problem("notice")], steps: [STEP], shown: "a" };
+    tracker.look(toTask(), look(2), undefined);
+    plans.next = { shown: "a", needsLook: true };
+    expect(tracker.review(toTask(), look(3), undefined).dueMs).toBe(1_000);
   });
 });
 

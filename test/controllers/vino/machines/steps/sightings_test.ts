@@ -1,0 +1,68 @@
+import { describe, expect, test } from "bun:test";
+import type { Machine, MachinePlan } from "../../../../../lib/cloud/capabilities/machines.ts";
+import {
+  Sightings,
+  toInterimPlan,
+} from "../../../../../lib/controllers/vino/machines/steps/sightings.ts";
+import { toMachine } from "../../../../support/vino/known.ts";
+
+const machine: Machine = toMachine("worker", 0);
+const { name } = machine;
+const toPlan = (state: MachinePlan["state"], shown?: Machine): MachinePlan => ({
+  state,
+  steps: [],
+  problems: [],
+  parts: [],
+  ...(shown && { machine: shown }),
+});
+
+describe("Sightings", () => {
+  test("count until an inventory began after the look", () => {
+    const sightings = new Sightings();
+    sightings.note(name, toPlan("Ready", machine), 5);
+    expect(sightings.find(name, 5)).toEqual({ atMs: 5, machine, isReady: true });
+    expect(sightings.find(name, 6)).toBeUndefined();
+    expect([...sightings.list(5)]).toEqual([[name, machine]]);
+    expect([...sightings.list(6)]).toEqual([]);
+  });
+
+  test("know that a machine does not exist", () => {
+    const sightings = new Sightings();
+    sightings.note(name, toPlan("Ready", machine), 5);
+    sightings.note(name, toPlan("Absent"), 7);
+    expect(sightings.find(name, 7)).toEqual({ atMs: 7, isReady: false });
+    expect([...sightings.list(6)]).toEqual([[name, undefined]]);
+  });
+
+  test.each(["Unknown", "Creating", "Removing"] as const)(
+    "prove nothing by a look that found it %s and did not show it",
+    (state) => {
+      const sightings = new Sightings();
+      sightings.note(name, toPlan("Ready", machine), 5);
+      sightings.note(name, toPlan(state), 7);
+      expect(sightings.find(name, 5)).toEqual({ atMs: 5, machine, isReady: true });
+      expect(sightings.find(name, 6)).toBeUndefined();
+    },
+  );
+
+  test("are forgotten when an inventory shows more", () => {
+    const sightings = new Sightings();
+    sightings.note(name, toPlan("Ready", machine), 5);
+    sightings.prune(5);
+    expect(sightings.list(5).size).toBe(1);
+    sightings.prune(6);
+    expect(sightings.list(5).size).toBe(0);
+  });
+});
+
+test.each<["exist" | "remove", Machine | undefined, boolean, MachinePlan["state"]]>([
+  ["exist", machine, true, "Ready"],
+  ["exist", machine, false, "Unfinished"],
+  ["exist", undefined, false, "Absent"],
+  ["remove", machine, true, "Removing"],
+  ["remove", undefined, false, "Removing"],
+])("toInterimPlan() to %s: %#", (goal, shown, isReady, state) => {
+  const plan = toInterimPlan(goal, { atMs: 1, isReady, ...(shown && { machine: shown }) });
+  expect(plan).toMatchObject({ state, steps: [], needsLook: true });
+  expect(plan.machine).toEqual(shown);
+});
