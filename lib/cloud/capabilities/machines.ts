@@ -148,12 +148,7 @@ export interface MachineProblem {
   readonly kind: "retry" | "decision" | "notice";
   /** Whether Landfall ends it by itself as soon as the machine is stopped. Only for a notice. @default {false} */
   readonly isWaiting?: boolean;
-  /**
-   * Whether the machine and its data are gone if a person does what the message says. The caller then adds what uses
-   * it.
-   *
-   * @default {false}
-   */
+  /** Whether the machine is lost if a person does what it says. The caller adds what uses it. @default {false} */
   readonly losesMachine?: boolean;
 }
 
@@ -203,10 +198,7 @@ export interface MachinePlan<S extends MachineStep = MachineStep> {
   readonly problems: readonly MachineProblem[];
   /** Absent as long as it does not exist for sure. */
   readonly machine?: Machine;
-  /**
-   * Changes with everything that the inventory shows of the machine and that a plan depends on. As long as it is the
-   * same, what a look found still holds. Absent: nothing is known about that.
-   */
+  /** The same as long as the inventory shows nothing else of it, so that what a look found holds. */
   readonly shown?: string;
   readonly parts: readonly MachinePart[];
 }

@@ -20,12 +20,14 @@ export const CONFIRMED_REMOVAL: string = `${OWN_PREFIX}confirm-removal`;
 
 type EventName =
   | "machineCreated"
+  | "machineChanged"
   | "machineReady"
   | "machineVanished"
   | "machineRemoved"
   | "machineKept"
   | "machineFailed"
   | "machineBlocked"
+  | "machineDiffers"
   | "contractionBlocked"
   | "invalidSpec"
   | "formMissing"
@@ -42,6 +44,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "MachineCreated",
     type: "Normal",
     meaning: "Landfall has begun to make a machine of the Vino.",
+  },
+  machineChanged: {
+    reason: "MachineChanged",
+    type: "Normal",
+    meaning:
+      "Landfall changed a machine: it followed the spec, put back what a person had changed, or started it for the " +
+      "first time. The message names the step.",
   },
   machineReady: {
     reason: "MachineReady",
@@ -76,6 +85,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     type: "Warning",
     meaning:
       "Something prevents the work on a machine, and a person must decide about it. The message says what to do.",
+  },
+  machineDiffers: {
+    reason: "MachineDiffers",
+    type: "Warning",
+    meaning:
+      "A complete machine is not as the spec says: a person changed it in the cloud, or it must be stopped first. " +
+      "The message says what is wanted, what it has, and what to do.",
   },
   contractionBlocked: {
     reason: "ContractionBlocked",

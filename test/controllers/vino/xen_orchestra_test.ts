@@ -3,6 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
+import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { until } from "../../support/nodes/rig.ts";
 import {
   startXenOrchestraStage,
@@ -216,4 +217,57 @@ test(
     expect(rig.listVms()).toEqual(["worker-0 Running"]);
   },
   TIMEOUT_MS,
+);
+
+/** The only VM, and its interfaces. */
+function findInterfaces({ simulator: { state } }: XenOrchestraStage): {
+  readonly vm: XoRecord;
+  readonly vifs: readonly XoRecord[];
+} {
+  const vm = state.list("vms").find((one) => String(one["name_label"]).endsWith("worker-0"));
+  if (vm === undefined) throw new Error("Cannot test: there is no VM");
+  return { vm, vifs: [...state.list("vifs")].filter((one) => one["$VM"] === vm.id) };
+}
+
+const listMacs = (rig: XenOrchestraStage): string[] =>
+  findInterfaces(rig)
+    .vifs.map((one) => String(one["MAC"]))
+    .toSorted();
+
+/** What a person does to the interface of a device: removes it, or makes it again with another address. */
+function editInterface(rig: XenOrchestraStage, device: string, mac?: string): void {
+  const { state } = rig.simulator;
+  const { vm, vifs } = findInterfaces(rig);
+  const old = vifs.find((one) => String(one["device"]) === device);
+  if (old === undefined) throw new Error("Cannot edit: there is no interface");
+  state.remove("vifs", old.id);
+  const rest = vifs.filter((one) => one !== old).map(({ id }) => id);
+  const id = `${old.id.slice(0, -4)}beef`;
+  if (mac !== undefined) state.put("vifs", { ...old, id, uuid: id, MAC: mac });
+  state.put("vms", { ...vm, VIFs: mac === undefined ? rest : [...rest, id] });
+}
+
+test(
+  "an interface that a person removed comes back, and one that a person changed is said until it is removed",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    stage.create("edge", toXenOrchestraSpec(1));
+    await stage.untilCondition("edge", "Ready", READY);
+    const macs = listMacs(rig);
+    editInterface(rig, "1");
+    await until("the interface is back", () => listMacs(rig).length === macs.length, 15_000);
+    expect(listMacs(rig)).toEqual(macs);
+    editInterface(rig, "0", "02:00:00:00:be:ef");
+    await stage.untilCondition("edge", "MachinesDiffer", "True PersonNeeded");
+    const { conditions = [] } = stage.read("edge")?.status ?? {};
+    const differ = conditions.find(({ type }) => type === "MachinesDiffer");
+    expect(differ?.message).toContain("02:00:00:00:be:ef");
+    expect(differ?.message).toContain("Landfall then adds the one that the spec asks for");
+    await stage.untilCondition("edge", "Ready", READY);
+    editInterface(rig, "0");
+    await stage.untilCondition("edge", "MachinesDiffer", "False NothingDiffers");
+    expect(listMacs(rig)).toEqual(macs);
+  },
+  2 * TIMEOUT_MS,
 );

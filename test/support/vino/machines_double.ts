@@ -129,7 +129,9 @@ export class MachinesDouble
     if (machine === undefined || found === undefined) {
       if (!isWhole(view, spec.poolId)) return toPlan("Unknown");
       if (!view.isForChange) return { ...toPlan("Absent"), needsLook: true };
-      return toPlan("Absent", [{ summary: `create VM ${name}`, kind: "create", name, spec }]);
+      return toPlan("Absent", [
+        { summary: `create VM ${name}`, kind: "create", name, spec, isNews: true },
+      ]);
     }
     const parts = [{ name: "CPUs", wanted: String(spec.cpus), actual: String(found.cpus) }];
     const base = { machine, parts };

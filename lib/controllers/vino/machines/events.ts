@@ -35,6 +35,11 @@ export class MachineEvents {
     this.#options.metrics.countMachine("created");
   }
 
+  /** A machine was changed, or started for the first time. */
+  recordChanged(vino: Vino, name: string, step: string): void {
+    this.#tell(vino, EVENT_WORDS.machineChanged, `Landfall changed machine ${name}: ${step}`);
+  }
+
   /** A machine was removed. */
   recordRemoved(vino: Vino, name: string): void {
     this.#tell(vino, EVENT_WORDS.machineRemoved, `Landfall removed machine ${name}`);
@@ -72,6 +77,10 @@ export class MachineEvents {
       const decision = problems.find(({ kind }) => kind === "decision");
       if (decision !== undefined && (state !== old?.state || message !== old.message)) {
         this.#options.warn(vino, EVENT_WORDS.machineBlocked, `${name}: ${decision.message}`);
+      }
+      const [first] = problems;
+      if (isWanted && first?.kind === "notice" && message !== old?.message) {
+        this.#options.warn(vino, EVENT_WORDS.machineDiffers, first.message);
       }
     }
     if (contraction !== undefined) {

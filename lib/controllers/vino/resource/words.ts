@@ -32,6 +32,7 @@ export type ConditionWords = {
   >;
   readonly UnsupportedFields: Readonly<Record<"some" | "none", ReasonWord>>;
   readonly CredentialsInClearText: Readonly<Record<"some" | "none", ReasonWord>>;
+  readonly MachinesDiffer: Readonly<Record<"some" | "stop" | "none", ReasonWord>>;
   readonly ContractionBlocked: Readonly<Record<"inUse" | "fleetLimit" | "free", ReasonWord>>;
 };
 
@@ -123,6 +124,21 @@ export const CONDITION_WORDS: ConditionWords = {
       "The password of management controllers is in the spec. Everyone who may read the Vino knows it.",
     ),
     none: no("NoPasswordInSpec", "The spec has no password."),
+  },
+  MachinesDiffer: {
+    some: yes(
+      "PersonNeeded",
+      "Complete machines are not as the spec says, and Landfall does not change that by itself. The message names " +
+        "each with what is wanted, what it has, and what to do.",
+    ),
+    stop: yes(
+      "StopNeeded",
+      "Complete machines must be stopped before they can become as the spec says. The message names each.",
+    ),
+    none: no(
+      "NothingDiffers",
+      "Complete machines are as the spec says, as far as Landfall looked.",
+    ),
   },
   ContractionBlocked: {
     inUse: yes(

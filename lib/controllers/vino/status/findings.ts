@@ -15,7 +15,8 @@ import type { Shortage } from "../placement/placement.ts";
 import { CONDITION_WORDS, type MachinesWord } from "../resource/words.ts";
 import type { ContractionReport, MachineReport, MachinesReport, Outcome } from "./outcome.ts";
 
-const { Ready, MachinesReady, HostsPublished, ContractionBlocked } = CONDITION_WORDS;
+const { Ready, MachinesReady, HostsPublished, MachinesDiffer, ContractionBlocked } =
+  CONDITION_WORDS;
 
 /** The conditions that an outcome changes; the others stay. */
 export function listFindings(outcome: Outcome): readonly Finding[] {
@@ -41,7 +42,9 @@ function listRefused({ why, message }: Extract<Outcome, { kind: "refused" }>): F
 }
 
 function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
-  const message = obstacle ?? "Landfall removes what it made for the Vino";
+  const left = (report?.machines ?? []).filter(({ entry }) => entry.message !== undefined);
+  const waits = left.length === 0 ? "" : `. ${nameSome(left.map(describeState))}`;
+  const message = obstacle ?? `Landfall removes what it made for the Vino${waits}`;
   const word = obstacle === undefined ? "waiting" : "inUse";
   return [
     toFinding("Ready", Ready[word], message),
@@ -52,12 +55,32 @@ function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" 
 function listServed(report: MachinesReport): Finding[] {
   const machines = judgeMachines(report);
   const hosts = findHosts(report);
-  return [
-    findReady(machines, hosts),
-    toFinding("MachinesReady", MachinesReady[machines.word], machines.message),
-    hosts,
-    findContraction(report.contraction),
-  ];
+  const differences = findDifferences(report);
+  const contraction = findContraction(report.contraction);
+  const { word, message } = machines;
+  const ready = toFinding("MachinesReady", MachinesReady[word], message);
+  return [findReady(machines, hosts), ready, hosts, differences, contraction];
+}
+
+/** What differs does not make a machine useless, so it is not part of `MachinesReady`. */
+function findDifferences({ machines }: MachinesReport): Finding {
+  const differing = machines.flatMap(({ isWanted, entry, problems }) => {
+    const notices = isWanted ? problems.filter(({ kind }) => kind === "notice") : [];
+    return notices.map((notice) => ({ name: entry.name, notice }));
+  });
+  if (differing.length === 0) {
+    const message = "No complete machine is known to differ from the spec";
+    return toFinding("MachinesDiffer", MachinesDiffer.none, message);
+  }
+  const waiting = differing.filter(({ notice }) => notice.isWaiting === true);
+  const others = differing.filter(({ notice }) => notice.isWaiting !== true);
+  const word = others.length > 0 ? MachinesDiffer.some : MachinesDiffer.stop;
+  const count = new Set(differing.map(({ name }) => name)).size;
+  const details = [...others, ...waiting].map(({ name, notice: { message } }) =>
+    message.includes(name) ? message : `${name}: ${message}`,
+  );
+  const message = `${count} complete machines differ from the spec. ${nameSome(details)}`;
+  return toFinding("MachinesDiffer", word, message);
 }
 
 /** How the machines are, and why. */

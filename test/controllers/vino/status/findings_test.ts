@@ -1,6 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { listFindings } from "../../../../lib/controllers/vino/status/findings.ts";
-import type { MachinesReport, Outcome } from "../../../../lib/controllers/vino/status/outcome.ts";
+import type { MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
+import type {
+  MachineReport,
+  MachinesReport,
+  Outcome,
+} from "../../../../lib/controllers/vino/status/outcome.ts";
 import { toProblem, toReport, toReports } from "../../../support/vino/reports.ts";
 
 function show(outcome: Outcome, ...types: readonly string[]): string[] {
@@ -19,6 +24,7 @@ describe("listFindings() of machines", () => {
       "Ready True ReconciliationSucceeded: 1 of 1 machines are complete. All 1 complete machines have a BareMetalHost",
       "MachinesReady True AllMachinesReady: 1 of 1 machines are complete",
       "HostsPublished True AllHostsPublished: All 1 complete machines have a BareMetalHost",
+      "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
       "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
       "UnsupportedFields False AllFieldsUsed: The spec has no field without a meaning",
       "CredentialsInClearText False NoPasswordInSpec: The spec has no password",
@@ -124,6 +130,42 @@ describe("listFindings() of machines", () => {
     expect(found[0]).toStartWith(`${ready}: `);
     const line = found.find((one) => one.startsWith(`${other}: `));
     expect(line).toContain(message);
+  });
+});
+
+describe("listFindings() of machines that differ", () => {
+  const wrong = toProblem("notice", "disk data of vino-1b4e28ba-worker-0 does not exist");
+  const unnamed = toProblem("notice", "pool p has no network oam");
+  const waiting = { ...toProblem("notice", "must be shut down"), isWaiting: true };
+  const tell = (...machines: readonly MachineReport[]): string[] =>
+    show({ kind: "served", spec: {}, report: toReports(machines) }, "Ready", "MachinesDiffer");
+
+  test.each<[string, readonly MachineProblem[], string]>([
+    [
+      "which a person must end",
+      [waiting, wrong],
+      "PersonNeeded: 1 complete machines differ from the spec. disk data of vino-1b4e28ba-worker-0 does not exist, " +
+        "vino-1b4e28ba-worker-0: must be shut down",
+    ],
+    [
+      "until they are stopped",
+      [waiting],
+      "StopNeeded: 1 complete machines differ from the spec. vino-1b4e28ba-worker-0: must be shut down",
+    ],
+    [
+      "in what does not exist",
+      [unnamed],
+      "PersonNeeded: 1 complete machines differ from the spec. vino-1b4e28ba-worker-0: pool p has no network oam",
+    ],
+  ])("%s", (_title, problems, found) => {
+    const [ready, differ] = tell(toReport(0, {}, { problems }), toReport(1));
+    expect(ready).toStartWith("Ready True");
+    expect(differ).toBe(`MachinesDiffer True ${found}`);
+  });
+
+  test("although the spec does not want them", () => {
+    const [, differ] = tell(READY, toReport(1, {}, { problems: [wrong], isWanted: false }));
+    expect(differ).toStartWith("MachinesDiffer False NothingDiffers");
   });
 });
 

@@ -2,7 +2,7 @@
  * Rounds of changes of the machines of one Vino, and what forbids a change.
  * @module
  */
-import type { MachinePlan } from "../../../../cloud/capabilities/machines.ts";
+import type { MachinePlan, MachineStep } from "../../../../cloud/capabilities/machines.ts";
 import { toHostName } from "../../hosts/names.ts";
 import type { MachinesReport } from "../../status/outcome.ts";
 import type { ProgressTracker, MachineTask } from "./progress_tracker.ts";
@@ -58,10 +58,15 @@ export class MachineRounds {
         }),
       readSeed: (task: MachineTask) => context.readSeed(task),
       findObstacle: (task: MachineTask, plan: MachinePlan) => this.#findObstacle(input, task, plan),
-      noteStep: ({ name, goal }: MachineTask, { state, steps }: MachinePlan) => {
-        if (goal.kind === "exist" && state === "Absent") {
-          machineEvents.recordCreated(input.vino, name, steps[0]?.summary ?? "");
-        }
+      noteStep: (
+        { name, goal }: MachineTask,
+        { state }: MachinePlan,
+        { summary, isNews }: MachineStep,
+      ) => {
+        if (isNews !== true) return;
+        const isNew = goal.kind === "exist" && state === "Absent";
+        if (isNew) machineEvents.recordCreated(input.vino, name, summary);
+        else machineEvents.recordChanged(input.vino, name, summary);
       },
     };
     await runSteps(round, this.#options, context.signal);

@@ -8,6 +8,7 @@ import {
   type MachineRecord,
   type Machines,
   type MachineSeed,
+  type MachineStep,
 } from "../../../../cloud/capabilities/machines.ts";
 import { type Clock, startDeadline } from "../../../../core/clock.ts";
 import { describeError } from "../../../../core/errors.ts";
@@ -34,8 +35,8 @@ export interface StepInput {
   readSeed(task: MachineTask, signal: AbortSignal): Promise<MachineSeed | undefined>;
   /** Why the first step of a plan must not be made now; no full stop. `undefined`: it may be made. */
   findObstacle(task: MachineTask, plan: MachinePlan): string | undefined;
-  /** Called after a step was made. */
-  noteStep(task: MachineTask, plan: MachinePlan): void;
+  /** Called after each step that was made, also if one that follows it directly fails. */
+  noteStep(task: MachineTask, plan: MachinePlan, step: MachineStep): void;
 }
 
 /** A step has a deadline of its own; this one only ends what ignores it. */
@@ -151,8 +152,8 @@ async function makeStep(
       tracker.noteFailure(task.name, { kind: "retry", message });
       return undefined;
     }
+    input.noteStep(task, plan, step);
   }
   tracker.noteStep(task.name);
-  input.noteStep(task, plan);
   return undefined;
 }

@@ -18,7 +18,10 @@ import { toMachineSpec } from "../../../../../lib/controllers/vino/machines/step
 import { ALONE, Fence, LeadershipLostError } from "../../../../../lib/core/fence.ts";
 import { ManualClock } from "../../../../support/manual_clock.ts";
 import { toEntry, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
-import { MachinesDouble } from "../../../../support/vino/machines_double.ts";
+import {
+  type DoubleMachineStep,
+  MachinesDouble,
+} from "../../../../support/vino/machines_double.ts";
 
 const FORM = {
   template: "t",
@@ -107,6 +110,24 @@ describe("runSteps()", () => {
       message: `Cannot create VM ${nameOf(0)}: no room`,
     });
     expect(options.tracker.find(nameOf(1))?.failure).toBeUndefined();
+  });
+
+  test("says which steps were made although one that follows them directly fails", async () => {
+    const { round, cloud, options } = startRig();
+    cloud.plan = (_view, spec) => {
+      const step = (kind: "configure" | "create", isDirect: boolean): DoubleMachineStep => {
+        return { summary: kind, kind, name: nameOf(0), isDirect, spec };
+      };
+      const steps = [step("create", false), step("configure", true)];
+      return { state: "Absent", steps, problems: [], parts: [], needsLook: true };
+    };
+    cloud.onStep = ({ kind }) => {
+      if (kind === "configure") throw new CloudError("protocol", "no room");
+    };
+    const made: string[] = [];
+    await round([toTask(0)], { noteStep: (_task, _plan, { summary }) => void made.push(summary) });
+    expect(made).toEqual(["create"]);
+    expect(options.tracker.find(nameOf(0))?.failure?.message).toBe("Cannot configure: no room");
   });
 
   test("throws an error of the whole cloud after the other steps ended", async () => {
