@@ -17,7 +17,7 @@ import { readFlag, readTextFlag } from "../flags.ts";
 import { findCondition } from "../kinds/conditions.ts";
 import { NewestObjects } from "../kinds/newest_objects.ts";
 import { IpPools } from "./addresses/ip_pools.ts";
-import { listPoolUsage } from "./addresses/usage.ts";
+import { listPoolUsage } from "./addresses/pools/usage.ts";
 import { VinoAddresses } from "./addresses/vino_addresses.ts";
 import type { AddressAllocator } from "./addresses/types.ts";
 import { describeVino, judgeState, type VinoReport } from "./describe.ts";
@@ -25,8 +25,7 @@ import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { toHostName } from "./hosts/names.ts";
 import { type BareMetalHosts, HostPublisher } from "./hosts/publish/host_publisher.ts";
 import { PUBLISH_AGAIN } from "./hosts/words.ts";
-import { InventoryVinos } from "./inventory_vinos.ts";
-import { readLastView } from "./last_view.ts";
+import { InventoryKeySource, readLastView } from "./inventory.ts";
 import { MachineEvents } from "./machines/events.ts";
 import { readSeed } from "./machines/seed.ts";
 import { createVinoMetrics } from "./metrics.ts";
@@ -165,7 +164,7 @@ export class VinoController implements RunningController {
         return this.#work.run(key, (run) => reconciler.reconcile(key, run), signal);
       },
       forget: (key) => reconciler.forget(key),
-      sources: [new InventoryVinos(source, this.objects), ...options.sources],
+      sources: [new InventoryKeySource(source, this.objects), ...options.sources],
       backoffMs: BACKOFF_MS,
       graceMs: GRACE_MS,
     });

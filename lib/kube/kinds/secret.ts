@@ -27,3 +27,12 @@ export function toSecretData(texts: Readonly<Record<string, string>>): Record<st
       .map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
   );
 }
+
+/** The text of one key. @returns `undefined` if the Secret does not exist, or has no such key */
+export function findSecretText(
+  secret: Pick<Secret, "data"> | undefined,
+  key: string,
+): string | undefined {
+  const encoded: unknown = secret?.data?.[key];
+  return typeof encoded === "string" ? Buffer.from(encoded, "base64").toString("utf8") : undefined;
+}

@@ -17,6 +17,7 @@ import {
 } from "./records.ts";
 import type { DemoMachine } from "../demo_machine.ts";
 import { toUuid } from "../uuid.ts";
+import { createPlaces, type DemoHostName, type Places } from "./world/places.ts";
 
 /** A world and what its kubelets report. */
 export interface DemoWorld {
@@ -28,14 +29,11 @@ export interface DemoWorld {
 /** The world of the demo, with a machine that is created later. */
 export interface StoryWorld extends DemoWorld {
   /** IDs of the pools and hosts by name. */
-  readonly poolIds: Readonly<Record<"paris" | "lyon", string>>;
-  readonly hostIds: Readonly<Record<DemoHostName, string>>;
+  readonly poolIds: Places["poolIds"];
+  readonly hostIds: Places["hostIds"];
   /** A machine that registers before Xen Orchestra shows it: `state.addVm(late.options)`. */
   readonly late: { readonly options: VmOptions; readonly machine: DemoMachine };
 }
-
-/** Hosts of the demo: three in Paris, two in Lyon. */
-export type DemoHostName = "xcp-par-1" | "xcp-par-2" | "xcp-par-3" | "xcp-lyo-1" | "xcp-lyo-2";
 
 interface Guest extends VmOptions {
   readonly nodeName?: string;
@@ -45,41 +43,12 @@ const GIB = 1024 ** 3;
 
 /** Two pools, five hosts, a dozen virtual machines. The same UUIDs in every run. */
 export function createDemoWorld(): StoryWorld {
-  const poolIds = { paris: toUuid("pool/paris"), lyon: toUuid("pool/lyon") };
-  const hostIds = {
-    "xcp-par-1": toUuid("host/xcp-par-1"),
-    "xcp-par-2": toUuid("host/xcp-par-2"),
-    "xcp-par-3": toUuid("host/xcp-par-3"),
-    "xcp-lyo-1": toUuid("host/xcp-lyo-1"),
-    "xcp-lyo-2": toUuid("host/xcp-lyo-2"),
-  };
-  const pools = [
-    toPool({ name: "paris", masterId: hostIds["xcp-par-1"] }),
-    toPool({ name: "lyon", masterId: hostIds["xcp-lyo-1"] }),
-  ];
-  const hosts = Object.entries(hostIds).map(([name, id], index) => {
-    const poolId = name.includes("-par-") ? poolIds.paris : poolIds.lyon;
-    return toHost({
-      name,
-      id,
-      poolId,
-      address: `10.0.0.${index + 11}`,
-      tags: [`rack=r${index + 1}`],
-    });
-  });
+  const { poolIds, hostIds, pools, world } = createPlaces();
   const guests = demoGuests(poolIds, hostIds);
   const lateOptions = toLate(poolIds.lyon, hostIds["xcp-lyo-2"]);
   const { vms, vifs, machines, networks } = toGuests(guests, pools);
   return {
-    world: {
-      pools,
-      hosts,
-      vms,
-      vifs,
-      networks,
-      servers: pools.map((pool) => toServer(pool, `${String(pool["name_label"])}.xcp.example`)),
-      "vm-controllers": hosts.map((host) => toController(host)),
-    },
+    world: { ...world, vms, vifs, networks },
     machines,
     poolIds,
     hostIds,

@@ -4,7 +4,8 @@
  */
 export type { DemoMachine } from "../demo_machine.ts";
 export { createDemoWorld, createFleet } from "./demo_world.ts";
-export type { DemoHostName, DemoWorld, StoryWorld } from "./demo_world.ts";
+export type { DemoWorld, StoryWorld } from "./demo_world.ts";
+export type { DemoHostName } from "./world/places.ts";
 export type { Fault, FaultScope } from "./faults.ts";
 export type { Collection, PowerState, VmOptions, World, XoRecord } from "./records.ts";
 export { startXenOrchestraSimulator } from "./server.ts";

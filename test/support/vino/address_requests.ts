@@ -3,7 +3,7 @@
  * @module
  */
 import type { AddressRequest } from "../../../lib/controllers/vino/addresses/ipam.ts";
-import type { PoolFacts } from "../../../lib/controllers/vino/addresses/pool_set.ts";
+import type { PoolFacts } from "../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import type { VinoNetwork } from "../../../lib/controllers/vino/resource/vino.ts";
 
 /** A network with fifteen static addresses, as the sample of the original operator has it. */

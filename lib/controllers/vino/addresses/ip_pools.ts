@@ -11,9 +11,9 @@ import type { StoreReader } from "../../../kube/cache/store.ts";
 import { IP_POOLS, type IpPool, type IpPoolSpec } from "../resource/ip_pool.ts";
 import { type AddressPlan, type AddressRequest, planAddresses, releaseAddresses } from "./ipam.ts";
 import { type AddressOwner, parseOwner } from "./owners.ts";
-import { PoolIndexes } from "./pool_index.ts";
-import { PoolCache } from "./pool_cache.ts";
-import type { PoolFacts, Pools } from "./pool_set.ts";
+import { PoolIndexes } from "./pools/pool_index.ts";
+import { PoolCache } from "./pools/pool_cache.ts";
+import type { PoolFacts, Pools } from "./pools/pool_set.ts";
 
 /** What {@linkcode IpPools} need. */
 export interface IpPoolsOptions {

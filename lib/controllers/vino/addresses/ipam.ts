@@ -12,8 +12,8 @@ import type { VinoNetwork } from "../resource/vino.ts";
 import { toMac } from "./macs.ts";
 import { listNotices } from "./notices.ts";
 import { formatOwner } from "./owners.ts";
-import type { PoolDraft } from "./pool_draft.ts";
-import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pool_set.ts";
+import type { PoolDraft } from "./pools/pool_draft.ts";
+import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pools/pool_set.ts";
 import { type AddressProblem, toExhausted, toFull, toMoved, toNoMac, toTaken } from "./problems.ts";
 import type { MachineRequest } from "./types.ts";
 

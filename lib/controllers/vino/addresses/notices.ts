@@ -3,9 +3,9 @@
  * @module
  */
 import type { VinoNetwork } from "../resource/vino.ts";
-import type { OpenPool } from "./pool_set.ts";
+import type { OpenPool } from "./pools/pool_set.ts";
 import { type AddressProblem, toReserved, toStrays } from "./problems.ts";
-import { isIn } from "./reshape.ts";
+import { isIn } from "./pools/reshape.ts";
 import { findSpan, findSubnet } from "./subnets.ts";
 
 /** Lists addresses that the networks do not give out any more, or that are something else there. */

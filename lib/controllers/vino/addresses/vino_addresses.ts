@@ -10,7 +10,7 @@ import type { Vino, VinoSpec } from "../resource/vino.ts";
 import type { IpPools } from "./ip_pools.ts";
 import type { InterfaceAddresses } from "./ipam.ts";
 import { formatOwner, parseOwner } from "./owners.ts";
-import type { KnownInterface } from "./pool_set.ts";
+import type { KnownInterface } from "./pools/pool_set.ts";
 import type { OwnedNetwork } from "./subnets.ts";
 
 /** Gives addresses to machines, for all Vinos of the cluster. */

@@ -5,7 +5,7 @@
 import type { MachineSeed } from "../../../cloud/capabilities/machines.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";
-import { SECRETS } from "../../../kube/kinds/secret.ts";
+import { findSecretText, SECRETS } from "../../../kube/kinds/secret.ts";
 import { toCloudInit, type UserData } from "../guest/cloud_init.ts";
 import type { RoleForm } from "../resource/role_form.ts";
 import type { MachineStart } from "./steps/progress_tracker.ts";
@@ -55,9 +55,9 @@ async function readUserData(
   const { name, key } = userDataSecret;
   const secret = await readIfPresent(client, SECRETS, { namespace, name }, signal);
   if (secret === undefined) throw new Error(`Cannot read user data: there is no Secret "${name}"`);
-  const data = secret.data?.[key];
-  if (data === undefined) {
+  const text = findSecretText(secret, key);
+  if (text === undefined) {
     throw new Error(`Cannot read user data: Secret "${name}" has no key "${key}"`);
   }
-  return { text: Buffer.from(data, "base64").toString(), secret: name, key };
+  return { text, secret: name, key };
 }

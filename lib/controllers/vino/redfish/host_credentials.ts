@@ -7,7 +7,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { remember } from "../../../core/remember.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";
-import { SECRETS } from "../../../kube/kinds/secret.ts";
+import { findSecretText, type Secret, SECRETS } from "../../../kube/kinds/secret.ts";
 import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
 import { toCredentialsName } from "../hosts/names.ts";
 import type { BmcCredentials } from "../resource/vino.ts";
@@ -64,12 +64,7 @@ export class HostCredentialsSource {
     if (username !== undefined && password !== undefined) return { username, password };
     if (secretRef === undefined) {
       const name = toCredentialsName(host);
-      const found = await this.#read(
-        { namespace, name, freshMs: OWN_MS },
-        () => make(host),
-        signal,
-      );
-      return found;
+      return await this.#read({ namespace, name, freshMs: OWN_MS }, () => make(host), signal);
     }
     const { name } = secretRef;
     const problem = `Secret ${name} of bmcCredentials has no username and password`;
@@ -85,8 +80,7 @@ export class HostCredentialsSource {
     const known = this.#known.get(key);
     if (known && this.#clock.monotonic() < known.untilMs) return known.found;
     const secret = await readIfPresent(this.#client, SECRETS, { namespace, name }, signal);
-    const [username, password] = ["username", "password"].map((one) => toText(secret?.data, one));
-    const found = username && password ? { username, password } : otherwise();
+    const found = findCredentials(secret) ?? otherwise();
     const untilMs = this.#clock.monotonic() + freshMs;
     remember(this.#known, key, { found, untilMs }, REMEMBERED_MAX);
     return found;
@@ -98,7 +92,8 @@ function make(host: string): MachineCredentials {
   return { username: host, password: randomBytes(PASSWORD_BYTES).toString("base64url") };
 }
 
-function toText(data: Readonly<Record<string, unknown>> | undefined, key: string): string {
-  const encoded = data?.[key];
-  return typeof encoded === "string" ? Buffer.from(encoded, "base64").toString("utf8") : "";
+/** The user and the password in a Secret. An empty text is none. */
+export function findCredentials(secret: Secret | undefined): MachineCredentials | undefined {
+  const [username, password] = ["username", "password"].map((key) => findSecretText(secret, key));
+  return username && password ? { username, password } : undefined;
 }

@@ -11,6 +11,7 @@ import { isKubeError } from "../../../kube/api/errors.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { type Secret, SECRETS } from "../../../kube/kinds/secret.ts";
 import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
+import { findCredentials } from "./host_credentials.ts";
 import { formatOverride, type OverrideRecord, parseOverride } from "./override_record.ts";
 import { BOOT_OVERRIDE } from "./words.ts";
 
@@ -33,7 +34,7 @@ export interface CachedSecret {
   readonly resourceVersion?: string;
 }
 
-interface Kept extends CachedSecret {
+interface Known extends CachedSecret {
   /** Of user and password. Absent: no client has access. */
   readonly digest?: Buffer;
   readonly readMs: number;
@@ -55,7 +56,7 @@ const READS_AT_ONCE = 8;
 export class SecretCache {
   readonly #client: SecretCacheOptions["client"];
   readonly #clock: Clock;
-  readonly #entries = new Map<string, Kept>();
+  readonly #entries = new Map<string, Known>();
   readonly #salt = randomBytes(32);
 
   constructor({ client, clock }: SecretCacheOptions) {
@@ -101,7 +102,7 @@ export class SecretCache {
   ): Promise<CachedSecret> {
     const path = { namespace, name: secretName };
     const secret = await readIfPresent(this.#client, SECRETS, path, signal);
-    return this.#keep(id, secret);
+    return this.#note(id, secret);
   }
 
   /**
@@ -136,7 +137,7 @@ export class SecretCache {
     const annotations = { [BOOT_OVERRIDE]: toText(override) ?? null };
     const body = { metadata: { resourceVersion, annotations } };
     const path = { namespace, name: secretName };
-    return this.#keep(id, await this.#client.patch(SECRETS, path, { type: "merge", body }, signal));
+    return this.#note(id, await this.#client.patch(SECRETS, path, { type: "merge", body }, signal));
   }
 
   async #readOlder(
@@ -158,19 +159,19 @@ export class SecretCache {
     return own !== undefined && timingSafeEqual(own, digest);
   }
 
-  #keep(id: string, secret: Secret | undefined): CachedSecret {
+  #note(id: string, secret: Secret | undefined): CachedSecret {
     const { annotations = {}, resourceVersion } = secret?.metadata ?? {};
     const override = parseOverride(annotations[BOOT_OVERRIDE] ?? "");
-    const [username, password] = ["username", "password"].map((key) => toPlain(secret, key));
-    const digest = username && password ? this.#digest({ username, password }) : undefined;
-    const kept: Kept = {
+    const credentials = findCredentials(secret);
+    const digest = credentials && this.#digest(credentials);
+    const known: Known = {
       readMs: this.#clock.monotonic(),
       ...(override && { override }),
       ...(resourceVersion !== undefined && { resourceVersion }),
       ...(digest && { digest }),
     };
-    this.#entries.set(id, kept);
-    return kept;
+    this.#entries.set(id, known);
+    return known;
   }
 
   #digest({ username, password }: MachineCredentials): Buffer {
@@ -178,12 +179,6 @@ export class SecretCache {
       .update(JSON.stringify([username, password]))
       .digest();
   }
-}
-
-/** An empty text is no user and no password. */
-function toPlain(secret: Secret | undefined, key: string): string | undefined {
-  const encoded: unknown = secret?.data?.[key];
-  return typeof encoded === "string" ? Buffer.from(encoded, "base64").toString("utf8") : undefined;
 }
 
 function toText(override: OverrideRecord | undefined): string | undefined {

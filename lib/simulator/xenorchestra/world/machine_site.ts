@@ -2,27 +2,16 @@
  * A world in which machines are made: pools with storage, networks and templates, and machines of others.
  * @module
  */
-import {
-  toController,
-  toHost,
-  toNetwork,
-  toPool,
-  toServer,
-  toVif,
-  toVm,
-  type World,
-  type XoRecord,
-} from "../records.ts";
 import { toUuid } from "../../uuid.ts";
+import { toNetwork, toVif, toVm, type World, type XoRecord } from "../records.ts";
+import { createPlaces, type Places } from "./places.ts";
 import { toSr, toTemplate, toVbd, toVdi } from "./storage.ts";
 
 /** The world, and what a test names in it. */
 export interface MachineSite {
   readonly world: World;
-  readonly poolIds: Readonly<Record<"paris" | "lyon", string>>;
-  readonly hostIds: Readonly<
-    Record<"xcp-par-1" | "xcp-par-2" | "xcp-par-3" | "xcp-lyo-1" | "xcp-lyo-2", string>
-  >;
+  readonly poolIds: Places["poolIds"];
+  readonly hostIds: Places["hostIds"];
   /**
    * Templates of Paris by name: `debian` has a disk of 10 GiB, an interface and tools; `blank` has a disk of 8 GiB and
    * no tools; `diskless` has nothing; `default` is one that XO lists under another ID than its UUID.
@@ -40,22 +29,7 @@ const GIB = 1024 ** 3;
 
 /** Two pools, five hosts; everything else in Paris. The same UUIDs in every run. */
 export function createMachineSite(): MachineSite {
-  const poolIds = { paris: toUuid("pool/paris"), lyon: toUuid("pool/lyon") };
-  const hostIds = {
-    "xcp-par-1": toUuid("host/xcp-par-1"),
-    "xcp-par-2": toUuid("host/xcp-par-2"),
-    "xcp-par-3": toUuid("host/xcp-par-3"),
-    "xcp-lyo-1": toUuid("host/xcp-lyo-1"),
-    "xcp-lyo-2": toUuid("host/xcp-lyo-2"),
-  };
-  const pools = [
-    toPool({ name: "paris", masterId: hostIds["xcp-par-1"] }),
-    toPool({ name: "lyon", masterId: hostIds["xcp-lyo-1"] }),
-  ];
-  const hosts = Object.entries(hostIds).map(([name, id], index) => {
-    const poolId = name.includes("-par-") ? poolIds.paris : poolIds.lyon;
-    return toHost({ name, id, poolId, address: `10.0.0.${index + 11}`, tags: [`rack=r${index}`] });
-  });
+  const { poolIds, hostIds, world } = createPlaces();
   const srs = {
     // The default one of the pool.
     local: toSr({ name: "Local storage", poolId: poolIds.paris, id: toUuid("sr/paris") }),
@@ -72,10 +46,7 @@ export function createMachineSite(): MachineSite {
   const lyonSr = toSr({ name: "Local storage", poolId: poolIds.lyon, id: toUuid("sr/lyon") });
   return {
     world: {
-      pools,
-      hosts,
-      servers: pools.map((pool) => toServer(pool, `${String(pool["name_label"])}.xcp.example`)),
-      "vm-controllers": hosts.map((host) => toController(host)),
+      ...world,
       srs: [...Object.values(srs), lyonSr],
       networks: [...Object.values(networks), toNetwork("oam", poolIds.lyon)],
       ...parts.world,

@@ -10,7 +10,7 @@ import {
   releaseAddresses,
 } from "../../../../lib/controllers/vino/addresses/ipam.ts";
 import { parseOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
-import type { Pools } from "../../../../lib/controllers/vino/addresses/pool_set.ts";
+import type { Pools } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { checkPoolSpec } from "../../../../lib/controllers/vino/resource/check_spec.ts";
 import { parseCidr } from "../../../../lib/core/net/ip.ts";

@@ -5,7 +5,7 @@ import {
   planAddresses,
   releaseAddresses,
 } from "../../../../lib/controllers/vino/addresses/ipam.ts";
-import type { PoolFacts } from "../../../../lib/controllers/vino/addresses/pool_set.ts";
+import type { PoolFacts } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import { parseOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
 import type { AllocatedIp, IpPoolSpec } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
 import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { listNotices } from "../../../../lib/controllers/vino/addresses/notices.ts";
-import { PoolSet } from "../../../../lib/controllers/vino/addresses/pool_set.ts";
+import { PoolSet } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import { MANAGEMENT, toNames } from "../../../support/vino/address_requests.ts";
 
 test("listNotices() names a few machines of this Vino, and counts the others", () => {

@@ -10,7 +10,7 @@ import { findServing } from "../../../../kube/cache/discovery.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import type { Auth, SipCluster } from "../../resource/sip_cluster.ts";
-import { SECRETS, type Secret } from "../../../../kube/kinds/secret.ts";
+import { findSecretText, type Secret, SECRETS } from "../../../../kube/kinds/secret.ts";
 import { DEX_GROUP, DEX_VERSION } from "./words.ts";
 
 /** A Secret that an entry names. */
@@ -115,12 +115,12 @@ function listNames({ configSecret, tlsSecret, caSecret }: Auth): string[] {
   return [configSecret, tlsSecret, caSecret].filter((name) => name !== undefined);
 }
 
-function toFacts({ metadata, data = {} }: Secret, isAuthority: boolean): SecretFacts {
+function toFacts(secret: Secret, isAuthority: boolean): SecretFacts {
+  const { metadata, data = {} } = secret;
   // A key pair of a CA has its certificate in tls.crt, where others have the one of a server.
-  const encoded = data["ca.crt"] ?? (isAuthority ? data["tls.crt"] : undefined) ?? "";
-  const text = typeof encoded === "string" ? Buffer.from(encoded, "base64").toString("utf8") : "";
-  const ca = text
-    .match(CERTIFICATES)
+  const [first, second] = ["ca.crt", "tls.crt"].map((key) => findSecretText(secret, key));
+  const ca = (first ?? (isAuthority ? second : undefined))
+    ?.match(CERTIFICATES)
     ?.map((one) => `${one}\n`)
     .join("");
   return {

@@ -8,7 +8,12 @@ import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { SIP_CLUSTERS, type SipCluster } from "../../resource/sip_cluster.ts";
 import { SIP_CLUSTER_LABEL } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
-import { SECRETS, type Secret, toSecretData } from "../../../../kube/kinds/secret.ts";
+import {
+  findSecretText,
+  type Secret,
+  SECRETS,
+  toSecretData,
+} from "../../../../kube/kinds/secret.ts";
 import { type JumpHostNames, toJumpHostNames, toJumpHostLabels } from "./names.ts";
 import { createOpensshKey, findPublicKey } from "./openssh_key.ts";
 
@@ -89,10 +94,8 @@ async function createSecret(
   }
 }
 
-function toHostKey(name: string, { data }: Secret): HostKey {
-  const encoded = data?.[HOST_KEY];
-  const text = typeof encoded === "string" ? Buffer.from(encoded, "base64").toString("utf8") : "";
-  const publicKey = findPublicKey(text);
+function toHostKey(name: string, secret: Secret): HostKey {
+  const publicKey = findPublicKey(findSecretText(secret, HOST_KEY) ?? "");
   if (publicKey !== undefined) return { publicKey };
   return {
     problem:

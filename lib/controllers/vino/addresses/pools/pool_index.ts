@@ -2,10 +2,10 @@
  * Indexes over the specs of IPPools, each made once for a state of a pool. Pure, except for what it remembers.
  * @module
  */
-import { formatIp, parseCidr } from "../../../core/net/ip.ts";
-import type { AllocatedIp, IpPoolSpec } from "../resource/ip_pool.ts";
-import { type AddressOwner, parseOwner } from "./owners.ts";
-import { joinSpans, parseSubnet, type Span, type Subnet, toSpan } from "./subnets.ts";
+import { formatIp, parseCidr } from "../../../../core/net/ip.ts";
+import type { AllocatedIp, IpPoolSpec } from "../../resource/ip_pool.ts";
+import { type AddressOwner, parseOwner } from "../owners.ts";
+import { joinSpans, parseSubnet, type Span, type Subnet, toSpan } from "../subnets.ts";
 
 /** An address that has an owner, as it was read. Immutable. */
 export interface Allocation {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { PoolCache } from "../../../../lib/controllers/vino/addresses/pool_cache.ts";
-import type { IpPool } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
-import type { ListPage } from "../../../../lib/kube/api/client.ts";
-import type { StoreListener } from "../../../../lib/kube/cache/store.ts";
-import { ScriptedKubeClient } from "../../../support/kube/scripted_kube_client.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
+import { PoolCache } from "../../../../../lib/controllers/vino/addresses/pools/pool_cache.ts";
+import type { IpPool } from "../../../../../lib/controllers/vino/resource/ip_pool.ts";
+import type { ListPage } from "../../../../../lib/kube/api/client.ts";
+import type { StoreListener } from "../../../../../lib/kube/cache/store.ts";
+import { ScriptedKubeClient } from "../../../../support/kube/scripted_kube_client.ts";
+import { ManualClock } from "../../../../support/manual_clock.ts";
 
 const { signal } = new AbortController();
 

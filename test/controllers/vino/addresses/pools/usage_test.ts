@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { listPoolUsage } from "../../../../lib/controllers/vino/addresses/usage.ts";
-import type { IpPool, IpPoolSpec } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
+import { listPoolUsage } from "../../../../../lib/controllers/vino/addresses/pools/usage.ts";
+import type { IpPool, IpPoolSpec } from "../../../../../lib/controllers/vino/resource/ip_pool.ts";
 
 const MAC = "02:00:00:00:00:01";
 

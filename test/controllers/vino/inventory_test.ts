@@ -1,7 +1,12 @@
 import { expect, test } from "bun:test";
+import type { MachinesQuestion } from "../../../lib/cloud/capabilities/machines.ts";
+import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { InventoryListener, InventorySource } from "../../../lib/cloud/inventory/source.ts";
-import { InventoryVinos } from "../../../lib/controllers/vino/inventory_vinos.ts";
+import { InventoryKeySource, readLastView } from "../../../lib/controllers/vino/inventory.ts";
 import { toInventory } from "../../support/cloud/instances.ts";
+import { toView } from "../../support/vino/known.ts";
+
+const { signal } = new AbortController();
 
 class Source implements Pick<InventorySource, "current" | "lastError" | "subscribe"> {
   current: InventorySource["current"];
@@ -20,10 +25,10 @@ class Source implements Pick<InventorySource, "current" | "lastError" | "subscri
 
 const VINOES = { keys: () => ["metal/a", "metal/b"] };
 
-test("InventoryVinos names all Vinos after each inventory and each read of single VMs", () => {
+test("InventoryKeySource names all Vinos after each inventory and each read of single VMs", () => {
   const source = new Source();
   const told: string[][] = [];
-  const end = new InventoryVinos(source, VINOES).subscribe((keys) => {
+  const end = new InventoryKeySource(source, VINOES).subscribe((keys) => {
     told.push([...keys]);
   });
   const show = (observedAtMs: number, changed: Parameters<Source["tell"]>[0]): string[] => {
@@ -43,9 +48,9 @@ test("InventoryVinos names all Vinos after each inventory and each read of singl
   expect(show(3, "everything")).toEqual([]);
 });
 
-test("InventoryVinos holds Vinos back before the first inventory or its failure", async () => {
+test("InventoryKeySource holds Vinos back before the first inventory or its failure", async () => {
   const source = new Source();
-  const { reader } = new InventoryVinos(source, VINOES);
+  const { reader } = new InventoryKeySource(source, VINOES);
   expect(reader.synced).toBe(false);
   const waiting = reader.untilSynced(new AbortController().signal);
   source.tell(new Set());
@@ -59,12 +64,34 @@ test("InventoryVinos holds Vinos back before the first inventory or its failure"
   await reader.untilSynced(new AbortController().signal);
 });
 
-test("InventoryVinos stops waiting when the signal aborts", async () => {
+test("InventoryKeySource stops waiting when the signal aborts", async () => {
   const source = new Source();
   const stop = new AbortController();
-  const { reader } = new InventoryVinos(source, VINOES);
+  const { reader } = new InventoryKeySource(source, VINOES);
   const waiting = reader.untilSynced(stop.signal);
   stop.abort(new Error("over"));
   await expect(waiting).rejects.toThrow("over");
   expect(source.listeners.size).toBe(0);
+});
+
+test("readLastView() asks for no look at the cloud", async () => {
+  const asked: MachinesQuestion[] = [];
+  const view = toView([]);
+  const observe = async (question: MachinesQuestion) => {
+    asked.push(question);
+    return view;
+  };
+  expect(await readLastView({ observe }, signal)).toBe(view);
+  expect(asked).toEqual([{ isForChange: false }]);
+});
+
+test("readLastView() has nothing before the first inventory, and hides no bug", async () => {
+  const failing = (error: Error) => ({
+    observe: async () => {
+      throw error;
+    },
+  });
+  const early = failing(new CloudError("unreachable", "Waiting for the first inventory"));
+  expect(await readLastView(early, signal)).toBeUndefined();
+  await expect(readLastView(failing(new TypeError("bug")), signal)).rejects.toThrow("bug");
 });

@@ -1,7 +1,9 @@
 /**
- * Changes of the cloud, as reasons to reconcile Vinos.
+ * What inventories of the cloud mean for Vinos: reasons to reconcile them, and the machines on the debug pages.
  * @module
  */
+import type { Machines, MachinesView } from "../../cloud/capabilities/machines.ts";
+import { CloudError } from "../../cloud/errors.ts";
 import type { InventorySource } from "../../cloud/inventory/source.ts";
 import type { KeySource } from "../../engine/key_sources.ts";
 import type { Key, StoreReader } from "../../kube/cache/store.ts";
@@ -12,7 +14,7 @@ import type { Vino } from "./resource/vino.ts";
  * reconcile that finds nothing to do reads only memory. VMs that were read one by one are a reason, too. No Vino is
  * reconciled before the first inventory, or its failure.
  */
-export class InventoryVinos implements KeySource {
+export class InventoryKeySource implements KeySource {
   readonly reader: NonNullable<KeySource["reader"]>;
   readonly #source: Pick<InventorySource, "current" | "lastError" | "subscribe">;
   readonly #vinoes: Pick<StoreReader<Vino>, "keys">;
@@ -39,6 +41,19 @@ export class InventoryVinos implements KeySource {
       atMs = this.#source.current?.observedAtMs;
       if (isWhole || changed === "everything" || changed.size > 0) listener(this.#vinoes.keys());
     });
+  }
+}
+
+/** What the last inventory shows of machines. Reads only memory. @returns `undefined` before the first inventory */
+export async function readLastView(
+  machines: Pick<Machines, "observe">,
+  signal: AbortSignal,
+): Promise<MachinesView | undefined> {
+  try {
+    return await machines.observe({ isForChange: false }, signal);
+  } catch (error) {
+    if (error instanceof CloudError) return undefined;
+    throw error;
   }
 }
 

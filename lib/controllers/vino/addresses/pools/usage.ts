@@ -2,10 +2,10 @@
  * How full IPPools are. Pure.
  * @module
  */
-import type { PoolUsage } from "../../../cloud/pools/usage.ts";
-import { parseCidr } from "../../../core/net/ip.ts";
-import type { IpPool } from "../resource/ip_pool.ts";
-import { joinSpans, parseSubnet, toSpan } from "./subnets.ts";
+import type { PoolUsage } from "../../../../cloud/pools/usage.ts";
+import { parseCidr } from "../../../../core/net/ip.ts";
+import type { IpPool } from "../../resource/ip_pool.ts";
+import { joinSpans, parseSubnet, toSpan } from "../subnets.ts";
 
 /**
  * Counts, for each pool that can be read, in the order of their names: the addresses that are given out, and all that

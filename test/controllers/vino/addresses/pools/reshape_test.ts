@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { toIndex } from "../../../../lib/controllers/vino/addresses/pool_index.ts";
-import { isIn, reshape } from "../../../../lib/controllers/vino/addresses/reshape.ts";
-import { toSpan } from "../../../../lib/controllers/vino/addresses/subnets.ts";
-import type { AddressRange } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
+import { toIndex } from "../../../../../lib/controllers/vino/addresses/pools/pool_index.ts";
+import { isIn, reshape } from "../../../../../lib/controllers/vino/addresses/pools/reshape.ts";
+import { toSpan } from "../../../../../lib/controllers/vino/addresses/subnets.ts";
+import type { AddressRange } from "../../../../../lib/controllers/vino/resource/ip_pool.ts";
 
 function range(first: number, last: number): AddressRange {
   return { start: `192.0.2.${first}`, stop: `192.0.2.${last}` };

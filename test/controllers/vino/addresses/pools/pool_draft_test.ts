@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { PoolDraft } from "../../../../lib/controllers/vino/addresses/pool_draft.ts";
-import { toIndex } from "../../../../lib/controllers/vino/addresses/pool_index.ts";
-import { toSpan } from "../../../../lib/controllers/vino/addresses/subnets.ts";
+import { PoolDraft } from "../../../../../lib/controllers/vino/addresses/pools/pool_draft.ts";
+import { toIndex } from "../../../../../lib/controllers/vino/addresses/pools/pool_index.ts";
+import { toSpan } from "../../../../../lib/controllers/vino/addresses/subnets.ts";
 
 const SPEC = { subnet: "192.0.2.0/24" };
 const SPAN = toSpan({ start: "192.0.2.1", stop: "192.0.2.3" }) ?? { first: 0n, last: 0n };

@@ -2,9 +2,9 @@
  * Changes the ranges of an IPPool to those of the networks, but never to less than what is in use. Pure.
  * @module
  */
-import { type AddressRange, RANGES_MAX } from "../resource/ip_pool.ts";
+import { type AddressRange, RANGES_MAX } from "../../resource/ip_pool.ts";
 import type { PoolIndex } from "./pool_index.ts";
-import { joinSpans, type Span, toRange, toSpan } from "./subnets.ts";
+import { joinSpans, type Span, toRange, toSpan } from "../subnets.ts";
 
 /**
  * The ranges of a pool as the networks of all Vinos want them, and the old ones that have addresses in use.

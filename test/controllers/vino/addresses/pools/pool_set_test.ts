@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
-import { PoolSet, toPoolName } from "../../../../lib/controllers/vino/addresses/pool_set.ts";
-import { MANAGEMENT, PXE } from "../../../support/vino/address_requests.ts";
+import {
+  PoolSet,
+  toPoolName,
+} from "../../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
+import { MANAGEMENT, PXE } from "../../../../support/vino/address_requests.ts";
 
 test.each([
   ["192.168.0.0/20", "ippool-192-168-0-0-20"],

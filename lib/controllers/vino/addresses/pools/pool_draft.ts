@@ -2,11 +2,11 @@
  * An IPPool while addresses are given out. Pure, except for the draft itself.
  * @module
  */
-import { formatIp, parseCidr } from "../../../core/net/ip.ts";
-import { ALLOCATED_MAX, type AllocatedIp, type IpPoolSpec } from "../resource/ip_pool.ts";
-import { parseOwner } from "./owners.ts";
+import { formatIp, parseCidr } from "../../../../core/net/ip.ts";
+import { ALLOCATED_MAX, type AllocatedIp, type IpPoolSpec } from "../../resource/ip_pool.ts";
+import { parseOwner } from "../owners.ts";
 import { ENTRY_LENGTH, type PoolIndex } from "./pool_index.ts";
-import type { Span } from "./subnets.ts";
+import type { Span } from "../subnets.ts";
 
 /** How many characters of JSON the allocations of a pool may have: etcd refuses objects of 1.5 MiB. */
 export const POOL_LENGTH_MAX = 1_200_000;

@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { PoolIndexes, toIndex } from "../../../../lib/controllers/vino/addresses/pool_index.ts";
+import {
+  PoolIndexes,
+  toIndex,
+} from "../../../../../lib/controllers/vino/addresses/pools/pool_index.ts";
 
 const SPEC = {
   subnet: "192.168.2.0/20",

@@ -2,9 +2,9 @@
  * The IPPools from which the networks of one Vino give addresses. Pure, except for its drafts.
  * @module
  */
-import { overlaps, parseCidr } from "../../../core/net/ip.ts";
-import type { IpPoolSpec } from "../resource/ip_pool.ts";
-import type { VinoNetwork } from "../resource/vino.ts";
+import { overlaps, parseCidr } from "../../../../core/net/ip.ts";
+import type { IpPoolSpec } from "../../resource/ip_pool.ts";
+import type { VinoNetwork } from "../../resource/vino.ts";
 import { PoolDraft } from "./pool_draft.ts";
 import { type Allocation, type PoolIndex, PoolIndexes, toIndex } from "./pool_index.ts";
 import {
@@ -13,7 +13,7 @@ import {
   toOverlap,
   toPoolOverlap,
   toTwoPools,
-} from "./problems.ts";
+} from "../problems.ts";
 import { reshape } from "./reshape.ts";
 import {
   findOverlap,
@@ -25,7 +25,7 @@ import {
   type Span,
   type Subnet,
   toPrefixLength,
-} from "./subnets.ts";
+} from "../subnets.ts";
 
 /** Specs of pools by name of their object. Checked. */
 export type Pools = ReadonlyMap<string, IpPoolSpec>;

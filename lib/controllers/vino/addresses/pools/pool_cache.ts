@@ -3,14 +3,14 @@
  * is made from what was true some time ago.
  * @module
  */
-import { toKey, type StoreReader } from "../../../kube/cache/store.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
-import { listAll } from "../../../kube/cache/list_all.ts";
-import { WrittenVersions } from "../../../engine/written_versions.ts";
-import { findDamage } from "../../../kube/kinds/shape.ts";
-import { trimObject } from "../../../kube/kinds/trim.ts";
-import { checkPoolSpec } from "../resource/check_spec.ts";
-import { IP_POOLS, type IpPool, type IpPoolSpec } from "../resource/ip_pool.ts";
+import { toKey, type StoreReader } from "../../../../kube/cache/store.ts";
+import type { KubeClient } from "../../../../kube/api/client.ts";
+import { listAll } from "../../../../kube/cache/list_all.ts";
+import { WrittenVersions } from "../../../../engine/written_versions.ts";
+import { findDamage } from "../../../../kube/kinds/shape.ts";
+import { trimObject } from "../../../../kube/kinds/trim.ts";
+import { checkPoolSpec } from "../../resource/check_spec.ts";
+import { IP_POOLS, type IpPool, type IpPoolSpec } from "../../resource/ip_pool.ts";
 import type { Pools } from "./pool_set.ts";
 
 /** What a {@linkcode PoolCache} needs. */
