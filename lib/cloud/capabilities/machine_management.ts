@@ -3,7 +3,13 @@
  * no protocol. A controller makes it from the capability of a cloud.
  * @module
  */
-import type { BootDevice, MachineReading, PowerAction, PowerRefusal } from "./machine_power.ts";
+import type {
+  BootDevice,
+  MachineInterface,
+  MachineReading,
+  PowerAction,
+  PowerRefusal,
+} from "./machine_power.ts";
 
 /** A user name and its password. */
 export interface MachineCredentials {
@@ -57,6 +63,11 @@ export interface MachineManagement {
   ): Promise<ManagementAnswer<readonly string[]>>;
   /** Reads a machine now; `undefined` if it is not one of those that may be shown. */
   read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedReading | undefined>>;
+  /** Reads the network interfaces of a machine; `undefined` if it is not one of those that may be shown. */
+  readInterfaces(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ManagementAnswer<readonly MachineInterface[] | undefined>>;
   /** Changes the power. Resolves when it has begun. What is so already is done. */
   reset(id: string, action: PowerAction, signal: AbortSignal): Promise<ManagementAnswer<void>>;
   /** Changes what the machine starts from. What was done is not lost when this process ends. */

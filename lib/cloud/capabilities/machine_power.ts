@@ -32,7 +32,19 @@ export interface MachineReading {
   readonly firmware: "bios" | "uefi" | "unknown";
   readonly cpus: number;
   readonly memoryBytes: number;
-  readonly interfaces: readonly { readonly mac: string; readonly network?: string }[];
+}
+
+/** The network interfaces of a machine, in the order of its slots. */
+export interface MachineInterfaces {
+  /** Its name, by which the caller knows that the ID is not that of another machine. */
+  readonly name: string;
+  readonly interfaces: readonly MachineInterface[];
+}
+
+/** A network interface. */
+export interface MachineInterface {
+  readonly mac: string;
+  readonly network?: string;
 }
 
 /** Why a machine's power or boot order did not change. */
@@ -74,6 +86,13 @@ export interface MachinePower {
    * @throws {CloudError} when the cloud cannot answer
    */
   read(id: string, signal: AbortSignal): Promise<MachineReading | undefined>;
+  /**
+   * Reads the network interfaces of a machine now. Whether it is one of ours may be as old as the last inventory.
+   *
+   * @returns `undefined` if it does not exist, or is not one of our complete machines
+   * @throws {CloudError} when the cloud cannot answer
+   */
+  readInterfaces(id: string, signal: AbortSignal): Promise<MachineInterfaces | undefined>;
   /**
    * Changes the power. Repeating it is no error: a machine that is off already is off. Resolves when the cloud has
    * begun or done it; graceful ones may take minutes after that.

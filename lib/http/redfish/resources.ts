@@ -3,6 +3,7 @@
  * inventory, no virtual media.
  * @module
  */
+import type { MachineInterface } from "../../cloud/capabilities/machine_power.ts";
 import type { ManagedReading } from "../../cloud/capabilities/machine_management.ts";
 import {
   DURATIONS,
@@ -66,7 +67,15 @@ export function toCollection(type: string, path: string, members: readonly strin
 }
 
 /** A machine. */
-export function toSystem({ id, name, power, boot, firmware, cpus, memoryBytes }: Shown): object {
+export function toSystem({
+  id,
+  name,
+  power,
+  boot,
+  firmware,
+  cpus,
+  memoryBytes,
+}: ManagedReading): object {
   const path = toSystemPath(id);
   const device = boot.device ?? "none";
   return {
@@ -104,8 +113,6 @@ export function toSystem({ id, name, power, boot, firmware, cpus, memoryBytes }:
   };
 }
 
-type Shown = Omit<ManagedReading, "interfaces">;
-
 /** The processors of a machine: one with all its CPUs. */
 export function toProcessor({ id, cpus }: Pick<ManagedReading, "id" | "cpus">): object {
   return {
@@ -123,19 +130,14 @@ export function toProcessor({ id, cpus }: Pick<ManagedReading, "id" | "cpus">): 
 }
 
 /** A network interface of a machine; its ID is its place in the list. */
-export function toInterface(
-  { id, interfaces }: Pick<ManagedReading, "id" | "interfaces">,
-  place: number,
-): object | undefined {
-  const found = interfaces[place];
-  if (found === undefined) return undefined;
+export function toInterface(id: string, place: number, { mac, network }: MachineInterface): object {
   return {
     "@odata.type": "#EthernetInterface.v1_10_0.EthernetInterface",
     "@odata.id": `${toSystemPath(id)}/EthernetInterfaces/${place}`,
     Id: String(place),
-    Name: found.network ?? `Interface ${place}`,
-    MACAddress: found.mac,
-    PermanentMACAddress: found.mac,
+    Name: network ?? `Interface ${place}`,
+    MACAddress: mac,
+    PermanentMACAddress: mac,
     InterfaceEnabled: true,
     Status: HEALTHY,
   };

@@ -8,6 +8,7 @@ import type {
   ManagedReading,
   ManagementAnswer,
 } from "../../cloud/capabilities/machine_management.ts";
+import type { MachineInterface } from "../../cloud/capabilities/machine_power.ts";
 import type { Endpoint, KnownVisit } from "./endpoints.ts";
 import type { RedfishMetrics } from "./metrics.ts";
 import { Complaint, reply, replyDone, requireDone } from "./replies.ts";
@@ -15,6 +16,7 @@ import { toCollection, toInterface, toManager, toProcessor, toSystem } from "./r
 import { RESET_TYPES, ROOT, toManagerPath, toSystemPath, toWord } from "./words.ts";
 
 const SYSTEM = toSystemPath(":id");
+const INCOMPLETE = "The machine does not exist, or is not complete";
 
 /** The endpoints. Each visitor sees only the machines whose user and password they gave. */
 export function listSystemEndpoints(
@@ -24,8 +26,14 @@ export function listSystemEndpoints(
   const read = async (visit: KnownVisit): Promise<ManagedReading> => {
     const id = requireOwn(visit);
     const reading = requireDone(await management.read(id, visit.signal));
-    if (reading === undefined) throw toMissing("The machine does not exist, or is not complete");
+    if (reading === undefined) throw toMissing(INCOMPLETE);
     return reading;
+  };
+  const readInterfaces = async (visit: KnownVisit): Promise<readonly MachineInterface[]> => {
+    const id = requireOwn(visit);
+    const interfaces = requireDone(await management.readInterfaces(id, visit.signal));
+    if (interfaces === undefined) throw toMissing(INCOMPLETE);
+    return interfaces;
   };
   return [
     {
@@ -94,8 +102,8 @@ export function listSystemEndpoints(
       path: `${SYSTEM}/EthernetInterfaces`,
       known: {
         GET: async (visit) => {
-          const { id, interfaces } = await read(visit);
-          const path = `${toSystemPath(id)}/EthernetInterfaces`;
+          const interfaces = await readInterfaces(visit);
+          const path = `${toSystemPath(requireOwn(visit))}/EthernetInterfaces`;
           const members = interfaces.map((_one, place) => `${path}/${place}`);
           return reply(toCollection("EthernetInterface", path, members));
         },
@@ -105,9 +113,10 @@ export function listSystemEndpoints(
       path: `${SYSTEM}/EthernetInterfaces/:place{[0-9]+}`,
       known: {
         GET: async (visit) => {
-          const found = toInterface(await read(visit), Number(visit.params["place"]));
+          const place = Number(visit.params["place"]);
+          const found = (await readInterfaces(visit))[place];
           if (found === undefined) throw toMissing("The machine has no such network interface");
-          return reply(found);
+          return reply(toInterface(requireOwn(visit), place, found));
         },
       },
     },

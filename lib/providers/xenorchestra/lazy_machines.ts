@@ -4,6 +4,7 @@
  */
 import type {
   BootDevice,
+  MachineInterfaces,
   MachinePower,
   MachineReading,
   PowerAction,
@@ -125,6 +126,10 @@ class LazyPower implements MachinePower {
 
   async read(id: string, signal: AbortSignal): Promise<MachineReading | undefined> {
     return await (await this.#load()).read(id, signal);
+  }
+
+  async readInterfaces(id: string, signal: AbortSignal): Promise<MachineInterfaces | undefined> {
+    return await (await this.#load()).readInterfaces(id, signal);
   }
 
   async act(id: string, action: PowerAction, fence: Fence, signal: AbortSignal): Promise<void> {

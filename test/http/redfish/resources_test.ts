@@ -18,7 +18,7 @@ test("resources say what type they are, each with a version", () => {
     toRoot(),
     toSystem(system),
     toProcessor(system),
-    toInterface(system, 0),
+    toInterface("a", 0, { mac: "52:54:00:00:00:01" }),
     toManager("a"),
     toSessionService(1_800),
     toSession("s", "user"),
@@ -45,10 +45,14 @@ test("toSystem() leaves the credentials of a machine out", () => {
   expect(text).not.toContain(password);
 });
 
-test("toInterface() knows no interface behind the last one", () => {
-  const system = makeSystem("a");
-  expect(toInterface(system, 1)).toMatchObject({ MACAddress: "52:54:00:00:00:02", Id: "1" });
-  expect(toInterface(system, 2)).toBeUndefined();
+test("toInterface() is named by its network, or by its place", () => {
+  const mac = "52:54:00:00:00:02";
+  expect(toInterface("a", 1, { mac })).toMatchObject({
+    MACAddress: mac,
+    Id: "1",
+    Name: "Interface 1",
+  });
+  expect(toInterface("a", 1, { mac, network: "oam" })).toMatchObject({ Name: "oam" });
 });
 
 test("toCollection() counts its members", () => {

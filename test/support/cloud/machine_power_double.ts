@@ -4,12 +4,18 @@
  */
 import {
   type BootDevice,
+  type MachineInterfaces,
   type MachinePower,
   type MachineReading,
   type PowerAction,
   RefusedPowerError,
 } from "../../../lib/cloud/capabilities/machine_power.ts";
 import type { Fence } from "../../../lib/core/fence.ts";
+
+/** Those of every machine. */
+export const INTERFACES: MachineInterfaces["interfaces"] = [
+  { mac: "52:54:00:00:00:01", network: "oam" },
+];
 
 /** A machine as it begins: off, and it starts from its disk. */
 export function makeMachine(id: string, more: Partial<MachineReading> = {}): MachineReading {
@@ -22,7 +28,6 @@ export function makeMachine(id: string, more: Partial<MachineReading> = {}): Mac
     firmware: "uefi",
     cpus: 2,
     memoryBytes: 4 * 2 ** 30,
-    interfaces: [{ mac: "52:54:00:00:00:01", network: "oam" }],
     ...more,
   };
 }
@@ -68,6 +73,13 @@ export class MachinePowerDouble implements MachinePower {
 
   read(id: string): Promise<MachineReading | undefined> {
     return this.#call(`read ${id}`, () => this.machines.get(id));
+  }
+
+  readInterfaces(id: string): Promise<MachineInterfaces | undefined> {
+    return this.#call(`read interfaces ${id}`, () => {
+      const name = this.machines.get(id)?.name;
+      return name === undefined ? undefined : { name, interfaces: INTERFACES };
+    });
   }
 
   act(id: string, action: PowerAction, fence: Fence): Promise<void> {

@@ -9,11 +9,15 @@ import type {
   MachineManagement,
   ManagedReading,
 } from "../../../lib/cloud/capabilities/machine_management.ts";
-import type { PowerAction } from "../../../lib/cloud/capabilities/machine_power.ts";
+import type {
+  MachineInterface,
+  PowerAction,
+} from "../../../lib/cloud/capabilities/machine_power.ts";
 
 /** A machine with its user and password. */
 export interface MemorySystem extends ManagedReading {
   readonly credentials: MachineCredentials;
+  readonly interfaces: readonly MachineInterface[];
 }
 
 /** A machine that is off, with user and password of its own. */
@@ -63,6 +67,10 @@ export class MemoryBackend implements MachineManagement {
 
   read(id: string): Promise<ManagementAnswer<ManagedReading | undefined>> {
     return this.#answer(this.systems.get(id));
+  }
+
+  readInterfaces(id: string): Promise<ManagementAnswer<readonly MachineInterface[] | undefined>> {
+    return this.#answer(this.systems.get(id)?.interfaces);
   }
 
   reset(id: string, action: PowerAction): Promise<ManagementAnswer<void>> {

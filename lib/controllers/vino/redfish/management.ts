@@ -3,6 +3,7 @@
  * @module
  */
 import {
+  type MachineInterface,
   type MachinePower,
   type MachineReading,
   type PowerAction,
@@ -92,6 +93,17 @@ export class VinoManagement implements MachineManagement {
       const boot = toBootOverride(this.#secrets.find(machine)?.override);
       if (boot.duration === "once") this.#waiting.hurry(machine);
       return { ...seen, boot };
+    });
+  }
+
+  readInterfaces(
+    id: string,
+    signal: AbortSignal,
+  ): Promise<ManagementAnswer<readonly MachineInterface[] | undefined>> {
+    return this.#answer(async () => {
+      const machine = this.#find(id);
+      const seen = machine && (await this.#options.power.readInterfaces(id, signal));
+      return machine && seen?.name === machine.name ? seen.interfaces : undefined;
     });
   }
 

@@ -55,7 +55,11 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
     this.#options = options;
     this.#api = new MachinesApi(api, session);
     const bootOrders = new JsonRpcBootOrders(session);
-    this.power = new XenOrchestraPower({ api: this.#api, session, bootOrders });
+    const findListed = (id: string): Vm | undefined => {
+      const listing = options.findListing();
+      return listing && this.#readVms(listing).find((vm) => vm.id === id);
+    };
+    this.power = new XenOrchestraPower({ api: this.#api, session, bootOrders, findListed });
   }
 
   async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {

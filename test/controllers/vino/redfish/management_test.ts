@@ -2,7 +2,11 @@ import { expect, test } from "bun:test";
 import { RefusedPowerError } from "../../../../lib/cloud/capabilities/machine_power.ts";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
-import { MachinePowerDouble, makeMachine } from "../../../support/cloud/machine_power_double.ts";
+import {
+  INTERFACES,
+  MachinePowerDouble,
+  makeMachine,
+} from "../../../support/cloud/machine_power_double.ts";
 import { loginOf, ManagementRig } from "../../../support/vino/management_rig.ts";
 
 const { signal } = new AbortController();
@@ -29,13 +33,21 @@ test("VinoManagement shows a machine with what it starts from", async () => {
   expect(await management.read("a", signal)).toMatchObject({ value: { boot: ONCE } });
 });
 
+test("VinoManagement shows the interfaces of a machine", async () => {
+  const { management } = createRig().createProcess();
+  const value = INTERFACES;
+  expect(await management.readInterfaces("a", signal)).toEqual({ kind: "done", value });
+});
+
 test("VinoManagement shows no machine that has another name than its Vino gave it, or is gone", async () => {
   const rig = createRig(new MachinePowerDouble([makeMachine("a"), makeMachine("b")]));
   const { management } = rig.createProcess();
   rig.power.machines.set("a", makeMachine("a", { name: "database" }));
   rig.power.machines.delete("b");
   for (const id of ["a", "b", "c"]) {
-    expect(await management.read(id, signal)).toEqual({ kind: "done", value: undefined });
+    const none = { kind: "done", value: undefined } as const;
+    expect(await management.read(id, signal)).toEqual(none);
+    expect(await management.readInterfaces(id, signal)).toEqual(none);
   }
   const refused = { kind: "refused", refusal: "notOurs" };
   expect(await management.setBoot("a", ONCE, signal)).toMatchObject(refused);

@@ -4,6 +4,7 @@
  */
 import {
   type BootDevice,
+  type MachineInterfaces,
   type MachinePower,
   type MachineReading,
   type PowerAction,
@@ -31,6 +32,8 @@ export interface BootOrders {
 export interface PowerOptions {
   readonly api: MachinesApi;
   readonly session: Pick<Session, "change">;
+  /** Finds a VM in the last inventory. */
+  readonly findListed: (id: string) => Vm | undefined;
   /** Absent: the boot order cannot be set. */
   readonly bootOrders?: BootOrders;
 }
@@ -49,19 +52,8 @@ export class XenOrchestraPower implements MachinePower {
   }
 
   async read(id: string, signal: AbortSignal): Promise<MachineReading | undefined> {
-    const { api } = this.#options;
-    const [vm, vifs] = await Promise.all([
-      this.#find(id, signal),
-      api.list("vifs", signal, `$VM:${id}`),
-    ]);
+    const vm = await this.#find(id, signal);
     if (vm === undefined) return undefined;
-    const interfaces = vifs.objects
-      .filter(({ $VM }) => $VM === id)
-      .toSorted((one, other) => Number(one.device) - Number(other.device))
-      .map(({ MAC, $network: network }) => ({
-        mac: MAC.toLowerCase(),
-        ...(network ? { network } : {}),
-      }));
     return {
       id,
       name: vm.name,
@@ -72,8 +64,23 @@ export class XenOrchestraPower implements MachinePower {
       firmware: FIRMWARES.find((one) => one === vm.firmware) ?? "unknown",
       cpus: vm.cpus ?? 0,
       memoryBytes: vm.memoryBytes ?? 0,
-      interfaces,
     };
+  }
+
+  async readInterfaces(id: string, signal: AbortSignal): Promise<MachineInterfaces | undefined> {
+    const { api, findListed } = this.#options;
+    const listed = findListed(id);
+    const vm = listed && isOurs(listed) ? listed : await this.#find(id, signal);
+    if (vm === undefined) return undefined;
+    const vifs = await api.list("vifs", signal, `$VM:${id}`);
+    const interfaces = vifs.objects
+      .filter(({ $VM }) => $VM === id)
+      .toSorted((one, other) => Number(one.device) - Number(other.device))
+      .map(({ MAC, $network: network }) => ({
+        mac: MAC.toLowerCase(),
+        ...(network ? { network } : {}),
+      }));
+    return { name: vm.name, interfaces };
   }
 
   async act(id: string, action: PowerAction, fence: Fence, signal: AbortSignal): Promise<void> {
@@ -118,8 +125,10 @@ export class XenOrchestraPower implements MachinePower {
       throw new CloudError("protocol", `Landfall cannot read VM ${id}: ${read.problem}`);
     }
     const vm = toVm(read.value);
-    const isOurs =
-      parseMachineName(vm.name) !== undefined && vm.mark !== undefined && isComplete(vm);
-    return isOurs ? vm : undefined;
+    return isOurs(vm) ? vm : undefined;
   }
+}
+
+function isOurs(vm: Vm): boolean {
+  return parseMachineName(vm.name) !== undefined && vm.mark !== undefined && isComplete(vm);
 }

@@ -32,11 +32,21 @@ describe("XenOrchestraPower", () => {
       firmware: "bios",
       cpus: 4,
       memoryBytes: 4 * 1024 ** 3,
-      interfaces: [
-        { mac: "02:00:00:00:00:01", network: rig.site.networkIds.oam },
-        { mac: "02:00:00:00:00:02", network: rig.site.networkIds.provisioning },
-      ],
     });
+  });
+
+  test("reads the interfaces of a machine, whether the last inventory has it or not", async () => {
+    const { networkIds } = rig.site;
+    const wanted = {
+      name: "vino-1b4e28ba-worker-0",
+      interfaces: [
+        { mac: "02:00:00:00:00:01", network: networkIds.oam },
+        { mac: "02:00:00:00:00:02", network: networkIds.provisioning },
+      ],
+    };
+    expect(await rig.machines.power.readInterfaces(id, rig.signal)).toEqual(wanted);
+    await rig.refresh();
+    expect(await rig.machines.power.readInterfaces(id, rig.signal)).toEqual(wanted);
   });
 
   test.each<[PowerAction, string, string]>([
@@ -88,10 +98,14 @@ describe("XenOrchestraPower", () => {
     const { vmId } = rig.site.foreign;
     const { power } = rig.machines;
     expect(await power.read(vmId, rig.signal)).toBeUndefined();
+    await rig.refresh();
+    expect(await power.readInterfaces(vmId, rig.signal)).toBeUndefined();
     const off = power.act(vmId, "off", rig.fence, rig.signal);
     await expect(off).rejects.toMatchObject({ refusal: "notOurs" });
     rig.simulator.state.setVm(id, { tags: ["vino"] });
     expect(await power.read(id, rig.signal)).toBeUndefined();
+    await rig.refresh();
+    expect(await power.readInterfaces(id, rig.signal)).toBeUndefined();
     await expect(act("on")).rejects.toMatchObject({ refusal: "notOurs" });
   });
 });
