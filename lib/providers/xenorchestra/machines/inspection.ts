@@ -4,6 +4,7 @@
  */
 import type { Finding } from "../../../cloud/inspection.ts";
 import { CloudError } from "../../../cloud/errors.ts";
+import { quote } from "../../../core/text/printable.ts";
 import type { Session } from "../session/session.ts";
 import { inspectBootOrders } from "./power/boot_order_inspection.ts";
 import { formatPrivilege, listLacking, PRIVILEGES } from "./privileges.ts";
@@ -109,8 +110,15 @@ function listRightFindings(rights: InspectedRights["rights"]): Finding[] {
     ];
   }
   return missing.map((one) => {
-    const message = `Machines: the user lacks the privilege ${formatPrivilege(one)}, to ${one.purpose}`;
-    const advice = `add it to the role of the user: deploy/xenorchestra/vino-role.json has it`;
+    const narrowed = rights.find(({ resource, action, selector }) => {
+      return resource === one.resource && action === one.action && selector !== undefined;
+    });
+    const lacks = `lacks the privilege ${formatPrivilege(one)}`;
+    const what = narrowed ? `${lacks} for all objects: it has a selector` : lacks;
+    const message = `Machines: the user ${what}, to ${one.purpose}`;
+    const advice = narrowed
+      ? `remove the selector ${quote(narrowed.selector ?? "")} from this privilege of the role of the user`
+      : `add it to the role of the user: deploy/xenorchestra/vino-role.json has it`;
     return { level: "failure", code, message, advice };
   });
 }

@@ -14,10 +14,14 @@ export interface Privilege {
   readonly action: string;
 }
 
-/** A privilege of the role. */
-export interface RolePrivilege extends Privilege {
-  /** Which objects, as Xen Orchestra writes filters. @default {all of the kind} */
+/** A privilege that a user has. */
+export interface GrantedPrivilege extends Privilege {
+  /** Only for objects that match. @default {all of the kind} */
   readonly selector?: string;
+}
+
+/** A privilege of the role. */
+export interface RolePrivilege extends GrantedPrivilege {
   /** What Landfall does with it, to complete the sentence "Landfall needs it to …". */
   readonly purpose: string;
 }
@@ -110,16 +114,18 @@ export function formatPrivilege({ resource, action }: Privilege): string {
 /**
  * Lists the privileges of the role that a user lacks.
  *
- * @param has What the user has, as {@linkcode formatPrivilege} formats it. A wider one counts: `sr import` and `sr *`
- * for `sr import:vdi`
+ * A wider one counts: `sr import` and `sr *` for `sr import:vdi`. To see only some objects does not count where the
+ * role sees all: what is hidden looks as if it did not exist. Other selectors are not judged.
  */
-export function listLacking(has: ReadonlySet<string>): readonly RolePrivilege[] {
-  return PRIVILEGES.filter(({ resource, action }) => {
-    const [wider = action] = action.split(":");
-    return [action, wider, "*"].every(
-      (one) => !has.has(formatPrivilege({ resource, action: one })),
-    );
-  });
+export function listLacking(has: readonly GrantedPrivilege[]): readonly RolePrivilege[] {
+  return PRIVILEGES.filter((needed) => !has.some((one) => grants(one, needed)));
+}
+
+function grants(granted: GrantedPrivilege, needed: RolePrivilege): boolean {
+  const { resource, action } = needed;
+  const [wider = action] = action.split(":");
+  if (granted.resource !== resource || ![action, wider, "*"].includes(granted.action)) return false;
+  return action !== "read" || needed.selector !== undefined || granted.selector === undefined;
 }
 
 /** The role, as administrators apply it. */

@@ -46,6 +46,8 @@ export type Change =
   | {
       readonly kind: "create";
       readonly poolId: string;
+      /** IDs of its VMs that were there before. Each must be gone for sure: a second one would do harm. */
+      readonly earlierIds: readonly string[];
       readonly body: CreateBody;
       readonly kept: Kept;
     }

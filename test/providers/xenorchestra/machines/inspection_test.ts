@@ -8,7 +8,7 @@ import {
 import type { MachinesApi } from "../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
 
 const signal = new AbortController().signal;
-const ALL = new Set(PRIVILEGES.map(formatPrivilege));
+const ALL = PRIVILEGES;
 
 /** Nothing in these tests may ask JSON-RPC unless it says so. */
 const session = {
@@ -28,7 +28,7 @@ async function inspect(over: object, isManaged = false): Promise<string[]> {
     .map(({ level, code }) => `${level} ${code}`);
 }
 
-const less = new Set([...ALL].filter((one) => one !== "vif create"));
+const less = ALL.filter((one) => formatPrivilege(one) !== "vif create");
 const denied = async (): Promise<never> => {
   throw new CloudError("denied", "no", { status: 403 });
 };
@@ -69,4 +69,21 @@ test("inspectMachines() asks about boot orders only if clients manage machines, 
   await expect(inspect({}, true)).rejects.toThrow("asked by JSON-RPC");
   expect(await inspect({})).toEqual([]);
   expect(await inspect({ readRights: async () => "all" }, true)).toEqual([]);
+});
+
+test("inspectMachines() says that a privilege to read has a selector", async () => {
+  const narrow = ALL.map((one) =>
+    formatPrivilege(one) === "vm read" ? { ...one, selector: "tags:x" } : one,
+  );
+  const api = {
+    list: async () => ({ objects: [{ id: "x" }] }),
+    readUserId: async () => "u",
+    readRights: async () => narrow,
+  } as unknown as MachinesApi;
+  expect((await inspectMachines({ api, session, isManaged: false }, signal)).at(-1)).toMatchObject({
+    level: "failure",
+    message:
+      "Machines: the user lacks the privilege vm read for all objects: it has a selector, to see which VMs exist",
+    advice: 'remove the selector "tags:x" from this privilege of the role of the user',
+  });
 });

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import {
   findPrivilege,
   formatPrivilege,
+  type GrantedPrivilege,
   listLacking,
   MACHINES_ROLE,
   PRIVILEGES,
@@ -54,7 +55,29 @@ test.each<[what: string, has: readonly string[], lacks: readonly string[]]>([
   ["one of another kind", [...without("sr import:vdi"), "vm *"], ["sr import:vdi"]],
   ["one if only a finer one is there", [...without("vm update"), "vm update:tags"], ["vm update"]],
 ])("listLacking() lists %s", (_what, has, lacks) => {
-  expect(listLacking(new Set(has)).map(formatPrivilege)).toEqual([...lacks]);
+  expect(listLacking(has.map(toGranted)).map(formatPrivilege)).toEqual([...lacks]);
+});
+
+function toGranted(name: string): GrantedPrivilege {
+  const [resource = "", action = ""] = name.split(" ");
+  return { resource, action };
+}
+
+test.each([
+  ["vm read", "tags:production", ["vm read"]],
+  ["vm *", "tags:production", ["vm read"]],
+  ["vm update", "name_label:/^vino-/", []],
+  ["task read", "properties:userId:me", []],
+] as const)("listLacking() judges %s for only some objects", (name, selector, lacks) => {
+  const [resource] = name.split(" ");
+  const isAny = name.endsWith(" *");
+  const others = PRIVILEGES.filter(
+    (one) => formatPrivilege(one) !== (isAny ? `${resource} read` : name),
+  );
+  const has = [...others, { ...toGranted(name), selector }];
+  expect(listLacking(has).map(formatPrivilege)).toEqual([...lacks]);
+  // Another role of the user may have the whole privilege.
+  expect(listLacking([...has, toGranted(name)])).toEqual([]);
 });
 
 test("MACHINES_ROLE has the privileges as Xen Orchestra takes them, without their purposes", () => {

@@ -18,7 +18,7 @@ import { Changes } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import { ChangeRefusal, isAlready } from "../wire/refusal.ts";
 import { formatDiskMark, LEFT_DISK, SEED_DISK, toDiskName } from "../words.ts";
-import { checkFinished, checkHalfMade, checkLoose } from "./checks.ts";
+import { checkFinished, checkGone, checkHalfMade, checkLoose } from "./checks.ts";
 import { explainRefusal } from "./explain.ts";
 
 /** What carrying out steps needs. */
@@ -104,7 +104,9 @@ async function act(acting: Acting): Promise<void> {
 }
 
 /** Asks for a VM. The record says so before, and names the task after. */
-async function create(change: ChangeOf<"create">, { changes, clock, save }: Acting): Promise<void> {
+async function create(change: ChangeOf<"create">, acting: Acting): Promise<void> {
+  const { api, changes, clock, save, signal, step } = acting;
+  await checkGone(api, change, { name: toMachineName(step.identity), signal });
   const kept = { ...change.kept, at: clock.now() };
   await save(kept);
   try {

@@ -1,14 +1,16 @@
 /**
- * Asks Xen Orchestra once more, right before something is deleted.
+ * Asks Xen Orchestra once more, right before something is deleted or made again.
  * @module
  */
 import type { MachineIdentity } from "../../../../cloud/capabilities/machines.ts";
+import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import { toDisk, toTasks } from "../look/to_stock.ts";
 import { toTemplate, toVm } from "../look/to_vm.ts";
 import { isComplete } from "../look/vms_view.ts";
 import type { Vm } from "../look/view.ts";
 import { judgeOwner } from "../plan/find/half_made.ts";
+import { toHiddenVm } from "../plan/problems.ts";
 import type { ChangeOf } from "../steps.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 
@@ -47,6 +49,47 @@ export async function checkHalfMade(
   if (!isStill) throw toChanged(`${thing.kind} ${thing.id} is not half-made any more`);
   await checkPool(api, thing.poolId, signal);
   return vm;
+}
+
+/**
+ * Checks that the VMs that a machine had are gone, before another one is made: a list that does not show them may only
+ * hide them.
+ *
+ * @throws {RefusedMachineError} if one still exists, {@linkcode CloudError} if that is not clear
+ */
+export async function checkGone(
+  api: MachinesApi,
+  { earlierIds, poolId, kept }: ChangeOf<"create">,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): Promise<void> {
+  if (earlierIds.length === 0) return;
+  for (const id of earlierIds) {
+    if (!(await isGone(api, id, { name, signal }))) throw toHidden(name, id);
+  }
+  await checkPool(api, kept.pool ?? poolId, signal);
+}
+
+async function isGone(
+  api: MachinesApi,
+  id: string,
+  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+): Promise<boolean> {
+  try {
+    const read = await api.readVm(id, signal);
+    if (read.kind === "undecodable") throw toChanged(`VM ${id} cannot be read: ${read.problem}`);
+    // Who renames a VM and takes its marks away keeps it for something else.
+    return read.kind === "missing" || read.value.name_label !== name;
+  } catch (error) {
+    // Of a VM that does not exist, the answer is 404.
+    if (error instanceof CloudError && error.status === 403) return false;
+    throw error;
+  }
+}
+
+function toHidden(name: string, id: string): RefusedMachineError {
+  const problem = toHiddenVm(name, id);
+  const cause = new CloudError("denied", problem.message, { status: 403 });
+  return new RefusedMachineError(problem, cause);
 }
 
 async function readThing(
@@ -119,6 +162,6 @@ async function checkPool(api: MachinesApi, poolId: string, signal: AbortSignal):
 export class OutdatedPlanError extends CloudError {}
 
 function toChanged(what: string): OutdatedPlanError {
-  const message = `Landfall deleted nothing, and looks again: ${what}`;
+  const message = `Landfall changed nothing, and looks again: ${what}`;
   return new OutdatedPlanError("unreachable", message);
 }

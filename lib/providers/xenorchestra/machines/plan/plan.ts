@@ -14,7 +14,15 @@ import { planComplete } from "./complete.ts";
 import { type Found, findMachine, type FullView } from "./find/find.ts";
 import { planAtRest } from "./at_rest.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
-import { type Plan, RENAME_OR_DELETE, toDecision, toNews, toPlan, toStep } from "./problems.ts";
+import {
+  type Plan,
+  RENAME_OR_DELETE,
+  toDecision,
+  toHiddenVm,
+  toNews,
+  toPlan,
+  toStep,
+} from "./problems.ts";
 import { planUnfinished } from "./unfinished.ts";
 import { toWanted } from "./wanted/resolve.ts";
 import type { Wanted } from "./wanted/wanted.ts";
@@ -72,11 +80,21 @@ function toPlanOf(found: Found, known: Known): Plan {
   }
 }
 
+/** Whether a VM that the list does not show has a network interface of the machine. */
+function usesMac({ stock }: FullView, { interfaces }: MachineSpec, id: string): boolean {
+  return interfaces.some(({ mac }) => stock.macs.get(mac)?.some(({ vmId }) => vmId === id));
+}
+
 /** Sweeps what an earlier attempt left behind, and creates. */
 function planAbsent(
   { attempt }: Found & { readonly kind: "none" },
   { view, spec, kept, wanted }: Known,
 ): Plan {
+  const earlierIds = [...new Set([kept.vm, attempt.task?.vmId])].filter((id) => id !== undefined);
+  const hidden = earlierIds.find((id) => usesMac(view, spec, id));
+  if (hidden !== undefined) {
+    return toPlan("Blocked", { problems: [toHiddenVm(toMachineName(spec), hidden)] });
+  }
   const failure = toFailure(toMachineName(spec), attempt);
   const { problems, template } = wanted;
   if (template === undefined || problems.length > 0) {
@@ -93,12 +111,12 @@ function planAbsent(
     const message = `VM ${toMachineName(spec)} is gone, but its ${left} exists: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", { problems: [toDecision("DisksLeft", message)] });
   }
-  const waitMs = toWaitMs(kept, attempt, view.atMs);
+  const waitMs = toWaitMs(kept, view.atMs);
   const failures = failure === undefined ? [] : [failure];
   if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
   const steps = [
     ...loose.map(({ disk }) => toSweep(spec, disk)),
-    toNews(toCreation(view, spec, { kept, wanted, template, attempt })),
+    toNews(toCreation(view, spec, { kept, wanted, template, attempt, earlierIds })),
   ];
   return toPlan("Absent", { steps, problems: failures });
 }
@@ -111,9 +129,11 @@ function toCreation(
     wanted,
     template,
     attempt,
+    earlierIds,
   }: Pick<Known, "kept" | "wanted"> & {
     readonly template: NonNullable<Wanted["template"]>;
     readonly attempt: Attempt & { readonly kind: "over" };
+    readonly earlierIds: readonly string[];
   },
 ): Step {
   const name = toMachineName(spec);
@@ -126,6 +146,7 @@ function toCreation(
   return toStep(spec, `create VM ${name}`, {
     kind: "create",
     poolId: spec.poolId,
+    earlierIds,
     body,
     kept: next,
   });

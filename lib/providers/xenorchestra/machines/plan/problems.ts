@@ -33,6 +33,14 @@ export function toNotice(reason: string, message: string): MachineProblem {
 /** What a person can do with something that is in the way, for messages: to delete it deletes its data, too. */
 export const RENAME_OR_DELETE = "rename it to keep its data, or delete it with its data";
 
+/** The VM of a machine exists, but no list shows it. */
+export function toHiddenVm(name: string, vmId: string): MachineProblem {
+  const what = `VM ${name} (${vmId}) exists, but Xen Orchestra does not list it`;
+  const advice =
+    "remove the selector from the privilege vm read of the user, or the privilege that denies it";
+  return toDecision("VmHidden", `${what}: ${advice}`);
+}
+
 /** What a plan may have beside its state. */
 export interface PlanDetails {
   readonly steps?: readonly Step[];

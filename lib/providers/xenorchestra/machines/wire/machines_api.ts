@@ -8,6 +8,7 @@ import type { ListReply } from "../../../../cloud_http/decode.ts";
 import type { ServersReply } from "../../proof/connections.ts";
 import type { Session } from "../../session/session.ts";
 import type { ReadReply, XenOrchestraApi } from "../../wire/api.ts";
+import type { GrantedPrivilege } from "../privileges.ts";
 import type { RawPool, RawTask, RawTemplate, RawVdi, RawVm } from "./objects.ts";
 import { type MachineCollections, WANTED } from "./schemas.ts";
 
@@ -108,22 +109,26 @@ export class MachinesApi {
   /**
    * Reads the rights of a user.
    *
-   * @returns Its privileges as `resource action`, for any objects; `all` for an administrator; `unknown` if Xen
-   * Orchestra does not say
+   * @returns Its privileges; `all` for an administrator; `unknown` if Xen Orchestra does not say
    */
   async readRights(
     userId: string,
     signal: AbortSignal,
-  ): Promise<ReadonlySet<string> | "all" | "unknown"> {
+  ): Promise<readonly GrantedPrivilege[] | "all" | "unknown"> {
     const path = `/users/${encodeURIComponent(userId)}`;
     if ((await this.#findText(path, PERMISSION, signal)) === "admin") return "all";
-    const list = `${path}/acl-privileges?fields=action,resource,effect`;
+    const list = `${path}/acl-privileges?fields=action,resource,effect,selector`;
     const request = { operation: "list_privileges", path: list, isList: false };
     const { status, json } = await this.#session.get(request, signal);
     const parsed = v.safeParse(PRIVILEGES, json?.value);
     if (status !== 200 || !parsed.success) return "unknown";
-    const allowed = parsed.output.filter(({ effect }) => effect !== "deny");
-    return new Set(allowed.map(({ resource, action }) => `${resource} ${action}`));
+    return parsed.output
+      .filter(({ effect }) => effect !== "deny")
+      .map(({ resource, action, selector }) => ({
+        resource,
+        action,
+        ...(selector !== undefined && selector !== null && { selector: formatSelector(selector) }),
+      }));
   }
 
   async #findText(
@@ -162,6 +167,16 @@ const PERMISSION: v.GenericSchema<unknown, string> = v.pipe(
   v.object({ permission: v.string() }),
   v.transform((user) => user.permission),
 );
+function formatSelector(selector: unknown): string {
+  return typeof selector === "string" ? selector : JSON.stringify(selector);
+}
+
 const PRIVILEGES = v.array(
-  v.object({ action: v.string(), resource: v.string(), effect: v.optional(v.string()) }),
+  v.object({
+    action: v.string(),
+    resource: v.string(),
+    effect: v.optional(v.string()),
+    // A text, or a parsed filter: only whether there is one matters.
+    selector: v.nullish(v.unknown()),
+  }),
 );

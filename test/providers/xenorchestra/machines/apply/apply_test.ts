@@ -52,7 +52,8 @@ function toCreate(template: string): Change {
     vifs: [],
     vdis: [],
   } as const;
-  return { kind: "create", poolId: rig.site.poolIds.paris, body, kept: { tries: 1 } };
+  const kept = { tries: 1 };
+  return { kind: "create", poolId: rig.site.poolIds.paris, earlierIds: [], body, kept };
 }
 
 describe("applyStep()", () => {

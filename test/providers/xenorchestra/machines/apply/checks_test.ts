@@ -63,7 +63,7 @@ describe("checkHalfMade()", () => {
     ["it is in another pool", { vm: { ...VM, $pool: "q" } }],
     ["its pool is lost", { pool: undefined }],
   ])("refuses because %s", async (_what, over) => {
-    await expect(checkHalfMade(createApi(over), change, asked)).rejects.toThrow("deleted nothing");
+    await expect(checkHalfMade(createApi(over), change, asked)).rejects.toThrow("changed nothing");
   });
 
   test("refuses a default template", async () => {
@@ -90,7 +90,7 @@ describe("checkFinished()", () => {
     ["it is in another pool", { vm: { ...VM, $pool: "q" } }],
     ["its pool is lost", { pool: undefined }],
   ])("refuses because %s", async (_what, over) => {
-    await expect(checkFinished(createApi(over), change, of)).rejects.toThrow("deleted nothing");
+    await expect(checkFinished(createApi(over), change, of)).rejects.toThrow("changed nothing");
   });
 });
 
@@ -108,6 +108,6 @@ describe("checkLoose()", () => {
     ["it has another name", { disk: { ...disk, name_label: "x" } }],
     ["its pool is lost", { disk, pool: undefined }],
   ])("refuses because %s", async (_what, over) => {
-    await expect(checkLoose(createApi(over), change, signal)).rejects.toThrow("deleted nothing");
+    await expect(checkLoose(createApi(over), change, signal)).rejects.toThrow("changed nothing");
   });
 });

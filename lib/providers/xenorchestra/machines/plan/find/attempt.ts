@@ -129,11 +129,9 @@ function toAgeMs({ at }: Kept, nowMs: number): number | undefined {
 }
 
 /** How long to wait before the next attempt, in milliseconds; 0: not at all. */
-export function toWaitMs(kept: Kept, attempt: Attempt & { kind: "over" }, nowMs: number): number {
+export function toWaitMs(kept: Kept, nowMs: number): number {
   const ageMs = toAgeMs(kept, nowMs);
   if (ageMs === undefined || kept.vm !== undefined) return 0;
-  // The task was listed before the VMs. So a VM that is missing was deleted since.
-  if (attempt.task?.status === "success") return 0;
   return Math.max(0, toBackoffMs(kept.tries ?? 1, BACKOFF) - ageMs);
 }
 
