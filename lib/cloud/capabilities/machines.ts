@@ -150,6 +150,8 @@ export interface MachineProblem {
   readonly isWaiting?: boolean;
   /** Whether the machine is lost if a person does what it says. The caller adds what uses it. @default {false} */
   readonly losesMachine?: boolean;
+  /** ID of the pool that may hold the machine, if the cloud shows all others. @default {none} */
+  readonly missingPoolId?: string;
 }
 
 /** A part of a machine, for the debug pages. */
@@ -186,10 +188,7 @@ export type MachineState =
 /** What is to do for one machine. */
 export interface MachinePlan<S extends MachineStep = MachineStep> {
   readonly state: MachineState;
-  /**
-   * In this order. The caller applies the first, and those that follow it directly, and plans again. Empty: there is
-   * nothing to do now.
-   */
+  /** The caller applies the first, and those that follow it directly, and plans again. Empty: nothing to do now. */
   readonly steps: readonly S[];
   /** Whether only a view for a change can tell what to do. @default {false} */
   readonly needsLook?: boolean;

@@ -13,7 +13,15 @@ import { BOOT_OVERRIDE } from "./redfish/words.ts";
 import { IP_POOLS } from "./resource/ip_pool.ts";
 import { VINOES } from "./resource/vino.ts";
 import { RIGHTS } from "./rights.ts";
-import { COMPONENT, CONFIRMED_REMOVAL, EVENT_WORDS, FINALIZER, LEASE, NAME } from "./words.ts";
+import {
+  COMPONENT,
+  CONFIRMED_REMOVAL,
+  EVENT_WORDS,
+  FINALIZER,
+  GONE_POOLS,
+  LEASE,
+  NAME,
+} from "./words.ts";
 
 /** Makes virtual machines, and publishes each as a BareMetalHost. */
 export const vinoController: ControllerDefinition = {
@@ -41,6 +49,13 @@ export const vinoController: ControllerDefinition = {
       meaning:
         "You set it on a Vino to its `metadata.generation`: this spec may remove more machines at once than " +
         "`deletion.fleetShare` allows.",
+    },
+    {
+      word: GONE_POOLS,
+      where: "annotation",
+      meaning:
+        "You set it on a Vino to the IDs of pools that are gone for good with all their machines, separated by " +
+        "commas: Landfall forgets machines that it would have to remove there.",
     },
     ...HOST_WORDS,
     {

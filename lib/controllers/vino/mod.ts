@@ -37,7 +37,7 @@ import { type Vino, VINOES } from "./resource/vino.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
 import { UnservedVinos } from "./unserved.ts";
 import { VinoWriter } from "./vino_writer.ts";
-import { CONFIRMED_REMOVAL, NAME } from "./words.ts";
+import { CONFIRMED_REMOVAL, GONE_POOLS, NAME } from "./words.ts";
 
 /** Creates the controller for the registry. */
 export function create(context: ControllerContext): UnservedVinos | VinoController {
@@ -157,6 +157,7 @@ export class VinoController implements RunningController {
         metadata.finalizers,
         metadata.deletionTimestamp,
         metadata.annotations?.[CONFIRMED_REMOVAL],
+        metadata.annotations?.[GONE_POOLS],
         metadata.annotations?.[PUBLISH_AGAIN],
       ],
       reconcile: (vino, signal) => {

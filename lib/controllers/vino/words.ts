@@ -17,6 +17,8 @@ export const FINALIZER = "vino.airshipit.org";
  * Annotation on a Vino: the generation whose spec may remove more machines at once than `deletion.fleetShare` allows.
  */
 export const CONFIRMED_REMOVAL: string = `${OWN_PREFIX}confirm-removal`;
+/** Annotation on a Vino: IDs of pools that are gone for good with all their machines, as a person knows. */
+export const GONE_POOLS: string = `${OWN_PREFIX}gone-pools`;
 
 type EventName =
   | "machineCreated"
@@ -24,6 +26,7 @@ type EventName =
   | "machineReady"
   | "machineVanished"
   | "machineRemoved"
+  | "machineForgotten"
   | "machineKept"
   | "machineFailed"
   | "machineBlocked"
@@ -68,6 +71,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "MachineRemoved",
     type: "Normal",
     meaning: "Landfall removed a machine that the Vino does not want any more, with its disks.",
+  },
+  machineForgotten: {
+    reason: "MachineForgotten",
+    type: "Warning",
+    meaning:
+      "Landfall forgets a machine and gives its addresses back, because a person said by the annotation " +
+      "landfall.dev/gone-pools that its pool is gone for good.",
   },
   machineKept: {
     reason: "MachineKept",

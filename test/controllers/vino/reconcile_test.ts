@@ -246,6 +246,39 @@ describe("a silent cloud", () => {
     expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready", "worker-2 Unknown"]);
   });
 
+  test("that lost a pool for good holds a deleted Vino until a person says so", async () => {
+    const rig = await startReady(2);
+    rig.cloud.world.clear();
+    const problem = {
+      reason: "PoolNotConnected",
+      message: "pool lyon is not shown",
+      kind: "retry",
+      missingPoolId: POOL.id,
+    } as const;
+    const unknown = { state: "Unknown", steps: [], problems: [problem], parts: [] } as const;
+    rig.cloud.planRemoval = (view) => ({ ...unknown, needsLook: !view.isForChange });
+    await rig.refresh();
+    rig.edit({ metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    await rig.reconcile();
+    const ready = rig.server?.status?.conditions?.find(({ type }) => type === "Ready");
+    expect(ready?.message).toEndWith(
+      "vino edge --namespace=metal --overwrite landfall.dev/gone-pools=pool-1",
+    );
+    const annotate = (pools: string): void =>
+      rig.edit({ metadata: { name: "edge", annotations: { "landfall.dev/gone-pools": pools } } });
+    annotate("pool-2");
+    await rig.clock.advance(60_000);
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Unknown", "worker-1 Unknown"]);
+    expect(rig.released).toEqual([]);
+    annotate("pool-2, pool-1");
+    await rig.clock.advance(60_000);
+    await rig.reconcile();
+    expect(rig.server).toBeUndefined();
+    expect(rig.released).toHaveLength(2);
+    expect(rig.events).toContain("MachineForgotten");
+  });
+
   test("before the first inventory changes nothing", async () => {
     const rig = new ReconcilerRig(toVinoSpec(2));
     await expect(rig.reconcile()).rejects.toThrow("no inventory");

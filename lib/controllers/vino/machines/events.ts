@@ -46,6 +46,14 @@ export class MachineEvents {
     this.#options.metrics.countMachine("removed");
   }
 
+  /** A person said that the pool of a machine is gone for good. */
+  recordForgotten(vino: Vino, name: string): void {
+    const why = "a person said that its pool is gone for good";
+    const message = `Landfall forgets machine ${name}: ${why}`;
+    this.#options.warn(vino, EVENT_WORDS.machineForgotten, message);
+    this.#options.log.warn(message, { vino: toKey(vino) });
+  }
+
   /** A complete machine is gone, and Landfall did not remove it. @param use What uses its BareMetalHost */
   recordVanished(vino: Vino, name: string, use: string | undefined): void {
     const what =

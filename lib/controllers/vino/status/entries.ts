@@ -6,7 +6,8 @@ import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import type { VinoMachine, VinoNode } from "../resource/vino.ts";
 import type { MachineReport } from "./outcome.ts";
-import type { Progress } from "../machines/steps/progress_tracker.ts";
+import { describeWayOut } from "../machines/removal/lost_pool.ts";
+import type { MachineTask, Progress } from "../machines/steps/progress_tracker.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import type { PlacedMachine } from "../placement/placement.ts";
 
@@ -35,7 +36,9 @@ export function reportProgress(
   const { name, identity, hostId, known, goal } = task;
   const { role, index } = identity;
   const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
-  const problems = [...own, ...plan.problems.map((one) => addUse(one, known))];
+  const problems = [...own, ...plan.problems.map((one) => addUse(one, known))].map((one) =>
+    addWayOut(one, task),
+  );
   const isBlocked = failure?.kind === "decision";
   // Until it is proven gone, its removal goes on.
   const state = goal.kind === "remove" && plan.state === "Absent" ? "Removing" : plan.state;
@@ -73,6 +76,14 @@ function addUse(
       ? "An object uses its BareMetalHost: keep the machine until none does"
       : "No object uses its BareMetalHost now";
   return { ...problem, message: `${problem.message}. ${use}` };
+}
+
+/** A machine that must exist may be made again elsewhere: then a person changes the spec. */
+function addWayOut(problem: MachineProblem, { identity, goal }: MachineTask): MachineProblem {
+  const { missingPoolId } = problem;
+  if (missingPoolId === undefined || goal.kind !== "remove") return problem;
+  const way = describeWayOut(identity.owner, missingPoolId);
+  return { ...problem, message: `${problem.message}. ${way}` };
 }
 
 /** Reports on a machine with which nothing is done. @param message Why */

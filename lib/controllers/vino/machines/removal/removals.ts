@@ -12,6 +12,7 @@ import { listStrays, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { decideRemovals, type RemovalDecision } from "./decision.ts";
 import { GoneMachines, isProvenGone } from "./gone.ts";
+import { isGoneWithPool, readGonePools } from "./lost_pool.ts";
 import { describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
 
 /** What {@linkcode Removals} need. */
@@ -77,23 +78,31 @@ export class Removals {
     return { decision, surplus, strays: strays.filter(({ name }) => !this.gone.has(name)) };
   }
 
-  /** Takes back the addresses of machines of which nothing is left. @returns Whether there were any */
+  /**
+   * Takes back the addresses of machines of which nothing is left, or whose pool is gone for good.
+   *
+   * @returns Whether there were any
+   */
   async noteGone(
     { vino, deletes }: ReconcileInput,
     tasks: readonly MachineTask[],
     signal: AbortSignal,
   ): Promise<boolean> {
     const { addresses, machineEvents, tracker } = this.#options;
+    const pools = readGonePools(vino.metadata);
     const gone = tasks.flatMap((task) => {
       const progress = tracker.find(task.name);
-      return isProvenGone(progress) && !this.gone.has(task.name) ? [{ task, progress }] : [];
+      if (progress === undefined || this.gone.has(task.name)) return [];
+      const isForgotten = isGoneWithPool(progress.plan, pools);
+      return isForgotten || isProvenGone(progress) ? [{ task, progress, isForgotten }] : [];
     });
     if (gone.length === 0) return false;
     await addresses.release(vino, new Set(gone.map(({ task }) => task.name)), signal);
-    for (const { task, progress } of gone) {
+    for (const { task, progress, isForgotten } of gone) {
       this.gone.add(task.name, progress.observedAtMs);
       this.#limit.noteRemoval(task.name, this.#now);
-      if (deletes && task.known !== undefined) machineEvents.recordRemoved(vino, task.name);
+      if (isForgotten) machineEvents.recordForgotten(vino, task.name);
+      else if (deletes && task.known !== undefined) machineEvents.recordRemoved(vino, task.name);
     }
     return true;
   }

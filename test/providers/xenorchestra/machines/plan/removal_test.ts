@@ -43,6 +43,16 @@ const sweepRoot = `delete disk ${NAME}.root (disk-root), which nothing uses`;
 const LOST = { pools: [{ id: POOL, name: "paris", isComplete: false }], gap: "pool paris is lost" };
 
 describe("planRemoval()", () => {
+  test("says which pool is missing, unless another one does not answer either", () => {
+    const lost = (options: SceneOptions, kept: Kept): (string | undefined)[] =>
+      plan(options, kept).problems.map(({ missingPoolId }) => missingPoolId);
+    expect(lost({}, { vm: "vm-1", pool: "gone" })).toEqual(["gone"]);
+    expect(lost({ view: { gap: "pool lyon is lost" } }, { vm: "vm-1", pool: "gone" })).toEqual([
+      undefined,
+    ]);
+    expect(lost({ view: LOST }, { vm: "vm-1", pool: POOL })).toEqual([undefined]);
+  });
+
   test.each<[string, SceneOptions, Kept | undefined, string]>([
     ["has nothing to do without a machine", {}, undefined, "Absent"],
     ["deletes one that is off", { vms: [toCompleteVm()] }, undefined, `Removing; ${end}`],

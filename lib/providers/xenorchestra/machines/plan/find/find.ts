@@ -85,7 +85,10 @@ function explainUnknown(
     if (id === undefined || pool?.isComplete === true) continue;
     const what = pool === undefined ? "is not shown" : "is disconnected or still loading";
     const message = `pool ${pool?.name ?? id} ${what}: check its connection, and the user's right to see it`;
-    return toRetry("PoolNotConnected", message);
+    const problem = toRetry("PoolNotConnected", message);
+    // Another pool that does not answer may hold it now.
+    const isMissing = pool === undefined && view.gap === undefined;
+    return isMissing ? { ...problem, missingPoolId: id } : problem;
   }
   if (vms.length > 0 || view.gap === undefined) return undefined;
   // A machine that was never asked for can be in no other pool.
