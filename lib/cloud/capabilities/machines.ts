@@ -6,9 +6,9 @@
  * what the cloud shows, also after a crash between two steps or a change by hand.
  * @module
  */
-import type { Fence } from "../../core/fence.ts";
 import type { Finding } from "../inspection.ts";
 import type { Instance } from "../instance.ts";
+import type { MachineStepContext } from "./machine_record.ts";
 import type { MachinePower, MachinePowerState } from "./machine_power.ts";
 
 /** The object in Kubernetes that machines are made for. */
@@ -85,6 +85,9 @@ export interface Machine {
   /** Whether it was complete once: the cloud has our last mark. What is not complete must not be started or used. */
   readonly isComplete: boolean;
   readonly power: MachinePowerState;
+  /** What it has now, which may not be what is wanted. Absent: not known. */
+  readonly cpus?: number;
+  readonly memoryBytes?: number;
   readonly poolId: string;
   /** ID of the host while it runs. */
   readonly hostId?: string;
@@ -199,27 +202,9 @@ export interface MachinePlan<S extends MachineStep = MachineStep> {
   readonly machine?: Machine;
   /** The same as long as the inventory shows nothing else of it, so that what a look found holds. */
   readonly shown?: string;
+  /** Whether it is known to have the disks and interfaces of the spec, and no other interface. @default {false} */
+  readonly isBuilt?: boolean;
   readonly parts: readonly MachinePart[];
-}
-
-/** Where the caller keeps what the cloud must know about a machine after a restart. */
-export interface MachineRecord {
-  /** The text that was kept last. A hint, never a proof. */
-  readonly text: string | undefined;
-  /**
-   * Keeps a text, at most 1 KiB; `undefined` removes it. Resolves when Kubernetes has it: a process that starts after a
-   * crash then finds it. Records of several machines that are saved at the same time cost one request.
-   *
-   * @throws {KubeError} if Kubernetes refuses; then the step must not go on
-   */
-  save(text: string | undefined, signal: AbortSignal): Promise<void>;
-}
-
-/** What a step is carried out with. */
-export interface MachineStepContext {
-  readonly record: MachineRecord;
-  /** Asked right before each request that changes the cloud. */
-  readonly fence: Fence;
 }
 
 /**

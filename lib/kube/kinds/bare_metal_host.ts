@@ -34,6 +34,8 @@ export interface BareMetalHost extends KubeObject {
     readonly customDeploy?: { readonly method?: string };
     /** Its management controller. The store keeps it only for hosts with {@linkcode VINO_UID}. */
     readonly bmc?: { readonly address?: string };
+    /** The store keeps it only for hosts with {@linkcode VINO_UID}. */
+    readonly bootMACAddress?: string;
   };
   readonly status?: {
     readonly provisioning?: { readonly state?: string };
@@ -54,6 +56,8 @@ export const LEAVES_CLUSTER = "clusterctl.cluster.x-k8s.io/delete-for-move";
 export const DETACHED = "baremetalhost.metal3.io/detached";
 /** Annotations of Cluster API: a machine on the host failed. The second is the old form. */
 export const UNHEALTHY = ["capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy"] as const;
+/** Annotation: what the operator takes as the result of an inspection. It removes it once it has read it. */
+export const HARDWARE_DETAILS = "inspect.metal3.io/hardwaredetails";
 /** Annotation: the operator restarts the host, and then removes this. */
 export const REBOOT = "reboot.metal3.io";
 
@@ -80,7 +84,11 @@ export const BARE_METAL_HOSTS: Kind<BareMetalHost> = {
   plural: "baremetalhosts",
   namespaced: true,
   metadata: ["generation"],
-  keepsAnnotation: (key) => ANNOTATIONS.has(key) || key.startsWith(OWN_PREFIX),
+  keepsAnnotation: (key, labels) =>
+    ANNOTATIONS.has(key) ||
+    key.startsWith(OWN_PREFIX) ||
+    // That of real hardware is large.
+    (key === HARDWARE_DETAILS && VINO_UID in labels),
   keep: ({ metadata, spec, status }) => ({
     spec: keepSpec(spec ?? {}, metadata.labels?.[VINO_UID] !== undefined),
     status: keepStatus(status ?? {}),
@@ -93,7 +101,7 @@ function keepSpec(
   isOfVino: boolean,
 ): BareMetalHost["spec"] & object {
   const { networkData, preprovisioningNetworkDataName, consumerRef, bmc } = spec;
-  const { image, customDeploy } = spec;
+  const { image, customDeploy, bootMACAddress } = spec;
   return {
     // A field without a value may be null.
     ...(networkData && { networkData: pick(networkData, ["name", "namespace"]) }),
@@ -102,6 +110,7 @@ function keepSpec(
     ...(image?.url && { image: pick(image, ["url"]) }),
     ...(customDeploy?.method && { customDeploy: pick(customDeploy, ["method"]) }),
     ...(isOfVino && bmc && { bmc: pick(bmc, ["address"]) }),
+    ...(isOfVino && bootMACAddress && { bootMACAddress }),
   };
 }
 
@@ -135,6 +144,7 @@ const SPEC_SHAPES: Shapes = {
   image: isImage,
   customDeploy: isCustomDeploy,
   bmc: isBmc,
+  bootMACAddress: isText,
 };
 const STATUS_SHAPES: Shapes = {
   provisioning: isProvisioning,

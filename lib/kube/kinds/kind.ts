@@ -18,7 +18,7 @@ export interface Kind<T extends KubeObject> extends Resource<T> {
   /** What the store keeps of `metadata` in addition to that of every kind. @default {nothing} */
   readonly metadata?: readonly OptionalMetadata[];
   /** Whether the store keeps an annotation. @default {all but the copy that `kubectl apply` makes} */
-  keepsAnnotation?(key: string): boolean;
+  keepsAnnotation?(key: string, labels: Readonly<Record<string, string>>): boolean;
   /** Reduces the fields beside `metadata` to those that the store keeps. @default {all of them} */
   keep?(object: T): Partial<T>;
   /**

@@ -33,9 +33,9 @@ export function trimObject<T extends KubeObject>(resource: Kind<T>, object: T): 
 }
 
 function trimMetadata(resource: Kind<KubeObject>, metadata: ObjectMeta): ObjectMeta {
-  const { annotations } = metadata;
+  const { annotations, labels = {} } = metadata;
   const isKept = ([key]: [string, string]): boolean =>
-    resource.keepsAnnotation?.(key) ?? key !== LAST_APPLIED;
+    resource.keepsAnnotation?.(key, labels) ?? key !== LAST_APPLIED;
   return {
     ...pick(metadata, META_FIELDS),
     ...pick(metadata, resource.metadata ?? []),

@@ -4,6 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
+import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { until } from "../../support/nodes/rig.ts";
 import {
   startXenOrchestraStage,
@@ -167,6 +168,75 @@ test(
     stage.change("edge", { xenOrchestra: { disks } });
     await stage.untilCondition("edge", "Ready", READY);
     expect(countChanges(rig, isNote)).toBe(changes);
+  },
+  TIMEOUT_MS,
+);
+
+/** What the host of the only machine says: CPUs, sizes of disks in GiB, interfaces, and networks by its labels. */
+function readDetails({ stage }: XenOrchestraStage): object {
+  const host: BareMetalHost = JSON.parse(JSON.stringify(stage.host("edge-worker-0")));
+  const { annotations = {}, labels = {} } = host.metadata;
+  const text = annotations["inspect.metal3.io/hardwaredetails"];
+  const { cpu, storage, nics } = JSON.parse(text ?? "null") ?? {};
+  return {
+    cpus: cpu?.count,
+    sizes: storage?.map(({ sizeBytes }: { sizeBytes: number }) => sizeBytes / 1024 ** 3),
+    nics: nics?.map(({ name }: { name: string }) => name),
+    networks: Object.keys(labels).flatMap(
+      (key) => /^vino\.airshipit\.org\/network\.(.*)/.exec(key)?.[1] ?? [],
+    ),
+  };
+}
+
+test(
+  "a host says what its machine has now, and nothing any more that metal3 has read",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage, simulator } = rig;
+    const spec = toXenOrchestraSpec(1);
+    const [worker] = spec.nodes ?? [];
+    const interfaces = worker?.networkInterfaces ?? [];
+    stage.create("edge", {
+      ...spec,
+      nodes: [{ ...worker, name: "worker", networkInterfaces: interfaces.slice(0, 1) }],
+    });
+    await stage.untilCondition("edge", "Ready", READY);
+    const before = { cpus: 4, sizes: [20, 5], nics: ["eth0"], networks: ["oam"] };
+    expect(readDetails(rig)).toEqual(before);
+    // A network that does not exist is no network of the machine.
+    stage.change("edge", {
+      nodes: [{ ...worker, networkInterfaces: interfaces }],
+      xenOrchestra: { networks: { pxe: "prov-net" } },
+    });
+    await stage.untilCondition("edge", "MachinesReady", "False DecisionNeeded");
+    await stage.untilQuiet();
+    expect(readDetails(rig)).toEqual(before);
+    const disks = [
+      { name: "root", size: "20Gi" },
+      { name: "data", size: "8Gi", sr: "fast" },
+    ];
+    stage.change("edge", { xenOrchestra: { networks: { pxe: "provisioning" }, cpus: 8, disks } });
+    await stage.untilQuiet();
+    expect(readDetails(rig)).toEqual(before);
+    const vm = simulator.state
+      .list("vms")
+      .find(({ name_label: name }) => String(name).endsWith("-worker-0"));
+    simulator.state.setPower(vm?.id ?? "", "Halted");
+    const after = { cpus: 8, sizes: [20, 8], nics: ["eth0", "eth1"], networks: ["oam", "pxe"] };
+    const isAfter = (): boolean => Bun.deepEquals(readDetails(rig), after);
+    await until("the host says what the machine has now", isAfter, 15_000);
+    stage.kubernetes.objects.patch(
+      "baremetalhosts",
+      { namespace: "metal", name: "edge-worker-0" },
+      { metadata: { annotations: { "inspect.metal3.io/hardwaredetails": null } } },
+    );
+    stage.change("edge", { xenOrchestra: { cpus: 2 } });
+    await until("the CPUs have changed", () => {
+      const now = simulator.state.read("vms", vm?.id ?? "");
+      return JSON.stringify(now?.["CPUs"]).includes("2");
+    });
+    await stage.untilQuiet();
+    expect(readDetails(rig)).toMatchObject({ cpus: undefined, networks: ["oam", "pxe"] });
   },
   TIMEOUT_MS,
 );

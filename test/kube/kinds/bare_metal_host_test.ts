@@ -57,15 +57,22 @@ test("a store keeps of hosts that Landfall made what it must compare", () => {
   const metadata = {
     name: "h",
     labels: { [VINO_UID]: "u" },
-    annotations: { "landfall.dev/machine-id": "vm", "cluster.x-k8s.io/paused": "", other: "x" },
+    annotations: {
+      "landfall.dev/machine-id": "vm",
+      "cluster.x-k8s.io/paused": "",
+      "inspect.metal3.io/hardwaredetails": "{}",
+      other: "x",
+    },
   };
   const bmc = { address: "redfish://192.0.2.1", credentialsName: "bmc" };
-  const object: object = { spec: { bmc } };
+  const bootMACAddress = "02:00:00:00:00:01";
+  const object: object = { spec: { bmc, bootMACAddress } };
   const { metadata: kept, spec } = trimObject(BARE_METAL_HOSTS, { metadata, ...object });
-  expect(spec).toEqual({ bmc: { address: bmc.address } });
+  expect(spec).toEqual({ bmc: { address: bmc.address }, bootMACAddress });
   expect(Object.keys(kept.annotations ?? {})).toEqual([
     "landfall.dev/machine-id",
     "cluster.x-k8s.io/paused",
+    "inspect.metal3.io/hardwaredetails",
   ]);
 });
 
@@ -87,6 +94,7 @@ test.each<[string, object]>([
   ["spec.preprovisioningNetworkDataName", { spec: { preprovisioningNetworkDataName: 1 } }],
   ["spec.consumerRef", { spec: { consumerRef: { namespace: [] } } }],
   ["spec.bmc", { spec: { bmc: { address: 1 } } }],
+  ["spec.bootMACAddress", { spec: { bootMACAddress: 1 } }],
   ["status", { status: "x" }],
   ["status.provisioning", { status: { provisioning: { state: {} } } }],
   ["status.operationalStatus", { status: { operationalStatus: 1 } }],

@@ -11,11 +11,11 @@ import {
   type Machines,
   type MachineSpec,
   type MachineStep,
-  type MachineStepContext,
   type MachinesQuestion,
   type MachinesView,
   toMachineName,
 } from "../../../lib/cloud/capabilities/machines.ts";
+import type { MachineStepContext } from "../../../lib/cloud/capabilities/machine_record.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { HintingProvider } from "../cloud/instances.ts";
 

@@ -250,6 +250,8 @@ function toFacts(name: string): ReturnType<BareMetalHosts["list"]>[number] {
     record: new Set(),
     machineName: undefined,
     machineId: undefined,
+    hardwareDetails: undefined,
+    bootMac: undefined,
     isPaused: false,
     isDeleting: false,
     use: undefined,

@@ -74,6 +74,7 @@ export function toWanted(
         { name: "data", sizeBytes: 1024 ** 3 },
       ],
     },
+    isBuilt: true,
     isExternallyProvisioned: true,
     ...host,
   };

@@ -1,16 +1,17 @@
 /**
  * The BareMetalHost of a machine as it is created. Pure.
  *
- * Afterwards metal3, Cluster API and users own its spec: Landfall only keeps labels true, and adds a management
- * controller to a host that has none. The host has no owner reference: `clusterctl move` leaves behind what is owned by
- * an object that it does not move, and the metal3 provider of Cluster API makes itself the owner of hosts that it uses.
+ * Afterwards metal3, Cluster API and users own its spec: Landfall only keeps labels true, and details of the hardware
+ * that metal3 has not read yet, and adds a management controller to a host that has none. The host has no owner
+ * reference: `clusterctl move` leaves behind what is owned by an object that it does not move, and the metal3 provider
+ * of Cluster API makes itself the owner of hosts that it uses.
  * @module
  */
 import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
 import type { MachinePowerState } from "../../../cloud/capabilities/machine_power.ts";
-import { BARE_METAL_HOSTS } from "../../../kube/kinds/bare_metal_host.ts";
+import { BARE_METAL_HOSTS, HARDWARE_DETAILS } from "../../../kube/kinds/bare_metal_host.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
-import type { GuestInterface } from "../guest/types.ts";
+import { formatHardwareDetails } from "./hardware_details.ts";
 import { toCredentialsName, toNetworkDataName } from "./names.ts";
 import type { HostPatch } from "./plan.ts";
 import type { HostBmc, WantedHost } from "./types.ts";
@@ -18,9 +19,6 @@ import { LABELS_RECORD, MACHINE_ID, MACHINE_NAME } from "./words.ts";
 
 /** Annotation: metal3 does not look inside the host. */
 const NO_INSPECTION = { "inspect.metal3.io": "disabled" } as const;
-/** Annotation: what metal3 takes as the result of an inspection. It removes it once it has read it. */
-const HARDWARE_DETAILS = "inspect.metal3.io/hardwaredetails";
-const MEBIBYTE = 1_048_576;
 
 /** The part of a host's spec about its management controller. */
 interface BmcSpec {
@@ -64,10 +62,11 @@ export function toBareMetalHost(
 export function toHostPatchBody(
   resourceVersion: string,
   wanted: WantedHost,
-  { labels, record, namesMachine, bmc }: HostPatch,
+  { labels, record, namesMachine, describesMachine, bmc }: HostPatch,
 ): object {
   const annotations = {
     ...(namesMachine && toMachineAnnotations(wanted)),
+    ...(describesMachine && { [HARDWARE_DETAILS]: formatHardwareDetails(wanted) }),
     ...(record && { [LABELS_RECORD]: formatRecord(record) ?? null }),
   };
   return {
@@ -123,42 +122,8 @@ function toRecordAnnotation(keys: Iterable<string>): Readonly<Record<string, str
   return record === undefined ? {} : { [LABELS_RECORD]: record };
 }
 
-/** metal3 inspects only hosts that it can start and that it is to install: it knows the others by these details. */
+/** metal3 inspects only hosts that it can start and that it is to install. */
 function toInspectionAnnotations(host: WantedHost): Readonly<Record<string, string>> {
-  if (host.bmc !== undefined && !host.isExternallyProvisioned) return {};
-  return { ...NO_INSPECTION, [HARDWARE_DETAILS]: JSON.stringify(toHardwareDetails(host)) };
-}
-
-/** In metal3's form, of which it refuses fields that it does not know. */
-function toHardwareDetails({
-  hardware,
-  interfaces,
-  bootMac,
-  machineId,
-  rootDeviceName,
-  name,
-}: WantedHost): object {
-  return {
-    systemVendor: { manufacturer: "Xen", productName: "HVM domU", serialNumber: machineId },
-    ramMebibytes: Math.floor(hardware.memoryBytes / MEBIBYTE),
-    nics: interfaces.flatMap((one) => toNics(one, bootMac)),
-    storage: hardware.disks.map(({ sizeBytes }, at) => ({
-      name: at === 0 && rootDeviceName !== undefined ? rootDeviceName : toDeviceName(at),
-      rotational: false,
-      sizeBytes,
-    })),
-    cpu: { arch: "x86_64", count: hardware.cpus },
-    hostname: name,
-  };
-}
-
-/** metal3 has one entry for each address of an interface. */
-function toNics({ name, mac, addresses }: GuestInterface, bootMac: string | undefined): object[] {
-  const nic = { name, mac, pxe: mac === bootMac };
-  return addresses.length === 0 ? [nic] : addresses.map(({ ip }) => ({ ...nic, ip }));
-}
-
-/** As the driver of Xen names disks. A machine has at most 16. */
-function toDeviceName(at: number): string {
-  return `/dev/xvd${(at + 10).toString(36)}`;
+  const details = formatHardwareDetails(host);
+  return details === undefined ? {} : { ...NO_INSPECTION, [HARDWARE_DETAILS]: details };
 }

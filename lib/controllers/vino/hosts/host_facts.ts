@@ -6,6 +6,7 @@ import { toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
 import {
   type BareMetalHost,
   CLUSTER_API_PAUSED,
+  HARDWARE_DETAILS,
   LEAVES_CLUSTER,
   PAUSED,
   VINO_UID,
@@ -27,6 +28,10 @@ export interface HostFacts {
   readonly record: ReadonlySet<string>;
   readonly machineName: string | undefined;
   readonly machineId: string | undefined;
+  /** Details of the hardware that metal3 has not read yet. */
+  readonly hardwareDetails: string | undefined;
+  /** In lower case. */
+  readonly bootMac: string | undefined;
   readonly isPaused: boolean;
   readonly isDeleting: boolean;
   /** What uses it, as the end of a sentence, such as `is used by Metal3Machine "a"`; absent: nothing does. */
@@ -55,6 +60,8 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
     record: new Set((annotations[LABELS_RECORD] ?? "").split(",").filter((key) => key !== "")),
     machineName: annotations[MACHINE_NAME],
     machineId: annotations[MACHINE_ID],
+    hardwareDetails: annotations[HARDWARE_DETAILS],
+    bootMac: host.spec?.bootMACAddress?.toLowerCase(),
     isPaused: isPaused(host),
     isDeleting: host.metadata.deletionTimestamp !== undefined,
     use: findUse(host, state),

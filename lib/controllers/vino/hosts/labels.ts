@@ -86,6 +86,11 @@ export function toNetworkLabel(network: string): string {
   return `${prefix}/${name.length <= NAME_LENGTH_MAX ? name : shortenName(name)}`;
 }
 
+/** Whether a label says that a machine has an interface in a network. */
+export function isNetworkLabel(key: string): boolean {
+  return key.startsWith(NETWORK_PREFIX);
+}
+
 function isReserved(key: string): boolean {
   const [domain = ""] = key.split("/");
   return key === VINO_NAME || isWithin(domain, [OWN_DOMAIN, ...CLAIM_DOMAINS]);

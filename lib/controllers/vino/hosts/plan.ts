@@ -7,7 +7,8 @@
  */
 import type { HostState } from "../resource/vino.ts";
 import { explainLostLabel, type HostFacts } from "./host_facts.ts";
-import type { HostLabels } from "./labels.ts";
+import { formatHardwareDetails } from "./hardware_details.ts";
+import { isNetworkLabel } from "./labels.ts";
 import type { HostOutcome, WantedHost } from "./types.ts";
 import { PUBLISH_AGAIN } from "./words.ts";
 
@@ -21,6 +22,8 @@ export interface HostPatch {
   readonly record?: ReadonlySet<string>;
   /** Whether the annotations with the machine are missing. */
   readonly namesMachine?: true;
+  /** Whether the details of the hardware are wrong, and metal3 has not read them yet. */
+  readonly describesMachine?: true;
   /** Whether it gets the management controller that is wanted, and with the first one `online`, too. */
   readonly bmc?: "first" | "other";
 }
@@ -109,13 +112,18 @@ function planReplacement({ name, machineId }: WantedHost, live: HostFacts): Host
 
 function planUpdate(wanted: WantedHost, live: HostFacts): HostPlan {
   const { name, bmc } = wanted;
-  const labels = planLabels(wanted.labels, live);
-  const notices = [...wanted.labels.notices, ...labels.conflicts.map((one) => `${name}: ${one}`)];
+  const labels = planLabels(wanted, live);
+  const notices = [
+    ...listWrongMac(wanted, live),
+    ...wanted.labels.notices,
+    ...labels.conflicts.map((one) => `${name}: ${one}`),
+  ];
   const patch: { -readonly [Key in keyof HostPatch]: HostPatch[Key] } = {};
   if (Object.keys(labels.changes).length > 0) patch.labels = labels.changes;
   if (!isSameSet(labels.record, live.record)) patch.record = labels.record;
   if (live.machineId === undefined || live.machineName !== wanted.machineName)
     patch.namesMachine = true;
+  if (hasWrongDetails(wanted, live)) patch.describesMachine = true;
   if (bmc !== undefined && live.bmcAddress === undefined) patch.bmc = "first";
   else if (bmc !== undefined && live.bmcAddress !== bmc.address) {
     if (live.isBmcOpen) patch.bmc = "other";
@@ -128,12 +136,32 @@ function planUpdate(wanted: WantedHost, live: HostFacts): HostPlan {
   return Object.keys(patch).length > 0 ? { ...plan, change: { kind: "patch", patch } } : plan;
 }
 
+/** What metal3 has read is its own: only an annotation that is still there is put right. */
+function hasWrongDetails(wanted: WantedHost, { hardwareDetails }: HostFacts): boolean {
+  if (!wanted.isBuilt || hardwareDetails === undefined) return false;
+  const right = formatHardwareDetails(wanted);
+  return right !== undefined && right !== hardwareDetails;
+}
+
+/** metal3 does not let the address change, so a person must decide. */
+function listWrongMac(
+  { name, isBuilt, interfaces, bootMac }: WantedHost,
+  { bootMac: has, use }: HostFacts,
+): string[] {
+  if (!isBuilt || has === undefined || interfaces.some(({ mac }) => mac === has)) return [];
+  const what = `BareMetalHost ${name} has the bootMACAddress ${has}, and no interface of its machine has it`;
+  const free = "delete the BareMetalHost, then Landfall makes it again with";
+  const way = use === undefined ? free : `it ${use}: take it from there first, then ${free}`;
+  return [`${what}: ${way} ${bootMac}`];
+}
+
 /**
  * Plans the labels of a host. A label from the spec or a tag is ours if the record has it. One that something else set
- * first is never changed. What Landfall knows by itself has keys of its own.
+ * first is never changed. What Landfall knows by itself has keys of its own; a label for a network comes and goes with
+ * the interface.
  */
 function planLabels(
-  { values, unknown, recorded }: HostLabels,
+  { labels: { values, unknown, recorded }, isBuilt }: WantedHost,
   live: HostFacts,
 ): {
   readonly changes: LabelChanges;
@@ -152,8 +180,12 @@ function planLabels(
     }
     if (recorded.has(key)) record.add(key);
     const isKept = unknown.has(key) && now !== undefined;
+    const isEarly = !isBuilt && !recorded.has(key) && isNetworkLabel(key);
+    if (isEarly) continue;
     if (now !== value && !isKept) changes[key] = value;
   }
+  const gone = isBuilt ? Object.keys(live.labels).filter(isNetworkLabel) : [];
+  for (const key of gone) if (!(key in values)) changes[key] = null;
   for (const key of live.record) {
     if (key in values) continue;
     if (live.labels[key] === undefined) continue;

@@ -43,6 +43,8 @@ export interface WantedHost {
   /** `/dev/xvda`. */
   readonly rootDeviceName?: string;
   readonly hardware: HostHardware;
+  /** Whether the machine is known to have these interfaces and disks already, and no others. */
+  readonly isBuilt: boolean;
   /** Whether it has an operating system from its template, so that metal3 must install none. */
   readonly isExternallyProvisioned: boolean;
   /** Absent: it has no management controller. */

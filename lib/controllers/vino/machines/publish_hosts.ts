@@ -20,13 +20,15 @@ import type { Role } from "../placement/roles.ts";
 export interface CompleteMachine {
   readonly task: MachineTask;
   readonly machine: Machine;
+  /** As in its plan. */
+  readonly isBuilt: boolean;
   readonly role: Role;
   readonly interfaces: readonly GuestInterface[];
 }
 
 /** What the host of a complete machine must be like. */
 export function toWantedHost(
-  { task, machine, role, interfaces }: CompleteMachine,
+  { task, machine, isBuilt, role, interfaces }: CompleteMachine,
   { owner, view }: Pick<Snapshot, "owner" | "view">,
   { nodeLabelKeysToCopy, xenOrchestra }: VinoSpec,
 ): WantedHost {
@@ -52,10 +54,11 @@ export function toWantedHost(
     ...(boot && { bootMac: boot.mac }),
     ...(node.rootDeviceName !== undefined && { rootDeviceName: node.rootDeviceName }),
     hardware: {
-      cpus: form.cpus,
-      memoryBytes: form.memoryBytes,
+      cpus: machine.cpus ?? form.cpus,
+      memoryBytes: machine.memoryBytes ?? form.memoryBytes,
       disks: form.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })),
     },
+    isBuilt,
     isExternallyProvisioned: form.boot === "Template",
   };
 }
@@ -92,14 +95,15 @@ export async function publishMachines(
   const { owner } = snapshot;
   const known = new Set(publisher.list(owner.uid).map(({ name }) => name));
   const complete = tasks.flatMap((task): CompleteMachine[] => {
-    const { state, machine, steps = [], needsLook } = tracker.find(task.name)?.plan ?? {};
+    const { plan } = tracker.find(task.name) ?? {};
+    const { state, machine, steps = [], needsLook, isBuilt = false } = plan ?? {};
     // metal3 would keep a machine off that is published before it is started.
     const isNew = !known.has(toHostName({ vino: owner.name, ...task.identity }));
     if (isNew && (steps.length > 0 || needsLook === true)) return [];
     const role = desired?.roles.get(task.identity.role);
     const interfaces = addresses.machines.get(task.name);
     if (state !== "Ready" || !machine || !role || !interfaces) return [];
-    return [{ task, machine, role, interfaces }];
+    return [{ task, machine, isBuilt, role, interfaces }];
   });
   const request = {
     owner,

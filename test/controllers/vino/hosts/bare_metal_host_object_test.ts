@@ -43,37 +43,6 @@ describe("toBareMetalHost()", () => {
     });
   });
 
-  test("tells metal3 about the hardware in metal3's form", () => {
-    const { annotations } = toParts({});
-    expect(JSON.parse(annotations[DETAILS] ?? "")).toEqual({
-      systemVendor: { manufacturer: "Xen", productName: "HVM domU", serialNumber: "vm-0" },
-      ramMebibytes: 8192,
-      nics: [{ name: "eth0", mac: "02:00:00:00:00:00", ip: "192.0.2.10", pxe: true }],
-      storage: [
-        { name: "/dev/xvda", rotational: false, sizeBytes: 40 * 1024 ** 3 },
-        { name: "/dev/xvdb", rotational: false, sizeBytes: 1024 ** 3 },
-      ],
-      cpu: { arch: "x86_64", count: 4 },
-      hostname: "edge-worker-0",
-    });
-  });
-
-  test("tells metal3 every address of an interface, and that some have none", () => {
-    const [first] = toWanted().interfaces;
-    if (first === undefined) throw new Error("no interface");
-    const six = { ip: "2001:db8::1", prefixLength: 64 };
-    const interfaces = [
-      { ...first, addresses: [...first.addresses, six] },
-      { ...first, name: "eth1", mac: "02:00:00:00:00:01", addresses: [] },
-    ];
-    const { nics } = JSON.parse(toParts({ interfaces }).annotations[DETAILS] ?? "");
-    expect(nics).toEqual([
-      { name: "eth0", mac: "02:00:00:00:00:00", pxe: true, ip: "192.0.2.10" },
-      { name: "eth0", mac: "02:00:00:00:00:00", pxe: true, ip: "2001:db8::1" },
-      { name: "eth1", mac: "02:00:00:00:00:01", pxe: false },
-    ]);
-  });
-
   type Case = readonly [
     what: string,
     host: Partial<WantedHost>,

@@ -21,6 +21,7 @@ import { applyMergePatch } from "../../../../lib/simulator/kubernetes/patches/me
 import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
 
 const UID_LABEL = "landfall.dev/vino-uid";
+const DETAILS = "inspect.metal3.io/hardwaredetails";
 const RECORD = "landfall.dev/labels-from-vino";
 /** Labels that only people set. */
 const THEIRS = ["their", "their.example.org/a"];
@@ -48,6 +49,9 @@ const edits = fc.oneof(
   patch(annotation("cluster.x-k8s.io/paused", null)),
   patch(annotation(RECORD, null)),
   patch(annotation("landfall.dev/machine-id", null)),
+  patch(annotation(DETAILS, null)),
+  patch(annotation(DETAILS, "{}")),
+  label(["vino.airshipit.org/network.oam", "vino.airshipit.org/network.pxe"]),
   patch({ metadata: { labels: { [UID_LABEL]: "another" } } }),
   patch({ metadata: { labels: { [UID_LABEL]: OWNER.uid } } }),
   patch({ metadata: { labels: { "sip.airshipit.org/cluster-name": "c" } } }),
@@ -69,10 +73,14 @@ const wishes = fc
     failureDomain: fc.constantFrom("None", "Host", "Pool"),
     hasBmc: fc.boolean(),
     networks: fc.subarray(["oam", "pxe"]),
+    isBuilt: fc.boolean(),
+    cpus: fc.constantFrom(2, 4),
   })
-  .map(({ machineId, hostId, hasBmc, ...source }): WantedHost => {
+  .map(({ machineId, hostId, hasBmc, isBuilt, cpus, ...source }): WantedHost => {
+    const hardware = { ...toWanted().hardware, cpus };
     const machine = { poolId: "p1", firstHostId: "h1", ...(hostId !== undefined && { hostId }) };
-    return toWanted(0, { machineId, ...(hasBmc && { bmc: BMC }) }, {
+    const bmc = hasBmc ? { bmc: BMC } : {};
+    return toWanted(0, { machineId, isBuilt, hardware, ...bmc }, {
       ...source,
       machine,
     } as object);
@@ -152,8 +160,12 @@ test("a plan never touches what is not ours, and after it there is nothing to do
           const first = plan(host);
           check(host, first);
           const after = carryOut(host, first, wanted);
-          if (host !== undefined && after !== undefined)
+          if (host !== undefined && after !== undefined) {
             expect(after.metadata.labels).toMatchObject(pickTheirs(host));
+            // What metal3 has read never comes back.
+            const hadDetails = DETAILS in (host.metadata.annotations ?? {});
+            if (!hadDetails) expect(after.metadata.annotations ?? {}).not.toContainKey(DETAILS);
+          }
           // A host that is made again is made at the next look.
           const rest = carryOut(after, plan(after), wanted);
           expect(plan(rest).change).toBeUndefined();

@@ -15,8 +15,8 @@ const HOST = "vino.airshipit.org/host";
 
 /** The facts of the host of a machine, as it is made, with changes since. */
 function toFacts(changes: Partial<HostFacts> = {}, wanted: WantedHost = toWanted()): HostFacts {
-  const { metadata } = toBareMetalHost(OWNER, wanted);
-  const host = { metadata: { ...metadata, uid: "u", resourceVersion: "1" } };
+  const { metadata, spec } = toBareMetalHost(OWNER, wanted);
+  const host = { metadata: { ...metadata, uid: "u", resourceVersion: "1" }, spec };
   return { ...toHostFacts(host), bmcAddress: wanted.bmc?.address, ...changes };
 }
 
@@ -51,6 +51,64 @@ describe("planHost()", () => {
     expect<unknown>([plan.state, plan.change?.kind]).toEqual([state, change]);
     expect(plan.message === undefined).toBe(state === "Published");
     expect(plan.hasSecrets).toBe(state === "Published" || change === "create");
+  });
+
+  describe("of a machine that has changed", () => {
+    const before = toFacts();
+    const changed = (host: Partial<WantedHost> = {}, networks = ["oam", "pxe"]): WantedHost =>
+      toWanted(0, { hardware: { ...toWanted().hardware, cpus: 8 }, ...host }, { networks });
+    const describing = { labels: { "vino.airshipit.org/network.pxe": "" }, describesMachine: true };
+
+    test.each<[string, HostFacts, WantedHost, object | undefined]>([
+      ["labels and describes it", before, changed(), describing],
+      [
+        "leaves to metal3 what it has read",
+        toFacts({ hardwareDetails: undefined }),
+        changed(),
+        { labels: describing.labels },
+      ],
+      [
+        "waits until it has its interfaces and disks",
+        before,
+        changed({ isBuilt: false }),
+        undefined,
+      ],
+      [
+        "takes the label of a network away with the interface",
+        toFacts({}, changed()),
+        changed({}, ["oam"]),
+        { labels: { "vino.airshipit.org/network.pxe": null } },
+      ],
+      [
+        "keeps it as long as the interface may be there",
+        toFacts({}, changed()),
+        changed({ isBuilt: false }, ["oam"]),
+        undefined,
+      ],
+      [
+        "describes none that metal3 inspects",
+        before,
+        changed({ bmc: BMC, isExternallyProvisioned: false }, ["oam"]),
+        { bmc: "first" },
+      ],
+    ])("%s", (_what, live, wanted, patch) => {
+      const { change } = planHost(wanted, live, OURS);
+      expect<unknown>(change).toEqual(patch && { kind: "patch", patch });
+    });
+  });
+
+  test.each([
+    ["that nothing uses", undefined, "delete the BareMetalHost, then Landfall makes it again with"],
+    ["in use", 'is used by M "m"', 'it is used by M "m": take it from there first, then delete'],
+  ])("says that no interface has the bootMACAddress of a host %s", (_what, use, advice) => {
+    const bootMac = "02:00:00:00:00:99";
+    const { change, notices } = planHost(toWanted(), toFacts({ bootMac, use }), OURS);
+    expect(change).toBeUndefined();
+    expect(notices).toHaveLength(1);
+    const what = `BareMetalHost edge-worker-0 has the bootMACAddress ${bootMac}`;
+    expect(notices[0]).toStartWith(`${what}, and no interface of its machine has it: ${advice}`);
+    const unclear = planHost(toWanted(0, { isBuilt: false }), toFacts({ bootMac, use }), OURS);
+    expect(unclear.notices).toEqual([]);
   });
 
   test("waits for a host that was made a moment ago", () => {

@@ -22,7 +22,8 @@ test.each<[string, Partial<HostFacts> | undefined, string | undefined]>([
     const base = { uid: "h", resourceVersion: "1", labels: {}, record: new Set<string>() };
     const flags = { isPaused: false, isDeleting: false, isBmcOpen: true };
     const none = { vinoUid: undefined, machineName: undefined, machineId: undefined };
-    return { ...base, ...flags, ...none, bmcAddress: undefined, name, use: USE, ...over };
+    const spec = { hardwareDetails: undefined, bootMac: undefined };
+    return { ...base, ...flags, ...none, ...spec, bmcAddress: undefined, name, use: USE, ...over };
   };
   const vino = { metadata: { namespace: "metal", name: "edge", uid: UID } };
   expect(findHostUse({ find }, vino, { role: "worker", index: 0 })).toBe(use);

@@ -86,8 +86,9 @@ test("publishMachines() publishes complete machines, takes back those that leave
       const steps = index === 2 ? [{ summary: "start" }] : [];
       // Only a look can tell what is to do with this one.
       const needsLook = index === 3;
-      const machine = toMachine("worker", index);
-      return { state, steps, problems: [], parts: [], machine, needsLook };
+      // It has other CPUs than the spec until it is stopped.
+      const machine = toMachine("worker", index, { cpus: 7 });
+      return { state, steps, problems: [], parts: [], machine, needsLook, isBuilt: true };
     },
   });
   const tracker = new ProgressTracker({ clock: new ManualClock(), machines: plans });
@@ -129,7 +130,8 @@ test("publishMachines() publishes complete machines, takes back those that leave
           labels: { values: { tier: "gold", "vino.airshipit.org/network.pxe": "" } },
           bootMac: "02:00:00:00:00:01",
           rootDeviceName: "/dev/xvda",
-          hardware: { cpus: 2, memoryBytes: 4 * 1024 ** 3, disks: [{ name: "root" }] },
+          isBuilt: true,
+          hardware: { cpus: 7, memoryBytes: 4 * 1024 ** 3, disks: [{ name: "root" }] },
           isExternallyProvisioned: false,
         },
       ],

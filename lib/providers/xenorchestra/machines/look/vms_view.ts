@@ -67,6 +67,8 @@ export function toMachine(vm: Vm, inventory: Inventory): Machine {
     id: vm.id,
     isComplete: isComplete(vm),
     power: vm.power,
+    ...(vm.cpus !== undefined && { cpus: vm.cpus }),
+    ...(vm.memoryBytes !== undefined && { memoryBytes: vm.memoryBytes }),
     poolId: vm.poolId,
     ...(vm.hostId !== undefined && { hostId: vm.hostId }),
     ...(vm.mark?.hostId !== undefined && { firstHostId: vm.mark.hostId }),

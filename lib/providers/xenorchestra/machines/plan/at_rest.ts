@@ -36,9 +36,10 @@ export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
   // The list of VMs shows only which interfaces and disks there are, and not what they are like.
   const isEdited = kept.parts !== toPartsHash(vm);
   const isUnsure = kept.vm !== vm.id || isEdited || isDoubtDue(kept, view.atMs);
-  const needsLook = differences.length > 0 || !isAsWanted(vm, spec) || isUnsure;
+  const isBuilt = isAsWanted(vm, spec) && !isEdited;
+  const needsLook = differences.length > 0 || !isBuilt || isUnsure;
   const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
-  return toPlan(state, { needsLook, machine, parts, shown: toShownHash(vm) });
+  return toPlan(state, { needsLook, machine, parts, isBuilt, shown: toShownHash(vm) });
 }
 
 /** Whether a VM was as the specification wants it when it was looked at last. */

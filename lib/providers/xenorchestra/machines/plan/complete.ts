@@ -13,7 +13,7 @@ import type { Kept } from "../record.ts";
 import type { Step } from "../steps.ts";
 import { isDoubtDue } from "./find/attempt.ts";
 import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
-import type { Comparison, Difference } from "./compare/comparison.ts";
+import { type Comparison, type Difference, isBuilt } from "./compare/comparison.ts";
 import type { FullView } from "./find/find.ts";
 import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
 import { nameTemplate } from "./names.ts";
@@ -60,8 +60,19 @@ export function planComplete(question: CompleteQuestion): Plan {
   const steps = [...first, ...then, ...toCertainty(question)];
   const machine = findShown(view, vm);
   const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
-  const all = [...problems, ...start.problems];
-  return toPlan(state, { steps, problems: all, machine, parts, shown: toShownHash(vm) });
+  return toPlan(state, {
+    steps,
+    problems: [...problems, ...start.problems],
+    machine,
+    parts,
+    isBuilt: isBuilt(comparison) && isClear(question),
+    shown: toShownHash(vm),
+  });
+}
+
+/** Whether the pool has all networks that the specification names. */
+function isClear({ spec, wanted }: CompleteQuestion): boolean {
+  return wanted.interfaces.length === spec.interfaces.length;
 }
 
 /** Seeds that came after one was attached. Other disks may hold data, and a person detached them. */

@@ -49,12 +49,14 @@ export interface PlanDetails {
   readonly machine?: Machine | undefined;
   readonly againMs?: number | undefined;
   readonly needsLook?: boolean;
+  readonly isBuilt?: boolean;
   readonly shown?: string;
 }
 
 /** Builds a plan. */
 export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
-  const { steps = [], problems = [], parts = [], machine, againMs, needsLook, shown } = details;
+  const { steps = [], problems = [], parts = [], machine, againMs } = details;
+  const { needsLook, isBuilt, shown } = details;
   return {
     state,
     steps,
@@ -63,6 +65,7 @@ export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
     ...(machine && { machine }),
     ...(againMs !== undefined && { againMs }),
     ...(needsLook === true && { needsLook }),
+    ...(isBuilt === true && { isBuilt }),
     ...(shown !== undefined && { shown }),
   };
 }

@@ -6,7 +6,7 @@ import {
   toMachine,
   toVmsView,
 } from "../../../../../lib/providers/xenorchestra/machines/look/vms_view.ts";
-import { HOST, NAME, POOL, toCompleteVm, toVm } from "../scene.ts";
+import { GIB, HOST, NAME, POOL, toCompleteVm, toVm } from "../scene.ts";
 
 const instance = { id: "vm-1" };
 const INVENTORY = {
@@ -34,6 +34,8 @@ test("toMachine() has the first host, the host while it runs, and its instance",
     power: "running",
     poolId: POOL,
     hostId: "host-2",
+    cpus: 2,
+    memoryBytes: 4 * GIB,
     firstHostId: HOST,
     instance,
   } as never);

@@ -59,6 +59,16 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
   expect(plan.needsLook === true).toBe(needsLook);
 });
 
+test.each<[string, Vm, boolean]>([
+  ["as it was looked at last", toCompleteVm(), true],
+  ["with other CPUs", toCompleteVm({ cpus: 1 }), true],
+  ["with an interface more", toCompleteVm({ vifIds: ["vif-vm-1-0", "vif-2"] }), false],
+  ["with an older note", toCompleteVm({ tags: ["vino", "vino:ready=x"] }), false],
+])("planAtRest() knows whether one %s has all disks and interfaces", (_what, vm, isBuilt) => {
+  const plan = planAtRest(toView({ vms: [vm] }), toSpec(), toKept());
+  expect(plan.isBuilt === true).toBe(isBuilt);
+});
+
 test("planAtRest() needs a look long after an attempt that may have left something", () => {
   const view = toView({ vms: [toCompleteVm()] });
   const look = (doubtAt: number) =>

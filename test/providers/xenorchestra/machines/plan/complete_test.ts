@@ -204,6 +204,33 @@ describe("planComplete()", () => {
     expect(planned.problems).toHaveLength(1);
   });
 
+  test.each<[string, Vm, Partial<MachineSpec>, boolean]>([
+    ["as it should be", toCompleteVm(), {}, true],
+    ["with other CPUs", toCompleteVm({ cpus: 1, power: "running" }), {}, true],
+    ["of another template", toCompleteVm({ creation: { template: "old" } }), {}, true],
+    [
+      "whose disk waits for a stop to grow",
+      toCompleteVm({ power: "running" }),
+      { disks: [{ name: "root", sizeBytes: 21 * GIB }, ...toSpec().disks.slice(1)] },
+      false,
+    ],
+    [
+      "that gets an interface",
+      toCompleteVm(),
+      { interfaces: [...toSpec().interfaces, { name: "b", network: "net-2", mac: "02:02" }] },
+      false,
+    ],
+    ["with an interface more", toCompleteVm(), { interfaces: [] }, false],
+    [
+      "whose network is not found",
+      toCompleteVm(),
+      { interfaces: [{ name: "oam", network: "gone", mac: OWN_VIF.mac }] },
+      false,
+    ],
+  ])("knows whether one %s has all disks and interfaces", (_what, vm, over, isBuilt) => {
+    expect(plan(vm, over).isBuilt === true).toBe(isBuilt);
+  });
+
   test("says first what a person must decide", () => {
     const disks = [
       { name: "root", sizeBytes: GIB, storage: "gone" },

@@ -21,6 +21,14 @@ export interface Comparison {
   readonly differences: readonly Difference[];
 }
 
+/** Disks and interfaces; not their names, and not where disks are. */
+const BUILT = /^(?:disk|interface) /;
+
+/** Whether a VM has all disks and interfaces that it must have, as they must be. */
+export function isBuilt({ differences }: Pick<Comparison, "differences">): boolean {
+  return !differences.some(({ part }) => BUILT.test(part.name));
+}
+
 /** Joins comparisons. */
 export function joinComparisons(some: readonly Comparison[]): Comparison {
   return {
