@@ -6,6 +6,7 @@ import type {
   ManagementAnswer,
   ManagementRefusal,
 } from "../../cloud/capabilities/machine_management.ts";
+import { toType } from "./schemas.ts";
 
 /** Why a request is refused, for its client. */
 export class Complaint extends Error {
@@ -49,6 +50,13 @@ export function reply(
   });
 }
 
+/** Replies with a document in XML. */
+export function replyXml(text: string): Response {
+  return new Response(text, {
+    headers: { ...HEADERS, "content-type": "application/xml; charset=utf-8" },
+  });
+}
+
 /** Replies that it is done, without a resource. */
 export function replyDone(): Response {
   return new Response(null, { status: 204, headers: { "odata-version": "4.0" } });
@@ -58,7 +66,7 @@ export function replyDone(): Response {
 export function complain({ status, id, message, headers }: Complaint): Response {
   const severity = status >= 500 ? "Critical" : "Warning";
   const info = {
-    "@odata.type": "#Message.v1_1_2.Message",
+    "@odata.type": toType("Message"),
     MessageId: `${REGISTRY}.${id}`,
     Message: `${message}.`,
     MessageArgs: [],

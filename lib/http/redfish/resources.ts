@@ -5,6 +5,7 @@
  */
 import type { MachineInterface } from "../../cloud/capabilities/machine_power.ts";
 import type { ManagedReading } from "../../cloud/capabilities/machine_management.ts";
+import { type Member, toCollectionType, toType } from "./schemas.ts";
 import {
   DURATIONS,
   MODES,
@@ -25,7 +26,7 @@ const HEALTHY = { State: "Enabled", Health: "OK" } as const;
 /** The root. Everyone may read it, so it says nothing about machines. */
 export function toRoot(): object {
   return {
-    "@odata.type": "#ServiceRoot.v1_16_0.ServiceRoot",
+    "@odata.type": toType("ServiceRoot"),
     "@odata.id": `${ROOT}/`,
     Id: "RootService",
     Name: "Root Service",
@@ -56,9 +57,9 @@ export function toServiceDocument(): object {
 }
 
 /** A collection: `ComputerSystem`, `/redfish/v1/Systems` and the paths of its members. */
-export function toCollection(type: string, path: string, members: readonly string[]): object {
+export function toCollection(type: Member, path: string, members: readonly string[]): object {
   return {
-    "@odata.type": `#${type}Collection.${type}Collection`,
+    "@odata.type": toCollectionType(type),
     "@odata.id": path,
     Name: `${type} Collection`,
     "Members@odata.count": members.length,
@@ -79,7 +80,7 @@ export function toSystem({
   const path = toSystemPath(id);
   const device = boot.device ?? "none";
   return {
-    "@odata.type": "#ComputerSystem.v1_20_0.ComputerSystem",
+    "@odata.type": toType("ComputerSystem"),
     "@odata.id": path,
     Id: id,
     UUID: id,
@@ -116,7 +117,7 @@ export function toSystem({
 /** The processors of a machine: one with all its CPUs. */
 export function toProcessor({ id, cpus }: Pick<ManagedReading, "id" | "cpus">): object {
   return {
-    "@odata.type": "#Processor.v1_18_0.Processor",
+    "@odata.type": toType("Processor"),
     "@odata.id": `${toSystemPath(id)}/Processors/CPU`,
     Id: "CPU",
     Name: "Virtual processors",
@@ -132,7 +133,7 @@ export function toProcessor({ id, cpus }: Pick<ManagedReading, "id" | "cpus">): 
 /** A network interface of a machine; its ID is its place in the list. */
 export function toInterface(id: string, place: number, { mac, network }: MachineInterface): object {
   return {
-    "@odata.type": "#EthernetInterface.v1_10_0.EthernetInterface",
+    "@odata.type": toType("EthernetInterface"),
     "@odata.id": `${toSystemPath(id)}/EthernetInterfaces/${place}`,
     Id: String(place),
     Name: network ?? `Interface ${place}`,
@@ -146,7 +147,7 @@ export function toInterface(id: string, place: number, { mac, network }: Machine
 /** The manager of a machine: this service, which serves nothing but it there. */
 export function toManager(id: string): object {
   return {
-    "@odata.type": "#Manager.v1_19_0.Manager",
+    "@odata.type": toType("Manager"),
     "@odata.id": toManagerPath(id),
     Id: id,
     UUID: id,
@@ -162,7 +163,7 @@ export function toManager(id: string): object {
 /** The session service. */
 export function toSessionService(timeoutSeconds: number): object {
   return {
-    "@odata.type": "#SessionService.v1_1_9.SessionService",
+    "@odata.type": toType("SessionService"),
     "@odata.id": `${ROOT}/SessionService`,
     Id: "SessionService",
     Name: "Session Service",
@@ -175,7 +176,7 @@ export function toSessionService(timeoutSeconds: number): object {
 /** A session. It never shows its token or a password. */
 export function toSession(id: string, username: string): object {
   return {
-    "@odata.type": "#Session.v1_7_0.Session",
+    "@odata.type": toType("Session"),
     "@odata.id": `${SESSIONS_PATH}/${id}`,
     Id: id,
     Name: "User Session",

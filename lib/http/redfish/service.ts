@@ -14,8 +14,9 @@ import { Access } from "./access.ts";
 import type { MachineManagement } from "../../cloud/capabilities/machine_management.ts";
 import type { Endpoint, Visit } from "./endpoints.ts";
 import type { RedfishMetrics } from "./metrics.ts";
-import { complain, Complaint, reply, toUnavailable } from "./replies.ts";
+import { complain, Complaint, reply, replyXml, toUnavailable } from "./replies.ts";
 import { toRoot, toServiceDocument } from "./resources.ts";
+import { renderMetadata } from "./schemas.ts";
 import { listSessionEndpoints } from "./session_endpoints.ts";
 import { listSystemEndpoints } from "./system_endpoints.ts";
 import { ROOT } from "./words.ts";
@@ -80,15 +81,19 @@ export function createRedfishService(options: RedfishOptions): Handler {
 
 /** What everyone may read, also of a standby. */
 function listRootEndpoints(): Endpoint[] {
-  const toEndpoint = (path: string, resource: object): Endpoint => ({
+  const toEndpoint = (path: string, answerAll: () => Response): Endpoint => ({
     path,
-    open: { GET: () => reply(resource) },
+    open: { GET: answerAll },
     isOfStandby: true,
   });
   return [
-    toEndpoint("/redfish", { v1: `${ROOT}/` }),
-    toEndpoint(ROOT, toRoot()),
-    toEndpoint(`${ROOT}/odata`, toServiceDocument()),
+    toEndpoint("/redfish", () => reply({ v1: `${ROOT}/` })),
+    toEndpoint(ROOT, () => reply(toRoot())),
+    toEndpoint(`${ROOT}/odata`, () => reply(toServiceDocument())),
+    // Some clients write the sign as an escape.
+    ...["$", "%24"].map((sign) =>
+      toEndpoint(`${ROOT}/${sign}metadata`, () => replyXml(renderMetadata())),
+    ),
   ];
 }
 

@@ -132,6 +132,12 @@ except sushy.exceptions.AccessError as error: tell(error.status_code)`;
       Members: [{ Id: "0" }, { Id: "1" }],
     });
     expect(await runRedfishtool(login, ["Managers", "-I", ID])).toMatchObject({ Id: ID });
+    expect(await runRedfishtool(login, ["root"])).toMatchObject({ Id: "RootService" });
+    expect(await runRedfishtool(login, ["odata"])).toMatchObject({
+      "@odata.context": "/redfish/v1/$metadata",
+    });
+    const document = String(await runRedfishtool(login, ["metadata"]));
+    expect(document).toContain('Namespace="ComputerSystem.v1_20_0"');
     expect(backend.asked).toEqual([`${ID} {"device":"network","duration":"once"}`, `${ID} on`]);
   });
 });
