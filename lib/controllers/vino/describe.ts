@@ -97,8 +97,13 @@ export function judgeState(
   if (ready === undefined || status?.observedGeneration !== metadata.generation) return "working";
   if (ready.status === "True") return "ready";
   if (ready.reason === CONDITION_WORDS.Ready.waiting.reason) return "working";
-  return ready.reason === CONDITION_WORDS.Ready.silent.reason ? "waiting" : "failing";
+  return WAITING.has(ready.reason) ? "waiting" : "failing";
 }
+
+/** Something else must happen first, and nothing is wrong with the Vino. */
+const WAITING: ReadonlySet<string> = new Set(
+  [CONDITION_WORDS.Ready.silent, CONDITION_WORDS.Ready.hostsInUse].map(({ reason }) => reason),
+);
 
 /** A host of another Vino, or of another program, is not shown. */
 function describeHost(

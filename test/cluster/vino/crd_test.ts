@@ -68,7 +68,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
           observedGeneration: 1,
         },
       ],
-      counts: { wanted: 9, machines: 2, ready: 1, published: 1, summary: "1/9" },
+      counts: { wanted: 9, machines: 2, ready: 1, unwanted: 3, published: 1, summary: "1/9" },
       machines: [
         {
           name: "vino-1a2b3c4d-worker-0",
@@ -86,9 +86,9 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
     expect(await server.patchStatus(path, status)).toBe(200);
     const kept = await server.read<Vino>(path);
     expect(kept.status).toEqual(status);
-    expect(await server.getColumns("vino", "metal", 5)).toEqual([
-      ["NAME", "READY", "REASON", "MACHINES", "HOSTS"],
-      ["wordpress", "False", "Progressing", "1/9", "1"],
+    expect(await server.getColumns("vino", "metal", 6)).toEqual([
+      ["NAME", "READY", "REASON", "MACHINES", "UNWANTED", "HOSTS"],
+      ["wordpress", "False", "Progressing", "1/9", "3", "1"],
     ]);
   });
 

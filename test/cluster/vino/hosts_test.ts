@@ -209,7 +209,7 @@ describe.skipIf(skips)("hosts of a Vino on a real API server", () => {
       );
       const kept = await publish({ unwanted: [HOST] });
       expect(kept.unwanted.map(({ state, message }) => `${state}: ${message}`)).toEqual([
-        `InUse: BareMetalHost ${HOST} is used by Metal3Machine "m-1"`,
+        `InUse: BareMetalHost ${HOST} is used by Metal3Machine "m-1": delete its Machine in Cluster API`,
       ]);
       const free = { metadata: { ownerReferences: [] }, spec: { consumerRef: null } };
       expect(await patch(BARE_METAL_HOSTS, HOST, free)).toBe(200);

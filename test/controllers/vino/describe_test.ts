@@ -28,7 +28,9 @@ test.each([
   ["working", toVino("True", "ReconciliationSucceeded", { generation: 3 }), undefined],
   ["working", { metadata: VINO_OWNER }, undefined],
   ["waiting", toVino("False", "CloudUnreachable"), undefined],
+  ["waiting", toVino("False", "HostsInUse"), undefined],
   ["failing", toVino("False", "MachineFailure"), undefined],
+  ["failing", toVino("False", "FleetLimit"), undefined],
   ["failing", toVino("True", "ReconciliationSucceeded"), FAILED],
   ["deleting", toVino("True", "x", { deletionTimestamp: "2026-01-01T00:00:00Z" }), FAILED],
 ])("judgeState() is %s", (expected, vino, outcome) => {

@@ -70,6 +70,7 @@ test("three machines are made, spread over hosts, published, and then left alone
     wanted: 3,
     machines: 3,
     ready: 3,
+    unwanted: 0,
     published: 3,
     summary: "3/3",
   });
@@ -156,8 +157,22 @@ test("too many removals at once wait for a person, who confirms one spec", async
   const message = await stage.untilCondition("edge", "ContractionBlocked", "True FleetLimit");
   const generation = stage.read("edge")?.metadata.generation;
   expect(message).toContain(`landfall.dev/confirm-removal=${generation}`);
+  expect(await stage.untilCondition("edge", "Ready", "False FleetLimit")).toContain(message);
   stage.annotate("edge", { "landfall.dev/confirm-removal": "1" });
+  const isSaid = (): boolean =>
+    stage
+      .listEvents("edge")
+      .some((one) => one.includes('confirm-removal is "1", but the generation'));
+  await until("the wrong confirmation is said", isSaid);
   await stage.untilQuiet();
+  expect(stage.read("edge")?.status?.counts).toEqual({
+    wanted: 1,
+    machines: 6,
+    ready: 1,
+    unwanted: 5,
+    published: 6,
+    summary: "1/1",
+  });
   expect(cloud.world.size).toBe(6);
   expect(stage.listHosts()).toHaveLength(6);
   stage.annotate("edge", { "landfall.dev/confirm-removal": String(generation) });
@@ -178,6 +193,15 @@ test.each(["Retain", "Delete"] as const)(
     await stage.untilCondition("edge", "Ready", "False UnableToDecommission");
     await until("free hosts are gone", () => stage.listHosts().length === 1);
     expect(stage.listHosts()).toEqual(["edge-worker-1"]);
+    const isCounted = (): boolean => stage.read("edge")?.status?.counts?.published === 1;
+    await until("the last host is counted", isCounted);
+    const unwanted = deletionPolicy === "Retain" ? 3 : 1;
+    await until("the last machines are counted", () => {
+      return stage.read("edge")?.status?.counts?.unwanted === unwanted;
+    });
+    expect(stage.read("edge")?.status?.counts).toMatchObject({ wanted: 0, summary: "0/0" });
+    const machines = await stage.untilCondition("edge", "MachinesReady", "False Progressing");
+    expect(machines).toContain("BareMetalHost edge-worker-1 is used by");
     stage.consume("edge-worker-1", false);
     await until("the Vino is gone", () => stage.read("edge") === undefined);
     expect(stage.listHosts()).toEqual([]);

@@ -255,6 +255,7 @@ function toFacts(name: string): ReturnType<BareMetalHosts["list"]>[number] {
     isPaused: false,
     isDeleting: false,
     use: undefined,
+    wayOut: undefined,
     bmcAddress: undefined,
     isBmcOpen: true,
   };

@@ -16,7 +16,9 @@ export function toReport(
   entry: Partial<VinoMachine> = {},
   change: Partial<MachineReport> = {},
 ): MachineReport {
-  const base = toEntry("worker", index, { machineId: `vm-${index}`, ...entry });
+  const state = entry.state ?? "Ready";
+  const host = state === "Ready" ? ({ bareMetalHost: "Published" } as const) : {};
+  const base = toEntry("worker", index, { machineId: `vm-${index}`, ...host, ...entry });
   return { entry: base, isWanted: true, problems: [], parts: [], ...change };
 }
 

@@ -19,6 +19,18 @@ const REASONS = [
   ["waiting", ["Publishing", "InUse", "Removing"]],
 ] as const satisfies readonly (readonly [keyof typeof HostsPublished, readonly HostState[]])[];
 
+/** Whether a host of this state exists, and is the Vino's. */
+export function doesExist(state: HostState | undefined): boolean {
+  return EXISTING.has(state);
+}
+
+const EXISTING: ReadonlySet<HostState | undefined> = new Set([
+  "Published",
+  "Paused",
+  "InUse",
+  "Removing",
+]);
+
 /**
  * The condition `HostsPublished`.
  *

@@ -13,6 +13,7 @@ import {
 } from "../../../kube/kinds/bare_metal_host.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { HOST_CLUSTER_NAME } from "../../words.ts";
+import type { HostState } from "../resource/vino.ts";
 import { LABELS_RECORD, MACHINE_ID, MACHINE_NAME } from "./words.ts";
 
 /** A host that exists. */
@@ -36,12 +37,16 @@ export interface HostFacts {
   readonly isDeleting: boolean;
   /** What uses it, as the end of a sentence, such as `is used by Metal3Machine "a"`; absent: nothing does. */
   readonly use: string | undefined;
+  /** How a user ends that use; no full stop. Absent: nothing uses it. */
+  readonly wayOut: string | undefined;
   /** Absent: it has no management controller. */
   readonly bmcAddress: string | undefined;
   /** Whether metal3 lets its management controller change. */
   readonly isBmcOpen: boolean;
 }
 
+/** What Cluster API takes a host for. */
+const METAL3_MACHINE = "Metal3Machine";
 /** States in which an image is on the host, or is being written or removed. */
 const WITH_IMAGE: ReadonlySet<string> = new Set(["provisioning", "provisioned", "deprovisioning"]);
 /** States before metal3 has reached a management controller. */
@@ -64,10 +69,23 @@ export function toHostFacts(host: BareMetalHost): HostFacts {
     bootMac: host.spec?.bootMACAddress?.toLowerCase(),
     isPaused: isPaused(host),
     isDeleting: host.metadata.deletionTimestamp !== undefined,
-    use: findUse(host, state),
+    ...findUse(host, state),
     bmcAddress: host.spec?.bmc?.address,
     isBmcOpen: UNREGISTERED.has(state) || host.status?.operationalStatus === "detached",
   };
+}
+
+/** What {@linkcode toShownState} reads of a host. */
+export type ShownHost = Pick<HostFacts, "isDeleting" | "isPaused" | "name" | "use">;
+
+/** How far a host is with which nothing was done. @param isWanted Whether the spec wants its machine */
+export function toShownState(
+  { isDeleting, isPaused, use }: ShownHost,
+  isWanted: boolean,
+): HostState {
+  if (isDeleting) return "Removing";
+  if (isPaused) return "Paused";
+  return !isWanted && use !== undefined ? "InUse" : "Published";
 }
 
 /**
@@ -100,13 +118,22 @@ export function isPaused({ metadata: { annotations = {} } }: BareMetalHost): boo
  * What uses a host. A machine from a template is "externally provisioned" for metal3 from the beginning: that alone is
  * no use.
  */
-function findUse({ metadata, spec }: BareMetalHost, state: string): string | undefined {
+function findUse(
+  { metadata, spec }: BareMetalHost,
+  state: string,
+): Pick<HostFacts, "use" | "wayOut"> {
   const consumer = spec?.consumerRef;
   if (consumer !== undefined && consumer !== null) {
     const { kind = "an object", name = "" } = consumer;
-    return `is used by ${kind} ${quote(name)}`;
+    const what = kind === METAL3_MACHINE ? "its Machine in Cluster API" : "that object";
+    return { use: `is used by ${kind} ${quote(name)}`, wayOut: `delete ${what}` };
   }
   const cluster = metadata.labels?.[HOST_CLUSTER_NAME];
-  if (cluster !== undefined) return `belongs to SIPCluster ${quote(cluster)}`;
-  return WITH_IMAGE.has(state) ? `is ${state} by metal3` : undefined;
+  if (cluster !== undefined) {
+    const use = `belongs to SIPCluster ${quote(cluster)}`;
+    return { use, wayOut: "shrink or delete that SIPCluster" };
+  }
+  if (!WITH_IMAGE.has(state)) return { use: undefined, wayOut: undefined };
+  const wayOut = state === "deprovisioning" ? "wait until metal3 is done" : "remove its spec.image";
+  return { use: `is ${state} by metal3`, wayOut };
 }

@@ -95,9 +95,15 @@ export function planRemoval(
     const why = `${describeMove(name)}, and the other cluster may use its machine`;
     return toPlan(name, "Moved", `${why}. If it does not, ${WAY_BACK}`);
   }
-  if (live.isPaused) return toPlan(name, "Paused", `${what} is paused, and is not deleted`);
+  if (live.isPaused) {
+    const why = `${what} is paused, and is not deleted: end the move, or remove the annotation that pauses it`;
+    return toPlan(name, "Paused", why);
+  }
   if (live.isDeleting) return toPlan(name, "Removing", `${what} is being deleted`);
-  if (live.use !== undefined) return toPlan(name, "InUse", `${what} ${live.use}`);
+  if (live.use !== undefined) {
+    const way = live.wayOut === undefined ? "" : `: ${live.wayOut}`;
+    return toPlan(name, "InUse", `${what} ${live.use}${way}`);
+  }
   const plan = toPlan(name, "Removing", `${what} is being deleted`);
   return { ...plan, change: { kind: "delete" } };
 }

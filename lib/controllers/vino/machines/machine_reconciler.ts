@@ -191,6 +191,7 @@ export class MachineReconciler {
       removals: surplus,
       decision,
       hosts: new Map([...unwanted, ...published]),
+      shown: this.#options.hosts.list(snapshot.owner.uid),
       tracker: this.#tracker,
       removed: this.#removals.listRecent(),
       isGone: (name) => this.#removals.gone.has(name),

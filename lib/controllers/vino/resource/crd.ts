@@ -34,10 +34,16 @@ const VINO_COLUMNS: readonly PrinterColumn[] = [
     description: "Complete machines, and machines that the spec wants.",
   },
   {
+    name: "Unwanted",
+    type: "integer",
+    jsonPath: ".status.counts.unwanted",
+    description: "Machines that the spec does not want, and that exist or may exist.",
+  },
+  {
     name: "Hosts",
     type: "integer",
     jsonPath: ".status.counts.published",
-    description: "BareMetalHosts of machines.",
+    description: "BareMetalHosts of all these machines.",
   },
   AGE_COLUMN,
 ];

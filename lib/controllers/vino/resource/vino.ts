@@ -237,7 +237,9 @@ export interface VinoCounts {
   readonly wanted: number;
   readonly machines: number;
   readonly ready: number;
-  /** BareMetalHosts. */
+  /** Those that exist or may exist although the spec does not want them. A status of an earlier build lacks it. */
+  readonly unwanted?: number;
+  /** BareMetalHosts that exist, also those of machines that the spec does not want. */
   readonly published: number;
   /** `ready/wanted`, for `kubectl get`. */
   readonly summary: string;

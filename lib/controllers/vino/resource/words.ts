@@ -25,7 +25,9 @@ export type MachinesWord =
 
 /** The reasons of all conditions, by a name for code, in the order of the reference page. */
 export type ConditionWords = {
-  readonly Ready: Readonly<Record<"hosts" | "inUse" | MachinesWord, ReasonWord>>;
+  readonly Ready: Readonly<
+    Record<"fleetLimit" | "hosts" | "hostsInUse" | "inUse" | MachinesWord, ReasonWord>
+  >;
   readonly MachinesReady: Readonly<Record<MachinesWord, ReasonWord>>;
   readonly HostsPublished: Readonly<
     Record<"done" | "waiting" | "refused" | "nameTaken" | "paused", ReasonWord>
@@ -38,6 +40,8 @@ export type ConditionWords = {
 
 const PROGRESSING = "Progressing";
 const HOST_FAILURE = "UnableToPublishHosts";
+const HOSTS_IN_USE = "HostsInUse";
+const FLEET_LIMIT = "FleetLimit";
 
 /** Why machines are not ready: `Ready` says the same. */
 const MACHINES_NOT_READY: Readonly<Record<Exclude<MachinesWord, "done" | "waiting">, ReasonWord>> =
@@ -86,11 +90,19 @@ export const CONDITION_WORDS: ConditionWords = {
   Ready: {
     done: yes(
       "ReconciliationSucceeded",
-      "All machines are complete, and each is published as a BareMetalHost.",
+      "All machines are complete, and each is published as a BareMetalHost. No other one waits for its removal.",
     ),
     waiting: no(PROGRESSING, "Machines or hosts are made, changed or removed."),
     ...MACHINES_NOT_READY,
     hosts: no(HOST_FAILURE, "A host cannot be published. The message of HostsPublished says why."),
+    hostsInUse: no(
+      HOSTS_IN_USE,
+      "All wanted machines are ready. Others stay, because their hosts are in use. The message names them.",
+    ),
+    fleetLimit: no(
+      FLEET_LIMIT,
+      "All wanted machines are ready. Others stay until a person confirms their removal.",
+    ),
     inUse: no(
       "UnableToDecommission",
       "The Vino is being deleted, and something stops that. The message names it: mostly hosts in use.",
@@ -142,11 +154,11 @@ export const CONDITION_WORDS: ConditionWords = {
   },
   ContractionBlocked: {
     inUse: yes(
-      "HostsInUse",
+      HOSTS_IN_USE,
       "There are more machines than the spec wants, and their hosts are in use. Landfall keeps them, and names them.",
     ),
     fleetLimit: yes(
-      "FleetLimit",
+      FLEET_LIMIT,
       "The spec wants so many machines gone at once that a person must confirm it. Landfall keeps them.",
     ),
     free: no("NothingBlocked", "There is no machine that the spec does not want."),

@@ -4,7 +4,7 @@
  */
 import { toFinding } from "../../kinds/conditions.ts";
 import { nameSome } from "../../kinds/problems.ts";
-import { findHostsPublished } from "../hosts/conditions.ts";
+import { doesExist, findHostsPublished } from "../hosts/conditions.ts";
 import {
   type Finding,
   listIncompleteFindings,
@@ -42,15 +42,26 @@ function listRefused({ why, message }: Extract<Outcome, { kind: "refused" }>): F
 }
 
 function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
-  const left = (report?.machines ?? []).filter(({ entry }) => entry.message !== undefined);
-  const waits = left.length === 0 ? "" : `. ${nameSome(left.map(describeState))}`;
+  const { machines = [], contraction } = report ?? {};
+  const busy = machines.filter(({ entry }) => entry.message !== undefined).map(describeState);
+  const waits = busy.length === 0 ? "" : `. ${nameSome(busy)}`;
   const message = obstacle ?? `Landfall removes what it made for the Vino${waits}`;
-  const word = obstacle === undefined ? "waiting" : "inUse";
+  const ready = toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, message);
+  if (report === undefined) return [ready];
+  const left = `${LEAVING}. Machines left: ${machines.length}`;
+  const states = machines.length === 0 ? "" : `. ${nameSome(machines.map(describeState))}`;
+  const count = machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length;
+  const hosts = `${LEAVING}. BareMetalHosts left: ${count}`;
   return [
-    toFinding("Ready", Ready[word], message),
-    ...(report === undefined ? [] : [findContraction(report.contraction)]),
+    ready,
+    toFinding("MachinesReady", MachinesReady.waiting, `${left}${states}`),
+    toFinding("HostsPublished", HostsPublished.waiting, hosts),
+    findDifferences(report),
+    findContraction(contraction),
   ];
 }
+
+const LEAVING = "The Vino is being deleted";
 
 function listServed(report: MachinesReport): Finding[] {
   const machines = judgeMachines(report);
@@ -59,7 +70,7 @@ function listServed(report: MachinesReport): Finding[] {
   const contraction = findContraction(report.contraction);
   const { word, message } = machines;
   const ready = toFinding("MachinesReady", MachinesReady[word], message);
-  return [findReady(machines, hosts), ready, hosts, differences, contraction];
+  return [findReady(machines, hosts, report.contraction), ready, hosts, differences, contraction];
 }
 
 /** What differs does not make a machine useless, so it is not part of `MachinesReady`. */
@@ -90,7 +101,7 @@ interface Judgement {
 }
 
 function judgeMachines(report: MachinesReport): Judgement {
-  const { machines, wantedCount, shortages, addressProblems, contraction, notices } = report;
+  const { machines, wantedCount, shortages, addressProblems, notices } = report;
   const wanted = machines.filter(({ isWanted }) => isWanted);
   const ready = wanted.filter(({ entry }) => entry.state === "Ready").length;
   const counts = `${ready} of ${wantedCount} machines are complete`;
@@ -119,7 +130,7 @@ function judgeMachines(report: MachinesReport): Judgement {
     return !isWanted && (entry.state === "Removing" || entry.bareMetalHost === "Removing");
   });
   if (unfinished.length + waits.length + leaving.length === 0 && ready >= wantedCount) {
-    return say("done", [...(contraction ? [contraction.message] : []), ...notices]);
+    return say("done", notices);
   }
   return say("waiting", [...waits, ...[...unfinished, ...leaving].map(describeState)]);
 }
@@ -151,11 +162,19 @@ function findContraction(contraction: ContractionReport | undefined): Finding {
   );
 }
 
-function findReady(machines: Judgement, hosts: Finding): Finding {
+function findReady(
+  machines: Judgement,
+  hosts: Finding,
+  contraction: ContractionReport | undefined,
+): Finding {
   if (machines.word !== "done") return toFinding("Ready", Ready[machines.word], machines.message);
   if (hosts.status !== "True") {
     const isWaiting = hosts.reason === HostsPublished.waiting.reason;
     return toFinding("Ready", isWaiting ? Ready.waiting : Ready.hosts, hosts.message);
+  }
+  if (contraction !== undefined) {
+    const word = contraction.kind === "inUse" ? "hostsInUse" : contraction.kind;
+    return toFinding("Ready", Ready[word], `${machines.message}. ${contraction.message}`);
   }
   return toFinding("Ready", Ready.done, `${machines.message}. ${hosts.message}`);
 }

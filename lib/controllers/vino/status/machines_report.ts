@@ -4,7 +4,10 @@
  */
 import { toMachineName } from "../../../cloud/capabilities/machines.ts";
 import type { Addresses } from "../addresses/types.ts";
+import { type ShownHost, toShownState } from "../hosts/host_facts.ts";
+import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
+import type { HostState } from "../resource/vino.ts";
 import type { MachineReport, MachinesReport } from "./outcome.ts";
 import type { ProgressTracker, MachineTask } from "../machines/steps/progress_tracker.ts";
 import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries.ts";
@@ -27,6 +30,8 @@ export interface ReportInput {
   readonly decision: RemovalDecision;
   /** How far hosts are, by name of the machine. */
   readonly hosts: ReadonlyMap<string, HostOutcome>;
+  /** The hosts that exist, as they were last seen. They count for machines that {@linkcode hosts} lacks. */
+  readonly shown: readonly ShownHost[];
   readonly tracker: Pick<ProgressTracker, "find">;
   /** Machines that were removed a short time ago. */
   readonly removed: readonly VinoRemoval[];
@@ -39,6 +44,7 @@ export function makeReport(input: ReportInput): MachinesReport {
   const { snapshot, idle, decision, addresses, hosts } = input;
   const { placement, owner } = snapshot;
   const names = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
+  const shown = new Map(input.shown.map((one) => [one.name, one]));
   const machines: MachineReport[] = [
     ...input.wanted.flatMap((task) => reportWanted(task, input)),
     ...idle.map(({ name, placed, why }) =>
@@ -53,7 +59,7 @@ export function makeReport(input: ReportInput): MachinesReport {
   return {
     wantedCount: placement.wantedCount,
     machines: machines
-      .map((one) => addHost(one, hosts.get(one.entry.name)))
+      .map((one) => addHost(one, findState(one, owner.name, { hosts, shown })))
       .toSorted((a, b) => compareKnown(a.entry, b.entry)),
     shortages: placement.shortages,
     addressProblems: [
@@ -88,7 +94,19 @@ function reportRemoval(task: MachineTask, { tracker, isGone }: ReportInput): Mac
   ];
 }
 
-function addHost(report: MachineReport, host: HostOutcome | undefined): MachineReport {
-  if (host === undefined || host.state === "Gone") return report;
-  return { ...report, entry: { ...report.entry, bareMetalHost: host.state } };
+/** How far the host of a machine is: what this round did with it, otherwise what is shown. */
+function findState(
+  { entry, isWanted }: MachineReport,
+  vino: string,
+  { hosts, shown }: Pick<ReportInput, "hosts"> & { readonly shown: ReadonlyMap<string, ShownHost> },
+): HostState | undefined {
+  const outcome = hosts.get(entry.name);
+  if (outcome !== undefined) return outcome.state;
+  const host = shown.get(toHostName({ vino, ...entry }));
+  return host && toShownState(host, isWanted);
+}
+
+function addHost(report: MachineReport, state: HostState | undefined): MachineReport {
+  if (state === undefined || state === "Gone") return report;
+  return { ...report, entry: { ...report.entry, bareMetalHost: state } };
 }

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { toConditions } from "../../kinds/conditions.ts";
+import { doesExist } from "../hosts/conditions.ts";
 import {
   MACHINES_MAX,
   type Vino,
@@ -62,10 +63,7 @@ function toRemovals(
   return { removals: removals.slice(-MACHINES_MAX) };
 }
 
-/** The host exists, and is the Vino's. */
-const PUBLISHED: ReadonlySet<string> = new Set(["Published", "Paused"]);
-
-function toCounts({ machines, wantedCount, hosts }: MachinesReport): VinoCounts {
+function toCounts({ machines, wantedCount }: MachinesReport): VinoCounts {
   const exists = machines.filter(({ entry }) => entry.machineId !== undefined).length;
   const ready = machines.filter(
     ({ isWanted, entry }) => isWanted && entry.state === "Ready",
@@ -74,7 +72,8 @@ function toCounts({ machines, wantedCount, hosts }: MachinesReport): VinoCounts 
     wanted: wantedCount,
     machines: exists,
     ready,
-    published: hosts.filter(({ state }) => PUBLISHED.has(state)).length,
+    unwanted: machines.filter(({ isWanted }) => !isWanted).length,
+    published: machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length,
     summary: `${ready}/${wantedCount}`,
   };
 }

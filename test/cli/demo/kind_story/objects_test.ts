@@ -33,5 +33,12 @@ test("messageOf() names the object, and labelOf() reads a label", () => {
 
 test("toCustomKind() has the columns of the CustomResourceDefinition", () => {
   const { columns = [] } = toCustomKind(VINOES, VINO_KIND.crd);
-  expect(columns.map(({ name }) => name)).toEqual(["Ready", "Reason", "Machines", "Hosts", "Age"]);
+  expect(columns.map(({ name }) => name)).toEqual([
+    "Ready",
+    "Reason",
+    "Machines",
+    "Unwanted",
+    "Hosts",
+    "Age",
+  ]);
 });

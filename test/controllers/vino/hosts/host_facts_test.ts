@@ -1,5 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { isPaused, toHostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
+import {
+  isPaused,
+  toHostFacts,
+  toShownState,
+} from "../../../../lib/controllers/vino/hosts/host_facts.ts";
 import type { BareMetalHost } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 
 function toHost(
@@ -33,33 +37,51 @@ describe("toHostFacts()", () => {
     });
   });
 
-  type Use = readonly [what: string, host: BareMetalHost, use: string | undefined];
+  type Use = readonly [what: string, host: BareMetalHost, said: readonly string[]];
   const uses: readonly Use[] = [
     [
       "a consumer",
       toHost({}, { spec: { consumerRef: { kind: "M", name: "m" } } }),
-      'is used by M "m"',
+      ['is used by M "m"', "delete that object"],
+    ],
+    [
+      "a consumer of Cluster API",
+      toHost({}, { spec: { consumerRef: { kind: "Metal3Machine", name: "m" } } }),
+      ['is used by Metal3Machine "m"', "delete its Machine in Cluster API"],
     ],
     [
       "a consumer without a name",
       toHost({}, { spec: { consumerRef: {} } }),
-      'is used by an object ""',
+      ['is used by an object ""', "delete that object"],
     ],
     [
       "a SIPCluster",
       toHost({ name: "h", labels: { "sip.airshipit.org/cluster-name": "c" } }),
-      'belongs to SIPCluster "c"',
+      ['belongs to SIPCluster "c"', "shrink or delete that SIPCluster"],
     ],
-    ["state provisioned", inState("provisioned"), "is provisioned by metal3"],
-    ["state provisioning", inState("provisioning"), "is provisioning by metal3"],
-    ["state deprovisioning", inState("deprovisioning"), "is deprovisioning by metal3"],
-    ["state externally provisioned", inState("externally provisioned"), undefined],
-    ["state available", inState("available"), undefined],
-    ["state unmanaged", inState("unmanaged"), undefined],
-    ["no state", toHost(), undefined],
+    [
+      "state provisioned",
+      inState("provisioned"),
+      ["is provisioned by metal3", "remove its spec.image"],
+    ],
+    [
+      "state provisioning",
+      inState("provisioning"),
+      ["is provisioning by metal3", "remove its spec.image"],
+    ],
+    [
+      "state deprovisioning",
+      inState("deprovisioning"),
+      ["is deprovisioning by metal3", "wait until metal3 is done"],
+    ],
+    ["state externally provisioned", inState("externally provisioned"), []],
+    ["state available", inState("available"), []],
+    ["state unmanaged", inState("unmanaged"), []],
+    ["no state", toHost(), []],
   ];
-  test.each(uses)("knows what uses a host with %s", (_what, host, use) => {
-    expect(toHostFacts(host).use).toBe(use);
+  test.each(uses)("knows what uses a host with %s, and how that ends", (_what, host, said) => {
+    const facts = toHostFacts(host);
+    expect([facts.use, facts.wayOut].filter((one) => one !== undefined)).toEqual([...said]);
   });
 
   test.each([
@@ -80,4 +102,15 @@ test.each([
   ["example.org/paused", false],
 ])("isPaused() of a host with the annotation %s is %p", (key, expected) => {
   expect(isPaused(toHost({ name: "h", annotations: { [key]: "" } }))).toBe(expected);
+});
+
+test.each([
+  ["that goes", { isDeleting: true, isPaused: true }, true, "Removing"],
+  ["that is paused", { isPaused: true, use: "is used" }, false, "Paused"],
+  ["that is in use and should go", { use: "is used" }, false, "InUse"],
+  ["that is in use", { use: "is used" }, true, "Published"],
+  ["that waits for its removal", {}, false, "Published"],
+] as const)("toShownState() of a host %s", (_title, change, isWanted, expected) => {
+  const host = { name: "h", isDeleting: false, isPaused: false, use: undefined, ...change };
+  expect(toShownState(host, isWanted)).toBe(expected);
 });

@@ -243,6 +243,20 @@ describe("planRemoval()", () => {
   });
 });
 
+test.each([
+  [
+    { use: 'is used by M "m"', wayOut: "delete that object" },
+    'is used by M "m": delete that object',
+  ],
+  [
+    { isPaused: true },
+    "is paused, and is not deleted: end the move, or remove the annotation that pauses it",
+  ],
+])("planRemoval() says what to do about %j", (change, text) => {
+  const { message } = planRemoval("edge-worker-0", toFacts(change), OURS);
+  expect(message).toBe(`BareMetalHost edge-worker-0 ${text}`);
+});
+
 test("planRemoval() does not call a host gone that was moved: another cluster may use its machine", () => {
   for (const live of [undefined, toFacts({ vinoUid: undefined, machineName: undefined })]) {
     const plan = planRemoval("edge-worker-0", live, { ...OURS, isMoved: true });

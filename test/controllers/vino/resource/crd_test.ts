@@ -67,7 +67,7 @@ test("the CRDs show at a glance what an object has", () => {
     crd.spec.versions[0].additionalPrinterColumns.map(({ name }) => name),
   );
   expect(columns).toEqual([
-    ["Ready", "Reason", "Machines", "Hosts", "Age"],
+    ["Ready", "Reason", "Machines", "Unwanted", "Hosts", "Age"],
     ["Subnet", "Age"],
   ]);
 });

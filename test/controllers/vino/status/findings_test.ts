@@ -112,9 +112,25 @@ describe("listFindings() of machines", () => {
       toReports([READY, toReport(1, {}, { isWanted: false })], {
         contraction: { kind: "inUse", message: "host b is in use" },
       }),
+      "Ready False HostsInUse",
+      "Ready False HostsInUse",
+      "1 of 1 machines are complete. host b is in use",
+    ],
+    [
+      "of which a person must confirm the removal",
+      toReports([READY, toReport(1, {}, { isWanted: false })], {
+        contraction: { kind: "fleetLimit", message: "confirm it" },
+      }),
+      "Ready False FleetLimit",
+      "MachinesReady True AllMachinesReady",
+      "1 of 1 machines are complete",
+    ],
+    [
+      "of which one stays by the policy",
+      toReports([READY, toReport(1, {}, { isWanted: false })]),
       "Ready True ReconciliationSucceeded",
       "MachinesReady True AllMachinesReady",
-      "1 of 1 machines are complete. host b is in use",
+      "1 of 1 machines are complete",
     ],
     [
       "whose host cannot be published",
@@ -194,8 +210,20 @@ describe("listFindings() of other outcomes", () => {
     expect(show({ kind: "deleting", obstacle: "host a is in use" })).toEqual([
       "Ready False UnableToDecommission: host a is in use",
     ]);
+    const left = toReport(1, { bareMetalHost: "InUse", message: "in use" }, { isWanted: false });
+    expect(show({ kind: "deleting", report: toReports([left]), obstacle: "a is in use" })).toEqual([
+      "Ready False UnableToDecommission: a is in use",
+      "MachinesReady False Progressing: The Vino is being deleted. Machines left: 1. " +
+        "vino-1b4e28ba-worker-1: Ready, in use",
+      "HostsPublished False Progressing: The Vino is being deleted. BareMetalHosts left: 1",
+      "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
+      "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
+    ]);
     expect(show({ kind: "deleting", report: toReports([]) })).toEqual([
       "Ready False Progressing: Landfall removes what it made for the Vino",
+      "MachinesReady False Progressing: The Vino is being deleted. Machines left: 0",
+      "HostsPublished False Progressing: The Vino is being deleted. BareMetalHosts left: 0",
+      "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
       "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
     ]);
   });

@@ -16,6 +16,8 @@ const SPEC: VinoSpec = {
   xenOrchestra: { template: "t", cpus: 2, memory: "4Gi", countPer: "Total" },
 };
 
+const SHOWN = { isDeleting: false, isPaused: false, use: undefined };
+
 test("makeReport() reports on machines that are wanted, wait, stay and go, in their order, with their hosts", () => {
   const read = readRoles(SPEC);
   if (!read.isComplete) throw new Error("the form is complete");
@@ -54,6 +56,11 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
       [kept, { name: "edge-worker", state: "Paused", message: "is paused", notices: [] }],
       [nameOf(12), { name: "edge-worker-12", state: "InUse", message: "is used", notices: [] }],
     ]),
+    shown: [
+      { ...SHOWN, name: "edge-worker-0" },
+      { ...SHOWN, name: "edge-worker-5" },
+      { ...SHOWN, name: "edge-worker-7", use: 'is used by M "m"' },
+    ],
     tracker,
     removed: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
     isGone: () => false,
@@ -69,8 +76,8 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     report.machines.map(({ entry, isWanted }) => [entry.index, entry.bareMetalHost, isWanted]),
   ).toEqual([
     [0, "Paused", true],
-    [5, undefined, true],
-    [7, undefined, false],
+    [5, "Published", true],
+    [7, "InUse", false],
     [12, "InUse", false],
   ]);
   expect(report.machines[1]?.entry.message).toBe("oam is full");

@@ -24,7 +24,7 @@ describe("planStatus()", () => {
     const records = new Map([[second?.entry.name ?? "", "task-1"]]);
     expect(plan(served, records)).toMatchObject({
       observedGeneration: 3,
-      counts: { wanted: 2, machines: 3, ready: 1, published: 1, summary: "1/2" },
+      counts: { wanted: 2, machines: 3, ready: 1, unwanted: 1, published: 2, summary: "1/2" },
       machines: [{ index: 0 }, { index: 1, record: "task-1" }, { index: 2 }],
     });
   });

@@ -8,6 +8,7 @@ import {
   type FleetReading,
   readFleet,
 } from "../../../../cloud/deletion/fleet_limit.ts";
+import { quote } from "../../../../core/text/printable.ts";
 import { toSeconds } from "../../../kinds/conditions.ts";
 import type { VinoRemoval } from "../../resource/vino.ts";
 import { CONFIRMED_REMOVAL } from "../../words.ts";
@@ -99,23 +100,30 @@ export function isConfirmed({
   return generation !== undefined && annotations[CONFIRMED_REMOVAL] === String(generation);
 }
 
-/** Says that too many machines are to go, and how a person confirms it; no full stop. */
+/** Says that too many machines are to go, and how a person confirms it; no full stop. @param metadata Of the Vino */
 export function describeLimit(
   { affected, deleted, sizeAtStart, limit }: FleetReading,
   {
     namespace = "",
     name,
     generation = 0,
+    annotations = {},
   }: {
     readonly namespace?: string;
     readonly name: string;
     readonly generation?: number;
+    readonly annotations?: Readonly<Record<string, string>>;
   },
 ): string {
   const recent = deleted === 0 ? "" : `, ${deleted} of them already`;
   const what = `The spec wants ${affected} of ${sizeAtStart} machines gone at once${recent}`;
+  const given = annotations[CONFIRMED_REMOVAL];
+  const other =
+    given === undefined
+      ? ""
+      : ` The annotation ${CONFIRMED_REMOVAL} is ${quote(given)}, but the generation of this spec is ${generation}.`;
   return (
-    `${what}, and the limit is ${limit}: Landfall removes none. If that is right, confirm it: ` +
+    `${what}, and the limit is ${limit}: Landfall removes none.${other} If that is right, confirm it: ` +
     `kubectl annotate vino ${name} --namespace=${namespace} --overwrite ${CONFIRMED_REMOVAL}=${generation}`
   );
 }

@@ -24,7 +24,11 @@ const COUNTS: Schema<VinoCounts> = object<VinoCounts>({
   wanted: required(STATUS_NUMBER, "Machines that the spec wants."),
   machines: required(STATUS_NUMBER, "Machines that exist."),
   ready: required(STATUS_NUMBER, "Machines that are complete."),
-  published: required(STATUS_NUMBER, "BareMetalHosts of machines."),
+  unwanted: optional(
+    STATUS_NUMBER,
+    "Machines that the spec does not want, and that exist or may exist.",
+  ),
+  published: required(STATUS_NUMBER, "BareMetalHosts of all these machines."),
   summary: required(STATUS_TEXT, "Complete machines, and machines that the spec wants."),
 });
 

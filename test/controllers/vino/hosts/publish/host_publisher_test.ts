@@ -364,7 +364,9 @@ describe("publish() of hosts to take back", () => {
     consume(true);
     const report = await rig.publish({ unwanted: [HOST] });
     expect([report.states, report.requests]).toEqual([[`${HOST} InUse`], []]);
-    expect(report.texts).toEqual([`BareMetalHost ${HOST} is used by Metal3Machine "m-1"`]);
+    expect(report.texts).toEqual([
+      `BareMetalHost ${HOST} is used by Metal3Machine "m-1": delete its Machine in Cluster API`,
+    ]);
     consume(false);
     expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Removing`]);
   });

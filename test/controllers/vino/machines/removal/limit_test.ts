@@ -91,15 +91,26 @@ test.each([
   expect(isConfirmed(metadata)).toBe(expected);
 });
 
+const reading = {
+  affected: 5,
+  missing: 4,
+  deleted: 1,
+  sizeAtStart: 6,
+  limit: 2,
+  isExceeded: true,
+};
+
+test("describeLimit() says that a confirmation is for another spec", () => {
+  const metadata = { namespace: "metal", name: "edge", generation: 7 };
+  const annotations = { "landfall.dev/confirm-removal": "6" };
+  expect(describeLimit(reading, { ...metadata, annotations })).toContain(
+    'The annotation landfall.dev/confirm-removal is "6", but the generation of this spec is 7. ' +
+      "If that is right, confirm it: kubectl annotate",
+  );
+  expect(describeLimit(reading, metadata)).not.toContain("The annotation");
+});
+
 test("describeLimit() gives the command that confirms", () => {
-  const reading = {
-    affected: 5,
-    missing: 4,
-    deleted: 1,
-    sizeAtStart: 6,
-    limit: 2,
-    isExceeded: true,
-  };
   const text = describeLimit(reading, { namespace: "metal", name: "edge", generation: 7 });
   expect(text).toContain(
     "The spec wants 5 of 6 machines gone at once, 1 of them already, and the limit is 2",
