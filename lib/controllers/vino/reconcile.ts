@@ -15,7 +15,7 @@ import { Attempt } from "./attempt.ts";
 import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
-import type { MachineTask } from "./machines/steps/progress_tracker.ts";
+import type { MachineTask } from "./machines/steps/tasks.ts";
 import { readRoles } from "./placement/roles.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import type { Vino, VinoSpec } from "./resource/vino.ts";

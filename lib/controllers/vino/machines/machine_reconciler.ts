@@ -10,8 +10,9 @@ import type { MachinesReport } from "../status/outcome.ts";
 import { findHostUse } from "./host_use.ts";
 import { type HostsPass, publishMachines } from "./publish_hosts.ts";
 import { type Leaving, Removals, type RemovalTasks } from "./removal/removals.ts";
-import { type MachineTask, ProgressTracker } from "./steps/progress_tracker.ts";
-import { MachineRounds } from "./steps/rounds.ts";
+import { ProgressTracker } from "./steps/progress_tracker.ts";
+import type { MachineTask } from "./steps/tasks.ts";
+import { runRound } from "./steps/round.ts";
 import { toOwner } from "./steps/spec.ts";
 import { toMachineRequests, toWantedTasks, type WantedTasks } from "./steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "./types.ts";
@@ -52,17 +53,15 @@ interface Parts {
 
 /** Reconciles the machines of one Vino. Remembers what it saw until it is forgotten. */
 export class MachineReconciler {
-  readonly #options: MachineReconcilerOptions;
+  readonly #options: MachineReconcilerOptions & { readonly tracker: ProgressTracker };
   readonly #tracker: ProgressTracker;
-  readonly #rounds: MachineRounds;
   readonly #removals: Removals;
 
   constructor(options: MachineReconcilerOptions) {
-    this.#options = options;
-    this.#tracker = new ProgressTracker(options);
-    const tracker = this.#tracker;
-    this.#rounds = new MachineRounds({ ...options, tracker });
-    this.#removals = new Removals({ ...options, tracker });
+    const tracker = new ProgressTracker(options);
+    this.#options = { ...options, tracker };
+    this.#tracker = tracker;
+    this.#removals = new Removals(this.#options);
   }
 
   /**
@@ -87,7 +86,7 @@ export class MachineReconciler {
     this.#tracker.keepOnly(new Set(tasks.map(({ name }) => name)));
     const parts = { wanted, hosts, removal };
     const toReport = (): MachinesReport => this.#toReport(input, snapshot, parts);
-    const isMoving = await this.#rounds.run(input, { tasks, toReport }, context);
+    const isMoving = await runRound({ input, tasks, toReport }, this.#options, context);
     for (const { name } of wanted.tasks) gone.noteWanted(name, this.#tracker.find(name));
     const hasGone = await this.#removals.noteGone(input, removals, signal);
     const isSettled = removals.every((task) => this.#removals.isSettled(task, input));

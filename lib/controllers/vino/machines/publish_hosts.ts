@@ -13,7 +13,8 @@ import { PUBLISH_AGAIN } from "../hosts/words.ts";
 import type { HostState, Vino, VinoSpec } from "../resource/vino.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
-import type { ProgressTracker, MachineTask } from "./steps/progress_tracker.ts";
+import type { ProgressTracker } from "./steps/progress_tracker.ts";
+import type { MachineTask } from "./steps/tasks.ts";
 import type { Role } from "../placement/roles.ts";
 
 /** A complete machine. */

@@ -8,7 +8,7 @@ import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { findSecretText, SECRETS } from "../../../kube/kinds/secret.ts";
 import { toCloudInit, type UserData } from "../guest/cloud_init.ts";
 import type { RoleForm } from "../resource/role_form.ts";
-import type { MachineStart } from "./steps/progress_tracker.ts";
+import type { MachineStart } from "./steps/tasks.ts";
 
 /** What a seed is made from. */
 export interface SeedSource {

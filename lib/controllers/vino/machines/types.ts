@@ -11,7 +11,7 @@ import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
 import type { Role } from "../placement/roles.ts";
 import type { Vino, VinoSpec } from "../resource/vino.ts";
 import type { MachinesReport } from "../status/outcome.ts";
-import type { MachineTask } from "./steps/progress_tracker.ts";
+import type { MachineTask } from "./steps/tasks.ts";
 import type { MachineRecords } from "./machine_records.ts";
 import type { MachineEvents } from "./events.ts";
 

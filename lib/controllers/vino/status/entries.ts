@@ -7,7 +7,8 @@ import type { GuestInterface } from "../guest/types.ts";
 import type { VinoMachine, VinoNode } from "../resource/vino.ts";
 import type { MachineReport } from "./outcome.ts";
 import { describeWayOut } from "../machines/removal/lost_pool.ts";
-import type { MachineTask, Progress } from "../machines/steps/progress_tracker.ts";
+import type { Progress } from "../machines/steps/progress_tracker.ts";
+import type { MachineTask } from "../machines/steps/tasks.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import type { PlacedMachine } from "../placement/placement.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { MachineStart } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import type { MachineStart } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { readSeed } from "../../../../lib/controllers/vino/machines/seed.ts";
 import type { RoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
 import type { KubeClient } from "../../../../lib/kube/api/client.ts";

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MachinePlan } from "../../../../lib/cloud/capabilities/machines.ts";
-import type {
-  MachineGoal,
-  Progress,
-} from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import type { MachineGoal } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import {
   findAddress,
   reportAbsent,

@@ -5,7 +5,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type {
   Machine,
-  MachineIdentity,
   MachinePlan,
   Machines,
   MachineSpec,
@@ -13,33 +12,8 @@ import type {
 } from "../../../../cloud/capabilities/machines.ts";
 import { toBackoffMs } from "../../../../core/backoff.ts";
 import type { Clock } from "../../../../core/clock.ts";
-import type { GuestInterface } from "../../guest/types.ts";
-import type { KnownMachine } from "../../placement/known.ts";
 import { Sightings, toInterimPlan } from "./sightings.ts";
-import type { RoleForm } from "../../resource/role_form.ts";
-
-/** A machine on which there may be something to do. */
-export interface MachineTask {
-  /** In the cloud. */
-  readonly name: string;
-  readonly identity: MachineIdentity;
-  /** ID of the host where it starts. */
-  readonly hostId?: string;
-  readonly known?: KnownMachine;
-  readonly goal: MachineGoal;
-  /** What its first start needs to know. Absent: it goes. */
-  readonly start?: MachineStart;
-}
-
-/** What the first start of a machine needs to know. */
-export interface MachineStart {
-  readonly form: RoleForm;
-  readonly interfaces: readonly GuestInterface[];
-}
-
-/** What becomes of a machine. The spec has no seed. */
-export type MachineGoal =
-  { readonly kind: "exist"; readonly spec: MachineSpec } | { readonly kind: "remove" };
+import type { MachineTask } from "./tasks.ts";
 
 /** How far the work on a machine is. Times are in monotonic milliseconds. */
 export interface Progress {

@@ -10,25 +10,25 @@ import {
   type MachineStep,
 } from "../../../../cloud/capabilities/machines.ts";
 import type { MachineRecord } from "../../../../cloud/capabilities/machine_record.ts";
+import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { type Clock, startDeadline } from "../../../../core/clock.ts";
 import { describeError } from "../../../../core/errors.ts";
 import { type Fence, LeadershipLostError } from "../../../../core/fence.ts";
-import type { ProgressTracker, MachineTask, Progress } from "./progress_tracker.ts";
+import type { ProgressTracker } from "./progress_tracker.ts";
+import type { MachineTask } from "./tasks.ts";
 
-/** What a {@linkcode runSteps} needs. */
+/** What {@linkcode runSteps} needs. */
 export interface StepOptions {
   readonly clock: Clock;
   readonly machines: Machines;
   /** Of the controller's Lease. */
   readonly fence: Fence;
   readonly tracker: ProgressTracker;
-  /** How many machines change at once. */
-  readonly machinesMax: number;
 }
 
 /** What one Vino contributes to a round. */
 export interface StepInput {
-  /** Machines that {@linkcode pickDue} picked. */
+  /** Machines that `pickDue()` picked. */
   readonly due: readonly MachineTask[];
   record(task: MachineTask): MachineRecord;
   /** What a machine reads at its first start. @throws an error that is that machine's alone */
@@ -82,35 +82,6 @@ export async function runSteps(
   if (fatal !== undefined) throw fatal;
 }
 
-/**
- * Picks the machines that are due now: those that were begun first, and others as far as there is room.
- *
- * @param tasks All machines of the Vino, in the order in which they are to be made
- */
-export function pickDue(
-  tasks: readonly MachineTask[],
-  { clock, tracker, machinesMax }: Pick<StepOptions, "tracker" | "clock" | "machinesMax">,
-): MachineTask[] {
-  const nowMs = clock.monotonic();
-  const all = tasks.flatMap((task) => {
-    const progress = tracker.find(task.name);
-    return progress === undefined ? [] : [{ task, progress, isBegun: isBegun(progress) }];
-  });
-  const due = all.filter(({ progress }) => progress.dueMs <= nowMs);
-  const begun = due.filter((one) => one.isBegun);
-  const busy = all.filter((one) => one.isBegun && one.progress.dueMs < Infinity).length;
-  const fresh = due.filter((one) => !one.isBegun);
-  const room = Math.max(0, machinesMax - busy);
-  return [...begun, ...fresh.slice(0, room)].slice(0, machinesMax).map(({ task }) => task);
-}
-
-const BEGUN: ReadonlySet<MachinePlan["state"]> = new Set(["Creating", "Unfinished", "Removing"]);
-
-/** Whether the cloud may work on a machine. One that failed and waits takes no place from others. */
-function isBegun({ plan, failures }: Progress): boolean {
-  return failures === 0 && BEGUN.has(plan.state);
-}
-
 /** Only a machine that is not complete reads a seed, and only if its cloud has something to do now. */
 function needsSeed({ goal }: MachineTask, { steps, machine }: MachinePlan): boolean {
   return goal.kind === "exist" && steps.length > 0 && machine?.isComplete !== true;
@@ -148,7 +119,9 @@ async function makeStep(
     } catch (error) {
       const isOver = signal.aborted || error instanceof LeadershipLostError;
       if (isOver || !machines.mayGoOn(error)) return error;
-      const message = `Cannot ${step.summary}: ${describeError(error)}`;
+      // A refusal says by itself what was asked for.
+      const isRefusal = error instanceof RefusedMachineError;
+      const message = isRefusal ? error.message : `Cannot ${step.summary}: ${describeError(error)}`;
       tracker.noteFailure(task.name, { kind: "retry", message });
       return undefined;
     }

@@ -3,18 +3,44 @@
  * @module
  */
 import {
+  type MachineIdentity,
+  type MachineSpec,
   parseMachineName,
   toMachineName,
   toOwnerPrefix,
 } from "../../../../cloud/capabilities/machines.ts";
 import type { MachineRequest, Addresses } from "../../addresses/types.ts";
+import type { GuestInterface } from "../../guest/types.ts";
+import type { RoleForm } from "../../resource/role_form.ts";
 import type { VinoSpec } from "../../resource/vino.ts";
-import type { MachineTask } from "./progress_tracker.ts";
 import type { KnownMachine } from "../../placement/known.ts";
 import type { PlacedMachine } from "../../placement/placement.ts";
 import { toMachineSpec } from "./spec.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";
 import type { Role } from "../../placement/roles.ts";
+
+/** A machine on which there may be something to do. */
+export interface MachineTask {
+  /** In the cloud. */
+  readonly name: string;
+  readonly identity: MachineIdentity;
+  /** ID of the host where it starts. */
+  readonly hostId?: string;
+  readonly known?: KnownMachine;
+  readonly goal: MachineGoal;
+  /** What its first start needs to know. Absent: it goes. */
+  readonly start?: MachineStart;
+}
+
+/** What the first start of a machine needs to know. */
+export interface MachineStart {
+  readonly form: RoleForm;
+  readonly interfaces: readonly GuestInterface[];
+}
+
+/** What becomes of a machine. The spec has no seed. */
+export type MachineGoal =
+  { readonly kind: "exist"; readonly spec: MachineSpec } | { readonly kind: "remove" };
 
 /** A machine that must exist, and cannot be worked on now. */
 export interface IdleMachine {

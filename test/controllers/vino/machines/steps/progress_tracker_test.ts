@@ -10,10 +10,8 @@ import type {
   Machines,
   MachinesView,
 } from "../../../../../lib/cloud/capabilities/machines.ts";
-import {
-  ProgressTracker,
-  type MachineTask,
-} from "../../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import { ProgressTracker } from "../../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import type { MachineTask } from "../../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { toMachineSpec } from "../../../../../lib/controllers/vino/machines/steps/spec.ts";
 import { ManualClock } from "../../../../support/manual_clock.ts";
 import { toEntry, toView, VINO_OWNER } from "../../../../support/vino/known.ts";

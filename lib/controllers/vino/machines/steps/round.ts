@@ -1,0 +1,108 @@
+/**
+ * One round of changes of the machines of a Vino: which ones, what must hold before, and what is recorded after.
+ * @module
+ */
+import type { MachinePlan, MachineStep } from "../../../../cloud/capabilities/machines.ts";
+import { toHostName } from "../../hosts/names.ts";
+import type { MachinesReport } from "../../status/outcome.ts";
+import { findHostUse } from "../host_use.ts";
+import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "../types.ts";
+import { pickDue } from "./pick_due.ts";
+import type { ProgressTracker } from "./progress_tracker.ts";
+import { type StepInput, runSteps } from "./run_steps.ts";
+import type { MachineTask } from "./tasks.ts";
+
+/** What {@linkcode runRound} needs. */
+export interface RoundOptions extends Pick<
+  MachineReconcilerOptions,
+  "clock" | "fence" | "hosts" | "machineEvents" | "machines" | "machinesMax"
+> {
+  readonly tracker: ProgressTracker;
+}
+
+/** What a round is about. */
+export interface RoundSubject {
+  readonly input: ReconcileInput;
+  /** All machines of the Vino, in the order in which they are to be made. */
+  readonly tasks: readonly MachineTask[];
+  /** What is reported now. */
+  readonly toReport: () => MachinesReport;
+}
+
+/**
+ * Changes the machines that are due, one step of each.
+ *
+ * @returns Whether there was something to do
+ * @throws as {@linkcode runSteps}
+ */
+export async function runRound(
+  { input, tasks, toReport }: RoundSubject,
+  options: RoundOptions,
+  context: ReconcileContext,
+): Promise<boolean> {
+  const { tracker, machineEvents } = options;
+  const due = pickDue(tasks, options);
+  if (due.length === 0) return false;
+  if (!(await context.confirm())) return true;
+  if (due.some(isBeginning) && !(await context.announce(toReport()))) return true;
+  await runSteps(toStepInput(input, due, options, context), options, context.signal);
+  for (const { name } of due) {
+    const failure = tracker.find(name)?.failure;
+    if (failure?.kind === "retry") machineEvents.recordFailed(input.vino, name, failure.message);
+  }
+  return true;
+}
+
+/** Whether it is the first step of the removal of a machine. */
+function isBeginning({ goal, known }: MachineTask): boolean {
+  return goal.kind === "remove" && known !== undefined && known.entry?.state !== "Removing";
+}
+
+function toStepInput(
+  input: ReconcileInput,
+  due: readonly MachineTask[],
+  options: RoundOptions,
+  context: ReconcileContext,
+): StepInput {
+  const { vino } = input;
+  return {
+    due,
+    record: ({ name, identity, hostId }) =>
+      context.records.record({ name, ...identity, ...(hostId !== undefined && { host: hostId }) }),
+    readSeed: (task) => context.readSeed(task),
+    findObstacle: (task, plan) => checkStep(input, task, plan, options),
+    noteStep: (task, plan, step) => recordStep(vino, task, plan, step, options),
+  };
+}
+
+/** Records a machine that vanished. @returns Why the first step must not be made; no full stop */
+function checkStep(
+  { vino, deletes }: ReconcileInput,
+  { name, identity, goal, known }: MachineTask,
+  plan: MachinePlan,
+  { hosts, machineEvents }: RoundOptions,
+): string | undefined {
+  if (goal.kind === "remove") {
+    return deletes ? undefined : "Something of it is in the cloud, and deletionPolicy is Retain";
+  }
+  if (plan.state !== "Absent") return undefined;
+  const use = findHostUse(hosts, vino, identity);
+  const host = toHostName({ vino: vino.metadata.name, ...identity });
+  const said = use === undefined ? undefined : `BareMetalHost ${host} ${use}`;
+  if (known?.entry?.state === "Ready") machineEvents.recordVanished(vino, name, said);
+  if (said === undefined) return undefined;
+  return `The machine does not exist any more, but ${said}. Delete what uses the host, then Landfall makes it again`;
+}
+
+function recordStep(
+  vino: ReconcileInput["vino"],
+  { name, goal }: MachineTask,
+  { state }: MachinePlan,
+  { summary, isNews }: MachineStep,
+  { machineEvents }: RoundOptions,
+): void {
+  if (isNews !== true) return;
+  const isNew = goal.kind === "exist" && state === "Absent";
+  if (isNew) machineEvents.recordCreated(vino, name, summary);
+  else machineEvents.recordChanged(vino, name, summary);
+}

@@ -1,0 +1,33 @@
+import { describe, expect, test } from "bun:test";
+import { CloudError } from "../../../../../lib/cloud/errors.ts";
+import { nameOf, startStepsRig, toTask } from "../../../../support/vino/steps_rig.ts";
+
+describe("pickDue()", () => {
+  test("begins only so many machines at once, and finishes those first", async () => {
+    const { round, cloud } = startStepsRig(2);
+    const tasks = [0, 1, 2, 3].map(toTask);
+    await round(tasks);
+    expect(cloud.world.size).toBe(2);
+    expect(await round(tasks)).toContain(`configure ${nameOf(0)}`);
+    expect(cloud.world.size).toBe(2);
+    await round(tasks);
+    await round(tasks);
+    expect(await round(tasks)).toContain(`create VM ${nameOf(2)}`);
+    expect(cloud.mostAtOnce).toBe(2);
+  });
+
+  test("gives the place of a machine that failed to others until it is due again", async () => {
+    const { round, cloud, clock } = startStepsRig(1);
+    cloud.onStep = ({ name }) => {
+      if (name === nameOf(0)) throw new CloudError("protocol", "no room");
+    };
+    const tasks = [toTask(0), toTask(1)];
+    await round(tasks);
+    await round(tasks);
+    expect([...cloud.world.keys()]).toEqual([nameOf(1)]);
+    cloud.onStep = () => undefined;
+    await clock.advance(5_000);
+    for (let at = 0; at < 4; at += 1) await round(tasks);
+    expect(cloud.world.size).toBe(2);
+  });
+});

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { MachineEvents } from "../../../../../lib/controllers/vino/machines/events.ts";
+import { MachineRecords } from "../../../../../lib/controllers/vino/machines/machine_records.ts";
+import { runRound } from "../../../../../lib/controllers/vino/machines/steps/round.ts";
+import type { MachineTask } from "../../../../../lib/controllers/vino/machines/steps/tasks.ts";
+import type { HostFacts } from "../../../../../lib/controllers/vino/hosts/host_facts.ts";
+import { silentLogger } from "../../../../../lib/core/log.ts";
+import { toEntry, toKnown, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
+import { nameOf, startStepsRig, toTask } from "../../../../support/vino/steps_rig.ts";
+
+const REPORT = {
+  wantedCount: 0,
+  machines: [],
+  shortages: [],
+  addressProblems: [],
+  notices: [],
+  hosts: [],
+  removals: [],
+};
+
+function toRemoval(state: "Ready" | "Removing"): MachineTask {
+  const known = toKnown("worker", 0, "h1", { entry: toEntry("worker", 0, { state }) });
+  const { name, identity } = toTask(0);
+  return { name, identity, known, goal: { kind: "remove" } };
+}
+
+interface Asked {
+  /** Answers of the Vino. @default {true} */
+  readonly confirms?: boolean;
+  readonly announces?: boolean;
+  readonly deletes?: boolean;
+  /** What uses the host. */
+  readonly use?: string;
+}
+
+/** Runs one round with a task. */
+async function run(task: MachineTask, asked: Asked = {}) {
+  const { confirms = true, announces = true, deletes = true, use } = asked;
+  const { cloud, clock, options } = startStepsRig();
+  await clock.advance(1);
+  const said: string[] = [];
+  const events: string[] = [];
+  const machineEvents = new MachineEvents({
+    events: { record: (_object, { reason }) => void events.push(reason) },
+    log: silentLogger,
+    metrics: { countMachine: () => undefined },
+    warn: (_vino, { reason }, message) => void events.push(`${reason}: ${message}`),
+  });
+  const { namespace, name, uid } = VINO_OWNER;
+  const vino = { metadata: { namespace, name, uid } };
+  const host = { name: "h", vinoUid: uid, use } as unknown as HostFacts;
+  const hosts = {
+    find: () => (use === undefined ? undefined : host),
+    list: () => [],
+    forget: () => undefined,
+    publish: () => Promise.reject(new Error("not here")),
+  };
+  const { signal } = new AbortController();
+  const store = {
+    find: () => vino,
+    read: () => Promise.resolve(vino),
+    patch: () => Promise.resolve(vino),
+  };
+  const context = {
+    signal,
+    records: new MachineRecords(vino, store, signal),
+    confirm: async () => (said.push("confirm"), confirms),
+    announce: async () => (said.push("announce"), announces),
+    readSeed: async () => undefined,
+  };
+  options.tracker.review(task, toView([], { observedAtMs: -1 }), undefined);
+  const isMoving = await runRound(
+    { input: { vino, deletes }, tasks: [task], toReport: () => REPORT },
+    { ...options, hosts, machineEvents },
+    context,
+  );
+  const failure = options.tracker.find(task.name)?.failure?.message;
+  return { isMoving, said, events, failure, calls: cloud.calls };
+}
+
+describe("runRound()", () => {
+  test("confirms the Vino, then makes a step", async () => {
+    const { isMoving, said, calls } = await run(toTask(0));
+    expect([isMoving, said]).toEqual([true, ["confirm"]]);
+    expect(calls).toEqual(["look worker-0", `create VM ${nameOf(0)}`]);
+  });
+
+  test.each<[string, MachineTask, Asked, string[]]>([
+    ["a Vino that changed", toTask(0), { confirms: false }, ["confirm"]],
+    [
+      "a removal that is not in the status",
+      toRemoval("Ready"),
+      { announces: false },
+      ["confirm", "announce"],
+    ],
+  ])("does not even look for %s", async (_what, task, asked, said) => {
+    const result = await run(task, asked);
+    expect([result.isMoving, result.said, result.calls]).toEqual([true, said, []]);
+  });
+
+  test("announces a removal only once", async () => {
+    expect((await run(toRemoval("Ready"))).said).toEqual(["confirm", "announce"]);
+    expect((await run(toRemoval("Removing"))).said).toEqual(["confirm"]);
+  });
+
+  test("makes a machine again that vanished, and records that", async () => {
+    const known = toKnown("worker", 0, "h1", { entry: toEntry("worker", 0) });
+    const { events, calls } = await run({ ...toTask(0), known });
+    expect(events[0]).toStartWith(`MachineVanished: Machine ${nameOf(0)} does not exist any more`);
+    expect(calls).toContain(`create VM ${nameOf(0)}`);
+  });
+
+  test("does not make a machine again whose host is in use", async () => {
+    const { failure, calls } = await run(toTask(0), { use: 'is used by Metal3Machine "a"' });
+    expect(failure).toStartWith(
+      'The machine does not exist any more, but BareMetalHost edge-worker-0 is used by Metal3Machine "a"',
+    );
+    expect(calls).toEqual(["look worker-0"]);
+  });
+});
