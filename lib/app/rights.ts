@@ -6,6 +6,7 @@
 import type { ProviderInstall } from "../cloud/provider_definition.ts";
 import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import type { ControllerDefinition } from "../controllers/definition.ts";
+import type { FlagValues } from "../controllers/flags.ts";
 import { listInstalled, listLeases, needsCloud } from "../controllers/load.ts";
 import { CONTROLLERS } from "../controllers/mod.ts";
 import { NODES } from "../kube/kinds/node.ts";
@@ -27,6 +28,8 @@ export interface Needs {
   readonly controllers: ReadonlySet<string>;
   /** The settings of sections. Absent: those that need the most rights. */
   readonly sections?: SectionValues;
+  /** The flags of controllers. Absent: all have their defaults. */
+  readonly flags?: FlagValues;
   /** The Lease of the process, with the namespace of those that controllers name. Absent without leader election. */
   readonly lease?: LeaseName;
   /** Whether clients connect over the network, so that Landfall must check their tokens. */
@@ -54,7 +57,11 @@ export function listRights(needs: Needs): NeededRight[] {
   const { lease, registry, controllers } = needs;
   const chosen = registry.filter(({ name }) => controllers.has(name));
   const ofControllers = chosen.flatMap((one) =>
-    [...one.watches.flatMap(toWatchRights), ...listOwnRights(one, needs.sections)].map((right) => ({
+    [
+      ...one.watches.flatMap(toWatchRights),
+      ...listOwnRights(one, needs.sections),
+      ...(one.listFlagRights?.(needs.flags ?? {}) ?? []),
+    ].map((right) => ({
       ...right,
       controllers: [one.name],
     })),

@@ -210,6 +210,8 @@ export interface ControllerDefinition<S = unknown> {
   loadProgramKinds?(): Promise<readonly ProgramKinds[]>;
   /** All other rights that it needs in the cluster. */
   readonly rights: readonly Right[];
+  /** Further rights that it needs with these flags. Its manifests do not grant them. @default {none} */
+  listFlagRights?(flags: FlagValues): readonly Right[];
   /** Whether it needs one of {@linkcode rights} with these settings. @default {it needs every right} */
   needsRight?(right: Right, settings: S): boolean;
   /** The oldest Kubernetes version that it works with, such as `1.26`. @default {any} */

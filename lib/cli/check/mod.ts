@@ -157,11 +157,12 @@ async function inspect(
 }
 
 function toNeeds(
-  { election, secure }: CheckFlags["settings"],
+  { election, secure, flags }: CheckFlags["settings"],
   rest: Pick<Needs, "controllers" | "registry" | "sections">,
 ): Needs {
   return {
     ...rest,
+    flags,
     hasSecurePort: secure !== undefined,
     ...(election && { lease: election }),
   };

@@ -56,7 +56,9 @@ interface Advising extends Granting {
 
 /** The resources in the manifest, each with its name if it has one. */
 function listInManifest(needs: Needs, { controllers }: RightsManifest): ReadonlySet<string> {
-  return new Set(listRights({ ...needs, controllers }).map(({ access }) => formatNamed(access)));
+  return new Set(
+    listRights({ ...needs, controllers, flags: {} }).map(({ access }) => formatNamed(access)),
+  );
 }
 
 /** A Role can grant a right on one object alone. */

@@ -12,7 +12,7 @@ import { REDFISH_ADDRESS_FLAG, REDFISH_FLAGS } from "./redfish/flags.ts";
 import { BOOT_OVERRIDE } from "./redfish/words.ts";
 import { IP_POOLS } from "./resource/ip_pool.ts";
 import { VINOES } from "./resource/vino.ts";
-import { RIGHTS } from "./rights.ts";
+import { listRedfishRights, RIGHTS } from "./rights.ts";
 import {
   COMPONENT,
   CONFIRMED_REMOVAL,
@@ -74,6 +74,8 @@ export const vinoController: ControllerDefinition = {
   },
   managesMachines: (flags) => readTextFlag(flags, REDFISH_ADDRESS_FLAG) !== "",
   rights: RIGHTS,
+  listFlagRights: listRedfishRights,
+
   registerMetrics: createVinoMetrics,
   load: () => import("./mod.ts"),
 };

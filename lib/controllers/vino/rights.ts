@@ -7,6 +7,9 @@
  * @module
  */
 import { type Right, toRights } from "../../kube/access/rights.ts";
+import type { FlagValues } from "../flags.ts";
+import { findRedfishService } from "./redfish/flags.ts";
+import { toSliceName } from "./redfish/words.ts";
 
 const VINO = { group: "airship.airshipit.org", resource: "vinoes" };
 const IP_POOL = { group: "airship.airshipit.org", resource: "ippools" };
@@ -43,3 +46,22 @@ export const RIGHTS: readonly Right[] = [
   ),
   ...toRights(IP_POOL, ["create", "patch"], "to record which addresses machines have"),
 ];
+
+/**
+ * Rights to lead the Service for Redfish to this process, with these flags. The manifests of the controller alone do
+ * not grant them: the component of the manifests and the chart do, together with the Service.
+ */
+export function listRedfishRights(flags: FlagValues): readonly Right[] {
+  const found = findRedfishService(flags);
+  if (found === undefined) return [];
+  const { namespace, service, ip } = found;
+  const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace };
+  const shared = {
+    purpose: "to lead clients of Redfish to the process that leads",
+    mandatory: true,
+  };
+  return [
+    { access: { ...slices, verb: "create" }, ...shared },
+    { access: { ...slices, name: toSliceName(service, ip), verb: "patch" }, ...shared },
+  ];
+}

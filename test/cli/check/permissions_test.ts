@@ -4,6 +4,7 @@ import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { listRights, needAll, type Needs } from "../../../lib/app/rights.ts";
 import { checkPermissions, formatResource } from "../../../lib/cli/check/permissions.ts";
 import type { PermissionsStep } from "../../../lib/cli/check/report.ts";
+import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { TWIN_LEASE, TWIN_NAME, twinController } from "../../support/galleries/twin.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
@@ -54,6 +55,30 @@ describe("checkPermissions()", () => {
     expect(step.status).toBe(level === "failure" ? "failure" : "warning");
     expect(step.permissions.filter((one) => one.level !== "ok")).toHaveLength(1);
     expect(step.advice).toContain("ClusterRole");
+  });
+
+  test("asks for rights that flags need, and gives commands for them, because no manifest has them", async () => {
+    const controllers = new Set([vinoController.name]);
+    const flags = {
+      "vino-redfish-address": "0.0.0.0:8443",
+      "vino-redfish-service": "metal/redfish",
+    };
+    const needs = { registry: [vinoController], controllers, hasSecurePort: false, flags };
+    const slices = "endpointslices.discovery.k8s.io";
+    const step = await check([`create ${slices}`, `patch ${slices}`], { ...needs, user: "u" });
+    expect(step.status).toBe("failure");
+    expect(step.permissions.filter(({ level }) => level !== "ok")).toMatchObject([
+      { verb: "create", namespace: "metal" },
+      { verb: "patch", namespace: "metal", name: "redfish-ipv4" },
+    ]);
+    expect(listCommands(step.advice)).toEqual([
+      expect.stringContaining(`--verb=create --resource=${slices} --namespace=metal`),
+      expect.stringContaining("kubectl create rolebinding"),
+      expect.stringContaining(
+        `--verb=patch --resource=${slices} --resource-name=redfish-ipv4 --namespace=metal`,
+      ),
+      expect.stringContaining("kubectl create rolebinding"),
+    ]);
   });
 
   test("names the manifest that grants the rights, and the user that it is for", async () => {

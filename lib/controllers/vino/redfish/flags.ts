@@ -126,12 +126,21 @@ export function readRedfishSettings(values: FlagValues): RedfishSettings | undef
   return { address, url, ...files, ...(endpoint && { endpoint }) };
 }
 
-function readEndpoint(values: FlagValues, address: string): ServiceEndpoint | undefined {
+/** Finds the Service that leads to this process, if there is one, and what is known of the address of the Pod. */
+export function findRedfishService(
+  values: FlagValues,
+): (Pick<ServiceEndpoint, "namespace" | "service"> & { readonly ip?: string }) | undefined {
+  if (readTextFlag(values, REDFISH_ADDRESS_FLAG) === "") return undefined;
   const service = parseService(readTextFlag(values, REDFISH_SERVICE_FLAG));
   const ip = parseIp(readTextFlag(values, REDFISH_POD_IP_FLAG))?.text;
+  return service && { ...service, ...(ip !== undefined && { ip }) };
+}
+
+function readEndpoint(values: FlagValues, address: string): ServiceEndpoint | undefined {
+  const found = findRedfishService(values);
   // An address without a port is refused when the listener starts.
   const port = Number(/:(\d+)$/.exec(address)?.[1]);
-  return service && ip !== undefined && port > 0 ? { ...service, ip, port } : undefined;
+  return found?.ip !== undefined && port > 0 ? { ...found, ip: found.ip, port } : undefined;
 }
 
 function parseService(text: string): Pick<ServiceEndpoint, "namespace" | "service"> | undefined {

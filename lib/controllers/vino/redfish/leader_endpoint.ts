@@ -8,9 +8,9 @@ import { type Clock, withDeadline } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
 import type { Logger } from "../../../core/log.ts";
 import { MessageDedup } from "../../../core/message_dedup.ts";
-import { parseIp } from "../../../core/net/ip.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { KubeObject, Resource } from "../../../kube/kinds/resource.ts";
+import { toAddressType, toSliceName } from "./words.ts";
 
 /** The endpoint of this process. */
 export interface ServiceEndpoint {
@@ -80,7 +80,6 @@ export function toEndpointSlice(
   isServed: boolean,
 ): KubeObject & Readonly<Record<string, unknown>> {
   const { apiVersion, kind } = ENDPOINT_SLICES;
-  const addressType = parseIp(ip)?.family === 6 ? "IPv6" : "IPv4";
   const labels = {
     "kubernetes.io/service-name": service,
     "endpointslice.kubernetes.io/managed-by": FIELD_MANAGER,
@@ -88,9 +87,8 @@ export function toEndpointSlice(
   return {
     apiVersion,
     kind,
-    // The type of addresses cannot change.
-    metadata: { namespace, name: `${service}-${addressType.toLowerCase()}`, labels },
-    addressType,
+    metadata: { namespace, name: toSliceName(service, ip), labels },
+    addressType: toAddressType(ip),
     endpoints: isServed ? [{ addresses: [ip], conditions: { ready: true } }] : [],
     ports: [{ name: "redfish", protocol: "TCP", port }],
   };
