@@ -20,6 +20,14 @@ export function toHostName({ vino, role, index }: HostIdentity): string {
   return shortenName(`${vino}-${role}-${index}`);
 }
 
+/** So much of the name of a Vino is in the names of all its hosts, also of those that are shortened. */
+const CERTAIN_LENGTH = 48;
+
+/** Whether a host has a name that a host of a Vino can have. */
+export function mayBeHostOf(vino: string, host: string): boolean {
+  return host.startsWith(`${vino}-`.slice(0, CERTAIN_LENGTH));
+}
+
 /** The name of the Secret with the network data of a host. */
 export function toNetworkDataName(host: string): string {
   return `${host}-network-data`;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import {
+  mayBeHostOf,
   toCredentialsName,
   toHostName,
   toNetworkDataName,
@@ -26,6 +27,15 @@ test("toHostName() gives long Vinos different names of at most 63 characters for
   );
   expect(new Set(names).size).toBe(names.length);
   for (const name of names) expect(name).toMatch(/^(?=.{1,63}$)[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/);
+});
+
+test("mayBeHostOf() knows the names of all hosts of a Vino, also of a long one", () => {
+  for (const vino of ["edge", "edge.site-1", "v".repeat(47), "v".repeat(53), LONG]) {
+    expect(mayBeHostOf(vino, toHostName({ vino, role: "worker", index: 3 }))).toBe(true);
+  }
+  expect(
+    ["edge-worker-3", "edgeworker-3", "core-worker-3"].map((one) => mayBeHostOf("edge", one)),
+  ).toEqual([true, false, false]);
 });
 
 test("the names of Secrets never change", () => {

@@ -6,7 +6,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { KeySource } from "../../../../engine/key_sources.ts";
 import { type Key, type StoreReader, toKey } from "../../../../kube/cache/store.ts";
 import { type BareMetalHost, VINO_UID } from "../../../../kube/kinds/bare_metal_host.ts";
+import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
 import type { Vino } from "../../resource/vino.ts";
+import { mayBeHostOf } from "../names.ts";
 import { type HostFacts, isPaused, toHostFacts } from "../host_facts.ts";
 
 /** The hosts of one Vino, by name. */
@@ -19,7 +21,8 @@ interface OfVino {
 /**
  * The hosts by the UID of the Vino that their label names.
  *
- * As a {@linkcode KeySource}: a change of a host names its Vino, unless nothing changes that counts for it.
+ * As a {@linkcode KeySource}: a change of a host names its Vino, unless nothing changes that counts for it. A host that
+ * is of no Vino, or of another one, can stand in the way of one by its name: it names that Vino, too.
  */
 export class VinoHosts implements KeySource {
   readonly reader: StoreReader<BareMetalHost>;
@@ -75,7 +78,7 @@ export class VinoHosts implements KeySource {
       known.moved.delete(after.metadata.name);
     }
     if (old === now && before && after && isSame(before, after)) return;
-    this.#tell(new Set([old, now]));
+    this.#tell(new Set([old, now]), (after ?? before)?.metadata);
   }
 
   #of(vinoUid: string): OfVino {
@@ -84,10 +87,12 @@ export class VinoHosts implements KeySource {
     return known;
   }
 
-  #tell(vinoUids: ReadonlySet<string | undefined>): void {
-    const keys = [...this.#vinoes.values()]
-      .filter(({ metadata }) => metadata.uid !== undefined && vinoUids.has(metadata.uid))
-      .map(toKey);
+  #tell(vinoUids: ReadonlySet<string | undefined>, host: ObjectMeta | undefined): void {
+    const isTold = ({ metadata: { uid, namespace, name } }: Vino): boolean => {
+      if (uid !== undefined && vinoUids.has(uid)) return true;
+      return host !== undefined && namespace === host.namespace && mayBeHostOf(name, host.name);
+    };
+    const keys = [...this.#vinoes.values()].filter(isTold).map(toKey);
     if (keys.length > 0) for (const listener of this.#listeners) listener(keys);
   }
 }

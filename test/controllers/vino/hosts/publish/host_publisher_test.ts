@@ -397,4 +397,23 @@ describe("the source of a HostPublisher", () => {
     await rig.settle();
     expect(rig.woken).toEqual(["metal/edge"]);
   });
+
+  test.each([
+    ["without a label", {}],
+    ["with the label of another Vino", { [VINO_UID]: "another" }],
+  ])("names the Vino when a host %s that has a name of its hosts goes", async (_what, labels) => {
+    const path = { namespace: "metal", name: HOST };
+    rig.kubernetes.objects.create("baremetalhosts", { metadata: { ...path, labels } });
+    rig.kubernetes.objects.create("baremetalhosts", {
+      metadata: { ...path, name: "another-0", labels },
+    });
+    await rig.settle();
+    rig.woken.length = 0;
+    rig.kubernetes.objects.delete("baremetalhosts", { ...path, name: "another-0" });
+    await rig.settle();
+    expect(rig.woken).toEqual([]);
+    rig.kubernetes.objects.delete("baremetalhosts", path);
+    await rig.settle();
+    expect(rig.woken).toEqual(["metal/edge"]);
+  });
 });
