@@ -6,7 +6,13 @@ import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host
 import { endFaults, supervise } from "../steps/controller.ts";
 import { isOfVino, listUntrue } from "./judges/truth.ts";
 import { giveBack, unpause } from "./steps/hosts.ts";
-import { confirmRemovals, deleteHopeless, nameBack, publishAgain } from "./steps/people.ts";
+import {
+  askForLargerDisks,
+  confirmRemovals,
+  deleteHopeless,
+  nameBack,
+  publishAgain,
+} from "./steps/people.ts";
 import type { VinoWorld } from "./world.ts";
 
 const LOOK_MS = 5_000;
@@ -36,6 +42,7 @@ export async function calm(world: VinoWorld): Promise<void> {
     confirmRemovals(world);
     deleteHopeless(world);
     publishAgain(world);
+    askForLargerDisks(world);
     cloudJudge.checkForeign();
     if (world.violations.length > 0) return;
     const nowMs = timeline.monotonic();

@@ -2,7 +2,13 @@
  * What people do to Vinos and, in the cloud, to VMs.
  * @module
  */
-import { objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
+import {
+  isArray,
+  isEqual,
+  isObject,
+  objectAt,
+  stringAt,
+} from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { PUBLISH_AGAIN } from "../../../../lib/controllers/vino/hosts/words.ts";
 import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
@@ -13,6 +19,8 @@ import { readCondition } from "../judges/truth.ts";
 import { METAL, NAMES, type VinoWorld } from "../world.ts";
 
 type Step = ControllerStep<VinoWorld>;
+
+const TOO_SMALL = /disk (\S+) has (\d+Gi), and a disk cannot shrink/;
 
 /** What people do. */
 export const PEOPLE_STEPS: readonly Step[] = [
@@ -84,6 +92,22 @@ export function publishAgain({ vinoes, objects, trace }: VinoWorld): void {
     trace.note("PERSON", `has hosts of ${metadata.name} published again`);
     const path = { namespace: METAL, name: metadata.name };
     objects.patch("vinoes", path, { metadata: { annotations: { [PUBLISH_AGAIN]: "true" } } });
+  }
+}
+
+/** Asks for disks as large as those that there are. */
+export function askForLargerDisks({ vinoes, objects, trace }: VinoWorld): void {
+  for (const { metadata, spec = null, status = null } of vinoes) {
+    const [, disk = "", size = ""] = TOO_SMALL.exec(JSON.stringify(status)) ?? [];
+    const block = isObject(spec) ? objectAt(spec, "xenOrchestra") : {};
+    const { disks = [] } = block;
+    if (size === "" || !isArray(disks)) continue;
+    const all = disks.filter(isObject);
+    const larger = all.map((one) => (stringAt(one, "name") === disk ? { ...one, size } : one));
+    if (isEqual(all, larger)) continue;
+    trace.note("PERSON", `asks for ${size} of disk ${disk} of ${metadata.name}`);
+    const path = { namespace: METAL, name: metadata.name };
+    objects.patch("vinoes", path, { spec: { xenOrchestra: { disks: larger } } });
   }
 }
 
