@@ -33,6 +33,12 @@ import {
 import { renderUserRights } from "./user_rights.ts";
 import { type Comments, toYaml, toYamlFile, under } from "./yaml.ts";
 
+const OF_KINDS: Comments = {
+  resources:
+    "crd.yaml is not here, so that kubectl delete -k leaves the kinds: with them, Kubernetes deletes all their\n" +
+    "objects. Apply it first: kubectl apply -f crd.yaml",
+};
+
 /** The files of a controller with a folder, by their paths below deploy/; none of any other. */
 export function renderStandaloneFiles(one: ControllerDefinition): [string, string][] {
   const { name, folder } = one;
@@ -43,7 +49,7 @@ export function renderStandaloneFiles(one: ControllerDefinition): [string, strin
   const cloud = one.needsCloud ? toOwnCloud(CLOUD, installed) : undefined;
   return [
     [`manifests/${folder}/deployment.yaml`, renderDeployment(one, { installed, policy, cloud })],
-    [`manifests/${folder}/kustomization.yaml`, renderResources(["crd.yaml", "deployment.yaml"])],
+    [`manifests/${folder}/kustomization.yaml`, renderResources(["deployment.yaml"], OF_KINDS)],
     [
       `manifests/${folder}/rbac-user.yaml`,
       renderUserRights({ name: `${NAME}-user-${folder}`, policy }),
@@ -84,7 +90,8 @@ ${cloud.secret}, with another user of the cloud than Landfall for Nodes: see sec
   const head = `${WRITTEN}
 
 Landfall as a Deployment that runs only the controller ${one.name}. ${needs}
-It may run beside Landfall for a cloud. Set your image in kustomization.yaml, then: kubectl apply -k .`;
+It may run beside Landfall for a cloud. Set your image in kustomization.yaml, then:
+kubectl apply -f crd.yaml && kubectl apply -k .`;
   return toYamlFile(head, [
     toYaml(createServiceAccount(installed)),
     ...createRbac({ kind: "ServiceAccount", name }, { name, policy, labels }).map((object) =>

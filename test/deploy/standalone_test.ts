@@ -35,9 +35,11 @@ describe("renderStandaloneFiles()", () => {
     const names = ["deployment.yaml", "kustomization.yaml", "rbac-user.yaml"];
     expect([...files.keys()]).toEqual(names.map((name) => `manifests/galleries/${name}`));
     expect(renderStandaloneFiles(galleryController)).toEqual([]);
-    expect(find("kustomization.yaml", "Kustomization")).toMatchObject({
-      resources: ["crd.yaml", "deployment.yaml"],
-    });
+  });
+
+  test("removes no kind with the folder: with a kind, Kubernetes would delete all its objects", () => {
+    const { resources } = find("kustomization.yaml", "Kustomization");
+    expect(resources).toEqual(["deployment.yaml"]);
   });
 
   test("starts the controller alone, without a cloud, its settings and the Lease of a cloud", () => {

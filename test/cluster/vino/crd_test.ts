@@ -3,6 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { toYaml, toYamlFile } from "../../../deploy/yaml.ts";
 import { IP_POOL_KIND, VINO_KIND } from "../../../lib/controllers/vino/resource/crd.ts";
 import { IP_POOLS, type IpPool } from "../../../lib/controllers/vino/resource/ip_pool.ts";
@@ -12,6 +13,7 @@ import { KIND_SERVER_TIMEOUT_MS, KindServer } from "../../support/kinds/kind_ser
 import { VINO_SAMPLES } from "../../support/kinds/samples.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
+import { ROOT } from "../../support/sources.ts";
 import { RIGHT_VINOS, WRONG_POOLS, WRONG_VINOS } from "../../support/vino/spec_cases.ts";
 
 const CRDS = [VINO_KIND, IP_POOL_KIND].map(({ crd }) => crd);
@@ -103,6 +105,15 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
     const pool = await server.read<IpPool>(path);
     expect(Object.keys(pool).toSorted()).toEqual(["apiVersion", "kind", "metadata", "spec"]);
     expect((await server.cluster.adminFetch(`${path}/status`)).status).toBe(404);
+  });
+
+  test("keeps its objects when the folder of the manifests is deleted", async () => {
+    const folder = join(ROOT, "deploy/manifests/vino");
+    await server.run("apply", "--validate=false", "-k", folder);
+    const gone = await server.run("delete", "--wait=false", "-k", folder);
+    expect(gone).toContain('deployment.apps "landfall-vino" deleted');
+    expect(gone).not.toContain("customresourcedefinition");
+    expect(await server.getColumns("vino", "metal", 1)).toEqual([["NAME"], ["wordpress"]]);
   });
 
   test("explains fields", async () => {
