@@ -22,6 +22,8 @@ export interface Kept {
   readonly pool?: string | undefined;
   /** ID of the VM, once it is complete. */
   readonly vm?: string | undefined;
+  /** Whether that VM, and the one of the last attempt, are gone for sure: not only missing in a list. */
+  readonly gone?: boolean | undefined;
   /** What the VM list showed of its parts when a look found all as it should be. */
   readonly parts?: string | undefined;
   /** IDs of its disks that are deleted with it. */
@@ -47,6 +49,7 @@ const SCHEMA = v.object({
   templates: texts,
   pool: text,
   vm: text,
+  gone: v.optional(v.boolean()),
   parts: text,
   disks: texts,
   doubtAt: count,

@@ -40,15 +40,28 @@ export interface HalfMade {
   readonly poolId: string;
 }
 
+/** VMs that a machine had, and that no list shows. */
+export interface EarlierVms {
+  readonly vmIds: readonly string[];
+  /** ID. Absent: not known. */
+  readonly poolId?: string;
+}
+
 /** What each change needs. IDs are those of Xen Orchestra. */
 export type Change =
   /** Records the attempt, asks for the VM, and records the task. */
   | {
       readonly kind: "create";
       readonly poolId: string;
-      /** IDs of its VMs that were there before. Each must be gone for sure: a second one would do harm. */
-      readonly earlierIds: readonly string[];
+      /** VMs that it had: a second VM would do harm. */
+      readonly earlier: EarlierVms;
       readonly body: CreateBody;
+      readonly kept: Kept;
+    }
+  /** Asks for VMs that no list shows, and remembers that they are gone. Changes nothing in the cloud. */
+  | {
+      readonly kind: "proveGone";
+      readonly earlier: EarlierVms;
       readonly kept: Kept;
     }
   /** Asks once more whether it is really half-made, right before. */

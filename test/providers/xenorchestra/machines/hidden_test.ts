@@ -54,3 +54,30 @@ test.each([
     expect(countVms(one)).toBe(1);
   },
 );
+
+test.each([
+  ["complete", true],
+  ["being made", false],
+] as const)(
+  "a machine that is %s is not taken for removed while the role hides it",
+  async (...args) => {
+    const [, isComplete] = args;
+    const one = (rig = await Rig.start(ROLE));
+    const { auth } = one.simulator;
+    const spec = one.spec();
+    if (isComplete) await one.make(spec);
+    else await one.step(await one.plan(spec), spec);
+    await one.clock.advance(ROUND_MS);
+    auth.setPrivileges(USER.username, HIDING);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const plan = await one.planRemoval(spec);
+      expect(plan.state).toBe("Removing");
+      const failure = await one.step(plan, spec).catch((error: unknown) => String(error));
+      expect(failure).toContain("exists, but Xen Orchestra does not list it");
+      await one.clock.advance(ROUND_MS);
+    }
+    auth.setPrivileges(USER.username, ROLE);
+    expect(await one.remove(spec)).toMatchObject({ state: "Absent", steps: [] });
+    expect(countVms(one)).toBe(0);
+  },
+);

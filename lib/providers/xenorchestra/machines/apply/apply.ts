@@ -63,6 +63,9 @@ async function act(acting: Acting): Promise<void> {
   switch (change.kind) {
     case "create":
       return await create(change, acting);
+    case "proveGone":
+      await checkGone(api, change.earlier, { name: toMachineName(identity), signal });
+      return await save({ ...change.kept, gone: true });
     case "deleteHalfMade": {
       const thing = await checkHalfMade(api, change, { name: toMachineName(identity), signal });
       if (thing === undefined) return;
@@ -106,7 +109,7 @@ async function act(acting: Acting): Promise<void> {
 /** Asks for a VM. The record says so before, and names the task after. */
 async function create(change: ChangeOf<"create">, acting: Acting): Promise<void> {
   const { api, changes, clock, save, signal, step } = acting;
-  await checkGone(api, change, { name: toMachineName(step.identity), signal });
+  await checkGone(api, change.earlier, { name: toMachineName(step.identity), signal });
   const kept = { ...change.kept, at: clock.now() };
   await save(kept);
   try {
@@ -197,4 +200,5 @@ async function deleteVm(change: ChangeOf<"deleteVm">, acting: Acting): Promise<v
   await save(change.kept);
   await changes.patchVm(change.vmId, { blockedOperations: { destroy: null } });
   await changes.deleteVm(change.vmId);
+  await save({ ...change.kept, gone: true });
 }

@@ -11,7 +11,7 @@ import { isComplete } from "../look/vms_view.ts";
 import type { Vm } from "../look/view.ts";
 import { judgeOwner } from "../plan/find/half_made.ts";
 import { toHiddenVm } from "../plan/problems.ts";
-import type { ChangeOf } from "../steps.ts";
+import type { ChangeOf, EarlierVms } from "../steps.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 
 /**
@@ -52,21 +52,22 @@ export async function checkHalfMade(
 }
 
 /**
- * Checks that the VMs that a machine had are gone, before another one is made: a list that does not show them may only
- * hide them.
+ * Checks that VMs that a machine had are gone, before another one is made or its addresses are free: a list that does
+ * not show them may only hide them.
  *
+ * @param name Of the machine
  * @throws {RefusedMachineError} if one still exists, {@linkcode CloudError} if that is not clear
  */
 export async function checkGone(
   api: MachinesApi,
-  { earlierIds, poolId, kept }: ChangeOf<"create">,
+  { vmIds, poolId }: EarlierVms,
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  if (earlierIds.length === 0) return;
-  for (const id of earlierIds) {
+  for (const id of vmIds) {
     if (!(await isGone(api, id, { name, signal }))) throw toHidden(name, id);
   }
-  await checkPool(api, kept.pool ?? poolId, signal);
+  // Of a lost pool, no VM is there.
+  if (vmIds.length > 0 && poolId !== undefined) await checkPool(api, poolId, signal);
 }
 
 async function isGone(

@@ -6,8 +6,8 @@ import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/
 import type { View } from "../look/view.ts";
 import { findShown } from "../look/vms_view.ts";
 import { type Kept, parseRecord } from "../record.ts";
-import type { Step } from "../steps.ts";
-import { type Attempt, isDoubtful, toFailure, toWaitMs } from "./find/attempt.ts";
+import type { EarlierVms, Step } from "../steps.ts";
+import { type Attempt, findEarlier, isDoubtful, toFailure, toWaitMs } from "./find/attempt.ts";
 import { toCreateBody } from "./wanted/body.ts";
 import { compareVm } from "./compare/vm.ts";
 import { planComplete } from "./complete.ts";
@@ -90,8 +90,8 @@ function planAbsent(
   { attempt }: Found & { readonly kind: "none" },
   { view, spec, kept, wanted }: Known,
 ): Plan {
-  const earlierIds = [...new Set([kept.vm, attempt.task?.vmId])].filter((id) => id !== undefined);
-  const hidden = earlierIds.find((id) => usesMac(view, spec, id));
+  const earlier = findEarlier(attempt, kept);
+  const hidden = earlier.vmIds.find((id) => usesMac(view, spec, id));
   if (hidden !== undefined) {
     return toPlan("Blocked", { problems: [toHiddenVm(toMachineName(spec), hidden)] });
   }
@@ -116,7 +116,7 @@ function planAbsent(
   if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
   const steps = [
     ...loose.map(({ disk }) => toSweep(spec, disk)),
-    toNews(toCreation(view, spec, { kept, wanted, template, attempt, earlierIds })),
+    toNews(toCreation(view, spec, { kept, wanted, template, attempt, earlier })),
   ];
   return toPlan("Absent", { steps, problems: failures });
 }
@@ -129,11 +129,11 @@ function toCreation(
     wanted,
     template,
     attempt,
-    earlierIds,
+    earlier,
   }: Pick<Known, "kept" | "wanted"> & {
     readonly template: NonNullable<Wanted["template"]>;
     readonly attempt: Attempt & { readonly kind: "over" };
-    readonly earlierIds: readonly string[];
+    readonly earlier: EarlierVms;
   },
 ): Step {
   const name = toMachineName(spec);
@@ -146,7 +146,7 @@ function toCreation(
   return toStep(spec, `create VM ${name}`, {
     kind: "create",
     poolId: spec.poolId,
-    earlierIds,
+    earlier,
     body,
     kept: next,
   });

@@ -9,7 +9,7 @@ import { type Kept, parseRecord } from "../record.ts";
 import type { Step } from "../steps.ts";
 import { isDiskNameOf, isMarkOf, parseDiskMark } from "../words.ts";
 import { type Found, findMachine, type FullView, toDeletion } from "./find/find.ts";
-import { toDoubtLeftMs } from "./find/attempt.ts";
+import { findEarlier, toDoubtLeftMs } from "./find/attempt.ts";
 import { explainKeeping, judgeOwner } from "./find/half_made.ts";
 import { findLoose, toSweep } from "./find/loose.ts";
 import {
@@ -101,6 +101,12 @@ function planRest(
   );
   if (loose.length > 0) {
     return toPlan("Removing", { steps: loose.map(({ disk }) => toSweep(identity, disk)) });
+  }
+  const earlier = findEarlier(attempt, kept);
+  if (earlier.vmIds.length > 0) {
+    const change = { kind: "proveGone", earlier, kept } as const;
+    const summary = `make sure that VM ${toMachineName(identity)} is gone`;
+    return toPlan("Removing", { steps: [toStep(identity, summary, change)] });
   }
   const leftMs = toDoubtLeftMs(attempt, kept, view.atMs);
   if (leftMs === 0) return toPlan("Absent");

@@ -53,7 +53,7 @@ function toCreate(template: string): Change {
     vdis: [],
   } as const;
   const kept = { tries: 1 };
-  return { kind: "create", poolId: rig.site.poolIds.paris, earlierIds: [], body, kept };
+  return { kind: "create", poolId: rig.site.poolIds.paris, earlier: { vmIds: [] }, body, kept };
 }
 
 describe("applyStep()", () => {

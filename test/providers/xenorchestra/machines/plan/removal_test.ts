@@ -125,9 +125,16 @@ describe("planRemoval()", () => {
     [
       "does so after a complete one is gone, too",
       {},
-      { vm: "vm-1", doubtAt: NOW - 1_799_000 },
+      { vm: "vm-1", gone: true, doubtAt: NOW - 1_799_000 },
       "Removing; MayComeLate; 1000 ms",
     ],
+    [
+      "asks for a complete one that no list shows",
+      {},
+      { vm: "vm-1" },
+      "Removing; make sure that VM vino-1b4e28ba-worker-0 is gone",
+    ],
+    ["is over when it is gone", {}, { vm: "vm-1", gone: true }, "Absent"],
     [
       "keeps one that was started before it was complete",
       { vms: [toVm({ power: "running" })] },

@@ -9,6 +9,7 @@ import type { MachineProblem } from "../../../../../cloud/capabilities/machines.
 import { toBackoffMs } from "../../../../../core/backoff.ts";
 import type { CreateTask, Stock } from "../../look/view.ts";
 import type { Kept } from "../../record.ts";
+import type { EarlierVms } from "../../steps.ts";
 import { TAKEN_MS } from "../../wire/timeouts.ts";
 import { toDecision, toRetry } from "../problems.ts";
 
@@ -76,6 +77,13 @@ function findTask(tasks: readonly CreateTask[], kept: Kept): CreateTask | undefi
   if (newest === undefined || kept.prior === undefined) return newest;
   // Their IDs begin with the time, and an administrator may have deleted the one from before.
   return newest.id > kept.prior ? newest : undefined;
+}
+
+/** The VMs that the machine had, as far as that is known, and that are not gone for sure. */
+export function findEarlier({ task }: { readonly task?: CreateTask }, kept: Kept): EarlierVms {
+  const { vm, pool: poolId, gone } = kept;
+  const vmIds = [...new Set([vm, task?.vmId])].filter((id) => id !== undefined);
+  return { vmIds: gone === true ? [] : vmIds, ...(poolId !== undefined && { poolId }) };
 }
 
 /** Whether a hypervisor may still work on an attempt, and show something of it later. */
