@@ -63,6 +63,16 @@ export const REDFISH_BREAKS: readonly Break[] = [
     tests: [MANAGEMENT_TEST],
   },
   {
+    id: "show-the-interfaces-of-another",
+    invariant: "an ID alone shows no network interface of a machine with another name",
+    edits: edit(
+      `${VINO}/management.ts`,
+      "return machine && seen?.name === machine.name ? seen.interfaces : undefined;",
+      "return machine && seen ? seen.interfaces : undefined;",
+    ),
+    tests: [MANAGEMENT_TEST],
+  },
+  {
     id: "open-every-machine",
     invariant: "a user and password open only the machines that have them",
     edits: edit(
