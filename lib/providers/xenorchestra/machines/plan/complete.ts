@@ -158,20 +158,23 @@ function toCertainty({ view, spec, kept }: CompleteQuestion): Step[] {
   return [toStep(spec, summary, { kind: "keep", kept: rest })];
 }
 
+/** Stands for the hash of a specification while the VM is as none wants it. */
+const NO_SPEC = "differs";
+
 /** Notes which specification the VM fulfils, so that no closer look is needed any more. */
 function toNotes({ spec, vm }: CompleteQuestion, isSame: boolean): Step[] {
   const name = toMachineName(spec);
   const vmId = vm.id;
   const ready = listReadyTags(vm.tags);
+  if (!isSame) {
+    // Without any such tag it would not count as complete, so it gets one that no specification has.
+    const tag = toReadyTag(NO_SPEC);
+    const note = toStep(spec, `note that ${name} was complete`, { kind: "addTag", vmId, tag });
+    return ready.length === 0 ? [note] : [];
+  }
   const wanted = toReadyTag(toSpecHash(spec));
-  const add = toStep(spec, `note that ${name} is as it should be`, {
-    kind: "addTag",
-    vmId,
-    tag: wanted,
-  });
-  // Without any such tag it would not count as complete, so it gets one even if something differs.
-  if (ready.length === 0) return [add];
-  if (!isSame) return [];
+  const summary = `note that ${name} is as it should be`;
+  const add = toStep(spec, summary, { kind: "addTag", vmId, tag: wanted });
   const old = ready.filter((tag) => tag !== wanted);
   const removals = old.map((tag) =>
     toStep(spec, `remove an old note from ${name}`, { kind: "removeTag", vmId, tag }),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { listNextSteps, type MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
 import type { Vm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
+import { planAtRest } from "../../../../../lib/providers/xenorchestra/machines/plan/at_rest.ts";
 import { planComplete } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
 import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
 import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
@@ -156,6 +157,24 @@ describe("planComplete()", () => {
     ]);
     expect(listNextSteps(planned)).toHaveLength(3);
     expect(planned.steps[0]?.change).toMatchObject({ kind: "keep", kept: toKept(vm) });
+  });
+
+  test("does not say of one that differs and lost the last mark that it is as it should be", () => {
+    const vm = toCompleteVm({ tags: [] });
+    const more = { "vm-1": [OWN_VIF, { ...OWN_VIF, device: "9", mac: "02:00:00:00:00:99" }] };
+    const note = plan(vm, {}, { vifs: more }).steps.find(
+      ({ change }) => change.kind === "addTag" && change.tag.startsWith("vino:ready"),
+    );
+    expect(note).toMatchObject({
+      summary: `note that ${NAME} was complete`,
+      change: { tag: "vino:ready=differs" },
+    });
+    const after = toCompleteVm({
+      tags: [...toCompleteVm({ tags: ["vino", "vino:ready=differs"] }).tags],
+    });
+    expect(planAtRest(toView({ vms: [after] }), toSpec(), toKept(after))).toMatchObject({
+      needsLook: true,
+    });
   });
 
   test("does not remember the parts of one that differs, so that every look says so", () => {
