@@ -1,14 +1,13 @@
 /**
- * The capability of a cloud to make and to destroy machines.
- *
- * The caller works in one loop for each set of machines: observe, plan each machine, apply the first step of each plan
- * with those that follow it directly, and again from the start, until no plan has a step. A plan always starts from
- * what the cloud shows, also after a crash between two steps or a change by hand.
+ * The capability of a cloud to make and to destroy machines. The caller works in one loop for each set of machines:
+ * observe, plan each machine, apply the first step of each plan with those that follow it directly, and again from the
+ * start, until no plan has a step. A plan always starts from what the cloud shows, also after a crash or a hand edit.
  * @module
  */
 import type { Finding } from "../inspection.ts";
 import type { Instance } from "../instance.ts";
 import type { MachineStepContext } from "./machine_record.ts";
+import type { MachineMac } from "./machine_macs.ts";
 import type { MachinePower, MachinePowerState } from "./machine_power.ts";
 
 /** The object in Kubernetes that machines are made for. */
@@ -125,6 +124,8 @@ export interface MachinesView {
   readonly hosts: readonly MachineHost[];
   /** All machines whose name is of our form, by name. Several with one name are twins. */
   readonly machines: ReadonlyMap<string, readonly Machine[]>;
+  /** Of all interfaces of VMs. Absent unless machines were looked at for a change. */
+  readonly macs?: readonly MachineMac[];
 }
 
 /** What the caller asks to look at. */

@@ -160,6 +160,30 @@ describe("an edit while machines change", () => {
   });
 });
 
+describe("MAC addresses of the cloud", () => {
+  test("come from a look at one machine, before anything is made", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(2));
+    rig.needsMacs = true;
+    rig.cloud.macs = [{ mac: "52:54:00:06:07:aa" }];
+    await rig.refresh();
+    await rig.reconcile();
+    expect(rig.cloud.calls.slice(0, 2)).toEqual(["look worker-0", "look worker-0,worker-1"]);
+    expect(rig.macs).toEqual(rig.cloud.macs);
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+  });
+
+  test("are not chosen while the pool does not answer", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(1));
+    rig.needsMacs = true;
+    await rig.refresh();
+    rig.cloud.onLook = () => {
+      rig.cloud.pools = [{ ...POOL, isComplete: false }];
+    };
+    await expect(rig.reconcile()).rejects.toThrow("Cannot choose MAC addresses: pool lyon");
+    expect(rig.cloud.world.size).toBe(0);
+  });
+});
+
 test("a machine that was removed is made again, and not taken from an inventory that began before", async () => {
   const rig = await startReady(2);
   const idOf = (): string | undefined =>

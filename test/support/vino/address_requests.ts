@@ -4,6 +4,7 @@
  */
 import type { AddressRequest } from "../../../lib/controllers/vino/addresses/ipam.ts";
 import type { PoolFacts } from "../../../lib/controllers/vino/addresses/pools/pool_set.ts";
+import { toSeenMacs } from "../../../lib/controllers/vino/addresses/seen_macs.ts";
 import type { VinoNetwork } from "../../../lib/controllers/vino/resource/vino.ts";
 
 /** A network with fifteen static addresses, as the sample of the original operator has it. */
@@ -41,11 +42,12 @@ export function toRequest(
   return { owner, networks, machines: machines.map((name) => ({ name, interfaces })) };
 }
 
-/** Facts in which only this Vino exists. */
+/** Facts in which only this Vino exists, and the cloud shows no MAC address. */
 export function toFacts(
   { owner, networks }: AddressRequest,
   facts: Partial<PoolFacts> = {},
 ): PoolFacts {
   const vino = `${owner.namespace}/${owner.name}`;
-  return { pools: new Map(), networks: networks.map((network) => ({ vino, network })), ...facts };
+  const all = networks.map((network) => ({ vino, network }));
+  return { pools: new Map(), networks: all, seen: toSeenMacs([]), ...facts };
 }

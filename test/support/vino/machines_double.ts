@@ -16,6 +16,7 @@ import {
   toMachineName,
 } from "../../../lib/cloud/capabilities/machines.ts";
 import type { MachineStepContext } from "../../../lib/cloud/capabilities/machine_record.ts";
+import type { MachineMac } from "../../../lib/cloud/capabilities/machine_macs.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { HintingProvider } from "../cloud/instances.ts";
 
@@ -59,6 +60,8 @@ export class MachinesDouble
   readonly world: Map<string, DoubleMachine> = new Map();
   hosts: readonly MachineHost[] = ["h1", "h2", "h3"].map((id) => toDoubleHost(id));
   pools: readonly MachinePool[] = [POOL];
+  /** What looks for a change show. */
+  macs: readonly MachineMac[] = [];
   readonly calls: DoubleCall[] = [];
   isFollowed = false;
   /** Whether steps keep records. */
@@ -216,6 +219,7 @@ export class MachinesDouble
       pools: this.pools,
       hosts: this.hosts,
       machines: new Map([...copies].map(([name, one]) => [name, [toMachine(one)]])),
+      ...(isForChange && { macs: this.macs }),
     };
     this.#views.set(view, copies);
     return view;

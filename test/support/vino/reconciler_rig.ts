@@ -3,6 +3,7 @@
  * clock.
  * @module
  */
+import type { MachineMac } from "../../../lib/cloud/capabilities/machine_macs.ts";
 import { NewestObjects } from "../../../lib/controllers/kinds/newest_objects.ts";
 import type { AddressAllocator } from "../../../lib/controllers/vino/addresses/types.ts";
 import type { BareMetalHosts } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
@@ -53,6 +54,9 @@ export class ReconcilerRig {
   readonly events: string[] = [];
   /** Names of machines that have addresses, besides those that are wanted. */
   holders: readonly string[] = [];
+  /** Whether addresses need the MAC addresses of the cloud, and what they were told last. */
+  needsMacs = false;
+  macs: readonly MachineMac[] = [];
   /** Of the machines that may be removed within ten minutes. */
   fleetShare = 1;
   /** Names of machines whose addresses were taken back. */
@@ -209,11 +213,14 @@ export class ReconcilerRig {
 
   #toAddresses(): AddressAllocator {
     return {
-      assign: async (_vino, _spec, requests) => ({
-        machines: new Map(requests.map(({ name }) => [name, []])),
-        problems: new Map(),
-        notices: [],
-      }),
+      assign: async (_vino, _spec, requests, readMacs) => {
+        if (this.needsMacs) this.macs = await readMacs();
+        return {
+          machines: new Map(requests.map(({ name }) => [name, []])),
+          problems: new Map(),
+          notices: [],
+        };
+      },
       listHolders: async () => new Set(this.holders),
       release: async (_vino, machines) => void this.released.push(...machines),
     };

@@ -53,16 +53,19 @@ export class IpPools {
     this.#cache = new PoolCache(options);
   }
 
-  /** Gives addresses to the machines of a Vino: one write for each pool that changes. */
+  /**
+   * Gives addresses to the machines of a Vino: one write for each pool that changes. If that needs the MAC addresses of
+   * the cloud, it writes nothing, and says so.
+   */
   allocate(
     request: AddressRequest,
-    facts: Pick<PoolFacts, "networks" | "known">,
+    facts: Pick<PoolFacts, "networks" | "known" | "seen">,
     signal: AbortSignal,
   ): Promise<GivenAddresses> {
     return this.#change((pools) => {
       const { damaged } = this.#cache;
       const plan = planAddresses(request, { ...facts, pools, damaged, indexes: this.#indexes });
-      return { changed: plan.changed, result: plan };
+      return { changed: plan.needsMacs ? new Map() : plan.changed, result: plan };
     }, signal);
   }
 

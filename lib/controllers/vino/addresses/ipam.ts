@@ -9,7 +9,8 @@ import type { MachineOwner } from "../../../cloud/capabilities/machines.ts";
 import { overlaps, parseCidr } from "../../../core/net/ip.ts";
 import type { IpPoolSpec } from "../resource/ip_pool.ts";
 import type { VinoNetwork } from "../resource/vino.ts";
-import { toMac } from "./macs.ts";
+import { hasPrefix, isNarrow, toMac } from "./macs.ts";
+import type { SeenMacs } from "./seen_macs.ts";
 import { listNotices } from "./notices.ts";
 import { formatOwner } from "./owners.ts";
 import type { PoolDraft } from "./pools/pool_draft.ts";
@@ -45,6 +46,8 @@ export interface AddressPlan {
   readonly problems: ReadonlyMap<string, AddressProblem>;
   /** What a person should know about addresses in use. */
   readonly notices: readonly AddressProblem[];
+  /** Whether MAC addresses were chosen that another interface in the cloud may have, which was not asked. */
+  readonly needsMacs: boolean;
   /** The pools that must be written before a machine uses its addresses, by name of their object. */
   readonly changed: Pools;
 }
@@ -60,7 +63,8 @@ export function planAddresses(request: AddressRequest, facts: PoolFacts): Addres
     else machines.set(machine.name, given);
   }
   const notices = listNotices(allocator.vino, request.networks, allocator.pools.listOpen());
-  return { machines, problems, notices, changed: allocator.pools.listChanged() };
+  const { needsMacs } = allocator;
+  return { machines, problems, notices, needsMacs, changed: allocator.pools.listChanged() };
 }
 
 /**
@@ -88,6 +92,9 @@ class Allocator {
   readonly #known: NonNullable<PoolFacts["known"]>;
   /** Those of machines, and those that were given now. */
   readonly #macs: Set<string>;
+  readonly #seen: SeenMacs | undefined;
+  /** As {@linkcode AddressPlan.needsMacs}. */
+  needsMacs = false;
   /** By name of the network. */
   readonly #exhausted = new Map<string, AddressProblem>();
 
@@ -97,6 +104,7 @@ class Allocator {
     this.#uid = owner.uid;
     this.#networks = new Map(networks.map((network) => [network.name, network]));
     this.#known = facts.known ?? new Map();
+    this.#seen = facts.seen;
     this.#macs = new Set(this.#known.values().map(({ mac }) => mac));
   }
 
@@ -104,9 +112,9 @@ class Allocator {
   giveAll({ name, interfaces }: MachineRequest): readonly InterfaceAddresses[] | AddressProblem {
     const given: InterfaceAddresses[] = [];
     const undo: (() => void)[] = [];
-    for (const one of interfaces) {
+    for (const [device, one] of interfaces.entries()) {
       const network = this.#networks.get(one.network) ?? { name: one.network };
-      const answer = this.#give(network, name, one.name, undo);
+      const answer = this.#give(network, { machine: name, name: one.name, device }, undo);
       if ("message" in answer) {
         for (const back of undo.toReversed()) back();
         return answer;
@@ -118,10 +126,10 @@ class Allocator {
 
   #give(
     network: VinoNetwork,
-    machine: string,
-    name: string,
+    place: Place,
     undo: (() => void)[],
   ): InterfaceAddresses | AddressProblem {
+    const { machine, name } = place;
     const owner = formatOwner({ vino: this.vino, machine, interface: name });
     const held = this.pools.find(owner);
     const source = this.pools.open(network);
@@ -132,7 +140,7 @@ class Allocator {
       if (held.subnet !== subnet.text) return toMoved(network, held.ip);
       return { ...base, mac: held.mac, ip: held.ip, prefixLength };
     }
-    const mac = held?.mac ?? this.#toMac(network, { machine, name, owner });
+    const mac = held?.mac ?? this.#toMac(network, place, owner);
     if (mac === undefined) return toNoMac(network);
     if (!this.#macs.has(mac)) {
       this.#macs.add(mac);
@@ -170,25 +178,33 @@ class Allocator {
     return problem;
   }
 
-  #toMac(
-    network: VinoNetwork,
-    {
-      machine,
-      name,
-      owner,
-    }: { readonly machine: string; readonly name: string; readonly owner: string },
-  ): string | undefined {
+  #toMac(network: VinoNetwork, place: Place, owner: string): string | undefined {
     const known = this.#known.get(owner)?.mac;
     // The owner has none in a pool: if a pool has it, it is that of another one.
     if (known !== undefined && !this.pools.hasMac(known)) return known;
     const { macPrefix: prefix } = network;
+    const isTaken = (mac: string): boolean => this.#macs.has(mac) || this.pools.hasMac(mac);
+    // Without a prefix, the hash alone tells all interfaces apart, also after a restart.
+    const seen = isNarrow(prefix) ? this.#seen : undefined;
+    if (isNarrow(prefix) && seen === undefined) this.needsMacs = true;
+    const { machine, name, device } = place;
+    const before = seen?.find(machine, device);
+    if (before !== undefined && hasPrefix(before, prefix) && !isTaken(before)) return before;
     const taken = {
-      has: (mac: string) => this.#macs.has(mac) || this.pools.hasMac(mac),
-      size: this.#macs.size + this.pools.countMacs(),
+      has: (mac: string) => isTaken(mac) || seen?.all.has(mac) === true,
+      size: this.#macs.size + this.pools.countMacs() + (seen?.all.size ?? 0),
     };
     const options = { taken, ...(prefix !== undefined && { prefix }) };
     return toMac({ uid: this.#uid, machine, interface: name }, options);
   }
+}
+
+/** Which interface. */
+interface Place {
+  readonly machine: string;
+  readonly name: string;
+  /** From 0 on. */
+  readonly device: number;
 }
 
 const NATURAL = new Intl.Collator("en", { numeric: true });

@@ -47,6 +47,17 @@ export function toMac(owner: MacOwner, { prefix, taken }: MacOptions): string | 
   return undefined;
 }
 
+/** Whether only few addresses have this prefix, so that two interfaces may want the same one. */
+export function isNarrow(prefix: string | undefined): boolean {
+  return toKeptPairs(prefix).length > 0;
+}
+
+/** Whether an address can come from a network with this prefix. @param mac In lower case */
+export function hasPrefix(mac: string, prefix: string | undefined): boolean {
+  const pairs = mac.split(":").map((pair) => Number.parseInt(pair, 16));
+  return toKeptPairs(prefix).every((pair, at) => pairs[at] === pair);
+}
+
 /** The pairs that a prefix keeps: all but the zeros at its end. */
 function toKeptPairs(prefix: string | undefined): number[] {
   const pairs = prefix?.split(":").map((pair) => Number.parseInt(pair, 16)) ?? [];

@@ -2,6 +2,7 @@
  * The addresses of the machines of a Vino: requests, and answers.
  * @module
  */
+import type { ReadMacs } from "./seen_macs.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import type { Vino, VinoInterface, VinoSpec } from "../resource/vino.ts";
 
@@ -26,12 +27,14 @@ export interface AddressAllocator {
   /**
    * Gives machines their addresses. The same machine always gets the same. Asks nothing if all have theirs.
    *
-   * @throws {KubeError} if Kubernetes refuses
+   * @param readMacs Called only if a network with few MAC addresses must give one
+   * @throws {KubeError} if Kubernetes refuses, and as `readMacs`
    */
   assign(
     vino: Vino,
     spec: VinoSpec,
     machines: readonly MachineRequest[],
+    readMacs: ReadMacs,
     signal: AbortSignal,
   ): Promise<Addresses>;
   /** Names of the machines of a Vino that have an address. @throws {KubeError} if Kubernetes refuses */

@@ -11,6 +11,7 @@ import type { IpPools } from "./ip_pools.ts";
 import type { InterfaceAddresses } from "./ipam.ts";
 import { formatOwner, parseOwner } from "./owners.ts";
 import type { KnownInterface } from "./pools/pool_set.ts";
+import { type ReadMacs, toSeenMacs } from "./seen_macs.ts";
 import type { OwnedNetwork } from "./subnets.ts";
 
 /** Gives addresses to machines, for all Vinos of the cluster. */
@@ -35,12 +36,17 @@ export class VinoAddresses implements AddressAllocator {
     vino: Vino,
     { networks = [] }: VinoSpec,
     machines: readonly MachineRequest[],
+    readMacs: ReadMacs,
     signal: AbortSignal,
   ): Promise<Addresses> {
     const { namespace = "", name, uid = "" } = vino.metadata;
     const request = { owner: { namespace, name, uid }, networks, machines };
     const facts = { networks: this.#listNetworks(vino, networks), known: this.#known };
-    const given = await this.#pools.allocate(request, facts, signal);
+    let given = await this.#pools.allocate(request, facts, signal);
+    if (given.needsMacs) {
+      const seen = toSeenMacs(await readMacs());
+      given = await this.#pools.allocate(request, { ...facts, seen }, signal);
+    }
     for (const [machine, addresses] of given.machines) this.#note(toKey(vino), machine, addresses);
     return {
       machines: new Map(

@@ -2,6 +2,8 @@
  * Reconciles the machines of one Vino: brings them one step further each time, with their addresses and BareMetalHosts.
  * @module
  */
+import type { MachineMac } from "../../../cloud/capabilities/machine_macs.ts";
+import { CloudError } from "../../../cloud/errors.ts";
 import type { Addresses } from "../addresses/types.ts";
 import { toHostName } from "../hosts/names.ts";
 import { type Snapshot, type SnapshotResult, takeSnapshot } from "../placement/snapshot.ts";
@@ -125,10 +127,26 @@ export class MachineReconciler {
     if (desired === undefined) return { tasks: [], idle: [], addresses: NO_ADDRESSES };
     const { addresses: allocator, hasBmc } = this.#options;
     const requests = toMachineRequests(snapshot, desired.roles);
-    const addresses = await allocator.assign(vino, desired.spec, requests, context.signal);
+    const { signal } = context;
+    const readMacs = (): Promise<readonly MachineMac[]> => this.#readMacs(snapshot, signal);
+    const addresses = await allocator.assign(vino, desired.spec, requests, readMacs, signal);
     const wanted = toWantedTasks(snapshot, { ...desired, addresses, hasBmc });
     this.#review(wanted.tasks, snapshot, context);
     return { ...wanted, addresses };
+  }
+
+  /** A pool that does not answer hides the MAC addresses of its machines, which they keep. */
+  async #readMacs(
+    { owner, poolId, placement }: Snapshot,
+    signal: AbortSignal,
+  ): Promise<readonly MachineMac[]> {
+    const machines = placement.wanted.slice(0, 1).map((one) => ({ ...one, owner }));
+    const question = { isForChange: true, machines };
+    const { pools, macs = [] } = await this.#options.machines.observe(question, signal);
+    const pool = pools.find(({ id }) => id === poolId);
+    if (pool?.isComplete === true) return macs;
+    const message = `Cannot choose MAC addresses: pool ${pool?.name ?? poolId} is disconnected or still loading`;
+    throw new CloudError("unreachable", message);
   }
 
   /** Whether hosts that nothing uses are about to go. */

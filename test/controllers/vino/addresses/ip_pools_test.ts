@@ -42,6 +42,16 @@ function allocate(
   return pools.allocate(request, toFacts(request), signal);
 }
 
+test("allocate() writes nothing before it knows the MAC addresses of the cloud", async () => {
+  const request = toRequest([MANAGEMENT], toNames(1));
+  const { seen: _seen, ...facts } = toFacts(request);
+  const given = await process.pools.allocate(request, facts, signal);
+  expect(given.needsMacs).toBe(true);
+  expect(rig.takeRequests().filter((one) => one !== "list")).toEqual([]);
+  await allocate(request);
+  expect(readAllocations(MANAGEMENT_POOL)).toHaveLength(1);
+});
+
 function listIps({ machines }: GivenAddresses): (string | undefined)[] {
   return [...machines.values()].flatMap((all) => all.map(({ ip }) => ip));
 }

@@ -4,11 +4,13 @@
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { MachineMac } from "../../../../lib/cloud/capabilities/machine_macs.ts";
 import {
   type AddressPlan,
   planAddresses,
   releaseAddresses,
 } from "../../../../lib/controllers/vino/addresses/ipam.ts";
+import { toSeenMacs } from "../../../../lib/controllers/vino/addresses/seen_macs.ts";
 import { parseOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
 import type { Pools } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
 import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino.ts";
@@ -177,6 +179,37 @@ test("the lowest free address is given first", () => {
       const [given] = allocate(pools, [99]).machines.get(toName(99)) ?? [];
       expect(given?.ip).toBe(free);
       expect(given === undefined || parseCidr(given.ip ?? "") !== undefined).toBe(true);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+/** A few MAC addresses, and a DHCP server: nothing but the cloud remembers them. */
+const NARROW: VinoNetwork = { name: "narrow", macPrefix: "52:54:00:06:07:00" };
+
+test("after a restart, machines keep the MAC addresses that they have, and new ones get others", () => {
+  const foreign = fc.uniqueArray(fc.nat(255), { maxLength: 60 });
+  fc.assert(
+    fc.property(machines, machines, machines, foreign, (first, gone, second, others) => {
+      const shown: MachineMac[] = others.map((last) => ({
+        mac: `52:54:00:06:07:${last.toString(16).padStart(2, "0")}`,
+      }));
+      const give = (which: readonly number[]): ReadonlyMap<string, string> => {
+        const request = toRequest([NARROW], which.map(toName));
+        // Each time a new process: nothing is known.
+        const plan = planAddresses(request, toFacts(request, { seen: toSeenMacs(shown) }));
+        return new Map([...plan.machines].map(([name, [one]]) => [name, one?.mac ?? ""]));
+      };
+      const made = [...give(first)];
+      const left = made.filter(([name]) => !gone.some((at) => toName(at) === name));
+      shown.push(...left.map(([name, mac]) => ({ mac, machine: { name, device: 0 } })));
+      const later = give([...new Set([...first, ...second])]);
+      for (const [name, mac] of left) expect(later.get(name)).toBe(mac);
+      const all = [...later.values()];
+      expect(new Set(all).size).toBe(all.length);
+      const kept = new Set(left.map(([name]) => name));
+      const fresh = [...later].filter(([name]) => !kept.has(name)).map(([, mac]) => mac);
+      expect(fresh.filter((mac) => shown.some((one) => one.mac === mac))).toEqual([]);
     }),
     { numRuns: RUNS },
   );

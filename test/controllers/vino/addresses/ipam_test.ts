@@ -6,6 +6,7 @@ import {
   releaseAddresses,
 } from "../../../../lib/controllers/vino/addresses/ipam.ts";
 import type { PoolFacts } from "../../../../lib/controllers/vino/addresses/pools/pool_set.ts";
+import { toSeenMacs } from "../../../../lib/controllers/vino/addresses/seen_macs.ts";
 import { parseOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
 import type { AllocatedIp, IpPoolSpec } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
 import type { VinoNetwork } from "../../../../lib/controllers/vino/resource/vino.ts";
@@ -285,6 +286,56 @@ describe("planAddresses() keeps the MAC address of an interface", () => {
     const known = new Map([[owner, { mac: "52:54:00:06:00:09" }]]);
     const made = plan(toRequest([PXE], [WORKER_0]), { known, pools });
     expect(made.machines.get(WORKER_0)?.[0]?.mac).not.toBe("52:54:00:06:00:09");
+  });
+});
+
+describe("planAddresses() with few MAC addresses", () => {
+  const narrow: VinoNetwork = { ...PXE, macPrefix: "52:54:00:06:07:00" };
+  const [name = ""] = toNames(1);
+  const request = toRequest([narrow], [name]);
+  const owner = `metal/tenant/${name}/eth0`;
+  const plan = (facts: Parameters<typeof toFacts>[1]): AddressPlan =>
+    planAddresses(request, toFacts(request, facts));
+  const macOf = (given: AddressPlan): string | undefined => given.machines.get(name)?.[0]?.mac;
+  const see = (mac: string, machine = name, device = 0): AddressPlan =>
+    plan({ seen: toSeenMacs([{ mac, machine: { name: machine, device } }]) });
+  const own = macOf(plan({}));
+
+  test("needs those of the cloud for a new one only", () => {
+    const wide = toRequest([PXE], [name]);
+    const { seen: _seen, ...facts } = toFacts(request);
+    const { seen: _none, ...wideFacts } = toFacts(wide);
+    const known = new Map([[owner, { mac: own ?? "" }]]);
+    const needs = [
+      planAddresses(request, facts),
+      planAddresses(request, { ...facts, known }),
+      planAddresses(wide, wideFacts),
+      plan({}),
+    ].map(({ needsMacs }) => needsMacs);
+    expect(needs).toEqual([true, false, false, false]);
+  });
+
+  test("gives no machine one that another interface in the cloud has", () => {
+    expect(own).toStartWith("52:54:00:06:07:");
+    for (const given of [
+      plan({ seen: toSeenMacs([{ mac: own ?? "" }]) }),
+      see(own ?? "", "vino-1b4e28ba-worker-9"),
+    ]) {
+      expect(macOf(given)).toStartWith("52:54:00:06:07:");
+      expect(macOf(given)).not.toBe(own);
+    }
+  });
+
+  test("lets a machine keep the one that it has, if it is one of the network", () => {
+    expect(macOf(see("52:54:00:06:07:aa"))).toBe("52:54:00:06:07:aa");
+    expect(macOf(see("52:54:00:06:08:aa"))).toBe(own);
+    expect(macOf(see("52:54:00:06:07:aa", name, 1))).toBe(own);
+  });
+
+  test("does not take one back that another machine was given", () => {
+    const known = new Map([["metal/tenant/other/eth0", { mac: "52:54:00:06:07:aa" }]]);
+    const seen = toSeenMacs([{ mac: "52:54:00:06:07:aa", machine: { name, device: 0 } }]);
+    expect(macOf(plan({ known, seen }))).toBe(own);
   });
 });
 

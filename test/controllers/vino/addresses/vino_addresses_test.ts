@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { IpPools } from "../../../../lib/controllers/vino/addresses/ip_pools.ts";
 import type { AddressOwner } from "../../../../lib/controllers/vino/addresses/owners.ts";
+import type { ReadMacs } from "../../../../lib/controllers/vino/addresses/seen_macs.ts";
 import { VinoAddresses } from "../../../../lib/controllers/vino/addresses/vino_addresses.ts";
 import type { Vino, VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { VINO_OWNER } from "../../../support/vino/known.ts";
@@ -36,6 +37,8 @@ const INTERFACES = [
 /** Pools that give out one address, and remember what they were asked. */
 class Pools implements Pick<IpPools, "allocate" | "listOwners" | "release"> {
   readonly facts: Parameters<IpPools["allocate"]>[1][] = [];
+  /** Whether they need the MAC addresses of the cloud. */
+  isNarrow = false;
   owners: readonly AddressOwner[] = [];
   released: AddressOwner[] = [];
 
@@ -55,6 +58,7 @@ class Pools implements Pick<IpPools, "allocate" | "listOwners" | "release"> {
       machines: new Map([["vino-1-worker-0", given]]),
       problems: new Map([["vino-1-worker-1", { network: "oam", message: "oam is full" }]]),
       notices: [{ network: "oam", message: "oam has moved" }],
+      needsMacs: this.isNarrow && facts.seen === undefined,
     };
   }
 
@@ -78,9 +82,35 @@ const REQUESTS = ["vino-1-worker-0", "vino-1-worker-1"].map((name) => ({
   interfaces: INTERFACES,
 }));
 
+const noMacs: ReadMacs = () => Promise.reject(new Error("asks the cloud without need"));
+
+test("assign() asks the cloud for MAC addresses only if pools need them", async () => {
+  const { allocator, pools } = start();
+  pools.isNarrow = true;
+  let asked = 0;
+  const readMacs: ReadMacs = async () => {
+    asked += 1;
+    return [{ mac: "02:00:00:00:00:09" }];
+  };
+  const given = await allocator.assign(VINO, SPEC, REQUESTS, readMacs, signal);
+  expect(given.machines.size).toBe(1);
+  expect(asked).toBe(1);
+  expect(pools.facts.map(({ seen }) => seen?.all.size)).toEqual([undefined, 1]);
+});
+
+test("assign() gives nothing if the cloud does not say which MAC addresses exist", async () => {
+  const { allocator, pools } = start();
+  pools.isNarrow = true;
+  const refused = allocator.assign(VINO, SPEC, REQUESTS, noMacs, signal);
+  await expect(refused).rejects.toThrow("asks the cloud");
+  pools.isNarrow = false;
+  await allocator.assign(VINO, SPEC, REQUESTS, noMacs, signal);
+  expect(pools.facts.at(-1)?.known?.size).toBe(0);
+});
+
 test("assign() says how guests set up their networks, and why others get nothing", async () => {
   const { allocator } = start();
-  const given = await allocator.assign(VINO, SPEC, REQUESTS, signal);
+  const given = await allocator.assign(VINO, SPEC, REQUESTS, noMacs, signal);
   expect(given.machines.get("vino-1-worker-0")).toMatchObject([
     {
       name: "eth0",
@@ -97,8 +127,8 @@ test("assign() says how guests set up their networks, and why others get nothing
 
 test("assign() names the networks of all Vinos with a right spec, and what interfaces have already", async () => {
   const { allocator, pools } = start();
-  await allocator.assign(VINO, SPEC, REQUESTS, signal);
-  await allocator.assign(VINO, SPEC, REQUESTS, signal);
+  await allocator.assign(VINO, SPEC, REQUESTS, noMacs, signal);
+  await allocator.assign(VINO, SPEC, REQUESTS, noMacs, signal);
   const [first, second] = pools.facts;
   expect(first?.networks.map(({ vino, network }) => `${vino} ${network.name}`)).toEqual([
     "metal/edge oam",
@@ -114,7 +144,7 @@ test("assign() names the networks of all Vinos with a right spec, and what inter
 
 test("release() takes back what machines of this Vino have, and forgets it", async () => {
   const { allocator, pools } = start();
-  await allocator.assign(VINO, SPEC, REQUESTS, signal);
+  await allocator.assign(VINO, SPEC, REQUESTS, noMacs, signal);
   const owner = (vino: string, machine: string): AddressOwner => ({
     vino,
     machine,
@@ -131,6 +161,6 @@ test("release() takes back what machines of this Vino have, and forgets it", asy
   ]);
   await allocator.release(VINO, new Set(["vino-1-worker-0"]), signal);
   expect(pools.released).toEqual([owner("metal/edge", "vino-1-worker-0")]);
-  await allocator.assign(VINO, SPEC, REQUESTS, signal);
+  await allocator.assign(VINO, SPEC, REQUESTS, noMacs, signal);
   expect(pools.facts.at(-1)?.known?.size).toBe(0);
 });

@@ -14,6 +14,7 @@ import {
   toPoolOverlap,
   toTwoPools,
 } from "../problems.ts";
+import type { SeenMacs } from "../seen_macs.ts";
 import { reshape } from "./reshape.ts";
 import {
   findOverlap,
@@ -46,6 +47,8 @@ export interface PoolFacts {
    * long as they are here. @default {none}
    */
   readonly known?: ReadonlyMap<string, KnownInterface>;
+  /** The MAC addresses that the cloud shows. @default {not asked for} */
+  readonly seen?: SeenMacs;
 }
 
 /** What the interface of a machine has. */

@@ -15,6 +15,7 @@ import { OWN_DISKS, OWN_VMS } from "../wire/filters.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import type { RawTask, RawTemplate, RawVbd, RawVdi, RawVif, RawVm } from "../wire/objects.ts";
 import { provePools, type Shown } from "./pools_proof.ts";
+import { toMacs } from "./to_macs.ts";
 import { toStock } from "./to_stock.ts";
 import { toVm } from "./to_vm.ts";
 import type { View } from "./view.ts";
@@ -80,7 +81,10 @@ export async function takeLook(
   const hosts = before.hosts.map(toHost);
   const shown = { vms: vms.objects.map(toVm), hosts, pools: proven.pools, inventory };
   const base = { observedAtMs, atMs, isForChange: true, ...toVmsView(shown) };
-  return { ...base, ...(gap !== undefined && { gap }), stock };
+  // Without machines in question, interfaces are not listed.
+  const macs =
+    names.size > 0 && toMacs({ vifs: close.vifs, vms: shown.vms, templates: templates.objects });
+  return { ...base, ...(gap !== undefined && { gap }), ...(macs && { macs }), stock };
 }
 
 async function listPools(api: MachinesApi, signal: AbortSignal): Promise<Shown> {
