@@ -2,7 +2,7 @@
  * What an endpoint of the Redfish service is.
  * @module
  */
-import type { Visitor } from "./access.ts";
+import type { Visitor } from "./login/access.ts";
 
 /** A request. */
 export interface Visit {

@@ -10,14 +10,14 @@ import type { Logger } from "../../core/log.ts";
 import { quote } from "../../core/text/printable.ts";
 import type { Accepted } from "../sockets/exchange.ts";
 import type { Handler, Peer } from "../sockets/server.ts";
-import { Access } from "./access.ts";
+import { Access } from "./login/access.ts";
 import type { MachineManagement } from "../../cloud/capabilities/machine_management.ts";
 import type { Endpoint, Visit } from "./endpoints.ts";
 import type { RedfishMetrics } from "./metrics.ts";
 import { complain, Complaint, reply, replyXml, toUnavailable } from "./replies.ts";
 import { toRoot, toServiceDocument } from "./resources.ts";
 import { renderMetadata } from "./schemas.ts";
-import { listSessionEndpoints } from "./session_endpoints.ts";
+import { listSessionEndpoints } from "./login/session_endpoints.ts";
 import { listSystemEndpoints } from "./system_endpoints.ts";
 import { ROOT } from "./words.ts";
 

@@ -9,7 +9,7 @@ const VINO = "lib/controllers/vino/redfish";
 const CRASHES_TEST = "test/controllers/vino/redfish/crashes_test.ts";
 const MANAGEMENT_TEST = "test/controllers/vino/redfish/management_test.ts";
 const SERVICE_TEST = "test/http/redfish/service_test.ts";
-const ACCESS_TEST = "test/http/redfish/access_test.ts";
+const ACCESS_TEST = "test/http/redfish/login/access_test.ts";
 
 export const REDFISH_BREAKS: readonly Break[] = [
   {
@@ -96,7 +96,7 @@ export const REDFISH_BREAKS: readonly Break[] = [
     id: "guess-without-limit",
     invariant: "after too many wrong passwords no further one is looked at",
     edits: edit(
-      `${HTTP}/access.ts`,
+      `${HTTP}/login/access.ts`,
       "if (!this.#attempts.mayTry(address, credentials)) {",
       "if (address === undefined) {",
     ),

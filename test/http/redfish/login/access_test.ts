@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type Ask, createRig, credentialsOf, type Told } from "../../support/redfish/client.ts";
-import { makeSystem } from "../../support/redfish/memory_backend.ts";
+import { type Ask, createRig, credentialsOf, type Told } from "../../../support/redfish/client.ts";
+import { makeSystem } from "../../../support/redfish/memory_backend.ts";
 
 const SESSIONS = "/redfish/v1/SessionService/Sessions";
 const SYSTEMS = "/redfish/v1/Systems";

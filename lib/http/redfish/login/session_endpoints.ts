@@ -3,12 +3,12 @@
  * @module
  */
 import { type Access, toCredentials } from "./access.ts";
-import { readFields } from "./bodies.ts";
-import type { Endpoint, KnownVisit } from "./endpoints.ts";
-import { Complaint, reply, replyDone } from "./replies.ts";
-import { toCollection, toSession, toSessionService } from "./resources.ts";
+import { readFields } from "../bodies.ts";
+import type { Endpoint, KnownVisit } from "../endpoints.ts";
+import { Complaint, reply, replyDone } from "../replies.ts";
+import { toCollection, toSession, toSessionService } from "../resources.ts";
 import { type Session, SESSION_SECONDS } from "./sessions.ts";
-import { ROOT, SESSIONS_PATH } from "./words.ts";
+import { ROOT, SESSIONS_PATH } from "../words.ts";
 
 /** The endpoints. */
 export function listSessionEndpoints(access: Access): Endpoint[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Ask, createRig, credentialsOf, type Told } from "../../support/redfish/client.ts";
+import { type Ask, createRig, credentialsOf, type Told } from "../../../support/redfish/client.ts";
 
 const SESSIONS = "/redfish/v1/SessionService/Sessions";
 const SYSTEMS = "/redfish/v1/Systems";

@@ -2,14 +2,14 @@
  * Who asks the Redfish service: a user and a password, or a session in their place, and which machines they open.
  * @module
  */
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../../../core/clock.ts";
 import { Attempts } from "./attempts.ts";
 import type {
   MachineCredentials,
   MachineManagement,
-} from "../../cloud/capabilities/machine_management.ts";
-import type { RedfishMetrics } from "./metrics.ts";
-import { Complaint, requireDone } from "./replies.ts";
+} from "../../../cloud/capabilities/machine_management.ts";
+import type { RedfishMetrics } from "../metrics.ts";
+import { Complaint, requireDone } from "../replies.ts";
 import { type Session, Sessions } from "./sessions.ts";
 
 /** Who asks. */

@@ -3,8 +3,8 @@
  * @module
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import type { Clock } from "../../core/clock.ts";
-import type { MachineCredentials } from "../../cloud/capabilities/machine_management.ts";
+import type { Clock } from "../../../core/clock.ts";
+import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
 
 /** A session that began. */
 export interface Session {

@@ -3,11 +3,11 @@
  * @module
  */
 import { createHmac, randomBytes } from "node:crypto";
-import type { Clock } from "../../core/clock.ts";
-import { parseCidr, parseIp } from "../../core/net/ip.ts";
-import { remember } from "../../core/remember.ts";
-import { RefusalBudget } from "../access/review_cache.ts";
-import type { MachineCredentials } from "../../cloud/capabilities/machine_management.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { parseCidr, parseIp } from "../../../core/net/ip.ts";
+import { remember } from "../../../core/remember.ts";
+import { RefusalBudget } from "../../access/review_cache.ts";
+import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
 
 /** A person mistypes a few times; a program with a wrong password asks about once a minute. */
 const LIMITS = { max: 10, perSecond: 0.1 } as const;
