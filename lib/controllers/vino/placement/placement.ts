@@ -6,19 +6,13 @@
  * @module
  */
 import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machines.ts";
-import { nameSome } from "../../kinds/problems.ts";
-import type { VinoHosts, VinoNode, XenOrchestraBlock } from "../resource/vino.ts";
+import type { VinoNode } from "../resource/vino.ts";
 import { isChosen, isExcluded, listUnmatched } from "./choice.ts";
 import { compareKnown, type KnownMachine } from "./known.ts";
-import { pickSurplus } from "./surplus.ts";
-
-/** How many machines of a role are wanted, and where. */
-export interface RoleDemand {
-  readonly role: string;
-  readonly count: number;
-  readonly countPer: NonNullable<XenOrchestraBlock["countPer"]>;
-  readonly hosts: VinoHosts;
-}
+import { HostSlots } from "./host_slots.ts";
+import type { RoleDemand } from "./roles.ts";
+import { explainShortage, type Shortage } from "./shortages.ts";
+import { pickSurplus, type SurplusLimit } from "./surplus.ts";
 
 /** What placement is decided from. */
 export interface PlacementInput {
@@ -43,16 +37,6 @@ export interface PlacedMachine {
   readonly hostId?: string;
   /** Absent for one that does not exist yet. */
   readonly known?: KnownMachine;
-}
-
-/** Machines that are wanted, and cannot be begun now. */
-export interface Shortage {
-  readonly role: string;
-  readonly missing: number;
-  /** `noHosts`: the spec names hosts, and there are none; a person must correct one of both. */
-  readonly kind: "noHosts" | "noRoom";
-  /** Why, and what to do; no full stop. */
-  readonly why: string;
 }
 
 /** The decision. */
@@ -98,63 +82,100 @@ function placeRole(demand: RoleDemand, input: PlacementInput, shared: Shared): P
   const inPool = input.hosts.filter(({ poolId }) => poolId === input.pool.id);
   const chosen = inPool.filter((host) => isChosen(host, demand.hosts)).toSorted(compareHosts);
   const ours = input.known.filter((one) => one.role === role).toSorted(compareKnown);
-  const surplus = pickSurplus(
-    ours,
-    countPer === "Total"
-      ? { total: count }
-      : {
-          perHost: (hostId) => (isExcluded(hostId, demand.hosts) ? 0 : count),
-          isNone: count === 0,
-        },
-  );
-  const gone = new Set(surplus);
-  const kept = ours.filter((one) => !gone.has(one));
-  const used = new Set(ours.map(({ index }) => index));
-  const seats = new Seats(chosen, shared.usage);
-  const wanted: PlacedMachine[] = [];
-  const homeless: KnownMachine[] = [];
-  for (const known of kept) {
-    if (mayMove(known, input)) homeless.push(known);
-    else {
-      wanted.push(toPlaced(known));
-      if (known.hostId !== undefined) seats.take(known.hostId);
-    }
-  }
-  const perHost = countPer === "Host" ? count : Infinity;
-  for (const known of homeless) {
-    const hostId = seats.give(perHost);
-    wanted.push({ ...toPlaced(known), ...(hostId !== undefined && { hostId }) });
-  }
-  const shownIds = new Set(chosen.map(({ id }) => id));
-  const elsewhere = kept.filter(
-    (one) => !homeless.includes(one) && !shownIds.has(one.hostId ?? ""),
-  ).length;
+  const surplus = pickSurplus(ours, toLimit(demand));
+  const leaving = new Set(surplus);
+  const kept = ours.filter((one) => !leaving.has(one));
+  const slots = new HostSlots(chosen, shared.usage, countPer === "Host" ? count : Infinity);
+  const placed = placeKept(kept, input, slots);
   const wantedCount =
-    countPer === "Total" ? count : Math.max(kept.length, count * chosen.length + elsewhere);
-  let missing = wantedCount - kept.length;
+    countPer === "Total" ? count : countPerHost(count, { chosen, kept, stays: placed.stays });
+  const wanted = wantedCount - kept.length;
+  const added = addMachines(demand, wanted, { slots, taken: ours, room: shared.room });
+  const shortage = explainShortage({
+    demand,
+    pool: input.pool,
+    chosen,
+    unmatched: count === 0 ? [] : listUnmatched(inPool, demand.hosts),
+    kept: kept.length,
+    missing: wanted - added.length,
+    isFull: shared.room.left <= 0,
+    machinesMax: input.machinesMax,
+  });
+  return {
+    wanted: [...placed.machines, ...added].toSorted(compareKnown),
+    surplus,
+    shortages: shortage.shortages,
+    notices: shortage.notices,
+    wantedCount,
+  };
+}
+
+function toLimit({ count, countPer, hosts }: RoleDemand): SurplusLimit {
+  if (countPer === "Total") return { total: count };
+  const perHost = (hostId: string): number => (isExcluded(hostId, hosts) ? 0 : count);
+  return { perHost, isNone: count === 0 };
+}
+
+/** Places machines that exist where they are; those whose host is gone get another one. */
+function placeKept(
+  kept: readonly KnownMachine[],
+  input: PlacementInput,
+  slots: HostSlots,
+): { readonly machines: readonly PlacedMachine[]; readonly stays: readonly KnownMachine[] } {
+  const movers = kept.filter((one) => mayMove(one, input));
+  const stays = kept.filter((one) => !mayMove(one, input));
+  for (const { hostId } of stays) if (hostId !== undefined) slots.take(hostId);
+  const moved = movers.map((known): PlacedMachine => {
+    const hostId = slots.give();
+    return { ...toPlaced(known), ...(hostId !== undefined && { hostId }) };
+  });
+  return { machines: [...stays.map(toPlaced), ...moved], stays };
+}
+
+/** How many machines a count for each host means. Those on a host that is not shown are wanted, too. */
+function countPerHost(
+  count: number,
+  {
+    chosen,
+    kept,
+    stays,
+  }: {
+    readonly chosen: readonly MachineHost[];
+    readonly kept: readonly KnownMachine[];
+    readonly stays: readonly KnownMachine[];
+  },
+): number {
+  const shownIds = new Set(chosen.map(({ id }) => id));
+  const elsewhere = stays.filter(({ hostId = "" }) => !shownIds.has(hostId)).length;
+  return Math.max(kept.length, count * chosen.length + elsewhere);
+}
+
+/** Adds machines with the lowest free indexes, as far as there are hosts and room. */
+function addMachines(
+  { role }: RoleDemand,
+  wanted: number,
+  {
+    slots,
+    taken,
+    room,
+  }: {
+    readonly slots: HostSlots;
+    readonly taken: readonly KnownMachine[];
+    readonly room: Shared["room"];
+  },
+): PlacedMachine[] {
+  const used = new Set(taken.map(({ index }) => index));
+  const added: PlacedMachine[] = [];
   let index = 0;
-  while (missing > 0 && shared.room.left > 0) {
-    const hostId = seats.give(perHost);
+  while (added.length < wanted && room.left > 0) {
+    const hostId = slots.give();
     if (hostId === undefined) break;
     while (used.has(index)) index += 1;
     used.add(index);
-    wanted.push({ role, index, hostId });
-    shared.room.left -= 1;
-    missing -= 1;
+    added.push({ role, index, hostId });
+    room.left -= 1;
   }
-  const unmatched = count === 0 ? [] : listUnmatched(inPool, demand.hosts);
-  // Without hosts and machines, a count for each host is zero, which is a mistake.
-  const isNowhere = count > 0 && chosen.length === 0 && (missing > 0 || kept.length === 0);
-  const shortage = isNowhere
-    ? toNowhere(demand, Math.max(missing, count), { unmatched, pool: input.pool })
-    : missing > 0 && explain(role, missing, { chosen, shared });
-  return {
-    wanted: wanted.toSorted(compareKnown),
-    surplus,
-    shortages: shortage ? [shortage] : [],
-    notices: isNowhere ? [] : listNotices(unmatched, input.pool),
-    wantedCount,
-  };
+  return added;
 }
 
 /** Whether a machine has no host, or one that is gone together with it. */
@@ -168,85 +189,7 @@ function toPlaced(known: KnownMachine): PlacedMachine {
   return { role, index, known, ...(hostId !== undefined && { hostId }) };
 }
 
-function toNowhere(
-  { role }: RoleDemand,
-  missing: number,
-  { unmatched, pool }: { readonly unmatched: readonly string[]; readonly pool: MachinePool },
-): Shortage {
-  const { name, isComplete } = pool;
-  if (!isComplete) {
-    return { role, missing, kind: "noRoom", why: `pool ${name} is disconnected or still loading` };
-  }
-  if (unmatched.length === 0) {
-    return { role, missing, kind: "noHosts", why: `pool ${name} shows no host. Check the pool` };
-  }
-  const what = `pool ${name} shows no host with ${nameSome(unmatched)}`;
-  const advice = "Correct xenOrchestra.hosts, or add the tag to a host";
-  return { role, missing, kind: "noHosts", why: `${what}. ${advice}` };
-}
-
-/** A pool that does not answer in full may have the hosts. */
-function listNotices(unmatched: readonly string[], { name, isComplete }: MachinePool): string[] {
-  if (unmatched.length === 0 || !isComplete) return [];
-  return [`Pool ${name} shows no host with ${nameSome(unmatched)} of xenOrchestra.hosts`];
-}
-
-function explain(
-  role: string,
-  missing: number,
-  { chosen, shared }: { readonly chosen: readonly MachineHost[]; readonly shared: Shared },
-): Shortage {
-  if (shared.room.left <= 0) {
-    return {
-      role,
-      missing,
-      kind: "noRoom",
-      why: "Landfall makes them when others are gone: a Vino has a largest number",
-    };
-  }
-  const off = chosen.filter(({ isEnabled }) => !isEnabled).map(({ name, id }) => `${name} (${id})`);
-  const why = `these hosts are disabled: ${off.slice(0, 5).join(", ")}. Enable them`;
-  return { role, missing, kind: "noRoom", why };
-}
-
 function compareHosts(a: MachineHost, b: MachineHost): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1;
   return a.id < b.id ? -1 : 1;
-}
-
-/** The hosts of a role, and how many machines each has. */
-class Seats {
-  readonly #hosts: readonly MachineHost[];
-  /** Machines of all roles by host. */
-  readonly #usage: Map<string, number>;
-  /** Machines of this role by host. */
-  readonly #own = new Map<string, number>();
-
-  constructor(hosts: readonly MachineHost[], usage: Map<string, number>) {
-    this.#hosts = hosts.filter(({ isEnabled }) => isEnabled);
-    this.#usage = usage;
-  }
-
-  /** Counts a machine on a host. */
-  take(hostId: string): void {
-    this.#own.set(hostId, (this.#own.get(hostId) ?? 0) + 1);
-    this.#usage.set(hostId, (this.#usage.get(hostId) ?? 0) + 1);
-  }
-
-  /** The least used host with fewer machines of the role than so many. `undefined`: there is none. */
-  give(perHost: number): string | undefined {
-    let best: MachineHost | undefined;
-    for (const host of this.#hosts) {
-      if ((this.#own.get(host.id) ?? 0) >= perHost) continue;
-      if (best === undefined || this.#isLess(host, best)) best = host;
-    }
-    if (best !== undefined) this.take(best.id);
-    return best?.id;
-  }
-
-  #isLess(a: MachineHost, b: MachineHost): boolean {
-    const [ownA, ownB] = [a, b].map(({ id }) => this.#own.get(id) ?? 0);
-    if (ownA !== ownB) return (ownA ?? 0) < (ownB ?? 0);
-    return (this.#usage.get(a.id) ?? 0) < (this.#usage.get(b.id) ?? 0);
-  }
 }

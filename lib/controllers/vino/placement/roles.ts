@@ -4,13 +4,20 @@
  */
 import type { SpecProblem } from "../../kinds/problems.ts";
 import { type RoleForm, toRoleForm } from "../resource/role_form.ts";
-import type { VinoNode, VinoSpec } from "../resource/vino.ts";
-import type { RoleDemand } from "./placement.ts";
+import type { VinoHosts, VinoNode, VinoSpec, XenOrchestraBlock } from "../resource/vino.ts";
 
 /** A role with everything that its machines have in common. */
 export interface Role {
   readonly node: VinoNode;
   readonly form: RoleForm;
+}
+
+/** How many machines of a role are wanted, and where. */
+export interface RoleDemand {
+  readonly role: string;
+  readonly count: number;
+  readonly countPer: NonNullable<XenOrchestraBlock["countPer"]>;
+  readonly hosts: VinoHosts;
 }
 
 /** The roles of a spec by name, in its order, or what is missing to make machines. */

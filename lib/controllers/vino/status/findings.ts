@@ -11,7 +11,7 @@ import {
   listInvalidFindings,
   listSpecFindings,
 } from "../resource/conditions.ts";
-import type { Shortage } from "../placement/placement.ts";
+import type { Shortage } from "../placement/shortages.ts";
 import { CONDITION_WORDS, type MachinesWord } from "../resource/words.ts";
 import type { ContractionReport, MachineReport, MachinesReport, Outcome } from "./outcome.ts";
 

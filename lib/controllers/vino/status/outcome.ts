@@ -5,7 +5,7 @@
 import type { MachinePart, MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import type { HostOutcome } from "../hosts/types.ts";
 import type { SpecProblem } from "../../kinds/problems.ts";
-import type { Shortage } from "../placement/placement.ts";
+import type { Shortage } from "../placement/shortages.ts";
 import type { VinoMachine, VinoRemoval, VinoSpec } from "../resource/vino.ts";
 
 /** How one machine stands. */

@@ -8,8 +8,8 @@ import {
   type Placement,
   type PlacementInput,
   planPlacement,
-  type RoleDemand,
 } from "../../../../lib/controllers/vino/placement/placement.ts";
+import type { RoleDemand } from "../../../../lib/controllers/vino/placement/roles.ts";
 import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
 import { toKnown } from "../../../support/vino/known.ts";
 import { POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";

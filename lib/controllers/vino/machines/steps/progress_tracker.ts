@@ -152,7 +152,8 @@ export class ProgressTracker {
     this.#set({ ...rest, made, dueMs: this.#options.clock.monotonic() });
     if (made.times < REPEATS_MAX) return;
     const { summary = "" } = before.plan.steps[0] ?? {};
-    const message = `"${summary}" succeeded ${made.times} times in a row and may be needed again`;
+    const what = `"${summary}" succeeded ${made.times} times in a row`;
+    const message = `${what}. Another program may undo it each time`;
     this.noteFailure(name, { kind: "retry", message });
   }
 

@@ -53,6 +53,10 @@ export async function runRound(
   return true;
 }
 
+/** Why a removal that only frees addresses does not go on. */
+const LEFT_MESSAGE =
+  "The cloud still has something of the machine. Landfall keeps it, because deletionPolicy is Retain";
+
 /** Whether it is the first step of the removal of a machine. */
 function isBeginning({ goal, known }: MachineTask): boolean {
   return goal.kind === "remove" && known !== undefined && known.entry?.state !== "Removing";
@@ -83,7 +87,7 @@ function checkStep(
   { hosts, machineEvents }: RoundOptions,
 ): string | undefined {
   if (goal.kind === "remove") {
-    return deletes ? undefined : "Something of it is in the cloud, and deletionPolicy is Retain";
+    return deletes ? undefined : LEFT_MESSAGE;
   }
   if (plan.state !== "Absent") return undefined;
   const use = findHostUse(hosts, vino, identity);
@@ -91,7 +95,8 @@ function checkStep(
   const said = use === undefined ? undefined : `BareMetalHost ${host} ${use}`;
   if (known?.entry?.state === "Ready") machineEvents.recordVanished(vino, name, said);
   if (said === undefined) return undefined;
-  return `The machine does not exist any more, but ${said}. Delete what uses the host, then Landfall makes it again`;
+  const advice = "Delete what uses the host. Then Landfall makes the machine again";
+  return `The machine does not exist any more. ${said}. ${advice}`;
 }
 
 function recordStep(

@@ -269,7 +269,7 @@ test("ProgressTracker.noteStep() stops a step that succeeds again and again", ()
     undefined,
     undefined,
     undefined,
-    '"do it" succeeded 4 times in a row and may be needed again',
+    '"do it" succeeded 4 times in a row. Another program may undo it each time',
   ]);
 });
 

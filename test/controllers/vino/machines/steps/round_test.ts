@@ -113,7 +113,7 @@ describe("runRound()", () => {
   test("does not make a machine again whose host is in use", async () => {
     const { failure, calls } = await run(toTask(0), { use: 'is used by Metal3Machine "a"' });
     expect(failure).toStartWith(
-      'The machine does not exist any more, but BareMetalHost edge-worker-0 is used by Metal3Machine "a"',
+      'The machine does not exist any more. BareMetalHost edge-worker-0 is used by Metal3Machine "a". ',
     );
     expect(calls).toEqual(["look worker-0"]);
   });
