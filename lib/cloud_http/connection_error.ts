@@ -48,7 +48,10 @@ export function toConnectionError(error: unknown, url: string, names: ServerName
     fault === "tlsExpired" || fault === "tlsNotYetValid"
       ? adviseOnDates(fault, names)
       : `set ${names.caFile} or ${names.certificateFingerprint}`;
-  const advice = isTrust ? trust : `check ${names.url}`;
+  // The address was right a moment ago: servers close connections when they stop or start.
+  const closed = `${names.process} may be starting, or a proxy in between closed it`;
+  const other = fault === "closed" ? closed : `check ${names.url}`;
+  const advice = isTrust ? trust : other;
   return new CloudError(
     isTrust ? "protocol" : "unreachable",
     `Cannot reach ${names.server} at ${formatHostPort(url)}: ${cause.message}; ${advice}`,

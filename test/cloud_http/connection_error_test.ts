@@ -26,6 +26,7 @@ describe("toConnectionError()", () => {
     ["ECONNREFUSED", "unreachable", "check api-url"],
     ["ConnectionRefused", "unreachable", "check api-url"],
     ["EPROTO", "unreachable", "check api-url"],
+    ["ECONNRESET", "unreachable", "may be starting, or a proxy in between closed it"],
   ] as const)("reads %s as %s, with advice", (code, kind, advice) => {
     const error = toConnectionError(withCode(code), "https://x", NAMES);
     expect(error.kind).toBe(kind);

@@ -29,6 +29,10 @@ export interface RightsManifest {
   readonly path: string;
   /** Names of the controllers whose rights it grants. */
   readonly controllers: ReadonlySet<string>;
+  /** The folder that installs the controllers in a cluster. */
+  readonly folder: string;
+  /** The user as whom they run then. */
+  readonly serviceAccount: string;
 }
 
 /** What {@linkcode findRightsManifest} chooses by. */
@@ -49,8 +53,12 @@ export function findRightsManifest({
   const [only, second] = chosen;
   const isAlone = only?.folder !== undefined && second === undefined;
   const controllers = isAlone ? [only] : listInstalled(registry, install);
+  const from = isAlone ? only : install;
+  const name = isAlone ? `${MANIFEST_USER}-${only.folder}` : MANIFEST_USER;
   return {
-    path: toManifest(isAlone ? only : install, "rbac-user.yaml"),
+    path: toManifest(from, "rbac-user.yaml"),
+    folder: toManifest(from, "").slice(0, -1),
+    serviceAccount: `system:serviceaccount:kube-system:${name}`,
     controllers: new Set(controllers.map(({ name }) => name)),
   };
 }

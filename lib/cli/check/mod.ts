@@ -180,11 +180,10 @@ async function checkKinds(
   signal: AbortSignal,
 ): Promise<{ readonly step: KubernetesStep; readonly served: CheckedServices["served"] }> {
   if (client === undefined) return { step, served: [] };
-  const kinds = new Set(chosen.flatMap(({ watches }) => watches));
   const old = listTooNew(step.version, chosen);
   const late = (finding: CheckFinding): CheckedServices => ({ findings: [finding], served: [] });
   const { findings, served } = await inTime(signal, late, async (deadline) => {
-    const lacking = await listMissingKinds(client, [...kinds], deadline);
+    const lacking = await listMissingKinds(client, chosen, deadline);
     const { namespace } = election ?? { namespace: "kube-system" };
     const search = { client, chosen, install, flags, namespace, nowMs: systemClock.now() };
     const services = await checkServices(search, deadline);

@@ -109,9 +109,10 @@ function adviseManifest(
   const lease = missing.find(({ resource }) => resource === "leases");
   const role = lease ? ` (for leases a Role in ${lease.namespace})` : "";
   const apply = `kubectl apply -f ${manifest.path}`;
+  const own = user === manifest.serviceAccount ? `kubectl apply -k ${manifest.folder}` : apply;
   const grant =
-    user === MANIFEST_USER
-      ? `grant what is missing to this user: ${apply}`
+    user === MANIFEST_USER || user === manifest.serviceAccount
+      ? `grant what is missing to this user: ${own}`
       : `grant what is missing to this user with a ClusterRole${role} and its binding, as ${apply} ` +
         `does for the user ${MANIFEST_USER}`;
   // The manifests grant the Lease that they name, which is not the default of the flag.

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { listMissingKinds, listTooNew } from "../../../lib/cli/check/kinds.ts";
+import { vinoController } from "../../../lib/controllers/vino/definition.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { GALLERIES } from "../../support/galleries/kinds.ts";
@@ -14,7 +15,7 @@ const CRD = "the CustomResourceDefinition galleries.example.org";
 async function ask(answer: (path: string) => unknown): Promise<string[]> {
   const client = new ScriptedKubeClient(new ManualClock());
   client.onGet = answer;
-  const findings = await listMissingKinds(client, [NODES, GALLERIES], signal);
+  const findings = await listMissingKinds(client, [{ watches: [NODES, GALLERIES] }], signal);
   return findings.map(({ level, code, message }) => `${level} ${code} ${message}`);
 }
 
@@ -29,6 +30,17 @@ test.each<[string, Parameters<typeof toDiscovery>[0], readonly string[]]>([
 ])("listMissingKinds() reports %s", async (_what, served, wanted) => {
   const documents = toDiscovery(served);
   expect(await ask((path) => documents[path])).toEqual([...wanted]);
+});
+
+test("listMissingKinds() says how to install the kinds of a controller, not of other programs", async () => {
+  const client = new ScriptedKubeClient(new ManualClock());
+  client.onGet = (path) => toDiscovery({})[path];
+  const findings = await listMissingKinds(client, [vinoController], signal);
+  const advice = new Map(findings.map((one) => [one.message.split(" ")[2], one.advice]));
+  const apply = "kubectl apply --server-side -f deploy/manifests/vino/crd.yaml";
+  const waits = "until then its controller waits";
+  expect(advice.get("vinoes.airship.airshipit.org")).toBe(`${apply}: ${waits}`);
+  expect(advice.get("baremetalhosts.metal3.io")).toBe(`install it in version v1alpha1: ${waits}`);
 });
 
 test("listMissingKinds() says why it cannot know", async () => {

@@ -20,6 +20,21 @@ test.each([
   },
 );
 
+test.each(
+  CONTROLLERS.flatMap((one) => (one.folder === undefined ? [] : [[one.name, one] as const])),
+)(
+  "findRightsManifest() names the service account that the folder of %s makes",
+  async (_name, controller) => {
+    const question = { registry: CONTROLLERS, chosen: [controller], install: undefined };
+    const { folder, serviceAccount } = findRightsManifest(question);
+    const text = await Bun.file(join(ROOT, folder, "deployment.yaml")).text();
+    const [, , namespace, name] = serviceAccount.split(":");
+    expect(text).toContain(`kind: ServiceAccount\nmetadata:\n  name: ${name}\n`);
+    expect(text).toContain(`  namespace: ${namespace}\n`);
+    expect(await Bun.file(join(ROOT, folder, "kustomization.yaml")).exists()).toBe(true);
+  },
+);
+
 test("findRightsManifest() names that of the one controller that runs, if it has one", () => {
   const registry = [...CONTROLLERS, twinController];
   const [first] = CONTROLLERS;

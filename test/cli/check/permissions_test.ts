@@ -11,7 +11,13 @@ import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
 
 const ALL: Needs = needAll({ namespace: "kube-system", name: "lease" });
 const RIGHTS = listRights(ALL);
-const MANIFEST = { path: "m/rbac-user.yaml", controllers: ALL.controllers };
+const SERVICE_ACCOUNT = "system:serviceaccount:kube-system:landfall-m";
+const MANIFEST = {
+  path: "m/rbac-user.yaml",
+  controllers: ALL.controllers,
+  folder: "m",
+  serviceAccount: SERVICE_ACCOUNT,
+};
 
 /** Asks a server that denies these rights: `verb resource`. */
 function check(
@@ -86,6 +92,8 @@ describe("checkPermissions()", () => {
     const denied = ["list nodes"];
     const { advice } = await check(denied, { ...ALL, user: "landfall" });
     expect(advice).toBe(`grant what is missing to this user: ${apply}`);
+    const installed = await check(denied, { ...ALL, user: SERVICE_ACCOUNT });
+    expect(installed.advice).toBe("grant what is missing to this user: kubectl apply -k m");
     const other = await check(denied, { ...ALL, user: "someone" });
     expect(other.advice).toContain(`with a ClusterRole and its binding, as ${apply} does for`);
     expect(other.advice).toEndWith("the user landfall");

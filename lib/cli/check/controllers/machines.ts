@@ -31,8 +31,10 @@ export async function addMachines(
 ): Promise<CloudStep> {
   const machines = provider?.machines;
   if (machines?.inspect === undefined) return step;
-  // After a failure, it would only say the same once more.
-  if (step.findings.some(({ level }) => level === "failure")) return step;
+  // After a failure, it would only say the same once more. If nothing is visible, it knows what the user lacks.
+  if (step.findings.some(({ level, code }) => level === "failure" && !UNSEEN.has(code))) {
+    return step;
+  }
   if (!fitting.some(({ needs = [] }) => needs.includes("machines"))) return step;
   const isManaged = fitting.some((one) => one.managesMachines?.(flags) === true);
   const late = (finding: CheckFinding): readonly Finding[] => [finding];
@@ -46,5 +48,23 @@ export async function addMachines(
       return [{ level: "failure", code: "machines", message } as const];
     }
   });
-  return addFindings(step, findings);
+  return addFindings(withoutAdvice(step, { fitting, findings }), findings);
+}
+
+/** Nothing of a kind is visible: the credentials lack rights. */
+const UNSEEN: ReadonlySet<string> = new Set(["noParts", "noInstances"]);
+
+/** If nothing but machines matters, what they need is the better advice. */
+function withoutAdvice(
+  step: CloudStep,
+  { fitting, findings }: Pick<MachineSearch, "fitting"> & { readonly findings: readonly Finding[] },
+): CloudStep {
+  const isAlone = fitting.every(({ needs = [] }) => needs.includes("machines"));
+  const isAdvised = findings.some(({ level, advice }) => level === "failure" && advice);
+  if (!isAlone || !isAdvised) return step;
+  const shown = step.findings.map((finding): CheckFinding => {
+    const { advice: _forNodes, ...rest } = finding;
+    return UNSEEN.has(finding.code) ? rest : finding;
+  });
+  return { ...step, findings: shown };
 }

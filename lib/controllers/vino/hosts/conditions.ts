@@ -46,9 +46,18 @@ export function findHostsPublished(hosts: readonly HostOutcome[], waiting: numbe
     }
   }
   if (waiting > 0) {
-    const message = `${waiting} machines are not complete, and get their hosts then`;
-    return toFinding("HostsPublished", HostsPublished.waiting, message);
+    const what =
+      waiting === 1
+        ? "1 machine is not complete, and gets its host then"
+        : `${waiting} machines are not complete, and get their hosts then`;
+    return toFinding("HostsPublished", HostsPublished.waiting, what);
   }
-  const message = `All ${hosts.length} complete machines have a BareMetalHost`;
-  return toFinding("HostsPublished", HostsPublished.done, message);
+  return toFinding("HostsPublished", HostsPublished.done, describeAll(hosts.length));
+}
+
+function describeAll(count: number): string {
+  if (count === 0) return "There is no machine that needs a BareMetalHost";
+  return count === 1
+    ? "The complete machine has a BareMetalHost"
+    : `All ${count} complete machines have a BareMetalHost`;
 }

@@ -30,8 +30,8 @@ export class MachineEvents {
   }
 
   /** A machine is being made. */
-  recordCreated(vino: Vino, name: string, step: string): void {
-    this.#tell(vino, EVENT_WORDS.machineCreated, `Landfall makes machine ${name}: ${step}`);
+  recordCreated(vino: Vino, name: string): void {
+    this.#tell(vino, EVENT_WORDS.machineCreated, `Landfall has begun to make machine ${name}`);
     this.#options.metrics.countMachine("created");
   }
 

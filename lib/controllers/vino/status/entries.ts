@@ -55,7 +55,8 @@ export function reportProgress(
       host: hostId,
       machineId,
       address,
-      state: isBlocked ? "Blocked" : state,
+      // A complete machine stays complete.
+      state: isBlocked && state !== "Ready" ? "Blocked" : state,
       message,
     }),
     isWanted,

@@ -3,7 +3,7 @@
  * @module
  */
 import { toFinding } from "../../kinds/conditions.ts";
-import { nameSome } from "../../kinds/problems.ts";
+import { joinSome, nameSome } from "../../kinds/problems.ts";
 import { doesExist, findHostsPublished } from "../hosts/conditions.ts";
 import {
   type Finding,
@@ -90,7 +90,8 @@ function findDifferences({ machines }: MachinesReport): Finding {
   const details = [...others, ...waiting].map(({ name, notice: { message } }) =>
     message.includes(name) ? message : `${name}: ${message}`,
   );
-  const message = `${count} complete machines differ from the spec. ${nameSome(details)}`;
+  const what = count === 1 ? "1 complete machine differs" : `${count} complete machines differ`;
+  const message = `${what} from the spec. ${joinSome(details)}`;
   return toFinding("MachinesDiffer", word, message);
 }
 
@@ -107,13 +108,17 @@ function judgeMachines(report: MachinesReport): Judgement {
   const counts = `${ready} of ${wantedCount} machines are complete`;
   const say = (word: MachinesWord, details: readonly string[]): Judgement => ({
     word,
-    message: details.length === 0 ? counts : `${counts}. ${nameSome(details)}`,
+    message: details.length === 0 ? counts : `${counts}. ${joinSome(details)}`,
   });
-  const troubled = (kind: "decision" | "retry"): string[] =>
-    machines.flatMap(({ entry, problems }) => {
+  const troubled = (kind: "decision" | "retry"): string[] => {
+    const found = machines.flatMap(({ entry: { name }, problems }) => {
       const problem = problems.find((one) => one.kind === kind);
-      return problem === undefined ? [] : [`${entry.name}: ${problem.message}`];
+      return problem === undefined ? [] : [{ name, message: problem.message }];
     });
+    // A mistake in the spec is the same for many machines.
+    const same = Map.groupBy(found, ({ message }) => message);
+    return [...same].map(([text, some]) => `${nameSome(some.map(({ name }) => name))}: ${text}`);
+  };
   const decisions = troubled("decision");
   if (decisions.length > 0) return say("blocked", decisions);
   const nowhere = shortages.filter(({ kind }) => kind === "noHosts");

@@ -7,7 +7,7 @@ import { CloudError } from "../../../cloud/errors.ts";
 import { quote } from "../../../core/text/printable.ts";
 import type { Session } from "../session/session.ts";
 import { inspectBootOrders } from "./power/boot_order_inspection.ts";
-import { formatPrivilege, listLacking, PRIVILEGES } from "./privileges.ts";
+import { formatPrivilege, listLacking, PRIVILEGES, ROLE_PATH } from "./privileges.ts";
 import type { MachinesApi } from "./wire/machines_api.ts";
 import type { MachineCollections } from "./wire/schemas.ts";
 
@@ -109,6 +109,11 @@ function listRightFindings(rights: InspectedRights["rights"]): Finding[] {
       { level: "ok", code, message: "Machines: the user has all privileges that are needed" },
     ];
   }
+  if (missing.length === PRIVILEGES.length) {
+    const message = "Machines: the user has none of the privileges that making VMs needs";
+    const advice = `give it the role of ${ROLE_PATH}`;
+    return [{ level: "failure", code, message, advice }];
+  }
   return missing.map((one) => {
     const narrowed = rights.find(({ resource, action, selector }) => {
       return resource === one.resource && action === one.action && selector !== undefined;
@@ -118,7 +123,7 @@ function listRightFindings(rights: InspectedRights["rights"]): Finding[] {
     const message = `Machines: the user ${what}, to ${one.purpose}`;
     const advice = narrowed
       ? `remove the selector ${quote(narrowed.selector ?? "")} from this privilege of the role of the user`
-      : `add it to the role of the user: deploy/xenorchestra/vino-role.json has it`;
+      : `add it to the role of the user: ${ROLE_PATH} has it`;
     return { level: "failure", code, message, advice };
   });
 }

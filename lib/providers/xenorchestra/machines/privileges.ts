@@ -128,6 +128,9 @@ function grants(granted: GrantedPrivilege, needed: RolePrivilege): boolean {
   return action !== "read" || needed.selector !== undefined || granted.selector === undefined;
 }
 
+/** Where administrators find the role, from the root of the source. */
+export const ROLE_PATH = "deploy/xenorchestra/vino-role.json";
+
 /** The role, as administrators apply it. */
 export const MACHINES_ROLE: CloudRole = {
   file: "vino-role.json",

@@ -67,6 +67,21 @@ describe("addMachines()", () => {
     expect(countAsked()).toBe(0);
   });
 
+  const unseen = {
+    status: "failure",
+    findings: [{ level: "failure", code: "noInstances", message: "no vms", advice: "for Nodes" }],
+  } as const;
+  const lacks: Finding = { level: "failure", code: "r", message: "no right", advice: "the role" };
+
+  test.each([
+    ["machines are all that matters", MAKING.slice(1), undefined],
+    ["Nodes matter, too", MAKING, "for Nodes"],
+  ])("says what the user lacks if nothing is visible, and %s", async (_title, fitting, advice) => {
+    const { provider } = toCloud(() => [lacks]);
+    const step = await addMachines(unseen, { provider, fitting, flags: {} }, signal);
+    expect(step.findings.map((one) => one.advice)).toEqual([advice, "the role"]);
+  });
+
   test("says why the cloud cannot be asked", async () => {
     const { provider } = toCloud(() => {
       throw new CloudError("unreachable", "connection refused");

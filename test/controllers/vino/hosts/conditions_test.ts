@@ -13,8 +13,14 @@ function toOutcome(state: HostState, name = "h"): HostOutcome {
 }
 
 test.each<[HostState[], number, string]>([
-  [[], 0, "True AllHostsPublished All 0 complete machines have a BareMetalHost"],
-  [["Published"], 0, "True AllHostsPublished All 1 complete machines have a BareMetalHost"],
+  [[], 0, "True AllHostsPublished There is no machine that needs a BareMetalHost"],
+  [
+    ["Published", "Published"],
+    0,
+    "True AllHostsPublished All 2 complete machines have a BareMetalHost",
+  ],
+  [["Published"], 1, "False Progressing 1 machine is not complete, and gets its host then"],
+  [["Published"], 0, "True AllHostsPublished The complete machine has a BareMetalHost"],
   [["Published"], 2, "False Progressing 2 machines are not complete, and get their hosts then"],
   [["Published", "Publishing"], 0, "False Progressing h Publishing"],
   [["InUse"], 0, "False Progressing h InUse"],

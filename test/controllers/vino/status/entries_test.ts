@@ -93,6 +93,13 @@ describe("reportProgress()", () => {
     expect(entry).toMatchObject({ state: "Blocked", message: "its host is in use" });
   });
 
+  test("calls a complete machine complete although a change of it needs a person", () => {
+    const failure = { kind: "decision", message: "a privilege is missing" } as const;
+    const report = reportProgress(toProgress({ state: "Ready" }, { failure }, "exist"), wanted);
+    expect(report.entry).toMatchObject({ state: "Ready", message: "a privilege is missing" });
+    expect(report.problems).toMatchObject([{ kind: "decision" }]);
+  });
+
   test("shows a removal until it is proven over", () => {
     const report = reportProgress(toProgress({ state: "Absent" }), { isWanted: false });
     expect(report.entry.state).toBe("Removing");

@@ -21,9 +21,9 @@ const READY = toReport(0);
 describe("listFindings() of machines", () => {
   test("that are all complete and published", () => {
     expect(show({ kind: "served", spec: {}, report: toReports([READY]) })).toEqual([
-      "Ready True ReconciliationSucceeded: 1 of 1 machines are complete. All 1 complete machines have a BareMetalHost",
+      "Ready True ReconciliationSucceeded: 1 of 1 machines are complete. The complete machine has a BareMetalHost",
       "MachinesReady True AllMachinesReady: 1 of 1 machines are complete",
-      "HostsPublished True AllHostsPublished: All 1 complete machines have a BareMetalHost",
+      "HostsPublished True AllHostsPublished: The complete machine has a BareMetalHost",
       "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
       "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
       "UnsupportedFields False AllFieldsUsed: The spec has no field without a meaning",
@@ -78,6 +78,18 @@ describe("listFindings() of machines", () => {
       "Ready False DecisionNeeded",
       "MachinesReady False DecisionNeeded",
       "worker-1: twins",
+    ],
+    [
+      "that all have the same mistake",
+      toReports(
+        [0, 1, 2].map((index) => {
+          const problems = [toProblem("decision", index < 2 ? "no network" : "twins")];
+          return toReport(index, {}, { problems });
+        }),
+      ),
+      "Ready False DecisionNeeded",
+      "MachinesReady False DecisionNeeded",
+      "vino-1b4e28ba-worker-0, vino-1b4e28ba-worker-1: no network; vino-1b4e28ba-worker-2: twins",
     ],
     [
       "without addresses",
@@ -160,18 +172,18 @@ describe("listFindings() of machines that differ", () => {
     [
       "which a person must end",
       [waiting, wrong],
-      "PersonNeeded: 1 complete machines differ from the spec. disk data of vino-1b4e28ba-worker-0 does not exist, " +
+      "PersonNeeded: 1 complete machine differs from the spec. disk data of vino-1b4e28ba-worker-0 does not exist; " +
         "vino-1b4e28ba-worker-0: must be shut down",
     ],
     [
       "until they are stopped",
       [waiting],
-      "StopNeeded: 1 complete machines differ from the spec. vino-1b4e28ba-worker-0: must be shut down",
+      "StopNeeded: 1 complete machine differs from the spec. vino-1b4e28ba-worker-0: must be shut down",
     ],
     [
       "in what does not exist",
       [unnamed],
-      "PersonNeeded: 1 complete machines differ from the spec. vino-1b4e28ba-worker-0: pool p has no network oam",
+      "PersonNeeded: 1 complete machine differs from the spec. vino-1b4e28ba-worker-0: pool p has no network oam",
     ],
   ])("%s", (_title, problems, found) => {
     const [ready, differ] = tell(toReport(0, {}, { problems }), toReport(1));

@@ -65,6 +65,23 @@ test("inspectMachines() names the privilege that is missing", async () => {
   );
 });
 
+test("inspectMachines() says once that a user has no right at all, and which role it needs", async () => {
+  const api = {
+    list: async () => ({ objects: [{ id: "x" }] }),
+    readUserId: async () => "u",
+    readRights: async () => [],
+  } as unknown as MachinesApi;
+  const findings = await inspectMachines({ api, session, isManaged: false }, signal);
+  expect(findings.filter(({ level }) => level === "failure")).toEqual([
+    {
+      level: "failure",
+      code: "machines.rights",
+      message: "Machines: the user has none of the privileges that making VMs needs",
+      advice: "give it the role of deploy/xenorchestra/vino-role.json",
+    },
+  ]);
+});
+
 test("inspectMachines() asks about boot orders only if clients manage machines, and of no administrator", async () => {
   await expect(inspect({}, true)).rejects.toThrow("asked by JSON-RPC");
   expect(await inspect({})).toEqual([]);

@@ -108,6 +108,6 @@ function recordStep(
 ): void {
   if (isNews !== true) return;
   const isNew = goal.kind === "exist" && state === "Absent";
-  if (isNew) machineEvents.recordCreated(vino, name, summary);
+  if (isNew) machineEvents.recordCreated(vino, name);
   else machineEvents.recordChanged(vino, name, summary);
 }

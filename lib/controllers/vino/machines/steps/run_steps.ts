@@ -14,7 +14,7 @@ import { RefusedMachineError } from "../../../../cloud/capabilities/refused_erro
 import { type Clock, startDeadline } from "../../../../core/clock.ts";
 import { describeError } from "../../../../core/errors.ts";
 import { type Fence, LeadershipLostError } from "../../../../core/fence.ts";
-import type { ProgressTracker } from "./progress_tracker.ts";
+import type { ProgressTracker, StepFailure } from "./progress_tracker.ts";
 import type { MachineTask } from "./tasks.ts";
 
 /** What {@linkcode runSteps} needs. */
@@ -119,14 +119,21 @@ async function makeStep(
     } catch (error) {
       const isOver = signal.aborted || error instanceof LeadershipLostError;
       if (isOver || !machines.mayGoOn(error)) return error;
-      // A refusal says by itself what was asked for.
-      const isRefusal = error instanceof RefusedMachineError;
-      const message = isRefusal ? error.message : `Cannot ${step.summary}: ${describeError(error)}`;
-      tracker.noteFailure(task.name, { kind: "retry", message });
+      tracker.noteFailure(task.name, toFailure(step, error));
       return undefined;
     }
     input.noteStep(task, plan, step);
   }
   tracker.noteStep(task.name);
   return undefined;
+}
+
+/** Landfall tries again in any case; but some refusals only a person can end. */
+function toFailure({ summary }: MachineStep, error: unknown): StepFailure {
+  // A refusal says by itself what was asked for.
+  const refusal = error instanceof RefusedMachineError ? error.problem : undefined;
+  return {
+    kind: refusal?.kind === "decision" ? "decision" : "retry",
+    message: refusal?.message ?? `Cannot ${summary}: ${describeError(error)}`,
+  };
 }

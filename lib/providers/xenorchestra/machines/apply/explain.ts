@@ -5,6 +5,7 @@
 import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import type { MachineProblem } from "../../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
+import { ROLE_PATH } from "../privileges.ts";
 import type { Step } from "../steps.ts";
 import { ChangeRefusal } from "../wire/refusal.ts";
 
@@ -34,8 +35,8 @@ export function explainRefusal(error: unknown, step: Step): unknown {
 function toProblem(error: ChangeRefusal): MachineProblem | undefined {
   const { code, message, missing, isBlocked } = error;
   if (missing.length > 0) {
-    const advice = "give the role of the user these privileges";
-    return { reason: "NoRight", message: `${message}: ${advice}`, kind: "decision" };
+    const advice = `Give its role what ${ROLE_PATH} has`;
+    return { reason: "NoRight", message: `${message}. ${advice}`, kind: "decision" };
   }
   if (isBlocked) return { reason: "OperationBlocked", message, kind: "decision" };
   const [reason, advice] = WORDS[code ?? ""] ?? [];

@@ -82,8 +82,8 @@ export function toRefusal(reply: Reply, what: string): CloudError {
     return new ChangeRefusal("protocol", message, { status, code, params: list });
   }
   if (status === 403 && data?.missingPrivileges !== undefined) {
-    const missing = data.missingPrivileges.map(describeMissing);
-    const lacks = `the user has no right to ${what}: it lacks ${missing.join("; ")}`;
+    const missing = [...new Set(data.missingPrivileges.map(describeMissing))];
+    const lacks = `the user has no right to ${what}: it lacks ${missing.join(", ")}`;
     return new ChangeRefusal("denied", lacks, { status, missing });
   }
   if (status === 403) {
@@ -99,10 +99,10 @@ export function toRefusal(reply: Reply, what: string): CloudError {
 }
 
 function describeMissing(one: Privilege & { readonly objectId?: string | undefined }): string {
-  const id = one.objectId === undefined ? "" : ` (${shorten(one.objectId, ID_CHARS_MAX)})`;
-  const purpose = findPrivilege(one)?.purpose;
-  const why = purpose === undefined ? "" : `, which Landfall needs to ${purpose}`;
-  return `${shorten(formatPrivilege(one), ID_CHARS_MAX)}${id}${why}`;
+  const on = one.objectId === undefined ? "" : ` on ${shorten(one.objectId, ID_CHARS_MAX)}`;
+  // As the role and the documents call it.
+  const named = formatPrivilege(findPrivilege(one) ?? one);
+  return `${shorten(named, ID_CHARS_MAX)}${on}`;
 }
 
 /** Whether the hypervisor refused because a VM is in this state already. */

@@ -51,6 +51,22 @@ describe("runSteps()", () => {
     expect(options.tracker.find(nameOf(0))?.failure?.message).toBe("Cannot configure: no room");
   });
 
+  test("lets a person decide about a refusal that only a person can end, and tries again", async () => {
+    const { round, cloud, options } = startStepsRig();
+    const problem = {
+      reason: "NoRight",
+      message: "it lacks vif create",
+      kind: "decision",
+    } as const;
+    cloud.onStep = () => {
+      throw new RefusedMachineError(problem, new CloudError("denied", "refused"));
+    };
+    await round([toTask(0)]);
+    const { failure, dueMs = Infinity } = options.tracker.find(nameOf(0)) ?? {};
+    expect(failure).toEqual({ kind: "decision", message: problem.message });
+    expect(dueMs).toBeLessThan(Infinity);
+  });
+
   test("says of a refusal only what the cloud says: it names the step", async () => {
     const { round, cloud, options } = startStepsRig();
     const message = "Xen Orchestra refused to create VM a: make room";
