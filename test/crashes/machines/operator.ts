@@ -16,7 +16,7 @@ import type { Clock } from "../../../lib/core/clock.ts";
 import { ALONE, Fence } from "../../../lib/core/fence.ts";
 import type { Wish } from "./wishes.ts";
 
-/** Where records of machines are kept: they outlive a process. */
+/** Where records of machines are record: they outlive a process. */
 export interface Records {
   read(name: string): string | undefined;
   save(name: string, text: string | undefined, signal: AbortSignal): Promise<void>;

@@ -45,7 +45,7 @@ interface Running {
   readonly ended: Promise<unknown>;
 }
 
-/** The cloud, what is kept in Kubernetes, and at most one process. */
+/** The cloud, what is record in Kubernetes, and at most one process. */
 export class Stage implements AsyncDisposable {
   readonly site: MachineSite = createMachineSite();
   readonly clock: ManualClock = new ManualClock(undefined, () => this.#rest());

@@ -19,7 +19,7 @@ import { applyStep } from "./apply/apply.ts";
 import { OutdatedPlanError } from "./apply/checks.ts";
 import { inspectMachines } from "./inspection.ts";
 import { takeLook } from "./look/look.ts";
-import { readVms, toRestView } from "./look/rest.ts";
+import { readVms, toInventoryView } from "./look/inventory_view.ts";
 import type { View, Vm } from "./look/view.ts";
 import { planMachine } from "./plan/plan.ts";
 import type { Plan } from "./plan/problems.ts";
@@ -74,17 +74,17 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
       this.#readUserId(source, both);
     const view = isForChange
       ? await takeLook({ api: this.#api, clock, inventory, readUserId }, machines, signal)
-      : toRestView(listing, this.#readVms(listing), clock.now());
+      : toInventoryView(listing, this.#readVms(listing), clock.now());
     this.#origins.set(view, origin);
     return view;
   }
 
-  plan(view: View, spec: MachineSpec, record: string | undefined): Plan {
-    return this.#from(view, planMachine(view, spec, record));
+  plan(view: View, spec: MachineSpec, text: string | undefined): Plan {
+    return this.#from(view, planMachine(view, spec, text));
   }
 
-  planRemoval(view: View, identity: MachineIdentity, record: string | undefined): Plan {
-    return this.#from(view, planRemoval(view, identity, record));
+  planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
+    return this.#from(view, planRemoval(view, identity, text));
   }
 
   async apply(step: Step, context: MachineStepContext, signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import type {
   MachineSeed,
   MachineStep,
 } from "../../../cloud/capabilities/machines.ts";
-import type { Kept } from "./record.ts";
+import type { VmRecord } from "./vm_record.ts";
 
 /** What is created, as `create_vm` wants it. */
 export interface CreateBody {
@@ -56,13 +56,13 @@ export type Change =
       /** VMs that it had: a second VM would do harm. */
       readonly earlier: EarlierVms;
       readonly body: CreateBody;
-      readonly kept: Kept;
+      readonly record: VmRecord;
     }
   /** Asks for VMs that no list shows, and remembers that they are gone. Changes nothing in the cloud. */
   | {
       readonly kind: "proveGone";
       readonly earlier: EarlierVms;
-      readonly kept: Kept;
+      readonly record: VmRecord;
     }
   /** Asks once more whether it is really half-made, right before. */
   | {
@@ -72,7 +72,7 @@ export type Change =
       readonly inherited: readonly string[];
       readonly userId: string | undefined;
       /** Saved after that, if nothing more can come of the last attempt. */
-      readonly kept?: Kept;
+      readonly record?: VmRecord;
     }
   /** Asks once more whether it is attached to nothing, right before. */
   | { readonly kind: "deleteDisk"; readonly diskId: string; readonly diskName: string }
@@ -103,24 +103,24 @@ export type Change =
       readonly position: string;
       readonly seed: MachineSeed;
       /** Saved with a doubt if it is not clear whether the upload still arrives. */
-      readonly kept: Kept;
+      readonly record: VmRecord;
     }
   /** The last mark, and the record of it. */
   | {
       readonly kind: "ready";
       readonly vmId: string;
       readonly fields: VmFields;
-      readonly kept: Kept;
+      readonly record: VmRecord;
     }
   /** Only the record changes. */
-  | { readonly kind: "keep"; readonly kept: Kept }
+  | { readonly kind: "saveRecord"; readonly record: VmRecord }
   | { readonly kind: "start"; readonly vmId: string; readonly hostId: string }
   | { readonly kind: "addTag" | "removeTag"; readonly vmId: string; readonly tag: string }
   | {
       readonly kind: "shutdown";
       readonly vmId: string;
       readonly isHard: boolean;
-      readonly kept: Kept;
+      readonly record: VmRecord;
     }
   /** Takes away a disk that is not ours. It stays. */
   | { readonly kind: "detachDisk"; readonly linkId: string }
@@ -130,7 +130,7 @@ export type Change =
       readonly vmId: string;
       readonly poolId: string;
       readonly linkIds: readonly string[];
-      readonly kept: Kept;
+      readonly record: VmRecord;
     };
 
 /** The change of one kind. */

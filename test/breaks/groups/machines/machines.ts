@@ -1,5 +1,5 @@
 /**
- * Breaks of how VMs are made, kept and removed.
+ * Breaks of how VMs are made, record and removed.
  * @module
  */
 import { type Break, edit } from "../../break.ts";
@@ -128,15 +128,15 @@ export const MACHINE_BREAKS: readonly Break[] = [
     invariant: "a disk that a person detached from a complete VM stays",
     edits: edit(
       REMOVAL,
-      "isSeed || kept.vm === undefined || gone.has(disk.id)",
-      "isSeed || kept.vm === undefined || !gone.has(disk.id)",
+      "isSeed || record.vm === undefined || gone.has(disk.id)",
+      "isSeed || record.vm === undefined || !gone.has(disk.id)",
     ),
     tests: [REMOVAL_TEST],
   },
   {
     id: "overwrite-disks-of-a-lost-vm",
     invariant: "no machine is made while disks of a complete one with its name exist",
-    edits: edit(PLAN, "const isSwept = kept.vm === undefined;", "const isSwept = true;"),
+    edits: edit(PLAN, "const isSwept = record.vm === undefined;", "const isSwept = true;"),
     tests: [`${TESTS}/plan/plan_test.ts`],
   },
   {

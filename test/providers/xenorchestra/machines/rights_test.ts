@@ -43,7 +43,7 @@ const AT_CREATION = [
 test.each(AT_CREATION)("without %p nothing is made, and the message names it", async (missing) => {
   const less = PRIVILEGES.filter((one) => formatPrivilege(one) !== missing);
   rig = await Rig.start(
-    ROLE.filter((one) => less.some((kept) => formatPrivilege(kept) === formatPrivilege(one))),
+    ROLE.filter((one) => less.some((record) => formatPrivilege(record) === formatPrivilege(one))),
   );
   const spec = rig.spec();
   const before = rig.list("vm-templates").length;

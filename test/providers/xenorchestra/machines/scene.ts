@@ -18,7 +18,7 @@ import type {
   Vm,
 } from "../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import type { FullView } from "../../../../lib/providers/xenorchestra/machines/plan/find/find.ts";
-import type { Kept } from "../../../../lib/providers/xenorchestra/machines/record.ts";
+import type { VmRecord } from "../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   BLOCK_REASON,
   formatDiskMark,
@@ -108,7 +108,7 @@ export function toCompleteVm(over: Partial<Vm> = {}): Vm {
 }
 
 /** The record of a complete VM that is as the specification wants it. */
-export function toKept({ id, ...vm }: Vm = toCompleteVm()): Kept {
+export function toNextRecord({ id, ...vm }: Vm = toCompleteVm()): VmRecord {
   return { vm: id, pool: POOL, parts: toPartsHash(vm) };
 }
 
@@ -227,7 +227,7 @@ export function toView(options: SceneOptions = {}): FullView {
         ...links,
       }),
     ),
-    loose,
+    orphans: loose,
     ...options.stock,
   };
   return {

@@ -12,13 +12,13 @@ import { toSeedImage } from "../../../../cloud/seed_image.ts";
 import type { Clock } from "../../../../core/clock.ts";
 import type { Session } from "../../session/session.ts";
 import type { Vm } from "../look/view.ts";
-import { formatRecord, type Kept } from "../record.ts";
+import { formatRecord, type VmRecord } from "../vm_record.ts";
 import type { ChangeOf, Step } from "../steps.ts";
 import { Changes } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import { ChangeRefusal, isAlready } from "../wire/refusal.ts";
 import { formatDiskMark, LEFT_DISK, SEED_DISK, toDiskName } from "../words.ts";
-import { checkFinished, checkGone, checkHalfMade, checkLoose } from "./checks.ts";
+import { checkFinished, checkGone, checkHalfMade, checkOrphan } from "./checks.ts";
 import { explainRefusal } from "./explain.ts";
 
 /** What carrying out steps needs. */
@@ -36,7 +36,7 @@ interface Acting {
   readonly step: Step;
   readonly signal: AbortSignal;
   /** Saves the record. */
-  readonly save: (kept: Kept) => Promise<void>;
+  readonly save: (record: VmRecord) => Promise<void>;
 }
 
 /** Statuses of refusals after which nothing was made. */
@@ -49,7 +49,8 @@ export async function applyStep(
   { context, signal }: { readonly context: MachineStepContext; readonly signal: AbortSignal },
 ): Promise<void> {
   const changes = new Changes(session, context.fence, signal);
-  const save = (kept: Kept): Promise<void> => context.record.save(formatRecord(kept), signal);
+  const save = (record: VmRecord): Promise<void> =>
+    context.record.save(formatRecord(record), signal);
   try {
     await act({ api, changes, clock, step, signal, save });
   } catch (error) {
@@ -65,16 +66,16 @@ async function act(acting: Acting): Promise<void> {
       return await create(change, acting);
     case "proveGone":
       await checkGone(api, change.earlier, { name: toMachineName(identity), signal });
-      return await save({ ...change.kept, gone: true });
+      return await save({ ...change.record, gone: true });
     case "deleteHalfMade": {
       const thing = await checkHalfMade(api, change, { name: toMachineName(identity), signal });
       if (thing === undefined) return;
       await deleteThing(change, thing, acting);
-      if (change.kept !== undefined) await save(change.kept);
+      if (change.record !== undefined) await save(change.record);
       return;
     }
     case "deleteDisk":
-      if (await checkLoose(api, change, signal)) await changes.deleteDisk(change.diskId);
+      if (await checkOrphan(api, change, signal)) await changes.deleteDisk(change.diskId);
       return;
     case "patchVm":
       return await changes.patchVm(change.vmId, change.fields);
@@ -88,8 +89,8 @@ async function act(acting: Acting): Promise<void> {
       return await attachSeed(change, acting);
     case "ready":
       return await markReady(change, acting);
-    case "keep":
-      return await save(change.kept);
+    case "saveRecord":
+      return await save(change.record);
     case "start":
       return await start(change, changes);
     case "addTag":
@@ -97,7 +98,7 @@ async function act(acting: Acting): Promise<void> {
     case "removeTag":
       return await changes.removeTag(change.vmId, change.tag);
     case "shutdown":
-      await save(change.kept);
+      await save(change.record);
       return await shutDown(change, changes);
     case "detachDisk":
       return await changes.detachDisk(change.linkId);
@@ -110,14 +111,14 @@ async function act(acting: Acting): Promise<void> {
 async function create(change: ChangeOf<"create">, acting: Acting): Promise<void> {
   const { api, changes, clock, save, signal, step } = acting;
   await checkGone(api, change.earlier, { name: toMachineName(step.identity), signal });
-  const kept = { ...change.kept, at: clock.now() };
-  await save(kept);
+  const record = { ...change.record, at: clock.now() };
+  await save(record);
   try {
     const task = await changes.createVm(change.poolId, change.body);
-    await save({ ...kept, task });
+    await save({ ...record, task });
   } catch (error) {
     const isRefused = error instanceof ChangeRefusal && NOTHING_MADE.has(error.status ?? 0);
-    if (isRefused) await save({ ...kept, refused: true });
+    if (isRefused) await save({ ...record, refused: true });
     throw error;
   }
 }
@@ -163,7 +164,7 @@ async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promi
   } catch (error) {
     // A proxy may have held the request back: then another disk comes later.
     const isUnclear = error instanceof CloudError && !(error instanceof ChangeRefusal);
-    if (isUnclear) await save({ ...change.kept, doubtAt: clock.now() });
+    if (isUnclear) await save({ ...change.record, doubtAt: clock.now() });
     throw error;
   }
 }
@@ -173,7 +174,7 @@ async function markReady(change: ChangeOf<"ready">, { changes, save }: Acting): 
   const { nameDescription, ...fields } = change.fields;
   await changes.patchVm(change.vmId, fields);
   if (nameDescription !== undefined) await changes.patchVm(change.vmId, { nameDescription });
-  await save(change.kept);
+  await save(change.record);
 }
 
 async function start({ vmId, hostId }: ChangeOf<"start">, changes: Changes): Promise<void> {
@@ -197,8 +198,8 @@ async function shutDown({ vmId, isHard }: ChangeOf<"shutdown">, changes: Changes
 async function deleteVm(change: ChangeOf<"deleteVm">, acting: Acting): Promise<void> {
   const { api, changes, step, save, signal } = acting;
   if (!(await checkFinished(api, change, { identity: step.identity, signal }))) return;
-  await save(change.kept);
+  await save(change.record);
   await changes.patchVm(change.vmId, { blockedOperations: { destroy: null } });
   await changes.deleteVm(change.vmId);
-  await save({ ...change.kept, gone: true });
+  await save({ ...change.record, gone: true });
 }

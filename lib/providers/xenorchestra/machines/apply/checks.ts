@@ -140,7 +140,7 @@ export async function checkFinished(
 }
 
 /** Checks that a disk has its name and that nothing uses it. @returns Whether it exists. @throws as above */
-export async function checkLoose(
+export async function checkOrphan(
   api: MachinesApi,
   { diskId, diskName }: ChangeOf<"deleteDisk">,
   signal: AbortSignal,

@@ -36,7 +36,7 @@ const STATUSES = ["pending", "success", "failure", "interrupted"] as const;
 /** Builds the stock. */
 export function toStock(lists: StockLists): Stock {
   const disks = new Map(lists.disks.map((raw) => [raw.id, toDisk(raw)]));
-  const isLoose = ({ name, links }: Disk): boolean =>
+  const isOrphan = ({ name, links }: Disk): boolean =>
     name.startsWith(MACHINE_PREFIX) && links === 0;
   return {
     ...(lists.userId !== undefined && { userId: lists.userId }),
@@ -48,7 +48,7 @@ export function toStock(lists: StockLists): Stock {
     vifs: toVifs(lists.vifs),
     macs: toMacs(lists.vifs),
     attached: toAttached(lists.links, disks),
-    loose: [...disks.values()].filter(isLoose),
+    orphans: [...disks.values()].filter(isOrphan),
   };
 }
 

@@ -145,7 +145,7 @@ export interface Stock {
   /** By the ID of the VM or template, by position. */
   readonly attached: ReadonlyMap<string, readonly Attached[]>;
   /** Disks with a name of our form that are attached to nothing. */
-  readonly loose: readonly Disk[];
+  readonly orphans: readonly Disk[];
 }
 
 /** One look at Xen Orchestra. */

@@ -9,7 +9,7 @@ import {
 } from "../../../../cloud/capabilities/machines.ts";
 import { findShown, isComplete } from "../look/vms_view.ts";
 import type { Vm } from "../look/view.ts";
-import type { Kept } from "../record.ts";
+import type { VmRecord } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import { isDoubtDue } from "./find/attempt.ts";
 import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
@@ -18,7 +18,7 @@ import type { FullView } from "./find/find.ts";
 import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
 import { nameTemplate } from "./names.ts";
 import { type Plan, toChain, toNews, toNotice, toPlan, toStep } from "./problems.ts";
-import { findLoose, toSweep } from "./find/loose.ts";
+import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 import { toPartsHash, toShownHash } from "./fingerprints.ts";
 
@@ -26,7 +26,7 @@ import { toPartsHash, toShownHash } from "./fingerprints.ts";
 export interface CompleteQuestion {
   readonly view: FullView;
   readonly spec: MachineSpec;
-  readonly kept: Kept;
+  readonly record: VmRecord;
   readonly vm: Vm;
   readonly wanted: Wanted;
   readonly comparison: Comparison;
@@ -77,21 +77,23 @@ function isClear({ spec, wanted }: CompleteQuestion): boolean {
 
 /** Seeds that came after one was attached. Other disks may hold data, and a person detached them. */
 function listSweeps({ view, spec }: CompleteQuestion): Step[] {
-  return findLoose(view, spec).flatMap(({ disk, isSeed }) => (isSeed ? [toSweep(spec, disk)] : []));
+  return findOrphanDisks(view, spec).flatMap(({ disk, isSeed }) =>
+    isSeed ? [toOrphanDeletion(spec, disk)] : [],
+  );
 }
 
 /**
  * What the record lacks: the VM, after a crash between the last mark and the record, because without marks it would not
  * be known as complete; and the parts that it has while nothing differs.
  */
-function toUnsaved({ spec, vm, kept }: CompleteQuestion, isSame: boolean): Step[] {
-  const isKnown = kept.vm === vm.id;
-  const before = isKnown ? kept.parts : undefined;
+function toUnsaved({ spec, vm, record }: CompleteQuestion, isSame: boolean): Step[] {
+  const isKnown = record.vm === vm.id;
+  const before = isKnown ? record.parts : undefined;
   const parts = isSame ? toPartsHash(vm) : before;
   if (isKnown && parts === before) return [];
-  const { templates, doubtAt } = kept;
+  const { templates, doubtAt } = record;
   const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, parts };
-  return [toStep(spec, `remember VM ${vm.name}`, { kind: "keep", kept: next })];
+  return [toStep(spec, `remember VM ${vm.name}`, { kind: "saveRecord", record: next })];
 }
 
 const URGENCY: Readonly<Record<MachineProblem["kind"], number>> = {
@@ -151,11 +153,11 @@ function planStart({ view, spec, vm }: CompleteQuestion): FirstStart {
 }
 
 /** Nothing of an earlier attempt is there, long after it: so none will come. */
-function toCertainty({ view, spec, kept }: CompleteQuestion): Step[] {
-  if (!isDoubtDue(kept, view.atMs)) return [];
-  const { doubtAt: _doubtAt, ...rest } = kept;
+function toCertainty({ view, spec, record }: CompleteQuestion): Step[] {
+  if (!isDoubtDue(record, view.atMs)) return [];
+  const { doubtAt: _doubtAt, ...rest } = record;
   const summary = `note that no attempt to create ${toMachineName(spec)} is left`;
-  return [toStep(spec, summary, { kind: "keep", kept: rest })];
+  return [toStep(spec, summary, { kind: "saveRecord", record: rest })];
 }
 
 /** Stands for the hash of a specification while the VM is as none wants it. */

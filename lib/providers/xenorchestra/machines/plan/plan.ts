@@ -5,15 +5,15 @@
 import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import type { View } from "../look/view.ts";
 import { findShown } from "../look/vms_view.ts";
-import { type Kept, parseRecord } from "../record.ts";
+import { type VmRecord, parseRecord } from "../vm_record.ts";
 import type { EarlierVms, Step } from "../steps.ts";
 import { type Attempt, findEarlier, isDoubtful, toFailure, toWaitMs } from "./find/attempt.ts";
 import { toCreateBody } from "./wanted/body.ts";
 import { compareVm } from "./compare/vm.ts";
 import { planComplete } from "./complete.ts";
 import { type Found, findMachine, type FullView } from "./find/find.ts";
-import { planAtRest } from "./at_rest.ts";
-import { findLoose, toSweep } from "./find/loose.ts";
+import { planFromInventory } from "./from_inventory.ts";
+import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
 import {
   type Plan,
   RENAME_OR_DELETE,
@@ -28,16 +28,16 @@ import { toWanted } from "./wanted/resolve.ts";
 import type { Wanted } from "./wanted/wanted.ts";
 
 /** See `Machines.plan`. */
-export function planMachine(view: View, spec: MachineSpec, record: string | undefined): Plan {
-  const kept = parseRecord(record);
+export function planMachine(view: View, spec: MachineSpec, text: string | undefined): Plan {
+  const record = parseRecord(text);
   const { stock } = view;
-  if (stock === undefined) return planAtRest(view, spec, kept);
+  if (stock === undefined) return planFromInventory(view, spec, record);
   const full = { ...view, stock };
   const wanted = toWanted(full, spec);
   const { poolId } = spec;
   const { template } = wanted;
-  const found = findMachine({ view: full, identity: spec, kept, poolId, template });
-  return toPlanOf(found, { view: full, spec, kept, wanted });
+  const found = findMachine({ view: full, identity: spec, record, poolId, template });
+  return toPlanOf(found, { view: full, spec, record, wanted });
 }
 
 /** When to look again at what passes without a change that Landfall sees, in milliseconds. */
@@ -46,12 +46,12 @@ const RETRY_MS = 30_000;
 interface Known {
   readonly view: FullView;
   readonly spec: MachineSpec;
-  readonly kept: Kept;
+  readonly record: VmRecord;
   readonly wanted: Wanted;
 }
 
 function toPlanOf(found: Found, known: Known): Plan {
-  const { view, spec, kept, wanted } = known;
+  const { view, spec, record, wanted } = known;
   switch (found.kind) {
     case "unknown":
       return toPlan("Unknown", { problems: [found.problem], againMs: RETRY_MS });
@@ -68,11 +68,11 @@ function toPlanOf(found: Found, known: Known): Plan {
     case "leftover":
       return toPlan("Unfinished", { steps: found.steps });
     case "complete": {
-      const comparison = compareVm(view, spec, { vm: found.vm, wanted, kept });
-      return planComplete({ view, spec, kept, vm: found.vm, wanted, comparison });
+      const comparison = compareVm(view, spec, { vm: found.vm, wanted, record });
+      return planComplete({ view, spec, record, vm: found.vm, wanted, comparison });
     }
     case "unfinished": {
-      const comparison = compareVm(view, spec, { vm: found.vm, wanted, kept });
+      const comparison = compareVm(view, spec, { vm: found.vm, wanted, record });
       return planUnfinished({ ...known, ...found, comparison });
     }
     case "none":
@@ -88,9 +88,9 @@ function usesMac({ stock }: FullView, { interfaces }: MachineSpec, id: string): 
 /** Sweeps what an earlier attempt left behind, and creates. */
 function planAbsent(
   { attempt }: Found & { readonly kind: "none" },
-  { view, spec, kept, wanted }: Known,
+  { view, spec, record, wanted }: Known,
 ): Plan {
-  const earlier = findEarlier(attempt, kept);
+  const earlier = findEarlier(attempt, record);
   const hidden = earlier.vmIds.find((id) => usesMac(view, spec, id));
   if (hidden !== undefined) {
     return toPlan("Blocked", { problems: [toHiddenVm(toMachineName(spec), hidden)] });
@@ -103,20 +103,20 @@ function planAbsent(
       ? toPlan("Blocked", { problems })
       : toPlan("Absent", { problems, againMs: RETRY_MS });
   }
-  const loose = findLoose(view, spec);
-  const isSwept = kept.vm === undefined;
+  const loose = findOrphanDisks(view, spec);
+  const isSwept = record.vm === undefined;
   const lost = isSwept ? undefined : loose.find(({ isSeed }) => !isSeed)?.disk;
   if (lost !== undefined) {
     const left = `disk ${lost.name} (${lost.id})`;
     const message = `VM ${toMachineName(spec)} is gone, but its ${left} exists: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", { problems: [toDecision("DisksLeft", message)] });
   }
-  const waitMs = toWaitMs(kept, view.atMs);
+  const waitMs = toWaitMs(record, view.atMs);
   const failures = failure === undefined ? [] : [failure];
   if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
   const steps = [
-    ...loose.map(({ disk }) => toSweep(spec, disk)),
-    toNews(toCreation(view, spec, { kept, wanted, template, attempt, earlier })),
+    ...loose.map(({ disk }) => toOrphanDeletion(spec, disk)),
+    toNews(toCreation(view, spec, { record, wanted, template, attempt, earlier })),
   ];
   return toPlan("Absent", { steps, problems: failures });
 }
@@ -125,12 +125,12 @@ function toCreation(
   view: FullView,
   spec: MachineSpec,
   {
-    kept,
+    record,
     wanted,
     template,
     attempt,
     earlier,
-  }: Pick<Known, "kept" | "wanted"> & {
+  }: Pick<Known, "record" | "wanted"> & {
     readonly template: NonNullable<Wanted["template"]>;
     readonly attempt: Attempt & { readonly kind: "over" };
     readonly earlier: EarlierVms;
@@ -138,9 +138,9 @@ function toCreation(
 ): Step {
   const name = toMachineName(spec);
   const prior = view.stock.tasks?.get(name)?.[0]?.id;
-  const templates = [...new Set([...(kept.templates ?? []), template.uuid])];
-  const tries = kept.vm === undefined ? (kept.tries ?? 0) + 1 : 1;
-  const doubtAt = isDoubtful(attempt, kept) ? view.atMs : kept.doubtAt;
+  const templates = [...new Set([...(record.templates ?? []), template.uuid])];
+  const tries = record.vm === undefined ? (record.tries ?? 0) + 1 : 1;
+  const doubtAt = isDoubtful(attempt, record) ? view.atMs : record.doubtAt;
   const next = { at: view.atMs, prior, tries, templates, pool: spec.poolId, doubtAt };
   const body = toCreateBody(spec, template, wanted);
   return toStep(spec, `create VM ${name}`, {
@@ -148,6 +148,6 @@ function toCreation(
     poolId: spec.poolId,
     earlier,
     body,
-    kept: next,
+    record: next,
   });
 }

@@ -5,13 +5,13 @@
 import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { findShown } from "../look/vms_view.ts";
 import type { Attached, CreateTask, View, Vm } from "../look/view.ts";
-import { type Kept, parseRecord } from "../record.ts";
+import { type VmRecord, parseRecord } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import { isDiskNameOf, isMarkOf, parseDiskMark } from "../words.ts";
 import { type Found, findMachine, type FullView, toDeletion } from "./find/find.ts";
 import { findEarlier, toDoubtLeftMs } from "./find/attempt.ts";
 import { explainKeeping, judgeOwner } from "./find/half_made.ts";
-import { findLoose, toSweep } from "./find/loose.ts";
+import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
 import {
   type Plan,
   RENAME_OR_DELETE,
@@ -32,27 +32,23 @@ const STOPPING_MS = 5_000;
 const LATE_MS = 60_000;
 
 /** See `Machines.planRemoval`. */
-export function planRemoval(
-  view: View,
-  identity: MachineIdentity,
-  record: string | undefined,
-): Plan {
+export function planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
   const { stock } = view;
   if (stock === undefined) return toPlan("Removing", { needsLook: true });
   const full = { ...view, stock };
-  const kept = parseRecord(record);
-  const found = findMachine({ view: full, identity, kept });
-  return toPlanOf(found, { view: full, identity, kept });
+  const record = parseRecord(text);
+  const found = findMachine({ view: full, identity, record });
+  return toPlanOf(found, { view: full, identity, record });
 }
 
 interface Known {
   readonly view: FullView;
   readonly identity: MachineIdentity;
-  readonly kept: Kept;
+  readonly record: VmRecord;
 }
 
 function toPlanOf(found: Found, known: Known): Plan {
-  const { view, identity, kept } = known;
+  const { view, identity, record } = known;
   switch (found.kind) {
     case "unknown":
       return toPlan("Unknown", { problems: [found.problem], againMs: RETRY_MS });
@@ -77,7 +73,7 @@ function toPlanOf(found: Found, known: Known): Plan {
     case "unfinished": {
       const { vm } = found;
       const machine = findShown(view, vm);
-      const why = explainKeeping(vm, { identity, stock: view.stock, kept });
+      const why = explainKeeping(vm, { identity, stock: view.stock, record });
       if (why === undefined) {
         return toPlan("Removing", { steps: [toDeletion(known, vm, "half-made")], machine });
       }
@@ -92,23 +88,23 @@ function toPlanOf(found: Found, known: Known): Plan {
 
 /** Sweeps what is left of the VM that is gone. A disk that a person took away before stays. */
 function planRest(
-  { view, identity, kept }: Known,
+  { view, identity, record }: Known,
   attempt: { readonly task?: CreateTask } = {},
 ): Plan {
-  const gone = new Set(kept.disks);
-  const loose = findLoose(view, identity).filter(
-    ({ disk, isSeed }) => isSeed || kept.vm === undefined || gone.has(disk.id),
+  const gone = new Set(record.disks);
+  const loose = findOrphanDisks(view, identity).filter(
+    ({ disk, isSeed }) => isSeed || record.vm === undefined || gone.has(disk.id),
   );
   if (loose.length > 0) {
-    return toPlan("Removing", { steps: loose.map(({ disk }) => toSweep(identity, disk)) });
+    return toPlan("Removing", { steps: loose.map(({ disk }) => toOrphanDeletion(identity, disk)) });
   }
-  const earlier = findEarlier(attempt, kept);
+  const earlier = findEarlier(attempt, record);
   if (earlier.vmIds.length > 0) {
-    const change = { kind: "proveGone", earlier, kept } as const;
+    const change = { kind: "proveGone", earlier, record } as const;
     const summary = `make sure that VM ${toMachineName(identity)} is gone`;
     return toPlan("Removing", { steps: [toStep(identity, summary, change)] });
   }
-  const leftMs = toDoubtLeftMs(attempt, kept, view.atMs);
+  const leftMs = toDoubtLeftMs(attempt, record, view.atMs);
   if (leftMs === 0) return toPlan("Absent");
   // A hypervisor goes on although Xen Orchestra was interrupted, and then shows a half-made template.
   const what = `an interrupted creation of ${toMachineName(identity)} may still leave something`;
@@ -123,7 +119,7 @@ function toTime(atMs: number): string {
 
 /** Shuts it down, takes away disks that are not ours, and deletes it. */
 function planEnd(vm: Vm, known: Known): Plan {
-  const { view, identity, kept } = known;
+  const { view, identity, record } = known;
   const machine = findShown(view, vm);
   if (judgeOwner(vm, identity) !== "ours") {
     const message = `VM ${vm.name} (${vm.id}) has lost the marks of Landfall: ${RENAME_OR_DELETE}`;
@@ -163,7 +159,7 @@ function planEnd(vm: Vm, known: Known): Plan {
     vmId: vm.id,
     poolId: vm.poolId,
     linkIds,
-    kept: { ...kept, vm: vm.id, pool: vm.poolId, disks },
+    record: { ...record, vm: vm.id, pool: vm.poolId, disks },
   });
   return toPlan("Removing", { steps: [...detach, end], machine });
 }
@@ -180,15 +176,15 @@ function isDiskOurs(
 /** Asks the guest first, if it can be asked, and then switches it off. */
 function planStop(
   vm: Vm,
-  { identity, kept, view }: Known,
+  { identity, record, view }: Known,
 ): { readonly steps?: readonly Step[]; readonly againMs?: number } {
-  const isAsked = kept.offAt !== undefined;
-  const waitedMs = isAsked ? Math.max(0, view.atMs - (kept.offAt ?? 0)) : 0;
+  const isAsked = record.offAt !== undefined;
+  const waitedMs = isAsked ? Math.max(0, view.atMs - (record.offAt ?? 0)) : 0;
   const mayAsk = vm.power === "running" && vm.hasTools;
   if (mayAsk && isAsked && waitedMs < CLEAN_MS) return { againMs: STOPPING_MS };
   const isHard = !mayAsk || isAsked;
   const summary = isHard ? `switch off VM ${vm.name}` : `shut down VM ${vm.name}`;
-  const next = { ...kept, vm: vm.id, pool: vm.poolId, offAt: kept.offAt ?? view.atMs };
-  const change = { kind: "shutdown", vmId: vm.id, isHard, kept: next } as const;
+  const next = { ...record, vm: vm.id, pool: vm.poolId, offAt: record.offAt ?? view.atMs };
+  const change = { kind: "shutdown", vmId: vm.id, isHard, record: next } as const;
   return { steps: [toStep(identity, summary, change)] };
 }

@@ -5,7 +5,7 @@
 import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { findShown } from "../look/vms_view.ts";
 import type { Attached, Vm } from "../look/view.ts";
-import type { Kept } from "../record.ts";
+import type { VmRecord } from "../vm_record.ts";
 import type { Step } from "../steps.ts";
 import {
   BLOCK_REASON,
@@ -23,7 +23,7 @@ import { toFailure } from "./find/attempt.ts";
 import type { Comparison } from "./compare/comparison.ts";
 import { type FullView, toDeletion } from "./find/find.ts";
 import { explainKeeping } from "./find/half_made.ts";
-import { findLoose, toSweep } from "./find/loose.ts";
+import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
 import { type Plan, RENAME_OR_DELETE, toChain, toDecision, toPlan, toStep } from "./problems.ts";
 import { planFirstStart } from "./first_start.ts";
 import type { Wanted } from "./wanted/wanted.ts";
@@ -36,7 +36,7 @@ const BUSY_MS = 5_000;
 export interface UnfinishedQuestion {
   readonly view: FullView;
   readonly spec: MachineSpec;
-  readonly kept: Kept;
+  readonly record: VmRecord;
   readonly wanted: Wanted;
   readonly vm: Vm;
   readonly attempt: Attempt & { readonly kind: "over" };
@@ -75,11 +75,11 @@ function isFromTask({ vm, attempt }: UnfinishedQuestion): boolean {
 }
 
 function planAgain(question: UnfinishedQuestion): Plan {
-  const { view, spec, kept, wanted, vm, attempt, comparison } = question;
+  const { view, spec, record, wanted, vm, attempt, comparison } = question;
   const { parts } = comparison;
   const machine = findShown(view, vm);
   const { template } = wanted;
-  const why = explainKeeping(vm, { identity: spec, stock: view.stock, kept, template });
+  const why = explainKeeping(vm, { identity: spec, stock: view.stock, record, template });
   if (why !== undefined) {
     const what = `VM ${vm.name} (${vm.id}) is not as it was asked for`;
     const message = `${what}, and Landfall does not delete it because ${why}: ${RENAME_OR_DELETE}`;
@@ -90,7 +90,7 @@ function planAgain(question: UnfinishedQuestion): Plan {
     });
   }
   const failure = toFailure(toMachineName(spec), attempt);
-  const steps = [toDeletion({ identity: spec, view, kept }, vm, "half-made")];
+  const steps = [toDeletion({ identity: spec, view, record }, vm, "half-made")];
   return toPlan("Unfinished", { steps, machine, parts, problems: failure ? [failure] : [] });
 }
 
@@ -122,10 +122,10 @@ function toDescription(spec: MachineSpec, { mark }: Vm, isReady: boolean): strin
 
 /** Attaches the seed, and deletes what an interrupted upload left. */
 function toSeeding(question: UnfinishedQuestion): Step[] {
-  const { view, spec, vm, wanted, kept } = question;
+  const { view, spec, vm, wanted, record } = question;
   const { seed } = spec;
-  const loose = findLoose(view, spec).filter(({ isSeed }) => isSeed);
-  const sweeps = loose.map(({ disk }) => toSweep(spec, disk));
+  const loose = findOrphanDisks(view, spec).filter(({ isSeed }) => isSeed);
+  const sweeps = loose.map(({ disk }) => toOrphanDeletion(spec, disk));
   const name = toDiskName(vm.name, SEED_DISK);
   const links = view.stock.attached.get(vm.id) ?? [];
   const [attached, ...more] = links.filter(({ disk }) => disk?.name === name);
@@ -138,7 +138,7 @@ function toSeeding(question: UnfinishedQuestion): Step[] {
     return [...detachments, ...sweeps];
   }
   const position = findFreePosition(links);
-  const change = { kind: "attachSeed", vmId: vm.id, storageId, position, seed, kept } as const;
+  const change = { kind: "attachSeed", vmId: vm.id, storageId, position, seed, record } as const;
   return [...sweeps, toStep(spec, `upload and attach disk ${name}`, change)];
 }
 
@@ -156,14 +156,14 @@ function toFirstStart({ view, spec, vm }: UnfinishedQuestion): readonly Step[] {
 }
 
 /** The last mark. */
-function toReady({ spec, vm, kept }: UnfinishedQuestion): Step {
+function toReady({ spec, vm, record }: UnfinishedQuestion): Step {
   const tags = [...listOwnTags(spec), ...listOthers(vm), toReadyTag(toSpecHash(spec))];
   const fields = {
     tags: spec.isStarted ? [...tags, START_TAG] : tags,
     nameDescription: toDescription(spec, vm, true),
   };
-  const { templates, doubtAt } = kept;
+  const { templates, doubtAt } = record;
   const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, parts: toPartsHash(vm) };
-  const change = { kind: "ready", vmId: vm.id, fields, kept: next } as const;
+  const change = { kind: "ready", vmId: vm.id, fields, record: next } as const;
   return toStep(spec, `note that VM ${vm.name} is complete`, change);
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { MachineStepContext } from "../../../../../lib/cloud/capabilities/machine_record.ts";
 import { ALONE, Fence, LeadershipLostError } from "../../../../../lib/core/fence.ts";
 import { applyStep } from "../../../../../lib/providers/xenorchestra/machines/apply/apply.ts";
-import { parseRecord } from "../../../../../lib/providers/xenorchestra/machines/record.ts";
+import { parseRecord } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import type { Change } from "../../../../../lib/providers/xenorchestra/machines/steps.ts";
 import { MachinesApi } from "../../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
 import { Session } from "../../../../../lib/providers/xenorchestra/session/session.ts";
@@ -52,8 +52,8 @@ function toCreate(template: string): Change {
     vifs: [],
     vdis: [],
   } as const;
-  const kept = { tries: 1 };
-  return { kind: "create", poolId: rig.site.poolIds.paris, earlier: { vmIds: [] }, body, kept };
+  const record = { tries: 1 };
+  return { kind: "create", poolId: rig.site.poolIds.paris, earlier: { vmIds: [] }, body, record };
 }
 
 describe("applyStep()", () => {
@@ -73,7 +73,7 @@ describe("applyStep()", () => {
     const { foreign, srIds } = rig.site;
     const seed = { label: "cidata", files: { "user-data": "x" } };
     const place = { vmId: foreign.vmId, storageId: srIds.local, position: "3" };
-    const attached = apply({ kind: "attachSeed", ...place, seed, kept: { task: "t" } });
+    const attached = apply({ kind: "attachSeed", ...place, seed, record: { task: "t" } });
     await expect(attached).rejects.toThrow();
     expect(saved.map(parseRecord)).toEqual(
       Array.from({ length: records }, () => ({ task: "t", doubtAt: expect.any(Number) })),
@@ -100,10 +100,10 @@ describe("applyStep()", () => {
     const thing = { id: String(vm?.id), kind: "vm", poolId: rig.site.poolIds.paris } as const;
     const inherited = disks.map(({ id }) => id);
     const userId = String(Object(vm?.["creation"]).user);
-    const kept = { at: 7, refused: true };
-    await apply({ kind: "deleteHalfMade", thing, inherited, userId, kept });
+    const record = { at: 7, refused: true };
+    await apply({ kind: "deleteHalfMade", thing, inherited, userId, record });
     expect(rig.vms(IDENTITY)).toEqual([]);
-    expect(parseRecord(saved.at(-1))).toEqual(kept);
+    expect(parseRecord(saved.at(-1))).toEqual(record);
     expect(disk).toMatchObject({
       $VBDs: [],
       name_label: isLimited ? "debian-root" : "vino-1b4e28ba-worker-0.:left",
@@ -154,8 +154,8 @@ describe("applyStep()", () => {
     await apply({ kind: "start", vmId, hostId });
     await apply({ kind: "start", vmId, hostId });
     expect(rig.vm(spec)).toMatchObject({ power_state: "Running", $container: hostId });
-    await apply({ kind: "shutdown", vmId, isHard: true, kept: {} });
-    await apply({ kind: "shutdown", vmId, isHard: true, kept: {} });
+    await apply({ kind: "shutdown", vmId, isHard: true, record: {} });
+    await apply({ kind: "shutdown", vmId, isHard: true, record: {} });
     expect(rig.vm(spec)).toMatchObject({ power_state: "Halted" });
   });
 });

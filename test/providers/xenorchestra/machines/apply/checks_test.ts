@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   checkFinished,
   checkHalfMade,
-  checkLoose,
+  checkOrphan,
 } from "../../../../../lib/providers/xenorchestra/machines/apply/checks.ts";
 import type { MachinesApi } from "../../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
 import { formatMark } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
@@ -74,8 +74,8 @@ describe("checkHalfMade()", () => {
 });
 
 describe("checkFinished()", () => {
-  const kept = { vm: "v" };
-  const change = { kind: "deleteVm", vmId: "v", poolId: "p", linkIds: ["l"], kept } as const;
+  const record = { vm: "v" };
+  const change = { kind: "deleteVm", vmId: "v", poolId: "p", linkIds: ["l"], record } as const;
   const of = { identity: IDENTITY, signal };
 
   test("says whether it exists", async () => {
@@ -94,13 +94,13 @@ describe("checkFinished()", () => {
   });
 });
 
-describe("checkLoose()", () => {
+describe("checkOrphan()", () => {
   const change = { kind: "deleteDisk", diskId: "d", diskName: `${NAME}.root` } as const;
   const disk = { id: "d", name_label: `${NAME}.root`, size: 1, $pool: "p", $VBDs: [] };
 
   test("says whether it exists", async () => {
-    expect(await checkLoose(createApi({ disk }), change, signal)).toBe(true);
-    expect(await checkLoose(createApi(), change, signal)).toBe(false);
+    expect(await checkOrphan(createApi({ disk }), change, signal)).toBe(true);
+    expect(await checkOrphan(createApi(), change, signal)).toBe(false);
   });
 
   test.each<[string, object]>([
@@ -108,6 +108,6 @@ describe("checkLoose()", () => {
     ["it has another name", { disk: { ...disk, name_label: "x" } }],
     ["its pool is lost", { disk, pool: undefined }],
   ])("refuses because %s", async (_what, over) => {
-    await expect(checkLoose(createApi(over), change, signal)).rejects.toThrow("changed nothing");
+    await expect(checkOrphan(createApi(over), change, signal)).rejects.toThrow("changed nothing");
   });
 });

@@ -12,7 +12,7 @@ const attach = {
   storageId: "s",
   position: "2",
   seed,
-  kept: {},
+  record: {},
 } as const;
 const toStep = (change: typeof start | typeof attach) => ({
   summary: "do it",

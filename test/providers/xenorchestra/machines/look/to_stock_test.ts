@@ -57,7 +57,7 @@ describe("toStock()", () => {
       },
       { linkId: "n", position: "3", isCd: true },
     ]);
-    expect(stock.loose.map(({ id }) => id)).toEqual(["loose"]);
+    expect(stock.orphans.map(({ id }) => id)).toEqual(["loose"]);
   });
 
   test.each([

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { listNextSteps, type MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
 import type { Vm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
-import { planAtRest } from "../../../../../lib/providers/xenorchestra/machines/plan/at_rest.ts";
+import { planFromInventory } from "../../../../../lib/providers/xenorchestra/machines/plan/from_inventory.ts";
 import { planComplete } from "../../../../../lib/providers/xenorchestra/machines/plan/complete.ts";
 import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
 import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
 import { SEED_DISK } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
-import type { Kept } from "../../../../../lib/providers/xenorchestra/machines/record.ts";
+import type { VmRecord } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   GIB,
   HOST,
@@ -16,7 +16,7 @@ import {
   OWN_VIF,
   type SceneOptions,
   toCompleteVm,
-  toKept,
+  toNextRecord,
   toOwnDisk,
   toSpec,
   toTemplate,
@@ -27,13 +27,13 @@ function plan(
   vm: Vm,
   over: Partial<MachineSpec> = {},
   options: SceneOptions = {},
-  kept: Kept = toKept(vm),
+  record: VmRecord = toNextRecord(vm),
 ): Plan {
   const spec = toSpec(over);
   const view = toView({ vms: [vm], ...options });
   const wanted = toWanted(view, spec);
-  const comparison = compareVm(view, spec, { vm, wanted, kept });
-  return planComplete({ view, spec, kept, vm, wanted, comparison });
+  const comparison = compareVm(view, spec, { vm, wanted, record });
+  return planComplete({ view, spec, record, vm, wanted, comparison });
 }
 
 const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
@@ -53,10 +53,10 @@ describe("planComplete()", () => {
   });
 
   test("forgets the doubt about an earlier attempt when nothing of it came for long", () => {
-    const kept = { ...toKept(), doubtAt: NOW - 1_800_000 };
-    const [step] = plan(toCompleteVm(), {}, {}, kept).steps;
-    expect(step?.change).toEqual({ kind: "keep", kept: toKept() });
-    const early = { ...kept, doubtAt: kept.doubtAt + 1 };
+    const record = { ...toNextRecord(), doubtAt: NOW - 1_800_000 };
+    const [step] = plan(toCompleteVm(), {}, {}, record).steps;
+    expect(step?.change).toEqual({ kind: "saveRecord", record: toNextRecord() });
+    const early = { ...record, doubtAt: record.doubtAt + 1 };
     expect(steps(plan(toCompleteVm(), {}, {}, early))).toEqual([]);
   });
 
@@ -149,14 +149,17 @@ describe("planComplete()", () => {
 
   test("remembers the parts of one that is as it should be, and notes it without another look", () => {
     const vm = toCompleteVm({ vifIds: ["vif-new"] });
-    const planned = plan(vm, { template: "template-1" }, {}, toKept());
+    const planned = plan(vm, { template: "template-1" }, {}, toNextRecord());
     expect(steps(planned)).toEqual([
       `remember VM ${NAME}`,
       ready,
       `remove an old note from ${NAME}`,
     ]);
     expect(listNextSteps(planned)).toHaveLength(3);
-    expect(planned.steps[0]?.change).toMatchObject({ kind: "keep", kept: toKept(vm) });
+    expect(planned.steps[0]?.change).toMatchObject({
+      kind: "saveRecord",
+      record: toNextRecord(vm),
+    });
   });
 
   test("does not say of one that differs and lost the last mark that it is as it should be", () => {
@@ -172,7 +175,9 @@ describe("planComplete()", () => {
     const after = toCompleteVm({
       tags: [...toCompleteVm({ tags: ["vino", "vino:ready=differs"] }).tags],
     });
-    expect(planAtRest(toView({ vms: [after] }), toSpec(), toKept(after))).toMatchObject({
+    expect(
+      planFromInventory(toView({ vms: [after] }), toSpec(), toNextRecord(after)),
+    ).toMatchObject({
       needsLook: true,
     });
   });
@@ -180,7 +185,7 @@ describe("planComplete()", () => {
   test("does not remember the parts of one that differs, so that every look says so", () => {
     const vm = toCompleteVm({ vifIds: ["vif-new"] });
     const vifs = { "vm-1": [{ ...OWN_VIF, mac: "02:00:00:00:00:09" }] };
-    const planned = plan(vm, {}, { vifs }, toKept());
+    const planned = plan(vm, {}, { vifs }, toNextRecord());
     expect(steps(planned)).toEqual([]);
     expect(reasons(planned)).toEqual(["InterfaceDiffers"]);
   });
@@ -296,8 +301,8 @@ describe("planComplete()", () => {
   test("remembers a machine that the record does not know", () => {
     const [first] = plan(toCompleteVm({ cpus: 1 }), {}, {}, { at: 1, doubtAt: 5 }).steps;
     expect(first?.change).toEqual({
-      kind: "keep",
-      kept: { vm: "vm-1", pool: "pool-1", templates: undefined, doubtAt: 5, parts: undefined },
+      kind: "saveRecord",
+      record: { vm: "vm-1", pool: "pool-1", templates: undefined, doubtAt: 5, parts: undefined },
     });
   });
 

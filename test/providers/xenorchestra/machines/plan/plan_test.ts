@@ -5,8 +5,8 @@ import { planMachine } from "../../../../../lib/providers/xenorchestra/machines/
 import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
 import {
   formatRecord,
-  type Kept,
-} from "../../../../../lib/providers/xenorchestra/machines/record.ts";
+  type VmRecord,
+} from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   GIB,
   NAME,
@@ -15,7 +15,7 @@ import {
   type SceneOptions,
   toCompleteVm,
   toOwnDisk,
-  toKept,
+  toNextRecord,
   toSpec,
   toView,
   toVm,
@@ -25,8 +25,12 @@ const FAILED: CreateTask = { id: "t1", status: "failure", error: "HANDLE_INVALID
 const PENDING: CreateTask = { id: "t1", status: "pending" };
 const create = `create VM ${NAME}`;
 
-function plan(options: SceneOptions = {}, kept?: Kept, over: Partial<MachineSpec> = {}): Plan {
-  return planMachine(toView(options), toSpec(over), kept && formatRecord(kept));
+function plan(
+  options: SceneOptions = {},
+  record?: VmRecord,
+  over: Partial<MachineSpec> = {},
+): Plan {
+  return planMachine(toView(options), toSpec(over), record && formatRecord(record));
 }
 
 function summarise({ state, steps, problems, againMs }: Plan): string {
@@ -35,7 +39,7 @@ function summarise({ state, steps, problems, againMs }: Plan): string {
 }
 
 describe("planMachine()", () => {
-  test.each<[string, SceneOptions, Kept | undefined, string]>([
+  test.each<[string, SceneOptions, VmRecord | undefined, string]>([
     ["creates one that was never asked for", {}, undefined, `Absent; ${create}`],
     ["waits while it is made", { tasks: [PENDING] }, { at: NOW, task: "t1" }, "Creating; 2000 ms"],
     [
@@ -60,7 +64,7 @@ describe("planMachine()", () => {
         `note that ${NAME} was started`,
       ].join("; "),
     ],
-    ["leaves a complete one alone", { vms: [toCompleteVm()] }, toKept(), "Ready"],
+    ["leaves a complete one alone", { vms: [toCompleteVm()] }, toNextRecord(), "Ready"],
     ["makes one again that was deleted by hand", {}, { vm: "vm-9" }, `Absent; ${create}`],
     [
       "sweeps what an attempt left",
@@ -86,8 +90,8 @@ describe("planMachine()", () => {
       undefined,
       "Blocked; NameTaken",
     ],
-  ])("%s", (_what, options, kept, planned) => {
-    expect(summarise(plan(options, kept))).toBe(planned);
+  ])("%s", (_what, options, record, planned) => {
+    expect(summarise(plan(options, record))).toBe(planned);
   });
 
   test("asks for nothing that cannot be made", () => {
@@ -114,7 +118,7 @@ describe("planMachine()", () => {
   test("remembers the attempt, and what was there before", () => {
     const [step] = plan({ tasks: [FAILED] }, { at: NOW - 60_000, task: "t1", tries: 2 }).steps;
     expect(step?.change).toMatchObject({
-      kept: { at: NOW, prior: "t1", tries: 3, templates: ["template-1"], pool: POOL },
+      record: { at: NOW, prior: "t1", tries: 3, templates: ["template-1"], pool: POOL },
     });
   });
 });

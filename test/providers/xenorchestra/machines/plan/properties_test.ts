@@ -18,8 +18,8 @@ import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/pl
 import { planRemoval } from "../../../../../lib/providers/xenorchestra/machines/plan/removal.ts";
 import {
   formatRecord,
-  type Kept,
-} from "../../../../../lib/providers/xenorchestra/machines/record.ts";
+  type VmRecord,
+} from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import type { Change } from "../../../../../lib/providers/xenorchestra/machines/steps.ts";
 import {
   formatMark,
@@ -99,7 +99,7 @@ const task: fc.Arbitrary<CreateTask> = fc.record({
   id: fc.constantFrom("t1", "t2"),
   status: fc.constantFrom("pending", "success", "failure", "interrupted", "interrupted" as const),
 });
-const kept: fc.Arbitrary<Kept> = fc.record(
+const record: fc.Arbitrary<VmRecord> = fc.record(
   {
     at: fc.integer({ min: NOW - 100_000, max: NOW }),
     task: fc.constantFrom("t1", "t9"),
@@ -118,7 +118,7 @@ const links = fc.constantFrom(
 const scene = fc.record({
   vms,
   tasks: fc.uniqueArray(task, { maxLength: 2, selector: ({ id }) => id }),
-  kept,
+  record,
   links,
   hasTemplate: fc.boolean(),
   isConnected: seldom.map((isLost) => !isLost),
@@ -126,7 +126,7 @@ const scene = fc.record({
 
 interface Drawn {
   readonly view: ReturnType<typeof toView>;
-  readonly kept: Kept;
+  readonly record: VmRecord;
   readonly isPending: boolean;
 }
 
@@ -145,7 +145,7 @@ const drawn: fc.Arbitrary<Drawn> = scene.map((one) => {
       links: Object.fromEntries(attached),
       view: { pools, ...(!one.isConnected && { gap: "lost" }) },
     }),
-    kept: one.kept,
+    record: one.record,
     isPending: one.tasks.some(({ status }) => status === "pending"),
   };
 });
@@ -164,7 +164,7 @@ test.each(Object.entries(PLANS))(
   "%s() never touches what is foreign, pending or not shown for sure",
   (_name, make) => {
     fc.assert(
-      fc.property(drawn, ({ view, kept: remembered, isPending }) => {
+      fc.property(drawn, ({ view, record: remembered, isPending }) => {
         const { steps } = make(view, formatRecord(remembered));
         const isConnected = view.pools.every(({ isComplete: isThere }) => isThere);
         if (isPending || !isConnected) expect(steps).toEqual([]);
@@ -186,7 +186,7 @@ test.each(Object.entries(PLANS))(
   "%s() deletes only what was never complete, never ran and is not of others",
   (_name, make) => {
     fc.assert(
-      fc.property(drawn, ({ view, kept: remembered }) => {
+      fc.property(drawn, ({ view, record: remembered }) => {
         const all = [...view.vms.values()].flat();
         for (const { change } of make(view, formatRecord(remembered)).steps) {
           if (change.kind !== "deleteHalfMade" || change.thing.kind !== "vm") continue;
@@ -203,7 +203,7 @@ test.each(Object.entries(PLANS))(
 
 test("plan() creates only if none exists, and starts only what is complete, or right after the last mark", () => {
   fc.assert(
-    fc.property(drawn, ({ view, kept: remembered }) => {
+    fc.property(drawn, ({ view, record: remembered }) => {
       const { steps } = PLANS.plan(view, formatRecord(remembered));
       const named = view.vms.get(NAME) ?? [];
       for (const [at, { change, isDirect }] of steps.entries()) {
@@ -221,7 +221,7 @@ test("plan() creates only if none exists, and starts only what is complete, or r
 
 test("planRemoval() deletes a machine only with a mark of ours, and when it is off", () => {
   fc.assert(
-    fc.property(drawn, ({ view, kept: remembered }) => {
+    fc.property(drawn, ({ view, record: remembered }) => {
       const named = view.vms.get(NAME) ?? [];
       for (const { change } of PLANS.planRemoval(view, formatRecord(remembered)).steps) {
         if (change.kind !== "deleteVm") continue;

@@ -3,8 +3,8 @@ import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/pl
 import { planRemoval } from "../../../../../lib/providers/xenorchestra/machines/plan/removal.ts";
 import {
   formatRecord,
-  type Kept,
-} from "../../../../../lib/providers/xenorchestra/machines/record.ts";
+  type VmRecord,
+} from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import { SEED_DISK } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
 import {
   GIB,
@@ -23,8 +23,8 @@ import {
   toVm,
 } from "../scene.ts";
 
-function plan(options: SceneOptions = {}, kept?: Kept): Plan {
-  return planRemoval(toView(options), IDENTITY, kept && formatRecord(kept));
+function plan(options: SceneOptions = {}, record?: VmRecord): Plan {
+  return planRemoval(toView(options), IDENTITY, record && formatRecord(record));
 }
 
 function summarise({ state, steps, problems, againMs }: Plan): string {
@@ -44,8 +44,8 @@ const LOST = { pools: [{ id: POOL, name: "paris", isComplete: false }], gap: "po
 
 describe("planRemoval()", () => {
   test("says which pool is missing, unless another one does not answer either", () => {
-    const lost = (options: SceneOptions, kept: Kept): (string | undefined)[] =>
-      plan(options, kept).problems.map(({ missingPoolId }) => missingPoolId);
+    const lost = (options: SceneOptions, record: VmRecord): (string | undefined)[] =>
+      plan(options, record).problems.map(({ missingPoolId }) => missingPoolId);
     expect(lost({}, { vm: "vm-1", pool: "gone" })).toEqual(["gone"]);
     expect(lost({ view: { gap: "pool lyon is lost" } }, { vm: "vm-1", pool: "gone" })).toEqual([
       undefined,
@@ -53,7 +53,7 @@ describe("planRemoval()", () => {
     expect(lost({ view: LOST }, { vm: "vm-1", pool: POOL })).toEqual([undefined]);
   });
 
-  test.each<[string, SceneOptions, Kept | undefined, string]>([
+  test.each<[string, SceneOptions, VmRecord | undefined, string]>([
     ["has nothing to do without a machine", {}, undefined, "Absent"],
     ["deletes one that is off", { vms: [toCompleteVm()] }, undefined, `Removing; ${end}`],
     [
@@ -195,15 +195,15 @@ describe("planRemoval()", () => {
       { vm: "vm-1", disks: [] },
       `Removing; ${sweepSeed}`,
     ],
-  ])("%s", (_what, options, kept, planned) => {
-    expect(summarise(plan(options, kept))).toBe(planned);
+  ])("%s", (_what, options, record, planned) => {
+    expect(summarise(plan(options, record))).toBe(planned);
   });
 
   test("remembers which disks go with the VM", () => {
     const [step] = plan({ vms: [toCompleteVm({ linkIds: three.slice(0, 2) })] }).steps;
     expect(step?.change).toMatchObject({
       linkIds: ["link-vm-1-0", "link-vm-1-1"],
-      kept: { vm: "vm-1", pool: POOL, disks: ["disk-root", "disk-data"] },
+      record: { vm: "vm-1", pool: POOL, disks: ["disk-root", "disk-data"] },
     });
   });
 

@@ -21,7 +21,7 @@ import {
   type SceneOptions,
   toOwnDisk,
   toOwnLinks,
-  toKept,
+  toNextRecord,
   toSeedLink,
   toSpec,
   toView,
@@ -41,9 +41,9 @@ function plan(
   const spec = toSpec({ seed: SEED, ...over });
   const view = toView({ vms: [vm], ...options });
   const wanted = toWanted(view, spec);
-  const comparison = compareVm(view, spec, { vm, wanted, kept: KEPT });
+  const comparison = compareVm(view, spec, { vm, wanted, record: KEPT });
   const attempt = { kind: "over", task } as const;
-  return planUnfinished({ view, spec, kept: KEPT, wanted, vm, attempt, comparison });
+  return planUnfinished({ view, spec, record: KEPT, wanted, vm, attempt, comparison });
 }
 
 const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
@@ -123,7 +123,7 @@ describe("planUnfinished()", () => {
         ],
         nameDescription: expect.stringMatching(/ ready$/),
       },
-      kept: { vm: "vm-1", parts: toKept(toVm(marked)).parts },
+      record: { vm: "vm-1", parts: toNextRecord(toVm(marked)).parts },
     });
     const [still] = plan(toVm(marked), seeded, { isStarted: false }).steps;
     expect(JSON.stringify(still)).not.toContain("vino:start");

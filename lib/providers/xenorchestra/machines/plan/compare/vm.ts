@@ -11,17 +11,17 @@ import { compareInterfaces } from "./interfaces.ts";
 import { type Comparison, joinComparisons, toComparison } from "./comparison.ts";
 import type { FullView } from "../find/find.ts";
 import { wasComplete } from "../find/half_made.ts";
-import type { Kept } from "../../record.ts";
+import type { VmRecord } from "../../vm_record.ts";
 import type { Wanted } from "../wanted/wanted.ts";
 
 /** Compares everything. @param wanted What the specification means in its pool */
 export function compareVm(
   view: FullView,
   spec: MachineSpec,
-  { vm, wanted, kept }: { readonly vm: Vm; readonly wanted: Wanted; readonly kept: Kept },
+  { vm, wanted, record }: { readonly vm: Vm; readonly wanted: Wanted; readonly record: VmRecord },
 ): Comparison {
   const { stock } = view;
-  const isDone = wasComplete(vm, kept);
+  const isDone = wasComplete(vm, record);
   return joinComparisons([
     compareSize(spec, vm),
     compareDisks({ spec, vm, wanted, stock, isDone }),

@@ -8,7 +8,7 @@
 import type { MachineProblem } from "../../../../../cloud/capabilities/machines.ts";
 import { toBackoffMs } from "../../../../../core/backoff.ts";
 import type { CreateTask, Stock } from "../../look/view.ts";
-import type { Kept } from "../../record.ts";
+import type { VmRecord } from "../../vm_record.ts";
 import type { EarlierVms } from "../../steps.ts";
 import { TAKEN_MS } from "../../wire/timeouts.ts";
 import { toDecision, toRetry } from "../problems.ts";
@@ -39,14 +39,14 @@ const DOUBT_MS = 1_800_000;
 const BACKOFF = { baseMs: 5_000, capMs: 600_000, jitter: 0 };
 
 /** Judges the last attempt. @param nowMs In wall-clock milliseconds */
-export function judgeAttempt(name: string, stock: Stock, kept: Kept, nowMs: number): Attempt {
+export function judgeAttempt(name: string, stock: Stock, record: VmRecord, nowMs: number): Attempt {
   if (stock.tasks === undefined) {
     const advice = "give the user the privilege task read";
     const message = `Xen Orchestra does not show the tasks that create VMs: ${advice}`;
     return { kind: "running", againMs: HIDDEN_MS, problem: toDecision("NoRight", message) };
   }
   const tasks = stock.tasks.get(name) ?? [];
-  const ageMs = toAgeMs(kept, nowMs);
+  const ageMs = toAgeMs(record, nowMs);
   const pending = tasks.find(({ status }) => status === "pending");
   if (pending !== undefined) {
     const message = `Xen Orchestra has been creating ${name} for a long time (task ${pending.id}): check its pool`;
@@ -58,37 +58,40 @@ export function judgeAttempt(name: string, stock: Stock, kept: Kept, nowMs: numb
       ...(isSlow && { problem: toRetry("CreateSlow", message) }),
     };
   }
-  const task = findTask(tasks, kept);
+  const task = findTask(tasks, record);
   if (task !== undefined) return { kind: "over", task };
-  if (ageMs === undefined || kept.refused === true) return { kind: "over" };
-  if (kept.task === undefined) {
+  if (ageMs === undefined || record.refused === true) return { kind: "over" };
+  if (record.task === undefined) {
     return ageMs >= LOST_MS ? { kind: "over" } : { kind: "running", againMs: LOST_MS - ageMs };
   }
   if (ageMs >= HIDDEN_MS) return { kind: "over" };
   const advice = "check that the user has the privilege task read for its own tasks";
-  const message = `Xen Orchestra does not show the task ${kept.task} that creates ${name}: ${advice}`;
+  const message = `Xen Orchestra does not show the task ${record.task} that creates ${name}: ${advice}`;
   return { kind: "running", againMs: 10_000, problem: toRetry("TaskNotShown", message) };
 }
 
 /** Finds the task of the last attempt; without a record the newest one. */
-function findTask(tasks: readonly CreateTask[], kept: Kept): CreateTask | undefined {
-  if (kept.task !== undefined) return tasks.find(({ id }) => id === kept.task);
+function findTask(tasks: readonly CreateTask[], record: VmRecord): CreateTask | undefined {
+  if (record.task !== undefined) return tasks.find(({ id }) => id === record.task);
   const [newest] = tasks;
-  if (newest === undefined || kept.prior === undefined) return newest;
+  if (newest === undefined || record.prior === undefined) return newest;
   // Their IDs begin with the time, and an administrator may have deleted the one from before.
-  return newest.id > kept.prior ? newest : undefined;
+  return newest.id > record.prior ? newest : undefined;
 }
 
 /** The VMs that the machine had, as far as that is known, and that are not gone for sure. */
-export function findEarlier({ task }: { readonly task?: CreateTask }, kept: Kept): EarlierVms {
-  const { vm, pool: poolId, gone } = kept;
+export function findEarlier(
+  { task }: { readonly task?: CreateTask },
+  record: VmRecord,
+): EarlierVms {
+  const { vm, pool: poolId, gone } = record;
   const vmIds = [...new Set([vm, task?.vmId])].filter((id) => id !== undefined);
   return { vmIds: gone === true ? [] : vmIds, ...(poolId !== undefined && { poolId }) };
 }
 
 /** Whether a hypervisor may still work on an attempt, and show something of it later. */
-export function isDoubtful({ task }: { readonly task?: CreateTask }, kept: Kept): boolean {
-  if (kept.at === undefined || kept.refused === true || kept.vm !== undefined) return false;
+export function isDoubtful({ task }: { readonly task?: CreateTask }, record: VmRecord): boolean {
+  if (record.at === undefined || record.refused === true || record.vm !== undefined) return false;
   return task === undefined || task.status === "interrupted";
 }
 
@@ -97,26 +100,27 @@ export function isDoubtful({ task }: { readonly task?: CreateTask }, kept: Kept)
  *
  * @returns `undefined` if more may come
  */
-export function toSettled(name: string, stock: Stock, kept: Kept): Kept | undefined {
+export function toSettled(name: string, stock: Stock, record: VmRecord): VmRecord | undefined {
   const tasks = stock.tasks?.get(name) ?? [];
-  const { at, prior = "", vm, doubtAt } = kept;
+  const { at, prior = "", vm, doubtAt } = record;
   if (at === undefined || vm !== undefined || doubtAt !== undefined) return undefined;
   // A proxy that repeats requests makes two tasks.
   const isOnly = tasks.filter(({ id }) => id > prior).length <= 1;
-  return isOnly ? { ...kept, refused: true } : undefined;
+  return isOnly ? { ...record, refused: true } : undefined;
 }
 
 /** For how long a hypervisor may still show something of an attempt, in milliseconds; 0: nothing comes any more. */
 export function toDoubtLeftMs(
   attempt: { readonly task?: CreateTask },
-  kept: Kept,
+  record: VmRecord,
   nowMs: number,
 ): number {
   const { task } = attempt;
-  const isLost = kept.at === undefined && kept.vm === undefined && task?.status === "interrupted";
+  const isLost =
+    record.at === undefined && record.vm === undefined && task?.status === "interrupted";
   const since = [
-    kept.doubtAt,
-    isDoubtful(attempt, kept) ? kept.at : undefined,
+    record.doubtAt,
+    isDoubtful(attempt, record) ? record.at : undefined,
     // Without a record, the task says when.
     isLost ? task.endMs : undefined,
   ];
@@ -127,20 +131,20 @@ export function toDoubtLeftMs(
 }
 
 /** Whether it is time to look for what an attempt left later. */
-export function isDoubtDue({ doubtAt }: Kept, nowMs: number): boolean {
+export function isDoubtDue({ doubtAt }: VmRecord, nowMs: number): boolean {
   return doubtAt !== undefined && nowMs - doubtAt >= DOUBT_MS;
 }
 
 /** How old the last attempt is; `undefined` if there was none. A clock that went back makes it new. */
-function toAgeMs({ at }: Kept, nowMs: number): number | undefined {
+function toAgeMs({ at }: VmRecord, nowMs: number): number | undefined {
   return at === undefined ? undefined : Math.max(0, nowMs - at);
 }
 
 /** How long to wait before the next attempt, in milliseconds; 0: not at all. */
-export function toWaitMs(kept: Kept, nowMs: number): number {
-  const ageMs = toAgeMs(kept, nowMs);
-  if (ageMs === undefined || kept.vm !== undefined) return 0;
-  return Math.max(0, toBackoffMs(kept.tries ?? 1, BACKOFF) - ageMs);
+export function toWaitMs(record: VmRecord, nowMs: number): number {
+  const ageMs = toAgeMs(record, nowMs);
+  if (ageMs === undefined || record.vm !== undefined) return 0;
+  return Math.max(0, toBackoffMs(record.tries ?? 1, BACKOFF) - ageMs);
 }
 
 /** Says why the last attempt failed. @returns `undefined` if it did not, or that is not known */

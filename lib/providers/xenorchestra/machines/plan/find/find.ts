@@ -9,7 +9,7 @@ import {
 } from "../../../../../cloud/capabilities/machines.ts";
 import { quote } from "../../../../../core/text/printable.ts";
 import type { Stock, Template, View, Vm } from "../../look/view.ts";
-import type { Kept } from "../../record.ts";
+import type { VmRecord } from "../../vm_record.ts";
 import type { Step } from "../../steps.ts";
 import { isDiskNameOf } from "../../words.ts";
 import { type Attempt, judgeAttempt, toSettled } from "./attempt.ts";
@@ -23,7 +23,7 @@ export type FullView = View & { readonly stock: Stock };
 export interface FindQuestion {
   readonly view: FullView;
   readonly identity: MachineIdentity;
-  readonly kept: Kept;
+  readonly record: VmRecord;
   /** The pool where it belongs. Absent: not known. */
   readonly poolId?: string;
   readonly template?: Template | undefined;
@@ -51,15 +51,15 @@ export type Found =
 
 /** Finds the VM. */
 export function findMachine(question: FindQuestion): Found {
-  const { view, identity, kept } = question;
+  const { view, identity, record } = question;
   const name = toMachineName(identity);
   const all = view.vms.get(name) ?? [];
   const vms = all.filter((vm) => judgeOwner(vm, identity) !== "foreign");
   const unknown = explainUnknown(question, vms);
   if (unknown !== undefined) return { kind: "unknown", problem: unknown };
-  const attempt = judgeAttempt(name, view.stock, kept, view.atMs);
+  const attempt = judgeAttempt(name, view.stock, record, view.atMs);
   const [vm, ...others] = vms;
-  const isDone = vm !== undefined && others.length === 0 && wasComplete(vm, kept);
+  const isDone = vm !== undefined && others.length === 0 && wasComplete(vm, record);
   if (attempt.kind === "running" && (attempt.isPending === true || !isDone)) {
     return { kind: "running", attempt, ...(vm && { vm }) };
   }
@@ -75,11 +75,11 @@ export function findMachine(question: FindQuestion): Found {
 
 /** Why it is not known whether the machine exists, or whether what is shown of it is all. */
 function explainUnknown(
-  { view, kept, poolId }: FindQuestion,
+  { view, record, poolId }: FindQuestion,
   vms: readonly Vm[],
 ): MachineProblem | undefined {
   const pools = new Map(view.pools.map((pool) => [pool.id, pool]));
-  const needed = vms.length > 0 ? vms.map((vm) => vm.poolId) : [poolId ?? kept.pool];
+  const needed = vms.length > 0 ? vms.map((vm) => vm.poolId) : [poolId ?? record.pool];
   for (const id of needed) {
     const pool = id === undefined ? undefined : pools.get(id);
     if (id === undefined || pool?.isComplete === true) continue;
@@ -92,7 +92,7 @@ function explainUnknown(
   }
   if (vms.length > 0 || view.gap === undefined) return undefined;
   // A machine that was never asked for can be in no other pool.
-  const wasAsked = kept.at !== undefined || kept.vm !== undefined || poolId === undefined;
+  const wasAsked = record.at !== undefined || record.vm !== undefined || poolId === undefined;
   if (!wasAsked) return undefined;
   return toRetry("PoolNotConnected", `${view.gap}, and the machine may be there`);
 }
@@ -103,12 +103,12 @@ function findTemplates(
   vms: readonly Vm[],
   isDone: boolean,
 ): Found | undefined {
-  const { view, identity, kept, template } = question;
+  const { view, identity, record, template } = question;
   const { stock } = view;
   const name = toMachineName(identity);
   const templates = stock.templates.filter((one) => one.name === name);
   for (const one of templates) {
-    const why = explainKeeping(one, { identity, stock, kept, template });
+    const why = explainKeeping(one, { identity, stock, record, template });
     if (why === undefined) {
       const thing = { id: one.id, kind: "template", poolId: one.poolId } as const;
       const step = toStep(identity, `delete half-made template ${name} (${one.id})`, {
@@ -116,7 +116,7 @@ function findTemplates(
         thing,
         inherited: listInherited(stock, one),
         userId: stock.userId,
-        ...toKept(question, [...vms, ...templates].length),
+        ...toNextRecord(question, [...vms, ...templates].length),
       });
       return { kind: "leftover", steps: [step] };
     }
@@ -129,12 +129,12 @@ function findTemplates(
 }
 
 /** The record after a deletion. @param count How many things have the name */
-function toKept(
-  { view, identity, kept }: Pick<FindQuestion, "identity" | "kept" | "view">,
+function toNextRecord(
+  { view, identity, record }: Pick<FindQuestion, "identity" | "record" | "view">,
   count: number,
-): { readonly kept?: Kept } {
-  const settled = toSettled(toMachineName(identity), view.stock, kept);
-  return count === 1 && settled !== undefined ? { kept: settled } : {};
+): { readonly record?: VmRecord } {
+  const settled = toSettled(toMachineName(identity), view.stock, record);
+  return count === 1 && settled !== undefined ? { record: settled } : {};
 }
 
 /** The disks of something half-made that have names of the template, and none of its own. */
@@ -146,9 +146,9 @@ function listInherited({ attached }: Stock, { id, name }: Vm): string[] {
 
 /** Of several VMs with its name the complete one stays, otherwise the oldest one. */
 function findTwins(question: FindQuestion, vms: readonly Vm[]): Found {
-  const { identity, kept } = question;
+  const { identity, record } = question;
   const name = toMachineName(identity);
-  const complete = vms.filter((vm) => wasComplete(vm, kept));
+  const complete = vms.filter((vm) => wasComplete(vm, record));
   const ids = vms.map(({ id }) => id).join(", ");
   const what = `${vms.length} VMs have the name ${name} (${ids})`;
   if (complete.length > 1) {
@@ -159,10 +159,10 @@ function findTwins(question: FindQuestion, vms: readonly Vm[]): Found {
     return { kind: "blocked", problem };
   }
   const [oldest] = vms.toSorted((one, other) => toBirthMs(one) - toBirthMs(other));
-  const kept1 = complete[0] ?? oldest;
+  const survivor = complete[0] ?? oldest;
   const steps: Step[] = [];
   for (const vm of vms) {
-    if (vm === kept1) continue;
+    if (vm === survivor) continue;
     const why = explainKeeping(vm, { ...question, stock: question.view.stock });
     if (why !== undefined) {
       const message = `${what}: Landfall does not delete ${vm.id} because ${why}: ${RENAME_OR_DELETE}`;
@@ -179,7 +179,7 @@ function toBirthMs({ creation }: Vm): number {
 
 /** The step that deletes a half-made VM. */
 export function toDeletion(
-  question: Pick<FindQuestion, "identity" | "kept" | "view">,
+  question: Pick<FindQuestion, "identity" | "record" | "view">,
   vm: Vm,
   word: "half-made" | "second",
 ): Step {
@@ -190,13 +190,13 @@ export function toDeletion(
     thing,
     inherited: listInherited(view.stock, vm),
     userId: view.stock.userId,
-    ...(word === "half-made" && toKept(question, 1)),
+    ...(word === "half-made" && toNextRecord(question, 1)),
   });
 }
 
 /** Finds a VM that stands in the way although it is not the machine. */
 function findImpostor(
-  { view, identity, kept }: FindQuestion,
+  { view, identity, record }: FindQuestion,
   all: readonly Vm[],
 ): Found | undefined {
   const name = toMachineName(identity);
@@ -207,7 +207,7 @@ function findImpostor(
   }
   // The tag names only the Vino, so the record must name the VM.
   const stray = view.strays.find(
-    (vm) => judgeOwner(vm, identity) === "ours" && (vm.mark !== undefined || vm.id === kept.vm),
+    (vm) => judgeOwner(vm, identity) === "ours" && (vm.mark !== undefined || vm.id === record.vm),
   );
   if (stray === undefined) return undefined;
   const mark = stray.mark === undefined ? `the tag of ${name}` : `the mark of ${name}`;

@@ -8,14 +8,14 @@ import type { MachineIdentity } from "../../../../../cloud/capabilities/machines
 import { toMachineName } from "../../../../../cloud/capabilities/machines.ts";
 import { isComplete } from "../../look/vms_view.ts";
 import type { Attached, CreateTask, Stock, Template, Vm } from "../../look/view.ts";
-import type { Kept } from "../../record.ts";
+import type { VmRecord } from "../../vm_record.ts";
 import { findUidTag, isDiskNameOf, isMarkOf } from "../../words.ts";
 
 /** What is known about the machine. */
 export interface HalfMadeQuestion {
   readonly identity: MachineIdentity;
   readonly stock: Stock;
-  readonly kept: Kept;
+  readonly record: VmRecord;
   /** The template that is named now, if it is known. */
   readonly template?: Template | undefined;
 }
@@ -29,7 +29,7 @@ export function judgeOwner(vm: Vm, identity: MachineIdentity): "ours" | "unmarke
 }
 
 /** Whether a VM was complete once: then it is never half-made, even if a person removed its marks. */
-export function wasComplete(vm: Vm, { vm: completeId }: Kept): boolean {
+export function wasComplete(vm: Vm, { vm: completeId }: VmRecord): boolean {
   return isComplete(vm) || vm.mark?.isReady === true || vm.id === completeId;
 }
 
@@ -39,17 +39,17 @@ export function wasComplete(vm: Vm, { vm: completeId }: Kept): boolean {
  * @returns A clause; `undefined` if it may
  */
 export function explainKeeping(vm: Vm | Template, question: HalfMadeQuestion): string | undefined {
-  const { identity, stock, kept, template } = question;
+  const { identity, stock, record, template } = question;
   const name = toMachineName(identity);
   const tasks = stock.tasks?.get(name) ?? [];
   if (vm.name !== name) return "it has another name";
   if (judgeOwner(vm, identity) === "foreign") return "it has the mark of another machine";
-  if (wasComplete(vm, kept)) return "it was complete once";
+  if (wasComplete(vm, record)) return "it was complete once";
   if ("isDefault" in vm && vm.isDefault) return "it is a default template";
   if (template !== undefined && [template.id, template.uuid].includes(vm.id)) {
     return "it is the template of the machine";
   }
-  const isAsked = tasks.length > 0 || kept.at !== undefined || vm.creation?.user !== undefined;
+  const isAsked = tasks.length > 0 || record.at !== undefined || vm.creation?.user !== undefined;
   if (!isAsked) return "nothing says that Landfall asked for it";
   if (vm.power !== "stopped") return "it is not halted";
   if (vm.isStarted) return "it was started";
@@ -61,10 +61,10 @@ export function explainKeeping(vm: Vm | Template, question: HalfMadeQuestion): s
 
 /** IDs and UUIDs of the templates that it may have been asked for from. */
 function listAsked(
-  { template, kept }: HalfMadeQuestion,
+  { template, record }: HalfMadeQuestion,
   tasks: readonly CreateTask[],
 ): ReadonlySet<string> {
-  const all = [template?.uuid, template?.id, ...(kept.templates ?? [])];
+  const all = [template?.uuid, template?.id, ...(record.templates ?? [])];
   const known = [...all, ...tasks.map((task) => task.template)];
   return new Set(known.filter((one) => one !== undefined));
 }

@@ -11,7 +11,7 @@ import { NAME, toCompleteVm, toSpec, toView, toVm } from "../../scene.ts";
 function compare(vm: Vm): string[] {
   const view = toView({ vms: [vm] });
   const wanted = toWanted(view, toSpec());
-  const { differences } = compareVm(view, toSpec(), { vm, wanted, kept: {} });
+  const { differences } = compareVm(view, toSpec(), { vm, wanted, record: {} });
   return differences.map(({ fix, problem }) => fix?.summary ?? problem?.reason ?? "");
 }
 
@@ -56,7 +56,7 @@ test.each([
     const vm = toVm({ bootOrder: order });
     const spec = toSpec({ boot });
     const view = toView({ vms: [vm] });
-    const { differences } = compareVm(view, spec, { vm, wanted: toWanted(view, spec), kept: {} });
+    const { differences } = compareVm(view, spec, { vm, wanted: toWanted(view, spec), record: {} });
     expect(differences.map(({ part, fix }) => [part.name, fix])).toEqual(
       Array.from({ length: count }, () => ["boot", undefined]),
     );

@@ -7,7 +7,7 @@ import {
   findMachine,
   toDeletion,
 } from "../../../../../../lib/providers/xenorchestra/machines/plan/find/find.ts";
-import type { Kept } from "../../../../../../lib/providers/xenorchestra/machines/record.ts";
+import type { VmRecord } from "../../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   GIB,
   IDENTITY,
@@ -24,19 +24,23 @@ import {
   toVm,
 } from "../../scene.ts";
 
-const KEPT: Kept = { at: NOW - 60_000, task: "t1", templates: ["template-1"], pool: POOL };
+const KEPT: VmRecord = { at: NOW - 60_000, task: "t1", templates: ["template-1"], pool: POOL };
 const DONE: CreateTask = { id: "t1", status: "success", vmId: "vm-1" };
 const PENDING: CreateTask = { id: "t2", status: "pending" };
 const LOST = { pools: [{ id: POOL, name: "paris", isComplete: false }] };
 const GAP = { gap: "pool lyon is disconnected" };
 
-function find(options: SceneOptions, kept: Kept = KEPT, poolId: string | undefined = POOL): string {
+function find(
+  options: SceneOptions,
+  record: VmRecord = KEPT,
+  poolId: string | undefined = POOL,
+): string {
   const view = toView({ tasks: [DONE], ...options });
   const template = toTemplate();
   const found = findMachine({
     view,
     identity: IDENTITY,
-    kept,
+    record,
     template,
     ...(poolId && { poolId }),
   });
@@ -59,7 +63,7 @@ const later = { user: "user-1", template: "template-1", dateMs: NOW };
 const halfMade = toTemplate({ id: "half", uuid: "half", name: NAME, linkIds: [] });
 
 describe("findMachine()", () => {
-  test.each<[string, SceneOptions, Kept | undefined, string]>([
+  test.each<[string, SceneOptions, VmRecord | undefined, string]>([
     ["one that is complete", { vms: [toCompleteVm()] }, undefined, "complete vm-1"],
     ["one that is not", { vms: [toVm()] }, undefined, "unfinished vm-1"],
     ["none", {}, undefined, "none"],
@@ -183,8 +187,8 @@ describe("findMachine()", () => {
       undefined,
       "blocked TwoMachines",
     ],
-  ])("finds %s", (_what, options, kept, found) => {
-    expect(find(options, kept)).toBe(found);
+  ])("finds %s", (_what, options, record, found) => {
+    expect(find(options, record)).toBe(found);
   });
 
   test("finds nothing without a pool to look in", () => {
@@ -198,17 +202,17 @@ test("toDeletion() names disks that have only the name of the template's", () =>
   const inherited = toLink("vm-1", 0, toDisk({ id: "old" }));
   const links = { "vm-1": [inherited, toLink("vm-1", 1, toOwnDisk("data", GIB))] };
   const { change } = toDeletion(
-    { identity: IDENTITY, view: toView({ links }), kept: { at: 1 } },
+    { identity: IDENTITY, view: toView({ links }), record: { at: 1 } },
     toVm(),
     "second",
   );
   expect(change).toMatchObject({ inherited: ["old"] });
-  expect(change).not.toHaveProperty("kept");
+  expect(change).not.toHaveProperty("record");
 });
 
 test("toDeletion() names the VM, and who Landfall is", () => {
   const step = toDeletion(
-    { identity: IDENTITY, view: toView(), kept: { at: 1 } },
+    { identity: IDENTITY, view: toView(), record: { at: 1 } },
     toVm(),
     "half-made",
   );
@@ -219,7 +223,7 @@ test("toDeletion() names the VM, and who Landfall is", () => {
       thing: { id: "vm-1", kind: "vm", poolId: POOL },
       inherited: [],
       userId: "user-1",
-      kept: { at: 1, refused: true },
+      record: { at: 1, refused: true },
     },
   });
 });

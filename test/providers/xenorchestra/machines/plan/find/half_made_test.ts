@@ -21,9 +21,9 @@ import {
 
 const KEPT = { at: 1, templates: ["template-1"] };
 
-function explain(vm: Vm, options: SceneOptions = {}, kept: object = KEPT): string | undefined {
+function explain(vm: Vm, options: SceneOptions = {}, record: object = KEPT): string | undefined {
   const { stock } = toView({ vms: [vm], ...options });
-  return explainKeeping(vm, { identity: IDENTITY, stock, kept, template: toTemplate() });
+  return explainKeeping(vm, { identity: IDENTITY, stock, record, template: toTemplate() });
 }
 
 describe("explainKeeping()", () => {
@@ -105,7 +105,7 @@ describe("explainKeeping()", () => {
     const explainRemoval = (asked: string): string | undefined => {
       const tasks = [{ id: "t", status: "interrupted", template: asked }] as const;
       const { stock } = toView({ vms: [vm], links: inherited, tasks });
-      return explainKeeping(vm, { identity: IDENTITY, stock, kept: {} });
+      return explainKeeping(vm, { identity: IDENTITY, stock, record: {} });
     };
     expect(explainRemoval("template-1")).toBeUndefined();
     expect(explainRemoval("t9")).toBe("it has a disk that Landfall did not make");

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import {
-  findLoose,
-  toSweep,
-} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/loose.ts";
+  findOrphanDisks,
+  toOrphanDeletion,
+} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/orphan_disks.ts";
 import { SEED_DISK } from "../../../../../../lib/providers/xenorchestra/machines/words.ts";
 import { GIB, IDENTITY, NAME, toDisk, toOwnDisk, toView } from "../../scene.ts";
 
-test("findLoose() finds only disks that no other machine can have", () => {
+test("findOrphanDisks() finds only disks that no other machine can have", () => {
   const loose = [
     toOwnDisk("root", GIB),
     toOwnDisk(SEED_DISK, GIB, { id: "seed" }),
@@ -19,7 +19,7 @@ test("findLoose() finds only disks that no other machine can have", () => {
     toDisk({ id: "other", name: "vino-1b4e28ba-worker-0-1.root" }),
     toDisk({ id: "debian" }),
   ];
-  const found = findLoose(toView({ loose }), IDENTITY);
+  const found = findOrphanDisks(toView({ loose }), IDENTITY);
   expect(found.map(({ disk, isSeed }) => [disk.id, isSeed])).toEqual([
     ["disk-root", false],
     ["seed", true],
@@ -27,8 +27,8 @@ test("findLoose() finds only disks that no other machine can have", () => {
   ]);
 });
 
-test("toSweep() names the disk", () => {
-  expect(toSweep(IDENTITY, toOwnDisk("root", GIB))).toMatchObject({
+test("toOrphanDeletion() names the disk", () => {
+  expect(toOrphanDeletion(IDENTITY, toOwnDisk("root", GIB))).toMatchObject({
     summary: `delete disk ${NAME}.root (disk-root), which nothing uses`,
     change: { kind: "deleteDisk", diskId: "disk-root", diskName: `${NAME}.root` },
   });

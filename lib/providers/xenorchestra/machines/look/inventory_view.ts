@@ -18,7 +18,7 @@ export function readVms(vms: LastListing["vms"]): readonly Vm[] {
 }
 
 /** Builds the view. @param vms As {@linkcode readVms} reads them */
-export function toRestView(
+export function toInventoryView(
   { inventory, hosts }: LastListing,
   vms: readonly Vm[],
   atMs: number,

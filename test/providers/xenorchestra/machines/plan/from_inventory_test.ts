@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Vm } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
-import { planAtRest } from "../../../../../lib/providers/xenorchestra/machines/plan/at_rest.ts";
-import { POOL, toCompleteVm, toKept, toSpec, toView, toVm } from "../scene.ts";
+import { planFromInventory } from "../../../../../lib/providers/xenorchestra/machines/plan/from_inventory.ts";
+import { POOL, toCompleteVm, toNextRecord, toSpec, toView, toVm } from "../scene.ts";
 
 const LOST = { pools: [{ id: POOL, name: "paris", isComplete: false }] };
 
@@ -52,8 +52,8 @@ test.each<[string, readonly Vm[], object, string, boolean]>([
     "Unfinished",
     true,
   ],
-])("planAtRest() of %s plans nothing: %#", (_what, vms, view, state, needsLook) => {
-  const plan = planAtRest(toView({ vms, view }), toSpec(), { ...toKept(), at: 1 });
+])("planFromInventory() of %s plans nothing: %#", (_what, vms, view, state, needsLook) => {
+  const plan = planFromInventory(toView({ vms, view }), toSpec(), { ...toNextRecord(), at: 1 });
 
   expect(plan).toMatchObject({ state, steps: [] });
   expect(plan.needsLook === true).toBe(needsLook);
@@ -64,19 +64,22 @@ test.each<[string, Vm, boolean]>([
   ["with other CPUs", toCompleteVm({ cpus: 1 }), true],
   ["with an interface more", toCompleteVm({ vifIds: ["vif-vm-1-0", "vif-2"] }), false],
   ["with an older note", toCompleteVm({ tags: ["vino", "vino:ready=x"] }), false],
-])("planAtRest() knows whether one %s has all disks and interfaces", (_what, vm, isBuilt) => {
-  const plan = planAtRest(toView({ vms: [vm] }), toSpec(), toKept());
-  expect(plan.isBuilt === true).toBe(isBuilt);
-});
+])(
+  "planFromInventory() knows whether one %s has all disks and interfaces",
+  (_what, vm, isBuilt) => {
+    const plan = planFromInventory(toView({ vms: [vm] }), toSpec(), toNextRecord());
+    expect(plan.isBuilt === true).toBe(isBuilt);
+  },
+);
 
-test("planAtRest() needs a look long after an attempt that may have left something", () => {
+test("planFromInventory() needs a look long after an attempt that may have left something", () => {
   const view = toView({ vms: [toCompleteVm()] });
   const look = (doubtAt: number) =>
-    planAtRest(view, toSpec(), { ...toKept(), doubtAt }).needsLook === true;
+    planFromInventory(view, toSpec(), { ...toNextRecord(), doubtAt }).needsLook === true;
   expect([look(view.atMs), look(view.atMs - 1_800_000)]).toEqual([false, true]);
 });
 
-test("planAtRest() looks closer if the record does not know a complete VM", () => {
+test("planFromInventory() looks closer if the record does not know a complete VM", () => {
   const view = toView({ vms: [toCompleteVm()] });
-  expect(planAtRest(view, toSpec(), {}).needsLook).toBe(true);
+  expect(planFromInventory(view, toSpec(), {}).needsLook).toBe(true);
 });

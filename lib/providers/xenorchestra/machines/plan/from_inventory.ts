@@ -5,7 +5,7 @@
 import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { findShown, isComplete } from "../look/vms_view.ts";
 import type { View, Vm } from "../look/view.ts";
-import type { Kept } from "../record.ts";
+import type { VmRecord } from "../vm_record.ts";
 import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
 import { compareMarks, compareSize } from "./compare/vm.ts";
 import { joinComparisons } from "./compare/comparison.ts";
@@ -16,7 +16,7 @@ import { type Plan, toPlan, toRetry } from "./problems.ts";
 import { toPartsHash, toShownHash } from "./fingerprints.ts";
 
 /** Plans from a view that is not for a change. */
-export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
+export function planFromInventory(view: View, spec: MachineSpec, record: VmRecord): Plan {
   const all = view.vms.get(toMachineName(spec)) ?? [];
   const [vm, ...others] = all.filter((one) => judgeOwner(one, spec) !== "foreign");
   const poolId = vm?.poolId ?? spec.poolId;
@@ -29,13 +29,13 @@ export function planAtRest(view: View, spec: MachineSpec, kept: Kept): Plan {
   const machine = findShown(view, vm);
   if (others.length > 0) return toPlan("Unfinished", { needsLook: true });
   if (!isComplete(vm)) {
-    const state = kept.at === undefined ? "Unfinished" : "Creating";
+    const state = record.at === undefined ? "Unfinished" : "Creating";
     return toPlan(state, { needsLook: true, machine });
   }
   const { parts, differences } = joinComparisons([compareSize(spec, vm), compareMarks(spec, vm)]);
   // The list of VMs shows only which interfaces and disks there are, and not what they are like.
-  const isEdited = kept.parts !== toPartsHash(vm);
-  const isUnsure = kept.vm !== vm.id || isEdited || isDoubtDue(kept, view.atMs);
+  const isEdited = record.parts !== toPartsHash(vm);
+  const isUnsure = record.vm !== vm.id || isEdited || isDoubtDue(record, view.atMs);
   const isBuilt = isAsWanted(vm, spec) && !isEdited;
   const needsLook = differences.length > 0 || !isBuilt || isUnsure;
   const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";

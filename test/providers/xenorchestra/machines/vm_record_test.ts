@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import {
   formatRecord,
   parseRecord,
-} from "../../../../lib/providers/xenorchestra/machines/record.ts";
+} from "../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 
 const ID = "6fd7b5c7-a6ea-4790-a81d-6aa2d90fde1e";
 
 test("parseRecord() reads what formatRecord() writes", () => {
-  const kept = { at: 5, task: "0mwr", prior: "0mwq", tries: 2, templates: [ID], pool: ID };
-  expect(parseRecord(formatRecord(kept))).toEqual(kept);
+  const record = { at: 5, task: "0mwr", prior: "0mwq", tries: 2, templates: [ID], pool: ID };
+  expect(parseRecord(formatRecord(record))).toEqual(record);
   expect(parseRecord(formatRecord({ vm: ID, disks: [ID], offAt: 9 }))).toEqual({
     vm: ID,
     disks: [ID],

@@ -5,7 +5,7 @@
 import * as v from "valibot";
 
 /** The record of a machine. Times are wall-clock milliseconds. */
-export interface Kept {
+export interface VmRecord {
   /** When the last attempt to create it began. */
   readonly at?: number | undefined;
   /** The task of that attempt. */
@@ -57,24 +57,24 @@ const SCHEMA = v.object({
 });
 
 /** Reads a record. @returns An empty one if there is none, or if it cannot be read: it is only a hint */
-export function parseRecord(record: string | undefined): Kept {
-  if (record === undefined) return {};
+export function parseRecord(text: string | undefined): VmRecord {
+  if (text === undefined) return {};
   try {
-    const parsed = v.safeParse(SCHEMA, JSON.parse(record));
+    const parsed = v.safeParse(SCHEMA, JSON.parse(text));
     if (!parsed.success) return {};
-    const { v: _version, ...kept } = parsed.output;
-    return kept;
+    const { v: _version, ...record } = parsed.output;
+    return record;
   } catch {
     return {};
   }
 }
 
 /** Writes a record; below 1 KiB. */
-export function formatRecord(kept: Kept): string {
-  const { templates, disks } = kept;
+export function formatRecord(record: VmRecord): string {
+  const { templates, disks } = record;
   return JSON.stringify({
     v: 1,
-    ...kept,
+    ...record,
     templates: templates?.slice(-TEMPLATES_MAX),
     disks: disks?.slice(0, DISKS_MAX),
   });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import {
   readVms,
-  toRestView,
-} from "../../../../../lib/providers/xenorchestra/machines/look/rest.ts";
+  toInventoryView,
+} from "../../../../../lib/providers/xenorchestra/machines/look/inventory_view.ts";
 
 const ID = "5be2b0ce-0000-4000-8000-000000000001";
 const LISTING = {
@@ -25,8 +25,8 @@ const LISTING = {
   hosts: [{ id: "h", $pool: "p", name_label: "xcp", enabled: false }],
 };
 
-test("toRestView() shows what the last inventory showed, and is not for a change", () => {
-  const view = toRestView(LISTING, readVms(LISTING.vms), 9);
+test("toInventoryView() shows what the last inventory showed, and is not for a change", () => {
+  const view = toInventoryView(LISTING, readVms(LISTING.vms), 9);
   expect(view).toMatchObject({ observedAtMs: 7, atMs: 9, isForChange: false });
   expect(view.stock).toBeUndefined();
   expect(view.pools).toEqual([
