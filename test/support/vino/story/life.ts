@@ -48,6 +48,11 @@ export interface LifeEnd {
   readonly running: readonly string[];
   /** What must not happen in the cloud, and did. */
   readonly violations: readonly string[];
+  /**
+   * Whether the Vino still waits in the end, with an address: a creation was interrupted, and for half an hour the cloud
+   * may show something of it.
+   */
+  readonly waits: boolean;
   /** What is left of the machine in the cloud and in Kubernetes, and what of others was changed. */
   readonly left: readonly string[];
 }
@@ -56,6 +61,7 @@ const NAME = { namespace: METAL, name: "edge" };
 /** A request that xo-server never answers is given up after two minutes. */
 const STEP_MS = 200_000;
 const GARBAGE_MS = 50;
+const ADDRESS = "10.64.0.10";
 /** A process that starts again waits for the Lease of the one that was killed. */
 const ELECTION = [
   "--leader-elect-lease-duration=4s",
@@ -68,7 +74,7 @@ const SPEC: VinoSpec = {
     {
       name: "oam",
       subnet: "10.64.0.0/24",
-      staticAllocationStart: "10.64.0.10",
+      staticAllocationStart: ADDRESS,
       staticAllocationStop: "10.64.0.20",
     },
   ],
@@ -140,13 +146,15 @@ class Life implements AsyncDisposable {
     await this.#until("the Vino is ready", () => this.#isReady());
     const running = this.#cloud.listVms();
     objects.delete(VINOES.plural, NAME);
-    await this.#until("the Vino is gone", () => this.#read() === undefined);
+    await this.#until("the Vino is gone", () => this.#read() === undefined || this.#waits);
     await this.#again;
+    const waits = this.#waits;
     return {
       calls: this.#journal.map(({ method }) => method),
       running,
       violations: this.#watcher.violations,
-      left: this.#listLeft(),
+      waits,
+      left: waits ? this.#listLeft().filter((one) => one !== ADDRESS) : this.#listLeft(),
     };
   }
 
@@ -208,6 +216,11 @@ class Life implements AsyncDisposable {
   #isReady(): boolean {
     const { conditions = [] } = this.#read()?.status ?? {};
     return conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  }
+
+  get #waits(): boolean {
+    const machines = this.#read()?.status?.machines ?? [];
+    return machines.some(({ message = "" }) => message.includes("may still leave something"));
   }
 
   async #until(what: string, holds: () => boolean): Promise<void> {
