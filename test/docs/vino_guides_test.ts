@@ -91,6 +91,7 @@ describe("docs/guides/vino/troubleshooting.md", () => {
       "AllMachinesReady",
       "NoPasswordInSpec",
       "NothingBlocked",
+      "NothingDiffers",
       "ReconciliationSucceeded",
     ]);
   });
