@@ -3,7 +3,7 @@
  * @module
  */
 import { toFinding } from "../../kinds/conditions.ts";
-import { joinSome, nameSome } from "../../kinds/problems.ts";
+import { joinSome } from "../../kinds/problems.ts";
 import { doesExist, findHostsPublished } from "../hosts/conditions.ts";
 import {
   type Finding,
@@ -13,6 +13,7 @@ import {
 } from "../resource/conditions.ts";
 import type { Shortage } from "../placement/shortages.ts";
 import { CONDITION_WORDS, type MachinesWord } from "../resource/words.ts";
+import { describeAlike, type MachineLine } from "./alike.ts";
 import type { ContractionReport, MachineReport, MachinesReport, Outcome } from "./outcome.ts";
 
 const { Ready, MachinesReady, HostsPublished, MachinesDiffer, ContractionBlocked } =
@@ -43,13 +44,13 @@ function listRefused({ why, message }: Extract<Outcome, { kind: "refused" }>): F
 
 function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
   const { machines = [], contraction } = report ?? {};
-  const busy = machines.filter(({ entry }) => entry.message !== undefined).map(describeState);
-  const waits = busy.length === 0 ? "" : `. ${nameSome(busy)}`;
+  const busy = describeStates(machines.filter(({ entry }) => entry.message !== undefined));
+  const waits = busy.length === 0 ? "" : `. ${joinSome(busy)}`;
   const message = obstacle ?? `Landfall removes what it made for the Vino${waits}`;
   const ready = toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, message);
   if (report === undefined) return [ready];
   const left = `${LEAVING}. Machines left: ${machines.length}`;
-  const states = machines.length === 0 ? "" : `. ${nameSome(machines.map(describeState))}`;
+  const states = machines.length === 0 ? "" : `. ${joinSome(describeStates(machines))}`;
   const count = machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length;
   const hosts = `${LEAVING}. BareMetalHosts left: ${count}`;
   return [
@@ -87,11 +88,9 @@ function findDifferences({ machines }: MachinesReport): Finding {
   const others = differing.filter(({ notice }) => notice.isWaiting !== true);
   const word = others.length > 0 ? MachinesDiffer.some : MachinesDiffer.stop;
   const count = new Set(differing.map(({ name }) => name)).size;
-  const details = [...others, ...waiting].map(({ name, notice: { message } }) =>
-    message.includes(name) ? message : `${name}: ${message}`,
-  );
+  const lines = [...others, ...waiting].map(({ name, notice: { message } }) => ({ name, message }));
   const what = count === 1 ? "1 complete machine differs" : `${count} complete machines differ`;
-  const message = `${what} from the spec. ${joinSome(details)}`;
+  const message = `${what} from the spec. ${joinSome(describeAlike(lines))}`;
   return toFinding("MachinesDiffer", word, message);
 }
 
@@ -110,15 +109,13 @@ function judgeMachines(report: MachinesReport): Judgement {
     word,
     message: details.length === 0 ? counts : `${counts}. ${joinSome(details)}`,
   });
-  const troubled = (kind: "decision" | "retry"): string[] => {
-    const found = machines.flatMap(({ entry: { name }, problems }) => {
-      const problem = problems.find((one) => one.kind === kind);
-      return problem === undefined ? [] : [{ name, message: problem.message }];
-    });
-    // A mistake in the spec is the same for many machines.
-    const same = Map.groupBy(found, ({ message }) => message);
-    return [...same].map(([text, some]) => `${nameSome(some.map(({ name }) => name))}: ${text}`);
-  };
+  const troubled = (kind: "decision" | "retry"): string[] =>
+    describeAlike(
+      machines.flatMap(({ entry: { name }, problems }) => {
+        const problem = problems.find((one) => one.kind === kind);
+        return problem === undefined ? [] : [{ name, message: problem.message }];
+      }),
+    );
   const decisions = troubled("decision");
   if (decisions.length > 0) return say("blocked", decisions);
   const nowhere = shortages.filter(({ kind }) => kind === "noHosts");
@@ -127,7 +124,7 @@ function judgeMachines(report: MachinesReport): Judgement {
   const failures = troubled("retry");
   if (failures.length > 0) return say("failed", failures);
   const unknown = machines.filter(({ entry }) => entry.state === "Unknown");
-  if (unknown.length > 0) return say("silent", unknown.map(describeState));
+  if (unknown.length > 0) return say("silent", describeStates(unknown));
   const unfinished = wanted.filter(({ entry }) => entry.state !== "Ready");
   const waits = shortages.map(describeShortage);
   // Those that stay by the policy or for a person are no work of ours.
@@ -137,7 +134,7 @@ function judgeMachines(report: MachinesReport): Judgement {
   if (unfinished.length + waits.length + leaving.length === 0 && ready >= wantedCount) {
     return say("done", notices);
   }
-  return say("waiting", [...waits, ...[...unfinished, ...leaving].map(describeState)]);
+  return say("waiting", [...waits, ...describeStates([...unfinished, ...leaving])]);
 }
 
 /** What a role misses, and why; no full stop. */
@@ -145,8 +142,11 @@ export function describeShortage({ role, missing, why }: Shortage): string {
   return `${missing} of role ${role}: ${why}`;
 }
 
-function describeState({ entry: { name, state, message } }: MachineReport): string {
-  return message === undefined ? `${name}: ${state}` : `${name}: ${state}, ${message}`;
+function describeStates(machines: readonly MachineReport[]): string[] {
+  const lines = machines.map(({ entry: { name, state, message } }): MachineLine => {
+    return { name, message: message === undefined ? state : `${state}, ${message}` };
+  });
+  return describeAlike(lines);
 }
 
 /** A machine may be complete since the hosts were looked at. */

@@ -34,6 +34,8 @@ export function MachineTable(options: MachineTableOptions): JSX.Element {
   const key = toVinoKey(vino);
   const hosts = new Map(cloud?.hosts.map(({ id, name }) => [id, name]));
   const shown = new Map(cloud?.machines.map((one) => [one.name, one]));
+  const listed = machines.slice(0, ROWS_MAX);
+  const likes = findLikes(listed);
   return (
     <section aria-labelledby="machines">
       <h2 id="machines">{isOne ? "One of its machines" : "Machines"}</h2>
@@ -48,9 +50,10 @@ export function MachineTable(options: MachineTableOptions): JSX.Element {
           <table class="nodes machines">
             <TableHead titles={TITLES} />
             <tbody>
-              {machines.slice(0, ROWS_MAX).map((machine) => (
+              {listed.map((machine) => (
                 <Row
                   machine={machine}
+                  like={likes.get(machine.name)}
                   shown={shown.get(machine.name)}
                   hosts={hosts}
                   namespace={vino.namespace}
@@ -68,14 +71,27 @@ export function MachineTable(options: MachineTableOptions): JSX.Element {
   );
 }
 
+/** By machine that waits for the same as one above it, the name of that one. */
+function findLikes(machines: readonly VinoMachineView[]): ReadonlyMap<string, string> {
+  const groups = Map.groupBy(machines, ({ name, message = "" }) => message.replaceAll(name, ""));
+  groups.delete("");
+  const pairs = [...groups.values()].flatMap(([first, ...others]) =>
+    others.map(({ name }) => [name, first?.name ?? ""] as const),
+  );
+  return new Map(pairs);
+}
+
 function Row({
   machine,
+  like,
   shown,
   hosts,
   namespace,
   path,
 }: {
   readonly machine: VinoMachineView;
+  /** Name of a machine above it that waits for the same. */
+  readonly like: string | undefined;
   readonly shown: CloudMachineView | undefined;
   /** Names by ID. */
   readonly hosts: ReadonlyMap<string, string>;
@@ -93,7 +109,9 @@ function Row({
       </th>
       <td>
         <MachineMark look={judgeMachine(machine, shown)} />
-        {message === undefined ? null : <p class="why soft">{message}</p>}
+        {message === undefined ? null : (
+          <p class="why soft">{like === undefined ? message : `the same as ${like}`}</p>
+        )}
       </td>
       <td data-label={TITLES[2]}>
         {hosts.get(hostId) ?? hostId}

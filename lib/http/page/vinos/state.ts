@@ -23,7 +23,7 @@ export const VINO_STATES: Readonly<Record<VinoState, VinoWords>> = {
   },
   waiting: {
     word: "waiting",
-    meaning: "The cloud does not say enough, so Landfall changes nothing.",
+    meaning: "The cloud does not say enough, or hosts that must go are in use, see its conditions.",
     looksLike: "notReady",
   },
   deleting: {

@@ -23,6 +23,20 @@ test("MachineTable() shows what a machine waits for, its host, address and BareM
   }
 });
 
+test("MachineTable() says once what several machines wait for", () => {
+  const wait = (index: number, text: string): ReturnType<typeof toVinoMachine> =>
+    toVinoMachine("a", index, { message: `vino-a-worker-${index}: ${text}` });
+  const machines = [wait(0, "no room"), wait(1, "no room"), wait(2, "no template"), MACHINE];
+  const options = { vino: toVino("a", { machines }), machines, isOne: false, base: "" };
+  const texts = String(MachineTable(options)).matchAll(/<p class="why soft">([^<]*)<\/p>/g);
+  expect([...texts].map(([, text]) => text)).toEqual([
+    "vino-a-worker-0: no room",
+    "the same as vino-a-worker-0",
+    "vino-a-worker-2: no template",
+    "waits for a stop",
+  ]);
+});
+
 test("MachineTable() of a machine on its own host does not name that twice", () => {
   expect(render("running", "id-h1")).not.toContain("made for");
 });
