@@ -47,10 +47,14 @@ function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): 
     const secret = { namespace: METAL, name: `${metadata.name}-network-data` };
     if (!objects.get("secrets", secret)) wrong.push(`${secret.name} does not exist`);
   }
-  // Half an hour after an attempt that ended unclearly Landfall looks once more, and notes that.
-  if (JSON.stringify(vino["status"] ?? null).includes('"doubtAt')) {
+  // Half an hour after an attempt that ended unclearly Landfall looks once more, and notes that; not for what it keeps.
+  const keeps = !deletes(vino) && ours.length > count;
+  if (!keeps && JSON.stringify(vino["status"] ?? null).includes('"doubtAt')) {
     wrong.push(`${name} has yet to look for what may come late`);
   }
+  const { removals = [] } = objectAt(vino, "status");
+  // For ten minutes removals count for the fleet limit, and then they leave the status.
+  if (isArray(removals) && removals.length > 0) wrong.push(`${name} has yet to forget removals`);
   const said = readCondition(vino, "Ready");
   if (said !== READY) wrong.push(`${name} says "${said}": ${listMessages(vino)}`);
   return wrong;

@@ -108,6 +108,14 @@ const CASES: readonly Case[] = [
     'core says "": ',
   ],
   [
+    "a Vino that counts removals",
+    ({ world }) => {
+      const removals = [{ name: "vino-1", time: "2026-01-01T00:00:00Z" }];
+      world.objects.patch("vinoes", { ...VINO, subresource: "status" }, { status: { removals } });
+    },
+    "core has yet to forget removals",
+  ],
+  [
     "a Vino that looks for something once more",
     ({ world }) => {
       const machines = [{ name: "vino-1", record: '{"v":1,"doubtAt":1}' }];
