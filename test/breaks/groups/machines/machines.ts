@@ -11,6 +11,7 @@ const FIND = `${MACHINES}/plan/find/find.ts`;
 const POOLS_PROOF = `${MACHINES}/look/pools_proof.ts`;
 const CHECKS = `${MACHINES}/apply/checks.ts`;
 const REMOVAL = `${MACHINES}/plan/removal.ts`;
+const APPLY = `${MACHINES}/apply/apply.ts`;
 const COMPLETE = `${MACHINES}/plan/complete.ts`;
 const PLAN = `${MACHINES}/plan/plan.ts`;
 const BODY = `${MACHINES}/plan/wanted/body.ts`;
@@ -50,6 +51,37 @@ export const MACHINE_BREAKS: readonly Break[] = [
       "isComplete(vm);",
     ),
     tests: [HALF_MADE_TEST],
+  },
+  {
+    id: "keep-what-only-a-task-knows",
+    invariant: "disks of the template that a task asked for are known although the record is lost",
+    edits: edit(
+      HALF_MADE,
+      "[...all, ...tasks.map((task) => task.template)]",
+      "tasks.length < 0 ? [] : all",
+    ),
+    tests: [HALF_MADE_TEST],
+  },
+  {
+    id: "leave-disks-without-a-name",
+    invariant: "disks of what is deleted as half-made first get a name by which they are found",
+    edits: edit(
+      APPLY,
+      "for (const diskId of inherited) await nameLeft(diskId, fields, changes);",
+      "for (const diskId of inherited.slice(0, 0)) await nameLeft(diskId, fields, changes);",
+    ),
+    tests: [`${TESTS}/apply/apply_test.ts`],
+  },
+  {
+    id: "call-right-what-differs",
+    invariant: "a VM that lost its last mark and differs from the spec gets a mark of no spec",
+    edits: edit(
+      COMPLETE,
+      "if (!isSame) { const tag = toReadyTag(NO_SPEC);",
+      "if (!isSame) { const tag = toReadyTag(toSpecHash(spec));",
+      "const wanted = toReadyTag(toSpecHash(spec));",
+    ),
+    tests: [`${TESTS}/plan/complete_test.ts`],
   },
   {
     id: "create-after-a-lost-answer",
