@@ -31,6 +31,8 @@ type EventName =
   | "machineFailed"
   | "machineBlocked"
   | "machineDiffers"
+  | "hostVanished"
+  | "hostTaken"
   | "contractionBlocked"
   | "invalidSpec"
   | "formMissing"
@@ -102,6 +104,19 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "A complete machine is not as the spec says: a person changed it in the cloud, or it must be stopped first. " +
       "The message says what is wanted, what it has, and what to do.",
+  },
+  hostVanished: {
+    reason: "HostVanished",
+    type: "Warning",
+    meaning:
+      "A BareMetalHost of the Vino did not exist any more, and Landfall did not remove it. Landfall made it again.",
+  },
+  hostTaken: {
+    reason: "UnableToPublishHosts",
+    type: "Warning",
+    meaning:
+      "A machine cannot be published: the API server refuses its BareMetalHost or a Secret, or another program or " +
+      "Vino has one of that name. The message says which.",
   },
   contractionBlocked: {
     reason: "ContractionBlocked",

@@ -5,12 +5,13 @@
  * No plan deletes or changes a host that is not the Vino's by its UID, that is paused, or, if it must go, that is used.
  * @module
  */
+import { quote } from "../../../core/text/printable.ts";
 import type { HostState } from "../resource/vino.ts";
 import { explainLostLabel, type HostFacts } from "./host_facts.ts";
 import { formatHardwareDetails } from "./hardware_details.ts";
 import { isNetworkLabel } from "./labels.ts";
 import type { HostOutcome, WantedHost } from "./types.ts";
-import { PUBLISH_AGAIN } from "./words.ts";
+import { PUBLISH_AGAIN, VINO_NAME } from "./words.ts";
 
 /** Labels to write; `null` removes one. */
 type LabelChanges = Readonly<Record<string, string | null>>;
@@ -202,11 +203,13 @@ function planLabels(
 }
 
 /** Says why a host with the name of a wanted one is not the Vino's. */
-export function describeForeign({ name, vinoUid, machineName }: HostFacts): string {
+export function describeForeign({ name, vinoUid, machineName, labels }: HostFacts): string {
   const what = `BareMetalHost ${name}`;
   if (vinoUid === undefined) return `${what} exists, and was not made for this Vino`;
   const machine = machineName === undefined ? "" : `, for machine ${machineName}`;
-  return `${what} was made for another Vino${machine}`;
+  const vino = labels[VINO_NAME];
+  const other = vino === undefined ? "another Vino" : `another Vino, ${quote(vino)}`;
+  return `${what} was made for ${other}${machine}`;
 }
 
 function toPlan(

@@ -7,7 +7,9 @@ import { toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../../kube/events/words.ts";
 import type { VinoMetrics } from "../metrics.ts";
-import type { Vino } from "../resource/vino.ts";
+import { toHostName } from "../hosts/names.ts";
+import type { HostOutcome } from "../hosts/types.ts";
+import type { Vino, VinoMachine } from "../resource/vino.ts";
 import type { MachinesReport } from "../status/outcome.ts";
 import { EVENT_WORDS } from "../words.ts";
 import { KEPT_MESSAGE } from "./removal/decision.ts";
@@ -70,7 +72,8 @@ export class MachineEvents {
   }
 
   /** Records what differs from the status so far. Call it right before the status is written. */
-  recordChanges(vino: Vino, { machines, contraction }: MachinesReport): void {
+  recordChanges(vino: Vino, { machines, hosts, contraction }: MachinesReport): void {
+    const hostOf = new Map(hosts.map((one) => [one.name, one]));
     const before = new Map((vino.status?.machines ?? []).map((one) => [one.name, one]));
     for (const { entry, isWanted, problems } of machines) {
       const { name, state, message = "" } = entry;
@@ -86,6 +89,8 @@ export class MachineEvents {
       if (decision !== undefined && (state !== old?.state || message !== old.message)) {
         this.#options.warn(vino, EVENT_WORDS.machineBlocked, `${name}: ${decision.message}`);
       }
+      const host = hostOf.get(toHostName({ vino: vino.metadata.name, ...entry }));
+      if (isWanted && host !== undefined) this.#recordHost(vino, host, old);
       const [first] = problems;
       if (isWanted && first?.kind === "notice" && message !== old?.message) {
         this.#options.warn(vino, EVENT_WORDS.machineDiffers, first.message);
@@ -93,6 +98,22 @@ export class MachineEvents {
     }
     if (contraction !== undefined) {
       this.#options.warn(vino, EVENT_WORDS.contractionBlocked, contraction.message);
+    }
+  }
+
+  #recordHost(
+    vino: Vino,
+    { name, state, message, isMade }: HostOutcome,
+    before: VinoMachine | undefined,
+  ): void {
+    const { hostVanished, hostTaken } = EVENT_WORDS;
+    if (isMade && before?.bareMetalHost === "Published") {
+      const what = `BareMetalHost ${name} did not exist any more. Landfall made it again`;
+      this.#options.warn(vino, hostVanished, what);
+    }
+    const isTaken = state === "NameTaken" || state === "Refused";
+    if (isTaken && before?.bareMetalHost !== state) {
+      this.#options.warn(vino, hostTaken, message ?? `BareMetalHost ${name} cannot be published`);
     }
   }
 

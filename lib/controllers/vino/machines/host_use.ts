@@ -2,7 +2,7 @@
  * What uses the BareMetalHost of a machine. Reads only memory.
  * @module
  */
-import { hasLostLabel } from "../hosts/host_facts.ts";
+import { hasLostLabel, type HostFacts } from "../hosts/host_facts.ts";
 import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { Vino } from "../resource/vino.ts";
@@ -18,8 +18,28 @@ export function findHostUse(
   vino: Vino,
   { role, index }: { readonly role: string; readonly index: number },
 ): string | undefined {
-  const { name, namespace = "", uid = "" } = vino.metadata;
-  const host = hosts.find(namespace, toHostName({ vino: name, role, index }));
-  if (host === undefined) return undefined;
-  return host.vinoUid === uid || hasLostLabel(host, uid) ? host.use : undefined;
+  const host = findHost(hosts, vino, { role, index });
+  return host !== undefined && isOurs(host, vino) ? host.use : undefined;
+}
+
+/** The host that has the name which the host of a machine would have, and that is not this Vino's. */
+export function findForeignHost(
+  hosts: Pick<BareMetalHosts, "find">,
+  vino: Vino,
+  machine: { readonly role: string; readonly index: number },
+): HostFacts | undefined {
+  const host = findHost(hosts, vino, machine);
+  return host === undefined || isOurs(host, vino) ? undefined : host;
+}
+
+function findHost(
+  hosts: Pick<BareMetalHosts, "find">,
+  { metadata: { name, namespace = "" } }: Vino,
+  { role, index }: { readonly role: string; readonly index: number },
+): HostFacts | undefined {
+  return hosts.find(namespace, toHostName({ vino: name, role, index }));
+}
+
+function isOurs(host: HostFacts, { metadata: { uid = "" } }: Vino): boolean {
+  return host.vinoUid === uid || hasLostLabel(host, uid);
 }

@@ -269,8 +269,10 @@ test("describeForeign() says what has the name", () => {
   const texts = [{ vinoUid: undefined }, { vinoUid: "v2" }].map((one) =>
     describeForeign(toFacts(one)),
   );
+  texts.push(describeForeign(toFacts({ vinoUid: "v2", labels: {} })));
   expect(texts).toEqual([
     "BareMetalHost edge-worker-0 exists, and was not made for this Vino",
+    'BareMetalHost edge-worker-0 was made for another Vino, "edge", for machine vino-1b4e28ba-worker-0',
     "BareMetalHost edge-worker-0 was made for another Vino, for machine vino-1b4e28ba-worker-0",
   ]);
 });

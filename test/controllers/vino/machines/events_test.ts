@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import type { MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
 import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
-import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
+import type { HostOutcome } from "../../../../lib/controllers/vino/hosts/types.ts";
+import type { HostState, Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { toProblem, toReport, toReports } from "../../../support/vino/reports.ts";
 
@@ -40,4 +41,28 @@ test("MachineEvents.recordChanged() names the step", () => {
   const { events, told } = start();
   events.recordChanged({ metadata: { name: "edge" } }, "a-0", "add interface b to a-0");
   expect(told).toEqual(["MachineChanged: Landfall changed machine a-0: add interface b to a-0"]);
+});
+
+const MADE = { state: "Published", isMade: true } as const;
+const TAKEN = { state: "NameTaken", message: "BareMetalHost edge-worker-0 exists" } as const;
+
+test.each<[string, Partial<HostOutcome>, HostState | undefined, readonly string[]]>([
+  [
+    "a host that was published is made again",
+    MADE,
+    "Published",
+    ["HostVanished: BareMetalHost edge-worker-0 did not exist any more. Landfall made it again"],
+  ],
+  ["a host is made", MADE, undefined, []],
+  ["a host is made again that Landfall took away", MADE, "Publishing", []],
+  ["a name is taken", TAKEN, undefined, [`UnableToPublishHosts: ${TAKEN.message}`]],
+  ["a name is taken as before", TAKEN, "NameTaken", []],
+])("MachineEvents.recordChanges() when %s", (_title, change, before, expected) => {
+  const { events, told } = start();
+  const { bareMetalHost: _published, ...entry } = toReport(0).entry;
+  const old = before === undefined ? entry : { ...entry, bareMetalHost: before };
+  const vino: Vino = { metadata: { name: "edge" }, status: { machines: [old] } };
+  const hosts = [{ name: "edge-worker-0", state: "Published" as const, notices: [], ...change }];
+  events.recordChanges(vino, toReports([toReport(0)], { hosts }));
+  expect(told).toEqual([...expected]);
 });

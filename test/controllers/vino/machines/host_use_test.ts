@@ -1,20 +1,28 @@
 import { expect, test } from "bun:test";
-import { findHostUse } from "../../../../lib/controllers/vino/machines/host_use.ts";
+import {
+  findForeignHost,
+  findHostUse,
+} from "../../../../lib/controllers/vino/machines/host_use.ts";
 import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
 
 const UID = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 const MACHINE = "vino-1b4e28ba-worker-0";
 const USE = 'is used by Metal3Machine "a"';
 
-test.each<[string, Partial<HostFacts> | undefined, string | undefined]>([
-  ["is used", { vinoUid: UID }, USE],
-  ["nothing uses", { vinoUid: UID, use: undefined }, undefined],
-  ["lost its label", { machineName: MACHINE }, USE],
-  ["has its name, and is of something else", {}, undefined],
-  ["lost its label, and is for another machine", { machineName: "vino-00000000-a-0" }, undefined],
-  ["is of another Vino", { vinoUid: "v2", machineName: MACHINE }, undefined],
-  ["does not exist", undefined, undefined],
-])("findHostUse() of a host that %s", (_what, over, use) => {
+test.each<[string, Partial<HostFacts> | undefined, string | undefined, boolean]>([
+  ["is used", { vinoUid: UID }, USE, false],
+  ["nothing uses", { vinoUid: UID, use: undefined }, undefined, false],
+  ["lost its label", { machineName: MACHINE }, USE, false],
+  ["has its name, and is of something else", {}, undefined, true],
+  [
+    "lost its label, and is for another machine",
+    { machineName: "vino-00000000-a-0" },
+    undefined,
+    true,
+  ],
+  ["is of another Vino", { vinoUid: "v2", machineName: MACHINE }, undefined, true],
+  ["does not exist", undefined, undefined, false],
+])("findHostUse() and findForeignHost() of a host that %s", (_what, over, use, isForeign) => {
   const asked: string[] = [];
   const find = (namespace: string, name: string): HostFacts | undefined => {
     asked.push(`${namespace}/${name}`);
@@ -27,5 +35,7 @@ test.each<[string, Partial<HostFacts> | undefined, string | undefined]>([
   };
   const vino = { metadata: { namespace: "metal", name: "edge", uid: UID } };
   expect(findHostUse({ find }, vino, { role: "worker", index: 0 })).toBe(use);
-  expect(asked).toEqual(["metal/edge-worker-0"]);
+  const foreign = findForeignHost({ find }, vino, { role: "worker", index: 0 });
+  expect(foreign?.name).toBe(isForeign ? "edge-worker-0" : undefined);
+  expect(asked).toEqual(["metal/edge-worker-0", "metal/edge-worker-0"]);
 });

@@ -179,7 +179,7 @@ export class HostPublisher {
     // If this fails, the next look at the Secrets mends it.
     const later = await this.#ensureSecrets(owner, wanted, result.uid, pass, signal);
     if (later) return pass.toProblem(plan, later);
-    return { name: wanted.name, state: "Published", notices: plan.notices };
+    return { name: wanted.name, state: "Published", isMade: true, notices: plan.notices };
   }
 
   async #ensureSecrets(

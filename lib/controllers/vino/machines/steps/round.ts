@@ -4,8 +4,9 @@
  */
 import type { MachinePlan, MachineStep } from "../../../../cloud/capabilities/machines.ts";
 import { toHostName } from "../../hosts/names.ts";
+import { describeForeign } from "../../hosts/plan.ts";
 import type { MachinesReport } from "../../status/outcome.ts";
-import { findHostUse } from "../host_use.ts";
+import { findForeignHost, findHostUse } from "../host_use.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "../types.ts";
 import { pickDue } from "./pick_due.ts";
 import type { ProgressTracker } from "./progress_tracker.ts";
@@ -90,6 +91,11 @@ function checkStep(
     return deletes ? undefined : LEFT_MESSAGE;
   }
   if (plan.state !== "Absent") return undefined;
+  const taken = findForeignHost(hosts, vino, identity);
+  if (taken !== undefined && !taken.isDeleting) {
+    const advice = "delete that BareMetalHost if nothing uses it, or give this Vino another name";
+    return `${describeForeign(taken)}. Landfall makes no machine that it cannot publish: ${advice}`;
+  }
   const use = findHostUse(hosts, vino, identity);
   const host = toHostName({ vino: vino.metadata.name, ...identity });
   const said = use === undefined ? undefined : `BareMetalHost ${host} ${use}`;

@@ -31,11 +31,13 @@ interface Asked {
   readonly deletes?: boolean;
   /** What uses the host. */
   readonly use?: string;
+  /** A host of something else that has the name. */
+  readonly foreign?: Pick<HostFacts, "isDeleting">;
 }
 
 /** Runs one round with a task. */
 async function run(task: MachineTask, asked: Asked = {}) {
-  const { confirms = true, announces = true, deletes = true, use } = asked;
+  const { confirms = true, announces = true, deletes = true, use, foreign } = asked;
   const { cloud, clock, options } = startStepsRig();
   await clock.advance(1);
   const said: string[] = [];
@@ -49,8 +51,9 @@ async function run(task: MachineTask, asked: Asked = {}) {
   const { namespace, name, uid } = VINO_OWNER;
   const vino = { metadata: { namespace, name, uid } };
   const host = { name: "h", vinoUid: uid, use } as unknown as HostFacts;
+  const other = { ...host, labels: {}, vinoUid: "v2", ...foreign };
   const hosts = {
-    find: () => (use === undefined ? undefined : host),
+    find: () => (foreign ? other : use === undefined ? undefined : host),
     list: () => [],
     forget: () => undefined,
     publish: () => Promise.reject(new Error("not here")),
@@ -96,6 +99,16 @@ describe("runRound()", () => {
   ])("does not even look for %s", async (_what, task, asked, said) => {
     const result = await run(task, asked);
     expect([result.isMoving, result.said, result.calls]).toEqual([true, said, []]);
+  });
+
+  test("makes no machine whose host could not be published, unless the other host goes", async () => {
+    const { failure, calls } = await run(toTask(0), { foreign: { isDeleting: false } });
+    expect(calls).toEqual(["look worker-0"]);
+    expect(failure).toStartWith(
+      "BareMetalHost h was made for another Vino. Landfall makes no machine that it cannot publish",
+    );
+    const later = await run(toTask(0), { foreign: { isDeleting: true } });
+    expect(later.calls).toContain(`create VM ${nameOf(0)}`);
   });
 
   test("announces a removal only once", async () => {
