@@ -17,6 +17,15 @@ const PLAN = `${MACHINES}/plan/plan.ts`;
 const BODY = `${MACHINES}/plan/wanted/body.ts`;
 const POWER = `${MACHINES}/power/power.ts`;
 
+const INTERFACES = `${MACHINES}/plan/compare/interfaces.ts`;
+const AT_REST = `${MACHINES}/plan/at_rest.ts`;
+const VINO = "lib/controllers/vino";
+const TRACKER = `${VINO}/machines/steps/progress_tracker.ts`;
+const LIMIT = `${VINO}/machines/removal/limit.ts`;
+const LOST_POOL = `${VINO}/machines/removal/lost_pool.ts`;
+const IPAM = `${VINO}/addresses/ipam.ts`;
+
+const VINO_TESTS = "test/controllers/vino/machines";
 const TESTS = "test/providers/xenorchestra/machines";
 const HALF_MADE_TEST = `${TESTS}/plan/find/half_made_test.ts`;
 const ATTEMPT_TEST = `${TESTS}/plan/find/attempt_test.ts`;
@@ -192,5 +201,55 @@ export const MACHINE_BREAKS: readonly Break[] = [
     invariant: "a management controller reaches only complete machines",
     edits: edit(POWER, "vm.mark !== undefined && isComplete(vm);", "vm.mark !== undefined;"),
     tests: [`${TESTS}/power/power_test.ts`],
+  },
+  {
+    id: "forget-what-comes-late",
+    invariant: "a removal is not over while an interrupted creation may still leave something",
+    edits: edit(REMOVAL, "if (leftMs === 0) return", "if (leftMs >= 0) return"),
+    tests: [REMOVAL_TEST],
+  },
+  {
+    id: "one-mac-address-twice",
+    invariant: "no interface is added while another VM has its MAC address",
+    edits: edit(INTERFACES, "if (takenBy === undefined) return undefined;", "return undefined;"),
+    tests: [`${TESTS}/plan/compare/interfaces_test.ts`],
+  },
+  {
+    id: "no-look-after-a-hand-edit",
+    invariant: "a VM that lost an interface or a disk is looked at",
+    edits: edit(AT_REST, "kept.parts !== toPartsHash(vm);", "false;"),
+    tests: [`${TESTS}/plan/at_rest_test.ts`],
+  },
+  {
+    id: "removed-machine-comes-back",
+    invariant: "an inventory that began before a removal does not bring the machine back",
+    edits: edit(
+      TRACKER,
+      "const seen = this.#sightings.find(task.name, view.observedAtMs);",
+      "const seen = this.#sightings.find(task.name, Infinity);",
+    ),
+    tests: [`${VINO_TESTS}/steps/progress_tracker_test.ts`],
+  },
+  {
+    id: "another-window-after-a-restart",
+    invariant: "a restart does not begin another window of the fleet limit",
+    edits: edit(LIMIT, "ageMs > fleetWindowMs || loaded.has(name)", "ageMs >= 0"),
+    tests: [`${VINO_TESTS}/removal/limit_test.ts`],
+  },
+  {
+    id: "pool-gone-without-a-person",
+    invariant: "only a person says that a pool is gone for good",
+    edits: edit(
+      LOST_POOL,
+      "missingPoolId !== undefined && gone.has(missingPoolId)",
+      "missingPoolId !== undefined",
+    ),
+    tests: [`${VINO_TESTS}/removal/lost_pool_test.ts`],
+  },
+  {
+    id: "mac-address-of-another-vm",
+    invariant: "a new interface gets no MAC address that the cloud shows",
+    edits: edit(IPAM, " || seen?.all.has(mac) === true", ""),
+    tests: ["test/controllers/vino/addresses/ipam_test.ts"],
   },
 ];
