@@ -18,7 +18,7 @@ const BODY = `${MACHINES}/plan/wanted/body.ts`;
 const POWER = `${MACHINES}/power/power.ts`;
 
 const INTERFACES = `${MACHINES}/plan/compare/interfaces.ts`;
-const AT_REST = `${MACHINES}/plan/at_rest.ts`;
+const FROM_INVENTORY = `${MACHINES}/plan/from_inventory.ts`;
 const VINO = "lib/controllers/vino";
 const TRACKER = `${VINO}/machines/steps/progress_tracker.ts`;
 const LIMIT = `${VINO}/machines/removal/limit.ts`;
@@ -217,8 +217,8 @@ export const MACHINE_BREAKS: readonly Break[] = [
   {
     id: "no-look-after-a-hand-edit",
     invariant: "a VM that lost an interface or a disk is looked at",
-    edits: edit(AT_REST, "kept.parts !== toPartsHash(vm);", "false;"),
-    tests: [`${TESTS}/plan/at_rest_test.ts`],
+    edits: edit(FROM_INVENTORY, "record.parts !== toPartsHash(vm);", "false;"),
+    tests: [`${TESTS}/plan/from_inventory_test.ts`],
   },
   {
     id: "removed-machine-comes-back",

@@ -31,6 +31,7 @@ function toProgress(
     dueMs: Infinity,
     failures: 0,
     retryMs: 0,
+    sinceMs: 0,
     ...change,
   };
 }

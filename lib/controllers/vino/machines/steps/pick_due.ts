@@ -15,8 +15,12 @@ export interface DueOptions {
   readonly machinesMax: number;
 }
 
+/** An inventory does not show all that a person can change, for example the storage of a disk. */
+const CHECK_MS = 21_600_000;
+
 /**
- * Picks the machines that are due now: those that were begun first, and others as far as there is room.
+ * Picks the machines that are due now: those that were begun first, and others as far as there is room. If there is
+ * none, it picks some of those at which no look was for six hours.
  *
  * @param tasks All machines of the Vino, in the order in which they are to be made
  */
@@ -34,7 +38,14 @@ export function pickDue(
   const busy = all.filter((one) => one.isBegun && one.progress.dueMs < Infinity).length;
   const fresh = due.filter((one) => !one.isBegun);
   const room = Math.max(0, machinesMax - busy);
-  return [...begun, ...fresh.slice(0, room)].slice(0, machinesMax).map(({ task }) => task);
+  const picked = [...begun, ...fresh.slice(0, room)];
+  const checked = picked.length > 0 ? picked : all.filter((one) => isCheckDue(one.progress, nowMs));
+  return checked.slice(0, machinesMax).map(({ task }) => task);
+}
+
+/** Whether a machine at rest was not looked at for long. */
+function isCheckDue({ plan, dueMs, foundMs, sinceMs }: Progress, nowMs: number): boolean {
+  return plan.state === "Ready" && dueMs === Infinity && nowMs - (foundMs ?? sinceMs) >= CHECK_MS;
 }
 
 const BEGUN: ReadonlySet<MachinePlan["state"]> = new Set(["Creating", "Unfinished", "Removing"]);

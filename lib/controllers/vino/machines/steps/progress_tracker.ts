@@ -23,8 +23,10 @@ export interface Progress {
   readonly observedAtMs: number;
   /** When to look at it for a change; `Infinity`: when something changes. */
   readonly dueMs: number;
-  /** When the last look began that found nothing to do. Absent: there was none in this process. */
+  /** When a look found nothing to do the last time. Absent: there was none in this process. */
   readonly foundMs?: number;
+  /** Since when this process knows of the task. */
+  readonly sinceMs: number;
   /** In a row. */
   readonly failures: number;
   /** Before this it is not due, because it failed. */
@@ -102,7 +104,7 @@ export class ProgressTracker {
       return this.#set({ ...before, task, plan, observedAtMs: view.observedAtMs, dueMs });
     }
     const plan = keepFindings(next, before?.plan);
-    const { foundMs, failures = 0, retryMs = -Infinity, failure } = before ?? {};
+    const { foundMs, sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure } = before ?? {};
     const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);
     return this.#set({
       task,
@@ -110,6 +112,7 @@ export class ProgressTracker {
       observedAtMs: seen?.atMs ?? view.observedAtMs,
       dueMs: Math.max(wakeMs, retryMs),
       ...(foundMs !== undefined && { foundMs }),
+      sinceMs,
       failures,
       retryMs,
       // What the inventory shows as right has not failed.
@@ -128,8 +131,8 @@ export class ProgressTracker {
     const before = this.#findSame(task);
     const plan = this.#plan(task, view, record, seed);
     this.#sightings.note(task.name, plan, view.observedAtMs);
-    const { failures = 0, retryMs = -Infinity, failure, made } = before ?? {};
-    const base = { task, plan, observedAtMs: view.observedAtMs, ...(made && { made }) };
+    const { sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure, made } = before ?? {};
+    const base = { task, plan, observedAtMs: view.observedAtMs, sinceMs, ...(made && { made }) };
     if (plan.steps.length > 0) {
       const last = failure === undefined ? {} : { failure };
       return this.#set({ ...base, dueMs: nowMs, failures, retryMs, ...last });

@@ -18,6 +18,7 @@ function toProgress(plan: Partial<MachinePlan> = {}, over: Partial<Progress> = {
     dueMs: Infinity,
     failures: 0,
     retryMs: -Infinity,
+    sinceMs: 0,
     ...over,
   };
 }
