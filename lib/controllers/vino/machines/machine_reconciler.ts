@@ -83,7 +83,7 @@ export class MachineReconciler {
     if (mustConfirm && !(await context.confirm())) return { kind: "again" };
     const hosts = await this.#publish(input, snapshot, { wanted, leaving }, signal);
     const removal = await this.#prepareRemovals(input, snapshot, { leaving, hosts }, context);
-    const removals = [...removal.surplus, ...removal.strays];
+    const removals = [...removal.surplus, ...removal.forgotten];
     const tasks = [...wanted.tasks, ...removals];
     this.#tracker.keepOnly(new Set(tasks.map(({ name }) => name)));
     const parts = { wanted, hosts, removal };
@@ -181,7 +181,7 @@ export class MachineReconciler {
     const { limit } = leaving;
     const { signal } = context;
     const tasks = await this.#removals.listTasks(input, snapshot, { limit, hosts }, signal);
-    this.#review([...tasks.surplus, ...tasks.strays], snapshot, context);
+    this.#review([...tasks.surplus, ...tasks.forgotten], snapshot, context);
     return tasks;
   }
 

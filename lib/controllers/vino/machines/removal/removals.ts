@@ -9,7 +9,7 @@ import type { VinoRemoval } from "../../resource/vino.ts";
 import type { HostsPass } from "../publish_hosts.ts";
 import type { ProgressTracker } from "../steps/progress_tracker.ts";
 import type { MachineTask } from "../steps/tasks.ts";
-import { listStrays, toRemovalTask } from "../steps/tasks.ts";
+import { listForgotten, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { decideRemovals, type RemovalDecision } from "./decision.ts";
 import { GoneMachines, isProvenGone } from "./gone.ts";
@@ -37,7 +37,7 @@ export interface RemovalTasks {
   /** Machines that are too many, without a BareMetalHost. */
   readonly surplus: readonly MachineTask[];
   /** Machines that have addresses, and of which nothing else is known. */
-  readonly strays: readonly MachineTask[];
+  readonly forgotten: readonly MachineTask[];
 }
 
 /** Removes the machines of one Vino. */
@@ -75,8 +75,8 @@ export class Removals {
     const decision = decideRemovals(question);
     const surplus = decision.removable.map((one) => toRemovalTask(owner, one));
     const holders = await this.#options.addresses.listHolders(vino, signal);
-    const strays = listStrays(owner, holders, { known, placement });
-    return { decision, surplus, strays: strays.filter(({ name }) => !this.gone.has(name)) };
+    const forgotten = listForgotten(owner, holders, { known, placement });
+    return { decision, surplus, forgotten: forgotten.filter(({ name }) => !this.gone.has(name)) };
   }
 
   /**

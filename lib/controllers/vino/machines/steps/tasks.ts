@@ -130,7 +130,7 @@ export function toRemovalTask(owner: Snapshot["owner"], known: KnownMachine): Ma
  *
  * @param holders Names of machines with addresses
  */
-export function listStrays(
+export function listForgotten(
   owner: Snapshot["owner"],
   holders: Iterable<string>,
   { known, placement }: Pick<Snapshot, "known" | "placement">,

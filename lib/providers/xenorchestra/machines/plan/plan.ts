@@ -17,6 +17,7 @@ import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
 import {
   type Plan,
   RENAME_OR_DELETE,
+  RETRY_MS,
   toDecision,
   toHiddenVm,
   toNews,
@@ -39,9 +40,6 @@ export function planMachine(view: View, spec: MachineSpec, text: string | undefi
   const found = findMachine({ view: full, identity: spec, record, poolId, template });
   return toPlanOf(found, { view: full, spec, record, wanted });
 }
-
-/** When to look again at what passes without a change that Landfall sees, in milliseconds. */
-const RETRY_MS = 30_000;
 
 interface Known {
   readonly view: FullView;

@@ -15,6 +15,9 @@ import type { MachineIdentity } from "../../../../cloud/capabilities/machines.ts
 /** A plan of Xen Orchestra. */
 export type Plan = MachinePlan<Step>;
 
+/** When to look again at what passes without a change that Landfall sees, in milliseconds. */
+export const RETRY_MS = 30_000;
+
 /** A person must decide. */
 export function toDecision(reason: string, message: string): MachineProblem {
   return { reason, message, kind: "decision" };

@@ -15,6 +15,7 @@ import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
 import {
   type Plan,
   RENAME_OR_DELETE,
+  RETRY_MS,
   toDecision,
   toNews,
   toNotice,
@@ -24,9 +25,7 @@ import {
 
 /** How long a guest may take to shut down before its machine is switched off. */
 const CLEAN_MS = 120_000;
-/** When to look again at what passes without a change that Landfall sees. */
-const RETRY_MS = 30_000;
-/** When to look again while it does. */
+/** When to look again while a guest shuts down. */
 const STOPPING_MS = 5_000;
 /** When to look again for what may come late. */
 const LATE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { MachinesView } from "../../../../../lib/cloud/capabilities/machines.ts";
 import {
-  listStrays,
+  listForgotten,
   toMachineRequests,
   toRemovalTask,
   toWantedTasks,
@@ -98,9 +98,9 @@ test("toRemovalTask() names the machine, and wants no spec", () => {
   });
 });
 
-test("listStrays() finds machines with addresses that are neither wanted nor known, and none of another Vino", () => {
+test("listForgotten() finds machines with addresses that are neither wanted nor known, of this Vino alone", () => {
   const { snapshot } = toScene();
-  const stray = toEntry("worker", 9).name;
-  const holders = [FIRST, SECOND, stray, "vino-00000000-worker-9", "something"];
-  expect(listStrays(VINO_OWNER, holders, snapshot).map(({ name }) => name)).toEqual([stray]);
+  const forgotten = toEntry("worker", 9).name;
+  const holders = [FIRST, SECOND, forgotten, "vino-00000000-worker-9", "something"];
+  expect(listForgotten(VINO_OWNER, holders, snapshot).map(({ name }) => name)).toEqual([forgotten]);
 });
