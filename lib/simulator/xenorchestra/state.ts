@@ -20,6 +20,7 @@ import { toUuid } from "../uuid.ts";
 import type { Loss } from "./world/outages.ts";
 import { applyPower, plug } from "./world/power_state.ts";
 import { Visibility } from "./world/visibility.ts";
+import { removeParts } from "./world/vm_removal.ts";
 
 /** How Xen Orchestra restarts. */
 export interface RestartOptions {
@@ -110,13 +111,11 @@ export class XenOrchestraState {
     return vm.id;
   }
 
-  /** Deletes a virtual machine, or a template, and its interfaces. */
-  removeVm(vmId: string): void {
+  /** Deletes a virtual machine, or a template, with its interfaces. @param disks Whether its disks go, too */
+  removeVm(vmId: string, disks: "go" | "stay" = "stay"): void {
     const isTemplate = this.#collection("vm-templates").delete(vmId);
     if (!isTemplate) this.#collection("vms").delete(this.#vm(vmId).id);
-    for (const vif of this.#collection("vifs").values()) {
-      if (vif["$VM"] === vmId) this.#collection("vifs").delete(vif.id);
-    }
+    removeParts((name) => this.#collection(name), vmId, disks === "go");
   }
 
   /** Changes fields of a virtual machine; a field set to `undefined` is no longer sent. */

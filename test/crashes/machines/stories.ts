@@ -115,13 +115,7 @@ export const STORIES: readonly Story[] = [
     share: 5,
     before: wish(0),
     act: (stage) => {
-      const { state } = stage.cloud;
-      const vm = findVm(stage, 0);
-      for (const vbd of [...state.all("vbds").values()].filter((one) => one["VM"] === vm.id)) {
-        state.remove("vdis", String(vbd["VDI"]));
-        state.remove("vbds", vbd.id);
-      }
-      state.removeVm(vm.id);
+      stage.cloud.state.removeVm(findVm(stage, 0).id, "go");
     },
   },
 ];

@@ -107,7 +107,7 @@ export const VINO_STEPS: readonly KindStep<VinoStage>[] = [
       const free = findFree(stage, "edge", ROLES.worker);
       if (free === undefined) return false;
       tell(`  >  a user deletes ${toName(free)} in Xen Orchestra`);
-      world.cloud.state.removeVm(free.id);
+      world.cloud.state.removeVm(free.id, "go");
       const isBack = await becomes(
         stage,
         signal,

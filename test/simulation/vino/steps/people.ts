@@ -137,11 +137,7 @@ export function deleteHopeless(world: VinoWorld): void {
 function deleteMachine({ cloud: { state }, cloudJudge }: VinoWorld, vm: XoRecord): void {
   const birth = cloudJudge.machines.findBirth(vm.id);
   if (birth !== undefined) cloudJudge.noteDeletion(birth);
-  for (const vbd of [...state.all("vbds").values()].filter((one) => one["VM"] === vm.id)) {
-    state.remove("vdis", String(vbd["VDI"]));
-    state.remove("vbds", vbd.id);
-  }
-  state.removeVm(vm.id);
+  state.removeVm(vm.id, "go");
 }
 
 /** People touch only machines that were complete. */

@@ -69,13 +69,7 @@ export class StoryCloud {
 
   /** Deletes a machine with its disks, as a person can in the cloud. */
   deleteByHand(name: string): void {
-    const { state } = this.simulator;
-    const { id } = this.findMachine(name);
-    for (const vbd of state.list("vbds").filter((one) => one["VM"] === id)) {
-      state.remove("vbds", vbd.id);
-      if (typeof vbd["VDI"] === "string") state.remove("vdis", vbd["VDI"]);
-    }
-    state.removeVm(id);
+    this.simulator.state.removeVm(this.findMachine(name).id, "go");
   }
 
   /** The machines in the cloud whose names are a Vino's, in order: `control-plane-0 Running`. */
