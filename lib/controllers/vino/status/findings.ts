@@ -48,7 +48,8 @@ function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" 
   const waits = busy.length === 0 ? "" : `. ${joinSome(busy)}`;
   const message = obstacle ?? `Landfall removes what it made for the Vino${waits}`;
   const ready = toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, message);
-  if (report === undefined) return [ready];
+  if (report === undefined)
+    return [ready, toFinding("MachinesReady", MachinesReady.silent, message)];
   const left = `${LEAVING}. Machines left: ${machines.length}`;
   const states = machines.length === 0 ? "" : `. ${joinSome(describeStates(machines))}`;
   const count = machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length;

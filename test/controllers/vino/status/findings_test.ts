@@ -219,8 +219,9 @@ describe("listFindings() of other outcomes", () => {
   });
 
   test("says what stops a deletion", () => {
-    expect(show({ kind: "deleting", obstacle: "host a is in use" })).toEqual([
-      "Ready False UnableToDecommission: host a is in use",
+    expect(show({ kind: "deleting", obstacle: "no answer" })).toEqual([
+      "Ready False UnableToDecommission: no answer",
+      "MachinesReady False CloudUnreachable: no answer",
     ]);
     const left = toReport(1, { bareMetalHost: "InUse", message: "in use" }, { isWanted: false });
     expect(show({ kind: "deleting", report: toReports([left]), obstacle: "a is in use" })).toEqual([
