@@ -103,8 +103,8 @@ export const XEN_ORCHESTRA: Schema<XenOrchestraBlock> = object<XenOrchestraBlock
   ),
   deletionPolicy: optional(
     oneOf(DELETION_POLICIES),
-    "Delete: machines that are not wanted any more are deleted with their disks, and when the Vino is deleted, all of " +
-      "them without a confirmation. Retain: they stay as they are.",
+    "Delete: machines that are not wanted any more are deleted with their disks, and when the Vino is deleted, all " +
+      "of them without a confirmation. Retain: they stay as they are.",
     "Retain",
   ),
   failureDomain: optional(
