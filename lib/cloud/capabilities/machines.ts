@@ -176,6 +176,8 @@ export interface MachineStep {
   readonly isDirect?: boolean;
   /** Whether people should know that it was made. @default {false} */
   readonly isNews?: boolean;
+  /** Whether it only asks the cloud, and changes nothing there. @default {false} */
+  readonly isQuestion?: boolean;
 }
 
 /** How far a machine is; the words are those of the status. */

@@ -2,7 +2,11 @@
  * One round of changes of the machines of a Vino: which ones, what must hold before, and what is recorded after.
  * @module
  */
-import type { MachinePlan, MachineStep } from "../../../../cloud/capabilities/machines.ts";
+import {
+  listNextSteps,
+  type MachinePlan,
+  type MachineStep,
+} from "../../../../cloud/capabilities/machines.ts";
 import { toHostName } from "../../hosts/names.ts";
 import { describeForeign } from "../../hosts/plan.ts";
 import type { MachinesReport } from "../../status/outcome.ts";
@@ -88,7 +92,8 @@ function checkStep(
   { hosts, machineEvents }: RoundOptions,
 ): string | undefined {
   if (goal.kind === "remove") {
-    return deletes ? undefined : LEFT_MESSAGE;
+    const asksOnly = listNextSteps(plan).every(({ isQuestion }) => isQuestion === true);
+    return deletes || asksOnly ? undefined : LEFT_MESSAGE;
   }
   if (plan.state !== "Absent") return undefined;
   const taken = findForeignHost(hosts, vino, identity);

@@ -101,7 +101,8 @@ function planRest(
   if (earlier.vmIds.length > 0) {
     const change = { kind: "proveGone", earlier, record } as const;
     const summary = `make sure that VM ${toMachineName(identity)} is gone`;
-    return toPlan("Removing", { steps: [toStep(identity, summary, change)] });
+    const step = { ...toStep(identity, summary, change), isQuestion: true };
+    return toPlan("Removing", { steps: [step] });
   }
   const leftMs = toDoubtLeftMs(attempt, record, view.atMs);
   if (leftMs === 0) return toPlan("Absent");

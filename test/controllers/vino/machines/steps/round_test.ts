@@ -6,6 +6,7 @@ import type { MachineTask } from "../../../../../lib/controllers/vino/machines/s
 import type { HostFacts } from "../../../../../lib/controllers/vino/hosts/host_facts.ts";
 import { silentLogger } from "../../../../../lib/core/log.ts";
 import { toEntry, toKnown, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
+import type { DoubleMachineStep } from "../../../../support/vino/machines_double.ts";
 import { nameOf, startStepsRig, toTask } from "../../../../support/vino/steps_rig.ts";
 
 const REPORT = {
@@ -18,6 +19,8 @@ const REPORT = {
   removals: [],
 };
 
+const LEFT = { state: "Removing", problems: [], parts: [] } as const;
+
 function toRemoval(state: "Ready" | "Removing"): MachineTask {
   const known = toKnown("worker", 0, "h1", { entry: toEntry("worker", 0, { state }) });
   const { name, identity } = toTask(0);
@@ -29,6 +32,8 @@ interface Asked {
   readonly confirms?: boolean;
   readonly announces?: boolean;
   readonly deletes?: boolean;
+  /** The steps of a removal. @default {those of the machine} */
+  readonly steps?: readonly DoubleMachineStep[];
   /** What uses the host. */
   readonly use?: string;
   /** A host of something else that has the name. */
@@ -37,8 +42,9 @@ interface Asked {
 
 /** Runs one round with a task. */
 async function run(task: MachineTask, asked: Asked = {}) {
-  const { confirms = true, announces = true, deletes = true, use, foreign } = asked;
+  const { confirms = true, announces = true, deletes = true, steps, use, foreign } = asked;
   const { cloud, clock, options } = startStepsRig();
+  if (steps) cloud.planRemoval = () => ({ ...LEFT, steps, needsLook: true });
   await clock.advance(1);
   const said: string[] = [];
   const events: string[] = [];
@@ -114,6 +120,16 @@ describe("runRound()", () => {
   test("announces a removal only once", async () => {
     expect((await run(toRemoval("Ready"))).said).toEqual(["confirm", "announce"]);
     expect((await run(toRemoval("Removing"))).said).toEqual(["confirm"]);
+  });
+
+  test.each([
+    ["asks whether a machine is gone", true, undefined],
+    ["removes nothing of a machine", false, "The cloud still has something of the machine"],
+  ])("%s although the Vino deletes none", async (_title, isQuestion, message) => {
+    const step = { summary: "ask", kind: "detach", name: nameOf(0), isQuestion } as const;
+    const { failure = "" } = await run(toRemoval("Removing"), { deletes: false, steps: [step] });
+    // There is no such machine: so the question fails, and not because of the policy.
+    expect(failure).toStartWith(message ?? "Cannot ask: ");
   });
 
   test("makes a machine again that vanished, and records that", async () => {
