@@ -83,6 +83,7 @@ export const IP_POOL_KIND: KindDefinition = {
     spec: { schema: POOL_SPEC, description: "The addresses of a subnet." },
   }),
   about:
-    "An IPPool records which addresses and MAC addresses of a subnet the machines of Vinos have.",
+    "An IPPool records which addresses and MAC addresses of a subnet the machines of Vinos have. Landfall never " +
+    "deletes one: without addresses, it stays for the next Vino with that subnet.",
   conditions: [],
 };
