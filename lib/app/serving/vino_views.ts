@@ -31,7 +31,7 @@ export function toVinoSource(parts: Pick<Parts, "caches" | "groups">): VinoSourc
     ...objects,
     readCloud: async (signal) => {
       const view = await controller.observeMachines?.(signal);
-      return view && toCloudView(view, listOwners(controller.objects));
+      return view && addSeen(toCloudView(view, listOwners(controller.objects)), objects.list());
     },
     listPools: () => controller.listPools?.() ?? [],
   };
@@ -46,6 +46,28 @@ function listOwners(objects: RunningController["objects"]): ReadonlyMap<string, 
     if (object && uid !== undefined) owners.set(toOwnerPrefix({ uid }), toKey(object));
   }
   return owners;
+}
+
+/** Looks show machines that the last inventory does not have yet: otherwise a page would contradict itself. */
+function addSeen(cloud: CloudView, vinos: Iterable<VinoView>): CloudView {
+  const shown = new Set(cloud.machines.map(({ name }) => name));
+  const hosts = new Map(cloud.hosts.map((one) => [one.id, one]));
+  const seen = [...vinos].flatMap(({ namespace, name: vino, machines }) =>
+    machines.flatMap((machine): CloudMachineView[] => {
+      const { name, machineId: id, host: hostId = "", power, state } = machine;
+      const poolId = hosts.get(hostId)?.poolId;
+      if (shown.has(name) || id === undefined || power === undefined || poolId === undefined) {
+        return [];
+      }
+      const isComplete = state === "Ready";
+      return [{ name, id, poolId, hostId, power, isComplete, vino: `${namespace}/${vino}` }];
+    }),
+  );
+  return { ...cloud, machines: [...cloud.machines, ...seen].toSorted(byName) };
+}
+
+function byName(one: CloudMachineView, other: CloudMachineView): number {
+  return one.name < other.name ? -1 : 1;
 }
 
 function toCloudView(view: MachinesView, owners: ReadonlyMap<string, string>): CloudView {
@@ -68,6 +90,6 @@ function toCloudView(view: MachinesView, owners: ReadonlyMap<string, string>): C
   return {
     pools: view.pools,
     hosts: view.hosts.map(({ id, name, poolId, isEnabled }) => ({ id, name, poolId, isEnabled })),
-    machines: machines.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    machines: machines.toSorted(byName),
   };
 }

@@ -13,7 +13,7 @@ import type { VinoState } from "./metrics.ts";
 import type { Placement } from "./placement/placement.ts";
 import type { Vino, VinoMachine } from "./resource/vino.ts";
 import { CONDITION_WORDS } from "./resource/words.ts";
-import type { Outcome } from "./status/outcome.ts";
+import type { MachineReport, Outcome } from "./status/outcome.ts";
 
 /** A machine on the pages. */
 export interface MachineView extends Omit<VinoMachine, "record"> {
@@ -21,6 +21,8 @@ export interface MachineView extends Omit<VinoMachine, "record"> {
   readonly isWanted: boolean;
   /** Wanted beside actual. */
   readonly parts: readonly MachinePart[];
+  /** As in the report. */
+  readonly power?: MachineReport["power"];
   /** Name of its BareMetalHost. Absent: it has none. */
   readonly hostName?: string;
   /** What metal3 says about that: `available`. */
@@ -60,7 +62,7 @@ export function describeVino(vino: Vino, { last, outcome, findHost }: VinoFacts)
   const { conditions = [], counts } = vino.status ?? {};
   const report = last && "report" in last ? last.report : undefined;
   const known = report
-    ? report.machines.map(({ entry, isWanted, parts }) => ({ ...entry, isWanted, parts }))
+    ? report.machines.map(({ entry, problems: _told, ...rest }) => ({ ...entry, ...rest }))
     : (vino.status?.machines ?? []).map(({ record: _hidden, ...entry }) => ({
         ...entry,
         isWanted: true,

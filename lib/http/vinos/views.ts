@@ -35,6 +35,8 @@ export interface VinoMachineView {
   readonly state: string;
   /** Whether the spec wants it. */
   readonly isWanted: boolean;
+  /** `running`, `stopped`, as Landfall saw it last. Absent: it does not exist, or nothing shows it. */
+  readonly power?: string;
   /** ID of the host in the cloud where it starts. */
   readonly host?: string;
   /** The cloud's ID. */

@@ -20,7 +20,10 @@ function toMachine(owner: typeof OURS, fields: Partial<Machine> = {}): Machine {
   return { name, id: `id-${name}`, isComplete: true, power: "running", poolId: "p", ...fields };
 }
 
-function choose(machines: readonly Machine[]): Pick<Parts, "caches" | "controllers" | "groups"> {
+function choose(
+  machines: readonly Machine[],
+  described: readonly object[] = [],
+): Pick<Parts, "caches" | "controllers" | "groups"> {
   const [definition] = CONTROLLERS;
   if (definition === undefined) throw new Error("there is no controller");
   const objects = new Store({ resource: VINOES, log: silentLogger });
@@ -37,7 +40,11 @@ function choose(machines: readonly Machine[]): Pick<Parts, "caches" | "controlle
       controller: {
         run: async () => {},
         objects,
-        describe: () => ({ state: "ready", wanted: 1 }),
+        describe: ({ metadata: { name } }) => ({
+          state: "ready",
+          wanted: 1,
+          ...(described.length > 0 && { machines: name === OURS.name ? described : [] }),
+        }),
         listPools: () => [{ pool: "a", family: "IPv4", used: 1, total: 2 }],
         observeMachines: async () => ({
           observedAtMs: 0,
@@ -78,6 +85,24 @@ test("toVinoSource() knows which Vino has a machine, and where the machine is", 
     { ...base, name, id: "twin", vino: "y/a" },
     { ...base, name: gone, id: `id-${gone}`, hostId: "h" },
   ] as NonNullable<typeof cloud>["machines"]);
+});
+
+test("toVinoSource() shows machines that the last inventory does not have yet", async () => {
+  const seen = { name: "new", machineId: "vm", host: "h", power: "running", state: "Ready" };
+  const { power: _gone, ...vanished } = seen;
+  const listed = toMachine(OURS, { hostId: "h" });
+  const described = [
+    seen,
+    { ...seen, name: listed.name, power: "stopped" },
+    { ...vanished, name: "vanished" },
+    { ...seen, name: "elsewhere", host: "h-9" },
+  ];
+  const cloud = await toVinoSource(choose([listed], described))?.readCloud(signal);
+  expect(cloud?.machines.map(({ name, power }) => [name, power])).toEqual([
+    ["new", "running"],
+    [listed.name, "running"],
+  ]);
+  expect(cloud?.machines[0]).toMatchObject({ id: "vm", hostId: "h", poolId: "p", vino: "y/a" });
 });
 
 test("toVinoSource() has nothing without a controller that makes machines", () => {

@@ -62,6 +62,7 @@ export function reportProgress(
     isWanted,
     problems,
     parts: plan.parts,
+    ...(plan.machine && { power: plan.machine.power }),
   };
 }
 

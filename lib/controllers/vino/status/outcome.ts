@@ -2,6 +2,7 @@
  * What a reconcile of a Vino came to.
  * @module
  */
+import type { MachinePowerState } from "../../../cloud/capabilities/machine_power.ts";
 import type { MachinePart, MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import type { HostOutcome } from "../hosts/types.ts";
 import type { SpecProblem } from "../../kinds/problems.ts";
@@ -16,6 +17,8 @@ export interface MachineReport {
   readonly isWanted: boolean;
   readonly problems: readonly MachineProblem[];
   readonly parts: readonly MachinePart[];
+  /** As the last look or inventory showed it. Absent: it does not exist, or nothing shows it. */
+  readonly power?: MachinePowerState;
 }
 
 /** Why machines that the spec does not want stay for now. */

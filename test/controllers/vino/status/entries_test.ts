@@ -68,6 +68,7 @@ describe("reportProgress()", () => {
       isWanted: true,
       problems: [],
       parts: [{ name: "CPUs", wanted: "2" }],
+      power: "running",
     });
   });
 
