@@ -23,18 +23,6 @@ export function listSystemEndpoints(
   management: MachineManagement,
   metrics: Pick<RedfishMetrics, "countReset">,
 ): Endpoint[] {
-  const read = async (visit: KnownVisit): Promise<ManagedReading> => {
-    const id = requireOwn(visit);
-    const reading = requireDone(await management.read(id, visit.signal));
-    if (reading === undefined) throw toMissing(INCOMPLETE);
-    return reading;
-  };
-  const readInterfaces = async (visit: KnownVisit): Promise<readonly MachineInterface[]> => {
-    const id = requireOwn(visit);
-    const interfaces = requireDone(await management.readInterfaces(id, visit.signal));
-    if (interfaces === undefined) throw toMissing(INCOMPLETE);
-    return interfaces;
-  };
   return [
     {
       path: `${ROOT}/Systems`,
@@ -50,10 +38,25 @@ export function listSystemEndpoints(
           reply(toCollection("Manager", `${ROOT}/Managers`, systems.map(toManagerPath))),
       },
     },
+    ...listOwnEndpoints(management, metrics),
+    ...listPartEndpoints(management),
+    {
+      path: toManagerPath(":id"),
+      known: { GET: (visit) => reply(toManager(requireOwn(visit))) },
+    },
+  ];
+}
+
+/** A system: what it is like, and what can be changed. */
+function listOwnEndpoints(
+  management: MachineManagement,
+  metrics: Pick<RedfishMetrics, "countReset">,
+): Endpoint[] {
+  return [
     {
       path: SYSTEM,
       known: {
-        GET: async (visit) => reply(toSystem(await read(visit))),
+        GET: async (visit) => reply(toSystem(await read(management, visit))),
         PATCH: async (visit) => {
           const id = requireOwn(visit);
           // There are no ETags, so none can match.
@@ -85,6 +88,12 @@ export function listSystemEndpoints(
         },
       },
     },
+  ];
+}
+
+/** The processors and the network interfaces of a system. */
+function listPartEndpoints(management: MachineManagement): Endpoint[] {
+  return [
     {
       path: `${SYSTEM}/Processors`,
       known: {
@@ -96,13 +105,13 @@ export function listSystemEndpoints(
     },
     {
       path: `${SYSTEM}/Processors/CPU`,
-      known: { GET: async (visit) => reply(toProcessor(await read(visit))) },
+      known: { GET: async (visit) => reply(toProcessor(await read(management, visit))) },
     },
     {
       path: `${SYSTEM}/EthernetInterfaces`,
       known: {
         GET: async (visit) => {
-          const interfaces = await readInterfaces(visit);
+          const interfaces = await readInterfaces(management, visit);
           const path = `${toSystemPath(requireOwn(visit))}/EthernetInterfaces`;
           const members = interfaces.map((_one, place) => `${path}/${place}`);
           return reply(toCollection("EthernetInterface", path, members));
@@ -114,17 +123,29 @@ export function listSystemEndpoints(
       known: {
         GET: async (visit) => {
           const place = Number(visit.params["place"]);
-          const found = (await readInterfaces(visit))[place];
+          const found = (await readInterfaces(management, visit))[place];
           if (found === undefined) throw toMissing("The machine has no such network interface");
           return reply(toInterface(requireOwn(visit), place, found));
         },
       },
     },
-    {
-      path: toManagerPath(":id"),
-      known: { GET: (visit) => reply(toManager(requireOwn(visit))) },
-    },
   ];
+}
+
+async function read(management: MachineManagement, visit: KnownVisit): Promise<ManagedReading> {
+  const reading = requireDone(await management.read(requireOwn(visit), visit.signal));
+  if (reading === undefined) throw toMissing(INCOMPLETE);
+  return reading;
+}
+
+async function readInterfaces(
+  management: MachineManagement,
+  visit: KnownVisit,
+): Promise<readonly MachineInterface[]> {
+  const id = requireOwn(visit);
+  const interfaces = requireDone(await management.readInterfaces(id, visit.signal));
+  if (interfaces === undefined) throw toMissing(INCOMPLETE);
+  return interfaces;
 }
 
 /** The ID in the path. Whether a machine of others exists is not told. */

@@ -208,8 +208,8 @@ export function describeForeign({ name, vinoUid, machineName, labels }: HostFact
   if (vinoUid === undefined) return `${what} exists, and was not made for this Vino`;
   const machine = machineName === undefined ? "" : `, for machine ${machineName}`;
   const vino = labels[VINO_NAME];
-  const other = vino === undefined ? "another Vino" : `another Vino, ${quote(vino)}`;
-  return `${what} was made for ${other}${machine}`;
+  const named = vino === undefined ? "" : `, ${quote(vino)}`;
+  return `${what} was made for another Vino${named}${machine}`;
 }
 
 function toPlan(

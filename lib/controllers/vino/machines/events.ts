@@ -33,18 +33,18 @@ export class MachineEvents {
 
   /** A machine is being made. */
   recordCreated(vino: Vino, name: string): void {
-    this.#tell(vino, EVENT_WORDS.machineCreated, `Landfall has begun to make machine ${name}`);
+    this.#record(vino, EVENT_WORDS.machineCreated, `Landfall has begun to make machine ${name}`);
     this.#options.metrics.countMachine("created");
   }
 
   /** A machine was changed, or started for the first time. */
   recordChanged(vino: Vino, name: string, step: string): void {
-    this.#tell(vino, EVENT_WORDS.machineChanged, `Landfall changed machine ${name}: ${step}`);
+    this.#record(vino, EVENT_WORDS.machineChanged, `Landfall changed machine ${name}: ${step}`);
   }
 
   /** A machine was removed. */
   recordRemoved(vino: Vino, name: string): void {
-    this.#tell(vino, EVENT_WORDS.machineRemoved, `Landfall removed machine ${name}`);
+    this.#record(vino, EVENT_WORDS.machineRemoved, `Landfall removed machine ${name}`);
     this.#options.metrics.countMachine("removed");
   }
 
@@ -79,11 +79,11 @@ export class MachineEvents {
       const { name, state, message = "" } = entry;
       const old = before.get(name);
       if (isWanted && state === "Ready" && old?.state !== "Ready") {
-        this.#tell(vino, EVENT_WORDS.machineReady, `Machine ${name} is complete`);
+        this.#record(vino, EVENT_WORDS.machineReady, `Machine ${name} is complete`);
         this.#options.metrics.countMachine("completed");
       }
       if (message === KEPT_MESSAGE && old?.message !== message) {
-        this.#tell(vino, EVENT_WORDS.machineKept, `${name}: ${message}`);
+        this.#record(vino, EVENT_WORDS.machineKept, `${name}: ${message}`);
       }
       const decision = problems.find(({ kind }) => kind === "decision");
       if (decision !== undefined && (state !== old?.state || message !== old.message)) {
@@ -117,7 +117,7 @@ export class MachineEvents {
     }
   }
 
-  #tell(vino: Vino, word: EventWord, message: string): void {
+  #record(vino: Vino, word: EventWord, message: string): void {
     this.#options.events.record(vino, toEvent(word, message));
     this.#options.log.info(message, { vino: toKey(vino) });
   }
