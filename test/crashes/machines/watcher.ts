@@ -26,13 +26,14 @@ const COLLECTIONS: readonly Collection[] = [
 const LISTS: Readonly<Partial<Record<Collection, readonly string[]>>> = {
   srs: ["VDIs"],
   networks: ["VIFs"],
+  vdis: ["$VBDs"],
 };
 const READY = "vino:ready=";
 
-/** The watcher. What it was created with belongs to others. */
+/** The watcher. What it was created with belongs to others, and what it is told. */
 export class Watcher {
   readonly #cloud: XenOrchestra;
-  readonly #foreign: ReadonlyMap<string, string>;
+  readonly #foreign: Map<string, string>;
   /** What was wrong, in the order it happened. */
   readonly violations: string[] = [];
   /** Whether several creations of one name are the fault of something between us and the server. */
@@ -47,6 +48,17 @@ export class Watcher {
   /** Whether something belongs to others. */
   isForeign(id: string): boolean {
     return this.#foreign.has(id);
+  }
+
+  /** From now on an object belongs to others, as it is. */
+  protect(collection: Collection, id: string): void {
+    const record = this.#cloud.state.all(collection).get(id);
+    if (record !== undefined) this.#foreign.set(id, describe(collection, record));
+  }
+
+  /** Its owner takes it away. */
+  release(id: string): void {
+    this.#foreign.delete(id);
   }
 
   /** What of others has changed since the start. */
@@ -96,7 +108,7 @@ export class Watcher {
     if (this.violations.at(-1) !== what) this.violations.push(what);
   }
 
-  #describeForeign(known?: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  #describeForeign(known?: ReadonlyMap<string, string>): Map<string, string> {
     return new Map(
       COLLECTIONS.flatMap((collection) =>
         [...this.#cloud.state.all(collection).values()]

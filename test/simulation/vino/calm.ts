@@ -6,6 +6,7 @@ import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host
 import { endFaults, supervise } from "../steps/controller.ts";
 import { isOfVino, listUntrue } from "./judges/truth.ts";
 import { giveBack, unpause } from "./steps/hosts.ts";
+import { deleteOthersSecrets } from "./steps/others.ts";
 import {
   askForLargerDisks,
   confirmRemovals,
@@ -71,8 +72,13 @@ export async function restart(world: VinoWorld): Promise<void> {
   if (untrue.length > 0) throw new Error(`wrong after a restart: ${untrue.join("; ")}`);
 }
 
-/** What people put right: names of VMs, hosts that are paused, those in use, and those that are of no Vino any more. */
+/**
+ * What people put right: things of others that are in the way, names of VMs, hosts that are paused, those in use, and
+ * those that are of no Vino any more.
+ */
 function tidyUp(world: VinoWorld): void {
+  world.others.leave();
+  deleteOthersSecrets(world);
   nameBack(world);
   for (const host of world.hosts) {
     if (isPaused(host)) unpause(world, host);

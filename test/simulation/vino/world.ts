@@ -29,6 +29,7 @@ import { CloudJudge } from "./judges/cloud_judge.ts";
 import { Crashes } from "./crashes.ts";
 import { HostJudge } from "./judges/host_judge.ts";
 import { type Order, toSpec } from "./orders.ts";
+import { Others } from "./others.ts";
 
 /** The namespace of the Vinos and of their hosts. */
 export const METAL = "metal";
@@ -61,6 +62,8 @@ export class VinoWorld {
   readonly cloudJudge: CloudJudge;
   readonly hostJudge: HostJudge;
   readonly replicas: readonly ControllerReplica[];
+  /** What other people have. */
+  readonly others: Others;
   /** When processes die in the middle of a change. */
   readonly crashes: Crashes;
   readonly #stopped = new AbortController();
@@ -86,6 +89,7 @@ export class VinoWorld {
     this.crashes = new Crashes(random.fork(), timeline, trace);
     this.cloudJudge = new CloudJudge(this.cloud, server, timeline, trace);
     this.hostJudge = new HostJudge(server, trace);
+    this.others = new Others(this);
     this.replicas = ["a", "b"].slice(0, replicas).map(
       (name) =>
         new ControllerReplica({

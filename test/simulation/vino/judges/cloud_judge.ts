@@ -3,7 +3,7 @@
  * thinks.
  * @module
  */
-import type { ApiObject } from "../../../../lib/simulator/kubernetes/mod.ts";
+import type { ApiObject, JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import {
   isArray,
   isObject,
@@ -11,12 +11,12 @@ import {
   stringAt,
 } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import { consumerOf, isLeaving } from "../../../../lib/simulator/metal3/host_state.ts";
-import type { XenOrchestra } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type { Collection, XenOrchestra } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
 import { Watcher } from "../../../crashes/machines/watcher.ts";
 import type { Timeline } from "../../timeline.ts";
 import type { Trace } from "../../trace.ts";
-import type { ApiServer } from "../../world/api_server.ts";
+import type { ApiServer, Change } from "../../world/api_server.ts";
 import { type Birth, isReady, Machines } from "./machines.ts";
 
 /** A process may not know yet what changed less long ago: it may be frozen, cut off, or slow. */
@@ -56,7 +56,10 @@ export class CloudJudge {
     this.watcher = new Watcher(cloud);
     cloud.hypervisor.watch((entry) => this.#look(entry));
     server.follow<ApiObject>("vinoes", ({ after }) => this.#noteVino(after));
-    server.follow<ApiObject>("ippools", ({ after }) => this.#judgePool(after));
+    server.follow<ApiObject>("ippools", (change) => {
+      this.#judgePool(change.after);
+      this.#judgeOthers(change);
+    });
   }
 
   /** What was broken. */
@@ -86,6 +89,12 @@ export class CloudJudge {
   noteDeletion({ uid }: Birth): void {
     const all = this.#deletions.get(uid) ?? [];
     this.#deletions.set(uid, [...all, this.#timeline.monotonic()]);
+  }
+
+  /** Something belongs to others from now on, whatever its name is. */
+  protect(collection: Collection, id: string): void {
+    this.watcher.protect(collection, id);
+    this.machines.exclude(id);
   }
 
   /** Compares what belongs to others with the beginning. */
@@ -156,8 +165,7 @@ export class CloudJudge {
   /** No address and no MAC address is given twice, and none of a machine that exists is given to another. */
   #judgePool(pool: ApiObject | undefined): void {
     if (pool === undefined) return;
-    const { allocatedIPs = [] } = objectAt(pool, "spec");
-    const given = isArray(allocatedIPs) ? allocatedIPs.filter(isObject) : [];
+    const given = listGiven(pool);
     for (const key of ["ip", "mac", "allocatedTo"]) {
       const values = given.map((one) => stringAt(one, key)).filter((value) => value !== "");
       if (new Set(values).size < values.length) this.#accuse(`a pool has one ${key} twice`);
@@ -170,6 +178,18 @@ export class CloudJudge {
       const name = before.split("/")[2] ?? "";
       const isThere = this.machines.list().some(({ birth }) => birth.name === name);
       if (isThere) this.#accuse(`${owner} gets ${ip}, and ${name} has it and exists`);
+    }
+  }
+
+  /** What a pool says of addresses that are not of machines, no process changes. */
+  #judgeOthers({ author, before, after }: Change<ApiObject>): void {
+    if (author === undefined || before === undefined || after === undefined) return;
+    const now = new Set(listGiven(after).map((one) => JSON.stringify(one)));
+    for (const one of listGiven(before)) {
+      const isOurs = /^[^/]+\/[^/]+\/vino-/.test(stringAt(one, "allocatedTo"));
+      if (!isOurs && !now.has(JSON.stringify(one))) {
+        this.#accuse(`${author} changes the address ${stringAt(one, "ip")} of others`);
+      }
     }
   }
 
@@ -195,6 +215,12 @@ export class CloudJudge {
     this.#own.push(what);
     this.#trace.note("JUDGE", what);
   }
+}
+
+/** Which addresses a pool has given to whom. */
+function listGiven(pool: ApiObject): readonly JsonObject[] {
+  const { allocatedIPs = [] } = objectAt(pool, "spec");
+  return isArray(allocatedIPs) ? allocatedIPs.filter(isObject) : [];
 }
 
 /** How many machines a Vino wants. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { isReady } from "./machines.ts";
 import { ORDER, RightWorld, VINO } from "./right_world.ts";
 
 /** What makes a right world wrong, and what is said about it; nothing if it stays right. */
@@ -12,6 +13,7 @@ type Case = readonly [
 const OLD_MS = 300_000;
 const CONSUMER = { kind: "Metal3Machine", name: "m", namespace: VINO.namespace };
 const OWNER = "metal/core";
+const POOL = `/apis/airship.airshipit.org/v1/namespaces/${VINO.namespace}/ippools/pool`;
 
 /** Lets a hypervisor destroy a VM that was complete. */
 async function destroy(right: RightWorld, index: number): Promise<void> {
@@ -114,6 +116,57 @@ const IN_THE_CLOUD: readonly Case[] = [
   ],
 ];
 
+const OF_OTHERS: readonly Case[] = [
+  [
+    "a call for a disk that others attached to a VM of ours",
+    async (right) => {
+      right.world.others.attachDisk(right.vm(0));
+      const { id = "" } = [...right.world.cloud.state.all("vdis").values()].at(-1) ?? {};
+      await right.call("VDI.destroy", id, right.toName(0));
+    },
+    "which belongs to others",
+  ],
+  [
+    "a disk of others that is gone",
+    (right) => {
+      right.world.others.putDisk("old");
+      const { id = "" } = [...right.world.cloud.state.all("vdis").values()].at(-1) ?? {};
+      right.world.cloud.state.remove("vdis", id);
+    },
+    "of others is not as it was",
+  ],
+  [
+    "a disk of others that is detached",
+    (right) => {
+      right.world.others.attachDisk(right.vm(0));
+      right.world.others.leave();
+    },
+    "",
+  ],
+  [
+    "a VM of others with a name of ours that is written",
+    (right) => {
+      right.world.others.putVm(right.toName(0));
+      const vms = [...right.world.cloud.state.all("vms").values()];
+      const other = vms.find((vm) => vm["name_label"] === right.toName(0) && !isReady(vm));
+      if (other !== undefined) other["tags"] = ["vino"];
+    },
+    "of others is not as it was",
+  ],
+  [
+    "a copy of a VM, and VMs and templates of others that they take away",
+    (right) => {
+      const { others } = right.world;
+      others.copy(right.vm(0));
+      others.putVm(right.toName(0));
+      others.putTemplate(right.toName(1));
+      others.putUser(`${right.toName(1)}.data`);
+      others.leave();
+    },
+    "",
+  ],
+];
+
 const DELETIONS: readonly Case[] = [
   ["a deletion that no Vino asked for", (right) => destroy(right, 0), "no Vino asked for that"],
   [
@@ -199,6 +252,23 @@ const ADDRESSES: readonly Case[] = [
     "and exists",
   ],
   [
+    "an address of others that a process gives to a VM",
+    async (right) => {
+      give(right, ["192.0.2.1", "02:1", "office/printer/1"], ["192.0.2.2", "02:2", "a"]);
+      const allocatedIPs = [{ ip: "192.0.2.2", mac: "02:2", allocatedTo: "a" }];
+      await right.ask("PATCH", POOL, { spec: { allocatedIPs } });
+    },
+    "a1 changes the address 192.0.2.1 of others",
+  ],
+  [
+    "an address of a VM that a process takes back",
+    async (right) => {
+      give(right, ["192.0.2.1", "02:1", `${OWNER}/${right.toName(0)}/eth0`]);
+      await right.ask("PATCH", POOL, { spec: { allocatedIPs: [] } });
+    },
+    "",
+  ],
+  [
     "the address of a VM that is gone, given to another one",
     (right) => {
       give(right, ["192.0.2.1", "02:1", `${OWNER}/${right.toName(5)}/eth0`]);
@@ -210,15 +280,18 @@ const ADDRESSES: readonly Case[] = [
 ];
 
 describe("CloudJudge", () => {
-  test.each([...IN_THE_CLOUD, ...DELETIONS, ...ADDRESSES])("judges %s", async (_, spoil, say) => {
-    using right = await RightWorld.create();
-    await spoil(right);
-    const { cloudJudge } = right.world;
-    cloudJudge.checkForeign();
-    const { violations } = cloudJudge;
-    expect(violations.filter((one) => !one.includes(say))).toEqual([]);
-    expect(violations.length > 0).toBe(say !== "");
-  });
+  test.each([...IN_THE_CLOUD, ...OF_OTHERS, ...DELETIONS, ...ADDRESSES])(
+    "judges %s",
+    async (_, spoil, say) => {
+      using right = await RightWorld.create();
+      await spoil(right);
+      const { cloudJudge } = right.world;
+      cloudJudge.checkForeign();
+      const { violations } = cloudJudge;
+      expect(violations.filter((one) => !one.includes(say))).toEqual([]);
+      expect(violations.length > 0).toBe(say !== "");
+    },
+  );
 
   test("knows two VMs of one name in two ways: by their names, and as what they were made", async () => {
     using right = await RightWorld.create();

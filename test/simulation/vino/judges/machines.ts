@@ -22,12 +22,17 @@ export class Machines {
   readonly #cloud: XenOrchestra;
   readonly #births = new Map<string, Birth>();
   readonly #complete = new Set<string>();
-  readonly #foreign: ReadonlySet<string>;
+  readonly #foreign: Set<string>;
 
   /** What the cloud has now belongs to others. */
   constructor(cloud: XenOrchestra) {
     this.#cloud = cloud;
     this.#foreign = new Set(this.#listIds());
+  }
+
+  /** A VM or template with a name of ours belongs to others. To be called before {@linkcode Machines.note} sees it. */
+  exclude(id: string): void {
+    this.#foreign.add(id);
   }
 
   /** Takes in what is new. To be called after each call of a hypervisor. */

@@ -11,6 +11,10 @@ import {
 } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import { PUBLISH_AGAIN } from "../../../../lib/controllers/vino/hosts/words.ts";
+import {
+  dropAttachment,
+  listAttachments,
+} from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
 import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
 import type { ControllerStep } from "../../steps/controller.ts";
 import { isReady } from "../judges/machines.ts";
@@ -137,6 +141,10 @@ export function deleteHopeless(world: VinoWorld): void {
 function deleteMachine({ cloud: { state }, cloudJudge }: VinoWorld, vm: XoRecord): void {
   const birth = cloudJudge.machines.findBirth(vm.id);
   if (birth !== undefined) cloudJudge.noteDeletion(birth);
+  // Disks of others are theirs, also on a VM of ours.
+  for (const vbd of listAttachments(state, vm.id)) {
+    if (cloudJudge.watcher.isForeign(String(vbd["VDI"]))) dropAttachment(state, vbd);
+  }
   state.removeVm(vm.id, "go");
 }
 
