@@ -34,14 +34,19 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
     await rig?.[Symbol.asyncDispose]();
   });
 
+  /** The Vino as `kubectl get` shows it. */
+  async function show(): Promise<string> {
+    const [, line = ""] = (await rig.sip.run("get", "vino", VINO, "-n", METAL)).trim().split("\n");
+    return line;
+  }
+
   test(
     "the sample becomes machines, and each of them a host with labels and addresses",
     async () => {
       await rig.applySample();
       await rig.untilCondition("Ready", READY);
       expect(rig.cloud.listVms()).toEqual(toRunning(3, 6));
-      const shown = (await rig.sip.run("get", "vino", VINO, "-n", METAL)).trim().split("\n");
-      expect(shown[1]).toMatch(/^wordpress +True +ReconciliationSucceeded +9\/9 +0 +9 +\d+s$/);
+      expect(await show()).toMatch(/^wordpress +True +ReconciliationSucceeded +9\/9 +0 +9 +\d+s$/);
       const hosts = await rig.listHosts();
       expect([...hosts.keys()].toSorted()).toEqual(toHostNames(3, 6));
       const found = await rig.readHosts();
@@ -162,12 +167,15 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
       await rig.scale(3, 0);
       const message = await rig.untilCondition("ContractionBlocked", "True FleetLimit");
       expect(rig.cloud.listVms()).toHaveLength(14);
+      // One of the control planes is still lost.
+      expect(await show()).toMatch(/^wordpress +False +DecisionNeeded +2\/3 +12 +15 +\w+$/);
       const [, command = ""] = /kubectl (annotate .*)$/.exec(message) ?? [];
       await rig.sip.run(...command.split(" "));
       const blocked = await rig.untilCondition("ContractionBlocked", "True HostsInUse");
       expect(blocked.match(/wordpress-worker-\d+/g)).toHaveLength(2);
       await rig.untilTrue("the end of workers", () => rig.cloud.listVms().length === 4);
       expect(await rig.sip.listHosts(CLUSTER)).toHaveLength(5);
+      await rig.untilTrue("two workers are left", async () => / 2\/3 +2 +5 /.test(await show()));
     },
     TIMEOUT_MS,
   );
