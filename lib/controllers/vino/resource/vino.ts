@@ -219,6 +219,8 @@ export interface VinoMachine {
   readonly index: number;
   /** ID of the host in the cloud where it starts. */
   readonly host?: string;
+  /** The name of that host, for people. Absent: the cloud does not show the host. */
+  readonly hostDisplayName?: string;
   /** Its ID in the cloud. */
   readonly machineId?: string;
   /** Of its interface for booting, otherwise of the first one with an address. */

@@ -46,6 +46,7 @@ export function makeReport(input: ReportInput): MachinesReport {
   const { placement, owner } = snapshot;
   const names = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
   const shown = new Map(input.shown.map((one) => [one.name, one]));
+  const nameOf = new Map(snapshot.view.hosts.map(({ id, name }) => [id, name]));
   const machines: MachineReport[] = [
     ...input.wanted.flatMap((task) => reportWanted(task, input)),
     ...idle.map(({ name, placed, why }) =>
@@ -61,6 +62,7 @@ export function makeReport(input: ReportInput): MachinesReport {
     wantedCount: placement.wantedCount,
     machines: machines
       .map((one) => addHost(one, findState(one, owner.name, { hosts, shown })))
+      .map((one) => addDisplayName(one, nameOf))
       .toSorted((a, b) => compareKnown(a.entry, b.entry)),
     shortages: placement.shortages,
     addressProblems: [
@@ -71,6 +73,12 @@ export function makeReport(input: ReportInput): MachinesReport {
     ...(contraction && { contraction }),
     removals: input.removed,
   };
+}
+
+function addDisplayName(report: MachineReport, nameOf: ReadonlyMap<string, string>): MachineReport {
+  const hostDisplayName = nameOf.get(report.entry.host ?? "");
+  if (hostDisplayName === undefined) return report;
+  return { ...report, entry: { ...report.entry, hostDisplayName } };
 }
 
 function reportWanted(

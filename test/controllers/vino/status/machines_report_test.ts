@@ -8,7 +8,7 @@ import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts
 import { makeReport } from "../../../../lib/controllers/vino/status/machines_report.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toEntry, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
-import { MachinesDouble } from "../../../support/vino/machines_double.ts";
+import { MachinesDouble, toDoubleHost } from "../../../support/vino/machines_double.ts";
 import { toReport } from "../../../support/vino/reports.ts";
 
 const SPEC: VinoSpec = {
@@ -22,7 +22,11 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
   const read = readRoles(SPEC);
   if (!read.isComplete) throw new Error("the form is complete");
   const { roles } = read;
-  const view = toView([0, 5, 7].map((index) => toMachine("worker", index)));
+  const hosts = [toDoubleHost("h1", { name: "xcp-1" }), toDoubleHost("h2")];
+  const view = toView(
+    [0, 5, 7].map((index) => toMachine("worker", index)),
+    { hosts },
+  );
   const rest = { isConsumed: () => false, deletes: true, isGone: () => false };
   const vino = { metadata: VINO_OWNER, spec: SPEC };
   const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles, ...rest });
@@ -81,4 +85,10 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     [12, "InUse", false],
   ]);
   expect(report.machines[1]?.entry.message).toBe("oam is full");
+  expect(report.machines.map(({ entry }) => [entry.host, entry.hostDisplayName])).toEqual([
+    ["h1", "xcp-1"],
+    ["h1", "xcp-1"],
+    ["h1", "xcp-1"],
+    [undefined, undefined],
+  ]);
 });

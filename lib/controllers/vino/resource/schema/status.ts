@@ -37,6 +37,7 @@ const MACHINE: Schema<VinoMachine> = object<VinoMachine>({
   role: required(STATUS_TEXT, "What it is for."),
   index: required(STATUS_NUMBER, "Its number within the role."),
   host: optional(STATUS_TEXT, "ID of the host in the cloud where it starts."),
+  hostDisplayName: optional(STATUS_TEXT, "The name of that host."),
   machineId: optional(STATUS_TEXT, "Its ID in the cloud."),
   address: optional(STATUS_TEXT, "Its address."),
   state: required(oneOf(MACHINE_STATES), "How far it is."),
