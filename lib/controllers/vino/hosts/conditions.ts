@@ -35,7 +35,7 @@ const EXISTING: ReadonlySet<HostState | undefined> = new Set([
  * The condition `HostsPublished`.
  *
  * @param hosts Those that must exist
- * @param waiting How many machines are not complete, and have no host for that reason
+ * @param waiting How many machines are not complete, so that their hosts wait
  */
 export function findHostsPublished(hosts: readonly HostOutcome[], waiting: number): Finding {
   for (const [word, states] of REASONS) {
@@ -48,8 +48,8 @@ export function findHostsPublished(hosts: readonly HostOutcome[], waiting: numbe
   if (waiting > 0) {
     const what =
       waiting === 1
-        ? "1 machine is not complete, and gets its host then"
-        : `${waiting} machines are not complete, and get their hosts then`;
+        ? "1 machine is not complete. Landfall publishes or updates its host when it is"
+        : `${waiting} machines are not complete. Landfall publishes or updates their hosts when they are`;
     return toFinding("HostsPublished", HostsPublished.waiting, what);
   }
   return toFinding("HostsPublished", HostsPublished.done, describeAll(hosts.length));

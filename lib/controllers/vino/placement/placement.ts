@@ -96,6 +96,7 @@ function placeRole(demand: RoleDemand, input: PlacementInput, shared: Shared): P
     pool: input.pool,
     chosen,
     unmatched: count === 0 ? [] : listUnmatched(inPool, demand.hosts),
+    lost: listUnmatched(inPool, { ...demand.hosts, tags: [] }),
     kept: kept.length,
     missing: wanted - added.length,
     isFull: shared.room.left <= 0,

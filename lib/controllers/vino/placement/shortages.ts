@@ -24,6 +24,8 @@ export interface ShortageInput {
   readonly chosen: readonly MachineHost[];
   /** What the spec names and no host of the pool has. */
   readonly unmatched: readonly string[];
+  /** Those of them that name a single host. */
+  readonly lost: readonly string[];
   /** How many machines exist and stay. */
   readonly kept: number;
   /** How many machines are wanted, and have no place. */
@@ -39,8 +41,8 @@ export function explainShortage(input: ShortageInput): {
   readonly shortages: readonly Shortage[];
   readonly notices: readonly string[];
 } {
-  const { demand, pool, chosen, unmatched, kept, missing } = input;
-  const { role, count } = demand;
+  const { demand, pool, chosen, unmatched, lost, kept, missing } = input;
+  const { role, count, countPer } = demand;
   // Without hosts and machines, a count for each host is zero, which is a mistake.
   const isNowhere = count > 0 && chosen.length === 0 && (missing > 0 || kept === 0);
   if (isNowhere) {
@@ -48,6 +50,12 @@ export function explainShortage(input: ShortageInput): {
     return { shortages: [shortage], notices: [] };
   }
   // A pool that does not answer in full may have the hosts.
+  if (countPer === "Host" && count > 0 && lost.length > 0 && pool.isComplete) {
+    const what = `pool ${pool.name} shows no host with ${nameSome(lost)}`;
+    const why = `${what}. Correct xenOrchestra.hosts`;
+    const shortage: Shortage = { role, missing: count * lost.length, kind: "noHosts", why };
+    return { shortages: [shortage], notices: [] };
+  }
   const isKnown = unmatched.length > 0 && pool.isComplete;
   const notice = `Pool ${pool.name} shows no host with ${nameSome(unmatched)} of xenOrchestra.hosts`;
   const shortages = missing > 0 ? [{ role, missing, ...explainFull(input) }] : [];

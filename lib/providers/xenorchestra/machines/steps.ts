@@ -53,8 +53,6 @@ export type Change =
   | {
       readonly kind: "create";
       readonly poolId: string;
-      /** VMs that it had: a second VM would do harm. */
-      readonly earlier: EarlierVms;
       readonly body: CreateBody;
       readonly record: VmRecord;
     }

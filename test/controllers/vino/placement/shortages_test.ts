@@ -10,6 +10,7 @@ const INPUT: ShortageInput = {
   pool: POOL,
   chosen: [toDoubleHost("h1")],
   unmatched: [],
+  lost: [],
   kept: 2,
   missing: 0,
   isFull: false,
@@ -25,6 +26,18 @@ test.each<[string, Partial<ShortageInput>, string[], string[]]>([
     { unmatched: ["tag vino"] },
     [],
     ["Pool lyon shows no host with tag vino of xenOrchestra.hosts"],
+  ],
+  [
+    "a name of three that no host has, for a count on each host",
+    { unmatched: ['name "h9"', 'tag "x"'], lost: ['name "h9"'] },
+    ['2 noHosts pool lyon shows no host with name "h9". Correct xenOrchestra.hosts'],
+    [],
+  ],
+  [
+    "a name that no host has, for a total",
+    { demand: { ...INPUT.demand, countPer: "Total" }, unmatched: ["ID x"], lost: ["ID x"] },
+    [],
+    ["Pool lyon shows no host with ID x of xenOrchestra.hosts"],
   ],
   ["a tag that a lost host may have", { unmatched: ["tag vino"], pool: LOST }, [], []],
   [

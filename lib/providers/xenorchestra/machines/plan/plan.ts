@@ -6,7 +6,7 @@ import { type MachineSpec, toMachineName } from "../../../../cloud/capabilities/
 import type { View } from "../look/view.ts";
 import { findShown } from "../look/vms_view.ts";
 import { type VmRecord, parseRecord } from "../vm_record.ts";
-import type { EarlierVms, Step } from "../steps.ts";
+import type { Step } from "../steps.ts";
 import { type Attempt, findEarlier, isDoubtful, toFailure, toWaitMs } from "./find/attempt.ts";
 import { toCreateBody } from "./wanted/body.ts";
 import { compareVm } from "./compare/vm.ts";
@@ -22,6 +22,7 @@ import {
   toHiddenVm,
   toNews,
   toPlan,
+  toProof,
   toStep,
 } from "./problems.ts";
 import { planUnfinished } from "./unfinished.ts";
@@ -93,6 +94,10 @@ function planAbsent(
   if (hidden !== undefined) {
     return toPlan("Blocked", { problems: [toHiddenVm(toMachineName(spec), hidden)] });
   }
+  // Only after that it is known whether the machine is there: a second VM would do harm.
+  if (earlier.vmIds.length > 0) {
+    return toPlan("Unknown", { steps: [toProof(spec, earlier, record)] });
+  }
   const failure = toFailure(toMachineName(spec), attempt);
   const { problems, template } = wanted;
   if (template === undefined || problems.length > 0) {
@@ -114,7 +119,7 @@ function planAbsent(
   if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
   const steps = [
     ...loose.map(({ disk }) => toOrphanDeletion(spec, disk)),
-    toNews(toCreation(view, spec, { record, wanted, template, attempt, earlier })),
+    toNews(toCreation(view, spec, { record, wanted, template, attempt })),
   ];
   return toPlan("Absent", { steps, problems: failures });
 }
@@ -127,11 +132,9 @@ function toCreation(
     wanted,
     template,
     attempt,
-    earlier,
   }: Pick<Known, "record" | "wanted"> & {
     readonly template: NonNullable<Wanted["template"]>;
     readonly attempt: Attempt & { readonly kind: "over" };
-    readonly earlier: EarlierVms;
   },
 ): Step {
   const name = toMachineName(spec);
@@ -144,7 +147,6 @@ function toCreation(
   return toStep(spec, `create VM ${name}`, {
     kind: "create",
     poolId: spec.poolId,
-    earlier,
     body,
     record: next,
   });

@@ -9,8 +9,9 @@ import type {
   MachineProblem,
   MachineState,
 } from "../../../../cloud/capabilities/machines.ts";
-import type { Change, Step } from "../steps.ts";
-import type { MachineIdentity } from "../../../../cloud/capabilities/machines.ts";
+import type { VmRecord } from "../vm_record.ts";
+import type { Change, EarlierVms, Step } from "../steps.ts";
+import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 
 /** A plan of Xen Orchestra. */
 export type Plan = MachinePlan<Step>;
@@ -77,6 +78,13 @@ export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
 export function toStep(identity: MachineIdentity, summary: string, change: Change): Step {
   const { owner, role, index } = identity;
   return { summary, change, identity: { owner, role, index } };
+}
+
+/** The step that asks whether VMs are gone that no list shows. */
+export function toProof(identity: MachineIdentity, earlier: EarlierVms, record: VmRecord): Step {
+  const summary = `make sure that VM ${toMachineName(identity)} is gone`;
+  const step = toStep(identity, summary, { kind: "proveGone", earlier, record });
+  return { ...step, isQuestion: true };
 }
 
 /** A step that people should know of. */

@@ -20,6 +20,7 @@ import {
   toNews,
   toNotice,
   toPlan,
+  toProof,
   toStep,
 } from "./problems.ts";
 
@@ -99,10 +100,7 @@ function planRest(
   }
   const earlier = findEarlier(attempt, record);
   if (earlier.vmIds.length > 0) {
-    const change = { kind: "proveGone", earlier, record } as const;
-    const summary = `make sure that VM ${toMachineName(identity)} is gone`;
-    const step = { ...toStep(identity, summary, change), isQuestion: true };
-    return toPlan("Removing", { steps: [step] });
+    return toPlan("Removing", { steps: [toProof(identity, earlier, record)] });
   }
   const leftMs = toDoubtLeftMs(attempt, record, view.atMs);
   if (leftMs === 0) return toPlan("Absent");

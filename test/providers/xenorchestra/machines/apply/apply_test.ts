@@ -53,7 +53,7 @@ function toCreate(template: string): Change {
     vdis: [],
   } as const;
   const record = { tries: 1 };
-  return { kind: "create", poolId: rig.site.poolIds.paris, earlier: { vmIds: [] }, body, record };
+  return { kind: "create", poolId: rig.site.poolIds.paris, body, record };
 }
 
 describe("applyStep()", () => {

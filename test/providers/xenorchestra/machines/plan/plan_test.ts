@@ -65,7 +65,18 @@ describe("planMachine()", () => {
       ].join("; "),
     ],
     ["leaves a complete one alone", { vms: [toCompleteVm()] }, toNextRecord(), "Ready"],
-    ["makes one again that was deleted by hand", {}, { vm: "vm-9" }, `Absent; ${create}`],
+    [
+      "asks whether one is gone that no list shows",
+      {},
+      { vm: "vm-9" },
+      `Unknown; make sure that VM ${NAME} is gone`,
+    ],
+    [
+      "makes one again that was deleted by hand",
+      {},
+      { vm: "vm-9", gone: true },
+      `Absent; ${create}`,
+    ],
     [
       "sweeps what an attempt left",
       { loose: [toOwnDisk("root", GIB)] },
@@ -75,7 +86,7 @@ describe("planMachine()", () => {
     [
       "keeps the disks of one that was complete",
       { loose: [toOwnDisk("root", GIB)] },
-      { vm: "vm-9" },
+      { vm: "vm-9", gone: true },
       "Blocked; DisksLeft",
     ],
     [
