@@ -178,6 +178,8 @@ export interface MachineStep {
   readonly isNews?: boolean;
   /** Whether it only asks the cloud, and changes nothing there. @default {false} */
   readonly isQuestion?: boolean;
+  /** Whether it only deletes what no machine ever used, so that no data goes. @default {false} */
+  readonly isCleanup?: boolean;
 }
 
 /** How far a machine is; the words are those of the status. */

@@ -43,8 +43,9 @@ export function explainShortage(input: ShortageInput): {
 } {
   const { demand, pool, chosen, unmatched, lost, kept, missing } = input;
   const { role, count, countPer } = demand;
-  // Without hosts and machines, a count for each host is zero, which is a mistake.
-  const isNowhere = count > 0 && chosen.length === 0 && (missing > 0 || kept === 0);
+  // Without hosts, a count for each host is zero, which is a mistake. Machines that exist stay in any case.
+  const isCounted = missing > 0 || kept === 0 || countPer === "Host";
+  const isNowhere = count > 0 && chosen.length === 0 && isCounted;
   if (isNowhere) {
     const shortage = { role, missing: Math.max(missing, count), ...explainNowhere(input) };
     return { shortages: [shortage], notices: [] };

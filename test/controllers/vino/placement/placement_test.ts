@@ -113,7 +113,7 @@ describe("planPlacement()", () => {
       "gives up what is above the count of a host, also of one that is not shown",
       toDemand(1, { countPer: "Host" }),
       { hosts: [], known: [worker(0, "h9"), worker(1, "h9")] },
-      { wanted: ["worker-0 h9"], surplus: ["worker-1"], missing: [] },
+      { wanted: ["worker-0 h9"], surplus: ["worker-1"], missing: [1] },
     ],
     [
       "moves what was begun on a host that is gone together with it",
@@ -244,8 +244,8 @@ test.each<[string, RoleDemand, Partial<PlacementInput>, string[], string[]]>([
     "of which all lost their tag, while machines are there",
     toDemand(1, { countPer: "Host", hosts: { tags: ["vinno"] } }),
     { known: [worker(0, "h1")] },
+    ['1 noHosts pool lyon shows no host with tag "vinno"'],
     [],
-    ['Pool lyon shows no host with tag "vinno" of xenOrchestra.hosts'],
   ],
   [
     "that are disabled",

@@ -60,7 +60,8 @@ export async function runRound(
 
 /** Why a removal that only frees addresses does not go on. */
 const LEFT_MESSAGE =
-  "The cloud still has something of the machine. Landfall keeps it, because deletionPolicy is Retain";
+  "The cloud still has something of the machine. Landfall keeps it, because deletionPolicy is Retain. " +
+  "Delete it in the cloud if you do not need its data, or set deletionPolicy to Delete";
 
 /** Whether it is the first step of the removal of a machine. */
 function isBeginning({ goal, known }: MachineTask): boolean {
@@ -92,8 +93,10 @@ function checkStep(
   { hosts, machineEvents }: RoundOptions,
 ): string | undefined {
   if (goal.kind === "remove") {
-    const asksOnly = listNextSteps(plan).every(({ isQuestion }) => isQuestion === true);
-    return deletes || asksOnly ? undefined : LEFT_MESSAGE;
+    const takesData = listNextSteps(plan).some(
+      ({ isQuestion, isCleanup }) => isQuestion !== true && isCleanup !== true,
+    );
+    return takesData && !deletes ? LEFT_MESSAGE : undefined;
   }
   if (plan.state !== "Absent") return undefined;
   const taken = findForeignHost(hosts, vino, identity);

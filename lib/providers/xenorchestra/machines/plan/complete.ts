@@ -76,10 +76,10 @@ function isClear({ spec, wanted }: CompleteQuestion): boolean {
 }
 
 /** Seeds that came after one was attached. Other disks may hold data, and a person detached them. */
-function listSweeps({ view, spec }: CompleteQuestion): Step[] {
-  return findOrphanDisks(view, spec).flatMap(({ disk, isSeed }) =>
-    isSeed ? [toOrphanDeletion(spec, disk)] : [],
-  );
+function listSweeps({ view, spec, record }: CompleteQuestion): Step[] {
+  return findOrphanDisks(view, spec)
+    .filter(({ isSeed }) => isSeed)
+    .map((one) => toOrphanDeletion(spec, one, record));
 }
 
 /**

@@ -118,7 +118,7 @@ function planAbsent(
   const failures = failure === undefined ? [] : [failure];
   if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });
   const steps = [
-    ...loose.map(({ disk }) => toOrphanDeletion(spec, disk)),
+    ...loose.map((one) => toOrphanDeletion(spec, one, record)),
     toNews(toCreation(view, spec, { record, wanted, template, attempt })),
   ];
   return toPlan("Absent", { steps, problems: failures });

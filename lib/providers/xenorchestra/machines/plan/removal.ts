@@ -96,7 +96,8 @@ function planRest(
     ({ disk, isSeed }) => isSeed || record.vm === undefined || gone.has(disk.id),
   );
   if (loose.length > 0) {
-    return toPlan("Removing", { steps: loose.map(({ disk }) => toOrphanDeletion(identity, disk)) });
+    const steps = loose.map((one) => toOrphanDeletion(identity, one, record));
+    return toPlan("Removing", { steps });
   }
   const earlier = findEarlier(attempt, record);
   if (earlier.vmIds.length > 0) {

@@ -125,7 +125,7 @@ function toSeeding(question: UnfinishedQuestion): Step[] {
   const { view, spec, vm, wanted, record } = question;
   const { seed } = spec;
   const loose = findOrphanDisks(view, spec).filter(({ isSeed }) => isSeed);
-  const sweeps = loose.map(({ disk }) => toOrphanDeletion(spec, disk));
+  const sweeps = loose.map((one) => toOrphanDeletion(spec, one, record));
   const name = toDiskName(vm.name, SEED_DISK);
   const links = view.stock.attached.get(vm.id) ?? [];
   const [attached, ...more] = links.filter(({ disk }) => disk?.name === name);

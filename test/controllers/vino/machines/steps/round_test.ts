@@ -123,10 +123,11 @@ describe("runRound()", () => {
   });
 
   test.each([
-    ["asks whether a machine is gone", true, undefined],
-    ["removes nothing of a machine", false, "The cloud still has something of the machine"],
-  ])("%s although the Vino deletes none", async (_title, isQuestion, message) => {
-    const step = { summary: "ask", kind: "detach", name: nameOf(0), isQuestion } as const;
+    ["asks whether a machine is gone", { isQuestion: true }, undefined],
+    ["deletes what no machine ever used", { isCleanup: true }, undefined],
+    ["removes nothing of a machine", {}, "The cloud still has something of the machine"],
+  ])("%s although the Vino deletes none", async (_title, flags, message) => {
+    const step = { summary: "ask", kind: "detach", name: nameOf(0), ...flags } as const;
     const { failure = "" } = await run(toRemoval("Removing"), { deletes: false, steps: [step] });
     // There is no such machine: so the question fails, and not because of the policy.
     expect(failure).toStartWith(message ?? "Cannot ask: ");

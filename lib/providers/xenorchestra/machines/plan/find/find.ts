@@ -118,7 +118,7 @@ function findTemplates(
         userId: stock.userId,
         ...toNextRecord(question, [...vms, ...templates].length),
       });
-      return { kind: "leftover", steps: [step] };
+      return { kind: "leftover", steps: [{ ...step, isCleanup: true }] };
     }
     if (isDone) continue;
     const what = `template ${name} (${one.id}) is in the way`;
@@ -185,13 +185,14 @@ export function toDeletion(
 ): Step {
   const { identity, view } = question;
   const thing = { id: vm.id, kind: "vm", poolId: vm.poolId } as const;
-  return toStep(identity, `delete ${word} VM ${vm.name} (${vm.id})`, {
+  const step = toStep(identity, `delete ${word} VM ${vm.name} (${vm.id})`, {
     kind: "deleteHalfMade",
     thing,
     inherited: listInherited(view.stock, vm),
     userId: view.stock.userId,
     ...(word === "half-made" && toNextRecord(question, 1)),
   });
+  return { ...step, isCleanup: true };
 }
 
 /** Finds a VM that stands in the way although it is not the machine. */

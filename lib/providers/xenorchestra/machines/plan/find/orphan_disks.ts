@@ -5,6 +5,7 @@
 import { type MachineIdentity, toMachineName } from "../../../../../cloud/capabilities/machines.ts";
 import type { Disk } from "../../look/view.ts";
 import type { Step } from "../../steps.ts";
+import type { VmRecord } from "../../vm_record.ts";
 import { isDiskNameOf, isMarkOf, parseDiskMark, SEED_DISK, toDiskName } from "../../words.ts";
 import type { FullView } from "./find.ts";
 import { toStep } from "../problems.ts";
@@ -28,7 +29,14 @@ export function findOrphanDisks({ stock }: FullView, identity: MachineIdentity):
 }
 
 /** The step that deletes a disk that nothing uses. */
-export function toOrphanDeletion(identity: MachineIdentity, { id, name }: Disk): Step {
+export function toOrphanDeletion(
+  identity: MachineIdentity,
+  { disk: { id, name }, isSeed }: OrphanDisk,
+  record: Pick<VmRecord, "at" | "vm">,
+): Step {
   const change = { kind: "deleteDisk", diskId: id, diskName: name } as const;
-  return toStep(identity, `delete disk ${name} (${id}), which nothing uses`, change);
+  const step = toStep(identity, `delete disk ${name} (${id}), which nothing uses`, change);
+  // No attempt begins while disks of a VM that was complete are there.
+  const isOfAttempt = record.vm === undefined && record.at !== undefined;
+  return isSeed || isOfAttempt ? { ...step, isCleanup: true } : step;
 }

@@ -28,8 +28,20 @@ test("findOrphanDisks() finds only disks that no other machine can have", () => 
 });
 
 test("toOrphanDeletion() names the disk", () => {
-  expect(toOrphanDeletion(IDENTITY, toOwnDisk("root", GIB))).toMatchObject({
+  const orphan = { disk: toOwnDisk("root", GIB), isSeed: false };
+  expect(toOrphanDeletion(IDENTITY, orphan, {})).toEqual({
+    identity: IDENTITY,
     summary: `delete disk ${NAME}.root (disk-root), which nothing uses`,
     change: { kind: "deleteDisk", diskId: "disk-root", diskName: `${NAME}.root` },
   });
+});
+
+test.each([
+  ["a seed", true, { vm: "vm-1" }, true],
+  ["a disk of an attempt", false, { at: 1 }, true],
+  ["a disk of one that was complete", false, { at: 1, vm: "vm-1" }, undefined],
+  ["a disk of which nothing is known", false, {}, undefined],
+])("toOrphanDeletion() knows whether %s holds data", (_what, isSeed, record, isCleanup) => {
+  const step = toOrphanDeletion(IDENTITY, { disk: toOwnDisk("root", GIB), isSeed }, record);
+  expect(step.isCleanup).toBe(isCleanup);
 });
