@@ -10,8 +10,11 @@ import type { RoleDemand } from "./roles.ts";
 export interface Shortage {
   readonly role: string;
   readonly missing: number;
-  /** `noHosts`: the spec names hosts, and there are none; a person must correct one of both. */
-  readonly kind: "noHosts" | "noRoom";
+  /**
+   * `noHosts`: the spec names hosts, and there are none; a person must correct one of both. `silent`: the pool does not
+   * answer in full.
+   */
+  readonly kind: "noHosts" | "noRoom" | "silent";
   /** Why, and what to do; no full stop. */
   readonly why: string;
 }
@@ -66,7 +69,7 @@ export function explainShortage(input: ShortageInput): {
 type Reason = Pick<Shortage, "kind" | "why">;
 
 function explainNowhere({ unmatched, pool: { name, isComplete } }: ShortageInput): Reason {
-  if (!isComplete) return { kind: "noRoom", why: `pool ${name} is disconnected or still loading` };
+  if (!isComplete) return { kind: "silent", why: `pool ${name} is disconnected or still loading` };
   if (unmatched.length === 0) {
     return { kind: "noHosts", why: `pool ${name} shows no host. Check the pool` };
   }

@@ -125,7 +125,10 @@ function judgeMachines(report: MachinesReport): Judgement {
   const failures = troubled("retry");
   if (failures.length > 0) return say("failed", failures);
   const unknown = machines.filter(({ entry }) => entry.state === "Unknown");
-  if (unknown.length > 0) return say("silent", describeStates(unknown));
+  const silent = shortages.filter(({ kind }) => kind === "silent").map(describeShortage);
+  if (unknown.length + silent.length > 0) {
+    return say("silent", [...silent, ...describeStates(unknown)]);
+  }
   const unfinished = wanted.filter(({ entry }) => entry.state !== "Ready");
   const waits = shortages.map(describeShortage);
   // Those that stay by the policy or for a person are no work of ours.

@@ -229,7 +229,7 @@ test.each<[string, RoleDemand, Partial<PlacementInput>, string[], string[]]>([
     "of a pool that does not answer in full",
     toDemand(1, { hosts: { tags: ["vinno"] } }),
     { hosts: [], pool: { ...POOL, isComplete: false } },
-    ["1 noRoom pool lyon is disconnected or still loading"],
+    ["1 silent pool lyon is disconnected or still loading"],
     [],
   ],
   ["of no host that nothing needs", toDemand(0, { hosts: { tags: ["vinno"] } }), {}, [], []],

@@ -64,7 +64,7 @@ test.each<[string, Partial<ShortageInput>, string[], string[]]>([
   [
     "no host of a lost pool",
     { ...NOWHERE, pool: LOST },
-    ["2 noRoom pool lyon is disconnected or still loading"],
+    ["2 silent pool lyon is disconnected or still loading"],
     [],
   ],
 ])("explainShortage() of a role with %s", (_what, change, shortages, notices) => {

@@ -50,6 +50,16 @@ describe("listFindings() of machines", () => {
       "1 of 2 machines are complete. 1 of role worker: host h2 is disabled",
     ],
     [
+      "of which none can be placed in a lost pool",
+      toReports([], {
+        wantedCount: 1,
+        shortages: [{ role: "worker", missing: 1, kind: "silent", why: "pool lyon is lost" }],
+      }),
+      "Ready False CloudUnreachable",
+      "MachinesReady False CloudUnreachable",
+      "0 of 1 machines are complete. 1 of role worker: pool lyon is lost",
+    ],
+    [
       "of which the spec names no host that is there",
       toReports([], {
         wantedCount: 0,

@@ -12,7 +12,7 @@ import { joinComparisons } from "./compare/comparison.ts";
 import { judgeOwner } from "./find/half_made.ts";
 import { isDoubtDue } from "./find/attempt.ts";
 import { awaitsFirstStart } from "./first_start.ts";
-import { type Plan, toPlan, toRetry } from "./problems.ts";
+import { type Plan, toLostPool, toPlan } from "./problems.ts";
 import { toPartsHash, toShownHash } from "./fingerprints.ts";
 
 /** Plans from a view that is not for a change. */
@@ -22,8 +22,7 @@ export function planFromInventory(view: View, spec: MachineSpec, record: VmRecor
   const poolId = vm?.poolId ?? spec.poolId;
   const pool = view.pools.find(({ id }) => id === poolId);
   if (pool?.isComplete !== true) {
-    const message = `pool ${pool?.name ?? poolId} is disconnected or still loading: check its connection`;
-    return toPlan("Unknown", { problems: [toRetry("PoolNotConnected", message)] });
+    return toPlan("Unknown", { problems: [toLostPool(view.pools, poolId)] });
   }
   if (vm === undefined) return toPlan("Absent", { needsLook: true });
   const machine = findShown(view, vm);

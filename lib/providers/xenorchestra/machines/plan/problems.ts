@@ -6,6 +6,7 @@ import type {
   Machine,
   MachinePart,
   MachinePlan,
+  MachinePool,
   MachineProblem,
   MachineState,
 } from "../../../../cloud/capabilities/machines.ts";
@@ -43,6 +44,14 @@ export function toHiddenVm(name: string, vmId: string): MachineProblem {
   const advice =
     "remove the selector from the privilege vm read of the user, or the privilege that denies it";
   return toDecision("VmHidden", `${what}: ${advice}`);
+}
+
+/** A pool that may hold the machine does not answer in full. */
+export function toLostPool(pools: readonly MachinePool[], id: string): MachineProblem {
+  const pool = pools.find((one) => one.id === id);
+  const what = pool === undefined ? "is not shown" : "is disconnected or still loading";
+  const advice = "check its connection, and the user's right to see it";
+  return toRetry("PoolNotConnected", `pool ${pool?.name ?? id} ${what}: ${advice}`);
 }
 
 /** What a plan may have beside its state. */

@@ -17,6 +17,7 @@ import {
   RENAME_OR_DELETE,
   RETRY_MS,
   toDecision,
+  toLostPool,
   toNews,
   toNotice,
   toPlan,
@@ -34,11 +35,18 @@ const LATE_MS = 60_000;
 /** See `Machines.planRemoval`. */
 export function planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
   const { stock } = view;
-  if (stock === undefined) return toPlan("Removing", { needsLook: true });
-  const full = { ...view, stock };
   const record = parseRecord(text);
+  if (stock === undefined) return planFromInventory(view, record);
+  const full = { ...view, stock };
   const found = findMachine({ view: full, identity, record });
   return toPlanOf(found, { view: full, identity, record });
+}
+
+/** Plans from a view that is not for a change. */
+function planFromInventory({ pools }: View, { pool: id }: VmRecord): Plan {
+  const isLost = id !== undefined && pools.find((pool) => pool.id === id)?.isComplete !== true;
+  if (!isLost) return toPlan("Removing", { needsLook: true });
+  return toPlan("Unknown", { problems: [toLostPool(pools, id)], needsLook: true });
 }
 
 interface Known {

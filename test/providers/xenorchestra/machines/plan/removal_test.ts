@@ -214,4 +214,12 @@ describe("planRemoval()", () => {
       needsLook: true,
     });
   });
+
+  test("says without a look that the pool is lost", () => {
+    const { stock: _stock, ...view } = toView({ view: LOST });
+    const record = JSON.stringify({ v: 1, vm: "vm-1", pool: POOL });
+    const { state, problems } = planRemoval(view, IDENTITY, record);
+    expect(state).toBe("Unknown");
+    expect(problems).toMatchObject([{ reason: "PoolNotConnected", kind: "retry" }]);
+  });
 });

@@ -14,7 +14,7 @@ import type { Step } from "../../steps.ts";
 import { isDiskNameOf } from "../../words.ts";
 import { type Attempt, judgeAttempt, toSettled } from "./attempt.ts";
 import { explainKeeping, judgeOwner, wasComplete } from "./half_made.ts";
-import { RENAME_OR_DELETE, toDecision, toRetry, toStep } from "../problems.ts";
+import { RENAME_OR_DELETE, toDecision, toLostPool, toRetry, toStep } from "../problems.ts";
 
 /** A view for a change. */
 export type FullView = View & { readonly stock: Stock };
@@ -83,9 +83,7 @@ function explainUnknown(
   for (const id of needed) {
     const pool = id === undefined ? undefined : pools.get(id);
     if (id === undefined || pool?.isComplete === true) continue;
-    const what = pool === undefined ? "is not shown" : "is disconnected or still loading";
-    const message = `pool ${pool?.name ?? id} ${what}: check its connection, and the user's right to see it`;
-    const problem = toRetry("PoolNotConnected", message);
+    const problem = toLostPool(view.pools, id);
     // Another pool that does not answer may hold it now.
     const isMissing = pool === undefined && view.gap === undefined;
     return isMissing ? { ...problem, missingPoolId: id } : problem;
