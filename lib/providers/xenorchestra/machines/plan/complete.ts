@@ -14,6 +14,7 @@ import type { Step } from "../steps.ts";
 import { isDoubtDue } from "./find/attempt.ts";
 import { listReadyTags, START_TAG, toReadyTag, toSpecHash } from "../words.ts";
 import { type Comparison, type Difference, isBuilt } from "./compare/comparison.ts";
+import { findOtherTemplate } from "./compare/template.ts";
 import type { FullView } from "./find/find.ts";
 import { awaitsFirstStart, type FirstStart, planFirstStart, toStartedNote } from "./first_start.ts";
 import { nameTemplate } from "./names.ts";
@@ -123,10 +124,8 @@ function listMissing({ wanted }: CompleteQuestion): MachineProblem[] {
 
 function compareTemplate({ view, wanted, spec, vm }: CompleteQuestion): MachineProblem[] {
   const { template } = wanted;
-  const from = vm.creation?.template;
-  if (template === undefined || from === undefined || [template.id, template.uuid].includes(from)) {
-    return [];
-  }
+  const from = findOtherTemplate(vm, template);
+  if (template === undefined || from === undefined) return [];
   const [is, should] = [from, template.id].map((id) => nameTemplate(view.stock, id));
   const message =
     `${toMachineName(spec)} was made from ${is} and not from ${should}. Landfall leaves it as it is. ` +

@@ -16,6 +16,8 @@ import {
   OWN_VIF,
   type SceneOptions,
   toCompleteVm,
+  toDisk,
+  toLink,
   toNextRecord,
   toOwnDisk,
   toSpec,
@@ -279,6 +281,22 @@ describe("planComplete()", () => {
     );
     expect(last?.message).toContain("all data on its disks is lost");
   });
+
+  test.each([8, 12])(
+    "keeps the disk of its template if the spec has another with %d GiB",
+    (size) => {
+      const vm = toCompleteVm({ power: "running" });
+      const other = toTemplate({ id: "template-2", uuid: "uuid-2", name: "other" });
+      const links = {
+        "vm-1": [toLink("vm-1", 0, toOwnDisk("disk0", 10 * GIB))],
+        "template-2": [toLink("template-2", 0, toDisk({ sizeBytes: size * GIB }))],
+      };
+      const over = { template: "other", disks: [] };
+      const planned = plan(vm, over, { templates: [other], links });
+      expect(reasons(planned)).toEqual(["TemplateDiffers"]);
+      expect(planned).toMatchObject({ state: "Ready", steps: [], isBuilt: true });
+    },
+  );
 
   test("lets a disk grow although its storage is not found", () => {
     const disks = [

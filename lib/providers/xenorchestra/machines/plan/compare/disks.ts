@@ -2,7 +2,7 @@
  * Compares the disks of a VM with those that it must have. Pure.
  * @module
  */
-import type { MachineSpec } from "../../../../../cloud/capabilities/machines.ts";
+import type { MachineDisk, MachineSpec } from "../../../../../cloud/capabilities/machines.ts";
 import { formatSize } from "../../../../../core/text/size.ts";
 import type { Attached, Disk, Stock, Vm } from "../../look/view.ts";
 import {
@@ -14,6 +14,7 @@ import {
   toDiskName,
 } from "../../words.ts";
 import { type Comparison, joinComparisons, toComparison } from "./comparison.ts";
+import { findOtherTemplate } from "./template.ts";
 import { nameStorage } from "../names.ts";
 import { toDecision, toNotice } from "../problems.ts";
 import type { Wanted, WantedDisk } from "../wanted/wanted.ts";
@@ -22,7 +23,7 @@ import type { Wanted, WantedDisk } from "../wanted/wanted.ts";
 export interface DisksQuestion {
   readonly spec: MachineSpec;
   readonly vm: Vm;
-  readonly wanted: Pick<Wanted, "disks">;
+  readonly wanted: Pick<Wanted, "disks" | "template">;
   readonly stock: Pick<Stock, "attached" | "storages">;
   /** Whether the VM was complete once. From then on a disk is ours only by its name or mark. */
   readonly isDone: boolean;
@@ -73,43 +74,25 @@ function findDisk(
 }
 
 function compareOne(
-  { spec, vm, isDone, stock }: DisksQuestion,
+  question: DisksQuestion,
   wanted: WantedDisk,
   disk: Disk | undefined,
 ): Comparison {
-  const { name, sizeBytes, storageId } = wanted;
-  const part = { name: `disk ${name}`, wanted: formatSize(sizeBytes) };
+  const { spec, vm, isDone, stock } = question;
+  const { name, storageId } = wanted;
   const what = `disk ${name} of ${vm.name}`;
-  if (disk === undefined) {
-    const advice = `attach it under the name ${toDiskName(vm.name, name)}, or remove it from the spec`;
-    const message = `${what} does not exist, and Landfall adds none to a complete machine: ${advice}`;
-    return toComparison(part, { problem: toNotice("DiskMissing", message) });
-  }
-  const actual = { ...part, actual: formatSize(disk.sizeBytes) };
+  if (disk === undefined) return toMissing(question, wanted);
   const isMarked = isDone || parseDiskMark(disk.description)?.disk === name;
   const isNamed = isMarked && isDiskNameOf(vm.name, disk.name);
   const isStored =
     storageId === undefined ||
     disk.storageId === storageId ||
-    (isDone && findStorage(spec, name) === undefined);
-  const diskId = disk.id;
+    (isDone && findAsked(spec, name)?.storage === undefined);
   const names = {
     name_label: toDiskName(vm.name, name),
     name_description: formatDiskMark(spec, name),
   };
-  const rename = { kind: "patchDisk", diskId, fields: names } as const;
-  const grow = { kind: "patchDisk", diskId, fields: { size: sizeBytes } } as const;
-  const size = ((): Comparison => {
-    if (disk.sizeBytes === sizeBytes) return toComparison(actual, undefined);
-    if (disk.sizeBytes > sizeBytes && isDone) {
-      const [from, to] = [disk.sizeBytes, sizeBytes].map(formatSize);
-      const message = `disk ${name} has ${from}, and a disk cannot shrink to ${to}. Ask for ${from} in the spec`;
-      return toComparison(actual, { problem: toDecision("DiskCannotShrink", message) });
-    }
-    if (disk.sizeBytes > sizeBytes) return toComparison(actual, undefined);
-    const summary = `grow ${what} to ${formatSize(sizeBytes)}`;
-    return toComparison(actual, { fix: { summary, change: grow }, needsStop: true });
-  })();
+  const rename = { kind: "patchDisk", diskId: disk.id, fields: names } as const;
   const label = { name: `name of disk ${name}`, wanted: names.name_label, actual: disk.name };
   const place = {
     name: `storage of disk ${name}`,
@@ -120,13 +103,51 @@ function compareOne(
   const should = nameStorage(stock, storageId ?? "");
   const message = `${what} is on ${is} instead of ${should}: move it in Xen Orchestra`;
   return joinComparisons([
-    size,
+    compareSize(question, wanted, disk),
     ...(isNamed ? [] : [toComparison(label, { fix: { summary: `name ${what}`, change: rename } })]),
     ...(isStored ? [] : [toComparison(place, { problem: toNotice("StorageDiffers", message) })]),
   ]);
 }
 
-/** The storage that the specification names for a disk. */
-function findStorage({ disks }: MachineSpec, name: string): string | undefined {
-  return disks.find((disk) => disk.name === name)?.storage;
+/** A template counts for a machine that is complete only as what it was made from. */
+function toMissing(question: DisksQuestion, { name, sizeBytes, position }: WantedDisk): Comparison {
+  const { spec, vm, wanted, isDone } = question;
+  const isAsked = findAsked(spec, name) !== undefined;
+  const isOfTemplate = findOtherTemplate(vm, wanted.template) === undefined;
+  const isReplaced = listLinks(question).some((one) => one.position === position && !one.isCd);
+  const counts = isAsked || !isDone || (isOfTemplate && !isReplaced);
+  if (!counts) return joinComparisons([]);
+  const way = `attach it under the name ${toDiskName(vm.name, name)}`;
+  const advice = isAsked ? `${way}, or remove it from the spec` : way;
+  const what = `disk ${name} of ${vm.name} does not exist`;
+  const message = `${what}, and Landfall adds none to a complete machine: ${advice}`;
+  const part = { name: `disk ${name}`, wanted: formatSize(sizeBytes) };
+  return toComparison(part, { problem: toNotice("DiskMissing", message) });
+}
+
+/** What only the template has, a machine that is complete keeps as it is: another template may be named now. */
+function compareSize(
+  { spec, vm, isDone }: DisksQuestion,
+  { name, sizeBytes }: WantedDisk,
+  disk: Disk,
+): Comparison {
+  const isAsked = !isDone || findAsked(spec, name) !== undefined;
+  const wantedBytes = isAsked ? sizeBytes : disk.sizeBytes;
+  const from = formatSize(disk.sizeBytes);
+  const to = formatSize(wantedBytes);
+  const part = { name: `disk ${name}`, wanted: to, actual: from };
+  if (disk.sizeBytes === wantedBytes) return toComparison(part, undefined);
+  if (disk.sizeBytes > wantedBytes) {
+    if (!isDone) return toComparison(part, undefined);
+    const message = `disk ${name} has ${from}, and a disk cannot shrink to ${to}. Ask for ${from} in the spec`;
+    return toComparison(part, { problem: toDecision("DiskCannotShrink", message) });
+  }
+  const summary = `grow disk ${name} of ${vm.name} to ${to}`;
+  const change = { kind: "patchDisk", diskId: disk.id, fields: { size: wantedBytes } } as const;
+  return toComparison(part, { fix: { summary, change }, needsStop: true });
+}
+
+/** The disk as the specification asks for it; `undefined`: only its template has it. */
+function findAsked({ disks }: MachineSpec, name: string): MachineDisk | undefined {
+  return disks.find((disk) => disk.name === name);
 }

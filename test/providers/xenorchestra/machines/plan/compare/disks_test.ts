@@ -1,11 +1,26 @@
 import { describe, expect, test } from "bun:test";
-import type { Attached } from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+import type {
+  Attached,
+  Template,
+} from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import {
   compareDisks,
   type DisksQuestion,
 } from "../../../../../../lib/providers/xenorchestra/machines/plan/compare/disks.ts";
 import { SEED_DISK } from "../../../../../../lib/providers/xenorchestra/machines/words.ts";
-import { GIB, NAME, toDisk, toLink, toOwnDisk, toSpec, toView, toVm } from "../../scene.ts";
+import {
+  GIB,
+  NAME,
+  toDisk,
+  toLink,
+  toOwnDisk,
+  toSpec,
+  toTemplate,
+  toView,
+  toVm,
+} from "../../scene.ts";
+
+type Disks = DisksQuestion["wanted"]["disks"];
 
 const WANTED = [
   { name: "root", sizeBytes: 20 * GIB, storageId: "sr-1", position: "0" },
@@ -98,6 +113,42 @@ describe("compareDisks()", () => {
       kind: "decision",
       reason: "DiskCannotShrink",
       message: "disk root has 99Gi, and a disk cannot shrink to 20Gi. Ask for 99Gi in the spec",
+    });
+  });
+
+  describe("of a complete machine without disks in the spec", () => {
+    const template = toTemplate();
+    const other = toTemplate({ id: "template-2", uuid: "template-2" });
+    const own = toLink("vm-1", 0, toOwnDisk("disk0", 10 * GIB));
+    const find = (links: readonly Attached[], from: Template, disks: Disks): string[] => {
+      const wanted = { template: from, disks };
+      const question = { ...toQuestion(links, true), spec: toSpec({ disks: [] }), wanted };
+      return compareDisks(question).differences.map(({ problem }) => problem?.message ?? "a fix");
+    };
+    const disk = (at: number, size: number): Disks[number] => ({
+      name: `disk${at}`,
+      sizeBytes: size * GIB,
+      position: `${at}`,
+    });
+
+    test.each<[string, Template, Disks]>([
+      ["with a smaller disk", other, [disk(0, 8)]],
+      ["with a larger disk", other, [disk(0, 12)]],
+      ["with one more disk", other, [disk(0, 10), disk(1, 5)]],
+      ["whose disk was made smaller since then", template, [disk(0, 8)]],
+    ])("finds nothing for a template %s", (_what, from, disks) => {
+      expect(find([own], from, disks)).toEqual([]);
+    });
+
+    test("misses a disk of the template that it was made from", () => {
+      const [message, ...more] = find([], template, [disk(0, 10)]);
+      expect(message).toEndWith(`complete machine: attach it under the name ${NAME}.disk0`);
+      expect(more).toEqual([]);
+    });
+
+    test("misses none in whose place it has another one, which the spec asked for once", () => {
+      const root = toLink("vm-1", 0, toOwnDisk("root", 20 * GIB));
+      expect(find([root], template, [disk(0, 10)])).toEqual([]);
     });
   });
 
