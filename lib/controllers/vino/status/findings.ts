@@ -2,6 +2,7 @@
  * The conditions of a Vino that follow from its machines. Pure.
  * @module
  */
+import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import { toFinding } from "../../kinds/conditions.ts";
 import { joinSome } from "../../kinds/problems.ts";
 import { doesExist, findHostsPublished } from "../hosts/conditions.ts";
@@ -78,18 +79,24 @@ function listServed(report: MachinesReport): Finding[] {
 /** What differs does not make a machine useless, so it is not part of `MachinesReady`. */
 function findDifferences({ machines }: MachinesReport): Finding {
   const differing = machines.flatMap(({ isWanted, entry, problems }) => {
-    const notices = isWanted ? problems.filter(({ kind }) => kind === "notice") : [];
-    return notices.map((notice) => ({ name: entry.name, notice }));
+    // A complete machine about which a person must decide is not as the spec says, either.
+    const isFound = ({ kind }: MachineProblem): boolean =>
+      kind === "notice" || (kind === "decision" && entry.state === "Ready");
+    const found = isWanted ? problems.filter(isFound) : [];
+    return found.map((problem) => ({ name: entry.name, problem }));
   });
   if (differing.length === 0) {
     const message = "No complete machine is known to differ from the spec";
     return toFinding("MachinesDiffer", MachinesDiffer.none, message);
   }
-  const waiting = differing.filter(({ notice }) => notice.isWaiting === true);
-  const others = differing.filter(({ notice }) => notice.isWaiting !== true);
+  const waiting = differing.filter(({ problem }) => problem.isWaiting === true);
+  const others = differing.filter(({ problem }) => problem.isWaiting !== true);
   const word = others.length > 0 ? MachinesDiffer.some : MachinesDiffer.stop;
   const count = new Set(differing.map(({ name }) => name)).size;
-  const lines = [...others, ...waiting].map(({ name, notice: { message } }) => ({ name, message }));
+  const lines = [...others, ...waiting].map(({ name, problem }) => ({
+    name,
+    message: problem.message,
+  }));
   const what = count === 1 ? "1 complete machine differs" : `${count} complete machines differ`;
   const message = `${what} from the spec. ${joinSome(describeAlike(lines))}`;
   return toFinding("MachinesDiffer", word, message);

@@ -201,6 +201,23 @@ describe("listFindings() of machines that differ", () => {
     expect(differ).toBe(`MachinesDiffer True ${found}`);
   });
 
+  test("about which a person must decide, with what to do", () => {
+    const why = "disk root has 10Gi, and a disk cannot shrink to 8Gi. Ask for 10Gi in the spec";
+    const problems = [waiting, toProblem("decision", why)];
+    const [ready, differ] = tell(toReport(0, {}, { problems }), toReport(1));
+    const text = `vino-1b4e28ba-worker-0: ${why}`;
+    expect(ready).toStartWith(`Ready False DecisionNeeded: 2 of 2 machines are complete. ${text}`);
+    const both = `${text}; vino-1b4e28ba-worker-0: must be shut down`;
+    const message = `1 complete machine differs from the spec. ${both}`;
+    expect(differ).toBe(`MachinesDiffer True PersonNeeded: ${message}`);
+  });
+
+  test("but not those that are not complete", () => {
+    const problems = [toProblem("decision", "twins")];
+    const [, differ] = tell(READY, toReport(1, { state: "Blocked" }, { problems }));
+    expect(differ).toStartWith("MachinesDiffer False NothingDiffers");
+  });
+
   test("although the spec does not want them", () => {
     const [, differ] = tell(READY, toReport(1, {}, { problems: [wrong], isWanted: false }));
     expect(differ).toStartWith("MachinesDiffer False NothingDiffers");
