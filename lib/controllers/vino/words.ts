@@ -31,6 +31,7 @@ type EventName =
   | "machineFailed"
   | "machineBlocked"
   | "machineDiffers"
+  | "hostDiffers"
   | "hostVanished"
   | "hostTaken"
   | "contractionBlocked"
@@ -104,6 +105,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "A complete machine is not as the spec says: a person changed it in the cloud, or it must be stopped first. " +
       "The message says what is wanted, what it has, and what to do.",
+  },
+  hostDiffers: {
+    reason: "HostDiffers",
+    type: "Warning",
+    meaning:
+      "A BareMetalHost of the Vino has another bootMACAddress or bmc.address than its machine, and metal3 does not " +
+      "let it change. The message says what is wanted, what it has, and what to do.",
   },
   hostVanished: {
     reason: "HostVanished",

@@ -341,3 +341,31 @@ test(
   },
   2 * TIMEOUT_MS,
 );
+
+test(
+  "a host with an address that no interface has is named until a person deletes it, also while its VM waits for a stop",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    stage.create("edge", toXenOrchestraSpec(1));
+    await stage.untilCondition("edge", "Ready", READY);
+    stage.change("edge", { xenOrchestra: { cpus: 3 } });
+    await stage.untilCondition("edge", "MachinesDiffer", "True StopNeeded");
+    const { objects } = stage.kubernetes;
+    const path = { namespace: "metal", name: "edge-worker-0" };
+    const wrong = "02:00:00:00:be:ef";
+    objects.patch("baremetalhosts", path, { spec: { bootMACAddress: wrong } });
+    const message = await stage.untilCondition("edge", "MachinesDiffer", "True PersonNeeded");
+    const what = `BareMetalHost edge-worker-0 has the bootMACAddress ${wrong}`;
+    expect(message).toContain(`${what}, and no interface of its machine has it: delete`);
+    expect(message).toContain("must be shut down to change CPUs");
+    const [machine] = stage.read("edge")?.status?.machines ?? [];
+    expect(machine?.message).toContain(what);
+    const isTold = (): boolean =>
+      stage.listEvents("edge").some((one) => one.startsWith(`HostDiffers ${what}`));
+    await until("the Event is there", isTold);
+    objects.delete("baremetalhosts", path);
+    await stage.untilCondition("edge", "MachinesDiffer", "True StopNeeded");
+  },
+  TIMEOUT_MS,
+);

@@ -7,6 +7,7 @@
  */
 import { quote } from "../../../core/text/printable.ts";
 import type { HostState } from "../resource/vino.ts";
+import { listHostDifferences } from "./differences.ts";
 import { explainLostLabel, type HostFacts } from "./host_facts.ts";
 import { formatHardwareDetails } from "./hardware_details.ts";
 import { isNetworkLabel } from "./labels.ts";
@@ -120,11 +121,7 @@ function planReplacement({ name, machineId }: WantedHost, live: HostFacts): Host
 function planUpdate(wanted: WantedHost, live: HostFacts): HostPlan {
   const { name, bmc } = wanted;
   const labels = planLabels(wanted, live);
-  const notices = [
-    ...listWrongMac(wanted, live),
-    ...wanted.labels.notices,
-    ...labels.conflicts.map((one) => `${name}: ${one}`),
-  ];
+  const notices = [...wanted.labels.notices, ...labels.conflicts.map((one) => `${name}: ${one}`)];
   const patch: { -readonly [Key in keyof HostPatch]: HostPatch[Key] } = {};
   if (Object.keys(labels.changes).length > 0) patch.labels = labels.changes;
   if (!isSameSet(labels.record, live.record)) patch.record = labels.record;
@@ -134,12 +131,12 @@ function planUpdate(wanted: WantedHost, live: HostFacts): HostPlan {
   if (bmc !== undefined && live.bmcAddress === undefined) patch.bmc = "first";
   else if (bmc !== undefined && live.bmcAddress !== bmc.address) {
     if (live.isBmcOpen) patch.bmc = "other";
-    else
-      notices.push(`${name}: metal3 does not let the address of its management controller change`);
   } else if (bmc === undefined && live.bmcAddress !== undefined) {
     notices.push(`${name}: it has a management controller, which Landfall does not serve now`);
   }
-  const plan = { ...toPlan(name, "Published", undefined, notices), hasSecrets: true };
+  const differences = listHostDifferences(wanted, live);
+  const published = toPlan(name, "Published", undefined, notices);
+  const plan = { ...published, differences, hasSecrets: true };
   return Object.keys(patch).length > 0 ? { ...plan, change: { kind: "patch", patch } } : plan;
 }
 
@@ -148,18 +145,6 @@ function hasWrongDetails(wanted: WantedHost, { hardwareDetails }: HostFacts): bo
   if (!wanted.isBuilt || hardwareDetails === undefined) return false;
   const right = formatHardwareDetails(wanted);
   return right !== undefined && right !== hardwareDetails;
-}
-
-/** metal3 does not let the address change, so a person must decide. */
-function listWrongMac(
-  { name, isBuilt, interfaces, bootMac }: WantedHost,
-  { bootMac: has, use }: HostFacts,
-): string[] {
-  if (!isBuilt || has === undefined || interfaces.some(({ mac }) => mac === has)) return [];
-  const what = `BareMetalHost ${name} has the bootMACAddress ${has}, and no interface of its machine has it`;
-  const free = "delete the BareMetalHost, then Landfall makes it again with";
-  const way = use === undefined ? free : `it ${use}: take it from there first, then ${free}`;
-  return [`${what}: ${way} ${bootMac}`];
 }
 
 /**

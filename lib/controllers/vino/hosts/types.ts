@@ -62,4 +62,6 @@ export interface HostOutcome {
   readonly isMade?: boolean;
   /** What is worth knowing besides: labels that a user has set otherwise, tags that are missing. */
   readonly notices: readonly string[];
+  /** What differs and only a person can change, as sentences without a full stop that name the host. @default {none} */
+  readonly differences?: readonly string[];
 }

@@ -6,6 +6,7 @@ import type { Logger } from "../../../core/log.ts";
 import { toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../../kube/events/words.ts";
+import { joinSome } from "../../kinds/problems.ts";
 import type { VinoMetrics } from "../metrics.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
@@ -92,9 +93,14 @@ export class MachineEvents {
       const host = hostOf.get(toHostName({ vino: vino.metadata.name, ...entry }));
       if (isWanted && host !== undefined) this.#recordHost(vino, host, old);
       const [first] = problems;
-      if (isWanted && first?.kind === "notice" && message !== old?.message) {
+      const isOfHost = first?.reason === EVENT_WORDS.hostDiffers.reason;
+      if (isWanted && first?.kind === "notice" && !isOfHost && message !== old?.message) {
         this.#options.warn(vino, EVENT_WORDS.machineDiffers, first.message);
       }
+    }
+    const differences = hosts.flatMap((one) => one.differences ?? []);
+    if (differences.length > 0) {
+      this.#options.warn(vino, EVENT_WORDS.hostDiffers, joinSome(differences));
     }
     if (contraction !== undefined) {
       this.#options.warn(vino, EVENT_WORDS.contractionBlocked, contraction.message);

@@ -140,8 +140,8 @@ export const CONDITION_WORDS: ConditionWords = {
   MachinesDiffer: {
     some: yes(
       "PersonNeeded",
-      "Complete machines are not as the spec says, and Landfall does not change that by itself. The message names " +
-        "each with what is wanted, what it has, and what to do.",
+      "Complete machines or their BareMetalHosts are not as the spec says, and Landfall does not change that by " +
+        "itself. The message names each with what is wanted, what it has, and what to do.",
     ),
     stop: yes(
       "StopNeeded",

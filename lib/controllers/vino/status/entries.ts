@@ -11,6 +11,7 @@ import type { Progress } from "../machines/steps/progress_tracker.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import type { PlacedMachine } from "../placement/placement.ts";
+import { EVENT_WORDS } from "../words.ts";
 
 /** The address by which people know a machine: of the interface that boots, otherwise the first there is. */
 export function findAddress(
@@ -27,26 +28,30 @@ export interface ReportOptions {
   readonly address?: string | undefined;
   /** What is worth knowing, if the plan itself says nothing. */
   readonly remark?: string | undefined;
+  /** As in the outcome of its host. */
+  readonly differences?: readonly string[] | undefined;
 }
 
 /** Reports on a machine with a plan. */
 export function reportProgress(
   { task, plan, failure }: Progress,
-  { isWanted, address, remark }: ReportOptions,
+  { isWanted, address, remark, differences = [] }: ReportOptions,
 ): MachineReport {
   const { name, identity, hostId, known, goal } = task;
   const { role, index } = identity;
   const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
-  const problems = [...own, ...plan.problems.map((one) => addUse(one, known))].map((one) =>
+  const ofMachine = [...own, ...plan.problems.map((one) => addUse(one, known))].map((one) =>
     addWayOut(one, task),
   );
+  const problems = [...ofMachine, ...differences.map(toHostProblem)];
   const isBlocked = failure?.kind === "decision";
   // Until it is proven gone, its removal goes on.
   const state = goal.kind === "remove" && plan.state === "Absent" ? "Removing" : plan.state;
   // A cloud that does not answer does not make a machine forgotten.
   const machineId =
     plan.machine?.id ?? (plan.state === "Unknown" ? known?.entry?.machineId : undefined);
-  const message = problems[0]?.message ?? remark;
+  const first = ofMachine.slice(0, 1).map((one) => one.message);
+  const message = problems.length === 0 ? remark : [...first, ...differences].join(". ");
   return {
     entry: toEntry({
       name,
@@ -67,6 +72,11 @@ export function reportProgress(
 }
 
 const REASONS = { decision: "DecisionNeeded", retry: "StepFailed" } as const;
+
+/** The machine can be used, but not by metal3. */
+function toHostProblem(message: string): MachineProblem {
+  return { reason: EVENT_WORDS.hostDiffers.reason, kind: "notice", message };
+}
 
 /** Before a person deletes a machine, they must know whether something works on it. */
 function addUse(

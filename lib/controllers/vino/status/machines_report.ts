@@ -91,7 +91,8 @@ function reportWanted(
   const address = findAddress(addresses.machines.get(task.name) ?? [], node);
   const host = hosts.get(task.name);
   const remark = host?.message ?? host?.notices[0];
-  return [reportProgress(progress, { isWanted: true, address, remark })];
+  const { differences } = host ?? {};
+  return [reportProgress(progress, { isWanted: true, address, remark, differences })];
 }
 
 function reportRemoval(task: MachineTask, { tracker, isGone }: ReportInput): MachineReport[] {

@@ -37,6 +37,27 @@ test.each<[string, MachineProblem, string | undefined, boolean, readonly string[
   expect(told).toEqual([...expected]);
 });
 
+test("MachineEvents.recordChanges() names all hosts that differ, once, also behind other notices", () => {
+  const { events, told } = start();
+  const named = (host: string): HostOutcome => ({
+    name: host,
+    state: "Published",
+    notices: [],
+    differences: [`${host} has another address`],
+  });
+  const own = { ...toProblem("notice", "a has another address"), reason: "HostDiffers" };
+  const machines = [
+    toReport(0, { message: own.message }, { problems: [own] }),
+    toReport(1, { message: NOTICE.message }, { problems: [NOTICE] }),
+  ];
+  const report = toReports(machines, { hosts: [named("a"), named("b")] });
+  events.recordChanges({ metadata: { name: "edge" }, status: { machines: [] } }, report);
+  expect(told.filter((one) => !one.startsWith("MachineReady"))).toEqual([
+    "MachineDiffers: disk data is missing",
+    "HostDiffers: a has another address; b has another address",
+  ]);
+});
+
 test("MachineEvents.recordChanged() names the step", () => {
   const { events, told } = start();
   events.recordChanged({ metadata: { name: "edge" } }, "a-0", "add interface b to a-0");

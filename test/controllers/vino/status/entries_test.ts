@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { MachinePlan } from "../../../../lib/cloud/capabilities/machines.ts";
+import type { MachinePlan, MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
 import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import type { MachineGoal } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import {
@@ -49,6 +49,24 @@ describe("reportProgress()", () => {
     const { problems, entry } = reportProgress({ ...progress, task }, wanted);
     expect(problems.map(({ message }) => message)).toEqual([`delete it. ${use}`, "other"]);
     expect(entry.message).toBe(`delete it. ${use}`);
+  });
+
+  test.each<[readonly MachineProblem[], string]>([
+    [[], "wrong bootMACAddress"],
+    [
+      [toProblem("notice", "must be shut down"), toProblem("notice", "no disk")],
+      "must be shut down. wrong bootMACAddress",
+    ],
+  ])("hides nothing that differs in the host of a machine with the problems %j", (own, said) => {
+    const progress = toProgress({ problems: own }, {}, "exist");
+    const { problems, entry } = reportProgress(progress, {
+      ...wanted,
+      remark: "a label stays",
+      differences: ["wrong bootMACAddress"],
+    });
+    const message = "wrong bootMACAddress";
+    expect(problems).toEqual([...own, { reason: "HostDiffers", kind: "notice", message }]);
+    expect(entry.message).toBe(said);
   });
 
   test("says what the plan says", () => {

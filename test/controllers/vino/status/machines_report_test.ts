@@ -48,6 +48,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
   const removals = first ? [toRemovalTask(VINO_OWNER, first)] : [];
   const tracker = new ProgressTracker({ clock: new ManualClock(), machines: new MachinesDouble() });
   for (const task of [...tasks, ...removals]) tracker.review(task, view, undefined);
+  const differences = ["edge-worker has another address"];
   const report = makeReport({
     snapshot,
     roles,
@@ -57,7 +58,10 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     removals,
     decision: { removable: [], reports: [toReport(12, {}, { isWanted: false })], isDrained: true },
     hosts: new Map([
-      [kept, { name: "edge-worker", state: "Paused", message: "is paused", notices: [] }],
+      [
+        kept,
+        { name: "edge-worker", state: "Paused", message: "is paused", notices: [], differences },
+      ],
       [nameOf(12), { name: "edge-worker-12", state: "InUse", message: "is used", notices: [] }],
     ]),
     shown: [
@@ -84,6 +88,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     [7, "InUse", false],
     [12, "InUse", false],
   ]);
+  expect(report.machines[0]?.problems).toMatchObject([{ kind: "notice", message: differences[0] }]);
   expect(report.machines[1]?.entry.message).toBe("oam is full");
   expect(report.machines.map(({ entry }) => [entry.host, entry.hostDisplayName])).toEqual([
     ["h1", "xcp-1"],

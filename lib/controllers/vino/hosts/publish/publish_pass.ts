@@ -68,6 +68,12 @@ export class PublishPass {
 }
 
 /** How far a host is by its plan. */
-export function toOutcome({ name, state, message, notices }: HostPlan): HostOutcome {
-  return { name, state, ...(message !== undefined && { message }), notices };
+export function toOutcome({ name, state, message, notices, differences }: HostPlan): HostOutcome {
+  return {
+    name,
+    state,
+    ...(message !== undefined && { message }),
+    notices,
+    ...(differences && { differences }),
+  };
 }
