@@ -13,6 +13,7 @@ import { listForgotten, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { decideRemovals, type RemovalDecision } from "./decision.ts";
 import { GoneMachines, isProvenGone } from "./gone.ts";
+import { GONE_POOLS } from "../../words.ts";
 import { isGoneWithPool, readGonePools } from "./lost_pool.ts";
 import { describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
 
@@ -76,7 +77,14 @@ export class Removals {
     const surplus = decision.removable.map((one) => toRemovalTask(owner, one));
     const holders = await this.#options.addresses.listHolders(vino, signal);
     const forgotten = listForgotten(owner, holders, { known, placement });
-    return { decision, surplus, forgotten: forgotten.filter(({ name }) => !this.gone.has(name)) };
+    const gonePools = vino.metadata.annotations?.[GONE_POOLS];
+    const toTask = (task: MachineTask): MachineTask =>
+      gonePools === undefined ? task : { ...task, goal: { kind: "remove", gonePools } };
+    return {
+      decision,
+      surplus: surplus.map(toTask),
+      forgotten: forgotten.filter(({ name }) => !this.gone.has(name)).map(toTask),
+    };
   }
 
   /**

@@ -212,6 +212,10 @@ function keepFindings(plan: MachinePlan, before: MachinePlan | undefined): Machi
   if (plan.needsLook !== true || before === undefined) return plan;
   const { state, problems, parts } = before;
   if (problems.some(({ kind }) => kind === "decision")) return { ...plan, state, problems };
+  // A look says more about a pool that is lost, and how a person can say that it is gone.
+  if (plan.state === "Unknown" && state === "Unknown" && problems.length > 0) {
+    return { ...plan, problems };
+  }
   const notices = problems.filter(({ kind }) => kind === "notice");
   return notices.length === 0 || plan.state !== "Ready"
     ? plan

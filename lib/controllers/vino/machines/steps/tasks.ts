@@ -40,7 +40,12 @@ export interface MachineStart {
 
 /** What becomes of a machine. The spec has no seed. */
 export type MachineGoal =
-  { readonly kind: "exist"; readonly spec: MachineSpec } | { readonly kind: "remove" };
+  | { readonly kind: "exist"; readonly spec: MachineSpec }
+  | {
+      readonly kind: "remove";
+      /** What a person said about lost pools: a new answer is tried at once, as is every other change of a goal. */
+      readonly gonePools?: string;
+    };
 
 /** A machine that must exist, and cannot be worked on now. */
 export interface IdleMachine {

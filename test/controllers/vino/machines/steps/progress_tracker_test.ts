@@ -281,3 +281,27 @@ test("ProgressTracker.keepOnly() forgets other machines", () => {
   tracker.keepOnly(new Set());
   expect(tracker.find(name)).toBeUndefined();
 });
+
+test("ProgressTracker.review() keeps why a look does not know until an inventory does", () => {
+  const { tracker, plans, look } = startBook();
+  const lost = { ...problem("retry"), missingPoolId: "pool-1" };
+  plans.next = { state: "Unknown", problems: [lost] };
+  tracker.look(toTask(), look(1), undefined);
+  plans.next = { state: "Unknown", problems: [problem("retry")], needsLook: true };
+  expect(tracker.review(toTask(), look(2), undefined).plan.problems).toEqual([lost]);
+  plans.next = { state: "Removing", needsLook: true };
+  expect(tracker.review(toTask(), look(3), undefined).plan.problems).toEqual([]);
+});
+
+test("ProgressTracker.review() tries a new answer about lost pools at once", async () => {
+  const { tracker, plans, look, clock } = startBook();
+  const toRemoval = (gonePools?: string): MachineTask => ({
+    ...toTask(),
+    goal: { kind: "remove", ...(gonePools !== undefined && { gonePools }) },
+  });
+  plans.next = { state: "Unknown", problems: [problem("retry")], needsLook: true };
+  for (const atMs of [1, 2, 3]) tracker.look(toRemoval(), look(atMs), undefined);
+  const nowMs = clock.monotonic();
+  expect(tracker.review(toRemoval(), look(4), undefined).dueMs).toBeGreaterThan(nowMs);
+  expect(tracker.review(toRemoval("pool-1"), look(4), undefined).dueMs).toBe(nowMs);
+});
