@@ -38,7 +38,10 @@ test(
         expect({ where, ...end }).toEqual({ where, running, violations: [], left: [] });
       }
     };
-    await Promise.all(Array.from({ length: LIVES_AT_ONCE }, tellSome));
+    const told = await Promise.allSettled(Array.from({ length: LIVES_AT_ONCE }, tellSome));
+    // Only now no process of a life is left.
+    const failed = told.find((one) => one.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
     console.info(`kills in the life of a machine: ${deaths.length}`);
   },
   TIMEOUT_MS,
