@@ -8,8 +8,12 @@ import { toXenOrchestraSpec } from "../../support/vino/xen_orchestra_stage.ts";
 
 /** What is asked for. */
 export interface Order {
-  /** Machines in all. */
+  /** Machines of the role `worker`. */
   readonly count: number;
+  /** Machines of the role `control`. Absent: the spec does not have the role. */
+  readonly control?: number;
+  /** Whether machines try the network first. */
+  readonly isNetboot: boolean;
   readonly cpus: number;
   readonly memory: string;
   /** Of the first disk, in GiB. */
@@ -22,12 +26,15 @@ export interface Order {
   readonly hosts: readonly string[];
 }
 
+const CONTROL = "control";
 const HOSTS = ["xcp-par-1", "xcp-par-2", "xcp-par-3"] as const;
 
 /** Draws an order. */
 export function drawOrder(random: Random): Order {
   return {
     count: random.pick([0, 1, 1, 2, 2, 3]),
+    ...random.pick([{}, {}, { control: 0 }, { control: 1 }]),
+    isNetboot: random.chance(0.25),
     cpus: random.pick([2, 4]),
     memory: random.pick(["4Gi", "8Gi"]),
     rootGib: random.pick([20, 20, 30]),
@@ -40,7 +47,8 @@ export function drawOrder(random: Random): Order {
 
 /** The spec of an order, whole: merged into another one it says all that this one says. */
 export function toSpec(order: Order): JsonObject {
-  const { count, cpus, memory, rootGib, hasData, isWide, deletes, hosts } = order;
+  const { count, control, isNetboot, cpus, memory, rootGib } = order;
+  const { hasData, isWide, deletes, hosts } = order;
   const spec = toXenOrchestraSpec(count, {
     cpus,
     memory,
@@ -50,6 +58,7 @@ export function toSpec(order: Order): JsonObject {
     ],
     deletionPolicy: deletes ? "Delete" : "Retain",
     hosts: { names: hosts },
+    boot: isNetboot ? "Network" : "Template",
   });
   const nodes = (spec.nodes ?? []).map(({ networkInterfaces = [], ...node }) => ({
     ...node,
@@ -57,5 +66,8 @@ export function toSpec(order: Order): JsonObject {
       ? [...networkInterfaces, { name: "eth2", network: "oam" }]
       : networkInterfaces,
   }));
-  return JSON.parse(JSON.stringify({ ...spec, nodes }));
+  const more = nodes.map((node) => ({ ...node, name: CONTROL, count: control }));
+  return JSON.parse(
+    JSON.stringify({ ...spec, nodes: control === undefined ? nodes : [...nodes, ...more] }),
+  );
 }

@@ -40,7 +40,7 @@ export class CloudJudge {
   readonly #trace: Trace;
   readonly #own: string[] = [];
   /** When people deleted complete VMs, by the beginning of the UID of their Vino. */
-  readonly #deletions = new Map<string, number[]>();
+  readonly #deletions = new Map<string, { readonly atMs: number; readonly role: string }[]>();
   /** What each Vino said, by the beginning of its UID. */
   readonly #said = new Map<string, Said[]>();
   /** Whom each address was given to last. */
@@ -86,9 +86,9 @@ export class CloudJudge {
   }
 
   /** Told when people delete a complete VM. */
-  noteDeletion({ uid }: Birth): void {
+  noteDeletion({ uid, role }: Birth): void {
     const all = this.#deletions.get(uid) ?? [];
-    this.#deletions.set(uid, [...all, this.#timeline.monotonic()]);
+    this.#deletions.set(uid, [...all, { role, atMs: this.#timeline.monotonic() }]);
   }
 
   /** Something belongs to others from now on, whatever its name is. */
@@ -119,14 +119,16 @@ export class CloudJudge {
   #judgeEnd(id: string, { name, uid, role, index }: Birth): void {
     if (!this.machines.wasComplete(id)) return;
     const said = this.#saidLately(uid);
-    const complete = this.machines
-      .list()
-      .filter(({ vm: one, birth }) => birth.uid === uid && this.machines.wasComplete(one.id));
+    const complete = this.machines.list().filter(({ vm: { id: one }, birth }) => {
+      return birth.uid === uid && birth.role === role && this.machines.wasComplete(one);
+    });
     const sinceMs = this.#timeline.monotonic() - NEWS_MS;
-    const lost = (this.#deletions.get(uid) ?? []).filter((atMs) => atMs > sinceMs);
+    const lost = (this.#deletions.get(uid) ?? []).filter(
+      (one) => one.role === role && one.atMs > sinceMs,
+    );
     const count = complete.length + lost.length;
     const isWanted = said.every(({ vino }) => {
-      const isOver = isLeaving(vino) || readCount(vino) < count;
+      const isOver = isLeaving(vino) || readCount(vino, role) < count;
       return !(deletes(vino) && isOver);
     });
     if (isWanted) this.#accuse(`${name} is deleted, and no Vino asked for that`);
@@ -170,15 +172,26 @@ export class CloudJudge {
       const values = given.map((one) => stringAt(one, key)).filter((value) => value !== "");
       if (new Set(values).size < values.length) this.#accuse(`a pool has one ${key} twice`);
     }
+    this.#forgetReleased(new Set(given.map((one) => stringAt(one, "ip"))));
     for (const one of given) {
       const [ip, owner] = [stringAt(one, "ip"), stringAt(one, "allocatedTo")];
       const before = this.#holders.get(ip) ?? owner;
       this.#holders.set(ip, owner);
       if (before === owner) continue;
-      const name = before.split("/")[2] ?? "";
-      const isThere = this.machines.list().some(({ birth }) => birth.name === name);
-      if (isThere) this.#accuse(`${owner} gets ${ip}, and ${name} has it and exists`);
+      const name = toMachineName(before);
+      if (this.#exists(name)) this.#accuse(`${owner} gets ${ip}, and ${name} has it and exists`);
     }
+  }
+
+  /** A machine that is made again later does not have the addresses any more that it gave back. */
+  #forgetReleased(given: ReadonlySet<string>): void {
+    for (const [ip, owner] of this.#holders) {
+      if (!given.has(ip) && !this.#exists(toMachineName(owner))) this.#holders.delete(ip);
+    }
+  }
+
+  #exists(name: string): boolean {
+    return this.machines.list().some(({ birth }) => birth.name === name);
   }
 
   /** What a pool says of addresses that are not of machines, no process changes. */
@@ -217,17 +230,22 @@ export class CloudJudge {
   }
 }
 
+/** The machine that has an address. @param owner As pools write it: `metal/core/vino-1b4e28ba-worker-0/eth0` */
+function toMachineName(owner: string): string {
+  return owner.split("/")[2] ?? "";
+}
+
 /** Which addresses a pool has given to whom. */
 function listGiven(pool: ApiObject): readonly JsonObject[] {
   const { allocatedIPs = [] } = objectAt(pool, "spec");
   return isArray(allocatedIPs) ? allocatedIPs.filter(isObject) : [];
 }
 
-/** How many machines a Vino wants. */
-export function readCount(vino: ApiObject): number {
+/** How many machines a Vino wants of a role. */
+export function readCount(vino: ApiObject, role: string): number {
   const { nodes = [] } = objectAt(vino, "spec");
-  const counts = isArray(nodes) ? nodes.filter(isObject).map(({ count = 0 }) => Number(count)) : [];
-  return counts.reduce((sum, count) => sum + count, 0);
+  const all = isArray(nodes) ? nodes.filter(isObject) : [];
+  return Number(all.find((node) => stringAt(node, "name") === role)?.["count"] ?? 0);
 }
 
 /** Whether a Vino deletes the machines that it does not want. */

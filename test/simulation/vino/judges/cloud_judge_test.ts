@@ -277,6 +277,16 @@ const ADDRESSES: readonly Case[] = [
     },
     "",
   ],
+  [
+    "the address of a VM that was gone, and that is made again without it",
+    async (right) => {
+      give(right, ["192.0.2.1", "02:1", `${OWNER}/${right.toName(5)}/eth2`]);
+      give(right);
+      await right.makeVm(right.toName(5));
+      give(right, ["192.0.2.1", "02:1", `${OWNER}/${right.toName(1)}/eth0`]);
+    },
+    "",
+  ],
 ];
 
 describe("CloudJudge", () => {

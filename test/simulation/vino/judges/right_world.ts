@@ -12,6 +12,7 @@ import { listUntrue } from "./truth.ts";
 /** What the Vino of the world asks for. */
 export const ORDER: Order = {
   count: 2,
+  isNetboot: false,
   cpus: 2,
   memory: "4Gi",
   rootGib: 20,

@@ -16,6 +16,7 @@ import { isReady } from "./machines.ts";
 import { METAL, type VinoWorld } from "../world.ts";
 
 const VINO_UID = "landfall.dev/vino-uid";
+const ROLES = ["worker", "control"];
 const READY = "True ReconciliationSucceeded";
 
 /** What is not true yet, in sentences; empty when all is right. */
@@ -32,15 +33,24 @@ function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): 
   if (isLeaving(vino)) return [`${name} is not gone: ${listMessages(vino)}`];
   const uid = stringAt(vino.metadata, "uid");
   const ours = cloudJudge.machines.list().filter(({ birth }) => uid.startsWith(birth.uid));
-  const count = readCount(vino);
+  const counts = ROLES.map((role) => ({
+    count: readCount(vino, role),
+    made: ours.filter(({ birth }) => birth.role === role),
+  }));
+  const count = counts.reduce((sum, one) => sum + one.count, 0);
   const wrong: string[] = [];
-  const ready = ours.filter(({ vm }) => isReady(vm));
-  if (ready.length < Math.min(ours.length, count))
-    wrong.push(`${name} has VMs that are not complete`);
+  for (const { count: wanted, made } of counts) {
+    const ready = made.filter(({ vm }) => isReady(vm));
+    if (ready.length < Math.min(made.length, wanted)) {
+      wrong.push(`${name} has VMs that are not complete`);
+    }
+  }
   const names = new Set(ours.map(({ birth }) => birth.name));
   if (names.size < ours.length) wrong.push(`${name} has twins`);
-  if (ours.length < count) wrong.push(`${name} has ${ours.length} VMs and wants ${count}`);
-  if (deletes(vino) && ours.length > count) wrong.push(`${name} has VMs that it does not want`);
+  for (const { count: wanted, made } of counts) {
+    if (made.length < wanted) wrong.push(`${name} has ${made.length} VMs and wants ${wanted}`);
+    if (deletes(vino) && made.length > wanted) wrong.push(`${name} has VMs that it does not want`);
+  }
   const own = hosts.filter((host) => ownerOf(host) === uid);
   if (own.length !== count) wrong.push(`${name} has ${own.length} hosts and wants ${count}`);
   for (const { metadata } of own) {
@@ -48,7 +58,7 @@ function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): 
     if (!objects.get("secrets", secret)) wrong.push(`${secret.name} does not exist`);
   }
   // Half an hour after an attempt that ended unclearly Landfall looks once more, and notes that; not for what it keeps.
-  const keeps = !deletes(vino) && ours.length > count;
+  const keeps = !deletes(vino) && counts.some((one) => one.made.length > one.count);
   if (!keeps && JSON.stringify(vino["status"] ?? null).includes('"doubtAt')) {
     wrong.push(`${name} has yet to look for what may come late`);
   }
