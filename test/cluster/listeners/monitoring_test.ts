@@ -35,6 +35,7 @@ import {
   type ServerProcess,
   startProcess,
 } from "../../support/process/server_process.ts";
+import { RedfishRig } from "../../support/redfish/processes.ts";
 import { ROOT } from "../../support/sources.ts";
 
 const SCRAPE_MS = 250;
@@ -67,6 +68,7 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
   let url = "";
   let prometheus: ServerProcess | undefined;
   let landfall: LandfallProcess | undefined;
+  let vinos: RedfishRig | undefined;
   let closeCloud = (): Promise<void> => Promise.resolve();
 
   const query = async (expression: string): Promise<readonly Sample[]> => {
@@ -100,9 +102,11 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
       ],
       { XOA_URL: cloud.url, XOA_TOKEN: cloud.token },
     );
-    const { address } = await landfall.waitForRecord(
-      ({ message, flag }) => message === "Listening" && flag === "--debug-address",
+    vinos = await RedfishRig.start(program, 1);
+    const addresses = await Promise.all(
+      [landfall, ...vinos.processes.map((one) => one.landfall)].map(findDebugAddress),
     );
+    await switchOn(vinos);
     for (const name of NODES) {
       kubernetes.objects.create("nodes", toNode(name));
     }
@@ -112,7 +116,7 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
     });
     const port = await findFreePort();
     url = `http://127.0.0.1:${port}`;
-    prometheus = await startPrometheus(folder, port, String(address));
+    prometheus = await startPrometheus(folder, port, addresses);
     const isScraped = 'landfall_reconciles_total{outcome="ok"}';
     await waitUntil("enough scrapes", async () => {
       const found = await query(`count_over_time(${isScraped}[1m]) > 12`).catch(() => []);
@@ -122,6 +126,7 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
   afterAll(async () => {
     await prometheus?.stop("SIGKILL");
     await landfall?.stop();
+    await vinos?.[Symbol.asyncDispose]();
     await kubernetes.stop();
     await closeCloud();
     await rm(folder, { recursive: true, force: true });
@@ -165,6 +170,31 @@ describe.skipIf(isSkipped)("deploy/monitoring on a real Prometheus", () => {
   });
 });
 
+async function findDebugAddress(landfall: LandfallProcess): Promise<string> {
+  const { address } = await landfall.waitForRecord(
+    ({ message, flag }) => message === "Listening" && flag === "--debug-address",
+  );
+  return String(address);
+}
+
+/** Switches the machine of the Vino on, as Ironic does: a request, and a reset. */
+async function switchOn(vinos: RedfishRig): Promise<void> {
+  const [process] = vinos.processes;
+  if (process === undefined) throw new Error("Cannot test: no process serves Redfish");
+  const { url, username, password } = vinos.login(process);
+  const path = `/redfish/v1/Systems/${vinos.machineId}/Actions/ComputerSystem.Reset`;
+  const response = await fetch(`${url}${path}`, {
+    method: "POST",
+    headers: {
+      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ ResetType: "On" }),
+    tls: { rejectUnauthorized: false },
+  });
+  expect(response.status).toBe(204);
+}
+
 function toNode(name: string): ObjectInput {
   return {
     apiVersion: "v1",
@@ -190,7 +220,7 @@ async function writeSettings(folder: string): Promise<string> {
 async function startPrometheus(
   folder: string,
   port: number,
-  target: string,
+  targets: readonly string[],
 ): Promise<ServerProcess> {
   const config = join(folder, "prometheus.json");
   const every = `${SCRAPE_MS}ms`;
@@ -198,7 +228,7 @@ async function startPrometheus(
   const settings = {
     global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: "500ms" },
     rule_files: [join(ROOT, RULES_PATH)],
-    scrape_configs: [{ job_name: "landfall", static_configs: [{ targets: [target] }] }],
+    scrape_configs: [{ job_name: "landfall", static_configs: [{ targets }] }],
   };
   await writeFile(config, JSON.stringify(settings));
   const flags = [
