@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { readExtent } from "../support/extent.ts";
 import { OutageRig, REFRESH_MS } from "../support/outages/rig.ts";
 
 const MINUTE_MS = 60_000;
@@ -14,6 +15,8 @@ const STAY_MS = 4 * MINUTE_MS;
 /** Time for three observations, and the deletion. */
 const DELETION_MS = 3 * MINUTE_MS;
 const GONE = "beta-gone";
+/** What a stream of events changes is in other tests, too. */
+const WITH_EVENTS = readExtent() === "all" ? [true, false] : [true];
 
 /** Deletes the VM of a Node, which falls silent. */
 function remove(rig: OutageRig, name: string): void {
@@ -28,7 +31,7 @@ function findServer(rig: OutageRig, poolId: string) {
   return server;
 }
 
-describe.each([true, false])("a pool whose connection was removed; events: %p", (hasEvents) => {
+describe.each(WITH_EVENTS)("a pool whose connection was removed; events: %p", (hasEvents) => {
   test("holds up deletions in another pool for ten minutes, and no longer", async () => {
     await using rig = await OutageRig.start(DEFAULT_DELETION, hasEvents);
     const { alpha } = rig.pools;
@@ -119,7 +122,7 @@ describe("a pool holds up deletions for as long as it is away", () => {
   });
 });
 
-describe.each([true, false])(
+describe.each(WITH_EVENTS)(
   "a VM that went to a pool before that was removed; events: %p",
   (hasEvents) => {
     test.each<[string, (rig: OutageRig) => Promise<void>]>([

@@ -8,7 +8,7 @@ const IS_ALL = readExtent() === "all";
 /** Of one story with all its disturbances, on a busy machine. */
 const TIMEOUT_MS = 300_000;
 /** Where only some tests run, one of so many points: a prime number falls on points of many kinds. */
-const SHARE = 29;
+const SHARE = 47;
 
 const counts = new Map<string, number>();
 afterAll(() => {

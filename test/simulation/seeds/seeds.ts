@@ -7,7 +7,7 @@ import { type Extent, readExtent } from "../../support/extent.ts";
 import { runStory } from "../story.ts";
 
 /** How many seeds are run. */
-export const SEED_COUNTS: Readonly<Record<Extent, number>> = { some: 60, all: 1_000 };
+export const SEED_COUNTS: Readonly<Record<Extent, number>> = { some: 40, all: 1_000 };
 /** The files that run them, so that they run at the same time. */
 export const PARTS: readonly number[] = [1, 2, 3, 4];
 /** So many seeds are one test. */
