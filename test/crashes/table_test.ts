@@ -35,9 +35,8 @@ test.each(CASES)(
 );
 
 /**
- * After the server carried out every second change, and after the last question. Where all tests run, after each change,
- * also before it, when the servers are as after the request before it, and after each question, when the jobs may not be
- * over.
+ * After the server carried out every second change, and after the last question. Where all tests run, after each change
+ * and each question, when the jobs may not be over, and before each change, as after the request before it.
  */
 function listCuts({ requests }: Ending): Cut[] {
   return requests.flatMap(({ isChange }, index): Cut[] => {
