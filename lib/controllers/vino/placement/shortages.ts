@@ -55,8 +55,7 @@ export function explainShortage(input: ShortageInput): {
   }
   // A pool that does not answer in full may have the hosts.
   if (countPer === "Host" && count > 0 && lost.length > 0 && pool.isComplete) {
-    const what = `pool ${pool.name} shows no host with ${nameSome(lost)}`;
-    const why = `${what}. Correct xenOrchestra.hosts`;
+    const why = `${describeLack(pool, lost)}. Correct xenOrchestra.hosts`;
     const shortage: Shortage = { role, missing: count * lost.length, kind: "noHosts", why };
     return { shortages: [shortage], notices: [] };
   }
@@ -66,16 +65,20 @@ export function explainShortage(input: ShortageInput): {
   return { shortages, notices: isKnown ? [notice] : [] };
 }
 
+function describeLack({ name }: MachinePool, unmatched: readonly string[]): string {
+  return `pool ${name} shows no host with ${nameSome(unmatched)}`;
+}
+
 type Reason = Pick<Shortage, "kind" | "why">;
 
-function explainNowhere({ unmatched, pool: { name, isComplete } }: ShortageInput): Reason {
+function explainNowhere({ unmatched, pool }: ShortageInput): Reason {
+  const { name, isComplete } = pool;
   if (!isComplete) return { kind: "silent", why: `pool ${name} is disconnected or still loading` };
   if (unmatched.length === 0) {
     return { kind: "noHosts", why: `pool ${name} shows no host. Check the pool` };
   }
-  const what = `pool ${name} shows no host with ${nameSome(unmatched)}`;
   const advice = "Correct xenOrchestra.hosts, or add the tag to a host";
-  return { kind: "noHosts", why: `${what}. ${advice}` };
+  return { kind: "noHosts", why: `${describeLack(pool, unmatched)}. ${advice}` };
 }
 
 function explainFull({ chosen, isFull, machinesMax }: ShortageInput): Reason {

@@ -126,13 +126,13 @@ function judgeMachines(report: MachinesReport): Judgement {
     );
   const decisions = troubled("decision");
   if (decisions.length > 0) return say("blocked", decisions);
-  const nowhere = shortages.filter(({ kind }) => kind === "noHosts");
-  if (nowhere.length > 0) return say("noHosts", nowhere.map(describeShortage));
+  const nowhere = describeShortages(shortages, "noHosts");
+  if (nowhere.length > 0) return say("noHosts", nowhere);
   if (addressProblems.length > 0) return say("noAddress", addressProblems);
   const failures = troubled("retry");
   if (failures.length > 0) return say("failed", failures);
   const unknown = machines.filter(({ entry }) => entry.state === "Unknown");
-  const silent = shortages.filter(({ kind }) => kind === "silent").map(describeShortage);
+  const silent = describeShortages(shortages, "silent");
   if (unknown.length + silent.length > 0) {
     return say("silent", [...silent, ...describeStates(unknown)]);
   }
@@ -148,8 +148,15 @@ function judgeMachines(report: MachinesReport): Judgement {
   return say("waiting", [...waits, ...describeStates([...unfinished, ...leaving])]);
 }
 
-/** What a role misses, and why; no full stop. */
-export function describeShortage({ role, missing, why }: Shortage): string {
+/** What roles miss for one reason, and why; no full stops. */
+export function describeShortages(
+  shortages: readonly Shortage[],
+  kind: Shortage["kind"],
+): readonly string[] {
+  return shortages.filter((one) => one.kind === kind).map(describeShortage);
+}
+
+function describeShortage({ role, missing, why }: Shortage): string {
   return `${missing} of role ${role}: ${why}`;
 }
 

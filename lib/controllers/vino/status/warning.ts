@@ -4,7 +4,7 @@
  */
 import { describeProblems, nameSome } from "../../kinds/problems.ts";
 import type { EVENT_WORDS } from "../words.ts";
-import { describeShortage } from "./findings.ts";
+import { describeShortages } from "./findings.ts";
 import type { Outcome } from "./outcome.ts";
 
 /** What to warn of. */
@@ -27,7 +27,7 @@ export function findWarning(outcome: Outcome): Warning | undefined {
     }
     case "served": {
       const { shortages, addressProblems } = outcome.report;
-      const nowhere = shortages.filter(({ kind }) => kind === "noHosts").map(describeShortage);
+      const nowhere = describeShortages(shortages, "noHosts");
       if (nowhere.length > 0) return { word: "noHosts", message: nameSome(nowhere) };
       if (addressProblems.length === 0) return undefined;
       return { word: "noAddress", message: nameSome(addressProblems) };
