@@ -274,7 +274,13 @@ export function toOwnerPrefix({ uid }: Pick<MachineOwner, "uid">): string {
 }
 
 /** The name of a machine in the cloud: `vino-1b4e28ba-worker-3`. Frozen: it must not change. */
-export function toMachineName({ owner, role, index }: MachineIdentity): string {
+export function toMachineName({
+  owner,
+  role,
+  index,
+}: Pick<MachineIdentity, "index" | "role"> & {
+  readonly owner: Pick<MachineOwner, "uid">;
+}): string {
   return `${toOwnerPrefix(owner)}${role}-${index}`;
 }
 

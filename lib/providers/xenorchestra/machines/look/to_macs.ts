@@ -2,7 +2,7 @@
  * Says which MAC addresses exist, and which of them our machines have. Pure.
  * @module
  */
-import { parseMachineName, toOwnerPrefix } from "../../../../cloud/capabilities/machines.ts";
+import { toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import type { MachineMac } from "../../../../cloud/capabilities/machine_macs.ts";
 import type { RawTemplate, RawVif } from "../wire/objects.ts";
 import type { Vm } from "./view.ts";
@@ -30,8 +30,5 @@ export function toMacs({ vifs, vms, templates }: MacLists): MachineMac[] {
 
 /** Whether a VM has the mark of the machine whose name it has. */
 function isMarked({ name, mark }: Vm): boolean {
-  const parsed = parseMachineName(name);
-  if (parsed === undefined || mark === undefined) return false;
-  const { ownerPrefix, role, index } = parsed;
-  return toOwnerPrefix(mark) === ownerPrefix && mark.role === role && mark.index === index;
+  return mark !== undefined && toMachineName({ owner: mark, ...mark }) === name;
 }

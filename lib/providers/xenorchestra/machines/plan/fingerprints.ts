@@ -10,9 +10,13 @@ export function toPartsHash({ vifIds, linkIds }: Pick<Vm, "linkIds" | "vifIds">)
   return toHash([vifIds.toSorted(), linkIds.toSorted()]);
 }
 
-/** Changes with all that the list of VMs shows and that a plan for a complete VM depends on. */
-export function toShownHash(vm: Vm): string {
+/**
+ * Changes with all that the list of VMs shows and that a plan for a complete VM depends on.
+ *
+ * @param partsHash As {@linkcode toPartsHash} makes it, if it is there already
+ */
+export function toShownHash(vm: Vm, partsHash: string = toPartsHash(vm)): string {
   const { id, power, description, poolId, tags, cpus, memoryBytes, destroyBlock } = vm;
   const values = [id, power, description, poolId, cpus, memoryBytes, destroyBlock];
-  return toHash([values.map((one) => one ?? null), tags.toSorted(), toPartsHash(vm)]);
+  return toHash([values.map((one) => one ?? null), tags.toSorted(), partsHash]);
 }

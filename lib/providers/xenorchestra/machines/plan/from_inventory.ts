@@ -12,7 +12,7 @@ import { joinComparisons } from "./compare/comparison.ts";
 import { judgeOwner } from "./find/half_made.ts";
 import { isDoubtDue } from "./find/attempt.ts";
 import { awaitsFirstStart } from "./first_start.ts";
-import { type Plan, toLostPool, toPlan } from "./problems.ts";
+import { findLostPool, type Plan, toPlan } from "./problems.ts";
 import { toPartsHash, toShownHash } from "./fingerprints.ts";
 
 /** Plans from a view that is not for a change. */
@@ -20,10 +20,8 @@ export function planFromInventory(view: View, spec: MachineSpec, record: VmRecor
   const all = view.vms.get(toMachineName(spec)) ?? [];
   const [vm, ...others] = all.filter((one) => judgeOwner(one, spec) !== "foreign");
   const poolId = vm?.poolId ?? spec.poolId;
-  const pool = view.pools.find(({ id }) => id === poolId);
-  if (pool?.isComplete !== true) {
-    return toPlan("Unknown", { problems: [toLostPool(view.pools, poolId)] });
-  }
+  const lost = findLostPool(view.pools, poolId);
+  if (lost !== undefined) return toPlan("Unknown", { problems: [lost] });
   if (vm === undefined) return toPlan("Absent", { needsLook: true });
   const machine = findShown(view, vm);
   if (others.length > 0) return toPlan("Unfinished", { needsLook: true });
@@ -33,12 +31,13 @@ export function planFromInventory(view: View, spec: MachineSpec, record: VmRecor
   }
   const { parts, differences } = joinComparisons([compareSize(spec, vm), compareMarks(spec, vm)]);
   // The list of VMs shows only which interfaces and disks there are, and not what they are like.
-  const isEdited = record.parts !== toPartsHash(vm);
+  const partsHash = toPartsHash(vm);
+  const isEdited = record.parts !== partsHash;
   const isUnsure = record.vm !== vm.id || isEdited || isDoubtDue(record, view.atMs);
   const isBuilt = isAsWanted(vm, spec) && !isEdited;
   const needsLook = differences.length > 0 || !isBuilt || isUnsure;
   const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
-  return toPlan(state, { needsLook, machine, parts, isBuilt, shown: toShownHash(vm) });
+  return toPlan(state, { needsLook, machine, parts, isBuilt, shown: toShownHash(vm, partsHash) });
 }
 
 /** Whether a VM was as the specification wants it when it was looked at last. */

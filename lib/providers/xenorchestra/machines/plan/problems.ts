@@ -46,9 +46,13 @@ export function toHiddenVm(name: string, vmId: string): MachineProblem {
   return toDecision("VmHidden", `${what}: ${advice}`);
 }
 
-/** A pool that may hold the machine does not answer in full. */
-export function toLostPool(pools: readonly MachinePool[], id: string): MachineProblem {
+/** Why a pool may hide a machine. `undefined`: it answers in full. */
+export function findLostPool(
+  pools: readonly MachinePool[],
+  id: string,
+): MachineProblem | undefined {
   const pool = pools.find((one) => one.id === id);
+  if (pool?.isComplete === true) return undefined;
   const what = pool === undefined ? "is not shown" : "is disconnected or still loading";
   const advice = "check its connection, and the user's right to see it";
   return toRetry("PoolNotConnected", `pool ${pool?.name ?? id} ${what}: ${advice}`);

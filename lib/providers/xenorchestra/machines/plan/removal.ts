@@ -13,11 +13,11 @@ import { findEarlier, toDoubtLeftMs } from "./find/attempt.ts";
 import { explainKeeping, judgeOwner } from "./find/half_made.ts";
 import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
 import {
+  findLostPool,
   type Plan,
   RENAME_OR_DELETE,
   RETRY_MS,
   toDecision,
-  toLostPool,
   toNews,
   toNotice,
   toPlan,
@@ -36,17 +36,17 @@ const LATE_MS = 60_000;
 export function planRemoval(view: View, identity: MachineIdentity, text: string | undefined): Plan {
   const { stock } = view;
   const record = parseRecord(text);
-  if (stock === undefined) return planFromInventory(view, record);
+  if (stock === undefined) return planWithoutStock(view, record);
   const full = { ...view, stock };
   const found = findMachine({ view: full, identity, record });
   return toPlanOf(found, { view: full, identity, record });
 }
 
 /** Plans from a view that is not for a change. */
-function planFromInventory({ pools }: View, { pool: id }: VmRecord): Plan {
-  const isLost = id !== undefined && pools.find((pool) => pool.id === id)?.isComplete !== true;
-  if (!isLost) return toPlan("Removing", { needsLook: true });
-  return toPlan("Unknown", { problems: [toLostPool(pools, id)], needsLook: true });
+function planWithoutStock({ pools }: View, { pool: id }: VmRecord): Plan {
+  const lost = id === undefined ? undefined : findLostPool(pools, id);
+  if (lost === undefined) return toPlan("Removing", { needsLook: true });
+  return toPlan("Unknown", { problems: [lost], needsLook: true });
 }
 
 interface Known {

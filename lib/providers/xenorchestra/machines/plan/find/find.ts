@@ -14,7 +14,7 @@ import type { Step } from "../../steps.ts";
 import { isDiskNameOf } from "../../words.ts";
 import { type Attempt, judgeAttempt, toSettled } from "./attempt.ts";
 import { explainKeeping, judgeOwner, wasComplete } from "./half_made.ts";
-import { RENAME_OR_DELETE, toDecision, toLostPool, toRetry, toStep } from "../problems.ts";
+import { RENAME_OR_DELETE, toDecision, findLostPool, toRetry, toStep } from "../problems.ts";
 
 /** A view for a change. */
 export type FullView = View & { readonly stock: Stock };
@@ -78,14 +78,12 @@ function explainUnknown(
   { view, record, poolId }: FindQuestion,
   vms: readonly Vm[],
 ): MachineProblem | undefined {
-  const pools = new Map(view.pools.map((pool) => [pool.id, pool]));
   const needed = vms.length > 0 ? vms.map((vm) => vm.poolId) : [poolId ?? record.pool];
   for (const id of needed) {
-    const pool = id === undefined ? undefined : pools.get(id);
-    if (id === undefined || pool?.isComplete === true) continue;
-    const problem = toLostPool(view.pools, id);
+    const problem = id === undefined ? undefined : findLostPool(view.pools, id);
+    if (id === undefined || problem === undefined) continue;
     // Another pool that does not answer may hold it now.
-    const isMissing = pool === undefined && view.gap === undefined;
+    const isMissing = view.gap === undefined && view.pools.every((pool) => pool.id !== id);
     return isMissing ? { ...problem, missingPoolId: id } : problem;
   }
   if (vms.length > 0 || view.gap === undefined) return undefined;
