@@ -4,6 +4,7 @@
  */
 import { isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import { mendHost } from "../../../lib/simulator/metal3/hosts.ts";
+import { type RestRules, restartAtRest, untilRight } from "../rest.ts";
 import { endFaults, supervise } from "../steps/controller.ts";
 import type { Ending } from "../story.ts";
 import { isBroken } from "./hosts.ts";
@@ -14,7 +15,6 @@ import { NAMES, SipWorld } from "./world.ts";
 const START_MS = 10_000;
 const TROUBLE_MS = [60_000, 180_000] as const;
 const PAUSE_MS = 4_000;
-const LOOK_MS = 5_000;
 /** For so long nothing more may be written once all is right; longer than every poll of the controller. */
 const QUIET_MS = 90_000;
 /** Longest time until all is right: what is not watched is checked every ten minutes, and the rest takes less. */
@@ -30,7 +30,7 @@ export async function runSipStory(seed: number): Promise<Ending> {
     await begin(world);
     await trouble(world);
     await calm(world);
-    await restart(world);
+    await restartAtRest(world, toRules(world));
   } catch (error) {
     world.trace.note("STORY", String(error));
     failures.push(String(error));
@@ -70,40 +70,23 @@ async function trouble(world: SipWorld): Promise<void> {
 }
 
 async function calm(world: SipWorld): Promise<void> {
-  const { timeline, trace, judge } = world;
-  trace.note("STORY", "all faults end");
+  world.trace.note("STORY", "all faults end");
   endFaults(world);
   tidyUp(world);
-  const endMs = timeline.monotonic() + CALM_MS_MAX;
-  let right: { readonly sinceMs: number; readonly writes: number } | undefined;
-  for (;;) {
-    await timeline.advance(LOOK_MS);
-    supervise(world);
-    if (judge.violations.length > 0) return;
-    const nowMs = timeline.monotonic();
-    const untrue = listUntrue(world);
-    if (untrue.length > 0) right = undefined;
-    else if (right === undefined || right.writes !== judge.writes) {
-      right = { sinceMs: nowMs, writes: judge.writes };
-    } else if (nowMs - right.sinceMs >= QUIET_MS) return;
-    if (nowMs < endMs) continue;
-    throw new Error(`not right in time: ${untrue.join("; ") || "writes go on"}`);
-  }
+  await untilRight(world, toRules(world));
 }
 
-/** A process that remembers nothing finds all as it should be, and writes nothing. */
-async function restart(world: SipWorld): Promise<void> {
-  const { timeline, trace, judge, replicas } = world;
-  const { writes } = judge;
-  trace.note("STORY", "all processes end, and others start");
-  for (const replica of replicas) replica.kill();
-  supervise(world);
-  await timeline.advance(QUIET_MS);
-  if (judge.writes !== writes) {
-    throw new Error(`a new process wrote ${judge.writes - writes} times, and all was right`);
-  }
-  const untrue = listUntrue(world);
-  if (untrue.length > 0) throw new Error(`wrong after a restart: ${untrue.join("; ")}`);
+function toRules(world: SipWorld): RestRules {
+  const { judge } = world;
+  return {
+    look: () => supervise(world),
+    supervise: () => supervise(world),
+    listViolations: () => judge.violations,
+    listUntrue: () => listUntrue(world),
+    countWrites: () => judge.writes,
+    quietMs: QUIET_MS,
+    maxMs: CALM_MS_MAX,
+  };
 }
 
 /** What people put right: broken and paused hosts, and machines of clusters that are to go. */

@@ -3,6 +3,7 @@
  * @module
  */
 import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
+import { type RestRules, restartAtRest, untilRight } from "../rest.ts";
 import { endFaults, supervise } from "../steps/controller.ts";
 import { isOfVino, listUntrue } from "./judges/truth.ts";
 import { giveBack, unpause } from "./steps/hosts.ts";
@@ -16,7 +17,6 @@ import {
 } from "./steps/people.ts";
 import type { VinoWorld } from "./world.ts";
 
-const LOOK_MS = 5_000;
 /** For so long nothing more may be changed once all is right; longer than every tick of the controller. */
 const QUIET_MS = 90_000;
 /** Longest time until all is right: back-offs of five minutes can follow each other. */
@@ -28,48 +28,38 @@ const CALM_MS_MAX = 3_600_000;
  * @throws an error that says what is not right in time. It returns at once when a judge has something to say
  */
 export async function calm(world: VinoWorld): Promise<void> {
-  const { timeline, trace, cloudJudge, crashes, cloud } = world;
+  const { trace, crashes, cloud } = world;
   trace.note("STORY", "all faults end");
   crashes.share = 0;
   endFaults(world);
   cloud.faults.clear();
   cloud.hypervisor.faults.clear();
   tidyUp(world);
-  const endMs = timeline.monotonic() + CALM_MS_MAX;
-  let right: { readonly sinceMs: number; readonly writes: number } | undefined;
-  for (;;) {
-    await timeline.advance(LOOK_MS);
-    supervise(world);
-    confirmRemovals(world);
-    deleteHopeless(world);
-    publishAgain(world);
-    askForLargerDisks(world);
-    cloudJudge.checkForeign();
-    if (world.violations.length > 0) return;
-    const nowMs = timeline.monotonic();
-    const untrue = listUntrue(world);
-    if (untrue.length > 0) right = undefined;
-    else if (right === undefined || right.writes !== world.writes) {
-      right = { sinceMs: nowMs, writes: world.writes };
-    } else if (nowMs - right.sinceMs >= QUIET_MS) return;
-    if (nowMs < endMs) continue;
-    throw new Error(`not right in time: ${untrue.join("; ") || "writes go on"}`);
-  }
+  await untilRight(world, toRules(world));
 }
 
 /** A process that remembers nothing finds all as it should be, and changes nothing. @throws an error if it does not */
 export async function restart(world: VinoWorld): Promise<void> {
-  if (world.violations.length > 0) return;
-  const { timeline, trace, replicas, writes } = world;
-  trace.note("STORY", "all processes end, and others start");
-  for (const replica of replicas) replica.kill();
-  supervise(world);
-  await timeline.advance(QUIET_MS);
-  if (world.writes !== writes) {
-    throw new Error(`a new process changed ${world.writes - writes} things, and all was right`);
-  }
-  const untrue = listUntrue(world);
-  if (untrue.length > 0) throw new Error(`wrong after a restart: ${untrue.join("; ")}`);
+  if (world.violations.length === 0) await restartAtRest(world, toRules(world));
+}
+
+function toRules(world: VinoWorld): RestRules {
+  return {
+    look: () => {
+      supervise(world);
+      confirmRemovals(world);
+      deleteHopeless(world);
+      publishAgain(world);
+      askForLargerDisks(world);
+      world.cloudJudge.checkForeign();
+    },
+    supervise: () => supervise(world),
+    listViolations: () => world.violations,
+    listUntrue: () => listUntrue(world),
+    countWrites: () => world.writes,
+    quietMs: QUIET_MS,
+    maxMs: CALM_MS_MAX,
+  };
 }
 
 /**
