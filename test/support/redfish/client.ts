@@ -83,3 +83,22 @@ export function createRig(systems: readonly MemorySystem[] = [makeSystem("a"), m
 export function credentialsOf(id: string): MemorySystem["credentials"] {
   return makeSystem(id).credentials;
 }
+
+/** Where sessions and systems are. */
+export const SESSIONS = "/redfish/v1/SessionService/Sessions";
+export const SYSTEMS = "/redfish/v1/Systems";
+
+/** Begins a session. */
+export function signIn(
+  { ask }: Pick<ReturnType<typeof createRig>, "ask">,
+  { username, password }: MemorySystem["credentials"] = credentialsOf("a"),
+  more: Ask = {},
+): Promise<Told> {
+  const body = { UserName: username, Password: password };
+  return ask(SESSIONS, { method: "POST", body, ...more });
+}
+
+/** What a request sends to be of the session that an answer began. */
+export function toToken({ headers }: Told): Required<Pick<Ask, "headers">> {
+  return { headers: { "x-auth-token": headers.get("x-auth-token") ?? "" } };
+}

@@ -1,22 +1,16 @@
 import { expect, test } from "bun:test";
-import { type Ask, createRig, credentialsOf, type Told } from "../../../support/redfish/client.ts";
+import {
+  createRig,
+  credentialsOf,
+  SESSIONS,
+  signIn,
+  SYSTEMS,
+  toToken,
+} from "../../../support/redfish/client.ts";
 import { makeSystem } from "../../../support/redfish/memory_backend.ts";
 
-const SESSIONS = "/redfish/v1/SessionService/Sessions";
-const SYSTEMS = "/redfish/v1/Systems";
 const A = credentialsOf("a");
 const WRONG = { ...A, password: "guess" };
-
-type Rig = ReturnType<typeof createRig>;
-
-function signIn({ ask }: Rig, { username, password } = A, more: Ask = {}): Promise<Told> {
-  const body = { UserName: username, Password: password };
-  return ask(SESSIONS, { method: "POST", body, ...more });
-}
-
-function toToken({ headers }: Told): { readonly headers: Readonly<Record<string, string>> } {
-  return { headers: { "x-auth-token": headers.get("x-auth-token") ?? "" } };
-}
 
 test("Access shows each user only the machines that have its user and password", async () => {
   const shared = { credentials: A };

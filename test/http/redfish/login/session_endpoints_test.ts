@@ -1,20 +1,14 @@
 import { expect, test } from "bun:test";
-import { type Ask, createRig, credentialsOf, type Told } from "../../../support/redfish/client.ts";
+import {
+  createRig,
+  credentialsOf,
+  SESSIONS,
+  signIn,
+  SYSTEMS,
+  toToken,
+} from "../../../support/redfish/client.ts";
 
-const SESSIONS = "/redfish/v1/SessionService/Sessions";
-const SYSTEMS = "/redfish/v1/Systems";
 const A = credentialsOf("a");
-
-type Rig = ReturnType<typeof createRig>;
-
-function signIn({ ask }: Rig, { username, password } = A, more: Ask = {}): Promise<Told> {
-  const body = { UserName: username, Password: password };
-  return ask(SESSIONS, { method: "POST", body, ...more });
-}
-
-function toToken({ headers }: Told): { readonly headers: Readonly<Record<string, string>> } {
-  return { headers: { "x-auth-token": headers.get("x-auth-token") ?? "" } };
-}
 
 test("listSessionEndpoints() gives a session for a right password, and ends it when it is deleted", async () => {
   const rig = createRig();
