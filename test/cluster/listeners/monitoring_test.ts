@@ -35,6 +35,7 @@ import {
   type ServerProcess,
   startProcess,
 } from "../../support/process/server_process.ts";
+import { askRedfish } from "../../support/redfish/ask.ts";
 import { RedfishRig } from "../../support/redfish/processes.ts";
 import { ROOT } from "../../support/sources.ts";
 
@@ -181,17 +182,9 @@ async function findDebugAddress(landfall: LandfallProcess): Promise<string> {
 async function switchOn(vinos: RedfishRig): Promise<void> {
   const [process] = vinos.processes;
   if (process === undefined) throw new Error("Cannot test: no process serves Redfish");
-  const { url, username, password } = vinos.login(process);
   const path = `/redfish/v1/Systems/${vinos.machineId}/Actions/ComputerSystem.Reset`;
-  const response = await fetch(`${url}${path}`, {
-    method: "POST",
-    headers: {
-      authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`,
-      "content-type": "application/json",
-    },
-    body: JSON.stringify({ ResetType: "On" }),
-    tls: { rejectUnauthorized: false },
-  });
+  const change = { method: "POST", json: { ResetType: "On" } } as const;
+  const response = await askRedfish(process, path, vinos.login(process), change);
   expect(response.status).toBe(204);
 }
 

@@ -7,29 +7,11 @@ import { describe, expect, test } from "bun:test";
 import { until } from "../../support/nodes/rig.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
+import { askRedfish } from "../../support/redfish/ask.ts";
 import { RedfishClusterRig, SERVICE } from "../../support/redfish/cluster_rig.ts";
-import type { RedfishProcess } from "../../support/redfish/processes.ts";
-import type { RedfishLogin } from "../../support/redfish/python.ts";
 
 const WAIT_MS = 40_000;
 const TIMEOUT_MS = 180_000;
-
-async function ask(
-  { url }: RedfishProcess,
-  path: string,
-  login?: RedfishLogin,
-  body?: { readonly method: "PATCH" | "POST"; readonly json: object },
-): Promise<Response> {
-  const basic = login && Buffer.from(`${login.username}:${login.password}`).toString("base64");
-  return await fetch(`${url}${path}`, {
-    tls: { rejectUnauthorized: false },
-    headers: {
-      ...(basic !== undefined && { authorization: `Basic ${basic}` }),
-      ...(body && { "content-type": "application/json" }),
-    },
-    ...(body && { method: body.method, body: JSON.stringify(body.json) }),
-  });
-}
 
 describe.skipIf(skipsCluster()).each(listPrograms())(
   "Redfish on a real API server ($name)",
@@ -46,18 +28,20 @@ describe.skipIf(skipsCluster()).each(listPrograms())(
 
         const second = await rig.startProcess();
         const isStandby = async (): Promise<boolean> =>
-          (await ask(second, "/readyz")).status === 503;
+          (await askRedfish(second, "/readyz")).status === 503;
         await until("the second process stands by", () => isStandby().catch(() => false), WAIT_MS);
-        const refused = await ask(second, systems, login);
+        const refused = await askRedfish(second, systems, login);
         expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
-        const both = [first, second].map(async (one) => (await ask(one, systems, login)).status);
+        const both = [first, second].map(
+          async (one) => (await askRedfish(one, systems, login)).status,
+        );
         expect(await Promise.all(both)).toEqual([200, 503]);
         expect(await rig.findEndpoints()).toEqual([first.ip]);
 
         // An orderly end: the endpoint moves to the other process.
         expect((await first.landfall.stop()).code).toBe(0);
         await rig.untilLeads(second);
-        expect((await ask(second, systems, login)).status).toBe(200);
+        expect((await askRedfish(second, systems, login)).status).toBe(200);
 
         // Killed right after it set the boot device and started the machine.
         const third = await rig.startProcess();
@@ -65,17 +49,17 @@ describe.skipIf(skipsCluster()).each(listPrograms())(
         expect(before).toBe("ncd");
         const Boot = { BootSourceOverrideTarget: "Hdd", BootSourceOverrideEnabled: "Once" };
         const set = { method: "PATCH", json: { Boot } } as const;
-        expect((await ask(second, systems, login, set)).status).toBe(204);
+        expect((await askRedfish(second, systems, login, set)).status).toBe(204);
         const reset = { method: "POST", json: { ResetType: "On" } } as const;
         const path = `${systems}/Actions/ComputerSystem.Reset`;
-        expect((await ask(second, path, login, reset)).status).toBe(204);
+        expect((await askRedfish(second, path, login, reset)).status).toBe(204);
         second.landfall.signal("SIGKILL");
         expect([rig.readOrder(), await rig.hasOverride()]).toEqual(["cnd", true]);
         await rig.untilLeads(third);
         const isDone = async (): Promise<boolean> => !(await rig.hasOverride());
         await until("the old order is back", isDone, WAIT_MS);
         expect(rig.readOrder()).toBe(before);
-        expect(await (await ask(third, systems, login)).json()).toMatchObject({
+        expect(await (await askRedfish(third, systems, login)).json()).toMatchObject({
           PowerState: "On",
           Boot: { BootSourceOverrideEnabled: "Disabled", BootSourceOverrideTarget: "None" },
         });

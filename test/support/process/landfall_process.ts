@@ -10,6 +10,13 @@ import { ROOT } from "../sources.ts";
 
 const WAIT_MS = 20_000;
 
+/** Flags with which a takeover takes some 4 s. */
+export const SHORT_LEASES = [
+  "--leader-elect-lease-duration=4s",
+  "--leader-elect-renew-deadline=3s",
+  "--leader-elect-retry-period=500ms",
+] as const;
+
 /** A way to start Landfall. */
 export interface Program {
   /** For titles: `source` or `binary`. */

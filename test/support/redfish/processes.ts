@@ -22,7 +22,12 @@ import {
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { tlsPath } from "../net/tls_fixtures.ts";
 import { until } from "../nodes/rig.ts";
-import { type LandfallProcess, type Program, startLandfall } from "../process/landfall_process.ts";
+import {
+  type LandfallProcess,
+  type Program,
+  SHORT_LEASES,
+  startLandfall,
+} from "../process/landfall_process.ts";
 import { findFreePort } from "../process/server_process.ts";
 import { METAL } from "../vino/stage.ts";
 import { toXenOrchestraSpec } from "../vino/xen_orchestra_stage.ts";
@@ -195,9 +200,7 @@ export async function startRedfishProcess(
     "--secure-port=0",
     "--debug-address=127.0.0.1:0",
     "--logging-format=json",
-    "--leader-elect-lease-duration=4s",
-    "--leader-elect-renew-deadline=3s",
-    "--leader-elect-retry-period=500ms",
+    ...SHORT_LEASES,
     `--vino-redfish-address=127.0.0.1:${port}`,
     `--vino-redfish-url=${url}`,
     `--vino-redfish-tls-cert-file=${tlsPath("server.crt")}`,

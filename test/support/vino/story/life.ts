@@ -6,11 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { IP_POOLS, type IpPool } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
-import {
-  type Vino,
-  VINOES,
-  type VinoSpec,
-} from "../../../../lib/controllers/vino/resource/vino.ts";
+import { type Vino, VINOES } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { systemClock } from "../../../../lib/core/clock.ts";
 import {
   type KubernetesSimulator,
@@ -25,9 +21,11 @@ import {
   killAll,
   type LandfallProcess,
   type Program,
+  SHORT_LEASES,
   startLandfall,
 } from "../../process/landfall_process.ts";
 import { METAL } from "../stage.ts";
+import { toXenOrchestraSpec } from "../xen_orchestra_stage.ts";
 import { StoryCloud } from "./cloud.ts";
 
 /** What dies when a hypervisor works on a call. */
@@ -61,37 +59,8 @@ const NAME = { namespace: METAL, name: "edge" };
 /** A request that xo-server never answers is given up after two minutes. */
 const STEP_MS = 200_000;
 const GARBAGE_MS = 50;
-const ADDRESS = "10.64.0.10";
-/** A process that starts again waits for the Lease of the one that was killed. */
-const ELECTION = [
-  "--leader-elect-lease-duration=4s",
-  "--leader-elect-renew-deadline=3s",
-  "--leader-elect-retry-period=500ms",
-];
-
-const SPEC: VinoSpec = {
-  networks: [
-    {
-      name: "oam",
-      subnet: "10.64.0.0/24",
-      staticAllocationStart: ADDRESS,
-      staticAllocationStop: "10.64.0.20",
-    },
-  ],
-  nodes: [{ name: "worker", count: 1, networkInterfaces: [{ name: "oam", network: "oam" }] }],
-  xenOrchestra: {
-    pool: "paris",
-    template: "vino-debian",
-    cpus: 2,
-    memory: "4Gi",
-    disks: [
-      { name: "root", size: "20Gi" },
-      { name: "data", size: "5Gi" },
-    ],
-    countPer: "Total",
-    deletionPolicy: "Delete",
-  },
-};
+const SPEC = toXenOrchestraSpec(1, { deletionPolicy: "Delete" });
+const ADDRESS = SPEC.networks?.[0]?.staticAllocationStart;
 
 /** Lives it once: a Vino is created, becomes ready, is deleted, and is gone. */
 export async function live(program: Program, death?: Death): Promise<LifeEnd> {
@@ -122,11 +91,12 @@ class Life implements AsyncDisposable {
       "--cloud-provider=xenorchestra",
       "--controllers=vino",
       `--cloud-config=${join(folder, "cloud.yaml")}`,
-      `--kubeconfig=${join(folder, "kubeconfig")}`,
+      `--master=${this.#kubernetes.url}`,
       "--secure-port=0",
       "--debug-address=",
       "--logging-format=json",
-      ...ELECTION,
+      // A process that starts again waits for the Lease of the one that was killed.
+      ...SHORT_LEASES,
     ];
     this.#timer = setInterval(() => collectGarbage(this.#kubernetes.objects), GARBAGE_MS);
   }
@@ -179,12 +149,6 @@ class Life implements AsyncDisposable {
     const { url, token } = this.#cloud.simulator;
     const config = `url: ${url}\ntoken: ${token}\nrefreshInterval: 1s\n`;
     await writeFile(join(this.#folder, "cloud.yaml"), config);
-    const kubeconfig = {
-      clusters: [{ name: "c", cluster: { server: this.#kubernetes.url } }],
-      contexts: [{ name: "x", context: { cluster: "c" } }],
-      "current-context": "x",
-    };
-    await writeFile(join(this.#folder, "kubeconfig"), JSON.stringify(kubeconfig));
   }
 
   #start(): void {

@@ -23,6 +23,7 @@ import {
   killAll,
   type LandfallProcess,
   listPrograms,
+  SHORT_LEASES,
   startLandfall,
 } from "../../process/landfall_process.ts";
 import { METAL, SipClusterRig } from "../../sipcluster/sip_cluster_rig.ts";
@@ -31,12 +32,6 @@ import { RACK, StoryCloud } from "./cloud.ts";
 
 const FOLDER = "deploy/manifests/vino";
 const ACCOUNT = { namespace: "kube-system", name: "landfall-vino" } as const;
-/** A takeover takes some 4 s. */
-const ELECTION = [
-  "--leader-elect-lease-duration=4s",
-  "--leader-elect-renew-deadline=3s",
-  "--leader-elect-retry-period=500ms",
-];
 /** As the sample's names are in the simulated cloud. */
 const NAMES = [
   ["rack-6", "paris"],
@@ -115,7 +110,7 @@ export class VinoStoryRig implements AsyncDisposable {
       "--secure-port=0",
       "--debug-address=",
       "--logging-format=json",
-      ...ELECTION,
+      ...SHORT_LEASES,
     ]);
     this.#processes.push(landfall);
     return landfall;
