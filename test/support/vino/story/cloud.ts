@@ -31,10 +31,10 @@ export class StoryCloud {
     this.#before = readObjects(simulator);
   }
 
-  /** Starts it on a free port. */
-  static async start(): Promise<StoryCloud> {
+  /** Starts it on a free port. @param operationMs How long a call of a hypervisor takes */
+  static async start(operationMs: number = OPERATION_MS): Promise<StoryCloud> {
     const site = createMachineSite();
-    const options = { clock: systemClock, world: tagHosts(site), operationMs: OPERATION_MS };
+    const options = { clock: systemClock, world: tagHosts(site), operationMs };
     const users = [{ ...USER, privileges: ROLE }];
     return new StoryCloud(await startXenOrchestraSimulator({ ...options, users }), site);
   }

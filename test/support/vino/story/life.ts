@@ -59,6 +59,8 @@ const NAME = { namespace: METAL, name: "edge" };
 /** A request that xo-server never answers is given up after two minutes. */
 const STEP_MS = 200_000;
 const GARBAGE_MS = 50;
+/** So slow that a creation still goes on when the next process leads. */
+const OPERATION_MS = 400;
 const SPEC = toXenOrchestraSpec(1, { deletionPolicy: "Delete" });
 const ADDRESS = SPEC.networks?.[0]?.staticAllocationStart;
 
@@ -103,7 +105,7 @@ class Life implements AsyncDisposable {
 
   static async begin(program: Program, death: Death | undefined): Promise<Life> {
     const folder = await mkdtemp(join(tmpdir(), "landfall-life-"));
-    const life = new Life(program, await StoryCloud.start(), folder);
+    const life = new Life(program, await StoryCloud.start(OPERATION_MS), folder);
     await life.#prepare();
     if (death !== undefined) life.#plan(death);
     life.#start();
