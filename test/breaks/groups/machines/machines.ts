@@ -217,7 +217,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
   {
     id: "no-look-after-a-hand-edit",
     invariant: "a VM that lost an interface or a disk is looked at",
-    edits: edit(FROM_INVENTORY, "record.parts !== toPartsHash(vm);", "false;"),
+    edits: edit(FROM_INVENTORY, "record.parts !== partsHash;", "false;"),
     tests: [`${TESTS}/plan/from_inventory_test.ts`],
   },
   {
