@@ -14,6 +14,7 @@ import type { GuestInterface } from "../../guest/types.ts";
 import type { RoleForm } from "../../resource/role_form.ts";
 import type { VinoSpec } from "../../resource/vino.ts";
 import type { KnownMachine } from "../../placement/known.ts";
+import { describeLostHost } from "../../placement/lost_host.ts";
 import type { PlacedMachine } from "../../placement/placement.ts";
 import { toMachineSpec } from "./spec.ts";
 import type { Snapshot } from "../../placement/snapshot.ts";
@@ -74,7 +75,7 @@ export function toMachineRequests(
 
 /** Says what each machine that must exist must be like. */
 export function toWantedTasks(
-  { owner, view, placement }: Snapshot,
+  snapshot: Snapshot,
   {
     spec,
     roles,
@@ -87,6 +88,7 @@ export function toWantedTasks(
     readonly hasBmc: boolean;
   },
 ): WantedTasks {
+  const { owner, view, placement } = snapshot;
   const poolOfHost = new Map(view.hosts.map(({ id, poolId }) => [id, poolId]));
   const tasks: MachineTask[] = [];
   const idle: IdleMachine[] = [];
@@ -99,7 +101,7 @@ export function toWantedTasks(
     const poolId =
       known?.machine?.poolId ?? (hostId === undefined ? undefined : poolOfHost.get(hostId));
     if (hostId === undefined || poolId === undefined) {
-      idle.push({ name, placed, why: "The cloud does not show its host" });
+      idle.push({ name, placed, why: describeLostHost(placed, snapshot) });
     } else if (interfaces === undefined || form === undefined) {
       idle.push({ name, placed, why: addresses.problems.get(name) ?? "It has no address" });
     } else {
