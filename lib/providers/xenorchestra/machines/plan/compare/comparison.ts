@@ -13,6 +13,8 @@ export interface Difference {
   /** Whether the VM must be off for it. */
   readonly needsStop?: boolean;
   readonly problem?: MachineProblem;
+  /** Whether a disk or an interface is missing, too many, or not as it must be. Names and places do not count. */
+  readonly isUnbuilt?: boolean;
 }
 
 /** The parts of a VM; those that differ come with what can be done. */
@@ -21,12 +23,14 @@ export interface Comparison {
   readonly differences: readonly Difference[];
 }
 
-/** Disks and interfaces; not their names, and not where disks are. */
-const BUILT = /^(?:disk|interface) /;
-
 /** Whether a VM has all disks and interfaces that it must have, as they must be. */
 export function isBuilt({ differences }: Pick<Comparison, "differences">): boolean {
-  return !differences.some(({ part }) => BUILT.test(part.name));
+  return differences.every(({ isUnbuilt = false }) => !isUnbuilt);
+}
+
+/** A comparison in which each difference means that the VM is not built. */
+export function asUnbuilt({ parts, differences }: Comparison): Comparison {
+  return { parts, differences: differences.map((one) => ({ ...one, isUnbuilt: true })) };
 }
 
 /** Joins comparisons. */

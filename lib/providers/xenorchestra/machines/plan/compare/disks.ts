@@ -13,7 +13,7 @@ import {
   SEED_DISK,
   toDiskName,
 } from "../../words.ts";
-import { type Comparison, joinComparisons, toComparison } from "./comparison.ts";
+import { asUnbuilt, type Comparison, joinComparisons, toComparison } from "./comparison.ts";
 import { findOtherTemplate } from "./template.ts";
 import { nameStorage } from "../names.ts";
 import { toDecision, toNotice } from "../problems.ts";
@@ -81,7 +81,7 @@ function compareOne(
   const { spec, vm, isDone, stock } = question;
   const { name, storageId } = wanted;
   const what = `disk ${name} of ${vm.name}`;
-  if (disk === undefined) return toMissing(question, wanted);
+  if (disk === undefined) return asUnbuilt(toMissing(question, wanted));
   const isMarked = isDone || parseDiskMark(disk.description)?.disk === name;
   const isNamed = isMarked && isDiskNameOf(vm.name, disk.name);
   const isStored =
@@ -103,7 +103,7 @@ function compareOne(
   const should = nameStorage(stock, storageId ?? "");
   const message = `${what} is on ${is} instead of ${should}: move it in Xen Orchestra`;
   return joinComparisons([
-    compareSize(question, wanted, disk),
+    asUnbuilt(compareSize(question, wanted, disk)),
     ...(isNamed ? [] : [toComparison(label, { fix: { summary: `name ${what}`, change: rename } })]),
     ...(isStored ? [] : [toComparison(place, { problem: toNotice("StorageDiffers", message) })]),
   ]);

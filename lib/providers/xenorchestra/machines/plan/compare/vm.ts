@@ -8,7 +8,7 @@ import type { Vm } from "../../look/view.ts";
 import { BLOCK_REASON, formatMark, isMarkOf, listOwnTags } from "../../words.ts";
 import { compareDisks } from "./disks.ts";
 import { compareInterfaces } from "./interfaces.ts";
-import { type Comparison, joinComparisons, toComparison } from "./comparison.ts";
+import { asUnbuilt, type Comparison, joinComparisons, toComparison } from "./comparison.ts";
 import type { FullView } from "../find/find.ts";
 import { wasComplete } from "../find/half_made.ts";
 import type { VmRecord } from "../../vm_record.ts";
@@ -25,7 +25,7 @@ export function compareVm(
   return joinComparisons([
     compareSize(spec, vm),
     compareDisks({ spec, vm, wanted, stock, isDone }),
-    compareInterfaces({ spec, vm, wanted, stock }),
+    asUnbuilt(compareInterfaces({ spec, vm, wanted, stock })),
     isDone ? compareMarks(spec, vm) : compareBoot(spec, vm),
   ]);
 }

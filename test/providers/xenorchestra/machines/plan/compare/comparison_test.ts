@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import {
+  asUnbuilt,
+  isBuilt,
   joinComparisons,
   toComparison,
 } from "../../../../../../lib/providers/xenorchestra/machines/plan/compare/comparison.ts";
@@ -20,4 +22,12 @@ test("joinComparisons() keeps the order", () => {
     parts: [{ name: "a" }, { name: "b" }],
     differences: [{ part: { name: "a" } }, { part: { name: "b" } }],
   });
+});
+
+test("isBuilt() counts only differences of disks and interfaces", () => {
+  const size = toComparison({ name: "CPUs" }, { needsStop: true });
+  const disk = asUnbuilt(toComparison({ name: "disk root" }, { needsStop: true }));
+  const same = asUnbuilt(toComparison({ name: "disk data" }, undefined));
+  expect([size, same, disk].map(isBuilt)).toEqual([true, true, false]);
+  expect(isBuilt(joinComparisons([size, disk]))).toBe(false);
 });
