@@ -44,7 +44,10 @@ The kind is ${toCode(names.kind)} of ${toCode(`${group}/${version}`)}. \`kubectl
 
 ${toTable(
   ["column", "meaning"],
-  additionalPrinterColumns.map(({ name, description }) => [toCode(name), description]),
+  additionalPrinterColumns.map(({ name, description, priority = 0 }) => [
+    toCode(name),
+    priority === 0 ? description : `${description} Only with ${toCode("-o wide")}.`,
+  ]),
 )}
 ## ${status.length > 0 ? "What you write" : "Its fields"}
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { renderKindPage, toKindPageName } from "../../docs/generator/kind_page.ts";
 import { SIP_CLUSTER_KIND } from "../../lib/controllers/sipcluster/resource/crd.ts";
 import { CONDITION_WORDS } from "../../lib/controllers/sipcluster/resource/words.ts";
-import { IP_POOL_KIND } from "../../lib/controllers/vino/resource/crd.ts";
+import { IP_POOL_KIND, VINO_KIND } from "../../lib/controllers/vino/resource/crd.ts";
 import { REASONS } from "../../lib/controllers/sipcluster/services/apply/refusal.ts";
 
 const page = renderKindPage(SIP_CLUSTER_KIND);
@@ -32,6 +32,16 @@ describe("renderKindPage()", () => {
     ["`status.observedGeneration`", "number", ""],
   ])("says of %s: %s, %s", (field, type, fallback) => {
     expect(rows.get(field)?.slice(0, 2)).toEqual([type, fallback]);
+  });
+
+  test("says which columns only a wide table has", () => {
+    const { crd } = VINO_KIND;
+    const wide = crd.spec.versions[0].additionalPrinterColumns.filter(
+      ({ priority = 0 }) => priority > 0,
+    );
+    const lines = renderKindPage(VINO_KIND).split("\n");
+    const said = lines.filter((line) => line.includes("Only with `-o wide`."));
+    expect(said.map((line) => line.split("`")[1])).toEqual(wide.map(({ name }) => name));
   });
 
   test("has each rule with its place", () => {

@@ -38,6 +38,8 @@ export interface PrinterColumn {
   readonly type: "date" | "integer" | "string";
   readonly jsonPath: string;
   readonly description: string;
+  /** With 1, only `kubectl get -o wide` shows it. @default 0 */
+  readonly priority?: 0 | 1;
 }
 
 /** A structural schema, as far as the reference page reads it. */

@@ -89,12 +89,12 @@ function columnsOf(kind: Kind): readonly Column[] {
   return [NAME, AGE];
 }
 
-function toColumn({ name, type, jsonPath }: PrinterColumn): Column {
+function toColumn({ name, type, jsonPath, priority = 0 }: PrinterColumn): Column {
   const cell: Column["cell"] = (object, nowMs) => {
     const value = readJsonPath(object, jsonPath);
     return type === "date" && typeof value === "string" ? formatAge(value, nowMs) : (value ?? null);
   };
-  return { name, type, priority: 0, cell };
+  return { name, type, priority, cell };
 }
 
 const NODE_COLUMNS: readonly Column[] = [

@@ -69,6 +69,14 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
           lastTransitionTime: "2026-01-01T00:00:00Z",
           observedGeneration: 1,
         },
+        {
+          type: "MachinesDiffer",
+          status: "True",
+          reason: "StopNeeded",
+          message: "1 complete machine differs from the spec",
+          lastTransitionTime: "2026-01-01T00:00:00Z",
+          observedGeneration: 1,
+        },
       ],
       counts: { wanted: 9, machines: 2, ready: 1, unwanted: 3, published: 1, summary: "1/9" },
       machines: [
@@ -91,6 +99,11 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRDs", () => 
     expect(await server.getColumns("vino", "metal", 6)).toEqual([
       ["NAME", "READY", "REASON", "MACHINES", "UNWANTED", "HOSTS"],
       ["wordpress", "False", "Progressing", "1/9", "3", "1"],
+    ]);
+    const wide = await server.getColumns("vino", "metal", 7, "--output=wide");
+    expect(wide.map(([name, ...more]) => [name, more.at(-1)])).toEqual([
+      ["NAME", "DIFFERENCES"],
+      ["wordpress", "StopNeeded"],
     ]);
   });
 

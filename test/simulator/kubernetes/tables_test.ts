@@ -44,6 +44,21 @@ test("toTable() carries what label columns need", () => {
   ]);
 });
 
+test("toTable() says which columns of a custom kind only a wide table has", () => {
+  const columns = [
+    { name: "A", type: "string", jsonPath: ".spec.a" },
+    { name: "B", type: "string", jsonPath: ".spec.b", priority: 1 },
+  ] as const;
+  const kind = findKind("", "v1", "services");
+  if (kind === undefined) throw new TypeError("no kind for services");
+  const table = toTable({ ...kind, columns }, [], { includeObject: "None", nowMs: NOW_MS });
+  expect(table["columnDefinitions"]).toMatchObject([
+    { name: "Name", priority: 0 },
+    { name: "A", priority: 0 },
+    { name: "B", priority: 1 },
+  ]);
+});
+
 test.each([
   [{ type: "ClusterIP", clusterIP: "10.96.0.2" }, ["ClusterIP", "10.96.0.2", "<none>", "<none>"]],
   [

@@ -96,9 +96,15 @@ export class KindServer {
     }
   }
 
-  /** What `kubectl get` shows of the first columns. */
-  async getColumns(kind: string, namespace: string, columns: number): Promise<string[][]> {
-    const lines = (await this.run("get", kind, `--namespace=${namespace}`)).trim().split("\n");
+  /** What `kubectl get` shows of the first columns. @param flags More of them */
+  async getColumns(
+    kind: string,
+    namespace: string,
+    columns: number,
+    ...flags: readonly string[]
+  ): Promise<string[][]> {
+    const text = await this.run("get", kind, `--namespace=${namespace}`, ...flags);
+    const lines = text.trim().split("\n");
     return lines.map((line) => line.split(/ {2,}/).slice(0, columns));
   }
 }

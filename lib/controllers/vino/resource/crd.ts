@@ -45,6 +45,13 @@ const VINO_COLUMNS: readonly PrinterColumn[] = [
     jsonPath: ".status.counts.published",
     description: "BareMetalHosts of all these machines.",
   },
+  {
+    name: "Differences",
+    type: "string",
+    jsonPath: '.status.conditions[?(@.type=="MachinesDiffer")].reason',
+    description: "Whether complete machines are as the spec says: the reason of MachinesDiffer.",
+    priority: 1,
+  },
   AGE_COLUMN,
 ];
 

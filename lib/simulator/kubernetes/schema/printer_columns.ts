@@ -10,6 +10,8 @@ export interface PrinterColumn {
   readonly name: string;
   readonly type: string;
   readonly jsonPath: string;
+  /** @default 0 */
+  readonly priority?: 0 | 1;
 }
 
 /** `.status` or `[?(@.type=="Ready")]`. */

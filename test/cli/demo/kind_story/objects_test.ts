@@ -39,6 +39,7 @@ test("toCustomKind() has the columns of the CustomResourceDefinition", () => {
     "Machines",
     "Unwanted",
     "Hosts",
+    "Differences",
     "Age",
   ]);
 });

@@ -67,8 +67,16 @@ test("the CRDs show at a glance what an object has", () => {
     crd.spec.versions[0].additionalPrinterColumns.map(({ name }) => name),
   );
   expect(columns).toEqual([
-    ["Ready", "Reason", "Machines", "Unwanted", "Hosts", "Age"],
+    ["Ready", "Reason", "Machines", "Unwanted", "Hosts", "Differences", "Age"],
     ["Subnet", "Age"],
+  ]);
+});
+
+test("only a wide table says whether machines differ", () => {
+  const columns = VINO_KIND.crd.spec.versions[0].additionalPrinterColumns;
+  const wide = columns.filter(({ priority = 0 }) => priority > 0);
+  expect(wide.map(({ name, jsonPath }) => [name, jsonPath])).toEqual([
+    ["Differences", '.status.conditions[?(@.type=="MachinesDiffer")].reason'],
   ]);
 });
 
