@@ -53,17 +53,29 @@ export function isChosen(
   );
 }
 
-/** What a Vino names that none of these hosts is or has: `name "xcp-9"`, `tag "vino"`. */
-export function listUnmatched(
+/** What a Vino names and no host is or has, in words for a message. */
+export interface Unmatched {
+  /** Each means one host that is missing: `ID 77b2…`, `name "xcp-9"`. */
+  readonly hosts: readonly string[];
+  /** How many hosts are missing is not known: `tag "vino"`. */
+  readonly tags: readonly string[];
+}
+
+/** Finds what a Vino names that none of these hosts is or has. */
+export function findUnmatched(
   hosts: readonly MachineHost[],
   { ids = [], names = [], tags = [] }: VinoHosts,
-): readonly string[] {
+): Unmatched {
   const shownTags = new Set(hosts.flatMap((host) => host.tags));
-  return [
-    ...ids.filter((one) => hosts.every(({ id }) => id !== one)).map((one) => `ID ${one}`),
-    ...names.filter((one) => hosts.every(({ name }) => name !== one)).map((one) => `name "${one}"`),
-    ...tags.filter((one) => !shownTags.has(one)).map((one) => `tag "${one}"`),
-  ];
+  return {
+    hosts: [
+      ...ids.filter((one) => hosts.every(({ id }) => id !== one)).map((one) => `ID ${one}`),
+      ...names
+        .filter((one) => hosts.every(({ name }) => name !== one))
+        .map((one) => `name "${one}"`),
+    ],
+    tags: tags.filter((one) => !shownTags.has(one)).map((one) => `tag "${one}"`),
+  };
 }
 
 /**

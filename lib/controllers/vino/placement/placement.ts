@@ -7,7 +7,7 @@
  */
 import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machines.ts";
 import type { VinoNode } from "../resource/vino.ts";
-import { isChosen, isExcluded, listUnmatched } from "./choice.ts";
+import { findUnmatched, isChosen, isExcluded } from "./choice.ts";
 import { compareKnown, type KnownMachine } from "./known.ts";
 import { HostSlots } from "./host_slots.ts";
 import type { RoleDemand } from "./roles.ts";
@@ -95,8 +95,7 @@ function placeRole(demand: RoleDemand, input: PlacementInput, shared: Shared): P
     demand,
     pool: input.pool,
     chosen,
-    unmatched: count === 0 ? [] : listUnmatched(inPool, demand.hosts),
-    lost: listUnmatched(inPool, { ...demand.hosts, tags: [] }),
+    unmatched: findUnmatched(inPool, demand.hosts),
     kept: kept.length,
     missing: wanted - added.length,
     isFull: shared.room.left <= 0,

@@ -4,6 +4,7 @@
  */
 import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machines.ts";
 import { nameSome } from "../../kinds/problems.ts";
+import type { Unmatched } from "./choice.ts";
 import type { RoleDemand } from "./roles.ts";
 
 /** Machines that are wanted, and cannot be begun now. */
@@ -25,10 +26,8 @@ export interface ShortageInput {
   readonly pool: MachinePool;
   /** Hosts that the spec names, and that the pool shows. */
   readonly chosen: readonly MachineHost[];
-  /** What the spec names and no host of the pool has. */
-  readonly unmatched: readonly string[];
-  /** Those of them that name a single host. */
-  readonly lost: readonly string[];
+  /** What the spec names, and the pool does not show. */
+  readonly unmatched: Unmatched;
   /** How many machines exist and stay. */
   readonly kept: number;
   /** How many machines are wanted, and have no place. */
@@ -44,29 +43,31 @@ export function explainShortage(input: ShortageInput): {
   readonly shortages: readonly Shortage[];
   readonly notices: readonly string[];
 } {
-  const { demand, pool, chosen, unmatched, lost, kept, missing } = input;
+  const { demand, pool, chosen, kept, missing } = input;
   const { role, count, countPer } = demand;
+  if (count === 0) return { shortages: [], notices: [] };
   // Without hosts, a count for each host is zero, which is a mistake. Machines that exist stay in any case.
   const isCounted = missing > 0 || kept === 0 || countPer === "Host";
-  const isNowhere = count > 0 && chosen.length === 0 && isCounted;
-  if (isNowhere) {
+  if (chosen.length === 0 && isCounted) {
     const shortage = { role, missing: Math.max(missing, count), ...explainNowhere(input) };
     return { shortages: [shortage], notices: [] };
   }
   // A pool that does not answer in full may have the hosts.
-  if (countPer === "Host" && count > 0 && lost.length > 0 && pool.isComplete) {
-    const why = `${describeLack(pool, lost)}. Correct xenOrchestra.hosts`;
-    const shortage: Shortage = { role, missing: count * lost.length, kind: "noHosts", why };
+  const { hosts, tags } = input.unmatched;
+  if (countPer === "Host" && hosts.length > 0 && pool.isComplete) {
+    const why = `${describeLack(pool, hosts)}. Correct xenOrchestra.hosts`;
+    const shortage: Shortage = { role, missing: count * hosts.length, kind: "noHosts", why };
     return { shortages: [shortage], notices: [] };
   }
+  const unmatched = [...hosts, ...tags];
   const isKnown = unmatched.length > 0 && pool.isComplete;
   const notice = `Pool ${pool.name} shows no host with ${nameSome(unmatched)} of xenOrchestra.hosts`;
   const shortages = missing > 0 ? [{ role, missing, ...explainFull(input) }] : [];
   return { shortages, notices: isKnown ? [notice] : [] };
 }
 
-function describeLack({ name }: MachinePool, unmatched: readonly string[]): string {
-  return `pool ${name} shows no host with ${nameSome(unmatched)}`;
+function describeLack({ name }: MachinePool, lacks: readonly string[]): string {
+  return `pool ${name} shows no host with ${nameSome(lacks)}`;
 }
 
 type Reason = Pick<Shortage, "kind" | "why">;
@@ -74,11 +75,12 @@ type Reason = Pick<Shortage, "kind" | "why">;
 function explainNowhere({ unmatched, pool }: ShortageInput): Reason {
   const { name, isComplete } = pool;
   if (!isComplete) return { kind: "silent", why: `pool ${name} is disconnected or still loading` };
-  if (unmatched.length === 0) {
+  const lacks = [...unmatched.hosts, ...unmatched.tags];
+  if (lacks.length === 0) {
     return { kind: "noHosts", why: `pool ${name} shows no host. Check the pool` };
   }
   const advice = "Correct xenOrchestra.hosts, or add the tag to a host";
-  return { kind: "noHosts", why: `${describeLack(pool, unmatched)}. ${advice}` };
+  return { kind: "noHosts", why: `${describeLack(pool, lacks)}. ${advice}` };
 }
 
 function explainFull({ chosen, isFull, machinesMax }: ShortageInput): Reason {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import {
   choosePool,
+  findUnmatched,
   isChosen,
   isExcluded,
 } from "../../../../lib/controllers/vino/placement/choice.ts";
@@ -69,4 +70,13 @@ test.each<[VinoHosts, boolean]>([
   [{ tags: ["other"] }, false],
 ])("isExcluded() by a choice of %j is %p", (hosts, expected) => {
   expect(isExcluded("h1", hosts)).toBe(expected);
+});
+
+test.each<[VinoHosts, readonly string[], readonly string[]]>([
+  [{}, [], []],
+  [{ ids: ["h1"], names: ["alpha"], tags: ["vino"] }, [], []],
+  [{ ids: ["h2", "alpha"], names: ["h1"] }, ["ID h2", "ID alpha", 'name "h1"'], []],
+  [{ names: ["beta"], tags: ["rack"] }, ['name "beta"'], ['tag "rack"']],
+])("findUnmatched() of a choice of %j tells hosts from tags", (hosts, missing, tags) => {
+  expect(findUnmatched([HOST], hosts)).toEqual({ hosts: missing, tags });
 });

@@ -9,13 +9,13 @@ const INPUT: ShortageInput = {
   demand: { role: "worker", count: 2, countPer: "Host", hosts: {} },
   pool: POOL,
   chosen: [toDoubleHost("h1")],
-  unmatched: [],
-  lost: [],
+  unmatched: { hosts: [], tags: [] },
   kept: 2,
   missing: 0,
   isFull: false,
   machinesMax: 1_000,
 };
+const NO_TAG = { hosts: [], tags: ["tag vino"] };
 const NOWHERE = { chosen: [], kept: 0 };
 const LOST = { ...POOL, isComplete: false };
 
@@ -23,23 +23,33 @@ test.each<[string, Partial<ShortageInput>, string[], string[]]>([
   ["all machines", {}, [], []],
   [
     "all machines, and a tag that no host has",
-    { unmatched: ["tag vino"] },
+    { unmatched: NO_TAG },
     [],
     ["Pool lyon shows no host with tag vino of xenOrchestra.hosts"],
   ],
   [
     "a name of three that no host has, for a count on each host",
-    { unmatched: ['name "h9"', 'tag "x"'], lost: ['name "h9"'] },
+    { unmatched: { hosts: ['name "h9"'], tags: ['tag "x"'] } },
     ['2 noHosts pool lyon shows no host with name "h9". Correct xenOrchestra.hosts'],
     [],
   ],
   [
     "a name that no host has, for a total",
-    { demand: { ...INPUT.demand, countPer: "Total" }, unmatched: ["ID x"], lost: ["ID x"] },
+    { demand: { ...INPUT.demand, countPer: "Total" }, unmatched: { hosts: ["ID x"], tags: [] } },
     [],
     ["Pool lyon shows no host with ID x of xenOrchestra.hosts"],
   ],
-  ["a tag that a lost host may have", { unmatched: ["tag vino"], pool: LOST }, [], []],
+  [
+    "no machine that it wants, on hosts that the pool does not show",
+    {
+      ...NOWHERE,
+      demand: { ...INPUT.demand, count: 0 },
+      unmatched: { hosts: ["ID x"], tags: ["tag y"] },
+    },
+    [],
+    [],
+  ],
+  ["a tag that a lost host may have", { unmatched: NO_TAG, pool: LOST }, [], []],
   [
     "hosts that are disabled",
     { missing: 1, chosen: [toDoubleHost("h1", { isEnabled: false })] },
@@ -55,7 +65,7 @@ test.each<[string, Partial<ShortageInput>, string[], string[]]>([
   ["no host at all", NOWHERE, ["2 noHosts pool lyon shows no host. Check the pool"], []],
   [
     "no host with its tag",
-    { ...NOWHERE, unmatched: ["tag vino"] },
+    { ...NOWHERE, unmatched: NO_TAG },
     [
       "2 noHosts pool lyon shows no host with tag vino. Correct xenOrchestra.hosts, or add the tag to a host",
     ],
