@@ -6,7 +6,7 @@
 import { assert } from "../core/assert.ts";
 import { listLeases, type LoadedController } from "../controllers/load.ts";
 import type { ElectionView } from "../http/views.ts";
-import { createLeaderMetrics } from "../kube/election/narrator.ts";
+import { createLeaderMetrics } from "../kube/election/metrics.ts";
 import type { EventSender } from "../kube/events/events.ts";
 import { createIdentity, LeaderElector } from "../kube/election/leader.ts";
 import { LEADER_COMPONENT } from "../kube/election/words.ts";

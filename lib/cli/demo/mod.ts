@@ -20,7 +20,7 @@ import { type DemoFlags, parseDemoFlags } from "./flags.ts";
 import { toIntroduction, toInvitation } from "./introduction.ts";
 import { Kubelets } from "./kubelets.ts";
 import { startLandfall } from "./landfall.ts";
-import { narrate } from "./narrator.ts";
+import { printChanges } from "./printer.ts";
 import type { Stage } from "./story/stage.ts";
 import { playStory, type Setting, toStory } from "./story/mod.ts";
 import { DELETION } from "./waits.ts";
@@ -99,7 +99,7 @@ async function perform(scene: Scene, signal: AbortSignal): Promise<number> {
   const kubelets = new Kubelets({ objects: kubernetes.objects, clock });
   const stage: Stage = { kubernetes, cloud, view, kubelets, deletion: DELETION, clock, tell };
   const beating = kubelets.run(running);
-  const quiet = narrate(stage);
+  const quiet = printChanges(stage);
   try {
     // Before it prints anything: the port may be taken.
     const debugAddress = await Promise.race([listening, failing(controller)]);

@@ -13,7 +13,7 @@ import { Deleter } from "./deleter.ts";
 import type { UnconfirmedAbsences } from "./unconfirmed_absences.ts";
 import type { FleetWatch } from "../fleet/fleet_watch.ts";
 import type { LifecycleMetrics } from "./metrics.ts";
-import { LifecycleNarrator } from "./narrator.ts";
+import { LifecycleEvents } from "./events.ts";
 import { type LifecyclePlan, planLifecycle } from "./plan.ts";
 import type { RefreshPacer } from "./refresh_pacer.ts";
 import { EVENT_WORDS } from "./words.ts";
@@ -31,7 +31,7 @@ export class LifecycleReconciler {
   readonly #options: LifecycleReconcilerOptions;
   readonly #writer: NodeWriter;
   readonly #deleter: Deleter;
-  readonly #narrator: LifecycleNarrator;
+  readonly #events: LifecycleEvents;
   readonly #contest: Contest;
   /** Names of the Nodes that were not Ready at their last reconcile. */
   readonly #notReady = new Set<string>();
@@ -40,7 +40,7 @@ export class LifecycleReconciler {
     this.#options = options;
     this.#writer = new NodeWriter(options);
     this.#deleter = new Deleter(options);
-    this.#narrator = new LifecycleNarrator(options);
+    this.#events = new LifecycleEvents(options);
     this.#contest = new Contest(options.clock);
   }
 
@@ -52,7 +52,7 @@ export class LifecycleReconciler {
   /** Forgets a Node. */
   forget(name: string): void {
     this.#notReady.delete(name);
-    this.#narrator.forget(name);
+    this.#events.forget(name);
     this.#contest.forget(name);
   }
 
@@ -73,7 +73,7 @@ export class LifecycleReconciler {
       case "taint":
         return await this.#writeTaints(node, plan, signal);
       case "blocked":
-        this.#narrator.reportBlocked(node, plan.reason, plan.message);
+        this.#events.reportBlocked(node, plan.reason, plan.message);
         break;
       case "confirm":
         await this.#delete(node, signal);
@@ -108,7 +108,7 @@ export class LifecycleReconciler {
     const spec = { taints: taints.length === 0 ? null : taints };
     await this.#writer.patch(node, { spec }, signal);
     this.#contest.noteRound(node.metadata.name);
-    this.#narrator.reportTaint(node, isOff);
+    this.#events.reportTaint(node, isOff);
     return {};
   }
 
@@ -121,6 +121,6 @@ export class LifecycleReconciler {
     if (kind === "prolonged") unconfirmed.drop(node.metadata.name);
     else unconfirmed.note(node, message);
     const text = `The cloud did not confirm that its machine is gone: ${message}`;
-    this.#narrator.reportBlocked(node, kind, text);
+    this.#events.reportBlocked(node, kind, text);
   }
 }

@@ -15,7 +15,7 @@ import {
   type OutOfServiceRecord,
 } from "../fleet/out_of_service.ts";
 import type { OutOfServiceMetrics } from "./metrics.ts";
-import { OutOfServiceNarrator } from "./narrator.ts";
+import { OutOfServiceEvents } from "./events.ts";
 import { planOutOfService, planReturn } from "./plan.ts";
 import type { Restarts } from "./restarts.ts";
 import type { TaintSetter } from "./setter.ts";
@@ -35,18 +35,18 @@ export interface OutOfServiceReconcilerOptions extends NodeContext {
 export class OutOfServiceReconciler {
   readonly #options: OutOfServiceReconcilerOptions;
   readonly #writer: NodeWriter;
-  readonly #narrator: OutOfServiceNarrator;
+  readonly #events: OutOfServiceEvents;
 
   constructor(options: OutOfServiceReconcilerOptions) {
     this.#options = options;
     this.#writer = new NodeWriter(options);
-    this.#narrator = new OutOfServiceNarrator(options);
+    this.#events = new OutOfServiceEvents(options);
   }
 
   /** Forgets a Node. */
   forget(name: string): void {
     this.#options.restarts.forget(name);
-    this.#narrator.forget(name);
+    this.#events.forget(name);
   }
 
   /**
@@ -66,7 +66,7 @@ export class OutOfServiceReconciler {
         await this.#set(node, plan.why, signal);
         break;
       case "blocked":
-        if (gate.isOpen) this.#narrator.reportBlocked(node, plan.reason, plan.message);
+        if (gate.isOpen) this.#events.reportBlocked(node, plan.reason, plan.message);
         break;
       case "return":
         await this.#bringBack(node, plan.record, signal);
@@ -78,7 +78,7 @@ export class OutOfServiceReconciler {
         await this.#note(node, null, signal);
         break;
       case "foreign":
-        this.#narrator.reportForeign(node);
+        this.#events.reportForeign(node);
     }
     return {};
   }
@@ -88,11 +88,11 @@ export class OutOfServiceReconciler {
     const result = await setter.set(node, why, signal);
     if (result.kind === "set") {
       metrics.countTaint("set");
-      this.#narrator.reportSet(result.node, result.evidence);
+      this.#events.reportSet(result.node, result.evidence);
     }
     if (result.kind !== "unproven") return;
     const text = `The cloud did not confirm that the machine is ${why}: ${result.message}`;
-    this.#narrator.reportBlocked(node, "unproven", text);
+    this.#events.reportBlocked(node, "unproven", text);
   }
 
   /** Reads the Node from the API server, because the store does not keep the boot ID. */
@@ -110,7 +110,7 @@ export class OutOfServiceReconciler {
     if (plan.kind === "wait") return;
     await this.#clear(fresh, signal);
     metrics.countTaint(plan.isMistake ? "withdrawn" : "removed");
-    this.#narrator.reportRemoved(node, plan.isMistake);
+    this.#events.reportRemoved(node, plan.isMistake);
   }
 
   /** Writes another record, or none. Does not touch the taints, which are not ours. */

@@ -4,7 +4,7 @@
  */
 import type { LoadBalancerStep } from "../../cloud/capabilities/load_balancers.ts";
 import type { DetachedRun } from "../../engine/detached_work.ts";
-import type { Purpose } from "./narrator.ts";
+import type { Purpose } from "./events.ts";
 import { Progress } from "./progress.ts";
 import type { Task } from "./state/tasks.ts";
 import type { Turns } from "./turns.ts";

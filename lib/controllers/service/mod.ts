@@ -25,7 +25,7 @@ import { type KnownLeftover, Leftovers } from "./passes/leftovers.ts";
 import { Looks } from "./passes/looks.ts";
 import { ManagedServices } from "./state/managed.ts";
 import { createServiceMetrics } from "./metrics.ts";
-import { ServiceNarrator } from "./narrator.ts";
+import { ServiceEvents } from "./events.ts";
 import { NewestObjects } from "../kinds/newest_objects.ts";
 import { NodeAddresses } from "./passes/node_addresses.ts";
 import { NodePass } from "./passes/node_pass.ts";
@@ -106,7 +106,7 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       looks: this.#looks,
       writer: this.#writer,
       turns: new Turns(),
-      narrator: new ServiceNarrator({ ...context, usesNodes: this.#pools === undefined }),
+      serviceEvents: new ServiceEvents({ ...context, usesNodes: this.#pools === undefined }),
       metrics,
       findBackends: () => this.#backends.current,
       findExcluded: () => this.#backends.excludedIds,

@@ -24,7 +24,7 @@ import { toPauseMs } from "./passes/look_age.ts";
 import type { Looks } from "./passes/looks.ts";
 import type { ManagedServices } from "./state/managed.ts";
 import type { ServiceMetrics } from "./metrics.ts";
-import type { Purpose, ServiceNarrator } from "./narrator.ts";
+import type { Purpose, ServiceEvents } from "./events.ts";
 import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { createRecord } from "./state/record.ts";
 import type { ServiceWriter } from "./state/service_writer.ts";
@@ -43,7 +43,7 @@ export interface ServiceReconcilerOptions {
   readonly looks: Looks;
   readonly writer: ServiceWriter;
   readonly turns: Turns;
-  readonly narrator: ServiceNarrator;
+  readonly serviceEvents: ServiceEvents;
   readonly metrics: Pick<ServiceMetrics, "countSync">;
   /** The Nodes that may get traffic now. The same array as long as they are the same. */
   readonly findBackends: () => readonly LoadBalancerBackend[];
@@ -107,14 +107,14 @@ export class ServiceReconciler {
 
   /** Makes one change. @returns The result, if there is nothing more to do */
   async #advance(key: Key, attempt: Attempt): Promise<ReconcileResult | undefined> {
-    const { tasks, looks, writer, narrator, loadBalancers } = this.#options;
+    const { tasks, looks, writer, serviceEvents, loadBalancers } = this.#options;
     const { signal } = attempt.run;
     signal.throwIfAborted();
     const first = tasks.find(key);
     attempt.task = first;
     if (first === undefined) return {};
     if (first.kind === "conflict") {
-      narrator.reportClass(first.service);
+      serviceEvents.reportClass(first.service);
       return {};
     }
     if (first.kind === "ensure" && tasks.lacksFinalizer(first.service)) {
@@ -139,7 +139,7 @@ export class ServiceReconciler {
 
   /** @returns `undefined` if a field of the Service cannot be used */
   #plan(task: Task, view: object): Planned | undefined {
-    const { loadBalancers, managed, narrator, findBackends, findExcluded } = this.#options;
+    const { loadBalancers, managed, serviceEvents, findBackends, findExcluded } = this.#options;
     const { service } = task;
     if (task.kind === "release") {
       const plan = loadBalancers.planRelease(view, toClaim(service));
@@ -148,11 +148,11 @@ export class ServiceReconciler {
     const backends = findBackends();
     const reading = toSpec(service, backends, findExcluded());
     if ("problem" in reading) {
-      narrator.reportUnreadable(service, reading.problem);
+      serviceEvents.reportUnreadable(service, reading.problem);
       managed.setState(toKey(service), "waiting", { failure: reading.problem });
       return undefined;
     }
-    if (backends.length === 0) narrator.reportNoNodes(service);
+    if (backends.length === 0) serviceEvents.reportNoNodes(service);
     const plan = loadBalancers.plan(view, reading.spec);
     return { task, plan, purpose: this.#isUpdate(service, backends) ? "update" : "ensure" };
   }
@@ -186,7 +186,7 @@ export class ServiceReconciler {
     managed.setState(key, "working", { waitsFor: step.summary });
     // What a step takes over or replaces may not show any more when the last one is done.
     const notices = plan.problems.filter(({ isWaiting }) => isWaiting === false);
-    this.#options.narrator.reportProblems(task.service, notices);
+    this.#options.serviceEvents.reportProblems(task.service, notices);
     await this.#apply(key, { task, step }, attempt);
     return undefined;
   }
@@ -196,12 +196,12 @@ export class ServiceReconciler {
     { task, step }: { readonly task: Task; readonly step: LoadBalancerStep },
     attempt: Attempt,
   ): Promise<void> {
-    const { loadBalancers, clock, narrator, metrics, managed } = this.#options;
+    const { loadBalancers, clock, serviceEvents, metrics, managed } = this.#options;
     attempt.progress.check(step);
     if (!attempt.isStarted) {
       managed.noteStart(key);
       if (!loadBalancers.leavesNothingBehind) {
-        narrator.reportStart(task.service, attempt.purpose ?? "ensure");
+        serviceEvents.reportStart(task.service, attempt.purpose ?? "ensure");
       }
       metrics.countSync();
     }
@@ -222,14 +222,14 @@ export class ServiceReconciler {
     { task, plan }: Planned,
     attempt: Attempt,
   ): Promise<ReconcileResult | undefined> {
-    const { narrator, managed, writer, inputs, findBackends, loadBalancers } = this.#options;
+    const { serviceEvents, managed, writer, inputs, findBackends, loadBalancers } = this.#options;
     const { service } = task;
     const waiting = plan.problems.find(({ isWaiting = true }) => isWaiting);
     if ((waiting !== undefined || task.kind === "release") && !attempt.isConfirmed) {
       this.#confirm(key, attempt, waiting ? "waiting" : "release");
       return undefined;
     }
-    narrator.reportProblems(service, plan.problems);
+    serviceEvents.reportProblems(service, plan.problems);
     this.#tellOthers(key, plan.problems);
     if (waiting !== undefined) {
       if (await this.#shown.hold(service, plan, attempt)) return undefined;
@@ -245,16 +245,16 @@ export class ServiceReconciler {
       loadBalancers.forget?.(service.metadata.uid ?? "");
       // What it had may be what others wait for.
       for (const other of managed.listWaiting()) this.#options.enqueue(other);
-      if (!isUnremarkable) narrator.reportEnd(service, "release");
-      narrator.forget(service);
+      if (!isUnremarkable) serviceEvents.reportEnd(service, "release");
+      serviceEvents.forget(service);
       // A new Service may have the name of one that is gone.
       return task.isGone ? undefined : {};
     }
     const backends = findBackends();
     managed.note(service).ensured = { inputs: inputs(service), backends };
     managed.setState(key, "ready");
-    if (attempt.progress.steps > 0) narrator.reportEnd(service, attempt.purpose ?? "ensure");
-    if (plan.problems.length === 0 && backends.length > 0) narrator.forget(service);
+    if (attempt.progress.steps > 0) serviceEvents.reportEnd(service, attempt.purpose ?? "ensure");
+    if (plan.problems.length === 0 && backends.length > 0) serviceEvents.forget(service);
     return {};
   }
 
@@ -279,7 +279,7 @@ export class ServiceReconciler {
   }
 
   #fail(key: Key, { task, purpose }: Attempt, error: unknown): void {
-    const { managed, narrator, findBackends } = this.#options;
+    const { managed, serviceEvents, findBackends } = this.#options;
     // The Service is gone or changed, and the watch shows it soon: then what was made for it goes or changes, too.
     if (isKubeError(error, "notFound") || (task && this.#isOutdated(task, error))) return;
     const failure = error instanceof RefusedStepError ? error.message : describeError(error);
@@ -288,6 +288,6 @@ export class ServiceReconciler {
     const gone = task.kind === "release" && task.isGone;
     const own = task.kind === "ensure" ? "ensure" : gone ? "purge" : "release";
     const hosts = findBackends().map(({ nodeName }) => nodeName);
-    narrator.reportFailure(task.service, { purpose: purpose ?? own, error, hosts });
+    serviceEvents.reportFailure(task.service, { purpose: purpose ?? own, error, hosts });
   }
 }

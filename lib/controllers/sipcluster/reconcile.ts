@@ -149,7 +149,7 @@ export class SipClusterReconciler {
     const { schedule, missed } = await this.#takeHosts(cluster, spec, signal);
     if (schedule.isSatisfied) index.stopWaiting(key);
     else index.wait(key, toWants(spec, schedule));
-    this.#narrate(cluster, schedule);
+    this.#recordEvents(cluster, schedule);
     const hosts = await this.#try(cluster, refusedAt("networkData"), signal, () =>
       services.listMachines(cluster, spec, signal),
     );
@@ -248,7 +248,7 @@ export class SipClusterReconciler {
     return { index, claims, events, log, metrics, departures: this.#departures };
   }
 
-  #narrate(cluster: SipCluster, { reports, isSatisfied, blocked }: Schedule): void {
+  #recordEvents(cluster: SipCluster, { reports, isSatisfied, blocked }: Schedule): void {
     if (!isSatisfied) {
       const short = [...reports].filter(([, { missing }]) => missing > 0);
       const message = short.map(([role, report]) => describeShortfall(role, report)).join(". ");

@@ -14,7 +14,8 @@ import { type Leadership, LeadershipLostError } from "../../core/fence.ts";
 import type { Logger } from "../../core/log.ts";
 import { shorten } from "../../core/text/printable.ts";
 import type { KubeClient } from "../api/client.ts";
-import { ElectionNarrator, type LeaderMetrics } from "./narrator.ts";
+import { ElectionEvents } from "./events.ts";
+import type { LeaderMetrics } from "./metrics.ts";
 import type { EventRecorder } from "../events/events.ts";
 import { findHolder, type LeaseName } from "./lease.ts";
 import { type Attempt, LeaseLock } from "./lease_lock.ts";
@@ -87,7 +88,7 @@ function describeLimit(heldMs: number, times: ElectionTimes): string {
 export class LeaderElector implements Leadership {
   readonly #options: LeaderElectorOptions;
   readonly #lock: LeaseLock;
-  readonly #narrator: ElectionNarrator;
+  readonly #events: ElectionEvents;
   readonly #lost = new AbortController();
   /**
    * How long a renewal counts, from the moment it was sent. It is less than the time that others wait, by half of the
@@ -112,14 +113,14 @@ export class LeaderElector implements Leadership {
       (leaseDurationMs + renewDeadlineMs) / 2,
       renewDeadlineMs + retryPeriodMs,
     );
-    this.#narrator = new ElectionNarrator(options);
+    this.#events = new ElectionEvents(options);
     this.#lock = new LeaseLock({
       client,
       clock,
       lease,
       identity,
       durationMs: leaseDurationMs,
-      onSlowPath: () => this.#narrator.countSlowPath(),
+      onSlowPath: () => this.#events.countSlowPath(),
     });
   }
 
@@ -199,10 +200,10 @@ export class LeaderElector implements Leadership {
       // A process that was paused may get the answer after the Lease expired.
       if (attempt?.kind === "held" && this.#remainingMs() > 0) {
         this.#state = "leading";
-        this.#narrator.tellLeading(this.#lock.lease);
+        this.#events.reportLeading(this.#lock.lease);
         return true;
       }
-      if (attempt?.kind === "taken") this.#narrator.tellStandby(this.holder ?? "");
+      if (attempt?.kind === "taken") this.#events.reportStandby(this.holder ?? "");
       await clock.sleep(this.#toPauseMs(attempt), signal).catch(() => undefined);
     }
     return false;
@@ -230,7 +231,7 @@ export class LeaderElector implements Leadership {
       const attempt = await this.#try(() => this.#lock.renew(signal), signal);
       if (attempt?.kind === "taken")
         this.#lose(this.holder ? `${this.holder} holds it` : "it has no holder");
-      if (attempt?.kind === "held" && this.isHeld()) this.#narrator.noteAnswer();
+      if (attempt?.kind === "held" && this.isHeld()) this.#events.noteAnswer();
     }
   }
 
@@ -245,7 +246,7 @@ export class LeaderElector implements Leadership {
   /** One try; `undefined` if the signal ended it. */
   async #try(act: () => Promise<Attempt>, signal: AbortSignal): Promise<Attempt | undefined> {
     const attempt = await act().catch(() => undefined);
-    if (attempt?.kind === "failed" && !signal.aborted) this.#narrator.tellTrouble(attempt.error);
+    if (attempt?.kind === "failed" && !signal.aborted) this.#events.reportTrouble(attempt.error);
     return attempt;
   }
 
@@ -260,7 +261,7 @@ export class LeaderElector implements Leadership {
     const { namespace, name } = this.lease;
     const message = `leaderelection lost: Lease ${namespace}/${name}: ${why}`;
     this.#lost.abort(new LeadershipLostError(message));
-    this.#narrator.tellStopped(this.#lock.lease, why);
+    this.#events.reportStopped(this.#lock.lease, why);
   }
 
   /** Releases the Lease. All work of the leader has ended. */
@@ -270,7 +271,7 @@ export class LeaderElector implements Leadership {
     const { lease, mayBeOurs } = this.#lock;
     const hasLed = this.#state === "leading";
     this.#state = "released";
-    if (hasLed) this.#narrator.tellStopped(lease);
+    if (hasLed) this.#events.reportStopped(lease);
     if (!mayBeOurs) return;
     const ms = Math.min(times.renewDeadlineMs, RELEASE_MS_MAX);
     try {

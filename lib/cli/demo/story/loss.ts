@@ -7,7 +7,7 @@ import { EVENT_WORDS } from "../../../controllers/node_lifecycle/words.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
 import type { DemoMachine } from "../../../simulator/demo_machine.ts";
 import type { DemoCloud } from "../cloud.ts";
-import { hasShutdownTaint } from "../narrator.ts";
+import { hasShutdownTaint } from "../printer.ts";
 import {
   letPass,
   requireMachine,

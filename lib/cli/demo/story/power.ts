@@ -3,7 +3,7 @@
  * @module
  */
 import { isReady } from "../../../controllers/identity.ts";
-import { hasShutdownTaint } from "../narrator.ts";
+import { hasShutdownTaint } from "../printer.ts";
 import { requireMachine, type Step, waitForNodes } from "./stage.ts";
 
 const NODE = "worker-4";

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import { LifecycleNarrator } from "../../../lib/controllers/node_lifecycle/narrator.ts";
+import { LifecycleEvents } from "../../../lib/controllers/node_lifecycle/events.ts";
 import { createLifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 
-test("LifecycleNarrator reports a blocked deletion once in five minutes, until the reason is another", async () => {
+test("LifecycleEvents reports a blocked deletion once in five minutes, until the reason is another", async () => {
   const { context, clock, events, lines, add } = createLifecycleWorld();
-  const narrator = new LifecycleNarrator(context);
+  const lifecycle = new LifecycleEvents(context);
   const node = add("n0");
   const told: readonly (readonly [afterMs: number, why: string, message: string])[] = [
     [0, "fleetLimit", "3 are gone"],
@@ -14,7 +14,7 @@ test("LifecycleNarrator reports a blocked deletion once in five minutes, until t
   ];
   for (const [afterMs, why, message] of told) {
     await clock.advance(afterMs);
-    narrator.reportBlocked(node, why, message);
+    lifecycle.reportBlocked(node, why, message);
   }
   const messages = ["3 are gone", "pool p is lost", "pool p is lost"];
   expect(events.map(({ message }) => message)).toEqual(messages);
@@ -22,7 +22,7 @@ test("LifecycleNarrator reports a blocked deletion once in five minutes, until t
   expect(records.map((record) => [record["node"], record["explanation"]])).toEqual(
     messages.map((message) => ["n0", message]),
   );
-  narrator.forget("n0");
-  narrator.reportBlocked(node, "notCovered", "pool p is lost");
+  lifecycle.forget("n0");
+  lifecycle.reportBlocked(node, "notCovered", "pool p is lost");
   expect([events.length, lines.length]).toEqual([4, 4]);
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createLeaderMetrics, ElectionNarrator } from "../../../lib/kube/election/narrator.ts";
+import { ElectionEvents } from "../../../lib/kube/election/events.ts";
+import { createLeaderMetrics } from "../../../lib/kube/election/metrics.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import { Recovery } from "../../../lib/kube/api/recovery.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
@@ -9,7 +10,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 interface Stage {
   readonly clock: ManualClock;
   readonly metrics: MetricsRegistry;
-  readonly narrator: ElectionNarrator;
+  readonly election: ElectionEvents;
   readonly lines: string[];
   readonly events: string[];
   /** How often it was told that the API server answers again. */
@@ -25,7 +26,7 @@ function setStage(): Stage {
   const recovery = new Recovery();
   recovery.subscribe(() => (recoveries += 1));
   const write = (line: string): void => void lines.push(line.trim().slice(25));
-  const narrator = new ElectionNarrator({
+  const election = new ElectionEvents({
     lease: { namespace: "n", name: "l" },
     identity: "me_1",
     events: { record: (_lease, { reason, message }) => void events.push(`${reason}: ${message}`) },
@@ -34,26 +35,17 @@ function setStage(): Stage {
     log: createLogger({ format: "text", write, now: () => clock.now() }),
     recovery,
   });
-  return { clock, metrics, narrator, lines, events, recoveries: () => recoveries };
+  return { clock, metrics, election, lines, events, recoveries: () => recoveries };
 }
 
-describe("createLeaderMetrics()", () => {
-  test("names its metrics as Kubernetes does", () => {
-    const metrics = new MetricsRegistry();
-    createLeaderMetrics(metrics);
-    const names = metrics.describe().map(({ name }) => name);
-    expect(names).toEqual(["leader_election_master_status", "leader_election_slowpath_total"]);
-  });
-});
-
-describe("ElectionNarrator", () => {
+describe("ElectionEvents", () => {
   test("shows a process that does not lead from the start", () => {
     expect(setStage().metrics.render()).toContain('leader_election_master_status{name="l"} 0');
   });
 
   test("says each holder once", () => {
-    const { narrator, lines } = setStage();
-    for (const holder of ["a", "a", "b"]) narrator.tellStandby(holder);
+    const { election, lines } = setStage();
+    for (const holder of ["a", "a", "b"]) election.reportStandby(holder);
     expect(lines).toEqual([
       "INFO  Standing by: another process is leader lease=n/l identity=me_1 holder=a",
       "INFO  Standing by: another process is leader lease=n/l identity=me_1 holder=b",
@@ -61,8 +53,8 @@ describe("ElectionNarrator", () => {
   });
 
   test("says that a holder was put out by hand", () => {
-    const { narrator, lines } = setStage();
-    for (const holder of ["a", "", "", "a"]) narrator.tellStandby(holder);
+    const { election, lines } = setStage();
+    for (const holder of ["a", "", "", "a"]) election.reportStandby(holder);
     expect(lines).toEqual([
       "INFO  Standing by: another process is leader lease=n/l identity=me_1 holder=a",
       "INFO  Waiting: the Lease has no holder, but its last holder may still act as leader lease=n/l identity=me_1",
@@ -71,49 +63,49 @@ describe("ElectionNarrator", () => {
   });
 
   test("tells that the API server answers again when trouble is over, and when it leads", () => {
-    const { narrator, recoveries } = setStage();
-    narrator.tellStandby("a");
-    narrator.noteAnswer();
-    narrator.tellTrouble(new KubeError("conflict", "somebody else was faster"));
-    narrator.noteAnswer();
+    const { election, recoveries } = setStage();
+    election.reportStandby("a");
+    election.noteAnswer();
+    election.reportTrouble(new KubeError("conflict", "somebody else was faster"));
+    election.noteAnswer();
     expect(recoveries()).toBe(0);
-    narrator.tellTrouble(new KubeError("unavailable", "nobody answers"));
+    election.reportTrouble(new KubeError("unavailable", "nobody answers"));
     expect(recoveries()).toBe(0);
-    narrator.tellStandby("a");
-    narrator.noteAnswer();
+    election.reportStandby("a");
+    election.noteAnswer();
     expect(recoveries()).toBe(1);
-    narrator.tellLeading(undefined);
+    election.reportLeading(undefined);
     expect(recoveries()).toBe(2);
   });
 
   test("says that leadership was lost in the words of the Go controllers", () => {
-    const { narrator, lines, events } = setStage();
-    narrator.tellStopped(undefined, "b holds it");
+    const { election, lines, events } = setStage();
+    election.reportStopped(undefined, "b holds it");
     expect(lines[0]).toStartWith("ERROR leaderelection lost lease=n/l");
     expect(events).toEqual(["LeaderElection: me_1 stopped leading"]);
   });
 
   test("says a trouble again after a minute, another at once, and when it is over", () => {
-    const { clock, narrator, lines } = setStage();
+    const { clock, election, lines } = setStage();
     const away = new KubeError("unavailable", "away");
-    narrator.tellTrouble(away);
-    narrator.tellTrouble(away);
+    election.reportTrouble(away);
+    election.reportTrouble(away);
     expect(lines).toHaveLength(1);
-    narrator.tellTrouble(new KubeError("forbidden", "no"));
+    election.reportTrouble(new KubeError("forbidden", "no"));
     expect(lines).toHaveLength(2);
     void clock.advance(60_000);
-    narrator.tellTrouble(new KubeError("conflict", "somebody was faster"));
-    narrator.noteAnswer();
-    narrator.noteAnswer();
+    election.reportTrouble(new KubeError("conflict", "somebody was faster"));
+    election.noteAnswer();
+    election.noteAnswer();
     expect(lines).toHaveLength(3);
     expect(lines[2]).toStartWith("INFO  The Lease can be used again");
   });
 
   test("writes an Event only of what the API server refuses", () => {
-    const { narrator, events } = setStage();
-    narrator.tellTrouble(new KubeError("unavailable", "away"));
+    const { election, events } = setStage();
+    election.reportTrouble(new KubeError("unavailable", "away"));
     expect(events).toEqual([]);
-    narrator.tellTrouble(new KubeError("invalid", "no such time"));
+    election.reportTrouble(new KubeError("invalid", "no such time"));
     expect(events).toEqual(["LeaderElectionFailed: no such time"]);
   });
 });

@@ -22,8 +22,8 @@ export type Purpose = "ensure" | "update" | "release" | "purge";
 const MESSAGE_CHARS_MAX = 1_000;
 const NODES_SHOWN_MAX = 20;
 
-/** What a {@linkcode ServiceNarrator} needs. */
-export interface ServiceNarratorOptions {
+/** What a {@linkcode ServiceEvents} needs. */
+export interface ServiceEventsOptions {
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly clock: Clock;
@@ -32,13 +32,13 @@ export interface ServiceNarratorOptions {
 }
 
 /** Writes Events with the reasons and texts of the Go controller. */
-export class ServiceNarrator {
+export class ServiceEvents {
   readonly #events: EventRecorder;
   readonly #log: Logger;
   readonly #throttle: WarningThrottle;
   readonly #usesNodes: boolean;
 
-  constructor({ events, log, clock, usesNodes }: ServiceNarratorOptions) {
+  constructor({ events, log, clock, usesNodes }: ServiceEventsOptions) {
     this.#usesNodes = usesNodes;
     this.#events = events;
     this.#log = log;

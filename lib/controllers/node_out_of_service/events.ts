@@ -13,7 +13,7 @@ const { key, value, effect } = OUT_OF_SERVICE_TAINT;
 const TAINT = `${key}=${value}:${effect}`;
 
 /** Reports what the controller did, and what it did not do. */
-export class OutOfServiceNarrator {
+export class OutOfServiceEvents {
   readonly #context: Pick<NodeContext, "events" | "log">;
   readonly #throttle: WarningThrottle;
 

@@ -13,7 +13,7 @@ const TAINT_SET = `Set the taint ${TAINT}: the machine is off and the Node is no
 const TAINT_REMOVED = `Removed the taint ${TAINT}: the Node is Ready again`;
 
 /** Reports taints and blocked deletions. */
-export class LifecycleNarrator {
+export class LifecycleEvents {
   readonly #context: Pick<NodeContext, "events" | "log">;
   readonly #throttle: WarningThrottle;
 

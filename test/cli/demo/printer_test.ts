@@ -4,7 +4,7 @@ import {
   describe as describeNode,
   describePlace,
 } from "../../../lib/cli/demo/clouds/xenorchestra/places.ts";
-import { hasShutdownTaint, narrate } from "../../../lib/cli/demo/narrator.ts";
+import { hasShutdownTaint, printChanges } from "../../../lib/cli/demo/printer.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { LOAD_BALANCER_CLEANUP, type Service } from "../../../lib/kube/kinds/service.ts";
@@ -26,7 +26,7 @@ function tellOf(before: Node, after: Node | undefined): string[] {
   const view = createView();
   const lines: string[] = [];
   view.nodes.replace([before], "1");
-  const quiet = narrate({ view, cloud, tell: (line) => lines.push(line) });
+  const quiet = printChanges({ view, cloud, tell: (line) => lines.push(line) });
   lines.length = 0;
   const metadata = { ...after?.metadata, name: "n", resourceVersion: "101" };
   if (after) view.nodes.apply({ ...after, metadata });
@@ -57,7 +57,7 @@ function toEvent(type: string, reason: string): KubeEvent {
   };
 }
 
-describe("narrate()", () => {
+describe("printChanges()", () => {
   const tainted = toNode("n", { systemUuid: "uuid-1" });
   const ready = toKnown(true);
   const zone = {
@@ -127,7 +127,7 @@ describe("narrate()", () => {
     const view = createView();
     if (before !== undefined) view.services.replace([before], "1");
     const told: string[] = [];
-    const quiet = narrate({ view, cloud, tell: (line) => told.push(line) });
+    const quiet = printChanges({ view, cloud, tell: (line) => told.push(line) });
     if (after === undefined && before !== undefined) view.services.remove(before);
     if (after !== undefined) {
       view.services.apply({ ...after, metadata: { ...after.metadata, resourceVersion: "2" } });
@@ -139,7 +139,7 @@ describe("narrate()", () => {
   test("tells registrations, until it is ended", () => {
     const view = createView();
     const lines: string[] = [];
-    const quiet = narrate({ view, cloud, tell: (line) => lines.push(line) });
+    const quiet = printChanges({ view, cloud, tell: (line) => lines.push(line) });
     view.nodes.replace([tainted], "1");
     quiet();
     view.nodes.remove(tainted);
@@ -149,7 +149,7 @@ describe("narrate()", () => {
   test("tells nothing that moves the cursor or sets colours", () => {
     const view = createView();
     const lines: string[] = [];
-    narrate({ view, cloud, tell: (line) => lines.push(line) });
+    printChanges({ view, cloud, tell: (line) => lines.push(line) });
     view.nodes.replace([toNode("n", { systemUuid: "\u001b[2J\nuuid" })], "1");
     view.events.replace([{ ...toEvent("Warning", "R"), message: "\u009b31m" }], "3");
     view.events.apply({ ...toEvent("Warning", "R"), message: "\u009b31m" });
@@ -163,7 +163,7 @@ describe("narrate()", () => {
   ])("reports an Event of type %s and reason %s, once: %j", (type, reason, lines) => {
     const view = createView();
     const told: string[] = [];
-    narrate({ view, cloud, tell: (line) => told.push(line) });
+    printChanges({ view, cloud, tell: (line) => told.push(line) });
     view.events.replace([toEvent(type, reason)], "3");
     const metadata = { ...toEvent(type, reason).metadata, resourceVersion: "4" };
     view.events.apply({ ...toEvent(type, reason), metadata, count: 2 });

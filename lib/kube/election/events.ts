@@ -5,22 +5,16 @@
 import type { Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
-import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
 import { isKubeError, KubeError } from "../api/errors.ts";
 import type { EventRecorder } from "../events/events.ts";
 import { LEADER_EVENTS } from "./words.ts";
 import { type Lease, LEASES } from "../kinds/lease.ts";
 import type { LeaseName } from "./lease.ts";
+import type { LeaderMetrics } from "./metrics.ts";
 import type { Recovery } from "../api/recovery.ts";
 
-/** Metrics of leader election, with the names that Kubernetes components use. */
-export interface LeaderMetrics {
-  readonly isLeader: Gauge;
-  readonly slowPaths: Counter;
-}
-
-/** What an {@linkcode ElectionNarrator} needs. */
-export interface ElectionNarratorOptions {
+/** What an {@linkcode ElectionEvents} needs. */
+export interface ElectionEventsOptions {
   readonly lease: LeaseName;
   readonly identity: string;
   readonly events: EventRecorder;
@@ -34,30 +28,16 @@ export interface ElectionNarratorOptions {
 /** How often the same problem is logged. */
 const REPEAT_MS = 60_000;
 
-/** Registers the metrics of leader election. */
-export function createLeaderMetrics(metrics: MetricsRegistry): LeaderMetrics {
-  return {
-    isLeader: metrics.gauge({
-      name: "leader_election_master_status",
-      help: "1 while this process leads, else 0, by Lease.",
-    }),
-    slowPaths: metrics.counter({
-      name: "leader_election_slowpath_total",
-      help: "Renewals that had to read the Lease first, by Lease.",
-    }),
-  };
-}
-
 /** Reports what one process does with its Lease. */
-export class ElectionNarrator {
-  readonly #options: ElectionNarratorOptions;
+export class ElectionEvents {
+  readonly #options: ElectionEventsOptions;
   readonly #log: Logger;
   /** The holder that was last logged. */
   #holder: string | undefined;
   /** The last problem that was logged, and when. */
   #trouble: { readonly kind: string; readonly atMs: number } | undefined;
 
-  constructor(options: ElectionNarratorOptions) {
+  constructor(options: ElectionEventsOptions) {
     const { lease, identity } = options;
     this.#options = options;
     this.#log = options.log.with({ lease: `${lease.namespace}/${lease.name}`, identity });
@@ -72,7 +52,7 @@ export class ElectionNarrator {
    * Reports that another process holds the Lease; once for each holder. @param holder `""`: the old one may not know
    * yet
    */
-  tellStandby(holder: string): void {
+  reportStandby(holder: string): void {
     this.noteAnswer();
     if (holder === this.#holder) return;
     this.#holder = holder;
@@ -83,7 +63,7 @@ export class ElectionNarrator {
       );
   }
 
-  tellLeading(lease: Lease | undefined): void {
+  reportLeading(lease: Lease | undefined): void {
     this.noteAnswer();
     this.#setLeader(1);
     this.#log.info("Became leader");
@@ -92,7 +72,7 @@ export class ElectionNarrator {
   }
 
   /** @param why Absent for a normal stop */
-  tellStopped(lease: Lease | undefined, why?: string): void {
+  reportStopped(lease: Lease | undefined, why?: string): void {
     this.#setLeader(0);
     // The same words as in the Go controllers, because people search for them.
     if (why === undefined) this.#log.info("Stopped leading");
@@ -109,7 +89,7 @@ export class ElectionNarrator {
   }
 
   /** Reports that reading or writing the Lease failed: when the problem is new, and every minute. */
-  tellTrouble(error: unknown): void {
+  reportTrouble(error: unknown): void {
     // Another process was faster. This is normal.
     if (isKubeError(error, "conflict") || isKubeError(error, "alreadyExists")) {
       return this.#log.debug("Another process wrote the Lease first", { error });

@@ -26,7 +26,7 @@ const [ZONE_LABEL] = TOPOLOGY_LABELS.zone;
 const [TYPE_LABEL] = TOPOLOGY_LABELS.instanceType;
 
 /** Prints changes of Nodes and of the addresses of Services, and all Warnings. Returns what stops it. */
-export function narrate({
+export function printChanges({
   view,
   tell,
   cloud,
