@@ -11,7 +11,7 @@ import type {
   LoadBalancers,
   LoadBalancerSpec,
 } from "../capabilities/load_balancers.ts";
-import { Ledger, type Occupied } from "./ledger.ts";
+import { Allocations, type Occupied } from "./allocations.ts";
 import { planAddresses, planHeld, planRelease, type PoolStep, type PoolView } from "./plan.ts";
 import { PoolMap } from "./pool.ts";
 import type { LoadBalancerSettings } from "./settings.ts";
@@ -48,7 +48,7 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
   readonly leavesNothingBehind = true;
   readonly #clock: AddressPoolsOptions["clock"];
   readonly #findOccupied: AddressPoolsOptions["findOccupied"];
-  readonly #ledger: Ledger;
+  readonly #allocations: Allocations;
   #settings: LoadBalancerSettings;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
 
@@ -56,13 +56,13 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
     this.#findOccupied = findOccupied;
     this.#settings = settings;
     this.#clock = clock;
-    this.#ledger = new Ledger(new PoolMap(settings.pools));
+    this.#allocations = new Allocations(new PoolMap(settings.pools));
   }
 
   /** Uses other settings from now on. */
   reconfigure(settings: LoadBalancerSettings): void {
     this.#settings = settings;
-    this.#ledger.setPools(new PoolMap(settings.pools));
+    this.#allocations.setPools(new PoolMap(settings.pools));
   }
 
   /** Addresses do not depend on the cluster. */
@@ -71,12 +71,12 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
   observe({ claims, maxAgeMs }: LoadBalancerQuestion): Promise<PoolView> {
     const nowMs = this.#clock.monotonic();
     if (nowMs - this.#lookedAtMs >= Math.min(maxAgeMs, LOOK_MS_MAX)) {
-      this.#ledger.sync(claims());
+      this.#allocations.sync(claims());
       this.#lookedAtMs = nowMs;
     }
     const occupied = this.#findOccupied?.();
-    if (occupied !== undefined) this.#ledger.setOccupied(occupied);
-    return Promise.resolve({ ledger: this.#ledger, announce: this.#settings.announce });
+    if (occupied !== undefined) this.#allocations.setOccupied(occupied);
+    return Promise.resolve({ allocations: this.#allocations, announce: this.#settings.announce });
   }
 
   plan(view: PoolView, spec: LoadBalancerSpec): LoadBalancerPlan<PoolStep> {
@@ -97,22 +97,22 @@ export class AddressPools implements LoadBalancers<PoolView, PoolStep> {
   /** Does nothing if another Service got one of the addresses in the meantime: the next plan finds another one. */
   apply({ claim, addresses }: PoolStep): Promise<void> {
     const { uid } = claim.owner;
-    const ledger = this.#ledger;
-    ledger.note(claim);
+    const allocations = this.#allocations;
+    allocations.note(claim);
     if (addresses.length === 0) return Promise.resolve();
     const isTaken = addresses.some(
-      (one) => !ledger.has(uid, one) && listRivals(ledger, one, claim).length > 0,
+      (one) => !allocations.has(uid, one) && listRivals(allocations, one, claim).length > 0,
     );
-    if (!isTaken) ledger.reserve(uid, addresses);
+    if (!isTaken) allocations.reserve(uid, addresses);
     return Promise.resolve();
   }
 
   /** How full each pool is, from the index. Empty before the first look: then nothing is known of Services. */
   listUsage(): readonly PoolUsage[] {
-    return this.#lookedAtMs === Number.NEGATIVE_INFINITY ? [] : listUsage(this.#ledger);
+    return this.#lookedAtMs === Number.NEGATIVE_INFINITY ? [] : listUsage(this.#allocations);
   }
 
   forget(uid: string): void {
-    this.#ledger.forget(uid);
+    this.#allocations.forget(uid);
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { LoadBalancerProblem, LoadBalancerSpec } from "../capabilities/load_balancers.ts";
-import { type Hold, type LedgerReader, listShown } from "./ledger.ts";
+import { type Hold, type AllocationsReader, listShown } from "./allocations.ts";
 import {
   accepts,
   type AddressPool,
@@ -22,7 +22,7 @@ import { ADDRESS_POOL, SHARED_ADDRESS } from "./words.ts";
 
 /** What to choose an address for. */
 export interface Question {
-  readonly ledger: LedgerReader;
+  readonly allocations: AllocationsReader;
   readonly spec: LoadBalancerSpec;
   readonly wishes: Wishes;
   readonly family: Family;
@@ -64,24 +64,24 @@ interface Candidate {
  * record comes last: backups and copies of manifests bring old ones.
  */
 function findKept(
-  { ledger, spec }: Question,
+  { allocations, spec }: Question,
   candidates: readonly Candidate[],
 ): string | undefined {
   const clear = candidates.find(({ address, hold }) =>
-    isBeforeRivals(spec, hold, listRivals(ledger, address, spec)),
+    isBeforeRivals(spec, hold, listRivals(allocations, address, spec)),
   );
   // If another Service shows the same address, both keep it: neither may lose what it has.
   return (clear ?? candidates.find(({ hold }) => hold === "shown"))?.address;
 }
 
-function listCandidates({ ledger, spec, family }: Question): Candidate[] {
+function listCandidates({ allocations, spec, family }: Question): Candidate[] {
   const shown = listShown(spec);
-  const reserved = ledger.listReserved(spec.owner.uid);
+  const reserved = allocations.listReserved(spec.owner.uid);
   const recorded = parseRecord(spec.record).addresses;
   const all = new Set([...reserved, ...shown, ...recorded]);
   const toHold = (address: string): Hold => {
     if (shown.includes(address)) {
-      return ledger.isDisputed(spec.owner.uid, address) ? "disputed" : "shown";
+      return allocations.isDisputed(spec.owner.uid, address) ? "disputed" : "shown";
     }
     return reserved.includes(address) ? "reserved" : "recorded";
   };
@@ -92,10 +92,10 @@ function listCandidates({ ledger, spec, family }: Question): Candidate[] {
 
 /** Whether the Service still asks for this address. The settings count only for an address that no status shows. */
 function fits(question: Question, { address, hold }: Candidate): boolean {
-  const { ledger, spec, wishes, family } = question;
+  const { allocations, spec, wishes, family } = question;
   const asked = wishes.addresses.get(family);
   if (asked !== undefined && asked !== address) return false;
-  const pool = ledger.pools.find(address);
+  const pool = allocations.pools.find(address);
   if (!isShown(hold)) return pool !== undefined && isEligible(question, pool, asked);
   if (wishes.pool === undefined || wishes.pool === pool?.name) return true;
   // It got the address from the pool that it asks for: the pool changed, and not the wish.
@@ -120,8 +120,11 @@ function isEligible({ spec, wishes }: Question, pool: AddressPool, asked?: strin
 }
 
 /** Its status shows an address that another Service was given before: it stays there, and is not announced for it. */
-function explainDispute({ ledger, spec }: Question, { address }: Candidate): LoadBalancerProblem {
-  const rivals = listRivals(ledger, address, spec);
+function explainDispute(
+  { allocations, spec }: Question,
+  { address }: Candidate,
+): LoadBalancerProblem {
+  const rivals = listRivals(allocations, address, spec);
   const what = `the status shows ${address}, which is the address of ${nameRivals(rivals)}`;
   const problem = toWaiting("AddressConflict", `${what}; ask for another address`);
   return { ...problem, others: listOwners(rivals) };
@@ -129,10 +132,10 @@ function explainDispute({ ledger, spec }: Question, { address }: Candidate): Loa
 
 /** What is odd about an address that the Service keeps. */
 function listNotices(question: Question, address: string): LoadBalancerProblem[] {
-  const { ledger, spec, wishes } = question;
+  const { allocations, spec, wishes } = question;
   const notices: LoadBalancerProblem[] = [];
-  const pool = ledger.pools.find(address);
-  const rivals = listRivals(ledger, address, spec).filter(({ hold }) => isShown(hold));
+  const pool = allocations.pools.find(address);
+  const rivals = listRivals(allocations, address, spec).filter(({ hold }) => isShown(hold));
   if (rivals.length > 0) {
     const what = `${address} is also the address of ${nameRivals(rivals)}`;
     const advice = "both keep it until one of them is deleted or asks for another address";
@@ -169,21 +172,24 @@ function refuseSharing({ spec, wishes }: Question): LoadBalancerProblem | undefi
 }
 
 function refuseAsked(question: Question, asked: string): LoadBalancerProblem | undefined {
-  const { ledger, spec, wishes } = question;
+  const { allocations, spec, wishes } = question;
   const why = explainRefusal(question, asked);
   if (why !== undefined) {
     return toWaiting("AddressNotAvailable", `${wishes.source} asks for ${asked}, ${why}`);
   }
-  const rivals = listRivals(ledger, asked, spec);
+  const rivals = listRivals(allocations, asked, spec);
   if (rivals.length === 0) return undefined;
   const what = `${wishes.source} asks for ${asked}, which ${nameRivals(rivals)} has`;
   return toWaiting("AddressNotAvailable", what);
 }
 
-function explainRefusal({ ledger, spec, wishes }: Question, asked: string): string | undefined {
-  const pool = ledger.pools.find(asked);
+function explainRefusal(
+  { allocations, spec, wishes }: Question,
+  asked: string,
+): string | undefined {
+  const pool = allocations.pools.find(asked);
   if (pool === undefined) {
-    const leftOut = describeLeftOut(ledger.pools.pools, asked);
+    const leftOut = describeLeftOut(allocations.pools.pools, asked);
     if (leftOut === undefined) return "which is in no address pool";
     return `which is ${leftOut}; only a range first-last includes it`;
   }
@@ -191,7 +197,7 @@ function explainRefusal({ ledger, spec, wishes }: Question, asked: string): stri
     return `which is in the pool ${pool.name}, but ${ADDRESS_POOL} asks for another one`;
   }
   if (!accepts(pool, spec)) return `but its pool ${pool.name} is not for this Service`;
-  const occupant = ledger.findOccupant(asked);
+  const occupant = allocations.findOccupant(asked);
   if (occupant !== undefined) return `which is an address of ${occupant}`;
   if (wishes.sharedKey === undefined || pool.isShareable) return undefined;
   return `but ${SHARED_ADDRESS} needs a shareable pool, and ${pool.name} is not`;
@@ -199,31 +205,31 @@ function explainRefusal({ ledger, spec, wishes }: Question, asked: string): stri
 
 /** The lowest address of a Service with the same key that this one may share. */
 function findShared(question: Question): Choice | undefined {
-  const { ledger, spec, wishes, family } = question;
+  const { allocations, spec, wishes, family } = question;
   if (wishes.sharedKey === undefined) return undefined;
   const addresses = new Set<string>();
-  for (const { holds } of ledger.listPartners(spec.owner.namespace, wishes.sharedKey)) {
+  for (const { holds } of allocations.listPartners(spec.owner.namespace, wishes.sharedKey)) {
     for (const address of holds.keys()) if (toFamily(address) === family) addresses.add(address);
   }
   const address = [...addresses].toSorted().find((one) => {
-    const pool = ledger.pools.find(one);
-    return pool && isEligible(question, pool) && listRivals(ledger, one, spec).length === 0;
+    const pool = allocations.pools.find(one);
+    return pool && isEligible(question, pool) && listRivals(allocations, one, spec).length === 0;
   });
   return address === undefined ? undefined : { address, problems: [] };
 }
 
 function findFree(question: Question): Choice {
-  const { ledger, spec, wishes, family } = question;
-  const { pools } = ledger.pools;
+  const { allocations, spec, wishes, family } = question;
+  const { pools } = allocations.pools;
   const eligible = pools.filter(
     (pool) => isEligible(question, pool) && countAddresses(pool, family) > 0n,
   );
   const { namespace, name } = spec.owner;
   for (const pool of eligible) {
-    if (BigInt(ledger.countUsed(pool, family)) >= countAddresses(pool, family)) continue;
+    if (BigInt(allocations.countUsed(pool, family)) >= countAddresses(pool, family)) continue;
     for (const address of listPreferred(pool, family, `${namespace}/${wishes.sharedKey ?? name}`)) {
-      if (ledger.findOccupant(address) !== undefined) continue;
-      if (listRivals(ledger, address, spec).length === 0) return { address, problems: [] };
+      if (allocations.findOccupant(address) !== undefined) continue;
+      if (listRivals(allocations, address, spec).length === 0) return { address, problems: [] };
     }
   }
   const problem = eligible.length > 0 ? toExhausted(eligible, family) : explainNoPool(question);
@@ -237,15 +243,15 @@ function toExhausted(pools: readonly AddressPool[], family: Family): LoadBalance
   return toWaiting("AddressPoolExhausted", `${what}; ${advice}`);
 }
 
-function explainNoPool({ ledger, spec, wishes, family }: Question): LoadBalancerProblem {
+function explainNoPool({ allocations, spec, wishes, family }: Question): LoadBalancerProblem {
   if (wishes.pool === undefined) {
     const kind = wishes.sharedKey === undefined ? "" : "shareable ";
     const message = `no ${kind}address pool gives IPv${family} addresses to this Service without being asked`;
     return toWaiting("NoAddressPool", message);
   }
-  const pool = ledger.pools.pools.find(({ name }) => name === wishes.pool);
+  const pool = allocations.pools.pools.find(({ name }) => name === wishes.pool);
   const why = ((): string => {
-    if (pool === undefined) return describeUnknownPool(wishes.pool, ledger.pools.pools);
+    if (pool === undefined) return describeUnknownPool(wishes.pool, allocations.pools.pools);
     if (!accepts(pool, spec)) return `the pool ${pool.name}, which is not for this Service`;
     if (wishes.sharedKey !== undefined && !pool.isShareable) {
       return `the pool ${pool.name}, which is not shareable`;

@@ -5,7 +5,7 @@
  */
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
 import type { Finding } from "../inspection.ts";
-import { Ledger, listShown } from "./ledger.ts";
+import { Allocations, listShown } from "./allocations.ts";
 import { type AddressPool, countAddresses, FAMILIES, type PoolMap } from "./pool.ts";
 import { nameRivals, nameService } from "./problems.ts";
 import { isShown, listRivals } from "./sharing.ts";
@@ -20,17 +20,17 @@ const COUNTED_MAX = 1_000_000n;
 /** Looks at the pools and at the Services that have addresses. Pure. */
 export function inspectPools(pools: PoolMap, claims: Iterable<LoadBalancerClaim>): Finding[] {
   const all = [...claims];
-  const ledger = new Ledger(pools);
-  ledger.sync(all);
-  const sizes = pools.pools.flatMap((pool) => toSizeFindings(ledger, pool));
-  return [...sizes, ...listConflicts(ledger, all), ...listOutside(ledger, all)];
+  const allocations = new Allocations(pools);
+  allocations.sync(all);
+  const sizes = pools.pools.flatMap((pool) => toSizeFindings(allocations, pool));
+  return [...sizes, ...listConflicts(allocations, all), ...listOutside(allocations, all)];
 }
 
-function toSizeFindings(ledger: Ledger, pool: AddressPool): Finding[] {
+function toSizeFindings(allocations: Allocations, pool: AddressPool): Finding[] {
   return FAMILIES.flatMap((family): Finding[] => {
     const size = countAddresses(pool, family);
     if (size === 0n) return [];
-    const used = ledger.countUsed(pool, family);
+    const used = allocations.countUsed(pool, family);
     const all = size > COUNTED_MAX ? "more than a million" : size.toString();
     const message = `address pool ${pool.name}: ${used} of ${all} IPv${family} addresses are in use`;
     if (BigInt(used) < size) return [{ level: "ok", code: "addressPool", message }];
@@ -40,11 +40,11 @@ function toSizeFindings(ledger: Ledger, pool: AddressPool): Finding[] {
 }
 
 /** Says each conflict once, at the Service that comes first. */
-function listConflicts(ledger: Ledger, claims: readonly LoadBalancerClaim[]): Finding[] {
+function listConflicts(allocations: Allocations, claims: readonly LoadBalancerClaim[]): Finding[] {
   const said = new Set<string>();
   const found = claims.flatMap((claim) =>
     listShown(claim).flatMap((address): Finding[] => {
-      const rivals = listRivals(ledger, address, claim).filter(({ hold }) => isShown(hold));
+      const rivals = listRivals(allocations, address, claim).filter(({ hold }) => isShown(hold));
       if (rivals.length === 0) return [];
       const all = [claim, ...rivals.map((rival) => rival.claim)];
       const holds = all.map(({ owner }) => `${address} ${owner.uid}`);
@@ -61,9 +61,9 @@ function listConflicts(ledger: Ledger, claims: readonly LoadBalancerClaim[]): Fi
   return [...found.slice(0, NAMED_MAX), { level: "warning", code: "addressConflict", message }];
 }
 
-function listOutside(ledger: Ledger, claims: readonly LoadBalancerClaim[]): Finding[] {
+function listOutside(allocations: Allocations, claims: readonly LoadBalancerClaim[]): Finding[] {
   const outside = claims.filter((claim) =>
-    listShown(claim).some((address) => ledger.pools.find(address) === undefined),
+    listShown(claim).some((address) => allocations.pools.find(address) === undefined),
   );
   if (outside.length === 0) return [];
   const who = outside.length === 1 ? "1 Service shows" : `${outside.length} Services show`;

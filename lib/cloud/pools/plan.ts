@@ -12,7 +12,7 @@ import type {
   LoadBalancerStep,
 } from "../capabilities/load_balancers.ts";
 import { type Choice, chooseAddress } from "./choice.ts";
-import { type LedgerReader, listShown } from "./ledger.ts";
+import { type AllocationsReader, listShown } from "./allocations.ts";
 import { FAMILIES, type Family, toFamily } from "./pool.ts";
 import { toNotice, toWaiting } from "./problems.ts";
 import { formatRecord, parseRecord } from "./record.ts";
@@ -28,7 +28,7 @@ export interface PoolStep extends LoadBalancerStep {
 
 /** One look: the index, and the settings. It shows what this process reserves from then on, too. */
 export interface PoolView {
-  readonly ledger: LedgerReader;
+  readonly allocations: AllocationsReader;
   readonly announce: Announcer;
 }
 
@@ -39,26 +39,26 @@ export interface PoolView {
  * seen the addresses, and a crash gives them back.
  */
 export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalancerPlan<PoolStep> {
-  const { ledger, announce } = view;
+  const { allocations, announce } = view;
   const wishes = parseWishes(spec, announce === "kubeVip");
   const families = listFamilies(spec);
   const invalid = wishes.problem ?? findStrayWish(wishes, families);
   if (invalid !== undefined) {
     const problems = [toWaiting("AddressWishInvalid", invalid)];
-    const parts = listParts({ ledger, claim: spec, wanted: "unknown" });
+    const parts = listParts({ allocations, claim: spec, wanted: "unknown" });
     return { steps: [], problems, parts, ...planHeld(view, spec) };
   }
-  const choices = families.map((family) => chooseAddress({ ledger, spec, wishes, family }));
+  const choices = families.map((family) => chooseAddress({ allocations, spec, wishes, family }));
   const problems = listProblems(spec, choices);
   const addresses = choices.flatMap(({ address }) => address ?? []);
   const wanted = new Map(
     families.map((family, at) => [family, choices[at]?.address ?? wishes.addresses.get(family)]),
   );
-  const parts = listParts({ ledger, claim: spec, wanted });
+  const parts = listParts({ allocations, claim: spec, wanted });
   if (problems.some(({ isWaiting = true }) => isWaiting)) {
-    return { steps: listNotes(ledger, spec), problems, parts, ...planHeld(view, spec) };
+    return { steps: listNotes(allocations, spec), problems, parts, ...planHeld(view, spec) };
   }
-  if (!isReserved(ledger, spec, addresses)) {
+  if (!isReserved(allocations, spec, addresses)) {
     const summary = `reserve ${addresses.join(" and ")}`;
     return { steps: [{ summary, claim: spec, addresses }], problems, parts };
   }
@@ -76,12 +76,12 @@ export function planAddresses(view: PoolView, spec: LoadBalancerSpec): LoadBalan
  * given stays. Pure.
  */
 export function planHeld(
-  { ledger, announce }: PoolView,
+  { allocations, announce }: PoolView,
   claim: LoadBalancerClaim,
 ): Pick<LoadBalancerPlan, "annotations" | "record"> {
   const { uid } = claim.owner;
-  const isOwn = (address: string): boolean => !ledger.isDisputed(uid, address);
-  const reserved = ledger.listReserved(uid);
+  const isOwn = (address: string): boolean => !allocations.isDisputed(uid, address);
+  const reserved = allocations.listReserved(uid);
   const own = (reserved.length > 0 ? reserved : listShown(claim)).filter(isOwn);
   const record = parseRecord(claim.record);
   const kept = record.addresses.filter(isOwn);
@@ -95,12 +95,12 @@ export function planHeld(
 }
 
 /** Lets the index know a status that is newer than the look, so that the plans of other Services see it at once. */
-function listNotes(ledger: LedgerReader, claim: LoadBalancerClaim): PoolStep[] {
+function listNotes(allocations: AllocationsReader, claim: LoadBalancerClaim): PoolStep[] {
   const { uid } = claim.owner;
-  const unknown = listShown(claim).filter((one) => !ledger.has(uid, one));
+  const unknown = listShown(claim).filter((one) => !allocations.has(uid, one));
   if (unknown.length === 0) return [];
   const summary = `take note of ${unknown.join(" and ")}`;
-  return [{ summary, claim, addresses: ledger.listReserved(uid) }];
+  return [{ summary, claim, addresses: allocations.listReserved(uid) }];
 }
 
 /** Whether there is an address in the text. `0.0.0.0` is none: with it, kube-vip asks a DHCP server. */
@@ -113,23 +113,23 @@ function namesAddress(text = ""): boolean {
 
 /** Whether the index knows these addresses of a Service, and reserves no others for it. */
 function isReserved(
-  ledger: LedgerReader,
+  allocations: AllocationsReader,
   { owner }: LoadBalancerSpec,
   addresses: readonly string[],
 ): boolean {
   return (
-    addresses.every((one) => ledger.has(owner.uid, one)) &&
-    ledger.listReserved(owner.uid).every((one) => addresses.includes(one))
+    addresses.every((one) => allocations.has(owner.uid, one)) &&
+    allocations.listReserved(owner.uid).every((one) => addresses.includes(one))
   );
 }
 
 /** Plans for a Service that needs no addresses any more: what its status and its record hold is free without them. */
 export function planRelease(
-  { ledger, announce }: PoolView,
+  { allocations, announce }: PoolView,
   claim: LoadBalancerClaim,
 ): LoadBalancerPlan<PoolStep> {
   const annotations = announce === "kubeVip" ? { [KUBE_VIP_IPS]: undefined } : undefined;
-  const parts = listParts({ ledger, claim, wanted: new Map() });
+  const parts = listParts({ allocations, claim, wanted: new Map() });
   return { steps: [], problems: [], ingress: [], parts, ...(annotations && { annotations }) };
 }
 
@@ -172,16 +172,16 @@ function listProblems(
  * @param options.wanted By family. `undefined`: it is not known what the Service can get; absent: nothing
  */
 function listParts({
-  ledger,
+  allocations,
   claim,
   wanted,
 }: {
-  readonly ledger: LedgerReader;
+  readonly allocations: AllocationsReader;
   readonly claim: LoadBalancerClaim;
   readonly wanted: ReadonlyMap<Family, string | undefined> | "unknown";
 }): LoadBalancerPart[] {
   const shown = listShown(claim);
-  const toPool = (address: string): string => ledger.pools.find(address)?.name ?? "none";
+  const toPool = (address: string): string => allocations.pools.find(address)?.name ?? "none";
   return FAMILIES.flatMap((family): LoadBalancerPart[] => {
     const want = wanted === "unknown" ? undefined : wanted.get(family);
     const isUndecided = want === undefined && (wanted === "unknown" || wanted.has(family));

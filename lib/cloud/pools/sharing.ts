@@ -3,7 +3,7 @@
  * @module
  */
 import type { LoadBalancerClaim } from "../capabilities/load_balancers.ts";
-import type { Hold, LedgerReader } from "./ledger.ts";
+import type { Hold, AllocationsReader } from "./allocations.ts";
 import { findSharedKey } from "./wishes.ts";
 
 const HOLDS: readonly Hold[] = ["recorded", "reserved", "shown"];
@@ -26,15 +26,15 @@ export interface Rival {
 
 /** The other Services that have an address and cannot share it with this one, by their names. */
 export function listRivals(
-  ledger: LedgerReader,
+  allocations: AllocationsReader,
   address: string,
   claim: LoadBalancerClaim,
 ): Rival[] {
   // A pool that was changed takes nothing away from Services that share.
-  const isShareable = ledger.pools.find(address)?.isShareable ?? true;
+  const isShareable = allocations.pools.find(address)?.isShareable ?? true;
   const sharing = isShareable ? findSharing(claim) : undefined;
   const rivals: Rival[] = [];
-  for (const { claim: other, holds } of ledger.listHolders(address)) {
+  for (const { claim: other, holds } of allocations.listHolders(address)) {
     const hold = holds.get(address);
     if (hold === undefined || other.owner.uid === claim.owner.uid) continue;
     if (sharing === undefined || !canShare(sharing, other)) rivals.push({ claim: other, hold });

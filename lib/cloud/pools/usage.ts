@@ -2,7 +2,7 @@
  * How full address pools are.
  * @module
  */
-import type { LedgerReader } from "./ledger.ts";
+import type { AllocationsReader } from "./allocations.ts";
 import { countAddresses, FAMILIES } from "./pool.ts";
 
 /** The addresses of one family of a pool. */
@@ -16,12 +16,14 @@ export interface PoolUsage {
 }
 
 /** Counts, for each pool and each family that it has addresses of, in the order of the settings. Pure. */
-export function listUsage(ledger: Pick<LedgerReader, "countUsed" | "pools">): PoolUsage[] {
-  return ledger.pools.pools.flatMap((pool) =>
+export function listUsage(
+  allocations: Pick<AllocationsReader, "countUsed" | "pools">,
+): PoolUsage[] {
+  return allocations.pools.pools.flatMap((pool) =>
     FAMILIES.flatMap((family): PoolUsage[] => {
       const total = Number(countAddresses(pool, family));
       if (total === 0) return [];
-      const used = ledger.countUsed(pool, family);
+      const used = allocations.countUsed(pool, family);
       return [{ pool: pool.name, family: `IPv${family}`, used, total }];
     }),
   );

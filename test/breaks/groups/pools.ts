@@ -5,7 +5,7 @@
 import { type Break, edit } from "../break.ts";
 
 const CHOICE = "lib/cloud/pools/choice.ts";
-const LEDGER = "lib/cloud/pools/ledger.ts";
+const ALLOCATIONS = "lib/cloud/pools/allocations.ts";
 const POOLS = "lib/cloud/pools/address_pools.ts";
 const SHARING = "lib/cloud/pools/sharing.ts";
 
@@ -19,7 +19,7 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant: "a Service gets no address that another Service has",
     edits: edit(
       CHOICE,
-      "if (listRivals(ledger, address, spec).length === 0) return { address, problems: [] };",
+      "if (listRivals(allocations, address, spec).length === 0) return { address, problems: [] };",
       "return { address, problems: [] };",
     ),
     tests: [PROPERTY_TEST, POOLS_TEST],
@@ -29,8 +29,8 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant: "two Services that were planned at the same time never get the same address",
     edits: edit(
       POOLS,
-      "if (!isTaken) ledger.reserve(uid, addresses);",
-      "if (isTaken || !isTaken) ledger.reserve(uid, addresses);",
+      "if (!isTaken) allocations.reserve(uid, addresses);",
+      "if (isTaken || !isTaken) allocations.reserve(uid, addresses);",
     ),
     tests: [POOLS_TEST],
   },
@@ -39,8 +39,8 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant: "the status shows no address before it is reserved",
     edits: edit(
       "lib/cloud/pools/plan.ts",
-      "addresses.every((one) => ledger.has(owner.uid, one)) &&",
-      "addresses.every((one) => ledger.has(owner.uid, one) || one.length > 0) &&",
+      "addresses.every((one) => allocations.has(owner.uid, one)) &&",
+      "addresses.every((one) => allocations.has(owner.uid, one) || one.length > 0) &&",
     ),
     tests: [CHOICE_TEST, "test/cloud/pools/plan_test.ts"],
   },
@@ -89,7 +89,7 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant:
       "a record that was written by hand keeps no address from others that its Service could not get",
     edits: edit(
-      LEDGER,
+      ALLOCATIONS,
       'if (pool !== undefined && accepts(pool, claim)) holds.set(address, "recorded");',
       'if (pool !== undefined) holds.set(address, "recorded");',
     ),
@@ -99,7 +99,7 @@ export const POOL_BREAKS: readonly Break[] = [
     id: "never-free-an-address",
     invariant: "the addresses of a Service that is gone are free",
     edits: edit(
-      LEDGER,
+      ALLOCATIONS,
       "if (!seen.has(uid)) this.forget(uid);",
       "if (seen.has(uid) && !seen.has(uid)) this.forget(uid);",
     ),
@@ -119,7 +119,7 @@ export const POOL_BREAKS: readonly Break[] = [
     id: "forget-a-reservation",
     invariant: "an address is held from the moment at which it is reserved",
     edits: edit(
-      LEDGER,
+      ALLOCATIONS,
       'for (const address of reserved) holds.set(address, "reserved");',
       'for (const address of reserved) holds.set(address.slice(1), "reserved");',
     ),
@@ -142,8 +142,8 @@ export const POOL_BREAKS: readonly Break[] = [
     invariant: "a Service gets no address of a Node",
     edits: edit(
       CHOICE,
-      "if (ledger.findOccupant(address) !== undefined) continue;",
-      "void ledger.findOccupant;",
+      "if (allocations.findOccupant(address) !== undefined) continue;",
+      "void allocations.findOccupant;",
     ),
     tests: ["test/controllers/service/address_pools_test.ts"],
   },
@@ -160,8 +160,11 @@ export const POOL_BREAKS: readonly Break[] = [
   {
     id: "own-what-was-shown-later",
     invariant: "a status that another program wrote does not take an address from its owner",
-    edits: edit(LEDGER, 'isTaken ? "disputed" : "shown"', 'isTaken ? "shown" : "shown"'),
-    tests: ["test/cloud/pools/ledger_test.ts", "test/controllers/service/address_pools_test.ts"],
+    edits: edit(ALLOCATIONS, 'isTaken ? "disputed" : "shown"', 'isTaken ? "shown" : "shown"'),
+    tests: [
+      "test/cloud/pools/allocations_test.ts",
+      "test/controllers/service/address_pools_test.ts",
+    ],
   },
   {
     id: "tell-one-of-two",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Ledger } from "../../../lib/cloud/pools/ledger.ts";
+import { Allocations } from "../../../lib/cloud/pools/allocations.ts";
 import { planAddresses, planHeld, planRelease } from "../../../lib/cloud/pools/plan.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
@@ -8,7 +8,7 @@ const { pools } = toSettings({ name: "a", addresses: ["192.0.2.10", "2001:db8::1
 const DUAL = { ipFamilies: ["IPv4", "IPv6"], ipFamilyPolicy: "RequireDualStack" } as const;
 
 function createView(announce: "kubeVip" | "none" = "none"): Parameters<typeof planAddresses>[0] {
-  return { ledger: new Ledger(new PoolMap(pools)), announce };
+  return { allocations: new Allocations(new PoolMap(pools)), announce };
 }
 
 describe("planAddresses()", () => {

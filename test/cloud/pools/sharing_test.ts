@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Hold, Ledger } from "../../../lib/cloud/pools/ledger.ts";
+import { type Hold, Allocations } from "../../../lib/cloud/pools/allocations.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
 import { isBeforeRivals, isShown, isSurer, listRivals } from "../../../lib/cloud/pools/sharing.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
@@ -15,11 +15,11 @@ const WEB = toSpec("web", {
   ],
 });
 
-function createLedger(shareable: boolean): Ledger {
+function createAllocations(shareable: boolean): Allocations {
   const { pools } = toSettings({ name: "a", addresses: [ADDRESS], shareable });
-  const ledger = new Ledger(new PoolMap(pools));
-  ledger.sync([WEB]);
-  return ledger;
+  const allocations = new Allocations(new PoolMap(pools));
+  allocations.sync([WEB]);
+  return allocations;
 }
 
 describe("listRivals()", () => {
@@ -70,14 +70,14 @@ describe("listRivals()", () => {
     ["ports that nobody can read", withoutPorts, true, 1],
   ];
   test.each(cases)("with %s", (_title, claim, shareable, count) => {
-    expect(listRivals(createLedger(shareable), ADDRESS, claim)).toHaveLength(count);
+    expect(listRivals(createAllocations(shareable), ADDRESS, claim)).toHaveLength(count);
   });
 
   test("is in the order of the names", () => {
-    const ledger = createLedger(true);
+    const allocations = createAllocations(true);
     const names = ["b", "a"].map((name) => toSpec(name, { ingress: [{ ip: ADDRESS }] }));
-    ledger.sync([WEB, ...names]);
-    const rivals = listRivals(ledger, ADDRESS, toSpec("x"));
+    allocations.sync([WEB, ...names]);
+    const rivals = listRivals(allocations, ADDRESS, toSpec("x"));
     expect(rivals.map(({ claim }) => claim.owner.name)).toEqual(["a", "b", "web"]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Ledger } from "../../../lib/cloud/pools/ledger.ts";
+import { Allocations } from "../../../lib/cloud/pools/allocations.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
 import { listUsage } from "../../../lib/cloud/pools/usage.ts";
 import { toSettings } from "../../support/pools/services.ts";
@@ -9,7 +9,7 @@ test("listUsage() counts each family that a pool has, also more addresses than a
     { name: "both", addresses: ["192.0.2.0/28", "2001:db8::/64"] },
     { name: "six", addresses: ["2001:db8:1::/126"] },
   );
-  expect(listUsage(new Ledger(new PoolMap(pools)))).toEqual([
+  expect(listUsage(new Allocations(new PoolMap(pools)))).toEqual([
     { pool: "both", family: "IPv4", used: 0, total: 14 },
     { pool: "both", family: "IPv6", used: 0, total: 2 ** 64 },
     { pool: "six", family: "IPv6", used: 0, total: 3 },

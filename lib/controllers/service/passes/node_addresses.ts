@@ -2,7 +2,7 @@
  * Keeps the addresses of all Nodes, so that no Service gets one of them from an address pool.
  * @module
  */
-import type { Occupied } from "../../../cloud/pools/ledger.ts";
+import type { Occupied } from "../../../cloud/pools/allocations.ts";
 import { parseIp } from "../../../core/net/ip.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
 import type { Node } from "../../../kube/kinds/node.ts";

@@ -22,9 +22,9 @@ export interface Holder {
   readonly holds: ReadonlyMap<string, Hold>;
 }
 
-/** What can be asked of a {@linkcode Ledger}. */
-export type LedgerReader = Pick<
-  Ledger,
+/** What can be asked of a {@linkcode Allocations}. */
+export type AllocationsReader = Pick<
+  Allocations,
   | "countUsed"
   | "findOccupant"
   | "has"
@@ -39,7 +39,7 @@ interface Entry extends Holder {
   claim: LoadBalancerClaim;
   holds: ReadonlyMap<string, Hold>;
   reserved: readonly string[];
-  /** The key of {@linkcode Ledger.listPartners}. */
+  /** The key of {@linkcode Allocations.listPartners}. */
   group: string | undefined;
 }
 
@@ -52,13 +52,13 @@ export type Occupied = ReadonlyMap<string, string>;
  *
  * Guarantees: a change of one Service costs as much as that Service has addresses, not as much as there are Services.
  */
-export class Ledger {
+export class Allocations {
   #pools: PoolMap;
   readonly #entries = new Map<string, Entry>();
   readonly #byAddress = new Map<string, Set<Entry>>();
   readonly #groups = new Map<string, Set<Entry>>();
   readonly #used = new Map<string, number>();
-  /** What {@linkcode Ledger.setOccupied} was given, and what no Service may get of it. */
+  /** What {@linkcode Allocations.setOccupied} was given, and what no Service may get of it. */
   #given: Occupied = new Map();
   #occupied: Occupied = new Map();
 
