@@ -21,13 +21,30 @@ export function describeProblems(problems: readonly SpecProblem[]): string {
   return joinSome(named, PROBLEMS_NAMED_MAX);
 }
 
-/** Joins the first sentences, and says how many more there are. @param max How many it shows */
+/**
+ * Joins the first sentences, and says how many more there are: by semicolons, or by full stops if one of them
+ * has a full stop inside.
+ *
+ * @param sentences Without a full stop at the end
+ * @param max How many it shows
+ */
 export function joinSome(sentences: readonly string[], max: number = NAMED_MAX): string {
-  const more = sentences.length - max;
-  return [...sentences.slice(0, max), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+  const shown = sentences.slice(0, max);
+  const more = sentences.length - shown.length;
+  if (shown.length > 1 && shown.some((one) => one.includes(". "))) {
+    const last = more > 0 ? [`And ${more} more`] : [];
+    return [...shown.slice(0, 1), ...shown.slice(1).map(capitalize), ...last].join(". ");
+  }
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
 
-/** Names the first ten, and says how many more there are: a cluster may have thousands of hosts. */
+/** Names of machines and roles stay as they are. */
+function capitalize(sentence: string): string {
+  const isWord = /^[a-z]+ /.test(sentence);
+  return isWord ? sentence.charAt(0).toUpperCase() + sentence.slice(1) : sentence;
+}
+
+/** Names the first ten inside a sentence, and says how many more there are: a cluster may have thousands of hosts. */
 export function nameSome(names: readonly string[]): string {
   const more = names.length - NAMED_MAX;
   const shown = names.slice(0, NAMED_MAX).join(", ");

@@ -9,7 +9,7 @@ import type { OwnedNetwork } from "./subnets.ts";
 export interface AddressProblem {
   /** Name of the network. */
   readonly network: string;
-  /** What is wrong, and what to do. It names the network. No full stop. */
+  /** What is wrong, and what to do. It names the network. No full stop at the end. */
   readonly message: string;
 }
 
@@ -25,21 +25,21 @@ export function toExhausted(
   const named = counts.slice(0, NAMES_MAX).map(([vino, count]) => `${count} of Vino ${vino}`);
   const more =
     counts.length > NAMES_MAX ? [`those of ${counts.length - NAMES_MAX} more Vinos`] : [];
-  const inUse = named.length === 0 ? "" : `; in use are ${[...named, ...more].join(", ")}`;
-  const advice = "widen staticAllocationStart and staticAllocationStop, or remove machines";
-  return toProblem(network, `${what}${inUse}; ${advice}`);
+  const inUse = named.length === 0 ? "" : `. In use are ${[...named, ...more].join(", ")}`;
+  const advice = "Widen staticAllocationStart and staticAllocationStop, or remove machines";
+  return toProblem(network, `${what}${inUse}. ${advice}`);
 }
 
 /** The object has no room for another address. */
 export function toFull(network: VinoNetwork): AddressProblem {
-  const advice = "use another subnet for more machines";
-  return toProblem(network, `has as many addresses in use as an IPPool can list; ${advice}`);
+  const advice = "Use another subnet for more machines";
+  return toProblem(network, `has as many addresses in use as an IPPool can list. ${advice}`);
 }
 
 /** All MAC addresses are in use. */
 export function toNoMac(network: VinoNetwork): AddressProblem {
   const what = `has no free MAC address that begins as macPrefix ${network.macPrefix}`;
-  return toProblem(network, `${what}; leave more zeros at its end`);
+  return toProblem(network, `${what}. Leave more zeros at its end`);
 }
 
 /** Its subnet is not clear. */
@@ -51,39 +51,39 @@ export function toOverlap(
   const what = `has the subnet ${network.subnet}, which overlaps ${whose}`;
   return toProblem(
     network,
-    `${what}; use the same subnet for both, or subnets without common addresses`,
+    `${what}. Give both networks the same subnet, or subnets without common addresses`,
   );
 }
 
 /** Its subnet is not clear, by an old pool. */
 export function toPoolOverlap(network: VinoNetwork, pool: string): AddressProblem {
   const what = `has the subnet ${network.subnet}, which overlaps that of IPPool ${pool}`;
-  return toProblem(network, `${what}, where machines have addresses; use the same subnet`);
+  return toProblem(network, `${what}, where machines have addresses. Use the same subnet`);
 }
 
 /** Its pool is not clear. */
 export function toTwoPools(network: VinoNetwork, pools: readonly string[]): AddressProblem {
   return toProblem(
     network,
-    `has ${pools.length} IPPools: ${pools.join(", ")}; delete those without addresses in use`,
+    `has ${pools.length} IPPools: ${pools.join(", ")}. Delete those without addresses in use`,
   );
 }
 
 /** Its pool cannot be used. @param why Without any secret */
 export function toDamaged(network: VinoNetwork, pool: string, why: string): AddressProblem {
-  return toProblem(network, `cannot use IPPool ${pool}: ${why}; correct it`);
+  return toProblem(network, `cannot use IPPool ${pool}: ${why}. Correct it`);
 }
 
 /** The machine has an address elsewhere. */
 export function toMoved(network: VinoNetwork, ip: string): AddressProblem {
   const what = `is now ${network.subnet}, but the machine has ${ip}`;
-  return toProblem(network, `${what}; set the subnet back, or remove the machine`);
+  return toProblem(network, `${what}. Set the subnet back, or remove the machine`);
 }
 
 /** The machine has an address that the pool lists for another one. */
 export function toTaken(network: VinoNetwork, ip: string, owner: string): AddressProblem {
   const what = `lists ${ip} in its IPPool for ${owner}, but this machine has it`;
-  return toProblem(network, `${what}; correct the IPPool, or remove one of the machines`);
+  return toProblem(network, `${what}. Correct the IPPool, or remove one of the machines`);
 }
 
 /** Machines have addresses that the network does not give out any more. */
@@ -94,7 +94,7 @@ export function toStrays(
   const names = strays.slice(0, NAMES_MAX).map(({ ip, machine }) => `${ip} of ${machine}`);
   const more = strays.length > NAMES_MAX ? ` and ${strays.length - NAMES_MAX} more` : "";
   const what = `gives out no more ${names.join(", ")}${more}, which stay in use`;
-  return toProblem(network, `${what}; widen the range again, or remove these machines`);
+  return toProblem(network, `${what}. Widen the range again, or remove these machines`);
 }
 
 /** A machine has the address of something else. */
@@ -104,10 +104,10 @@ export function toReserved(
   machine: string,
   what: string,
 ): AddressProblem {
-  const advice = "correct the network, or remove the machine";
+  const advice = "Correct the network, or remove the machine";
   return toProblem(
     network,
-    `says that ${ip} is ${what}, but ${machine} has this address; ${advice}`,
+    `says that ${ip} is ${what}, but ${machine} has this address. ${advice}`,
   );
 }
 

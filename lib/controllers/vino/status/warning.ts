@@ -2,7 +2,7 @@
  * The Event for a Vino whose machines cannot be made. Pure. Single machines have Events of their own.
  * @module
  */
-import { describeProblems, nameSome } from "../../kinds/problems.ts";
+import { describeProblems, joinSome } from "../../kinds/problems.ts";
 import type { EVENT_WORDS } from "../words.ts";
 import { describeShortages } from "./findings.ts";
 import type { Outcome } from "./outcome.ts";
@@ -28,9 +28,9 @@ export function findWarning(outcome: Outcome): Warning | undefined {
     case "served": {
       const { shortages, addressProblems } = outcome.report;
       const nowhere = describeShortages(shortages, "noHosts");
-      if (nowhere.length > 0) return { word: "noHosts", message: nameSome(nowhere) };
+      if (nowhere.length > 0) return { word: "noHosts", message: joinSome(nowhere) };
       if (addressProblems.length === 0) return undefined;
-      return { word: "noAddress", message: nameSome(addressProblems) };
+      return { word: "noAddress", message: joinSome(addressProblems) };
     }
     case "deleting":
       return undefined;

@@ -381,7 +381,7 @@ describe("planAddresses() gives a machine all or nothing", () => {
       network: "small",
       message:
         "network small has no free address from 192.168.2.10 to 192.168.2.11" +
-        "; in use are 2 of Vino metal/tenant; widen staticAllocationStart and staticAllocationStop, or remove machines",
+        ". In use are 2 of Vino metal/tenant. Widen staticAllocationStart and staticAllocationStop, or remove machines",
     });
     expect(made.changed.get("ippool-2001-db8-0-1---64")?.allocatedIPs).toHaveLength(2);
   });
@@ -448,7 +448,7 @@ describe("planAddresses() refuses", () => {
     expect(made.problems.get(WORKER_0)?.message).toBe(
       "network management has the subnet 192.168.2.0/20, " +
         "which overlaps 192.168.0.0/16 of network wide of Vino metal/other" +
-        "; use the same subnet for both, or subnets without common addresses",
+        ". Give both networks the same subnet, or subnets without common addresses",
     );
   });
 
@@ -485,7 +485,7 @@ describe("planAddresses() refuses", () => {
     expect(made.problems.get(WORKER_0)?.message).toBe(
       `network management cannot use IPPool ${MANAGEMENT_POOL}: ` +
         "spec.allocatedIPs: 192.168.2.10 must not have two owners" +
-        `; correct it`,
+        `. Correct it`,
     );
     expect(made.changed.size).toBe(0);
   });
@@ -501,7 +501,7 @@ describe("planAddresses() refuses", () => {
     const made = plan(toRequest([network], toNames(2)), { pools });
     expect(made.problems.get(WORKER_0)?.message).toBe(
       "network management is now 10.0.0.0/24, but the machine has 192.168.2.10" +
-        "; set the subnet back, or remove the machine",
+        ". Set the subnet back, or remove the machine",
     );
     expect(made.machines.get(WORKER_1)).toMatchObject([{ ip: "10.0.0.1" }]);
   });
@@ -536,7 +536,7 @@ describe("planAddresses() with another range", () => {
     ]);
     expect(listIps(made)).toEqual(["192.168.2.20", "192.168.2.10"]);
     const what = `gives out no more 192.168.2.20 of ${WORKER_0}, which stay in use`;
-    const message = `network management ${what}; widen the range again, or remove these machines`;
+    const message = `network management ${what}. Widen the range again, or remove these machines`;
     expect(made.notices).toEqual([{ network: "management", message }]);
   });
 

@@ -40,6 +40,6 @@ test("each problem names its network, says what to do, and has no full stop", ()
 test("toExhausted() says which Vinos have the addresses", () => {
   const counts = ["a", "b", "c", "d"].map((name, at) => [`metal/${name}`, 9 - at] as const);
   expect(toExhausted(MANAGEMENT, counts).message).toContain(
-    "; in use are 9 of Vino metal/a, 8 of Vino metal/b, 7 of Vino metal/c, those of 1 more Vinos; widen",
+    ". In use are 9 of Vino metal/a, 8 of Vino metal/b, 7 of Vino metal/c, those of 1 more Vinos. Widen",
   );
 });

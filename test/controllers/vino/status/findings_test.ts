@@ -207,7 +207,7 @@ describe("listFindings() of machines that differ", () => {
     const [ready, differ] = tell(toReport(0, {}, { problems }), toReport(1));
     const text = `vino-1b4e28ba-worker-0: ${why}`;
     expect(ready).toStartWith(`Ready False DecisionNeeded: 2 of 2 machines are complete. ${text}`);
-    const both = `${text}; vino-1b4e28ba-worker-0: must be shut down`;
+    const both = `${text}. vino-1b4e28ba-worker-0: must be shut down`;
     const message = `1 complete machine differs from the spec. ${both}`;
     expect(differ).toBe(`MachinesDiffer True PersonNeeded: ${message}`);
   });

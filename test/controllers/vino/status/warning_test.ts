@@ -37,6 +37,11 @@ test.each<[string, Outcome, Warning | undefined]>([
     toServed({ addressProblems: ["network oam is full"] }),
     { word: "noAddress", message: "network oam is full" },
   ],
+  [
+    "two full networks, each in a sentence",
+    toServed({ addressProblems: ["network oam is full. Widen it", "network pxe is full"] }),
+    { word: "noAddress", message: "network oam is full. Widen it. Network pxe is full" },
+  ],
   ["hosts that are disabled", toServed({ shortages: [{ ...NOWHERE, kind: "noRoom" }] }), undefined],
   ["machines that are complete", { kind: "served", spec: {}, report: READY }, undefined],
   ["a deletion", { kind: "deleting", obstacle: "m" }, undefined],

@@ -2,7 +2,7 @@
  * Decides which machines that a Vino does not want any more may be removed now. Pure.
  * @module
  */
-import { nameSome } from "../../../kinds/problems.ts";
+import { joinSome } from "../../../kinds/problems.ts";
 import type { HostOutcome } from "../../hosts/types.ts";
 import type { ContractionReport, MachineReport } from "../../status/outcome.ts";
 import { reportIdle } from "../../status/entries.ts";
@@ -57,7 +57,7 @@ export function decideRemovals(input: RemovalInput): RemovalDecision {
   const inUse: ContractionReport | undefined =
     held.length === 0
       ? undefined
-      : { kind: "inUse", message: `Not wanted any more, but kept: ${nameSome(held)}` };
+      : { kind: "inUse", message: `Not wanted any more, but kept: ${joinSome(held)}` };
   const contraction =
     limit === undefined ? inUse : ({ kind: "fleetLimit", message: limit } as const);
   return { removable, reports, ...(contraction && { contraction }), isDrained };

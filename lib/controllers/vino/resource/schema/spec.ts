@@ -16,7 +16,7 @@ import {
   wholeNumber,
   withRules,
 } from "../../../kinds/parts.ts";
-import { nameSome } from "../../../kinds/problems.ts";
+import { joinSome, nameSome } from "../../../kinds/problems.ts";
 import type { BmcCredentials, VinoSpec } from "../vino.ts";
 import { NETWORKS } from "./networks.ts";
 import { NAMESPACED_NAME, NODES } from "./nodes.ts";
@@ -98,7 +98,7 @@ const RULED: Schema<VinoSpec> = withRules(FIELDS, [
       "self.networks.exists(network, network.name == one.network)))",
     message: "the network of each interface must be one of networks",
     holds: (spec) => listLost(spec).length === 0,
-    explain: (spec) => nameSome(listLost(spec)),
+    explain: (spec) => joinSome(listLost(spec)),
   },
 ]);
 
