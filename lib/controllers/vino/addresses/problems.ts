@@ -23,8 +23,8 @@ export function toExhausted(
 ): AddressProblem {
   const what = `has no free address from ${network.staticAllocationStart} to ${network.staticAllocationStop}`;
   const named = counts.slice(0, NAMES_MAX).map(([vino, count]) => `${count} of Vino ${vino}`);
-  const more =
-    counts.length > NAMES_MAX ? [`those of ${counts.length - NAMES_MAX} more Vinos`] : [];
+  const rest = counts.length - NAMES_MAX;
+  const more = rest > 0 ? [`those of ${rest} more ${rest === 1 ? "Vino" : "Vinos"}`] : [];
   const inUse = named.length === 0 ? "" : `. In use are ${[...named, ...more].join(", ")}`;
   const advice = "Widen staticAllocationStart and staticAllocationStop, or remove machines";
   return toProblem(network, `${what}${inUse}. ${advice}`);

@@ -356,8 +356,8 @@ describe("planAddresses() with addresses that machines have, but no pool lists",
     const pools = managementPool({ allocatedIPs: own("192.168.2.10", "other") });
     const made = plan(toRequest([MANAGEMENT], [WORKER_1]), { known, pools });
     expect(made.problems.get(WORKER_1)?.message).toBe(
-      "network management lists 192.168.2.10 in its IPPool for other, but this machine has it; " +
-        "correct the IPPool, or remove one of the machines",
+      "network management lists 192.168.2.10 in its IPPool for other, but this machine has it. " +
+        "Correct the IPPool, or remove one of the machines",
     );
     expect(made.changed.get(MANAGEMENT_POOL)?.allocatedIPs).toHaveLength(1);
   });

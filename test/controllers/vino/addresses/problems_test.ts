@@ -32,7 +32,7 @@ const PROBLEMS: readonly AddressProblem[] = [
 test("each problem names its network, says what to do, and has no full stop", () => {
   for (const { network, message } of PROBLEMS) {
     expect(network).toBe("management");
-    expect(message).toMatch(/^network management [^;]+; [a-z][^;]+[^.;]$/);
+    expect(message).toMatch(/^network management [^;]+\. [A-Z][^;]+[^.;]$/);
     expect(message).not.toContain("undefined");
   }
 });
@@ -40,6 +40,6 @@ test("each problem names its network, says what to do, and has no full stop", ()
 test("toExhausted() says which Vinos have the addresses", () => {
   const counts = ["a", "b", "c", "d"].map((name, at) => [`metal/${name}`, 9 - at] as const);
   expect(toExhausted(MANAGEMENT, counts).message).toContain(
-    ". In use are 9 of Vino metal/a, 8 of Vino metal/b, 7 of Vino metal/c, those of 1 more Vinos. Widen",
+    ". In use are 9 of Vino metal/a, 8 of Vino metal/b, 7 of Vino metal/c, those of 1 more Vino. Widen",
   );
 });
