@@ -4,7 +4,7 @@
  */
 import { loadControllers } from "../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
-import { toLedger } from "../../lib/simulator/cloudstack/world/ledger.ts";
+import { summarizeCloud } from "../../lib/simulator/cloudstack/world/summary.ts";
 import type { Service } from "../../lib/kube/kinds/service.ts";
 import type { JsonObject } from "../../lib/simulator/kubernetes/mod.ts";
 import { withoutIds } from "../support/services/without_ids.ts";
@@ -118,11 +118,11 @@ async function untilQuiet({ clock }: Stage, wire: Wire): Promise<void> {
 function describe(stage: Stage, { namesAddress = false }: Story): object {
   const isChosen = (address: string): boolean =>
     !namesAddress && address.startsWith(FREE_IPS_PREFIX);
-  const ledger = toLedger(stage.cloud.state, {
+  const summary = summarizeCloud(stage.cloud.state, {
     isChosen: (ip, tags) => isChosen(ip.address) && "landfall.dev/service-uid" in tags,
   });
   const services = listServices(stage).map((service) => describeService(service, isChosen));
-  return withoutIds({ ledger, services });
+  return withoutIds({ summary, services });
 }
 
 function describeService(

@@ -7,7 +7,10 @@ import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import type { NetworkKind } from "../../../lib/simulator/cloudstack/network_kinds.ts";
-import { type LedgerAddress, toLedger } from "../../../lib/simulator/cloudstack/world/ledger.ts";
+import {
+  type AddressSummary,
+  summarizeCloud,
+} from "../../../lib/simulator/cloudstack/world/summary.ts";
 import { toLoadBalancerRule } from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { tries } from "../../support/net/hostile.ts";
@@ -81,7 +84,7 @@ const toName = (name: string) => ({ name, namespace: "default" });
 /** A cluster with Services, and its cloud. Beside the Services there are rules that look like theirs. */
 export class OddStage implements AsyncDisposable {
   readonly stage: Stage;
-  readonly #before: readonly LedgerAddress[];
+  readonly #before: readonly AddressSummary[];
 
   constructor(network: NetworkKind = "isolated") {
     const site = createSite(network);
@@ -163,7 +166,7 @@ export class OddStage implements AsyncDisposable {
 
   /** The cloud is as it was before all Services. */
   checkNothingLeft(): void {
-    const { addresses, orphans } = toLedger(this.stage.cloud.state);
+    const { addresses, orphans } = summarizeCloud(this.stage.cloud.state);
     expect({ addresses, orphans }).toEqual({ addresses: [...this.#before], orphans: [] });
   }
 
@@ -212,8 +215,8 @@ export class OddStage implements AsyncDisposable {
     await this.stage[Symbol.asyncDispose]();
   }
 
-  #listAddresses(): readonly LedgerAddress[] {
-    return toLedger(this.stage.cloud.state).addresses;
+  #listAddresses(): readonly AddressSummary[] {
+    return summarizeCloud(this.stage.cloud.state).addresses;
   }
 }
 

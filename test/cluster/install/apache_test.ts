@@ -22,7 +22,7 @@ import {
   createDemoWorld,
   startCloudStackSimulator,
 } from "../../../lib/simulator/cloudstack/mod.ts";
-import { toLedger } from "../../../lib/simulator/cloudstack/world/ledger.ts";
+import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.ts";
 import { toPublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
 import { createApacheManifest } from "../../support/deploy/apache_manifest.ts";
 import { type ContainedPod, startContainedPod } from "../../support/deploy/contained_pod.ts";
@@ -268,7 +268,7 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
           return service.status?.loadBalancer?.ingress?.[0]?.ip;
         },
       );
-      const found = toLedger(cloud.state).addresses.find((one) => one.address === address);
+      const found = summarizeCloud(cloud.state).addresses.find((one) => one.address === address);
       expect(found?.loadBalancerRules).toHaveLength(1);
       expect(found?.tags["landfall.dev/service"]).toContain("web");
       const path = "/api/v1/namespaces/default/events";

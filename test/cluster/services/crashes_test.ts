@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isRead } from "../../../lib/simulator/cloudstack/commands/mod.ts";
 import type { Fault } from "../../../lib/simulator/cloudstack/mod.ts";
-import { toLedger } from "../../../lib/simulator/cloudstack/world/ledger.ts";
+import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.ts";
 import { createSite, FREE_IPS_PREFIX } from "../../crashes/site.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import type { Controller } from "../../support/process/cluster_rig.ts";
@@ -54,7 +54,7 @@ describe.skipIf(skipsCluster())(`on a real API server, ${program?.name} killed`,
   };
   const show = (): object =>
     withoutIds(
-      toLedger(use().cloud.state, {
+      summarizeCloud(use().cloud.state, {
         isChosen: ({ address }, tags) =>
           address.startsWith(FREE_IPS_PREFIX) && "landfall.dev/service-uid" in tags,
       }),

@@ -7,7 +7,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";
-import { type Ledger, toLedger } from "../../../lib/simulator/cloudstack/world/ledger.ts";
+import {
+  type CloudSummary,
+  summarizeCloud,
+} from "../../../lib/simulator/cloudstack/world/summary.ts";
 import { requireTool, withFile } from "../../support/deploy/deploy_tools.ts";
 import { findKubectl } from "../../support/kube/kubectl.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
@@ -93,7 +96,7 @@ describe.skipIf(kubectl === undefined)("a Service of type LoadBalancer on CloudS
         return text.includes(` ${reason} `) ? text : undefined;
       },
     );
-  const ledger = (): Ledger => toLedger(use().cloud.state);
+  const summary = (): CloudSummary => summarizeCloud(use().cloud.state);
   /** What the router runs for an address, as `80 tcp → 10.10.0.21 10.10.0.22`. */
   const listRules = (address: string): string[] => {
     const { state } = use().cloud;
@@ -178,17 +181,17 @@ describe.skipIf(kubectl === undefined)("a Service of type LoadBalancer on CloudS
     const service = await read("web");
     expect(service.status?.loadBalancer).toEqual({});
     expect(service.metadata.annotations?.[RECORD]).toBeUndefined();
-    expect(ledger().addresses.map((one) => one.address)).not.toContain(address);
+    expect(summary().addresses.map((one) => one.address)).not.toContain(address);
   }, 60_000);
 
   test("is gone after its deletion, with all that was made for it", async () => {
-    const before = ledger();
+    const before = summary();
     await apply("api");
     await untilAddress("api");
-    expect(ledger()).not.toEqual(before);
+    expect(summary()).not.toEqual(before);
     // It waits until the finalizer is gone.
     await run("delete", "service", "api", "--timeout=30s");
-    expect(ledger()).toEqual(before);
+    expect(summary()).toEqual(before);
     await untilTrue("the Events", async () => {
       const path = "{.items[*].reason}";
       const selector = "--field-selector=involvedObject.name=api";
@@ -200,7 +203,7 @@ describe.skipIf(kubectl === undefined)("a Service of type LoadBalancer on CloudS
 
   test("gets one address although the leader dies while it is taken", async () => {
     const { cloud } = use();
-    const before = ledger();
+    const before = summary();
     const election = [
       "--leader-elect=true",
       "--leader-elect-lease-duration=3s",
@@ -219,8 +222,8 @@ describe.skipIf(kubectl === undefined)("a Service of type LoadBalancer on CloudS
     first.landfall.signal("SIGKILL");
     cloud.settings.jobMs = 200;
     await untilAddress("late");
-    await untilTrue("all rules", () => ledger().addresses.length === before.addresses.length + 1);
+    await untilTrue("all rules", () => summary().addresses.length === before.addresses.length + 1);
     await run("delete", "service", "late", "--timeout=30s");
-    expect(ledger()).toEqual(before);
+    expect(summary()).toEqual(before);
   }, 120_000);
 });

@@ -5,7 +5,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { toFirewallRule } from "../../../lib/simulator/cloudstack/world/firewall.ts";
-import { type LedgerAddress, toLedger } from "../../../lib/simulator/cloudstack/world/ledger.ts";
+import {
+  type AddressSummary,
+  summarizeCloud,
+} from "../../../lib/simulator/cloudstack/world/summary.ts";
 import {
   type LoadBalancerRuleOptions,
   toLoadBalancerRule,
@@ -43,13 +46,14 @@ describe.skipIf(skipsCluster())(`on a real API server, ${program?.name} takes ov
   });
   const taken = { web: toTaken(TAKEN_IP), named: toTaken(NAMED_IP), left: toTaken(LEFT_IP) };
   let started: ServiceCluster | undefined;
-  let before: readonly LedgerAddress[] = [];
+  let before: readonly AddressSummary[] = [];
   const use = (): ServiceCluster => {
     if (started === undefined) throw new Error("Cannot test: the cluster is not up");
     return started;
   };
-  const listAddresses = (): readonly LedgerAddress[] => toLedger(use().cloud.state).addresses;
-  const find = (address: string): LedgerAddress | undefined =>
+  const listAddresses = (): readonly AddressSummary[] =>
+    summarizeCloud(use().cloud.state).addresses;
+  const find = (address: string): AddressSummary | undefined =>
     listAddresses().find((one) => one.address === address);
   /** A Service as the Apache provider leaves it, with the rules that it made. */
   const createServed = async (

@@ -4,7 +4,7 @@
  */
 import type { Moment } from "../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
 import type { Counted } from "../wire.ts";
-import { type Ledger, toLedger } from "./ledger.ts";
+import { type CloudSummary, summarizeCloud } from "./summary.ts";
 import { type Mishap, Stage } from "./stage.ts";
 import type { Story } from "./stories.ts";
 
@@ -48,7 +48,7 @@ export interface Ending {
   readonly isAtRest: boolean;
   /** What it waited for at the end. */
   readonly problems: readonly string[];
-  readonly left: Ledger;
+  readonly left: CloudSummary;
   /** Names of machines with a record. */
   readonly records: readonly string[];
   readonly violations: readonly string[];
@@ -100,7 +100,7 @@ export async function tell(story: Story, ...cuts: readonly Cut[]): Promise<Endin
   return {
     isAtRest: stage.operator.restsSinceMs !== undefined,
     problems: stage.operator.problems,
-    left: toLedger(stage),
+    left: summarizeCloud(stage),
     records: [...stage.records.keys()].toSorted(),
     violations: stage.watcher.violations,
     requests,

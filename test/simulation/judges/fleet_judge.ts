@@ -19,7 +19,7 @@ interface Member {
 }
 
 /** What one process was told and did. Times in milliseconds of its own monotonic clock. */
-interface Ledger {
+interface FleetView {
   /** By UID. */
   readonly members: Map<string, Member>;
   /** How many there were, and since when. */
@@ -42,7 +42,7 @@ const REQUEST_MS = 30_000;
 /** Judges deletions against the fleet limit. */
 export class FleetJudge {
   readonly #world: World;
-  readonly #ledgers = new Map<string, Ledger>();
+  readonly #views = new Map<string, FleetView>();
   /** Machines that were ever on their way to another pool: of these a process may be in doubt. */
   readonly #moved = new Set<string>();
 
@@ -80,7 +80,7 @@ export class FleetJudge {
 
   /** Takes in that a process has a new inventory. It looks at its Nodes at once. */
   noteInventory(asker: string, inventory: Inventory): void {
-    const ledger = this.#find(asker);
+    const view = this.#find(asker);
     const { machines, truth, cloud } = this.#world;
     const { coverage, lookedFor, instances, observedAtMs } = inventory;
     const isWhole =
@@ -92,8 +92,8 @@ export class FleetJudge {
       const isKnown = sinceMs < observedAtMs && (lookedFor?.has(vmId) ?? true);
       return isGone && isKnown && !this.#moved.has(vmId);
     };
-    const missing = isWhole ? [...ledger.members].filter(isMissing) : [];
-    ledger.missing = new Set(missing.map(([uid]) => uid));
+    const missing = isWhole ? [...view.members].filter(isMissing) : [];
+    view.missing = new Set(missing.map(([uid]) => uid));
   }
 
   /** Notes that a process sends a deletion, and says whether more Nodes are affected than may be. */
@@ -114,7 +114,7 @@ export class FleetJudge {
 
   /** How many deletions a process sent within a window that ends now; none if it is no process of ours. */
   countDeletions(author: string, windowMs: number): number {
-    const { deletions } = this.#ledgers.get(author) ?? {};
+    const { deletions } = this.#views.get(author) ?? {};
     if (deletions === undefined) return 0;
     const sinceMs = this.#toOwnMs(author) - windowMs;
     return [...deletions.values()].filter((atMs) => atMs >= sinceMs).length;
@@ -168,14 +168,14 @@ export class FleetJudge {
     if (sizes.at(-1)?.size !== size) sizes.push({ atMs: this.#toOwnMs(asker), size });
   }
 
-  #find(asker: string): Ledger {
-    const known = this.#ledgers.get(asker) ?? {
+  #find(asker: string): FleetView {
+    const known = this.#views.get(asker) ?? {
       members: new Map(),
       sizes: [],
       deletions: new Map(),
       missing: new Set(),
     };
-    this.#ledgers.set(asker, known);
+    this.#views.set(asker, known);
     return known;
   }
 

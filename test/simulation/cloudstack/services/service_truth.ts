@@ -6,7 +6,7 @@
 import type { Node } from "../../../../lib/kube/kinds/node.ts";
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import type { LoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
-import { toLedger } from "../../../../lib/simulator/cloudstack/world/ledger.ts";
+import { summarizeCloud } from "../../../../lib/simulator/cloudstack/world/summary.ts";
 import type { World } from "../../world/mod.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
 import type { Life } from "./knowledge.ts";
@@ -38,7 +38,7 @@ export function listUnsettled(world: World, balancing: CloudStackBalancing): str
       return wrongs.map((wrong) => `Service ${life.name} ${life.uid} ${wrong}`);
     }),
     ...listLost(balancing, services),
-    ...toLedger(cloud.state).orphans,
+    ...summarizeCloud(cloud.state).orphans,
   ];
 }
 

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { EXCLUDED_NODE } from "../../../../controllers/service/words.ts";
-import { toLedger } from "../../../../simulator/cloudstack/world/ledger.ts";
+import { summarizeCloud } from "../../../../simulator/cloudstack/world/summary.ts";
 import { dropRule } from "../../../../simulator/cloudstack/world/addresses.ts";
 import { requireMachine, type Stage, type Step, waitForCloud } from "../../story/stage.ts";
 import {
@@ -40,7 +40,7 @@ interface Expected {
 
 /** The steps, in order. @param state The cloud before the story */
 export function toServiceSteps(state: CloudStackState): readonly Step[] {
-  const before = toLedger(state);
+  const before = summarizeCloud(state);
   const story = new Story(state);
   return [
     {
@@ -95,7 +95,7 @@ export function toServiceSteps(state: CloudStackState): readonly Step[] {
           signal,
           () =>
             stage.kubernetes.objects.get("services", WEB) === undefined &&
-            isDeepStrictEqual(toLedger(state), before),
+            isDeepStrictEqual(summarizeCloud(state), before),
         );
         if (had === undefined || !isGone) return false;
         tellState(stage, `nothing is left of ${KEY}`);

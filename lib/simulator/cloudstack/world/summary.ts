@@ -10,10 +10,10 @@ import type { CloudStackState } from "./state.ts";
 import { readStoredParameters } from "./stickiness.ts";
 import type { AclItem, AclList } from "./vpcs.ts";
 
-/** The state of a cloud. Two clouds with equal ledgers serve the same. */
-export interface Ledger {
+/** The state of a cloud. Two clouds with equal summaries serve the same. */
+export interface CloudSummary {
   /** Addresses with an owner, and all that is on them. */
-  readonly addresses: readonly LedgerAddress[];
+  readonly addresses: readonly AddressSummary[];
   /** Lists of network ACL items of VPCs. */
   readonly aclLists: readonly object[];
   /** What belongs to nothing any more, as a sentence each. Nothing that a server does makes one. */
@@ -21,7 +21,7 @@ export interface Ledger {
 }
 
 /** An address with an owner. */
-export interface LedgerAddress {
+export interface AddressSummary {
   readonly address: string;
   readonly owner: string;
   readonly state: string;
@@ -35,14 +35,14 @@ export interface LedgerAddress {
   readonly portForwardings: readonly object[];
 }
 
-/** What {@linkcode toLedger} takes. */
-export interface LedgerOptions {
+/** What {@linkcode summarizeCloud} takes. */
+export interface SummaryOptions {
   /** Whether an address counts as any other one, since the client chose it at random. @default {none does} */
   readonly isChosen?: (ip: PublicIp, tags: Readonly<Record<string, string>>) => boolean;
 }
 
-/** The ledger of a cloud. */
-export function toLedger(state: CloudStackState, options: LedgerOptions = {}): Ledger {
+/** Summarizes a cloud. */
+export function summarizeCloud(state: CloudStackState, options: SummaryOptions = {}): CloudSummary {
   const owned = [...state.publicIps.values()].filter((ip) => ip.accountId !== undefined);
   const addresses = owned.map((ip) => toAddress(ip, state, options));
   const lists = [...state.aclLists.values()].filter(({ vpcId }) => vpcId !== undefined);
@@ -56,8 +56,8 @@ export function toLedger(state: CloudStackState, options: LedgerOptions = {}): L
 function toAddress(
   ip: PublicIp,
   state: CloudStackState,
-  { isChosen = () => false }: LedgerOptions,
-): LedgerAddress {
+  { isChosen = () => false }: SummaryOptions,
+): AddressSummary {
   const tags = toTags(ip.id, state);
   const isHere = ({ ipId }: { readonly ipId: string }): boolean => ipId === ip.id;
   const rules = [...state.loadBalancerRules.values()].filter((rule) => isHere(rule));

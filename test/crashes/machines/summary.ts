@@ -7,7 +7,7 @@ import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
 import type { Stage } from "./stage.ts";
 
 /** The state of the cloud, without what belongs to others. */
-export interface Ledger {
+export interface CloudSummary {
   readonly machines: readonly object[];
   /** Names of templates that are not of the site. */
   readonly templates: readonly string[];
@@ -18,8 +18,8 @@ export interface Ledger {
   readonly touched: readonly string[];
 }
 
-/** The ledger of a stage. */
-export function toLedger({ cloud, watcher }: Stage): Ledger {
+/** Summarizes the cloud of a stage. */
+export function summarizeCloud({ cloud, watcher }: Stage): CloudSummary {
   const { state } = cloud;
   const listOwn = (collection: Parameters<typeof state.all>[0]): XoRecord[] =>
     [...state.all(collection).values()].filter(({ id }) => !watcher.isForeign(id));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createDemoWorld } from "../../../../lib/simulator/cloudstack/mod.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
-import { toLedger } from "../../../../lib/simulator/cloudstack/world/ledger.ts";
+import { summarizeCloud } from "../../../../lib/simulator/cloudstack/world/summary.ts";
 import {
   toLoadBalancerRule,
   toPortForwarding,
@@ -52,14 +52,14 @@ function createState(options: Options = {}): { state: CloudStackState; ip: Publi
   return { state, ip };
 }
 
-describe("toLedger()", () => {
+describe("summarizeCloud()", () => {
   test("has names and sorted lists instead of IDs and times", () => {
     const sources = ["10.0.0.0/8", "10.1.0.0/16"];
     const applied = { algorithm: "roundrobin", protocol: "tcp", privatePort: 30_080, sources };
     const rule = { protocol: "tcp", algorithm: "roundrobin", network: "k8s-paris", tags: {} };
     const policy = { methodName: "SourceBased", description: undefined, isRevoked: false };
     const toPolicies = (name: string) => [{ ...policy, name, parameters: { expire: "30m" } }];
-    expect(toLedger(createState().state)).toEqual({
+    expect(summarizeCloud(createState().state)).toEqual({
       addresses: [
         {
           address: "192.0.2.50",
@@ -113,7 +113,7 @@ describe("toLedger()", () => {
         toAclItem({ list, number: 99, protocol: "all", trafficType: "Egress" }),
       ];
       const lists = { vpcs: [vpc], aclLists: [list], aclItems };
-      return [...toLedger(new CloudStackState({ ...story.world, ...lists })).aclLists];
+      return [...summarizeCloud(new CloudStackState({ ...story.world, ...lists })).aclLists];
     };
     const rest = { state: "Active", tags: {} };
     const web = { action: "Allow", protocol: "tcp", ports: "80-80", sources: ["0.0.0.0/0"] };
@@ -131,26 +131,26 @@ describe("toLedger()", () => {
   });
 
   test("is the same for the same sources, with blanks or commas, and for any order", () => {
-    const ledger = toLedger(createState().state);
+    const summary = summarizeCloud(createState().state);
     const other = createState({ cidrList: "10.1.0.0/16,10.0.0.0/8", isReversed: true });
-    expect(toLedger(other.state)).toEqual(ledger);
+    expect(summarizeCloud(other.state)).toEqual(summary);
   });
 
   test("of an address that was chosen at random, it does not say which", () => {
     const isChosen = (_: PublicIp, tags: Readonly<Record<string, string>>): boolean =>
       tags["a"] === "1";
     const [one, two] = ["192.0.2.50", "192.0.2.51"].map((address) =>
-      toLedger(createState({ address }).state, { isChosen }),
+      summarizeCloud(createState({ address }).state, { isChosen }),
     );
     expect(one).toEqual(two);
     expect(one?.addresses[0]?.address).toBe("any");
     const none = { isChosen: () => false };
-    expect(toLedger(createState().state, none).addresses[0]?.address).toBe("192.0.2.50");
+    expect(summarizeCloud(createState().state, none).addresses[0]?.address).toBe("192.0.2.50");
   });
 
   test("shows how addresses are translated, and no free ones", () => {
-    const ledger = toLedger(new CloudStackState(story.world));
-    expect(ledger.addresses.map(({ address, nat }) => [address, nat])).toEqual([
+    const summary = summarizeCloud(new CloudStackState(story.world));
+    expect(summary.addresses.map(({ address, nat }) => [address, nat])).toEqual([
       ["192.0.2.10", "source"],
       ["192.0.2.11", "static cp-1"],
     ]);
@@ -159,9 +159,9 @@ describe("toLedger()", () => {
   test("names what belongs to nothing any more", () => {
     const { state, ip } = createState();
     state.purge(vms.get("worker-1")?.id ?? "");
-    expect(toLedger(state).orphans).toEqual([]);
+    expect(summarizeCloud(state).orphans).toEqual([]);
     state.publicIps.delete(ip.id);
-    expect(toLedger(state).orphans).toEqual([
+    expect(summarizeCloud(state).orphans).toEqual([
       expect.stringContaining("has no address"),
       expect.stringContaining("has no address"),
       expect.stringContaining("has no address"),
@@ -170,6 +170,6 @@ describe("toLedger()", () => {
       "tag b of a PublicIpAddress that is gone",
     ]);
     state.loadBalancerRules.clear();
-    expect(toLedger(state).orphans).toContain("policy keep-web has no rule");
+    expect(summarizeCloud(state).orphans).toContain("policy keep-web has no rule");
   });
 });
