@@ -8,6 +8,7 @@ import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { ObjectWriter, type ObjectWriterOptions } from "../kinds/object_writer.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import type { Outcome } from "./status/outcome.ts";
+import { findSilenceChange } from "./status/silence.ts";
 import { planStatus } from "./status/status.ts";
 import { EVENT_WORDS } from "./words.ts";
 
@@ -41,7 +42,8 @@ export class VinoWriter extends ObjectWriter<Vino> {
   }
 
   /**
-   * Writes what changed of the status; nothing if that is nothing. A Vino that becomes ready gets an Event.
+   * Writes what changed of the status; nothing if that is nothing. Events say that a Vino becomes ready, and when its
+   * cloud answers no more, or again.
    *
    * @param records Of machines, by their names
    */
@@ -58,6 +60,8 @@ export class VinoWriter extends ObjectWriter<Vino> {
     if (after?.status === "True" && before?.status !== "True") {
       events.record(vino, toEvent(EVENT_WORDS.ready, after.message));
     }
+    const silence = findSilenceChange(vino.status, status, outcome);
+    if (silence) events.record(vino, toEvent(EVENT_WORDS[silence.word], silence.message));
     await this.patchStatus(vino, status, signal);
   }
 }

@@ -37,6 +37,8 @@ type EventName =
   | "contractionBlocked"
   | "invalidSpec"
   | "formMissing"
+  | "cloudSilent"
+  | "cloudBack"
   | "noPool"
   | "noHosts"
   | "noAddress"
@@ -142,6 +144,18 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "MachineFormMissing",
     type: "Warning",
     meaning: "The spec does not say what machines are like. The message names each missing field.",
+  },
+  cloudSilent: {
+    reason: "CloudUnreachable",
+    type: "Warning",
+    meaning:
+      "The cloud does not answer any more, or does not show enough. Landfall changes nothing until it does. There is " +
+      "one such Event when that begins.",
+  },
+  cloudBack: {
+    reason: "CloudReachable",
+    type: "Normal",
+    meaning: "The cloud answers again after CloudUnreachable.",
   },
   noPool: {
     reason: "PoolNotFound",

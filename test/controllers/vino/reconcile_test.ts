@@ -258,6 +258,29 @@ describe("a silent cloud", () => {
     },
   );
 
+  test("gets one Event when it begins, and one when it ends", async () => {
+    const rig = await startReady(1);
+    rig.events.length = 0;
+    rig.edit({ spec: toVinoSpec(2) });
+    rig.cloud.onLook = () => {
+      throw new CloudError("unreachable", "no answer");
+    };
+    for (let tries = 0; tries < 3; tries += 1) {
+      await expect(rig.reconcile()).rejects.toThrow("no answer");
+      await rig.clock.advance(600_000);
+    }
+    rig.restart();
+    await expect(rig.reconcile()).rejects.toThrow("no answer");
+    expect(rig.events).toEqual(["CloudUnreachable"]);
+    rig.cloud.onLook = () => undefined;
+    await rig.reconcile();
+    await rig.refresh();
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+    const isCloud = (reason: string): boolean => reason.startsWith("Cloud");
+    expect(rig.events.filter(isCloud)).toEqual(["CloudUnreachable", "CloudReachable"]);
+  });
+
   test("that lost a pool ends no removal, and frees no address", async () => {
     const rig = await startReady(3);
     rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });

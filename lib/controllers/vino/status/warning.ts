@@ -14,7 +14,7 @@ export interface Warning {
   readonly message: string;
 }
 
-/** `undefined`: nothing. A cloud that does not answer concerns all Vinos, and is in the log and the metrics. */
+/** `undefined`: nothing. A cloud that does not answer has Events of its own, when that begins and when it ends. */
 export function findWarning(outcome: Outcome): Warning | undefined {
   switch (outcome.kind) {
     case "invalid":
