@@ -73,7 +73,6 @@ export class MachineReconciler {
    */
   async advance(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
     const { signal } = context;
-    const { gone } = this.#removals;
     const result = await this.#takeSnapshot(input, signal);
     if (result.kind === "refused") return result;
     const { snapshot } = result;
@@ -89,7 +88,6 @@ export class MachineReconciler {
     const parts = { wanted, hosts, removal };
     const toReport = (): MachinesReport => this.#toReport(input, snapshot, parts);
     const isMoving = await runRound({ input, tasks, toReport }, this.#options, context);
-    for (const { name } of wanted.tasks) gone.noteWanted(name, this.#tracker.find(name));
     const hasGone = await this.#removals.noteGone(input, removals, signal);
     const isSettled = removals.every((task) => this.#removals.isSettled(task, input));
     const isDone = input.desired === undefined && removal.decision.isDrained && isSettled;
@@ -105,16 +103,16 @@ export class MachineReconciler {
   ): Promise<SnapshotResult> {
     const { machines, hosts } = this.#options;
     const view = await machines.observe({ isForChange: false }, signal);
-    this.#removals.gone.forgetOlder(view.observedAtMs);
+    const { sightings } = this.#tracker;
+    sightings.prune(view.observedAtMs);
     return takeSnapshot({
       vino,
       owner: toOwner(vino),
       view,
-      seen: this.#tracker.listSeen(view.observedAtMs),
+      seen: sightings.list(view.observedAtMs),
       ...(desired && { roles: desired.roles }),
       isConsumed: (machine) => findHostUse(hosts, vino, machine) !== undefined,
       deletes,
-      isGone: (name) => this.#removals.gone.has(name),
     });
   }
 
@@ -211,7 +209,7 @@ export class MachineReconciler {
       shown: this.#options.hosts.list(snapshot.owner.uid),
       tracker: this.#tracker,
       removed: this.#removals.listRecent(),
-      isGone: (name) => this.#removals.gone.has(name),
+      isGone: (name) => this.#tracker.sightings.isGone(name),
     });
   }
 

@@ -10,6 +10,7 @@ import {
   toMachineName,
   toOwnerPrefix,
 } from "../../../cloud/capabilities/machines.ts";
+import type { Sighting } from "../machines/steps/sightings.ts";
 import type { VinoMachine } from "../resource/vino.ts";
 
 /** A machine that exists, or may exist. */
@@ -34,34 +35,33 @@ export interface KnownMachine {
 export interface KnownSources {
   readonly owner: MachineOwner;
   readonly view: MachinesView;
-  /**
-   * What looks showed of machines after the view, by name; `undefined`: that one does not exist. @default {none}
-   */
-  readonly seen?: ReadonlyMap<string, Machine | undefined>;
+  /** What looks showed of machines after the view, by name. @default {none} */
+  readonly seen?: ReadonlyMap<string, Sighting>;
   /** The machines of the status. */
   readonly entries: readonly VinoMachine[];
   /** Whether an object uses the BareMetalHost of a machine. */
   readonly isConsumed: (machine: Pick<KnownMachine, "index" | "role">) => boolean;
   /** Whether the Vino wants machines deleted. If not, no removal goes on. */
   readonly deletes: boolean;
-  /** Whether a machine is proven gone, although view or status still show it. */
-  readonly isGone: (name: string) => boolean;
 }
+
+const NOTHING_SEEN: ReadonlyMap<string, Sighting> = new Map();
 
 /**
  * Lists the machines of a Vino, by role and index. An entry of the status that was never begun is none of them: another
  * place may be better by now.
  */
 export function listKnown(sources: KnownSources): KnownMachine[] {
-  const { owner, view, seen = new Map(), entries, isConsumed, deletes, isGone } = sources;
+  const { owner, view, seen = NOTHING_SEEN, entries, isConsumed, deletes } = sources;
   const prefix = toOwnerPrefix(owner);
   const known = new Map<string, KnownMachine>();
-  const shownNow = new Map([...view.machines].map(([name, [first]]) => [name, first] as const));
-  for (const [name, machine] of new Map([...shownNow, ...seen])) {
+  const shown = new Map([...view.machines].map(([name, [first]]) => [name, first] as const));
+  for (const [name, { machine }] of seen) shown.set(name, machine);
+  for (const [name, machine] of shown) {
     const parsed = parseMachineName(name);
     if (parsed === undefined || parsed.ownerPrefix !== prefix) continue;
     const { role, index } = parsed;
-    if (machine === undefined || isGone(name)) continue;
+    if (machine === undefined) continue;
     const hostId = machine.firstHostId ?? machine.hostId;
     const base = {
       name,
@@ -76,11 +76,12 @@ export function listKnown(sources: KnownSources): KnownMachine[] {
   for (const entry of entries) {
     const { role, index } = entry;
     const name = toMachineName({ owner, role, index });
-    const shown = known.get(name);
-    if (isGone(name) || (shown === undefined && !isBegun(entry))) continue;
-    const hostId = shown?.machine?.firstHostId ?? entry.host ?? shown?.hostId;
+    const before = known.get(name);
+    const isGone = seen.get(name)?.isGone === true;
+    if (isGone || (before === undefined && !isBegun(entry))) continue;
+    const hostId = before?.machine?.firstHostId ?? entry.host ?? before?.hostId;
     known.set(name, {
-      ...(shown ?? { name, role, index, isConsumed: isConsumed({ role, index }) }),
+      ...(before ?? { name, role, index, isConsumed: isConsumed({ role, index }) }),
       entry,
       ...(hostId !== undefined && { hostId }),
       isRemoving: deletes && entry.state === "Removing",

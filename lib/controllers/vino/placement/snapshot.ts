@@ -3,7 +3,8 @@
  * Pure.
  * @module
  */
-import type { Machine, MachineOwner, MachinesView } from "../../../cloud/capabilities/machines.ts";
+import type { MachineOwner, MachinesView } from "../../../cloud/capabilities/machines.ts";
+import type { Sighting } from "../machines/steps/sightings.ts";
 import { MACHINES_MAX, type Vino } from "../resource/vino.ts";
 import { choosePool } from "./choice.ts";
 import { type KnownMachine, listKnown } from "./known.ts";
@@ -36,20 +37,18 @@ export interface SnapshotInput {
   readonly owner: MachineOwner;
   readonly view: MachinesView;
   /** As {@linkcode KnownSources.seen}. */
-  readonly seen?: ReadonlyMap<string, Machine | undefined>;
+  readonly seen?: ReadonlyMap<string, Sighting>;
   /** Absent: the Vino wants no machines any more. */
   readonly roles?: ReadonlyMap<string, Role>;
   /** Whether an object uses the BareMetalHost of a machine. */
   readonly isConsumed: (machine: Pick<KnownMachine, "index" | "role">) => boolean;
   /** Whether machines that are too many are deleted. */
   readonly deletes: boolean;
-  /** Whether a machine is proven gone, although view or status still show it. */
-  readonly isGone: (name: string) => boolean;
 }
 
 /** Makes a snapshot. */
 export function takeSnapshot(input: SnapshotInput): SnapshotResult {
-  const { vino, owner, view, seen, roles, isConsumed, deletes, isGone } = input;
+  const { vino, owner, view, seen, roles, isConsumed, deletes } = input;
   const entries = vino.status?.machines ?? [];
   const known = listKnown({
     owner,
@@ -58,7 +57,6 @@ export function takeSnapshot(input: SnapshotInput): SnapshotResult {
     entries,
     isConsumed,
     deletes,
-    isGone,
   });
   if (roles === undefined) {
     const placement = { wanted: [], surplus: known, shortages: [], notices: [], wantedCount: 0 };

@@ -225,8 +225,8 @@ export const MACHINE_BREAKS: readonly Break[] = [
     invariant: "an inventory that began before a removal does not bring the machine back",
     edits: edit(
       TRACKER,
-      "const seen = this.#sightings.find(task.name, view.observedAtMs);",
-      "const seen = this.#sightings.find(task.name, Infinity);",
+      "const seen = this.sightings.find(task.name, view.observedAtMs);",
+      "const seen = this.sightings.find(task.name, Infinity);",
     ),
     tests: [`${VINO_TESTS}/steps/progress_tracker_test.ts`],
   },

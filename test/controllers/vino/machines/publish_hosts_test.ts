@@ -65,7 +65,6 @@ test("publishMachines() publishes complete machines, takes back those that leave
     roles,
     isConsumed: () => false,
     deletes: true,
-    isGone: () => false,
   });
   if (snapshot.kind === "refused") throw new Error(snapshot.message);
   const addresses = {

@@ -4,6 +4,7 @@ import {
   type KnownSources,
   listKnown,
 } from "../../../../lib/controllers/vino/placement/known.ts";
+import type { Sighting } from "../../../../lib/controllers/vino/machines/steps/sightings.ts";
 import type { VinoMachine } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { toEntry, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
 
@@ -13,7 +14,7 @@ function list(
   change: Partial<KnownSources> = {},
 ): string[] {
   const sources = { owner: VINO_OWNER, view: toView(machines), entries };
-  const rest = { isConsumed: () => false, deletes: true, isGone: () => false };
+  const rest = { isConsumed: () => false, deletes: true };
   return listKnown({ ...sources, ...rest, ...change }).map(
     ({ role, index, hostId, machine, entry, isRemoving }) =>
       [
@@ -62,9 +63,19 @@ test("listKnown() lets removals go on only if the Vino deletes", () => {
   ]);
 });
 
-test("listKnown() leaves out what is proven gone, although view and status show it", () => {
-  const entries = [toEntry("worker", 0, { state: "Removing" })];
-  expect(list([toMachine("worker", 0)], entries, { isGone: () => true })).toEqual([]);
+test.each<[string, Partial<Sighting>, string[]]>([
+  [
+    "showed it on another host",
+    { machine: toMachine("worker", 0, { firstHostId: "h7" }) },
+    ["worker-0 h7 shown Ready"],
+  ],
+  ["proved that it does not exist", {}, ["worker-0 h1 Ready"]],
+  ["ended its removal", { isGone: true }, []],
+])("listKnown() of a machine of view and status if a look %s", (_what, sighting, expected) => {
+  const machine = toMachine("worker", 0);
+  const seen = new Map([[machine.name, { atMs: 1, isReady: false, isGone: false, ...sighting }]]);
+  const entries = [toEntry("worker", 0, { host: "h1" })];
+  expect(list([machine], entries, { seen })).toEqual(expected);
 });
 
 test("listKnown() says which machines are used, by role and index", () => {
@@ -74,7 +85,6 @@ test("listKnown() says which machines are used, by role and index", () => {
     entries: [toEntry("worker", 2, { machineId: "x" })],
     isConsumed: ({ index }) => index > 0,
     deletes: true,
-    isGone: () => false,
   });
   expect(known.map(({ isConsumed }) => isConsumed)).toEqual([false, true, true]);
 });

@@ -17,7 +17,6 @@ function snapshot(spec: VinoSpec | undefined, view: MachinesView): SnapshotResul
     ...(read?.isComplete && { roles: read.roles }),
     isConsumed: () => false,
     deletes: true,
-    isGone: () => false,
   });
 }
 

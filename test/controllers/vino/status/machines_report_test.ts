@@ -27,7 +27,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     [0, 5, 7].map((index) => toMachine("worker", index)),
     { hosts },
   );
-  const rest = { isConsumed: () => false, deletes: true, isGone: () => false };
+  const rest = { isConsumed: () => false, deletes: true };
   const vino = { metadata: VINO_OWNER, spec: SPEC };
   const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles, ...rest });
   if (result.kind === "refused") throw new Error(result.message);

@@ -12,7 +12,7 @@ import type { MachineTask } from "../steps/tasks.ts";
 import { listForgotten, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { decideRemovals, type RemovalDecision } from "./decision.ts";
-import { GoneMachines, isProvenGone } from "./gone.ts";
+import { isProvenGone } from "./gone.ts";
 import { GONE_POOLS } from "../../words.ts";
 import { isGoneWithPool, readGonePools } from "./lost_pool.ts";
 import { describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
@@ -22,7 +22,7 @@ export interface RemovalsOptions extends Pick<
   MachineReconcilerOptions,
   "addresses" | "clock" | "findLimit" | "machineEvents" | "machines"
 > {
-  readonly tracker: Pick<ProgressTracker, "find">;
+  readonly tracker: Pick<ProgressTracker, "find" | "sightings">;
 }
 
 /** Machines that are too many and whose BareMetalHosts must go. */
@@ -43,7 +43,6 @@ export interface RemovalTasks {
 
 /** Removes the machines of one Vino. */
 export class Removals {
-  readonly gone: GoneMachines = new GoneMachines();
   readonly #options: RemovalsOptions;
   readonly #limit = new RemovalLimit();
 
@@ -77,13 +76,14 @@ export class Removals {
     const surplus = decision.removable.map((one) => toRemovalTask(owner, one));
     const holders = await this.#options.addresses.listHolders(vino, signal);
     const forgotten = listForgotten(owner, holders, { known, placement });
+    const { sightings } = this.#options.tracker;
     const gonePools = vino.metadata.annotations?.[GONE_POOLS];
     const toTask = (task: MachineTask): MachineTask =>
       gonePools === undefined ? task : { ...task, goal: { kind: "remove", gonePools } };
     return {
       decision,
       surplus: surplus.map(toTask),
-      forgotten: forgotten.filter(({ name }) => !this.gone.has(name)).map(toTask),
+      forgotten: forgotten.filter(({ name }) => !sightings.isGone(name)).map(toTask),
     };
   }
 
@@ -101,14 +101,14 @@ export class Removals {
     const pools = readGonePools(vino.metadata);
     const gone = tasks.flatMap((task) => {
       const progress = tracker.find(task.name);
-      if (progress === undefined || this.gone.has(task.name)) return [];
+      if (progress === undefined || tracker.sightings.isGone(task.name)) return [];
       const isForgotten = isGoneWithPool(progress.plan, pools);
       return isForgotten || isProvenGone(progress) ? [{ task, progress, isForgotten }] : [];
     });
     if (gone.length === 0) return false;
     await addresses.release(vino, new Set(gone.map(({ task }) => task.name)), signal);
     for (const { task, progress, isForgotten } of gone) {
-      this.gone.add(task.name, progress.observedAtMs);
+      tracker.sightings.noteGone(task.name, progress.observedAtMs);
       this.#limit.noteRemoval(task.name, this.#now);
       if (isForgotten) machineEvents.recordForgotten(vino, task.name);
       else if (deletes && task.known !== undefined) machineEvents.recordRemoved(vino, task.name);
@@ -124,8 +124,9 @@ export class Removals {
 
   /** Whether nothing of a machine is left, or what is left stays. */
   isSettled({ name }: MachineTask, { deletes }: Pick<ReconcileInput, "deletes">): boolean {
-    if (this.gone.has(name)) return true;
-    return !deletes && this.#options.tracker.find(name)?.failure?.kind === "decision";
+    const { tracker } = this.#options;
+    if (tracker.sightings.isGone(name)) return true;
+    return !deletes && tracker.find(name)?.failure?.kind === "decision";
   }
 
   /**
@@ -138,11 +139,7 @@ export class Removals {
   async findMore({ owner }: Pick<Snapshot, "owner">, signal: AbortSignal): Promise<boolean> {
     const { machines } = await this.#options.machines.observe({ isForChange: true }, signal);
     const prefix = toOwnerPrefix(owner);
-    const shown = [...machines.keys()].filter(
-      (name) => parseMachineName(name)?.ownerPrefix === prefix,
-    );
-    for (const name of shown) this.gone.delete(name);
-    return shown.length > 0;
+    return [...machines.keys()].some((name) => parseMachineName(name)?.ownerPrefix === prefix);
   }
 
   get #now(): Moment {

@@ -4,7 +4,6 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type {
-  Machine,
   MachinePlan,
   Machines,
   MachineSpec,
@@ -63,10 +62,10 @@ const HOLDS_MS = 600_000;
 
 /** Remembers the progress of machines by their names. */
 export class ProgressTracker {
+  /** They outlast a changed goal, and the work on a machine. */
+  readonly sightings: Sightings = new Sightings();
   readonly #options: TrackerOptions;
   readonly #progress = new Map<string, Progress>();
-  /** They outlast a changed goal, and the work on a machine. */
-  readonly #sightings = new Sightings();
 
   constructor(options: TrackerOptions) {
     this.#options = options;
@@ -75,12 +74,6 @@ export class ProgressTracker {
   /** What is known about a machine. */
   find(name: string): Progress | undefined {
     return this.#progress.get(name);
-  }
-
-  /** As {@linkcode Sightings.list}; what an inventory of this time shows better is forgotten. */
-  listSeen(observedAtMs: number): ReadonlyMap<string, Machine | undefined> {
-    this.#sightings.prune(observedAtMs);
-    return this.#sightings.list(observedAtMs);
   }
 
   /** Forgets all machines but these. */
@@ -95,7 +88,7 @@ export class ProgressTracker {
     if (before !== undefined && view.observedAtMs <= before.observedAtMs) {
       return this.#set({ ...before, task });
     }
-    const seen = this.#sightings.find(task.name, view.observedAtMs);
+    const seen = this.sightings.find(task.name, view.observedAtMs);
     const next = seen ? toInterimPlan(task.goal.kind, seen) : this.#plan(task, view, record);
     if (before !== undefined && holds(before, next)) {
       const { plan: found, foundMs = nowMs } = before;
@@ -130,7 +123,7 @@ export class ProgressTracker {
     const nowMs = this.#options.clock.monotonic();
     const before = this.#findSame(task);
     const plan = this.#plan(task, view, record, seed);
-    this.#sightings.note(task.name, plan, view.observedAtMs);
+    this.sightings.note(task.name, plan, view.observedAtMs);
     const { sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure, made } = before ?? {};
     const base = { task, plan, observedAtMs: view.observedAtMs, sinceMs, ...(made && { made }) };
     if (plan.steps.length > 0) {
@@ -153,6 +146,7 @@ export class ProgressTracker {
     const step = JSON.stringify(before.plan.steps[0]);
     const made = { step, times: before.made?.step === step ? before.made.times + 1 : 1 };
     this.#set({ ...rest, made, dueMs: this.#options.clock.monotonic() });
+    if (before.task.goal.kind === "exist") this.sightings.noteBegun(name);
     if (made.times < REPEATS_MAX) return;
     const { summary = "" } = before.plan.steps[0] ?? {};
     const what = `"${summary}" succeeded ${made.times} times in a row`;

@@ -1,15 +1,12 @@
 import { expect, test } from "bun:test";
 import type { MachinePlan } from "../../../../../lib/cloud/capabilities/machines.ts";
-import {
-  GoneMachines,
-  isProvenGone,
-} from "../../../../../lib/controllers/vino/machines/removal/gone.ts";
+import { isProvenGone } from "../../../../../lib/controllers/vino/machines/removal/gone.ts";
 import type { Progress } from "../../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import { VINO_OWNER } from "../../../../support/vino/known.ts";
 
 const NAME = "vino-1b4e28ba-worker-0";
 
-function toProgress(plan: Partial<MachinePlan> = {}, over: Partial<Progress> = {}): Progress {
+function toProgress(plan: Partial<MachinePlan> = {}): Progress {
   const identity = { owner: VINO_OWNER, role: "worker", index: 0 };
   return {
     task: { name: NAME, identity, goal: { kind: "remove" } },
@@ -19,7 +16,6 @@ function toProgress(plan: Partial<MachinePlan> = {}, over: Partial<Progress> = {
     failures: 0,
     retryMs: -Infinity,
     sinceMs: 0,
-    ...over,
   };
 }
 
@@ -34,27 +30,4 @@ test.each<[string, Progress | undefined, boolean]>([
   ["without a plan", undefined, false],
 ])("isProvenGone() of a machine %s", (_what, progress, expected) => {
   expect(isProvenGone(progress)).toBe(expected);
-});
-
-test("GoneMachines forgets a machine as soon as an inventory is newer than the proof", () => {
-  const gone = new GoneMachines();
-  gone.add(NAME, 10);
-  gone.forgetOlder(10);
-  expect(gone.has(NAME)).toBe(true);
-  gone.forgetOlder(11);
-  expect(gone.has(NAME)).toBe(false);
-});
-
-const MADE = { made: { step: "{}", times: 1 } };
-test.each<[string, Progress | undefined, boolean]>([
-  ["is not looked at again", undefined, true],
-  ["is planned from an older look", toProgress({ state: "Creating" }, { observedAtMs: 10 }), true],
-  ["is not begun", toProgress(), true],
-  ["is shown again", toProgress({ state: "Creating" }), false],
-  ["had a step", toProgress({}, MADE), false],
-])("GoneMachines on a machine that is wanted again, and %s", (_what, progress, expected) => {
-  const gone = new GoneMachines();
-  gone.add(NAME, 10);
-  gone.noteWanted(NAME, progress);
-  expect(gone.has(NAME)).toBe(expected);
 });

@@ -45,7 +45,7 @@ function toTask(cpus: number = 2): MachineTask {
   };
 }
 
-function startBook(): {
+function startTracker(): {
   tracker: ProgressTracker;
   clock: ManualClock;
   plans: { next: Partial<MachinePlan> };
@@ -78,12 +78,12 @@ const STEP = { summary: "do it" };
 
 describe("ProgressTracker.review()", () => {
   test("has nothing due for a machine that is as it should be", () => {
-    const { tracker, look } = startBook();
+    const { tracker, look } = startTracker();
     expect(tracker.review(toTask(), look(1), undefined).dueMs).toBe(Infinity);
   });
 
   test("has a machine due that needs a look, and one later that the cloud works on", () => {
-    const { tracker, look, plans } = startBook();
+    const { tracker, look, plans } = startTracker();
     plans.next = { state: "Absent", needsLook: true };
     expect(tracker.review(toTask(), look(1), undefined).dueMs).toBe(0);
     plans.next = { state: "Creating", againMs: 2_000 };
@@ -100,7 +100,7 @@ describe("ProgressTracker.review()", () => {
   const gone: MachineTask = { ...toTask(), goal: { kind: "remove" } };
 
   test("believes a newer look more than an older inventory, also for another goal", () => {
-    const { tracker, look, plans } = startBook();
+    const { tracker, look, plans } = startTracker();
     plans.next = { machine };
     tracker.look(toTask(), look(5), undefined);
     plans.next = { state: "Absent", needsLook: true };
@@ -113,22 +113,21 @@ describe("ProgressTracker.review()", () => {
   });
 
   test("does not bring back a removed machine from an inventory that began before", () => {
-    const { tracker, look, plans } = startBook();
+    const { tracker, look, plans } = startTracker();
     plans.next = { state: "Absent" };
     tracker.look(gone, look(5), undefined);
     tracker.keepOnly(new Set());
     plans.next = { state: "Ready", machine };
-    expect(tracker.listSeen(5)).toEqual(new Map([[name, undefined]]));
+    expect([...tracker.sightings.list(5).keys()]).toEqual([name]);
     expect(tracker.review(toTask(), look(5), undefined)).toMatchObject({
       plan: { state: "Absent", needsLook: true },
       dueMs: 0,
     });
-    expect(tracker.listSeen(6)).toEqual(new Map());
     expect(tracker.review(toTask(), look(6), undefined).plan).toMatchObject({ state: "Ready" });
   });
 
   test("removes a machine that a look showed, although the inventory does not", () => {
-    const { tracker, look, plans } = startBook();
+    const { tracker, look, plans } = startTracker();
     plans.next = { machine };
     tracker.look(toTask(), look(5), undefined);
     plans.next = { state: "Absent" };
@@ -139,7 +138,7 @@ describe("ProgressTracker.review()", () => {
   });
 
   test("does not look again before a machine that failed may be tried", async () => {
-    const { tracker, look, plans, clock } = startBook();
+    const { tracker, look, plans, clock } = startTracker();
     plans.next = { state: "Absent", needsLook: true };
     tracker.review(toTask(), look(1), undefined);
     tracker.noteFailure(name, { kind: "retry", message: "no room" });
@@ -154,7 +153,7 @@ describe("ProgressTracker.review()", () => {
 
 describe("ProgressTracker.look()", () => {
   test("waits longer and longer while a problem stays, and forgets that when it ends", () => {
-    const { tracker, look, plans } = startBook();
+    const { tracker, look, plans } = startTracker();
     plans.next = { state: "Absent", problems: [problem("retry")] };
     const pauses = [1, 2, 3, 4, 5, 6, 7, 8].map(
       (at) => tracker.look(toTask(), look(at), undefined).dueMs,
@@ -167,19 +166,19 @@ describe("ProgressTracker.look()", () => {
   });
 
   test("takes a notice for no problem", () => {
-    const { tracker, look, plans } = startBook();
+    const { tracker, look, plans } = startTracker();
     plans.next = { problems: [problem("notice")] };
     expect(tracker.look(toTask(), look(1), undefined).dueMs).toBe(Infinity);
   });
 
   test("looks again soon if the cloud could not say what is to do", () => {
-    const { tracker, look, plans } = startBook();
+    const { tracker, look, plans } = startTracker();
     plans.next = { state: "Unknown" };
     expect(tracker.look(toTask(), look(1), undefined).dueMs).toBe(30_000);
   });
 
   test("has a machine with a step due at once", async () => {
-    const { tracker, look, plans, clock } = startBook();
+    const { tracker, look, plans, clock } = startTracker();
     plans.next = { state: "Creating", steps: [STEP] };
     await clock.advance(7);
     expect(tracker.look(toTask(), look(1), undefined).dueMs).toBe(7);
@@ -187,7 +186,7 @@ describe("ProgressTracker.look()", () => {
 });
 
 test("ProgressTracker.review() keeps what a person must decide until something shows that it is decided", () => {
-  const { tracker, plans, look } = startBook();
+  const { tracker, plans, look } = startTracker();
   plans.next = { state: "Blocked", problems: [problem("decision")] };
   tracker.look(toTask(), look(1), undefined);
   plans.next = { state: "Removing", needsLook: true };
@@ -203,8 +202,8 @@ test("ProgressTracker.review() keeps what a person must decide until something s
 });
 
 describe("ProgressTracker.review() of a machine that differs", () => {
-  async function startDiffering(): Promise<ReturnType<typeof startBook>> {
-    const rig = startBook();
+  async function startDiffering(): Promise<ReturnType<typeof startTracker>> {
+    const rig = startTracker();
     await rig.clock.advance(1_000);
     rig.plans.next = { problems: [problem("notice")], shown: "a" };
     rig.tracker.look(toTask(), rig.look(1), undefined);
@@ -258,7 +257,7 @@ describe("ProgressTracker.review() of a machine that differs", () => {
 });
 
 test("ProgressTracker.noteStep() stops a step that succeeds again and again", () => {
-  const { tracker, look, plans } = startBook();
+  const { tracker, look, plans } = startTracker();
   plans.next = { state: "Creating", steps: [STEP] };
   const failures = [1, 2, 3, 4].map((at) => {
     tracker.look(toTask(), look(at), undefined);
@@ -273,8 +272,18 @@ test("ProgressTracker.noteStep() stops a step that succeeds again and again", ()
   ]);
 });
 
+test("ProgressTracker.noteStep() counts a machine that was removed again as soon as it is begun", () => {
+  const { tracker, look, plans } = startTracker();
+  tracker.sightings.noteGone(name, 1);
+  plans.next = { state: "Absent", steps: [STEP] };
+  tracker.look(toTask(), look(2), undefined);
+  expect(tracker.sightings.isGone(name)).toBe(true);
+  tracker.noteStep(name);
+  expect(tracker.sightings.isGone(name)).toBe(false);
+});
+
 test("ProgressTracker.keepOnly() forgets other machines", () => {
-  const { tracker, look } = startBook();
+  const { tracker, look } = startTracker();
   tracker.review(toTask(), look(1), undefined);
   tracker.keepOnly(new Set([name]));
   expect(tracker.find(name)).toBeDefined();
@@ -283,7 +292,7 @@ test("ProgressTracker.keepOnly() forgets other machines", () => {
 });
 
 test("ProgressTracker.review() keeps why a look does not know until an inventory does", () => {
-  const { tracker, plans, look } = startBook();
+  const { tracker, plans, look } = startTracker();
   const lost = { ...problem("retry"), missingPoolId: "pool-1" };
   plans.next = { state: "Unknown", problems: [lost] };
   tracker.look(toTask(), look(1), undefined);
@@ -294,7 +303,7 @@ test("ProgressTracker.review() keeps why a look does not know until an inventory
 });
 
 test("ProgressTracker.review() tries a new answer about lost pools at once", async () => {
-  const { tracker, plans, look, clock } = startBook();
+  const { tracker, plans, look, clock } = startTracker();
   const toRemoval = (gonePools?: string): MachineTask => ({
     ...toTask(),
     goal: { kind: "remove", ...(gonePools !== undefined && { gonePools }) },

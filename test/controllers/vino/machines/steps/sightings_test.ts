@@ -16,13 +16,20 @@ const toPlan = (state: MachinePlan["state"], shown?: Machine): MachinePlan => ({
   ...(shown && { machine: shown }),
 });
 
+function removeMachine(): Sightings {
+  const sightings = new Sightings();
+  sightings.note(name, toPlan("Ready", machine), 5);
+  sightings.noteGone(name, 10);
+  return sightings;
+}
+
 describe("Sightings", () => {
   test("count until an inventory began after the look", () => {
     const sightings = new Sightings();
     sightings.note(name, toPlan("Ready", machine), 5);
-    expect(sightings.find(name, 5)).toEqual({ atMs: 5, machine, isReady: true });
+    expect(sightings.find(name, 5)).toEqual({ atMs: 5, machine, isReady: true, isGone: false });
     expect(sightings.find(name, 6)).toBeUndefined();
-    expect([...sightings.list(5)]).toEqual([[name, machine]]);
+    expect([...sightings.list(5).keys()]).toEqual([name]);
     expect([...sightings.list(6)]).toEqual([]);
   });
 
@@ -30,8 +37,8 @@ describe("Sightings", () => {
     const sightings = new Sightings();
     sightings.note(name, toPlan("Ready", machine), 5);
     sightings.note(name, toPlan("Absent"), 7);
-    expect(sightings.find(name, 7)).toEqual({ atMs: 7, isReady: false });
-    expect([...sightings.list(6)]).toEqual([[name, undefined]]);
+    expect(sightings.find(name, 7)).toEqual({ atMs: 7, isReady: false, isGone: false });
+    expect([...sightings.list(6).keys()]).toEqual([name]);
   });
 
   test.each(["Unknown", "Creating", "Removing"] as const)(
@@ -40,7 +47,7 @@ describe("Sightings", () => {
       const sightings = new Sightings();
       sightings.note(name, toPlan("Ready", machine), 5);
       sightings.note(name, toPlan(state), 7);
-      expect(sightings.find(name, 5)).toEqual({ atMs: 5, machine, isReady: true });
+      expect(sightings.find(name, 5)).toMatchObject({ atMs: 5, machine, isReady: true });
       expect(sightings.find(name, 6)).toBeUndefined();
     },
   );
@@ -55,6 +62,29 @@ describe("Sightings", () => {
   });
 });
 
+describe("Sightings of a machine whose removal is over", () => {
+  test("say so until an inventory began after the proof", () => {
+    const sightings = removeMachine();
+    sightings.prune(10);
+    expect(sightings.find(name, 10)).toEqual({ atMs: 10, isReady: false, isGone: true });
+    sightings.prune(11);
+    expect(sightings.isGone(name)).toBe(false);
+  });
+
+  test.each<[string, (sightings: Sightings) => void, boolean]>([
+    ["a look finds it absent", (one) => one.note(name, toPlan("Absent"), 12), true],
+    ["a look finds it being made", (one) => one.note(name, toPlan("Creating"), 12), false],
+    ["a look does not know", (one) => one.note(name, toPlan("Unknown"), 12), false],
+    ["a look shows it", (one) => one.note(name, toPlan("Ready", machine), 12), false],
+    ["it is begun", (one) => one.noteBegun(name), false],
+    ["another one is begun", (one) => one.noteBegun("vino-1b4e28ba-worker-9"), true],
+  ])("after %s", (_what, change, isGone) => {
+    const sightings = removeMachine();
+    change(sightings);
+    expect(sightings.isGone(name)).toBe(isGone);
+  });
+});
+
 test.each<["exist" | "remove", Machine | undefined, boolean, MachinePlan["state"]]>([
   ["exist", machine, true, "Ready"],
   ["exist", machine, false, "Unfinished"],
@@ -62,7 +92,7 @@ test.each<["exist" | "remove", Machine | undefined, boolean, MachinePlan["state"
   ["remove", machine, true, "Removing"],
   ["remove", undefined, false, "Removing"],
 ])("toInterimPlan() to %s: %#", (goal, shown, isReady, state) => {
-  const plan = toInterimPlan(goal, { atMs: 1, isReady, ...(shown && { machine: shown }) });
+  const plan = toInterimPlan(goal, { isReady, ...(shown && { machine: shown }) });
   expect(plan).toMatchObject({ state, steps: [], needsLook: true });
   expect(plan.machine).toEqual(shown);
 });

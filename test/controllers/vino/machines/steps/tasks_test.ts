@@ -28,7 +28,7 @@ function toScene(
   if (!read.isComplete) throw new Error("the form is complete");
   const { roles } = read;
   const vino = { metadata: VINO_OWNER, spec: SPEC, status: { machines: entries } };
-  const rest = { isConsumed: () => false, deletes: true, isGone: () => false };
+  const rest = { isConsumed: () => false, deletes: true };
   const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles, ...rest });
   if (result.kind === "refused") throw new Error(result.message);
   return { snapshot: result.snapshot, roles };
@@ -78,7 +78,7 @@ describe("toWantedTasks()", () => {
       spec: { ...SPEC, xenOrchestra: { ...SPEC.xenOrchestra, pool: "lyon" } },
       status: { machines: [entry] },
     };
-    const rest = { isConsumed: () => false, deletes: true, isGone: () => false };
+    const rest = { isConsumed: () => false, deletes: true };
     const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles: read.roles, ...rest });
     if (result.kind === "refused") throw new Error(result.message);
     const machines = new Map([FIRST, SECOND].map((name) => [name, []]));
