@@ -141,6 +141,20 @@ describe("a machine that a person changed", () => {
     expect(rig.machines.plan(after, spec, rig.record(spec)).needsLook).toBeUndefined();
   });
 
+  test("is said to have another MTU than the spec asks for", async () => {
+    const usual = rig.spec();
+    const spec = { ...usual, interfaces: usual.interfaces.map((one) => ({ ...one, mtu: 9000 })) };
+    const made = await rig.make(spec);
+    expect(made).toMatchObject({ state: "Ready", problems: [] });
+    const own = rig.list("vifs").find((one) => one["MAC"] === "02:00:00:00:00:01");
+    expect(own?.["MTU"]).toBe(9000);
+    rig.simulator.state.put("vifs", { ...own, id: String(own?.id), MTU: 1500 });
+    const found = await rig.plan(spec);
+    expect(found.problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/with MTU 1500 instead of .* with MTU 9000\. Correct the spec/),
+    ]);
+  });
+
   test("is shown by an inventory as by a look, so that what a look found holds", async () => {
     const spec = rig.spec();
     await rig.make(spec);

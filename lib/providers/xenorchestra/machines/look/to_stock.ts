@@ -98,6 +98,7 @@ function toVifs(raws: readonly RawVif[]): Map<string, Vif[]> {
     device: String(raw.device),
     mac: raw.MAC.toLowerCase(),
     networkId: raw.$network ?? "",
+    ...(typeof raw.MTU === "number" && { mtu: raw.MTU }),
   });
   return new Map([...byVm].map(([id, some]) => [id, some.map(toVif).toSorted(byDevice)]));
 }

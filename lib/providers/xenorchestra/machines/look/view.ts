@@ -81,6 +81,8 @@ export interface Vif {
   /** In lower case. */
   readonly mac: string;
   readonly networkId: string;
+  /** In bytes. Absent: not known. */
+  readonly mtu?: number;
 }
 
 /** A disk. */

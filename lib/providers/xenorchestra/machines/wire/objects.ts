@@ -97,6 +97,8 @@ export interface RawVif {
   readonly $pool?: Text;
   readonly device: string | number;
   readonly MAC: string;
+  /** In bytes. */
+  readonly MTU?: Amount;
 }
 
 /** The link between a VM or a template and a disk. */

@@ -97,6 +97,7 @@ const ENTRIES = {
     $pool: text,
     device: v.union([v.string(), v.number()]),
     MAC: v.string(),
+    MTU: number,
   },
   vbds: {
     id,

@@ -51,8 +51,12 @@ function compareOne(question: InterfacesQuestion, wanted: WantedInterface): Comp
   const { vm, stock } = question;
   const vifs = listVifs(question);
   const { name, device, mac, networkId, mtu } = wanted;
-  const part = { name: `interface ${name}`, wanted: format(stock, wanted) };
   const actual = vifs.find((one) => one.device === device);
+  const isMtuKnown = actual === undefined || actual.mtu !== undefined;
+  const part = {
+    name: `interface ${name}`,
+    wanted: format(stock, wanted, isMtuKnown ? mtu : undefined),
+  };
   if (actual === undefined) {
     const problem = findObstacle(vm, wanted, vifs);
     if (problem !== undefined) return toComparison(part, { problem });
@@ -67,9 +71,12 @@ function compareOne(question: InterfacesQuestion, wanted: WantedInterface): Comp
     const summary = `add interface ${name} to ${vm.name}`;
     return toComparison(part, { fix: { summary, change } });
   }
-  const compared = { ...part, actual: format(stock, actual) };
-  const isSame = actual.mac === mac && actual.networkId === networkId;
-  if (isSame) return toComparison(compared, undefined);
+  // If the spec has none, that of the network is right.
+  const actualMtu = mtu === undefined ? undefined : actual.mtu;
+  const compared = { ...part, actual: format(stock, actual, actualMtu) };
+  const isSameMtu = actualMtu === undefined || actualMtu === mtu;
+  if (actual.mac === mac && actual.networkId === networkId && isSameMtu)
+    return toComparison(compared, undefined);
   const what = `interface ${name} of ${vm.name} is ${compared.actual} instead of ${compared.wanted}`;
   const problem = toNotice("InterfaceDiffers", `${what}. ${ADVICE}`);
   return toComparison(compared, { problem });
@@ -109,6 +116,8 @@ function compareMore({ spec, vm, wanted, stock }: InterfacesQuestion, vif: Vif):
 function format(
   stock: Pick<Stock, "networks">,
   { mac, networkId }: Pick<Vif, "mac" | "networkId">,
+  mtu?: number,
 ): string {
-  return `${mac} in ${nameNetwork(stock, networkId)}`;
+  const size = mtu === undefined ? "" : ` with MTU ${mtu}`;
+  return `${mac} in ${nameNetwork(stock, networkId)}${size}`;
 }

@@ -23,6 +23,8 @@ test.each<[string, readonly Vif[], readonly string[]]>([
   ["a missing one", [], [`add interface oam to ${NAME}`]],
   ["another address", [{ ...OWN_VIF, mac: "02:00:00:00:00:09" }], ["InterfaceDiffers"]],
   ["another network", [{ ...OWN_VIF, networkId: "net-2" }], ["InterfaceDiffers"]],
+  ["the right MTU", [{ ...OWN_VIF, mtu: 9000 }], []],
+  ["another MTU", [{ ...OWN_VIF, mtu: 1500 }], ["InterfaceDiffers"]],
   ["its address on another device", [{ ...OWN_VIF, device: "3" }], BOTH],
   ["one too many", [OWN_VIF, { ...OWN_VIF, device: "1" }], ["InterfaceNotWanted"]],
 ])("compareInterfaces() finds %s", (_what, vifs, found) => {
@@ -71,6 +73,24 @@ test("compareInterfaces() names networks, and first asks whether the spec is wro
   expect(messages[1]).toContain(
     'device 1, 02:07 in network "oam" (net-1). Landfall removes none. Add it to the spec, or remove it',
   );
+});
+
+test("compareInterfaces() says which MTU an interface has, and which the spec asks for", () => {
+  const { differences, parts } = compareInterfaces(toQuestion([{ ...OWN_VIF, mtu: 1500 }]));
+  const place = `${OWN_VIF.mac} in network "oam" (net-1)`;
+  expect(differences[0]?.problem?.message).toStartWith(
+    `interface oam of ${NAME} is ${place} with MTU 1500 instead of ${place} with MTU 9000. Correct the spec`,
+  );
+  expect(parts).toEqual([
+    { name: "interface oam", wanted: `${place} with MTU 9000`, actual: `${place} with MTU 1500` },
+  ]);
+});
+
+test("compareInterfaces() compares no MTU if the spec has none", () => {
+  const wanted = WANTED.map(({ mtu: _any, ...one }) => one);
+  const { differences, parts } = compareInterfaces(toQuestion([{ ...OWN_VIF, mtu: 9000 }], wanted));
+  expect(differences).toEqual([]);
+  expect(JSON.stringify(parts)).not.toContain("MTU");
 });
 
 test("compareInterfaces() says which VM has the address of a missing one", () => {
