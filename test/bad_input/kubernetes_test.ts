@@ -134,7 +134,7 @@ describe("createKubeClient()", () => {
     const headers = { "content-type": "application/json" };
     const { client } = createStage(() => new Response(toStream(pieces), { headers }));
     const error = checkReason(await VERBS["read"]?.(client).catch((caught: unknown) => caught));
-    expect(error.message).toEndWith("the answer is longer than 16 MiB");
+    expect(error.message).toEndWith("the answer is longer than 16Mi");
   });
 });
 

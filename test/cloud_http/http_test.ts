@@ -122,7 +122,7 @@ describe("sendRequest()", () => {
       kind: "protocol",
       message:
         "Cannot read the answer of Example Cloud at cloud.example.org:443: " +
-        "the answer is longer than 64 MiB",
+        "the answer is longer than 64Mi",
     });
     answer(endless(500));
     expect(await sendRequest(request, NAMES)).toMatchObject({ status: 500 });

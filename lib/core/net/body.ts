@@ -2,6 +2,7 @@
  * Reads the body of a reply, up to a limit: a faulty server must not fill the memory.
  * @module
  */
+import { formatSize } from "../text/size.ts";
 
 /** A body that cannot be used: too long, or not text. */
 export class BodyError extends Error {
@@ -10,8 +11,6 @@ export class BodyError extends Error {
 
 /** How many bytes of a refusal to read. */
 export const ERROR_BYTES_MAX: number = 64 * 1024;
-
-const MIB = 1024 * 1024;
 
 /** How a body is read. */
 export interface ReadBodyOptions {
@@ -76,8 +75,4 @@ function decode(decoder: TextDecoder, bytes?: Uint8Array): string {
     const problem = bytes === undefined ? "ended within a character" : "is not UTF-8";
     throw new BodyError(`the answer ${problem}`, { cause });
   }
-}
-
-function formatSize(bytes: number): string {
-  return bytes >= MIB ? `${Math.floor(bytes / MIB)} MiB` : `${bytes} bytes`;
 }

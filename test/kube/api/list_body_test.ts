@@ -139,7 +139,7 @@ describe("readListBody()", () => {
       },
     });
     await expect(readListBody(NODES, new Response(body), ...reading)).rejects.toThrow(
-      'Cannot list "/x": the answer is longer than 256 MiB',
+      'Cannot list "/x": the answer is longer than 256Mi',
     );
     expect(isCancelled).toBe(true);
   });

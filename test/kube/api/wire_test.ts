@@ -202,7 +202,7 @@ test("readBody() reads to a bound", async () => {
     return new Response(body);
   };
   await expect(readBody(create(17), 'read "/x"')).rejects.toThrow(
-    'Cannot read "/x": the answer is longer than 16 MiB',
+    'Cannot read "/x": the answer is longer than 16Mi',
   );
 });
 
