@@ -316,6 +316,10 @@ describe("a silent cloud", () => {
     annotate("pool-2");
     await rig.clock.advance(60_000);
     await rig.reconcile();
+    const wrong = rig.server?.status?.conditions?.find(({ type }) => type === "Ready");
+    expect(wrong?.message).toContain(
+      'landfall.dev/gone-pools is "pool-2", without the ID of that pool',
+    );
     expect(rig.machines).toEqual(["worker-0 Unknown", "worker-1 Unknown"]);
     expect(rig.released).toEqual([]);
     annotate("pool-2, pool-1");

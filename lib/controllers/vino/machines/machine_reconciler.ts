@@ -18,6 +18,7 @@ import { runRound } from "./steps/round.ts";
 import { toOwner } from "./steps/spec.ts";
 import { toMachineRequests, toWantedTasks, type WantedTasks } from "./steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "./types.ts";
+import { GONE_POOLS } from "../words.ts";
 
 /** What a round came to. */
 export type MachinesResult =
@@ -192,7 +193,7 @@ export class MachineReconciler {
   }
 
   #toReport(
-    { desired }: ReconcileInput,
+    { vino, desired }: ReconcileInput,
     snapshot: Snapshot,
     { wanted, hosts: { published, unwanted }, removal: { decision, surplus } }: Parts,
   ): MachinesReport {
@@ -208,6 +209,7 @@ export class MachineReconciler {
       hosts: new Map([...unwanted, ...published]),
       shown: this.#options.hosts.list(snapshot.owner.uid),
       tracker: this.#tracker,
+      gonePools: vino.metadata.annotations?.[GONE_POOLS],
       removed: this.#removals.listRecent(),
       isGone: (name) => this.#tracker.sightings.isGone(name),
     });

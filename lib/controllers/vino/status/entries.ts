@@ -95,8 +95,8 @@ function addUse(
 function addWayOut(problem: MachineProblem, { identity, goal }: MachineTask): MachineProblem {
   const { missingPoolId } = problem;
   if (missingPoolId === undefined || goal.kind !== "remove") return problem;
-  const way = describeWayOut(identity.owner, missingPoolId);
-  return { ...problem, message: `${problem.message}. ${way}` };
+  const way = describeWayOut(identity.owner, missingPoolId, goal.gonePools);
+  return way === undefined ? problem : { ...problem, message: `${problem.message}. ${way}` };
 }
 
 /** Reports on a machine with which nothing is done. @param message Why */

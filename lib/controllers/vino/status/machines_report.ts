@@ -14,6 +14,7 @@ import type { MachineTask } from "../machines/steps/tasks.ts";
 import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries.ts";
 import { compareKnown } from "../placement/known.ts";
 import type { RemovalDecision } from "../machines/removal/decision.ts";
+import { describeIdlePools } from "../machines/removal/lost_pool.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
 import type { IdleMachine } from "../machines/steps/tasks.ts";
 import type { VinoRemoval } from "../resource/vino.ts";
@@ -34,6 +35,8 @@ export interface ReportInput {
   /** The hosts that exist, as they were last seen. They count for machines that {@linkcode hosts} lacks. */
   readonly shown: readonly ShownHost[];
   readonly tracker: Pick<ProgressTracker, "find">;
+  /** What a person said about lost pools: the value of the annotation. */
+  readonly gonePools: string | undefined;
   /** Machines that were removed a short time ago. */
   readonly removed: readonly VinoRemoval[];
   /** Whether a machine is proven gone. */
@@ -68,7 +71,11 @@ export function makeReport(input: ReportInput): MachinesReport {
     addressProblems: [
       ...new Set([...addresses.problems].flatMap(([name, why]) => (names.has(name) ? why : []))),
     ],
-    notices: [...placement.notices, ...addresses.notices],
+    notices: [
+      ...placement.notices,
+      ...addresses.notices,
+      ...describeIdlePools(input.gonePools, snapshot.view.pools, machines),
+    ],
     hosts: input.wanted.flatMap(({ name }) => hosts.get(name) ?? []),
     ...(contraction && { contraction }),
     removals: input.removed,

@@ -97,6 +97,21 @@ describe("reportProgress()", () => {
     expect(idOf("Absent")).toBeUndefined();
   });
 
+  test("says what to write if the annotation about lost pools does not name the pool", () => {
+    const problem = { ...toProblem("retry", "pool p is not shown"), missingPoolId: "p" };
+    const say = (gonePools?: string): string | undefined => {
+      const progress = toProgress({ state: "Unknown", problems: [problem] });
+      const goal = { kind: "remove", ...(gonePools !== undefined && { gonePools }) } as const;
+      const task = { ...progress.task, goal };
+      return reportProgress({ ...progress, task }, { isWanted: false }).entry.message;
+    };
+    expect(say()).toStartWith("pool p is not shown. If that pool is gone for good");
+    expect(say("lyon")).toMatch(
+      /^pool p is not shown\. The annotation \S+ is "lyon", without the ID of that pool\. If .*=p$/,
+    );
+    expect(say("p")).toBe("pool p is not shown");
+  });
+
   test("says why a step failed before what the plan says, and a remark only if there is nothing else", () => {
     const plan = { problems: [toProblem("notice", "a hand edit")] };
     const failure = { kind: "retry", message: "no room" } as const;

@@ -70,6 +70,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
       { ...SHOWN, name: "edge-worker-7", use: 'is used by M "m"' },
     ],
     tracker,
+    gonePools: "lyon",
     removed: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
     isGone: () => false,
   });
@@ -77,7 +78,10 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     removals: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
     wantedCount: 2,
     addressProblems: ["oam is full"],
-    notices: ["oam has moved"],
+    notices: [
+      "oam has moved",
+      "The cloud shows pool lyon, so it is not gone: remove the annotation landfall.dev/gone-pools",
+    ],
     hosts: [{ name: "edge-worker", state: "Paused" }],
   });
   expect(

@@ -2,7 +2,13 @@
  * Pools that are gone for good with all their machines. Only a person can say that. Pure.
  * @module
  */
-import type { MachineOwner, MachinePlan } from "../../../../cloud/capabilities/machines.ts";
+import type {
+  MachineOwner,
+  MachinePlan,
+  MachinePool,
+} from "../../../../cloud/capabilities/machines.ts";
+import { quote } from "../../../../core/text/printable.ts";
+import type { MachineReport } from "../../status/outcome.ts";
 import { GONE_POOLS } from "../../words.ts";
 
 /** IDs of the pools of which a person said that they are gone. @param annotations Of the Vino */
@@ -11,7 +17,11 @@ export function readGonePools({
 }: {
   readonly annotations?: Readonly<Record<string, string>>;
 }): ReadonlySet<string> {
-  return new Set(annotations[GONE_POOLS]?.split(",").map((id) => id.trim()));
+  return parseGonePools(annotations[GONE_POOLS]);
+}
+
+function parseGonePools(text: string | undefined): ReadonlySet<string> {
+  return new Set(text?.split(",").map((id) => id.trim()));
 }
 
 /**
@@ -30,8 +40,38 @@ export function isGoneWithPool(
   );
 }
 
-/** How a person says that a pool is gone; no full stop. */
-export function describeWayOut({ namespace, name }: MachineOwner, poolId: string): string {
+/**
+ * How a person says that a pool is gone; no full stop. `undefined`: a person said it.
+ *
+ * @param said What the annotation has
+ */
+export function describeWayOut(
+  { namespace, name }: Pick<MachineOwner, "name" | "namespace">,
+  poolId: string,
+  said: string | undefined,
+): string | undefined {
+  if (parseGonePools(said).has(poolId)) return undefined;
+  const wrong = `The annotation ${GONE_POOLS} is ${quote(said ?? "")}, without the ID of that pool. `;
   const command = `kubectl annotate vino ${name} --namespace=${namespace} --overwrite ${GONE_POOLS}=${poolId}`;
-  return `If that pool is gone for good with all its machines, say so, and Landfall forgets them: ${command}`;
+  const what =
+    "If that pool is gone for good with all its machines, say so, and Landfall forgets them";
+  return `${said === undefined ? "" : wrong}${what}: ${command}`;
+}
+
+/** Says of the pools that a person named why they have no effect; sentences without a full stop. */
+export function describeIdlePools(
+  said: string | undefined,
+  pools: readonly MachinePool[],
+  machines: readonly Pick<MachineReport, "entry" | "problems">[],
+): string[] {
+  // As long as a machine may be in a lost pool, its own message says what to write.
+  if (said === undefined || machines.some(({ entry }) => entry.state === "Unknown")) return [];
+  const annotation = `the annotation ${GONE_POOLS}`;
+  return [...parseGonePools(said)].map((value) => {
+    const shown = pools.filter(({ isComplete }) => isComplete);
+    const pool = shown.find(({ id, name }) => id === value || name === value);
+    return pool === undefined
+      ? `No machine of this Vino is in a lost pool ${quote(value)}: remove ${annotation}`
+      : `The cloud shows pool ${pool.name}, so it is not gone: remove ${annotation}`;
+  });
 }
