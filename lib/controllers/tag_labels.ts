@@ -7,6 +7,7 @@
  * the old one.
  * @module
  */
+import { parseJson } from "../core/text/json.ts";
 import type { Instance } from "../cloud/provider.ts";
 import { isReservedLabelKey } from "../core/text/label_namespace.ts";
 import { isLabelKey } from "../core/text/label.ts";
@@ -108,12 +109,4 @@ function parseRecord(text: string | undefined): ReadonlyMap<string, string> {
     if (isFit && typeof value === "string") record.set(key, value);
   }
   return record;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

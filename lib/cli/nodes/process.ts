@@ -2,6 +2,7 @@
  * Reads the Nodes from the debug pages of a running process.
  * @module
  */
+import { parseJson } from "../../core/text/json.ts";
 import * as v from "valibot";
 import { withDeadline } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
@@ -132,12 +133,4 @@ function request(address: ListenAddress, path: string, signal: AbortSignal): Pro
     proxy: false,
     ...(isSocket && { unix: address.path }),
   });
-}
-
-function parseJson(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }

@@ -3,6 +3,7 @@
  * the same ones. The form is in clusters: every version of it must be read for ever.
  * @module
  */
+import { parseJson } from "../../core/text/json.ts";
 import { parseIp } from "../../core/net/ip.ts";
 
 /** The content of the record. */
@@ -46,12 +47,4 @@ function keepOneOfEachFamily(listed: readonly unknown[]): string[] {
     }
   }
   return [...byFamily.values()];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,14 +2,12 @@
  * Bodies of requests to the Redfish service.
  * @module
  */
+import { type Fields, isFields, parseFields } from "../../core/text/json.ts";
 import type { BootOverrideChange } from "../../cloud/capabilities/machine_management.ts";
 import type { PowerAction } from "../../cloud/capabilities/machine_power.ts";
 import { quote } from "../../core/text/printable.ts";
 import { Complaint } from "./replies.ts";
 import { DURATIONS, MODES, RESET_TYPES, TARGETS } from "./words.ts";
-
-/** The fields of a body. */
-export type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads an object in JSON. An empty body is an empty object.
@@ -23,13 +21,8 @@ export async function readFields(request: Request): Promise<Fields> {
   if (type.trim() !== "application/json") {
     throw new Complaint(415, "UnrecognizedRequestBody", "Send application/json");
   }
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The same answer as for another value.
-  }
-  if (isFields(value)) return value;
+  const fields = parseFields(text);
+  if (fields !== undefined) return fields;
   throw toBad("MalformedJSON", "The body is no object in JSON");
 }
 
@@ -89,8 +82,4 @@ function find<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefin
 
 function list(words: Readonly<Record<string, unknown>>): string {
   return Object.keys(words).join(", ");
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

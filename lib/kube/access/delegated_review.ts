@@ -8,7 +8,7 @@ import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
-import { isFields } from "../kinds/shape.ts";
+import { isFields } from "../../core/text/json.ts";
 import { isConnectionReset } from "../api/transport.ts";
 
 /** A user in the words of the API server. */

@@ -7,7 +7,8 @@ import { BodyError, readPieces } from "../../core/net/body.ts";
 import { KubeError } from "./errors.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject } from "../kinds/resource.ts";
-import { findDamage, isFields } from "../kinds/shape.ts";
+import { isFields, parseFields } from "../../core/text/json.ts";
+import { findDamage } from "../kinds/shape.ts";
 import { toTransportError } from "./transport.ts";
 import { trimObject } from "../kinds/trim.ts";
 
@@ -119,7 +120,7 @@ class PartialList {
       const at = text.indexOf(this.#border, searchAt);
       if (at === -1) break;
       searchAt = at + 1;
-      const object = parseObject(text.slice(startAt, at + 1));
+      const object = parseFields(text.slice(startAt, at + 1));
       if (object !== undefined) {
         this.#items.push(this.#shrink(object));
         startAt = at + 2;
@@ -143,14 +144,5 @@ class PartialList {
 
 /** Whether this is all text before the objects of a list. */
 function isHead(text: string): boolean {
-  return parseObject(`${text}]}`) !== undefined;
-}
-
-function parseObject(text: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseFields(`${text}]}`) !== undefined;
 }

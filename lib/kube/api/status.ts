@@ -5,7 +5,7 @@
  */
 import { shorten } from "../../core/text/printable.ts";
 import { KubeError, type KubeErrorKind, type RefusedField } from "./errors.ts";
-import { isFields } from "../kinds/shape.ts";
+import { isFields, parseJson } from "../../core/text/json.ts";
 
 /** The fields of a Status object that Landfall reads. */
 export interface Status {
@@ -153,12 +153,4 @@ function describeBody(body: string): string {
     .replaceAll(/\s+/g, " ")
     .trim();
   return text === "" ? "" : `the answer is not from Kubernetes: ${shorten(text, SHOWN_CHARS_MAX)}`;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -10,7 +10,8 @@ import { EVENTS } from "../kinds/event.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
 import type { KubeRequest } from "./request.ts";
-import { findDamage, isFields } from "../kinds/shape.ts";
+import { isFields } from "../../core/text/json.ts";
+import { findDamage } from "../kinds/shape.ts";
 
 /** Longest answer that is no list, after unpacking: etcd stores no object over 2 MiB. */
 const OBJECT_BYTES_MAX = 16 * 1024 * 1024;

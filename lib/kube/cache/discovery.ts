@@ -5,9 +5,8 @@
  */
 import type { KubeClient } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
-import type { Fields } from "../kinds/kind.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
-import { isFields } from "../kinds/shape.ts";
+import { type Fields, isFields } from "../../core/text/json.ts";
 
 /**
  * Whether a kind is served.

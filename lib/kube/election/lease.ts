@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Lease, LEASES } from "../kinds/lease.ts";
-import { isFields } from "../kinds/shape.ts";
+import { isFields } from "../../core/text/json.ts";
 
 /** The Lease that replicas use to elect their leader. */
 export interface LeaseName {

@@ -3,9 +3,10 @@
  * @module
  */
 import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
-import type { Fields, Kind } from "./kind.ts";
+import type { Kind } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
-import { findWrong, isFields, isText, type Shapes } from "./shape.ts";
+import { type Fields, isFields } from "../../core/text/json.ts";
+import { findWrong, isText, type Shapes } from "./shape.ts";
 import { pick } from "./trim.ts";
 
 /** Names a Secret. */

@@ -2,13 +2,11 @@
  * What a watch and a store need to know about a kind of objects.
  * @module
  */
+import type { Fields } from "../../core/text/json.ts";
 import type { KubeObject, Resource } from "./resource.ts";
 
 /** Metadata that the store keeps only for kinds that ask for it: it needs memory, and most kinds do not read it. */
 export type OptionalMetadata = "finalizers" | "ownerReferences" | "generation";
-
-/** A value with fields, of which nothing else is known yet. */
-export type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * A kind that is listed, watched and kept in a store. A plain {@linkcode Resource} is enough: then the store keeps all

@@ -9,9 +9,10 @@ import type {
   V1NodeSystemInfo,
 } from "@kubernetes/client-node";
 import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
-import type { Fields, Kind } from "./kind.ts";
+import type { Kind } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
-import { findWrong, isFields, isListWith, isText, type Shapes } from "./shape.ts";
+import { type Fields, isFields } from "../../core/text/json.ts";
+import { findWrong, isListWith, isText, type Shapes } from "./shape.ts";
 import { freezeDeep, pick } from "./trim.ts";
 
 /** A Node on the wire, reduced to the fields that Landfall reads. Its store keeps only these. */

@@ -3,9 +3,10 @@
  * @module
  */
 import type { V1LoadBalancerIngress, V1ServicePort, V1ServiceSpec } from "@kubernetes/client-node";
-import type { Fields, Kind } from "./kind.ts";
+import type { Kind } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
-import { findWrong, isFields, isText, type Shapes } from "./shape.ts";
+import { type Fields, isFields } from "../../core/text/json.ts";
+import { findWrong, isText, type Shapes } from "./shape.ts";
 import { pick } from "./trim.ts";
 
 const SPEC_FIELDS = [

@@ -3,7 +3,8 @@
  * before it stores an object. So an answer that looks different comes from another server, or from a proxy on the way.
  * @module
  */
-import type { Fields, Kind, OptionalMetadata } from "./kind.ts";
+import { type Fields, isFields } from "../../core/text/json.ts";
+import type { Kind, OptionalMetadata } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
 import { pick } from "./trim.ts";
 
@@ -11,11 +12,6 @@ import { pick } from "./trim.ts";
 export type Check = (value: unknown) => boolean;
 /** Checks by the name of the field. */
 export type Shapes = Readonly<Record<string, Check>>;
-
-/** Whether a value is an object with fields. */
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /**
  * Looks for a problem in an object, or in an item of a list or watch.

@@ -5,7 +5,8 @@
 import type { V1VolumeAttachmentSpec } from "@kubernetes/client-node";
 import type { Kind } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
-import { findWrong, isFields, isText } from "./shape.ts";
+import { isFields } from "../../core/text/json.ts";
+import { findWrong, isText } from "./shape.ts";
 import { pick } from "./trim.ts";
 
 /** A VolumeAttachment, reduced to the fields that Landfall reads. */

@@ -1,10 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  type Fields,
-  parseReset,
-  parseSystemChange,
-  readFields,
-} from "../../../lib/http/redfish/bodies.ts";
+import type { Fields } from "../../../lib/core/text/json.ts";
+import { parseReset, parseSystemChange, readFields } from "../../../lib/http/redfish/bodies.ts";
 
 const TYPE = { "content-type": "application/json; charset=utf-8" };
 

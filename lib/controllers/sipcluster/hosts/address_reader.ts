@@ -9,7 +9,7 @@ import { remember } from "../../../core/remember.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
-import { isFields } from "../../../kube/kinds/shape.ts";
+import { isFields } from "../../../core/text/json.ts";
 import { SECRETS } from "../../../kube/kinds/secret.ts";
 import type { BareMetalHost } from "../../../kube/kinds/bare_metal_host.ts";
 import {

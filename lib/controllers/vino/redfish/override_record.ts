@@ -3,6 +3,7 @@
  * machine. A cloud knows only the order in which a machine tries its devices, and keeps it for good.
  * @module
  */
+import { parseFields } from "../../../core/text/json.ts";
 import type { BootDevice } from "../../../cloud/capabilities/machine_power.ts";
 
 /** An override that was asked for. */
@@ -33,7 +34,7 @@ export function formatOverride(record: OverrideRecord): string {
 
 /** Reads a record. @returns `undefined` if it is not one of ours */
 export function parseOverride(text: string): OverrideRecord | undefined {
-  const { duration, device, before, since } = parseFields(text);
+  const { duration, device, before, since } = parseFields(text) ?? {};
   const known = DURATIONS.find((one) => one === duration);
   const target = DEVICES.find((one) => one === device);
   const order = Array.isArray(before)
@@ -65,13 +66,4 @@ function parseSince(value: unknown): Since | undefined {
   if (typeof isRunning !== "boolean") return undefined;
   const startedAtMs = "startedAtMs" in value ? value.startedAtMs : undefined;
   return typeof startedAtMs === "number" ? { isRunning, startedAtMs } : { isRunning };
-}
-
-function parseFields(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }

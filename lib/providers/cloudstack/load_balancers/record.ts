@@ -6,6 +6,7 @@
  * record again, and backups copy it.
  * @module
  */
+import { type Fields, isFields, parseFields } from "../../../core/text/json.ts";
 import { parseIp } from "../../../core/net/ip.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
 import type { RecordSigner } from "./record_signer.ts";
@@ -103,8 +104,6 @@ export function withoutJobs(
   return Object.keys(others).length === 0 ? undefined : others;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 interface ReadRecord {
   readonly record: KeptRecord;
   readonly isSigned: boolean;
@@ -198,17 +197,4 @@ function parseTime(value: unknown): number | undefined {
     return undefined;
   const ms = Date.parse(value);
   return Number.isNaN(ms) ? undefined : ms;
-}
-
-function parseFields(text: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

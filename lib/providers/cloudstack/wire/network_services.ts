@@ -2,6 +2,7 @@
  * What a network says that it offers.
  * @module
  */
+import { parseJson } from "../../../core/text/json.ts";
 import * as v from "valibot";
 import { decode } from "../../../cloud_http/decode.ts";
 import type { Network, StickinessMethod } from "../load_balancers/view.ts";
@@ -75,12 +76,4 @@ function parseStickinessMethods(text: string): readonly StickinessMethod[] {
       ]),
     ),
   }));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

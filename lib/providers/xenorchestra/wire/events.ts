@@ -2,6 +2,7 @@
  * Turns the changes that Xen Orchestra reports as they happen (server-sent events, since 5.113) into hints.
  * @module
  */
+import { parseFields } from "../../../core/text/json.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { ChangeHint } from "../../../cloud/provider.ts";
 import {
@@ -93,7 +94,7 @@ function toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined {
   const ids = new Set<string>();
   for (const { event, data } of events) {
     if (!CHANGES.has(event)) continue;
-    const { $subscription: type, id } = parseData(data);
+    const { $subscription: type, id } = parseFields(data) ?? {};
     // A host or pool that changed may affect every VM. An unreadable event counts as such a change.
     const vmId = typeof id === "string" ? parseUuid(id) : undefined;
     if (type !== "VM" || vmId === undefined) return "everything";
@@ -103,18 +104,9 @@ function toHint(events: readonly ServerSentEvent[]): ChangeHint | undefined {
 }
 
 function toId(data: string): string {
-  const { id } = parseData(data);
+  const { id } = parseFields(data) ?? {};
   if (typeof id === "string" && id !== "") return id;
   throw new CloudError("protocol", "Xen Orchestra started an event stream without an ID");
-}
-
-function parseData(data: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(data);
-    return typeof value === "object" && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 /** Landfall soon tries again if the server has a problem, but not if it refuses. */

@@ -4,7 +4,7 @@
  */
 import { describeError } from "../../../../core/errors.ts";
 import { KubeError } from "../../../../kube/api/errors.ts";
-import { isFields } from "../../../../kube/kinds/shape.ts";
+import { isFields } from "../../../../core/text/json.ts";
 import { describeRefusal } from "../../../kinds/refusal.ts";
 import type { OwnedObject } from "../types.ts";
 

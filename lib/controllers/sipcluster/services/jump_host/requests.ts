@@ -3,6 +3,7 @@
  * everything has a limit. Pure.
  * @module
  */
+import { type Fields, parseFields } from "../../../../core/text/json.ts";
 import type { Key } from "../../../../kube/cache/store.ts";
 
 /** A user asks to reboot a host. */
@@ -101,7 +102,7 @@ function sortAnswers(
   const answers: (readonly [id: string, time: number])[] = [];
   for (const [key, value] of entries) {
     const id = findId(key, "answer");
-    const { time } = parseFields(value);
+    const { time } = readFields(value);
     if (id !== undefined && isRecent(time, nowS, ANSWER_AGE_MAX_S)) answers.push([id, time]);
     else if (findId(key, "request") === undefined) changes.set(key, null);
   }
@@ -117,7 +118,7 @@ function findId(key: string, kind: "request" | "answer"): string | undefined {
 
 /** What a request says, or why it is refused. */
 function parseRequest(value: unknown, nowS: number): { host: Key; time: number } | string {
-  const { host, time } = parseFields(value);
+  const { host, time } = readFields(value);
   if (typeof host !== "string" || !HOST.test(host) || typeof time !== "number") {
     return "it cannot read the request";
   }
@@ -132,12 +133,7 @@ function isRecent(time: unknown, nowS: number, ageMaxS: number): time is number 
 }
 
 /** The fields of a JSON object; none if this is something else. */
-function parseFields(value: unknown): Readonly<Record<string, unknown>> {
+function readFields(value: unknown): Fields {
   if (typeof value !== "string" || value.length > LENGTH_MAX) return {};
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return typeof parsed === "object" && parsed !== null ? { ...parsed } : {};
-  } catch {
-    return {};
-  }
+  return parseFields(value) ?? {};
 }
