@@ -10,22 +10,11 @@
  * @module
  */
 import { SERVICE_FAILURE } from "../../resource/words.ts";
-import type { ObjectMeta } from "../../../../kube/kinds/resource.ts";
 import type { Auth } from "../../resource/sip_cluster.ts";
-import { CONFIG_HASH } from "../../words.ts";
 import { toLabels, toObjectName } from "../names.ts";
 import { hashContent } from "../../../../core/text/short_name.ts";
-import {
-  CONFIG_MAPS,
-  DEPLOYMENTS,
-  OWNED_SERVICES,
-  POD_DISRUPTION_BUDGETS,
-  ROLE_BINDINGS,
-  ROLES,
-  SERVICE_ACCOUNTS,
-  toOwned,
-} from "../owned_kinds.ts";
-import { PROGRESS_DEADLINE_S, ROLLING_UPDATE, SERVICE_DEFAULTS } from "../pod_parts.ts";
+import { type LabelledMeta, planBudget, planNodePorts, planReplicas } from "../common_objects.ts";
+import { CONFIG_MAPS, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, toOwned } from "../owned_kinds.ts";
 import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
 import { toOidcData } from "./flags.ts";
 import { planPod } from "./pod.ts";
@@ -54,7 +43,6 @@ interface WholeAuth extends Auth {
 
 /** The first version with the flags and probes that are used here, and with kinds of apiextensions.k8s.io/v1. */
 const OLDEST_MINOR = 30;
-const REPLICAS = 2;
 const HTTPS_PORT = 443;
 
 /** One plan for each entry of `spec.services.auth`, in their order. */
@@ -118,9 +106,9 @@ function planObjects(
   name: string,
 ): readonly OwnedObject[] {
   const { namespace = "" } = cluster.metadata;
-  const { nodePort, clusterIP = "", issuerURL, clientID = DEFAULT_CLIENT_ID } = entry;
+  const { nodePort, clusterIP, issuerURL, clientID = DEFAULT_CLIENT_ID } = entry;
   const labels = toLabels({ component: DEX, app: DEX, instance: name });
-  const metadata: ObjectMeta = { name, namespace, labels };
+  const metadata = { name, namespace, labels };
   const ca = facts.secrets.get(entry.caSecret ?? entry.tlsSecret)?.ca;
   return [
     toOwned(SERVICE_ACCOUNTS, metadata, { automountServiceAccountToken: false }),
@@ -142,35 +130,19 @@ function planObjects(
       { ...metadata, name: `${name}-oidc` },
       { data: toOidcData({ issuerURL, clientID, ca }) },
     ),
-    toOwned(OWNED_SERVICES, metadata, {
-      spec: {
-        type: "NodePort",
-        ...SERVICE_DEFAULTS,
-        ...(clusterIP !== "" && { clusterIP }),
-        selector: labels,
-        ports: [
-          {
-            name: "https",
-            port: HTTPS_PORT,
-            protocol: "TCP",
-            targetPort: "https",
-            ...(nodePort !== 0 && { nodePort }),
-          },
-        ],
-      },
+    planNodePorts(metadata, {
+      ports: [{ name: "https", port: HTTPS_PORT, targetPort: "https", nodePort }],
+      clusterIP,
     }),
-    planDeployment(entry, metadata, labels, facts),
-    toOwned(POD_DISRUPTION_BUDGETS, metadata, {
-      spec: { minAvailable: 1, selector: { matchLabels: labels } },
-    }),
+    planDeployment(entry, metadata, facts),
+    planBudget(metadata),
   ];
 }
 
 /** Dex reads its files once, so its Pods roll when a Secret differs. A hash of the content would tell about it. */
 function planDeployment(
   entry: WholeAuth,
-  metadata: ObjectMeta,
-  labels: Readonly<Record<string, string>>,
+  metadata: LabelledMeta,
   { secrets }: AuthFacts,
 ): OwnedObject {
   const { configSecret, tlsSecret, nodeLabels, image = "" } = entry;
@@ -180,24 +152,11 @@ function planDeployment(
     image: image === "" ? DEFAULT_IMAGE : image,
     configSecret,
     tlsSecret,
-    labels,
+    labels: metadata.labels,
     ...(nodeLabels && { nodeLabels }),
   };
-  return toOwned(DEPLOYMENTS, metadata, {
-    spec: {
-      replicas: REPLICAS,
-      paused: false,
-      revisionHistoryLimit: 2,
-      progressDeadlineSeconds: PROGRESS_DEADLINE_S,
-      strategy: ROLLING_UPDATE,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: {
-          labels,
-          annotations: { [CONFIG_HASH]: hashContent(versions.join(" ")) },
-        },
-        spec: planPod(pod),
-      },
-    },
+  return planReplicas(metadata, {
+    configHash: hashContent(versions.join(" ")),
+    pod: planPod(pod),
   });
 }

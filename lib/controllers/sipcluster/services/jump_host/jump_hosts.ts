@@ -6,16 +6,15 @@ import { SERVICE_FAILURE } from "../../resource/words.ts";
 import type { JumpHost } from "../../resource/sip_cluster.ts";
 import { toPath } from "../../../../kube/kinds/resource.ts";
 import { hashContent } from "../../../../core/text/short_name.ts";
+import { planNodePorts } from "../common_objects.ts";
 import {
   CONFIG_MAPS,
   DEPLOYMENTS,
-  OWNED_SERVICES,
   ROLE_BINDINGS,
   ROLES,
   SERVICE_ACCOUNTS,
   toOwned,
 } from "../owned_kinds.ts";
-import { SERVICE_DEFAULTS } from "../pod_parts.ts";
 import type { OwnedObject, ServiceInput, ServicePlan } from "../types.ts";
 import { listUnknown } from "../addresses.ts";
 import { parseAuthorizedKey } from "./authorized_key.ts";
@@ -128,7 +127,7 @@ function toObjects(
   { data, hosts, image }: Content,
 ): readonly OwnedObject[] {
   const { namespace = "" } = cluster.metadata;
-  const { nodePort, clusterIP = "" } = entry;
+  const { nodePort, clusterIP } = entry;
   const labels = toJumpHostLabels(names.name);
   const metadata = { name: names.name, namespace, labels };
   const configHash = hashContent(JSON.stringify(data));
@@ -150,22 +149,9 @@ function toObjects(
     }),
     toOwned(ROLE_BINDINGS, metadata, { roleRef, subjects }),
     toOwned(CONFIG_MAPS, metadata, { data }),
-    toOwned(OWNED_SERVICES, metadata, {
-      spec: {
-        type: "NodePort",
-        ...SERVICE_DEFAULTS,
-        ...(clusterIP !== "" && { clusterIP }),
-        selector: labels,
-        ports: [
-          {
-            name: "ssh",
-            port: SSH_PORT,
-            protocol: "TCP",
-            targetPort: "ssh",
-            ...(nodePort !== 0 && { nodePort }),
-          },
-        ],
-      },
+    planNodePorts(metadata, {
+      ports: [{ name: "ssh", port: SSH_PORT, targetPort: "ssh", nodePort }],
+      clusterIP,
     }),
     toOwned(DEPLOYMENTS, metadata, {
       spec: toDeploymentSpec({
