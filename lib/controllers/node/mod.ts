@@ -7,6 +7,7 @@ import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import type { NodeContext } from "../context.ts";
 import { isUninitialized } from "../identity.ts";
+import { type LastReconcile, toLastReconcile } from "../../engine/last_reconcile.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { Node } from "../../kube/kinds/node.ts";
@@ -24,11 +25,7 @@ export interface NodeControllerOptions {
 
 /** The last reconcile of one Node. */
 export interface NodeReport {
-  readonly lastReconcile: {
-    readonly at: string;
-    readonly outcome: string;
-    readonly error?: string;
-  } | null;
+  readonly lastReconcile: LastReconcile | null;
   readonly nextReconcileAt?: string;
 }
 
@@ -81,13 +78,7 @@ export class NodeController {
   describe(node: Node): NodeReport {
     const last = this.#loop.outcomes.get(node.metadata.name);
     return {
-      lastReconcile: last
-        ? {
-            at: new Date(last.at).toISOString(),
-            outcome: last.outcome,
-            ...(last.error === undefined ? {} : { error: last.error }),
-          }
-        : null,
+      lastReconcile: toLastReconcile(last),
       ...(last?.nextAt === undefined
         ? {}
         : { nextReconcileAt: new Date(last.nextAt).toISOString() }),

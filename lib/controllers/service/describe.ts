@@ -7,6 +7,7 @@ import type {
   LoadBalancerPlan,
   LoadBalancerProblem,
 } from "../../cloud/capabilities/load_balancers.ts";
+import { type LastReconcile, toLastReconcile } from "../../engine/last_reconcile.ts";
 import type { ReconcileOutcome } from "../../engine/workers.ts";
 import type { Service } from "../../kube/kinds/service.ts";
 import type { Managed, ServiceState } from "./state/managed.ts";
@@ -35,11 +36,7 @@ export interface ServiceReport {
   readonly notReadySince?: string;
   /** It is being removed. */
   readonly isLeaving?: true;
-  readonly lastReconcile: {
-    readonly at: string;
-    readonly outcome: string;
-    readonly error?: string;
-  } | null;
+  readonly lastReconcile: LastReconcile | null;
 }
 
 /** What is known about a Service besides itself. */
@@ -78,7 +75,7 @@ export function describeService(service: Service, facts: ServiceFacts): ServiceR
     ...(failure !== undefined && { failure }),
     ...(state !== "ready" && { notReadySince: toTime(readyAt) }),
     ...(isLeaving && { isLeaving }),
-    lastReconcile: toLastReconcile(facts),
+    lastReconcile: findLast(facts),
   };
 }
 
@@ -89,12 +86,9 @@ function listAddresses(service: Service, address: string | undefined): readonly 
   return hidesAddress && !shown.includes(address) ? [...shown, address] : shown;
 }
 
-function toLastReconcile({ managed, failed }: ServiceFacts): ServiceReport["lastReconcile"] {
+function findLast({ managed, failed }: ServiceFacts): LastReconcile | null {
   const { succeededAt, state } = managed;
-  if (failed !== undefined && failed.at >= (succeededAt ?? 0)) {
-    const { at, outcome, error } = failed;
-    return { at: toTime(at), outcome, ...(error !== undefined && { error }) };
-  }
+  if (failed !== undefined && failed.at >= (succeededAt ?? 0)) return toLastReconcile(failed);
   if (succeededAt === undefined) return null;
   return { at: toTime(succeededAt), outcome: state === "waiting" ? "waiting" : "ok" };
 }

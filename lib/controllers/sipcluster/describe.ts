@@ -3,6 +3,7 @@
  * @module
  */
 import { describeConsumer } from "../kinds/consumer.ts";
+import { type LastReconcile, toLastReconcile } from "../../engine/last_reconcile.ts";
 import type { ReconcileOutcome } from "../../engine/workers.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { HostReport } from "../definition.ts";
@@ -32,11 +33,7 @@ export interface SipClusterReport {
   readonly breaches: Schedule["breaches"];
   readonly endpoints: readonly Endpoint[];
   readonly topologyKeys: readonly string[];
-  readonly lastReconcile: {
-    readonly at: string;
-    readonly outcome: string;
-    readonly error?: string;
-  } | null;
+  readonly lastReconcile: LastReconcile | null;
 }
 
 /** What is known about a SIPCluster besides itself. */
@@ -80,7 +77,7 @@ export function describeCluster(
     breaches: schedule?.breaches ?? [],
     endpoints,
     topologyKeys: listKeys([cluster]),
-    lastReconcile: outcome === undefined ? null : toLastReconcile(outcome),
+    lastReconcile: toLastReconcile(outcome),
   };
 }
 
@@ -160,12 +157,3 @@ const WAITING: ReadonlySet<string | undefined> = new Set([
   CONDITION_WORDS.Ready.unschedulable.reason,
   CONDITION_WORDS.Ready.inUse.reason,
 ]);
-
-function toLastReconcile({
-  at,
-  outcome,
-  error,
-}: ReconcileOutcome): SipClusterReport["lastReconcile"] {
-  const time = new Date(at).toISOString();
-  return { at: time, outcome, ...(error !== undefined && { error }) };
-}

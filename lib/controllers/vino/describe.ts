@@ -3,6 +3,7 @@
  * @module
  */
 import type { MachinePart } from "../../cloud/capabilities/machines.ts";
+import { type LastReconcile, toLastReconcile } from "../../engine/last_reconcile.ts";
 import type { ReconcileOutcome } from "../../engine/workers.ts";
 import { type BareMetalHost, VINO_UID } from "../../kube/kinds/bare_metal_host.ts";
 import type { Condition } from "../kinds/conditions.ts";
@@ -41,11 +42,7 @@ export interface VinoReport {
   readonly machines: readonly MachineView[];
   readonly shortages: Placement["shortages"];
   readonly conditions: readonly Pick<Condition, "message" | "reason" | "status" | "type">[];
-  readonly lastReconcile: {
-    readonly at: string;
-    readonly outcome: string;
-    readonly error?: string;
-  } | null;
+  readonly lastReconcile: LastReconcile | null;
 }
 
 /** What is known about a Vino besides itself. */
@@ -84,7 +81,7 @@ export function describeVino(vino: Vino, { last, outcome, findHost }: VinoFacts)
       reason,
       message,
     })),
-    lastReconcile: outcome === undefined ? null : toLastReconcile(outcome),
+    lastReconcile: toLastReconcile(outcome),
   };
 }
 
@@ -123,9 +120,4 @@ function describeHost(
     ...(consumerRef && { consumer: describeConsumer(consumerRef) }),
     ...(cluster !== undefined && { cluster }),
   };
-}
-
-function toLastReconcile({ at, outcome, error }: ReconcileOutcome): VinoReport["lastReconcile"] {
-  const time = new Date(at).toISOString();
-  return { at: time, outcome, ...(error !== undefined && { error }) };
 }
