@@ -36,6 +36,16 @@ export interface DescribedSchema {
   readonly description: string;
 }
 
+/** The first columns of a kind with the condition `Ready`. @param description When an object is ready */
+export function toReadyColumns(description: string): readonly PrinterColumn[] {
+  const ready = '.status.conditions[?(@.type=="Ready")]';
+  const why = "Why it is ready or not.";
+  return [
+    { name: "Ready", type: "string", jsonPath: `${ready}.status`, description },
+    { name: "Reason", type: "string", jsonPath: `${ready}.reason`, description: why },
+  ];
+}
+
 /** The last column of every kind. */
 export const AGE_COLUMN: PrinterColumn = {
   name: "Age",

@@ -1,5 +1,10 @@
 import { expect, test } from "bun:test";
-import { AGE_COLUMN, listConditionWords, toCrd } from "../../../lib/controllers/kinds/crd.ts";
+import {
+  AGE_COLUMN,
+  listConditionWords,
+  toCrd,
+  toReadyColumns,
+} from "../../../lib/controllers/kinds/crd.ts";
 import {
   anyFields,
   list,
@@ -108,5 +113,12 @@ test("listConditionWords() lists each reason with its condition, in order", () =
     { type: "Ready", status: "True", reason: "A", meaning: "a." },
     { type: "Ready", status: "False", reason: "B", meaning: "b." },
     { type: "Other", status: "False", reason: "C", meaning: "c." },
+  ]);
+});
+
+test("toReadyColumns() shows the condition Ready, and why", () => {
+  expect(toReadyColumns("Whether it rings.").map(({ jsonPath }) => jsonPath)).toEqual([
+    '.status.conditions[?(@.type=="Ready")].status',
+    '.status.conditions[?(@.type=="Ready")].reason',
   ]);
 });

@@ -4,27 +4,14 @@
  */
 import type { PrinterColumn } from "../../../kube/kinds/crd.ts";
 import type { KindDefinition } from "../../definition.ts";
-import { AGE_COLUMN, listConditionWords, toCrd } from "../../kinds/crd.ts";
+import { AGE_COLUMN, listConditionWords, toCrd, toReadyColumns } from "../../kinds/crd.ts";
 import { SPEC } from "./schema/spec.ts";
 import { STATUS } from "./schema/status.ts";
 import { SIP_CLUSTERS } from "./sip_cluster.ts";
 import { CONDITION_WORDS } from "./words.ts";
 
-const READY = '.status.conditions[?(@.type=="Ready")]';
-
 const COLUMNS: readonly PrinterColumn[] = [
-  {
-    name: "Ready",
-    type: "string",
-    jsonPath: `${READY}.status`,
-    description: "Whether the cluster has all hosts, and its services are available.",
-  },
-  {
-    name: "Reason",
-    type: "string",
-    jsonPath: `${READY}.reason`,
-    description: "Why it is ready or not.",
-  },
+  ...toReadyColumns("Whether the cluster has all hosts, and its services are available."),
   {
     name: "CP",
     type: "string",

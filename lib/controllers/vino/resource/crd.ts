@@ -4,7 +4,7 @@
  */
 import type { PrinterColumn } from "../../../kube/kinds/crd.ts";
 import type { KindDefinition } from "../../definition.ts";
-import { AGE_COLUMN, listConditionWords, toCrd } from "../../kinds/crd.ts";
+import { AGE_COLUMN, listConditionWords, toCrd, toReadyColumns } from "../../kinds/crd.ts";
 import { IP_POOLS } from "./ip_pool.ts";
 import { POOL_SPEC } from "./schema/ip_pool.ts";
 import { SPEC } from "./schema/spec.ts";
@@ -12,21 +12,8 @@ import { STATUS } from "./schema/status.ts";
 import { VINOES } from "./vino.ts";
 import { CONDITION_WORDS } from "./words.ts";
 
-const READY = '.status.conditions[?(@.type=="Ready")]';
-
 const VINO_COLUMNS: readonly PrinterColumn[] = [
-  {
-    name: "Ready",
-    type: "string",
-    jsonPath: `${READY}.status`,
-    description: "Whether all machines are complete and published.",
-  },
-  {
-    name: "Reason",
-    type: "string",
-    jsonPath: `${READY}.reason`,
-    description: "Why it is ready or not.",
-  },
+  ...toReadyColumns("Whether all machines are complete and published."),
   {
     name: "Machines",
     type: "string",
