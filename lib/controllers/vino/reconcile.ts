@@ -136,8 +136,7 @@ export class VinoReconciler {
     if (!result.isMoving || result.hasGone || attempt.isProgressDue()) {
       await this.#writeReport(newest, spec, result.report, attempt);
     }
-    if (result.isMoving) return undefined;
-    return Number.isFinite(result.nextMs) ? { requeueAfterMs: result.nextMs } : {};
+    return toReconcileResult(result);
   }
 
   /** Hosts first, then machines, then the finalizer. */
@@ -150,7 +149,7 @@ export class VinoReconciler {
     const result = await this.#reconcileMachines({ vino, deletes }, attempt);
     if (result.kind === "again") return undefined;
     if (result.kind === "refused") return {};
-    const { report, isMoving, isOver, nextMs } = result;
+    const { report, isOver } = result;
     const newest = attempt.findSame(vino);
     if (newest === undefined) return undefined;
     const trouble = report.machines.flatMap(({ entry, problems }) => {
@@ -172,8 +171,7 @@ export class VinoReconciler {
       await writer.setFinalizers(last, others, attempt.signal);
       return {};
     }
-    if (isMoving) return undefined;
-    return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
+    return toReconcileResult(result);
   }
 
   async #reconcileMachines(input: ReconcileInput, attempt: Attempt): Promise<MachinesResult> {
@@ -235,4 +233,16 @@ export class VinoReconciler {
     // The error of the cloud is the one to show; the next try writes again.
     await this.#write(vino, outcome, attempt).catch(() => undefined);
   }
+}
+
+/** When to reconcile again. `undefined`: at once. */
+function toReconcileResult({
+  isMoving,
+  nextMs,
+}: {
+  readonly isMoving: boolean;
+  readonly nextMs: number;
+}): ReconcileResult | undefined {
+  if (isMoving) return undefined;
+  return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
 }

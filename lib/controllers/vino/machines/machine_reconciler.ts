@@ -81,20 +81,24 @@ export class MachineReconciler {
     const leaving = this.#removals.findLeaving(input, snapshot);
     const mustConfirm = this.#takesHosts(leaving, input);
     if (mustConfirm && !(await context.confirm())) return { kind: "again" };
-    const hosts = await this.#publish(input, snapshot, { wanted, leaving }, signal);
-    const removal = await this.#prepareRemovals(input, snapshot, { leaving, hosts }, context);
-    const removals = [...removal.surplus, ...removal.forgotten];
-    const tasks = [...wanted.tasks, ...removals];
+    const hosts = await publishMachines(
+      { ...input, snapshot, ...wanted, leaving: leaving.machines, tracker: this.#tracker },
+      this.#options.hosts,
+      signal,
+    );
+    const { limit } = leaving;
+    const removal = await this.#removals.listTasks(input, snapshot, { limit, hosts }, signal);
+    this.#review(removal.all, snapshot, context);
+    const tasks = [...wanted.tasks, ...removal.all];
     this.#tracker.keepOnly(new Set(tasks.map(({ name }) => name)));
     const parts = { wanted, hosts, removal };
     const toReport = (): MachinesReport => this.#toReport(input, snapshot, parts);
     const isMoving = await runRound({ input, tasks, toReport }, this.#options, context);
-    const hasGone = await this.#removals.noteGone(input, removals, signal);
-    const isSettled = removals.every((task) => this.#removals.isSettled(task, input));
-    const isDone = input.desired === undefined && removal.decision.isDrained && isSettled;
-    const isOver = isDone && !(input.deletes && (await this.#removals.findMore(snapshot, signal)));
-    const leastMs = isDone && !isOver ? RECHECK_MS : Infinity;
-    const nextMs = Math.min(leastMs, hosts.againMs, this.#toNextMs(tasks));
+    const hasGone = await this.#removals.noteGone(input, removal.all, signal);
+    const end = await this.#removals.findEnd(input, snapshot, removal, signal);
+    const endMs = end === "unlisted" ? RECHECK_MS : Infinity;
+    const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
+    const isOver = end === "over";
     return { kind: "done", report: toReport(), isMoving, hasGone, isOver, nextMs };
   }
 
@@ -154,34 +158,6 @@ export class MachineReconciler {
     const names = new Set(machines.map((one) => toHostName({ vino: metadata.name, ...one })));
     const hosts = this.#options.hosts.list(metadata.uid ?? "");
     return hosts.some(({ name, use }) => use === undefined && names.has(name));
-  }
-
-  /** Publishes complete machines, and takes the hosts back of those that go. */
-  #publish(
-    { vino, desired }: ReconcileInput,
-    snapshot: Snapshot,
-    { wanted, leaving }: { readonly wanted: Wanted; readonly leaving: Leaving },
-    signal: AbortSignal,
-  ): Promise<HostsPass> {
-    const { tasks, addresses } = wanted;
-    const { machines } = leaving;
-    const tracker = this.#tracker;
-    const publication = { vino, snapshot, desired, addresses, tasks, leaving: machines, tracker };
-    return publishMachines(publication, this.#options.hosts, signal);
-  }
-
-  /** Plans the removal of machines whose hosts are gone. */
-  async #prepareRemovals(
-    input: ReconcileInput,
-    snapshot: Snapshot,
-    { leaving, hosts }: { readonly leaving: Leaving; readonly hosts: HostsPass },
-    context: ReconcileContext,
-  ): Promise<RemovalTasks> {
-    const { limit } = leaving;
-    const { signal } = context;
-    const tasks = await this.#removals.listTasks(input, snapshot, { limit, hosts }, signal);
-    this.#review([...tasks.surplus, ...tasks.forgotten], snapshot, context);
-    return tasks;
   }
 
   #review(

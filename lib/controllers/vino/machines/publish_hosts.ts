@@ -69,8 +69,7 @@ export interface Publication {
   readonly vino: Vino;
   readonly snapshot: Pick<Snapshot, "owner" | "view">;
   /** Absent: nothing is wanted any more. */
-  readonly desired:
-    { readonly spec: VinoSpec; readonly roles: ReadonlyMap<string, Role> } | undefined;
+  readonly desired?: { readonly spec: VinoSpec; readonly roles: ReadonlyMap<string, Role> };
   readonly addresses: Addresses;
   /** Machines that must exist; only those that are complete are published. */
   readonly tasks: readonly MachineTask[];

@@ -3,6 +3,7 @@
  * @module
  */
 import * as v from "valibot";
+import { parseJson } from "../../../core/text/json.ts";
 
 /** The record of a machine. Times are wall-clock milliseconds. */
 export interface VmRecord {
@@ -59,14 +60,10 @@ const SCHEMA = v.object({
 /** Reads a record. @returns An empty one if there is none, or if it cannot be read: it is only a hint */
 export function parseRecord(text: string | undefined): VmRecord {
   if (text === undefined) return {};
-  try {
-    const parsed = v.safeParse(SCHEMA, JSON.parse(text));
-    if (!parsed.success) return {};
-    const { v: _version, ...record } = parsed.output;
-    return record;
-  } catch {
-    return {};
-  }
+  const parsed = v.safeParse(SCHEMA, parseJson(text));
+  if (!parsed.success) return {};
+  const { v: _version, ...record } = parsed.output;
+  return record;
 }
 
 /** Writes a record; below 1 KiB. */

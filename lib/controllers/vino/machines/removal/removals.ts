@@ -37,9 +37,15 @@ export interface RemovalTasks {
   readonly decision: RemovalDecision;
   /** Machines that are too many, without a BareMetalHost. */
   readonly surplus: readonly MachineTask[];
-  /** Machines that have addresses, and of which nothing else is known. */
-  readonly forgotten: readonly MachineTask[];
+  /** These, and machines that have addresses and of which nothing else is known. */
+  readonly all: readonly MachineTask[];
 }
+
+/**
+ * How far the end of a Vino is. `open`: something is left that must go, or machines are wanted. `unlisted`: a look
+ * showed a machine that was made a moment ago, and that the next inventory brings.
+ */
+export type RemovalEnd = "open" | "unlisted" | "over";
 
 /** Removes the machines of one Vino. */
 export class Removals {
@@ -75,15 +81,17 @@ export class Removals {
     const decision = decideRemovals(question);
     const surplus = decision.removable.map((one) => toRemovalTask(owner, one));
     const holders = await this.#options.addresses.listHolders(vino, signal);
-    const forgotten = listForgotten(owner, holders, { known, placement });
     const { sightings } = this.#options.tracker;
     const gonePools = vino.metadata.annotations?.[GONE_POOLS];
     const toTask = (task: MachineTask): MachineTask =>
       gonePools === undefined ? task : { ...task, goal: { kind: "remove", gonePools } };
+    const forgotten = listForgotten(owner, holders, { known, placement }).filter(
+      ({ name }) => !sightings.isGone(name),
+    );
     return {
       decision,
       surplus: surplus.map(toTask),
-      forgotten: forgotten.filter(({ name }) => !sightings.isGone(name)).map(toTask),
+      all: [...surplus, ...forgotten].map(toTask),
     };
   }
 
@@ -122,24 +130,33 @@ export class Removals {
     return this.#limit.list(clock.monotonic(), findLimit());
   }
 
+  /**
+   * How far the end of a Vino is that wants no machines any more.
+   *
+   * @throws {CloudError} if the cloud cannot answer
+   */
+  async findEnd(
+    { desired, deletes }: ReconcileInput,
+    { owner }: Pick<Snapshot, "owner">,
+    { decision, all }: RemovalTasks,
+    signal: AbortSignal,
+  ): Promise<RemovalEnd> {
+    const isDone = decision.isDrained && all.every((task) => this.#isSettled(task, deletes));
+    if (desired !== undefined || !isDone) return "open";
+    if (!deletes) return "over";
+    const { machines } = await this.#options.machines.observe({ isForChange: true }, signal);
+    const prefix = toOwnerPrefix(owner);
+    const isShown = [...machines.keys()].some(
+      (name) => parseMachineName(name)?.ownerPrefix === prefix,
+    );
+    return isShown ? "unlisted" : "over";
+  }
+
   /** Whether nothing of a machine is left, or what is left stays. */
-  isSettled({ name }: MachineTask, { deletes }: Pick<ReconcileInput, "deletes">): boolean {
+  #isSettled({ name }: MachineTask, deletes: boolean): boolean {
     const { tracker } = this.#options;
     if (tracker.sightings.isGone(name)) return true;
     return !deletes && tracker.find(name)?.failure?.kind === "decision";
-  }
-
-  /**
-   * Looks once more before the end of a Vino that deletes its machines: one that was made a moment ago is in no
-   * inventory yet. The next inventory brings what this look shows.
-   *
-   * @returns Whether there are machines
-   * @throws {CloudError} if the cloud cannot answer
-   */
-  async findMore({ owner }: Pick<Snapshot, "owner">, signal: AbortSignal): Promise<boolean> {
-    const { machines } = await this.#options.machines.observe({ isForChange: true }, signal);
-    const prefix = toOwnerPrefix(owner);
-    return [...machines.keys()].some((name) => parseMachineName(name)?.ownerPrefix === prefix);
   }
 
   get #now(): Moment {
