@@ -15,6 +15,7 @@ import { Attempt } from "./attempt.ts";
 import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
+import { WAITING_MESSAGE } from "./machines/removal/patience.ts";
 import type { MachineTask } from "./machines/steps/tasks.ts";
 import { readRoles } from "./placement/roles.ts";
 import { checkVino } from "./resource/check_spec.ts";
@@ -145,27 +146,31 @@ export class VinoReconciler {
     const { finalizers = [] } = vino.metadata;
     if (!finalizers.includes(FINALIZER)) return {};
     if (!(await attempt.requireCurrent(vino))) return undefined;
-    const deletes = vino.spec?.xenOrchestra?.deletionPolicy === "Delete";
+    const deletes = deletesMachines(vino);
     const result = await this.#reconcileMachines({ vino, deletes }, attempt);
     if (result.kind === "again") return undefined;
     if (result.kind === "refused") return {};
-    const { report, isOver } = result;
+    const { report, isOver, isAlone = false } = result;
     const newest = attempt.findSame(vino);
     if (newest === undefined) return undefined;
     const trouble = report.machines.flatMap(({ entry, problems }) => {
       const problem = problems.find(({ kind }) => kind !== "notice");
       return problem === undefined ? [] : [`${entry.name}: ${problem.message}`];
     });
-    const obstacle = report.contraction?.message ?? trouble[0];
+    const [first] = trouble.map((one) => (deletes ? one : `${one}. ${WAITING_MESSAGE}`));
+    const obstacle = report.contraction?.message ?? first;
     if (obstacle !== undefined) writer.warn(newest, EVENT_WORDS.removalBlocked, obstacle);
     this.#options.machineEvents.recordChanges(newest, report);
     const outcome: Outcome = {
       kind: "deleting",
       report,
+      keepsMachines: !deletes,
+      isAlone,
       ...(obstacle !== undefined && { obstacle }),
     };
     await this.#write(newest, outcome, attempt);
     if (isOver) {
+      if (!deletes) this.#options.machineEvents.recordEnd(newest, report, isAlone);
       const last = attempt.find() ?? newest;
       const others = finalizers.filter((one) => one !== FINALIZER);
       await writer.setFinalizers(last, others, attempt.signal);
@@ -223,15 +228,9 @@ export class VinoReconciler {
   /** Says in the status that the cloud does not answer, before the back-off. */
   async #noteSilence(attempt: Attempt, error: CloudError): Promise<void> {
     const vino = attempt.find();
-    const checked = vino && checkVino(vino);
-    if (!vino || !checked?.isValid) return;
-    const message = describeError(error);
-    const isLeaving = vino.metadata.deletionTimestamp !== undefined;
-    const outcome: Outcome = isLeaving
-      ? { kind: "deleting", obstacle: message }
-      : { kind: "refused", spec: checked.spec, why: "silent", message };
+    const outcome = vino && toSilence(vino, describeError(error));
     // The error of the cloud is the one to show; the next try writes again.
-    await this.#write(vino, outcome, attempt).catch(() => undefined);
+    if (outcome) await this.#write(vino, outcome, attempt).catch(() => undefined);
   }
 }
 
@@ -245,4 +244,19 @@ function toReconcileResult({
 }): ReconcileResult | undefined {
   if (isMoving) return undefined;
   return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
+}
+
+/** `undefined`: the spec cannot be used, which the status says. @param message A sentence without a full stop */
+function toSilence(vino: Vino, message: string): Outcome | undefined {
+  if (vino.metadata.deletionTimestamp !== undefined) {
+    const obstacle = deletesMachines(vino) ? message : `${message}. ${WAITING_MESSAGE}`;
+    return { kind: "deleting", obstacle };
+  }
+  const checked = checkVino(vino);
+  if (!checked.isValid) return undefined;
+  return { kind: "refused", spec: checked.spec, why: "silent", message };
+}
+
+function deletesMachines({ spec }: Vino): boolean {
+  return spec?.xenOrchestra?.deletionPolicy === "Delete";
 }

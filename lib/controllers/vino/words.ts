@@ -88,7 +88,8 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "MachineKept",
     type: "Normal",
     meaning:
-      "The Vino does not want a machine any more. It stays in the cloud, because deletionPolicy is Retain.",
+      "The Vino does not want a machine any more, or the Vino ends. The machine stays in the cloud, because " +
+      "deletionPolicy is Retain. The message names it.",
   },
   machineFailed: {
     reason: "MachineFailure",

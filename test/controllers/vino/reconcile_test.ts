@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
+import { RefusedMachineError } from "../../../lib/cloud/capabilities/refused_errors.ts";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
@@ -335,25 +336,6 @@ describe("a silent cloud", () => {
     expect(rig.cloud.calls).toEqual([]);
   });
 
-  test("that lost a pool holds a deleted Vino that retains, until it is known what stays", async () => {
-    const rig = await startReady(1, "Retain");
-    const world = [...rig.cloud.world];
-    rig.cloud.world.clear();
-    rig.cloud.pools = [{ ...POOL, isComplete: false }];
-    await rig.refresh();
-    rig.edit({ metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } });
-    await rig.reconcile();
-    expect(rig.machines).toEqual(["worker-0 Unknown"]);
-    expect(rig.released).toEqual([]);
-    for (const [name, machine] of world) rig.cloud.world.set(name, machine);
-    rig.cloud.pools = [POOL];
-    await rig.refresh();
-    await rig.reconcile();
-    expect(rig.server).toBeUndefined();
-    expect(rig.cloud.world.size).toBe(1);
-    expect(rig.released).toEqual([]);
-  });
-
   test("stops a deletion, and says so", async () => {
     const rig = await startReady(2);
     rig.cloud.failure = new CloudError("unreachable", "no answer");
@@ -365,6 +347,133 @@ describe("a silent cloud", () => {
     await rig.reconcile();
     expect(rig.server).toBeUndefined();
     expect(rig.cloud.world.size).toBe(0);
+  });
+});
+
+describe("a deleted Vino that retains", () => {
+  const DELETED = { metadata: { name: "edge", deletionTimestamp: "2026-01-01T00:00:00Z" } };
+  const ready = (rig: ReconcilerRig): string => {
+    const found = rig.server?.status?.conditions?.find(({ type }) => type === "Ready");
+    return `${found?.reason}: ${found?.message}`;
+  };
+
+  test("ends without a question to the cloud, and names what stays", async () => {
+    const rig = await startReady(2, "Retain");
+    rig.cloud.failure = new CloudError("unreachable", "no answer");
+    rig.edit(DELETED);
+    rig.events.length = 0;
+    await rig.reconcile();
+    expect(rig.server).toBeUndefined();
+    expect(rig.hosts.size).toBe(0);
+    expect(rig.cloud.world.size).toBe(2);
+    expect(rig.released).toEqual([]);
+    expect(rig.events).toEqual(["MachineKept"]);
+  });
+
+  test("waits a minute for a cloud that does not answer, and ends without it", async () => {
+    const rig = new ReconcilerRig(toVinoSpec(2, { deletionPolicy: "Retain" }));
+    const entry = { role: "worker", state: "Ready" } as const;
+    const machines = [0, 1].map((index) => {
+      const name = `vino-1b4e28ba-worker-${index}`;
+      return { ...entry, name, index, machineId: `vm-${index}` };
+    });
+    rig.edit({ status: { machines } });
+    for (const index of [0, 1]) rig.hosts.add(`edge-worker-${index}`);
+    rig.holders = ["vino-1b4e28ba-worker-9"];
+    rig.edit(DELETED);
+    await expect(rig.reconcile()).rejects.toThrow("no inventory");
+    expect(ready(rig)).toMatch(/^UnableToDecommission: .*no inventory.* Landfall waits 60 s/);
+    await rig.clock.advance(50_000);
+    await expect(rig.reconcile()).rejects.toThrow("no inventory");
+    expect(rig.hosts.size).toBe(2);
+    await rig.clock.advance(10_000);
+    await rig.reconcile();
+    expect(rig.server).toBeUndefined();
+    expect(rig.hosts.size).toBe(0);
+    // Without the cloud it is not known which are free.
+    expect(rig.released).toEqual([]);
+    expect(rig.events).toEqual(["CloudUnreachable", "MachineKept"]);
+  });
+
+  test("waits a minute for a lost pool, and ends without it", async () => {
+    const rig = await startReady(1, "Retain");
+    rig.cloud.world.clear();
+    const problem = { reason: "No", message: "pool lyon is not shown", kind: "retry" } as const;
+    rig.cloud.planRemoval = ({ isForChange }) => {
+      const plan = { state: "Unknown", steps: [], problems: [problem], parts: [] } as const;
+      return { ...plan, needsLook: !isForChange };
+    };
+    await rig.refresh();
+    rig.edit(DELETED);
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Unknown"]);
+    expect(ready(rig)).toMatch(
+      /^UnableToDecommission: .*pool lyon is not shown\. .* Landfall waits 60 s/,
+    );
+    await rig.clock.advance(60_000);
+    await rig.reconcile();
+    expect(rig.server).toBeUndefined();
+    expect(rig.released).toEqual([]);
+  });
+
+  test("ends as soon as a pool comes back that shows what stays", async () => {
+    const rig = await startReady(1, "Retain");
+    const world = [...rig.cloud.world];
+    rig.cloud.world.clear();
+    rig.cloud.pools = [{ ...POOL, isComplete: false }];
+    await rig.refresh();
+    rig.edit(DELETED);
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Unknown"]);
+    for (const [name, machine] of world) rig.cloud.world.set(name, machine);
+    rig.cloud.pools = [POOL];
+    await rig.refresh();
+    await rig.reconcile();
+    expect(rig.server).toBeUndefined();
+    expect(rig.cloud.world.size).toBe(1);
+    expect(rig.released).toEqual([]);
+  });
+
+  test.each(["step", "plan"] as const)(
+    "keeps a machine about which a person would have to decide (%s), without a Warning",
+    async (where) => {
+      const rig = await startReady(1, "Retain");
+      rig.cloud.world.clear();
+      await rig.refresh();
+      rig.events.length = 0;
+      const problem = {
+        reason: "VmHidden",
+        message: "VM a exists, but is hidden",
+        kind: "decision",
+      } as const;
+      const name = "vino-1b4e28ba-worker-0";
+      const step = { summary: "ask", kind: "delete", name, isQuestion: true } as const;
+      const [steps, problems] = where === "step" ? [[step], []] : [[], [problem]];
+      rig.cloud.planRemoval = ({ isForChange }) => {
+        const plan = { state: "Removing", steps: [], problems: [], parts: [] } as const;
+        return isForChange ? { ...plan, steps, problems } : { ...plan, needsLook: true };
+      };
+      rig.cloud.onStep = () => {
+        throw new RefusedMachineError(problem, new CloudError("protocol", "403"));
+      };
+      rig.edit(DELETED);
+      await rig.reconcile();
+      expect(rig.server).toBeUndefined();
+      expect(rig.released).toEqual([]);
+      expect(rig.events).toEqual(["MachineKept"]);
+    },
+  );
+
+  test("does not end without the cloud if it deletes its machines", async () => {
+    const rig = await startReady(1);
+    rig.cloud.failure = new CloudError("unreachable", "no answer");
+    rig.edit(DELETED);
+    for (let tries = 0; tries < 3; tries += 1) {
+      await expect(rig.reconcile()).rejects.toThrow("no answer");
+      await rig.clock.advance(60_000);
+    }
+    expect(ready(rig)).toBe("UnableToDecommission: no answer");
+    expect(rig.released).toEqual([]);
   });
 });
 

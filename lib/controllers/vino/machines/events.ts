@@ -6,14 +6,13 @@ import type { Logger } from "../../../core/log.ts";
 import { toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../../kube/events/words.ts";
-import { joinSome } from "../../kinds/problems.ts";
+import { joinSome, nameSome } from "../../kinds/problems.ts";
 import type { VinoMetrics } from "../metrics.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
 import type { Vino, VinoMachine } from "../resource/vino.ts";
 import type { MachinesReport } from "../status/outcome.ts";
 import { EVENT_WORDS } from "../words.ts";
-import { KEPT_MESSAGE } from "./removal/decision.ts";
 
 /** What a {@linkcode MachineEvents} needs. */
 export interface MachineEventsOptions {
@@ -57,6 +56,18 @@ export class MachineEvents {
     this.#options.log.warn(message, { vino: toKey(vino) });
   }
 
+  /** A Vino ends, and its machines stay in the cloud. @param isAlone Whether the cloud did not say which there are */
+  recordEnd(vino: Vino, { machines }: Pick<MachinesReport, "machines">, isAlone: boolean): void {
+    const names = nameSome(machines.map(({ entry }) => entry.name));
+    if (names === "" && !isAlone) return;
+    const why = "because deletionPolicy is Retain";
+    const what = isAlone
+      ? "The Vino ends without an answer of the cloud. What exists of its machines stays, and so do its " +
+        `addresses, ${why}`
+      : `The Vino ends. Its machines stay in the cloud, with their addresses, ${why}`;
+    this.#record(vino, EVENT_WORDS.machineKept, names === "" ? what : `${what}: ${names}`);
+  }
+
   /** A complete machine is gone, and Landfall did not remove it. @param use What uses its BareMetalHost */
   recordVanished(vino: Vino, name: string, use: string | undefined): void {
     const what =
@@ -76,14 +87,16 @@ export class MachineEvents {
   recordChanges(vino: Vino, { machines, hosts, contraction }: MachinesReport): void {
     const hostOf = new Map(hosts.map((one) => [one.name, one]));
     const before = new Map((vino.status?.machines ?? []).map((one) => [one.name, one]));
-    for (const { entry, isWanted, problems } of machines) {
+    const isLeaving = vino.metadata.deletionTimestamp !== undefined;
+    for (const { entry, isWanted, problems, isKept = false } of machines) {
       const { name, state, message = "" } = entry;
       const old = before.get(name);
       if (isWanted && state === "Ready" && old?.state !== "Ready") {
         this.#record(vino, EVENT_WORDS.machineReady, `Machine ${name} is complete`);
         this.#options.metrics.countMachine("completed");
       }
-      if (message === KEPT_MESSAGE && old?.message !== message) {
+      // At its end, a Vino names all of them at once.
+      if (isKept && !isLeaving && old?.message !== message) {
         this.#record(vino, EVENT_WORDS.machineKept, `${name}: ${message}`);
       }
       const decision = problems.find(({ kind }) => kind === "decision");

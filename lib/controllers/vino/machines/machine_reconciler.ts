@@ -3,6 +3,7 @@
  * @module
  */
 import type { MachineMac } from "../../../cloud/capabilities/machine_macs.ts";
+import type { MachinesView } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Addresses } from "../addresses/types.ts";
 import { toHostName } from "../hosts/names.ts";
@@ -11,6 +12,8 @@ import { makeReport } from "../status/machines_report.ts";
 import type { MachinesReport } from "../status/outcome.ts";
 import { findHostUse } from "./host_use.ts";
 import { type HostsPass, publishMachines } from "./publish_hosts.ts";
+import { decideRemovals } from "./removal/decision.ts";
+import { Patience } from "./removal/patience.ts";
 import { type Leaving, Removals, type RemovalTasks } from "./removal/removals.ts";
 import { ProgressTracker } from "./steps/progress_tracker.ts";
 import type { MachineTask } from "./steps/tasks.ts";
@@ -34,6 +37,8 @@ export type MachinesResult =
       readonly hasGone: boolean;
       /** Whether nothing is wanted, and nothing is left that must go. */
       readonly isOver: boolean;
+      /** Whether the cloud did not answer, and the Vino goes on without it. @default {false} */
+      readonly isAlone?: boolean;
       /** When something is due, in milliseconds from now; `Infinity`: when something changes. */
       readonly nextMs: number;
     };
@@ -41,6 +46,15 @@ export type MachinesResult =
 /** When to look again at a Vino of which a look showed a machine that no inventory has shown. */
 const RECHECK_MS = 5_000;
 const NO_ADDRESSES: Addresses = { machines: new Map(), problems: new Map(), notices: [] };
+const NOTHING_WANTED: Wanted = { tasks: [], idle: [], addresses: NO_ADDRESSES };
+/** What there is to see of a cloud that does not answer. */
+const NO_VIEW: MachinesView = {
+  observedAtMs: -Infinity,
+  isForChange: false,
+  pools: [],
+  hosts: [],
+  machines: new Map(),
+};
 
 /** The machines that must exist. */
 interface Wanted extends WantedTasks {
@@ -54,17 +68,24 @@ interface Parts {
   readonly removal: RemovalTasks;
 }
 
+/** Whether a Vino ends and keeps its machines, so that it needs no answer of the cloud. */
+function keepsAll({ desired, deletes }: ReconcileInput): boolean {
+  return desired === undefined && !deletes;
+}
+
 /** Reconciles the machines of one Vino. Remembers what it saw until it is forgotten. */
 export class MachineReconciler {
   readonly #options: MachineReconcilerOptions & { readonly tracker: ProgressTracker };
   readonly #tracker: ProgressTracker;
   readonly #removals: Removals;
+  readonly #patience: Patience;
 
   constructor(options: MachineReconcilerOptions) {
     const tracker = new ProgressTracker(options);
     this.#options = { ...options, tracker };
     this.#tracker = tracker;
     this.#removals = new Removals(this.#options);
+    this.#patience = new Patience(options.clock);
   }
 
   /**
@@ -73,8 +94,20 @@ export class MachineReconciler {
    * @throws {CloudError} if the cloud cannot answer, {@linkcode KubeError} if Kubernetes does not
    */
   async advance(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
+    try {
+      return await this.#advance(input, context);
+    } catch (error) {
+      const isSilence = error instanceof CloudError && keepsAll(input);
+      if (!isSilence || !this.#patience.note(true)) throw error;
+      return await this.#advanceAlone(input, context);
+    }
+  }
+
+  async #advance(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
     const { signal } = context;
-    const result = await this.#takeSnapshot(input, signal);
+    const view = await this.#options.machines.observe({ isForChange: false }, signal);
+    this.#tracker.sightings.prune(view.observedAtMs);
+    const result = this.#takeSnapshot(input, view);
     if (result.kind === "refused") return result;
     const { snapshot } = result;
     const wanted = await this.#prepareWanted(input, snapshot, context);
@@ -96,25 +129,48 @@ export class MachineReconciler {
     const isMoving = await runRound({ input, tasks, toReport }, this.#options, context);
     const hasGone = await this.#removals.noteGone(input, removal.all, signal);
     const end = await this.#removals.findEnd(input, snapshot, removal, signal);
+    if (keepsAll(input) && this.#patience.note(end === "unclear")) {
+      return await this.#advanceAlone(input, context);
+    }
     const endMs = end === "unlisted" ? RECHECK_MS : Infinity;
     const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
     const isOver = end === "over";
     return { kind: "done", report: toReport(), isMoving, hasGone, isOver, nextMs };
   }
 
-  async #takeSnapshot(
-    { vino, desired, deletes }: ReconcileInput,
-    signal: AbortSignal,
-  ): Promise<SnapshotResult> {
-    const { machines, hosts } = this.#options;
-    const view = await machines.observe({ isForChange: false }, signal);
-    const { sightings } = this.#tracker;
-    sightings.prune(view.observedAtMs);
+  /**
+   * Takes back the hosts of a Vino that keeps its machines, without the cloud. Machines and addresses stay as they are:
+   * nothing says which are free.
+   */
+  async #advanceAlone(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
+    const result = this.#takeSnapshot(input, NO_VIEW);
+    if (result.kind === "refused") return result;
+    const { snapshot } = result;
+    const { surplus } = snapshot.placement;
+    const leaving = { machines: surplus, limit: undefined };
+    const mustConfirm = this.#takesHosts(leaving, input);
+    if (mustConfirm && !(await context.confirm())) return { kind: "again" };
+    const wanted = NOTHING_WANTED;
+    const hosts = await publishMachines(
+      { ...input, snapshot, ...wanted, leaving: surplus, tracker: this.#tracker },
+      this.#options.hosts,
+      context.signal,
+    );
+    const question = { surplus, outcomes: hosts.unwanted, deletes: false, limit: undefined };
+    const decision = decideRemovals({ ...question, isAlone: true });
+    const removal = { decision, surplus: [], all: [] };
+    const report = this.#toReport(input, snapshot, { wanted, hosts, removal });
+    const base = { kind: "done", isMoving: false, hasGone: false, isAlone: true } as const;
+    return { ...base, report, isOver: decision.isDrained, nextMs: hosts.againMs };
+  }
+
+  #takeSnapshot({ vino, desired, deletes }: ReconcileInput, view: MachinesView): SnapshotResult {
+    const { hosts } = this.#options;
     return takeSnapshot({
       vino,
       owner: toOwner(vino),
       view,
-      seen: sightings.list(view.observedAtMs),
+      seen: this.#tracker.sightings.list(view.observedAtMs),
       ...(desired && { roles: desired.roles }),
       isConsumed: (machine) => findHostUse(hosts, vino, machine) !== undefined,
       deletes,
@@ -127,7 +183,7 @@ export class MachineReconciler {
     snapshot: Snapshot,
     context: ReconcileContext,
   ): Promise<Wanted> {
-    if (desired === undefined) return { tasks: [], idle: [], addresses: NO_ADDRESSES };
+    if (desired === undefined) return NOTHING_WANTED;
     const { addresses: allocator, hasBmc } = this.#options;
     const requests = toMachineRequests(snapshot, desired.roles);
     const { signal } = context;
@@ -169,7 +225,7 @@ export class MachineReconciler {
   }
 
   #toReport(
-    { vino, desired }: ReconcileInput,
+    { vino, desired, deletes }: ReconcileInput,
     snapshot: Snapshot,
     { wanted, hosts: { published, unwanted }, removal: { decision, surplus } }: Parts,
   ): MachinesReport {
@@ -188,6 +244,7 @@ export class MachineReconciler {
       gonePools: vino.metadata.annotations?.[GONE_POOLS],
       removed: this.#removals.listRecent(),
       isGone: (name) => this.#tracker.sightings.isGone(name),
+      isLeft: (task) => desired === undefined && this.#removals.isSettled(task, deletes),
     });
   }
 

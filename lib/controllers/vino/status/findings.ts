@@ -43,11 +43,16 @@ function listRefused({ why, message }: Extract<Outcome, { kind: "refused" }>): F
   ];
 }
 
-function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
+function listDeleting({
+  obstacle,
+  report,
+  keepsMachines = false,
+  isAlone = false,
+}: Extract<Outcome, { kind: "deleting" }>): Finding[] {
   const { machines = [], contraction } = report ?? {};
   const busy = describeStates(machines.filter(({ entry }) => entry.message !== undefined));
   const waits = busy.length === 0 ? "" : `. ${joinSome(busy)}`;
-  const message = obstacle ?? `Landfall removes what it made for the Vino${waits}`;
+  const message = obstacle ?? `${keepsMachines ? KEEPING : REMOVING}${waits}`;
   const ready = toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, message);
   if (report === undefined)
     return [ready, toFinding("MachinesReady", MachinesReady.silent, message)];
@@ -57,7 +62,7 @@ function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" 
   const hosts = `${LEAVING}. BareMetalHosts left: ${count}`;
   return [
     ready,
-    toFinding("MachinesReady", MachinesReady.waiting, `${left}${states}`),
+    toFinding("MachinesReady", MachinesReady[isAlone ? "silent" : "waiting"], `${left}${states}`),
     toFinding("HostsPublished", HostsPublished.waiting, hosts),
     findDifferences(report),
     findContraction(contraction),
@@ -65,6 +70,9 @@ function listDeleting({ obstacle, report }: Extract<Outcome, { kind: "deleting" 
 }
 
 const LEAVING = "The Vino is being deleted";
+const REMOVING = "Landfall removes what it made for the Vino";
+const KEEPING =
+  "Landfall removes the BareMetalHosts of the Vino. Its machines stay, because deletionPolicy is Retain";
 
 function listServed(report: MachinesReport): Finding[] {
   const machines = judgeMachines(report);

@@ -41,6 +41,8 @@ export interface ReportInput {
   readonly removed: readonly VinoRemoval[];
   /** Whether a machine is proven gone. */
   readonly isGone: (name: string) => boolean;
+  /** Whether what is left of a machine that should go stays in the cloud. */
+  readonly isLeft: (task: MachineTask) => boolean;
 }
 
 /** Makes a report. */
@@ -102,14 +104,22 @@ function reportWanted(
   return [reportProgress(progress, { isWanted: true, address, remark, differences })];
 }
 
-function reportRemoval(task: MachineTask, { tracker, isGone }: ReportInput): MachineReport[] {
+function reportRemoval(
+  task: MachineTask,
+  { tracker, isGone, isLeft }: ReportInput,
+): MachineReport[] {
   const progress = tracker.find(task.name);
   if (progress === undefined || isGone(task.name)) return [];
   const remark = "The spec does not want it any more";
-  return [
-    reportProgress(progress, { isWanted: false, address: task.known?.entry?.address, remark }),
-  ];
+  const address = task.known?.entry?.address;
+  const report = reportProgress(progress, { isWanted: false, address, remark });
+  if (!isLeft(task)) return [report];
+  const { message = "" } = report.entry;
+  const entry = { ...report.entry, message: `${LEFT_MESSAGE}. ${message}` };
+  return [{ ...report, entry, problems: [], isKept: true }];
 }
+
+const LEFT_MESSAGE = "What exists of it stays in the cloud, because deletionPolicy is Retain";
 
 /** How far the host of a machine is: what this round did with it, otherwise what is shown. */
 function findState(

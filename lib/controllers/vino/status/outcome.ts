@@ -16,6 +16,8 @@ export interface MachineReport {
   /** Whether the spec wants it. */
   readonly isWanted: boolean;
   readonly problems: readonly MachineProblem[];
+  /** Whether the spec does not want it, and it stays in the cloud: Landfall is done with it. @default {false} */
+  readonly isKept?: boolean;
   readonly parts: readonly MachinePart[];
   /** As the last look or inventory showed it. Absent: it does not exist, or nothing shows it. */
   readonly power?: MachinePowerState;
@@ -66,6 +68,10 @@ export type Outcome =
       readonly kind: "deleting";
       /** Absent: the cloud does not say. */
       readonly report?: MachinesReport;
+      /** Whether its machines stay in the cloud. @default {false} */
+      readonly keepsMachines?: boolean;
+      /** Whether the report is made without an answer of the cloud. @default {false} */
+      readonly isAlone?: boolean;
       /** Why it cannot go on by itself, in a sentence without a full stop. */
       readonly obstacle?: string;
     };

@@ -87,3 +87,36 @@ test.each<[string, Partial<HostOutcome>, HostState | undefined, readonly string[
   events.recordChanges(vino, toReports([toReport(0)], { hosts }));
   expect(told).toEqual([...expected]);
 });
+
+test.each([
+  ["is kept now", undefined, {}, ["MachineKept: vino-1b4e28ba-worker-0: It stays"]],
+  ["was kept before", "It stays", {}, []],
+  ["is kept by a Vino that ends", undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" }, []],
+])("MachineEvents.recordChanges() of a machine that %s", (_title, message, change, expected) => {
+  const { events, told } = start();
+  const old = toReport(0, message === undefined ? {} : { message }).entry;
+  const vino: Vino = { metadata: { name: "edge", ...change }, status: { machines: [old] } };
+  const kept = toReport(0, { message: "It stays" }, { isWanted: false, isKept: true });
+  events.recordChanges(vino, toReports([kept]));
+  expect(told).toEqual(expected);
+});
+
+test("MachineEvents.recordEnd() names what stays, also if the cloud does not say whether it exists", () => {
+  const { events, told } = start();
+  const vino: Vino = { metadata: { name: "edge" } };
+  const two = toReports([toReport(0), toReport(1)]);
+  events.recordEnd(vino, two, false);
+  events.recordEnd(vino, two, true);
+  events.recordEnd(vino, toReports([]), false);
+  events.recordEnd(vino, toReports([]), true);
+  const why = "because deletionPolicy is Retain";
+  const names = "vino-1b4e28ba-worker-0, vino-1b4e28ba-worker-1";
+  const alone =
+    "MachineKept: The Vino ends without an answer of the cloud. What exists of its machines stays, " +
+    `and so do its addresses, ${why}`;
+  expect(told).toEqual([
+    `MachineKept: The Vino ends. Its machines stay in the cloud, with their addresses, ${why}: ${names}`,
+    `${alone}: ${names}`,
+    alone,
+  ]);
+});

@@ -268,6 +268,17 @@ describe("listFindings() of other outcomes", () => {
     ]);
   });
 
+  test("says that the machines of a deleted Vino stay, and whether the cloud said so", () => {
+    const keeping = { kind: "deleting", report: toReports([]), keepsMachines: true } as const;
+    expect(show(keeping, "Ready")).toEqual([
+      "Ready False Progressing: Landfall removes the BareMetalHosts of the Vino. Its machines stay, because " +
+        "deletionPolicy is Retain",
+    ]);
+    expect(show({ ...keeping, isAlone: true }, "MachinesReady")).toEqual([
+      "MachinesReady False CloudUnreachable: The Vino is being deleted. Machines left: 0",
+    ]);
+  });
+
   test("names wrong and missing fields", () => {
     const problems = [{ path: "spec.nodes", message: "must be a list" }];
     expect(show({ kind: "invalid", problems }, "Ready")).toEqual([

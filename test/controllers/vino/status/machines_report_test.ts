@@ -73,6 +73,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     gonePools: "lyon",
     removed: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
     isGone: () => false,
+    isLeft: () => false,
   });
   expect(report).toMatchObject({
     removals: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
@@ -99,5 +100,44 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     ["h1", "xcp-1"],
     ["h1", "xcp-1"],
     [undefined, undefined],
+  ]);
+});
+
+test("makeReport() says of what a person would have to decide that it stays, if the Vino is done with it", () => {
+  const view = toView([toMachine("worker", 0)]);
+  const rest = { isConsumed: () => false, deletes: false };
+  const vino = { metadata: VINO_OWNER, spec: SPEC };
+  const result = takeSnapshot({ vino, owner: VINO_OWNER, view, ...rest });
+  if (result.kind === "refused") throw new Error(result.message);
+  const { snapshot } = result;
+  const [machine] = snapshot.placement.surplus;
+  const removals = machine ? [toRemovalTask(VINO_OWNER, machine)] : [];
+  const tracker = new ProgressTracker({ clock: new ManualClock(), machines: new MachinesDouble() });
+  for (const task of removals) {
+    tracker.review(task, view, undefined);
+    tracker.noteFailure(task.name, { kind: "decision", message: "VM a is hidden" });
+  }
+  const input = {
+    snapshot,
+    roles: undefined,
+    addresses: { machines: new Map(), problems: new Map(), notices: [] },
+    wanted: [],
+    idle: [],
+    removals,
+    decision: { removable: [], reports: [], isDrained: true },
+    hosts: new Map(),
+    shown: [],
+    tracker,
+    gonePools: undefined,
+    removed: [],
+    isGone: () => false,
+  };
+  expect(makeReport({ ...input, isLeft: () => false }).machines).toMatchObject([
+    { entry: { message: "VM a is hidden" }, problems: [{ kind: "decision" }] },
+  ]);
+  const message =
+    "What exists of it stays in the cloud, because deletionPolicy is Retain. VM a is hidden";
+  expect(makeReport({ ...input, isLeft: () => true }).machines).toMatchObject([
+    { entry: { message }, problems: [], isKept: true },
   ]);
 });

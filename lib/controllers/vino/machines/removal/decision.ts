@@ -11,6 +11,9 @@ import type { KnownMachine } from "../../placement/known.ts";
 /** What the status says about a machine that stays, because the Vino deletes none. */
 export const KEPT_MESSAGE =
   "The spec does not want it any more. It stays in the cloud, because deletionPolicy is Retain";
+/** What the status says about a machine of which nothing more is known when its Vino ends. */
+const UNSEEN_MESSAGE =
+  "The cloud does not show it now. If it exists, it stays there with its addresses, because deletionPolicy is Retain";
 const LIMITED_MESSAGE = "The spec does not want it any more. A person must confirm its removal";
 
 /** What is known about the machines that are too many. */
@@ -21,6 +24,8 @@ export interface RemovalInput {
   readonly deletes: boolean;
   /** Why none of them may go; no full stop. */
   readonly limit: string | undefined;
+  /** Whether the Vino goes on without the cloud: then all machines stay. @default {false} */
+  readonly isAlone?: boolean;
 }
 
 /** What becomes of them. */
@@ -37,7 +42,7 @@ export interface RemovalDecision {
 
 /** Decides about machines that are too many. */
 export function decideRemovals(input: RemovalInput): RemovalDecision {
-  const { surplus, outcomes, deletes, limit } = input;
+  const { surplus, outcomes, deletes, limit, isAlone = false } = input;
   const removable: KnownMachine[] = [];
   const reports: MachineReport[] = [];
   const held: string[] = [];
@@ -51,8 +56,9 @@ export function decideRemovals(input: RemovalInput): RemovalDecision {
       const message = host.message ?? `BareMetalHost ${host.name} is being deleted`;
       if (HELD.has(host.state)) held.push(message);
       reports.push(reportIdle(machine, false, message));
-    } else if (deletes || machine.machine === undefined) removable.push(machine);
-    else reports.push(reportIdle(machine, false, KEPT_MESSAGE));
+    } else if (isAlone) reports.push(reportKept(machine, UNSEEN_MESSAGE));
+    else if (deletes || machine.machine === undefined) removable.push(machine);
+    else reports.push(reportKept(machine, KEPT_MESSAGE));
   }
   const inUse: ContractionReport | undefined =
     held.length === 0
@@ -61,6 +67,10 @@ export function decideRemovals(input: RemovalInput): RemovalDecision {
   const contraction =
     limit === undefined ? inUse : ({ kind: "fleetLimit", message: limit } as const);
   return { removable, reports, ...(contraction && { contraction }), isDrained };
+}
+
+function reportKept(machine: KnownMachine, message: string): MachineReport {
+  return { ...reportIdle(machine, false, message), isKept: true };
 }
 
 /** A person or another program must act before these hosts can go. */

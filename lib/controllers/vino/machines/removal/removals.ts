@@ -43,9 +43,10 @@ export interface RemovalTasks {
 
 /**
  * How far the end of a Vino is. `open`: something is left that must go, or machines are wanted. `unlisted`: a look
- * showed a machine that was made a moment ago, and that the next inventory brings.
+ * showed a machine that was made a moment ago, and that the next inventory brings. `unclear`: the machines stay, and
+ * the cloud does not say which there are.
  */
-export type RemovalEnd = "open" | "unlisted" | "over";
+export type RemovalEnd = "open" | "unlisted" | "unclear" | "over";
 
 /** Removes the machines of one Vino. */
 export class Removals {
@@ -141,8 +142,11 @@ export class Removals {
     { decision, all }: RemovalTasks,
     signal: AbortSignal,
   ): Promise<RemovalEnd> {
-    const isDone = decision.isDrained && all.every((task) => this.#isSettled(task, deletes));
-    if (desired !== undefined || !isDone) return "open";
+    if (desired !== undefined) return "open";
+    const open = all.filter((task) => !this.isSettled(task, deletes));
+    const isUnclear = open.length > 0 && open.every((task) => this.#isUnclear(task));
+    if (isUnclear && !deletes) return "unclear";
+    if (open.length > 0 || !decision.isDrained) return "open";
     if (!deletes) return "over";
     const { machines } = await this.#options.machines.observe({ isForChange: true }, signal);
     const prefix = toOwnerPrefix(owner);
@@ -153,10 +157,18 @@ export class Removals {
   }
 
   /** Whether nothing of a machine is left, or what is left stays. */
-  #isSettled({ name }: MachineTask, deletes: boolean): boolean {
+  isSettled({ name }: MachineTask, deletes: boolean): boolean {
     const { tracker } = this.#options;
     if (tracker.sightings.isGone(name)) return true;
-    return !deletes && tracker.find(name)?.failure?.kind === "decision";
+    const { failure, plan } = tracker.find(name) ?? {};
+    const isBlocked = plan?.problems.some(({ kind }) => kind === "decision") === true;
+    return !deletes && (failure?.kind === "decision" || isBlocked);
+  }
+
+  /** Whether the cloud cannot say what there is of a machine. */
+  #isUnclear({ name }: MachineTask): boolean {
+    const { failure, plan } = this.#options.tracker.find(name) ?? {};
+    return plan?.state === "Unknown" || failure?.kind === "retry";
   }
 
   get #now(): Moment {

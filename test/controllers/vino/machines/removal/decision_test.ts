@@ -74,6 +74,17 @@ describe("decideRemovals()", () => {
     expect(judge(known, "Gone", { deletes: false }).removable).toBe(1);
   });
 
+  test("keeps all machines without the cloud, but removes their hosts first", () => {
+    const { machine: _unseen, ...known } = worker({ entry: toEntry("worker", 0) });
+    const alone = { deletes: false, isAlone: true };
+    expect(judge(known, "Removing", alone)).toMatchObject({ removable: 0, isDrained: false });
+    expect(judge(known, "Gone", alone)).toMatchObject({
+      removable: 0,
+      says: [expect.stringContaining("If it exists, it stays there with its addresses")],
+      isDrained: true,
+    });
+  });
+
   test("removes none while a person must confirm, except what was begun", () => {
     const limit = "too many at once";
     expect(judge(worker(), undefined, { limit })).toMatchObject({
