@@ -238,7 +238,6 @@ export class ReconcilerRig {
         return {
           hosts: hosts.map(({ name }) => ({ name, state: "Published" as const, notices: [] })),
           unwanted: unwanted.map((name) => ({ name, state: "Gone" as const, notices: [] })),
-          writes: 0,
           againMs: Infinity,
         };
       },

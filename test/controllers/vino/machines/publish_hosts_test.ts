@@ -101,7 +101,6 @@ test("publishMachines() publishes complete machines, takes back those that leave
       return {
         hosts: request.hosts.map(({ name }) => ({ name, ...outcome })),
         unwanted: request.unwanted.map((name) => ({ name, ...outcome, state: "Gone" as const })),
-        writes: 0,
         againMs: 7,
       };
     },

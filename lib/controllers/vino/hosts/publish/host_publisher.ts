@@ -63,8 +63,6 @@ export interface Published {
   readonly hosts: readonly HostOutcome[];
   /** Those to take back, in the order of the request. */
   readonly unwanted: readonly HostOutcome[];
-  /** How many objects were written; 0: all is as it must be. */
-  readonly writes: number;
   /** When to publish again although nothing changes, in milliseconds. */
   readonly againMs: number;
 }
@@ -125,21 +123,16 @@ export class HostPublisher {
     const options = { atOnce: AT_ONCE, signal };
     const all = addBmcs ? await addBmcs(request, signal) : request.hosts;
     const unwanted = await mapAtOnce(request.unwanted, options, (name, both) =>
-      this.#remove(request, name, pass, both),
+      this.#remove(name, { request, pass, signal: both }),
     );
     const hosts = await mapAtOnce(all, options, (wanted, both) =>
-      this.#publishOne(request, wanted, pass, both),
+      this.#publishOne(wanted, { request, pass, signal: both }),
     );
-    const { writes, againMs } = pass;
-    return { hosts, unwanted, writes, againMs };
+    return { hosts, unwanted, againMs: pass.againMs };
   }
 
-  async #publishOne(
-    request: PublishRequest,
-    wanted: WantedHost,
-    pass: PublishPass,
-    signal: AbortSignal,
-  ): Promise<HostOutcome> {
+  async #publishOne(wanted: WantedHost, call: Call): Promise<HostOutcome> {
+    const { request, pass, signal } = call;
     const { owner } = request;
     const { name } = wanted;
     const host = this.#hosts.find(owner.namespace, name);
@@ -149,11 +142,11 @@ export class HostPublisher {
     };
     if (host !== undefined) this.#writer.forgetProof(owner, name);
     const plan = planHost(wanted, host && toHostFacts(host), surroundings);
-    if (plan.change?.kind === "create") return this.#make(owner, wanted, plan, pass, signal);
-    const result = await this.#change(host, wanted, plan, pass, signal);
+    if (plan.change?.kind === "create") return await this.#make(wanted, plan, call);
+    const result = host && (await this.#change(host, wanted, plan, signal));
     const outcome = pass.toOutcome(plan, result);
     if (!plan.hasSecrets) return outcome;
-    const problem = await this.#ensureSecrets(owner, wanted, host?.metadata.uid, pass, signal);
+    const problem = await this.#ensureSecrets(wanted, host?.metadata.uid, call);
     return problem && outcome.state === "Published" ? pass.toProblem(plan, problem) : outcome;
   }
 
@@ -163,64 +156,46 @@ export class HostPublisher {
   }
 
   /** First the Secrets, then the host, then the Secrets become the host's. */
-  async #make(
-    owner: MachineOwner,
-    wanted: WantedHost,
-    plan: HostPlan,
-    pass: PublishPass,
-    signal: AbortSignal,
-  ): Promise<HostOutcome> {
+  async #make(wanted: WantedHost, plan: HostPlan, call: Call): Promise<HostOutcome> {
+    const { request, pass, signal } = call;
     if (!pass.mayMake()) return pass.toOutcome(plan, { kind: "overtaken" });
-    const problem = await this.#ensureSecrets(owner, wanted, undefined, pass, signal);
+    const problem = await this.#ensureSecrets(wanted, undefined, call);
     if (problem) return pass.toProblem(plan, problem);
-    const result = await this.#writer.create(owner, wanted, signal);
+    const result = await this.#writer.create(request.owner, wanted, signal);
     if (result.kind !== "done") return pass.toOutcome(plan, result);
-    pass.writes += 1;
     // If this fails, the next look at the Secrets mends it.
-    const later = await this.#ensureSecrets(owner, wanted, result.uid, pass, signal);
+    const later = await this.#ensureSecrets(wanted, result.uid, call);
     if (later) return pass.toProblem(plan, later);
     return { name: wanted.name, state: "Published", isMade: true, notices: plan.notices };
   }
 
   async #ensureSecrets(
-    owner: MachineOwner,
     wanted: WantedHost,
     hostUid: string | undefined,
-    pass: PublishPass,
-    signal: AbortSignal,
+    { request: { owner }, signal }: Call,
   ): Promise<SecretProblem | undefined> {
     const networkData = formatNetworkData(wanted.interfaces);
     const isNew = hostUid === undefined;
     for (const secret of toSecrets({ owner, host: wanted, hostUid, networkData })) {
-      const { isWritten, problem } = await this.#secrets.ensure(owner.uid, secret, isNew, signal);
-      if (isWritten) pass.writes += 1;
+      const problem = await this.#secrets.ensure(owner.uid, secret, isNew, signal);
       if (problem) return problem;
     }
     return undefined;
   }
 
   async #change(
-    host: BareMetalHost | undefined,
+    host: BareMetalHost,
     wanted: WantedHost,
     { change }: HostPlan,
-    pass: PublishPass,
     signal: AbortSignal,
   ): Promise<WriteResult | undefined> {
-    if (change === undefined || host === undefined || this.#writer.isOutdated(host))
-      return undefined;
-    if (change.kind === "delete") return await this.#delete(host, pass, signal);
+    if (change === undefined || this.#writer.isOutdated(host)) return undefined;
+    if (change.kind === "delete") return await this.#writer.delete(host, signal);
     if (change.kind === "create") return undefined;
-    const result = await this.#writer.patch(host, wanted, change.patch, signal);
-    if (result.kind === "done") pass.writes += 1;
-    return result;
+    return await this.#writer.patch(host, wanted, change.patch, signal);
   }
 
-  async #remove(
-    request: PublishRequest,
-    name: string,
-    pass: PublishPass,
-    signal: AbortSignal,
-  ): Promise<HostOutcome> {
+  async #remove(name: string, { request, pass, signal }: Call): Promise<HostOutcome> {
     const { owner } = request;
     const shown = this.#hosts.find(owner.namespace, name);
     const surroundings = this.#look(request, name);
@@ -233,12 +208,14 @@ export class HostPublisher {
     if (plan.state === "Gone") this.#writer.forget(toKey({ metadata: { ...owner, name } }));
     const isDue = plan.change !== undefined && host !== undefined;
     if (!isDue || this.#writer.isOutdated(host)) return toOutcome(plan);
-    return pass.toOutcome(plan, await this.#delete(host, pass, signal));
+    return pass.toOutcome(plan, await this.#writer.delete(host, signal));
   }
+}
 
-  async #delete(host: BareMetalHost, pass: PublishPass, signal: AbortSignal): Promise<WriteResult> {
-    const result = await this.#writer.delete(host, signal);
-    if (result.kind === "done") pass.writes += 1;
-    return result;
-  }
+/** What the hosts of one call of `publish` share. */
+interface Call {
+  readonly request: PublishRequest;
+  readonly pass: PublishPass;
+  /** Ends as soon as the work on one of them fails. */
+  readonly signal: AbortSignal;
 }

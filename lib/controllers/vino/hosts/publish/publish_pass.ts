@@ -16,8 +16,6 @@ const REFUSED_MS = 60_000;
 
 /** What one call of `publish` did so far. */
 export class PublishPass {
-  /** How many objects were written so far. */
-  writes = 0;
   /** When to publish again although nothing changes. */
   againMs: number = CHECK_INTERVAL_MS;
   #begun = 0;

@@ -19,12 +19,6 @@ export interface SecretProblem {
   readonly message: string;
 }
 
-/** How a Secret is. */
-export interface SecretOutcome {
-  readonly isWritten: boolean;
-  readonly problem?: SecretProblem;
-}
-
 /** How often a Secret is read: then what others changed or deleted comes back. */
 export const CHECK_INTERVAL_MS = 600_000;
 /** Secrets that are due soon are read together. */
@@ -53,6 +47,7 @@ export class SecretWriter {
    * Brings a Secret to what is wanted. Asks nothing if it was so a short time ago.
    *
    * @param isNew Whether it probably does not exist
+   * @returns Why it is not as wanted; `undefined` if it is
    * @throws {KubeError} if another try may help
    */
   async ensure(
@@ -60,15 +55,15 @@ export class SecretWriter {
     wanted: WantedSecret,
     isNew: boolean,
     signal: AbortSignal,
-  ): Promise<SecretOutcome> {
-    if (this.#ageMs(vinoUid, wanted) < DUE_MS) return { isWritten: false };
+  ): Promise<SecretProblem | undefined> {
+    if (this.#ageMs(vinoUid, wanted) < DUE_MS) return undefined;
     try {
       const isMade = isNew && (await this.#create(wanted, signal));
-      const outcome = isMade ? { isWritten: true } : await this.#settle(wanted, signal);
-      if (outcome.problem === undefined) this.#note(vinoUid, wanted);
-      return outcome;
+      const problem = isMade ? undefined : await this.#settle(wanted, signal);
+      if (problem === undefined) this.#note(vinoUid, wanted);
+      return problem;
     } catch (error) {
-      return { isWritten: false, problem: toProblem(error, wanted) };
+      return toProblem(error, wanted);
     }
   }
 
@@ -89,25 +84,25 @@ export class SecretWriter {
     }
   }
 
-  async #settle(wanted: WantedSecret, signal: AbortSignal): Promise<SecretOutcome> {
+  async #settle(wanted: WantedSecret, signal: AbortSignal): Promise<SecretProblem | undefined> {
     const { namespace, name } = wanted;
     const path = { namespace, name };
     const live: Secret | undefined = await readIfPresent(this.#client, SECRETS, path, signal);
     const verdict = judgeSecret(live, wanted);
     switch (verdict.kind) {
       case "asWanted":
-        return { isWritten: false };
+        return undefined;
       case "create": {
         const isMade = await this.#create(wanted, signal);
-        return isMade ? { isWritten: true } : waits(`Secret ${name} was made by something else`);
+        return isMade ? undefined : waits(`Secret ${name} was made by something else`);
       }
       case "deleting":
         return waits(`Secret ${name} is being deleted, and is made again then`);
       case "taken":
-        return { isWritten: false, problem: { state: "NameTaken", message: verdict.why } };
+        return { state: "NameTaken", message: verdict.why };
       case "patch":
         await this.#client.patch(SECRETS, path, { type: "merge", body: verdict.body }, signal);
-        return { isWritten: true };
+        return undefined;
     }
   }
 
@@ -123,8 +118,8 @@ export class SecretWriter {
   }
 }
 
-function waits(message: string): SecretOutcome {
-  return { isWritten: false, problem: { state: "Publishing", message } };
+function waits(message: string): SecretProblem {
+  return { state: "Publishing", message };
 }
 
 /** @throws all errors that another try may end */
