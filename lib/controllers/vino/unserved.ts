@@ -9,6 +9,7 @@ import type { StoreReader } from "../../kube/cache/store.ts";
 import { type ControllerContext, requireCloud } from "../context.ts";
 import type { RunningController } from "../definition.ts";
 import { NewestObjects } from "../kinds/newest_objects.ts";
+import { readRecordTexts } from "./machines/machine_records.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import { type Vino, VINOES } from "./resource/vino.ts";
 import type { Outcome } from "./status/outcome.ts";
@@ -39,7 +40,9 @@ export class UnservedVinos implements RunningController {
       inputs: ({ metadata }) => [metadata.generation, metadata.deletionTimestamp],
       reconcile: async (vino, signal) => {
         const outcome = judge(vino, message);
-        if (outcome) await writer.writeStatus(vino, outcome, listRecords(vino), signal);
+        // Another cloud may have made its machines.
+        const records = readRecordTexts(vino);
+        if (outcome) await writer.writeStatus(vino, outcome, records, signal);
         return {};
       },
       forget: (key) => {
@@ -64,13 +67,4 @@ function judge(vino: Vino, message: string): Outcome | undefined {
   const checked = checkVino(vino);
   if (!checked.isValid) return { kind: "invalid", problems: checked.problems };
   return { kind: "refused", spec: checked.spec, why: "noCapability", message };
-}
-
-/** Another cloud may have made its machines. */
-function listRecords({ status }: Vino): ReadonlyMap<string, string> {
-  return new Map(
-    (status?.machines ?? []).flatMap(({ name, record }) =>
-      record === undefined ? [] : [[name, record] as const],
-    ),
-  );
 }

@@ -57,11 +57,7 @@ export class MachineRecords {
     this.#store = store;
     this.#signal = signal;
     this.#uid = vino.metadata.uid;
-    this.#texts = new Map(
-      (vino.status?.machines ?? []).flatMap(({ name, record }) =>
-        record === undefined ? [] : [[name, record] as const],
-      ),
-    );
+    this.#texts = new Map(readRecordTexts(vino));
   }
 
   /** All texts, by name of the machine. */
@@ -123,6 +119,15 @@ export class MachineRecords {
       else this.#texts.set(name, text);
     }
   }
+}
+
+/** The texts that the status of a Vino has, by name of the machine. */
+export function readRecordTexts({ status }: Pick<Vino, "status">): ReadonlyMap<string, string> {
+  return new Map(
+    (status?.machines ?? []).flatMap(({ name, record }) =>
+      record === undefined ? [] : [[name, record] as const],
+    ),
+  );
 }
 
 function merge({ status }: Vino, records: ReadonlyMap<string, Pending>): VinoMachine[] {

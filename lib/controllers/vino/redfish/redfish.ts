@@ -46,7 +46,7 @@ export interface Redfish {
 
 const READS_AT_ONCE = 8;
 
-/** Creates them. */
+/** Creates the management controllers of all machines. */
 export function createRedfish(options: RedfishOptions): Redfish {
   const { settings, vinoes } = options;
   const listMachines = (): ReturnType<typeof listManagedMachines> =>

@@ -30,7 +30,7 @@ export interface MachinesInspection {
   readonly isManaged: boolean;
 }
 
-/** Looks. @throws {CloudError} if there is no usable answer */
+/** Lists what is visible, and the rights of the user. @throws {CloudError} if there is no usable answer */
 export async function inspectMachines(
   { api, session, isManaged }: MachinesInspection,
   signal: AbortSignal,

@@ -147,8 +147,8 @@ export const MACHINE_BREAKS: readonly Break[] = [
     invariant: "right before something half-made is deleted, no task makes it",
     edits: edit(
       CHECKS,
-      "if (pending !== false && pending !== undefined)",
-      "if (pending === undefined && pending !== undefined)",
+      'creations.some(({ status }) => status === "pending")',
+      'creations.some(({ status }) => status === "success")',
     ),
     tests: [CHECKS_TEST],
   },

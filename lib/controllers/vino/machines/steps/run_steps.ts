@@ -17,7 +17,7 @@ import { type Fence, LeadershipLostError } from "../../../../core/fence.ts";
 import type { ProgressTracker, StepFailure } from "./progress_tracker.ts";
 import type { MachineTask } from "./tasks.ts";
 
-/** What {@linkcode runSteps} needs. */
+/** What {@linkcode runSteps} works with. */
 export interface StepOptions {
   readonly clock: Clock;
   readonly machines: Machines;
@@ -26,7 +26,7 @@ export interface StepOptions {
   readonly tracker: ProgressTracker;
 }
 
-/** What one Vino contributes to a round. */
+/** What {@linkcode runSteps} works on: machines of one Vino. */
 export interface StepInput {
   /** Machines that `pickDue()` picked. */
   readonly due: readonly MachineTask[];

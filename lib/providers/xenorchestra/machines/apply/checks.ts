@@ -26,13 +26,9 @@ export async function checkHalfMade(
   { name, signal }: { readonly name: string; readonly signal: AbortSignal },
 ): Promise<Vm | undefined> {
   const tasks = await api.listTasks(`/^${name}$/`, signal);
-  const pending =
-    tasks &&
-    toTasks(tasks)
-      .get(name)
-      ?.some(({ status }) => status === "pending");
-  if (pending !== false && pending !== undefined) throw toChanged(`a task makes ${name}`);
   if (tasks === undefined) throw toChanged("tasks cannot be seen any more");
+  const creations = toTasks(tasks).get(name) ?? [];
+  if (creations.some(({ status }) => status === "pending")) throw toChanged(`a task makes ${name}`);
   const vm = await readThing(api, thing, signal);
   if (vm === undefined) return undefined;
   const user = vm.creation?.user;

@@ -35,7 +35,7 @@ export interface LookOptions {
 const FILTER_IDS_MAX = 300;
 const OWNERS_MAX = 50;
 
-/** Looks. @throws {CloudError} if a list fails */
+/** Takes a look, between two proofs of which pools answer. @throws {CloudError} if a list fails */
 export async function takeLook(
   { api, clock, inventory, readUserId }: LookOptions,
   machines: readonly MachineIdentity[],

@@ -33,7 +33,7 @@ export interface CompleteQuestion {
   readonly comparison: Comparison;
 }
 
-/** Plans. */
+/** Plans the changes, the first start, and what the record must say. */
 export function planComplete(question: CompleteQuestion): Plan {
   const { view, spec, vm, comparison } = question;
   const { differences, parts } = comparison;
