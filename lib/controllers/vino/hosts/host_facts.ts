@@ -89,8 +89,8 @@ export function toShownState(
 }
 
 /**
- * Whether a host names a machine of this Vino and lacks its label: a person removed it, and the host may be in use all
- * the same.
+ * Whether a host names a machine of this Vino and lacks its label: a person removed or changed it, and the host may be
+ * in use all the same.
  *
  * @param uid Of the Vino
  */
@@ -98,7 +98,7 @@ export function hasLostLabel(
   { vinoUid, machineName = "" }: Pick<HostFacts, "machineName" | "vinoUid">,
   uid: string,
 ): boolean {
-  return vinoUid === undefined && machineName.startsWith(toOwnerPrefix({ uid }));
+  return vinoUid !== uid && machineName.startsWith(toOwnerPrefix({ uid }));
 }
 
 /** Says what to do about a host that lost its label; no full stop. `undefined`: it has not. */

@@ -9,7 +9,7 @@ import type { Vino } from "../resource/vino.ts";
 
 /**
  * Finds what uses the host of a machine. A host that names the machine counts also if a person took the Vino's label
- * from it.
+ * from it, or changed it.
  *
  * @returns The end of a sentence, such as `is used by Metal3Machine "a"`; `undefined` if nothing does
  */

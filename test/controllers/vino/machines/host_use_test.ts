@@ -20,7 +20,13 @@ test.each<[string, Partial<HostFacts> | undefined, string | undefined, boolean]>
     undefined,
     true,
   ],
-  ["is of another Vino", { vinoUid: "v2", machineName: MACHINE }, undefined, true],
+  [
+    "has another label, and is for the machine",
+    { vinoUid: "v2", machineName: MACHINE },
+    USE,
+    false,
+  ],
+  ["is of another Vino", { vinoUid: "v2", machineName: "vino-00000000-a-0" }, undefined, true],
   ["does not exist", undefined, undefined, false],
 ])("findHostUse() and findForeignHost() of a host that %s", (_what, over, use, isForeign) => {
   const asked: string[] = [];

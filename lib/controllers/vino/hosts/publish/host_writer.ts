@@ -15,7 +15,7 @@ import { findDamage } from "../../../../kube/kinds/shape.ts";
 import { trimObject } from "../../../../kube/kinds/trim.ts";
 import { describeRefusal } from "../../../kinds/refusal.ts";
 import { toBareMetalHost, toHostPatchBody } from "../bare_metal_host_object.ts";
-import { toHostFacts } from "../host_facts.ts";
+import { hasLostLabel, toHostFacts } from "../host_facts.ts";
 import { describeForeign, type HostPatch } from "../plan.ts";
 import type { WantedHost } from "../types.ts";
 
@@ -97,7 +97,9 @@ export class HostWriter {
     if (damage !== undefined)
       throw new KubeError("unavailable", `Cannot use BareMetalHost ${name}: ${damage}`);
     const host = answer && trimObject(BARE_METAL_HOSTS, answer);
-    if (host === undefined || toHostFacts(host).vinoUid !== uid) this.#proven.add(`${uid} ${name}`);
+    const facts = host && toHostFacts(host);
+    const isOurs = facts !== undefined && (facts.vinoUid === uid || hasLostLabel(facts, uid));
+    if (!isOurs) this.#proven.add(`${uid} ${name}`);
     return host;
   }
 

@@ -101,7 +101,8 @@ describe("publish() beside something of the same name", () => {
   });
 
   test("leaves a host of an earlier Vino of the same name alone", async () => {
-    await rig.publishAll({ hosts: [toWanted()], owner: { ...OWNER, uid: "earlier" } });
+    const earlier = toWanted(0, { machineName: "vino-earlier-worker-0" });
+    await rig.publishAll({ hosts: [earlier], owner: { ...OWNER, uid: "earlier" } });
     rig.edit(HOST, { metadata: { labels: { [VINO_UID]: "earlier" } } });
     const report = await rig.publish({ hosts: [toWanted()], unwanted: [HOST] });
     expect(report.states).toEqual([`${HOST} NameTaken`, `${HOST} Gone`]);

@@ -7,6 +7,7 @@ import { HostWriter } from "../../../../../lib/controllers/vino/hosts/publish/ho
 import { KubeError, type KubeErrorKind } from "../../../../../lib/kube/api/errors.ts";
 import type { BareMetalHost } from "../../../../../lib/kube/kinds/bare_metal_host.ts";
 import { ManualClock } from "../../../../support/manual_clock.ts";
+import { toOwnerPrefix } from "../../../../../lib/cloud/capabilities/machines.ts";
 import { OWNER, toWanted } from "../../../../support/vino/wanted_hosts.ts";
 
 const KEY = "metal/edge-worker-0";
@@ -77,10 +78,12 @@ describe("create()", () => {
 });
 
 describe("readForProof()", () => {
+  const OF_VINO = { "landfall.dev/machine": `${toOwnerPrefix(OWNER)}worker-0` };
   type Case = readonly [what: string, live: object | KubeErrorKind, isGone: boolean];
   const cases: readonly Case[] = [
     ["that does not exist", "notFound", true],
     ["of something else", toHost("1", { labels: {} }), true],
+    ["of the Vino without its label", toHost("1", { labels: {}, annotations: OF_VINO }), false],
     ["of the Vino", toHost("1", { labels: { "landfall.dev/vino-uid": OWNER.uid } }), false],
   ];
   test.each(cases)("of a host %s proves that it is gone or not", async (_what, live, isGone) => {
