@@ -24,6 +24,11 @@ export class HostSlots {
     this.#perHost = perHost;
   }
 
+  /** Whether there are hosts, and each has as many machines as it may have. */
+  get isFull(): boolean {
+    return this.#hosts.length > 0 && this.#hosts.every(({ id }) => !this.#hasRoom(id));
+  }
+
   /** Counts a machine on a host. */
   take(hostId: string): void {
     this.#own.set(hostId, (this.#own.get(hostId) ?? 0) + 1);
@@ -34,11 +39,15 @@ export class HostSlots {
   give(): string | undefined {
     let best: MachineHost | undefined;
     for (const host of this.#hosts) {
-      if ((this.#own.get(host.id) ?? 0) >= this.#perHost) continue;
+      if (!this.#hasRoom(host.id)) continue;
       if (best === undefined || this.#isLess(host, best)) best = host;
     }
     if (best !== undefined) this.take(best.id);
     return best?.id;
+  }
+
+  #hasRoom(hostId: string): boolean {
+    return (this.#own.get(hostId) ?? 0) < this.#perHost;
   }
 
   #isLess(a: MachineHost, b: MachineHost): boolean {

@@ -82,11 +82,13 @@ function placeRole(demand: RoleDemand, input: PlacementInput, shared: Shared): P
   const inPool = input.hosts.filter(({ poolId }) => poolId === input.pool.id);
   const chosen = inPool.filter((host) => isChosen(host, demand.hosts)).toSorted(compareHosts);
   const ours = input.known.filter((one) => one.role === role).toSorted(compareKnown);
-  const surplus = pickSurplus(ours, toLimit(demand));
-  const leaving = new Set(surplus);
-  const kept = ours.filter((one) => !leaving.has(one));
+  const tooMany = pickSurplus(ours, toLimit(demand));
+  const leaving = new Set(tooMany);
+  const stay = ours.filter((one) => !leaving.has(one));
   const slots = new HostSlots(chosen, shared.usage, countPer === "Host" ? count : Infinity);
-  const placed = placeKept(kept, input, slots);
+  const placed = placeKept(stay, input, slots);
+  const { homeless } = placed;
+  const kept = stay.filter((one) => !homeless.includes(one));
   const wantedCount =
     countPer === "Total" ? count : countPerHost(count, { chosen, kept, stays: placed.stays });
   const wanted = wantedCount - kept.length;
@@ -103,7 +105,7 @@ function placeRole(demand: RoleDemand, input: PlacementInput, shared: Shared): P
   });
   return {
     wanted: [...placed.machines, ...added].toSorted(compareKnown),
-    surplus,
+    surplus: [...tooMany, ...homeless],
     shortages: shortage.shortages,
     notices: shortage.notices,
     wantedCount,
@@ -116,20 +118,34 @@ function toLimit({ count, countPer, hosts }: RoleDemand): SurplusLimit {
   return { perHost, isNone: count === 0 };
 }
 
-/** Places machines that exist where they are; those whose host is gone get another one. */
+/**
+ * Places machines that exist where they are; those whose host is gone get another one.
+ *
+ * @returns `homeless`: nothing shows them, no host is known for them, and each host has as many as it is to have
+ */
 function placeKept(
   kept: readonly KnownMachine[],
   input: PlacementInput,
   slots: HostSlots,
-): { readonly machines: readonly PlacedMachine[]; readonly stays: readonly KnownMachine[] } {
+): {
+  readonly machines: readonly PlacedMachine[];
+  readonly stays: readonly KnownMachine[];
+  readonly homeless: readonly KnownMachine[];
+} {
   const movers = kept.filter((one) => mayMove(one, input));
   const stays = kept.filter((one) => !mayMove(one, input));
   for (const { hostId } of stays) if (hostId !== undefined) slots.take(hostId);
-  const moved = movers.map((known): PlacedMachine => {
+  const homeless: KnownMachine[] = [];
+  const moved = movers.flatMap((known): PlacedMachine[] => {
     const hostId = slots.give();
-    return { ...toPlaced(known), ...(hostId !== undefined && { hostId }) };
+    const isNowhere = known.machine === undefined && known.hostId === undefined;
+    if (hostId === undefined && isNowhere && slots.isFull) {
+      homeless.push(known);
+      return [];
+    }
+    return [{ ...toPlaced(known), ...(hostId !== undefined && { hostId }) }];
   });
-  return { machines: [...stays.map(toPlaced), ...moved], stays };
+  return { machines: [...stays.map(toPlaced), ...moved], stays, homeless };
 }
 
 /** How many machines a count for each host means. Those on a host that is not shown are wanted, too. */

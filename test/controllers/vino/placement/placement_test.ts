@@ -116,6 +116,40 @@ describe("planPlacement()", () => {
       { wanted: ["worker-0 h9"], surplus: ["worker-1"], missing: [1] },
     ],
     [
+      "gives up what no host is known for, and nothing shows, while each host has its count",
+      toDemand(1, { countPer: "Host" }),
+      {
+        hosts: [toDoubleHost("h1")],
+        known: [worker(0, "h1"), dropPlace(worker(1))],
+      },
+      { wanted: ["worker-0 h1"], surplus: ["worker-1"], missing: [] },
+    ],
+    [
+      "gives what no host is known for to a host that has room",
+      toDemand(1, { countPer: "Host" }),
+      {
+        hosts: [toDoubleHost("h1"), toDoubleHost("h2")],
+        known: [worker(0, "h1"), dropPlace(worker(1))],
+      },
+      { wanted: ["worker-0 h1", "worker-1 h2"], surplus: [], missing: [] },
+    ],
+    [
+      "keeps what no host is known for while there is no host",
+      toDemand(1, { countPer: "Host" }),
+      { hosts: [toDoubleHost("h1", { isEnabled: false })], known: [dropPlace(worker(1))] },
+      { wanted: ["worker-1 undefined"], surplus: [], missing: [] },
+    ],
+    [
+      "keeps what no host is known for while a pool may hold it",
+      toDemand(1, { countPer: "Host" }),
+      {
+        hosts: [toDoubleHost("h1")],
+        known: [worker(0, "h1"), dropPlace(worker(1))],
+        isWhole: false,
+      },
+      { wanted: ["worker-0 h1", "worker-1 undefined"], surplus: [], missing: [] },
+    ],
+    [
       "moves what was begun on a host that is gone together with it",
       toDemand(1),
       { known: [dropMachine(worker(3, "h9"))] },
@@ -159,6 +193,10 @@ describe("planPlacement()", () => {
     });
   });
 });
+
+function dropPlace({ machine: _gone, hostId: _unknown, ...known }: KnownMachine): KnownMachine {
+  return known;
+}
 
 function dropMachine({ machine: _gone, ...known }: KnownMachine): KnownMachine {
   return known;
