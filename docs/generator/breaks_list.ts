@@ -15,7 +15,9 @@ export function renderBreakList(groups: readonly BreakGroup[]): string {
 
 const HEADER = ["break", "rule that it breaks", "caught by"] as const;
 
+const WORDS = { nodes: "**simulation**", vinos: "**simulation of Vinos**" } as const;
+
 function toRow({ id, invariant, tests, simulated }: Break): readonly string[] {
-  const catchers = [...tests.map(toCode), ...(simulated ? ["**simulation**"] : [])];
+  const catchers = [...tests.map(toCode), ...(simulated ? [WORDS[simulated]] : [])];
   return [toCode(id), invariant, catchers.join(", ")];
 }

@@ -31,8 +31,8 @@ export interface Break {
   readonly edits: readonly [Edit, ...Edit[]];
   /** Test files of which at least one test fails. */
   readonly tests: readonly [string, ...string[]];
-  /** Whether the simulation finds it, too, within its first seeds. @default {false} */
-  readonly simulated?: true;
+  /** The simulation that finds it, too, within its first seeds. @default {none} */
+  readonly simulated?: "nodes" | "vinos";
 }
 
 /** A break of one file by one edit. */

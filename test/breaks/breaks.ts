@@ -12,6 +12,7 @@ import { KUBERNETES_BREAKS } from "./groups/kubernetes.ts";
 import { LOAD_BALANCER_LOOK_BREAKS } from "./groups/load_balancers/looks.ts";
 import { LOAD_BALANCER_PLAN_BREAKS } from "./groups/load_balancers/plans.ts";
 import { LOAD_BALANCER_STEP_BREAKS } from "./groups/load_balancers/steps.ts";
+import { HOST_BREAKS } from "./groups/machines/hosts.ts";
 import { MACHINE_BREAKS } from "./groups/machines/machines.ts";
 import { LEADERSHIP_BREAKS } from "./groups/leadership.ts";
 import { NODE_BREAKS } from "./groups/nodes.ts";
@@ -47,6 +48,7 @@ export const BREAK_GROUPS: readonly BreakGroup[] = [
   { title: "Steps of load balancers", breaks: LOAD_BALANCER_STEP_BREAKS },
   { title: "Address pools", breaks: POOL_BREAKS },
   { title: "Virtual machines", breaks: MACHINE_BREAKS },
+  { title: "Hosts of virtual machines", breaks: HOST_BREAKS },
   { title: "Management controllers", breaks: REDFISH_BREAKS },
   { title: "SIPClusters", breaks: SIP_CLUSTER_BREAKS },
   { title: "Who may look", breaks: ACCESS_BREAKS },

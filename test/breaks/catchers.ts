@@ -7,7 +7,7 @@ import type { CommandResult } from "./work_copy.ts";
 
 /** A command that succeeds with the whole program and fails with a broken one. */
 export interface Catcher {
-  /** A test file, or `simulation`. */
+  /** A test file, or a simulation. */
   readonly name: string;
   /** Arguments of the runtime. */
   readonly args: readonly string[];
@@ -17,15 +17,10 @@ export interface Catcher {
 const SEEDS = 400;
 /** Less than a command may take: that there was no time is no finding. */
 const SIMULATION_MINUTES = 4;
-const SIMULATION: Catcher = {
-  name: "simulation",
-  args: [
-    "test/simulation/main.ts",
-    "--seed=1",
-    `--count=${SEEDS}`,
-    `--minutes=${SIMULATION_MINUTES}`,
-  ],
-};
+const SIMULATIONS = {
+  nodes: toSimulation("simulation"),
+  vinos: toSimulation("simulation of Vinos", "--vinos"),
+} as const;
 
 /** Everybody who is to notice a break. */
 export function listCatchers({ tests, simulated }: Break): readonly Catcher[] {
@@ -33,7 +28,12 @@ export function listCatchers({ tests, simulated }: Break): readonly Catcher[] {
     name: file,
     args: ["test", "--bail", "--timeout", "10000", `./${file}`],
   }));
-  return simulated ? [...files, SIMULATION] : files;
+  return simulated === undefined ? files : [...files, SIMULATIONS[simulated]];
+}
+
+function toSimulation(name: string, ...subject: readonly string[]): Catcher {
+  const limits = ["--seed=1", `--count=${SEEDS}`, `--minutes=${SIMULATION_MINUTES}`];
+  return { name, args: ["test/simulation/main.ts", ...subject, ...limits] };
 }
 
 /**

@@ -176,7 +176,7 @@ export const CLOUD_BREAKS: readonly Break[] = [
       "test/cloud_http/client_test.ts",
       "test/providers/xenorchestra/session/session_test.ts",
     ],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "show-refused-token",

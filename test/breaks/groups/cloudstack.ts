@@ -107,7 +107,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
       'if (found.kind === "present" && !found.kind) {',
     ),
     tests: ["test/providers/cloudstack/provider_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "keep-refused-keys",
@@ -169,7 +169,7 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
       "named",
     ),
     tests: ["test/providers/cloudstack/model/matching_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "prove-never-seen",

@@ -27,7 +27,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       'judged.kind === "present"',
     ),
     tests: ["test/providers/xenorchestra/simulator_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "trust-any-404",
@@ -199,14 +199,14 @@ export const DELETION_BREAKS: readonly Break[] = [
     invariant: "a machine is missing for as long as the hold-off before it counts",
     edits: edit(STREAK, "lastMs - firstMs >= holdOffMs)) {", "lastMs - firstMs >= 0)) {"),
     tests: ["test/cloud/deletion/guard_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "one-confirmation",
     invariant: "as many inventories in a row lack a machine as the settings say",
     edits: edit(STREAK, "const wanted = Math.max(1, settings.confirmations);", "const wanted = 1;"),
     tests: ["test/cloud/deletion/guard_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "count-one-inventory-twice",
@@ -217,14 +217,14 @@ export const DELETION_BREAKS: readonly Break[] = [
       "const streak = extendStreak(before?.streak, nowMs, observedAtMs);",
     ),
     tests: ["test/cloud/deletion/guard_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "count-over-failures",
     invariant: "a failed refresh resets every count",
     edits: edit(FLEET, "if (source.lastError) this.#state = breakStreaks(this.#state);", ""),
     tests: ["test/controllers/fleet/fleet_watch_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "count-over-ready",
@@ -252,7 +252,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "let affected = 0;",
     ),
     tests: ["test/cloud/deletion/fleet_limit_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "limit-rounded-up",
@@ -263,7 +263,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "Math.ceil(settings.fleetShare * sizeAtStart + 1e-9)",
     ),
     tests: ["test/cloud/deletion/fleet_limit_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "limit-forgets-deletions",
@@ -285,7 +285,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       'if (answer.kind === "present") return this.#keep(node, answer, options);',
     ),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "skip-last-read",
@@ -308,7 +308,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "client.delete(NODES, { name }, {}, signal)",
     ),
     tests: ["test/controllers/node_lifecycle/deleter_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "trust-unread-vm",
@@ -597,7 +597,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "if (shownMs < Infinity) return undefined;",
     ),
     tests: ["test/providers/xenorchestra/proof/stays_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "trust-broken-stay",
@@ -618,7 +618,7 @@ export const DELETION_BREAKS: readonly Break[] = [
       "return isPartLost ? holdOffMs : holdOffMs;",
     ),
     tests: ["test/cloud/deletion/streak_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "lose-shown-pools",

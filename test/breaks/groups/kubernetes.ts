@@ -139,7 +139,7 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
         "const stopped = deadlineMs > 0 ? signal : deadline.signal;",
     ),
     tests: ["test/kube/api/http_client_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "follow-redirects",

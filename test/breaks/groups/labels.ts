@@ -19,7 +19,7 @@ export const LABEL_BREAKS: readonly Break[] = [
       'if (now !== "" || !isOurs) continue;',
     ),
     tests: ["test/controllers/tag_labels_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "take-labels-of-others",

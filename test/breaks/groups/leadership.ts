@@ -20,7 +20,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "const { signal } = this.#leadership; if (!signal.aborted) return;",
     ),
     tests: ["test/core/fence_test.ts", "test/kube/api/http_client_fence_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "write-after-pause",
@@ -51,7 +51,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "if (this.freeInMs === Infinity) return TAKEN;",
     ),
     tests: ["test/kube/election/leader_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "compare-clocks",
@@ -64,7 +64,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "{ monotonicMs: clock.monotonic(), wallMs: clock.now() }",
     ),
     tests: ["test/kube/election/leader_test.ts", "test/kube/election/leader_property_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "take-deleted-lease",
@@ -75,14 +75,14 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       "this.#heldUntilMs = clock.monotonic() - durationMs;",
     ),
     tests: ["test/kube/election/leader_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "renew-over-other",
     invariant: "a holder that finds another in its Lease stops",
     edits: edit(LOCK, "if (findHolder(lease) !== identity) return TAKEN; this.", "this."),
     tests: ["test/kube/election/leader_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "age-by-wall-clock",
@@ -121,7 +121,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
     invariant: "a leader stops before another process may take the Lease",
     edits: edit(LEADER, "this.#heldMs = Math.min(", "this.#heldMs = 2 * Math.min("),
     tests: ["test/kube/election/leader_test.ts", "test/kube/election/leader_property_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "release-before-end",
@@ -147,7 +147,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       ),
     ],
     tests: ["test/engine/work_queue_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "never-take-turns",
@@ -244,7 +244,7 @@ export const LEADERSHIP_BREAKS: readonly Break[] = [
       'findHolder(lease) === ""',
     ),
     tests: ["test/kube/election/lease_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "odd-holder-is-none",

@@ -22,7 +22,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "topology[keys[0]] = value;",
     ),
     tests: ["test/controllers/instance_labels_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "labels-follow-copy",
@@ -44,7 +44,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "if (actual[stable] === value) set[stable] = value;",
     ),
     tests: ["test/controllers/node_labels/plan_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "write-equal-labels",
@@ -55,14 +55,14 @@ export const NODE_BREAKS: readonly Break[] = [
       ".filter(([key, value]) => actual[key] !== value || value !== undefined));",
     ),
     tests: ["test/controllers/node_labels/plan_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "write-equal-addresses",
     invariant: "addresses are written only where they differ",
     edits: edit(PLAN, '"wanted" || hasAddresses(node, plan.addresses)) return', '"wanted") return'),
     tests: ["test/controllers/node/plan_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "write-twice-from-stale-store",
@@ -100,7 +100,7 @@ export const NODE_BREAKS: readonly Break[] = [
       ),
     ],
     tests: ["test/controllers/addresses_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "ignore-recovery",
@@ -127,7 +127,7 @@ export const NODE_BREAKS: readonly Break[] = [
       ".filter(({ key }) => key === UNINITIALIZED_TAINT && key === undefined);",
     ),
     tests: ["test/controllers/node/plan_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "shutdown-drops-taints",
@@ -138,7 +138,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "taints: [SHUTDOWN_TAINT], isOff: true",
     ),
     tests: ["test/controllers/node_lifecycle/plan_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "shutdown-when-unknown",
@@ -161,7 +161,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "return { ...NOTHING, initialises: true, patch: { metadata:",
     ),
     tests: ["test/controllers/node/plan_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "patch-without-version",
@@ -172,7 +172,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "{ metadata, ...patch };",
     ),
     tests: ["test/controllers/node_writer_test.ts", "test/controllers/node/reconcile_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "taint-without-version",
@@ -183,14 +183,14 @@ export const NODE_BREAKS: readonly Break[] = [
       "{ metadata: metadata && { ...metadata, resourceVersion }, ...patch };",
     ),
     tests: ["test/controllers/node_lifecycle/shutdown_taint_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "merge-addresses",
     invariant: "the list of addresses is replaced whole",
     edits: edit(WRITER, '[...addresses, { $patch: "replace" }]', "[...addresses]"),
     tests: ["test/controllers/node_writer_test.ts", "test/controllers/node/reconcile_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "overwrite-labels-of-others",
@@ -211,7 +211,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "const from = actual[key] ?? findTrusted(key, actual, wanted, origins);",
     ),
     tests: ["test/controllers/node_labels/plan_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "swapped-uuid-unproven",
@@ -270,7 +270,7 @@ export const NODE_BREAKS: readonly Break[] = [
       "const presence = resolved;",
     ),
     tests: ["test/controllers/node/reconcile_test.ts"],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "mismatch-in-silence",

@@ -37,7 +37,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
       ),
     ],
     tests: [POWER_TEST],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "off-while-suspended",
@@ -67,7 +67,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
       ),
     ],
     tests: [POWER_TEST],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "off-while-pool-lost",
@@ -203,7 +203,7 @@ export const OUT_OF_SERVICE_BREAKS: readonly Break[] = [
       'return readyStatus(node) === "True";',
     ),
     tests: [PLAN_TEST, MOD_TEST],
-    simulated: true,
+    simulated: "nodes",
   },
   {
     id: "taint-by-inventory",

@@ -8,15 +8,14 @@ import {
   mendHost,
   OAM_NETWORK,
 } from "../../../lib/simulator/metal3/hosts.ts";
-import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
-import { PAUSED } from "../../../lib/simulator/metal3/kinds.ts";
-import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
+import { consumerOf, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import type { Random } from "../../support/random.ts";
 import {
   CONTROLLER_PROCESS_STEPS,
   type ControllerStep,
   listServerSteps,
 } from "../steps/controller.ts";
+import { listPauseSteps, onHost, toMachineEnd } from "../steps/hosts.ts";
 import { clusterOf, isFree, LABELS, ROLES, troubleOf } from "./hosts.ts";
 import { keyOf } from "./judge.ts";
 import { NAMES, type Order, type SipWorld, TENANTS } from "./world.ts";
@@ -67,17 +66,7 @@ const PEOPLE: readonly SipStep[] = [
       return world.addMachine(random.pick(clusters).metadata.name, random.pick(ROLES));
     },
   },
-  {
-    name: "delete machine",
-    weight: 6,
-    act: ({ random, clusterApi }) => {
-      const machines = clusterApi.list().filter(({ isLeaving }) => !isLeaving);
-      if (machines.length === 0) return undefined;
-      const machine = random.pick(machines);
-      clusterApi.remove(machine);
-      return machine.name;
-    },
-  },
+  toMachineEnd(6),
   {
     name: "edit by hand",
     weight: 3,
@@ -129,16 +118,7 @@ const HARDWARE: readonly SipStep[] = [
     (host) => troubleOf(host) === "in error",
     ({ objects }, host) => mendHost(objects, pathOf(host)),
   ),
-  onHost(
-    "is paused",
-    2,
-    (host) => !isPaused(host),
-    ({ objects }, host) => {
-      const annotations = { [PAUSED]: "" };
-      objects.patch("baremetalhosts", pathOf(host), { metadata: { annotations } });
-    },
-  ),
-  onHost("goes on", 3, isPaused, (world, host) => unpause(world, host)),
+  ...listPauseSteps({ pause: 2, end: 3 }),
   onHost(
     "is deleted",
     0.5,
@@ -175,29 +155,4 @@ export function giveRivalBack({ objects, hosts }: SipWorld): string | undefined 
   const labels = { [LABELS.name]: null, [LABELS.namespace]: null };
   objects.patch("baremetalhosts", pathOf(host), { metadata: { labels } });
   return `gives ${keyOf(host)} back`;
-}
-
-/** Ends a pause of a host. */
-export function unpause({ objects }: SipWorld, host: ApiObject): void {
-  const annotations = { [PAUSED]: null };
-  objects.patch("baremetalhosts", pathOf(host), { metadata: { annotations } });
-}
-
-function onHost(
-  name: string,
-  weight: number,
-  fits: (host: ApiObject) => boolean,
-  act: (world: SipWorld, host: ApiObject) => void,
-): SipStep {
-  return {
-    name: `host ${name}`,
-    weight,
-    act: (world) => {
-      const fit = world.hosts.filter(fits);
-      if (fit.length === 0) return undefined;
-      const host = world.random.pick(fit);
-      act(world, host);
-      return keyOf(host);
-    },
-  };
 }

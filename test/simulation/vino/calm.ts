@@ -2,11 +2,13 @@
  * The end of a story of Vinos: all faults end, all must come right within a bounded time, and stay so.
  * @module
  */
-import { consumerOf, isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
+import { isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import { type RestRules, restartAtRest, untilRight } from "../rest.ts";
 import { endFaults, supervise } from "../steps/controller.ts";
 import { isOfVino, listUntrue } from "./judges/truth.ts";
-import { giveBack, unpause } from "./steps/hosts.ts";
+import { unpause } from "../steps/hosts.ts";
+import { tagOneHypervisor } from "./steps/cloud.ts";
+import { giveBack, isTakenByHand } from "./steps/hosts.ts";
 import { deleteOthersSecrets } from "./steps/others.ts";
 import {
   askForLargerDisks,
@@ -14,6 +16,7 @@ import {
   deleteHopeless,
   nameBack,
   publishAgain,
+  deleteMachinesInTheWay,
 } from "./steps/people.ts";
 import type { VinoWorld } from "./world.ts";
 
@@ -51,6 +54,7 @@ function toRules(world: VinoWorld): RestRules {
       deleteHopeless(world);
       publishAgain(world);
       askForLargerDisks(world);
+      deleteMachinesInTheWay(world);
       world.cloudJudge.checkForeign();
     },
     supervise: () => supervise(world),
@@ -70,9 +74,13 @@ function tidyUp(world: VinoWorld): void {
   world.others.leave();
   deleteOthersSecrets(world);
   nameBack(world);
+  tagOneHypervisor(world);
+  for (const machine of world.clusterApi.list()) {
+    if (world.random.chance(0.5)) world.clusterApi.remove(machine);
+  }
   for (const host of world.hosts) {
     if (isPaused(host)) unpause(world, host);
-    if (consumerOf(host) !== undefined) giveBack(world, host);
+    if (isTakenByHand(host)) giveBack(world, host);
     // Without its label, or with another one, Landfall takes it for that of somebody else.
     if (!isOfVino(world, host)) world.objects.delete("baremetalhosts", pathOf(host));
   }

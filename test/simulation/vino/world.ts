@@ -14,10 +14,13 @@ import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import type { ApiObject, ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
 import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.ts";
+import { ClusterApi } from "../../../lib/simulator/metal3/cluster_api.ts";
+import { HOST_LABELS } from "../../../lib/simulator/metal3/hosts.ts";
 import {
   createMachineSite,
   type MachineSite,
   XenOrchestra,
+  type XoRecord,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { Random } from "../../support/random.ts";
 import { Timeline } from "../timeline.ts";
@@ -28,6 +31,7 @@ import { takeOver } from "../world/surroundings.ts";
 import { CloudJudge } from "./judges/cloud_judge.ts";
 import { Crashes } from "./crashes.ts";
 import { HostJudge } from "./judges/host_judge.ts";
+import { PowerJudge } from "./judges/power_judge.ts";
 import { type Order, toSpec } from "./orders.ts";
 import { Others } from "./others.ts";
 
@@ -35,6 +39,8 @@ import { Others } from "./others.ts";
 export const METAL = "metal";
 /** Names of the Vinos that there may be. */
 export const NAMES: readonly string[] = ["core", "edge"];
+/** Their roles. */
+export const ROLES: readonly string[] = ["worker", "control"];
 
 const LOADED = await loadControllers([vinoController]);
 // What the provider loads when it is needed takes no time of the first story then.
@@ -44,12 +50,20 @@ await Promise.all([
 ]);
 const LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
 /** How often metal3 and the controllers of Kubernetes work; milliseconds. */
-const METAL_MS = 5_000;
+const METAL_MS = 3_000;
 const KUBERNETES_MS = 2_000;
 /** How long a call of a hypervisor takes: longer than a request, so that things fall between them. */
 const OPERATION_MS = 200;
 /** How often the cloud looks for changes to tell of: rarely, for looking is dear. */
 const EVENT_PERIOD_MS = 2_000;
+
+/** Where management controllers are served, if they are: no process listens there. */
+const REDFISH = {
+  "vino-redfish-address": "127.0.0.1:8443",
+  "vino-redfish-url": "https://redfish.example.org",
+} as const;
+/** How many stories have management controllers: only with them metal3 installs, and Cluster API takes hosts. */
+const BMC_SHARE = 0.7;
 
 /** The world of one seed. */
 export class VinoWorld {
@@ -61,7 +75,13 @@ export class VinoWorld {
   readonly cloud: XenOrchestra;
   readonly cloudJudge: CloudJudge;
   readonly hostJudge: HostJudge;
+  readonly powerJudge: PowerJudge;
   readonly replicas: readonly ControllerReplica[];
+  readonly clusterApi: ClusterApi;
+  /** Whether machines have management controllers. */
+  readonly hasBmcs: boolean;
+  /** How many machines Cluster API ever had. */
+  machines = 0;
   /** What other people have. */
   readonly others: Others;
   /** When processes die in the middle of a change. */
@@ -89,7 +109,11 @@ export class VinoWorld {
     this.crashes = new Crashes(random.fork(), timeline, trace);
     this.cloudJudge = new CloudJudge(this.cloud, server, timeline, trace);
     this.hostJudge = new HostJudge(server, trace);
+    this.powerJudge = new PowerJudge(this);
     this.others = new Others(this);
+    const choice = random.fork();
+    this.clusterApi = new ClusterApi(this.objects, (count) => choice.between(0, count - 1));
+    this.hasBmcs = random.chance(BMC_SHARE);
     this.replicas = ["a", "b"].slice(0, replicas).map(
       (name) =>
         new ControllerReplica({
@@ -100,7 +124,7 @@ export class VinoWorld {
           server,
           controllers: LOADED,
           lease: LEASE,
-          flags: {},
+          flags: this.hasBmcs ? REDFISH : {},
           createProvider: ({ name: asker }, deps) => this.#createProvider(asker, deps),
           onSend: ({ name: asker }, request) => {
             if (this.hostJudge.noteSent(asker, request)) this.#noteWrite(asker);
@@ -108,6 +132,7 @@ export class VinoWorld {
         }),
     );
     this.#repeat(METAL_MS, () => {
+      for (const line of this.clusterApi.step()) trace.note("CAPM3", line);
       const { moved } = operateHosts(this.objects);
       for (const [key, state] of moved) trace.note("BMO", `${key} is ${state}`);
     });
@@ -130,9 +155,16 @@ export class VinoWorld {
     return this.objects.list(BARE_METAL_HOSTS.plural, METAL);
   }
 
+  /** The hypervisors of the pool in which all VMs are. */
+  get hypervisors(): readonly XoRecord[] {
+    const { paris } = this.site.poolIds;
+    return [...this.cloud.state.all("hosts").values()].filter((host) => host["$pool"] === paris);
+  }
+
   /** What was broken so far. */
   get violations(): readonly string[] {
-    return [...this.cloudJudge.violations, ...this.hostJudge.violations];
+    const judges = [this.cloudJudge, this.hostJudge, this.powerJudge];
+    return judges.flatMap(({ violations }) => violations);
   }
 
   /** Changes of the cloud and of Kubernetes by processes so far. */
@@ -147,6 +179,15 @@ export class VinoWorld {
     const { objects } = this;
     if (objects.get(VINOES.plural, path)) objects.patch(VINOES.plural, path, { spec });
     else objects.create(VINOES.plural, { metadata: { ...path, generation: 1 }, spec });
+  }
+
+  /** Has Cluster API make a machine for a role of any Vino. */
+  addMachine(): string {
+    this.machines += 1;
+    const role = this.random.pick(ROLES);
+    const name = `${role}-${this.machines}`;
+    this.clusterApi.add({ namespace: METAL, name, hostSelector: { [HOST_LABELS.flavor]: role } });
+    return name;
   }
 
   /** Ends what the world itself does, and gives the machine's chance back. */

@@ -4,8 +4,10 @@
  */
 import { runApp } from "../../../lib/app/app.ts";
 import type { AppOptions } from "../../../lib/app/options.ts";
+import type { MachineManagement } from "../../../lib/cloud/capabilities/machine_management.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
+import type { ControllerModule } from "../../../lib/controllers/definition.ts";
 import type { LoadedController } from "../../../lib/controllers/load.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -53,6 +55,8 @@ export interface ControllerProcess {
   readonly metrics: MetricsRegistry;
   /** Whether it ended by itself. */
   hasEnded: boolean;
+  /** What clients of its listener for management controllers would reach. Absent: it has none. */
+  management?: MachineManagement;
 }
 
 /** A replica: one process after the other. */
@@ -104,7 +108,8 @@ export class ControllerReplica {
     for (const link of [current.kube, current.election, current.cloud]) link.reset();
   }
 
-  #toOptions({ process, metrics, kube, election, stop }: ControllerProcess): AppOptions {
+  #toOptions(one: ControllerProcess): AppOptions {
+    const { process, metrics, kube, election, stop } = one;
     const { trace, controllers, lease, flags, createProvider } = this.#options;
     const { name, clock } = process;
     const log = createTraceLog(trace, name, () => undefined);
@@ -130,7 +135,7 @@ export class ControllerReplica {
       log,
       metrics,
       host: name,
-      controllers,
+      controllers: controllers.map((loaded) => withoutListener(loaded, one)),
       concurrentNodeSyncs: 1,
       flags,
       election: { client: electing, ...lease, ...ELECTION },
@@ -161,6 +166,22 @@ export class ControllerReplica {
       close: () => undefined,
     };
   }
+}
+
+/** The controller without its listener, which would open a socket of the machine; what is behind it is kept. */
+function withoutListener(
+  { definition, module }: LoadedController,
+  one: ControllerProcess,
+): LoadedController {
+  const create: ControllerModule["create"] = (context) => {
+    const controller = module.create(context);
+    const { managementListener: listener } = controller;
+    if (listener === undefined) return controller;
+    one.management = listener.management;
+    Reflect.deleteProperty(controller, "managementListener");
+    return controller;
+  };
+  return { definition, module: { create } };
 }
 
 const CREDENTIALS = {

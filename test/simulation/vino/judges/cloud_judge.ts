@@ -3,29 +3,26 @@
  * thinks.
  * @module
  */
-import type { ApiObject, JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
-import {
-  isArray,
-  isObject,
-  objectAt,
-  stringAt,
-} from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import { consumerOf, isLeaving } from "../../../../lib/simulator/metal3/host_state.ts";
-import type { Collection, XenOrchestra } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type {
+  Collection,
+  XenOrchestra,
+  XoRecord,
+} from "../../../../lib/simulator/xenorchestra/mod.ts";
 import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
 import { Watcher } from "../../../crashes/machines/watcher.ts";
 import type { Timeline } from "../../timeline.ts";
 import type { Trace } from "../../trace.ts";
-import type { ApiServer, Change } from "../../world/api_server.ts";
+import type { ApiServer } from "../../world/api_server.ts";
+import { judgeAddresses } from "./address_judge.ts";
 import { type Birth, isReady, Machines } from "./machines.ts";
+import { deletes, homeOf, listTooMany, NEWS_MS, readWish, Wishes } from "./wishes.ts";
 
-/** A process may not know yet what changed less long ago: it may be frozen, cut off, or slow. */
-const NEWS_MS = 240_000;
-
-/** What a Vino wanted at some time. */
-interface Said {
+/** A complete VM that people deleted. */
+interface Deletion {
   readonly atMs: number;
-  readonly vino: ApiObject;
+  readonly role: string;
+  readonly home: string;
 }
 
 /** Watches over the cloud. */
@@ -34,17 +31,14 @@ export class CloudJudge {
   changes = 0;
   readonly machines: Machines;
   readonly watcher: Watcher;
+  readonly wishes: Wishes;
   readonly #cloud: XenOrchestra;
   readonly #server: ApiServer;
   readonly #timeline: Timeline;
   readonly #trace: Trace;
   readonly #own: string[] = [];
   /** When people deleted complete VMs, by the beginning of the UID of their Vino. */
-  readonly #deletions = new Map<string, { readonly atMs: number; readonly role: string }[]>();
-  /** What each Vino said, by the beginning of its UID. */
-  readonly #said = new Map<string, Said[]>();
-  /** Whom each address was given to last. */
-  readonly #holders = new Map<string, string>();
+  readonly #deletions = new Map<string, Deletion[]>();
 
   constructor(cloud: XenOrchestra, server: ApiServer, timeline: Timeline, trace: Trace) {
     this.#cloud = cloud;
@@ -55,11 +49,8 @@ export class CloudJudge {
     // It accuses at most once at a time, and before this judge has seen what came of the call.
     this.watcher = new Watcher(cloud);
     cloud.hypervisor.watch((entry) => this.#look(entry));
-    server.follow<ApiObject>("vinoes", ({ after }) => this.#noteVino(after));
-    server.follow<ApiObject>("ippools", (change) => {
-      this.#judgePool(change.after);
-      this.#judgeOthers(change);
-    });
+    this.wishes = new Wishes(server, timeline);
+    judgeAddresses(server, this.machines, (what) => this.#accuse(what));
   }
 
   /** What was broken. */
@@ -78,17 +69,11 @@ export class CloudJudge {
     return true;
   }
 
-  /** Whether what is left of a machine with a name may stay: its Vino deletes nothing. */
-  mayStay(name: string): boolean {
-    const uid = /^vino-([0-9a-f]{8})-/.exec(name)?.[1] ?? "";
-    const last = this.#said.get(uid)?.at(-1);
-    return last !== undefined && !deletes(last.vino);
-  }
-
   /** Told when people delete a complete VM. */
-  noteDeletion({ uid, role }: Birth): void {
+  noteDeletion(vm: XoRecord, { uid, role }: Birth): void {
     const all = this.#deletions.get(uid) ?? [];
-    this.#deletions.set(uid, [...all, { role, atMs: this.#timeline.monotonic() }]);
+    const deletion = { role, atMs: this.#timeline.monotonic(), home: homeOf(vm) };
+    this.#deletions.set(uid, [...all, deletion]);
   }
 
   /** Something belongs to others from now on, whatever its name is. */
@@ -116,29 +101,34 @@ export class CloudJudge {
   }
 
   /** A machine that was complete goes only because a Vino that deletes wants fewer, and nothing uses its host. */
-  #judgeEnd(id: string, { name, uid, role, index }: Birth): void {
-    if (!this.machines.wasComplete(id)) return;
-    const said = this.#saidLately(uid);
-    const complete = this.machines.list().filter(({ vm: { id: one }, birth }) => {
-      return birth.uid === uid && birth.role === role && this.machines.wasComplete(one);
-    });
-    const sinceMs = this.#timeline.monotonic() - NEWS_MS;
-    const lost = (this.#deletions.get(uid) ?? []).filter(
-      (one) => one.role === role && one.atMs > sinceMs,
-    );
-    const count = complete.length + lost.length;
-    const isWanted = said.every(({ vino }) => {
-      const isOver = isLeaving(vino) || readCount(vino, role) < count;
-      return !(deletes(vino) && isOver);
+  #judgeEnd(id: string, birth: Birth): void {
+    const vm = this.#cloud.state.all("vms").get(id);
+    if (vm === undefined || !this.machines.wasComplete(id)) return;
+    const { name, uid, role } = birth;
+    const homes = [...this.#listHomes(birth), ...this.#listLostHomes(birth)];
+    const isWanted = this.wishes.listLate(uid).every((vino) => {
+      const tooMany = listTooMany(readWish(vino, role), homes);
+      return !(deletes(vino) && (isLeaving(vino) || tooMany.includes(homeOf(vm))));
     });
     if (isWanted) this.#accuse(`${name} is deleted, and no Vino asked for that`);
-    const vinoName = said.at(-1)?.vino.metadata.name ?? "";
-    const host = this.#server.objects
-      .list("baremetalhosts")
-      .find(({ metadata }) => metadata.name === `${vinoName}-${role}-${index}`);
+    const host = this.wishes.findHost(birth);
     if (host && consumerOf(host) !== undefined) {
       this.#accuse(`${name} is deleted, and something uses its host`);
     }
+  }
+
+  #listHomes({ uid, role }: Birth): readonly string[] {
+    const complete = this.machines.list().filter(({ vm, birth }) => {
+      return birth.uid === uid && birth.role === role && this.machines.wasComplete(vm.id);
+    });
+    return complete.map(({ vm }) => homeOf(vm));
+  }
+
+  /** Of VMs that people deleted, and that a process may still count. */
+  #listLostHomes({ uid, role }: Birth): readonly string[] {
+    const sinceMs = this.#timeline.monotonic() - NEWS_MS;
+    const all = this.#deletions.get(uid) ?? [];
+    return all.filter((one) => one.role === role && one.atMs > sinceMs).map(({ home }) => home);
   }
 
   /** Of all VMs that were made as one machine, whatever their names are now, at most one can start. */
@@ -164,92 +154,8 @@ export class CloudJudge {
     }
   }
 
-  /** No address and no MAC address is given twice, and none of a machine that exists is given to another. */
-  #judgePool(pool: ApiObject | undefined): void {
-    if (pool === undefined) return;
-    const given = listGiven(pool);
-    for (const key of ["ip", "mac", "allocatedTo"]) {
-      const values = given.map((one) => stringAt(one, key)).filter((value) => value !== "");
-      if (new Set(values).size < values.length) this.#accuse(`a pool has one ${key} twice`);
-    }
-    this.#forgetReleased(new Set(given.map((one) => stringAt(one, "ip"))));
-    for (const one of given) {
-      const [ip, owner] = [stringAt(one, "ip"), stringAt(one, "allocatedTo")];
-      const before = this.#holders.get(ip) ?? owner;
-      this.#holders.set(ip, owner);
-      if (before === owner) continue;
-      const name = toMachineName(before);
-      if (this.#exists(name)) this.#accuse(`${owner} gets ${ip}, and ${name} has it and exists`);
-    }
-  }
-
-  /** A machine that is made again later does not have the addresses any more that it gave back. */
-  #forgetReleased(given: ReadonlySet<string>): void {
-    for (const [ip, owner] of this.#holders) {
-      if (!given.has(ip) && !this.#exists(toMachineName(owner))) this.#holders.delete(ip);
-    }
-  }
-
-  #exists(name: string): boolean {
-    return this.machines.list().some(({ birth }) => birth.name === name);
-  }
-
-  /** What a pool says of addresses that are not of machines, no process changes. */
-  #judgeOthers({ author, before, after }: Change<ApiObject>): void {
-    if (author === undefined || before === undefined || after === undefined) return;
-    const now = new Set(listGiven(after).map((one) => JSON.stringify(one)));
-    for (const one of listGiven(before)) {
-      const isOurs = /^[^/]+\/[^/]+\/vino-/.test(stringAt(one, "allocatedTo"));
-      if (!isOurs && !now.has(JSON.stringify(one))) {
-        this.#accuse(`${author} changes the address ${stringAt(one, "ip")} of others`);
-      }
-    }
-  }
-
-  #noteVino(vino: ApiObject | undefined): void {
-    if (vino === undefined) return;
-    const uid = stringAt(vino.metadata, "uid").slice(0, 8);
-    const all = this.#said.get(uid) ?? [];
-    const generation = all.at(-1)?.vino.metadata["generation"];
-    if (generation === vino.metadata["generation"] && !isLeaving(vino)) return;
-    all.push({ atMs: this.#timeline.monotonic(), vino });
-    this.#said.set(uid, all);
-  }
-
-  /** What a process may believe a Vino wants: all that it wanted lately. */
-  #saidLately(uid: string): readonly Said[] {
-    const all = this.#said.get(uid) ?? [];
-    const sinceMs = this.#timeline.monotonic() - NEWS_MS;
-    const at = all.findLastIndex(({ atMs }) => atMs <= sinceMs);
-    return all.slice(Math.max(0, at));
-  }
-
   #accuse(what: string): void {
     this.#own.push(what);
     this.#trace.note("JUDGE", what);
   }
-}
-
-/** The machine that has an address. @param owner As pools write it: `metal/core/vino-1b4e28ba-worker-0/eth0` */
-function toMachineName(owner: string): string {
-  return owner.split("/")[2] ?? "";
-}
-
-/** Which addresses a pool has given to whom. */
-function listGiven(pool: ApiObject): readonly JsonObject[] {
-  const { allocatedIPs = [] } = objectAt(pool, "spec");
-  return isArray(allocatedIPs) ? allocatedIPs.filter(isObject) : [];
-}
-
-/** How many machines a Vino wants of a role. */
-export function readCount(vino: ApiObject, role: string): number {
-  const { nodes = [] } = objectAt(vino, "spec");
-  const all = isArray(nodes) ? nodes.filter(isObject) : [];
-  return Number(all.find((node) => stringAt(node, "name") === role)?.["count"] ?? 0);
-}
-
-/** Whether a Vino deletes the machines that it does not want. */
-export function deletes(vino: ApiObject): boolean {
-  const block = objectAt(objectAt(vino, "spec"), "xenOrchestra");
-  return stringAt(block, "deletionPolicy") === "Delete";
 }

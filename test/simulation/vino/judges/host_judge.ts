@@ -5,7 +5,12 @@
 import type { TransportRequest } from "../../../../lib/kube/api/transport.ts";
 import type { ApiObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { isEqual, objectAt, stringAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
-import { consumerOf, isLeaving, isPaused } from "../../../../lib/simulator/metal3/host_state.ts";
+import {
+  consumerOf,
+  hasBmc,
+  isLeaving,
+  isPaused,
+} from "../../../../lib/simulator/metal3/host_state.ts";
 import type { Trace } from "../../trace.ts";
 import type { ApiServer, Change } from "../../world/api_server.ts";
 
@@ -52,7 +57,10 @@ export class HostJudge {
       this.#accuse(`${author} deletes ${name}, which is used`);
     }
     if (after === undefined) return;
-    for (const field of ["consumerRef", "image", "online"]) {
+    // What the first management controller of a host is to do is said with it.
+    const isFirst = !hasBmc(before) && hasBmc(after);
+    const kept = ["consumerRef", "image", ...(isFirst ? [] : ["online"])];
+    for (const field of kept) {
       const [old, now] = [before, after].map((one) => objectAt(one, "spec")[field]);
       if (!isEqual(old ?? null, now ?? null)) this.#accuse(`${author} changes ${field} of ${name}`);
     }

@@ -61,6 +61,18 @@ const CASES: readonly Case[] = [
   ["a host that gets an image", after({}, "PATCH", { spec: { image: { url: "a" } } }), "image"],
   ["a host that is switched off", after({}, "PATCH", { spec: { online: false } }), "online"],
   [
+    "a host that is switched off as it gets its first management controller",
+    after({}, "PATCH", { spec: { online: false, bmc: { address: "a" } } }),
+    "",
+  ],
+  [
+    "a host that is switched off as it gets another management controller",
+    after({ spec: { bmc: { address: "a" } } }, "PATCH", {
+      spec: { online: false, bmc: { address: "b" } },
+    }),
+    "online",
+  ],
+  [
     "a host that becomes that of another machine",
     after({}, "PATCH", { metadata: { annotations: { [MACHINE_ID]: "2" } } }),
     "another machine",

@@ -3,8 +3,10 @@
  * @module
  */
 import type { ApiObject, Json, JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
+import { isArray, isObject, objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
-import { toVdi } from "../../../../lib/simulator/xenorchestra/world/storage.ts";
+import { toVbd, toVdi } from "../../../../lib/simulator/xenorchestra/world/storage.ts";
+import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
 import type { Order } from "../orders.ts";
 import { METAL, VinoWorld } from "../world.ts";
 import { listUntrue } from "./truth.ts";
@@ -12,6 +14,7 @@ import { listUntrue } from "./truth.ts";
 /** What the Vino of the world asks for. */
 export const ORDER: Order = {
   count: 2,
+  isPerHost: false,
   isNetboot: false,
   cpus: 2,
   memory: "4Gi",
@@ -19,7 +22,7 @@ export const ORDER: Order = {
   hasData: false,
   isWide: false,
   deletes: true,
-  hosts: [],
+  hosts: { names: [], tags: [] },
 };
 /** The Vino. */
 export const VINO: { readonly namespace: string; readonly name: string } = {
@@ -31,6 +34,21 @@ const READY = "vino:ready=1";
 const CALL_MS = 1_000;
 /** The process that is said to have done something. No process runs. */
 const PROCESS = "a1";
+
+/** What makes a right world wrong, and what is said about it; `""` if it stays right. */
+export type Case = readonly [
+  what: string,
+  spoil: (right: RightWorld) => Promise<void> | void,
+  say: string,
+];
+
+/** What all judges say of a right world once it is spoilt. */
+export async function listSaid(spoil: Case[1]): Promise<readonly string[]> {
+  using right = await RightWorld.create();
+  await spoil(right);
+  right.world.cloudJudge.checkForeign();
+  return right.world.violations;
+}
 
 /** The Vino `core` with two complete VMs, their hosts and Secrets. No process runs: whatever happens, a test did it. */
 export class RightWorld implements Disposable {
@@ -93,6 +111,23 @@ export class RightWorld implements Disposable {
     return id;
   }
 
+  /** Attaches a disk of ours to a VM. Returns its ID. */
+  attachDisk(index: number): string {
+    const { state } = this.world.cloud;
+    const vdi = state.all("vdis").get(this.putDisk(`${this.toName(index)}.data`));
+    if (vdi === undefined) throw new Error("There is no disk");
+    const id = state.nextId("vbd");
+    putAttachment(state, toVbd({ id, vm: this.vm(index), vdi, position: "1" }));
+    return vdi.id;
+  }
+
+  /** Something uses the host of a VM. */
+  use(index: number): void {
+    const path = { namespace: METAL, name: `${VINO.name}-worker-${index}` };
+    const consumerRef = { kind: "Metal3Machine", name: "m", namespace: METAL };
+    this.world.objects.patch("baremetalhosts", path, { spec: { consumerRef } });
+  }
+
   /** Lets a hypervisor carry out a call about a VM. */
   async call(
     method: string,
@@ -127,6 +162,12 @@ export class RightWorld implements Disposable {
     const conditions = [{ type, status, reason, observedGeneration: generation }];
     const path = { ...VINO, subresource: "status" };
     this.world.objects.patch("vinoes", path, { status: { conditions } });
+  }
+
+  /** The conditions of the Vino. */
+  listConditions(): readonly JsonObject[] {
+    const { conditions = [] } = objectAt(this.vino, "status");
+    return isArray(conditions) ? conditions.filter(isObject) : [];
   }
 
   /** What is broken, and what is not true. */

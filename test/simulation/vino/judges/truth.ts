@@ -9,14 +9,21 @@ import {
   objectAt,
   stringAt,
 } from "../../../../lib/simulator/kubernetes/patches/json.ts";
-import { isLeaving } from "../../../../lib/simulator/metal3/host_state.ts";
+import { consumerOf, hasBmc, isLeaving } from "../../../../lib/simulator/metal3/host_state.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
-import { deletes, readCount } from "./cloud_judge.ts";
 import { isReady } from "./machines.ts";
-import { METAL, type VinoWorld } from "../world.ts";
+import {
+  countWanted,
+  deletes,
+  homeOf,
+  listChosen,
+  listTooMany,
+  readWish,
+  type Wish,
+} from "./wishes.ts";
+import { METAL, ROLES, type VinoWorld } from "../world.ts";
 
 const VINO_UID = "landfall.dev/vino-uid";
-const ROLES = ["worker", "control"];
 const READY = "True ReconciliationSucceeded";
 
 /** What is not true yet, in sentences; empty when all is right. */
@@ -28,18 +35,22 @@ export function listUntrue(world: VinoWorld): readonly string[] {
   ];
 }
 
-function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): readonly string[] {
+function listWrong(world: VinoWorld, vino: ApiObject): readonly string[] {
+  const { cloudJudge, hosts, objects } = world;
   const { name } = vino.metadata;
   if (isLeaving(vino)) return [`${name} is not gone: ${listMessages(vino)}`];
   const uid = stringAt(vino.metadata, "uid");
   const ours = cloudJudge.machines.list().filter(({ birth }) => uid.startsWith(birth.uid));
-  const counts = ROLES.map((role) => ({
-    count: readCount(vino, role),
-    made: ours.filter(({ birth }) => birth.role === role),
-  }));
-  const count = counts.reduce((sum, one) => sum + one.count, 0);
+  const parts = ROLES.map((role) => {
+    const wish = readWish(vino, role);
+    const made = ours.filter(({ birth }) => birth.role === role);
+    const homes = made.map(({ vm }) => homeOf(vm));
+    const chosen = listChosen(wish, world.hypervisors);
+    return { wish, made, homes, chosen, count: countWanted(wish, { homes, chosen }) };
+  });
+  const count = parts.reduce((sum, one) => sum + one.count, 0);
   const wrong: string[] = [];
-  for (const { count: wanted, made } of counts) {
+  for (const { count: wanted, made } of parts) {
     const ready = made.filter(({ vm }) => isReady(vm));
     if (ready.length < Math.min(made.length, wanted)) {
       wrong.push(`${name} has VMs that are not complete`);
@@ -47,27 +58,45 @@ function listWrong({ cloudJudge, hosts, objects }: VinoWorld, vino: ApiObject): 
   }
   const names = new Set(ours.map(({ birth }) => birth.name));
   if (names.size < ours.length) wrong.push(`${name} has twins`);
-  for (const { count: wanted, made } of counts) {
+  for (const { wish, made, homes, chosen, count: wanted } of parts) {
     if (made.length < wanted) wrong.push(`${name} has ${made.length} VMs and wants ${wanted}`);
-    if (deletes(vino) && made.length > wanted) wrong.push(`${name} has VMs that it does not want`);
+    else if (hasGap(wish, homes, chosen)) wrong.push(`${name} lacks VMs on a host`);
+    if (deletes(vino) && listTooMany(wish, homes).length > 0) {
+      wrong.push(`${name} has VMs that it does not want`);
+    }
   }
   const own = hosts.filter((host) => ownerOf(host) === uid);
   if (own.length !== count) wrong.push(`${name} has ${own.length} hosts and wants ${count}`);
-  for (const { metadata } of own) {
-    const secret = { namespace: METAL, name: `${metadata.name}-network-data` };
-    if (!objects.get("secrets", secret)) wrong.push(`${secret.name} does not exist`);
+  for (const host of own) {
+    for (const end of ["network-data", ...(hasBmc(host) ? ["bmc-credentials"] : [])]) {
+      const secret = { namespace: METAL, name: `${host.metadata.name}-${end}` };
+      if (!objects.get("secrets", secret)) wrong.push(`${secret.name} does not exist`);
+    }
   }
   // Half an hour after an attempt that ended unclearly Landfall looks once more, and notes that; not for what it keeps.
-  const keeps = !deletes(vino) && counts.some((one) => one.made.length > one.count);
+  const keeps = !deletes(vino) && parts.some((one) => one.made.length > one.count);
   if (!keeps && JSON.stringify(vino["status"] ?? null).includes('"doubtAt')) {
     wrong.push(`${name} has yet to look for what may come late`);
   }
   const { removals = [] } = objectAt(vino, "status");
   // For ten minutes removals count for the fleet limit, and then they leave the status.
   if (isArray(removals) && removals.length > 0) wrong.push(`${name} has yet to forget removals`);
+  const isInUse = own.some((host) => consumerOf(host) !== undefined);
+  const waits = readCondition(vino, "ContractionBlocked") === "True HostsInUse";
+  if (waits && !isInUse) wrong.push(`${name} waits for hosts that nothing uses`);
   const said = readCondition(vino, "Ready");
   if (said !== READY) wrong.push(`${name} says "${said}": ${listMessages(vino)}`);
   return wrong;
+}
+
+/** Whether a host that a Vino names has fewer machines than each is to have. */
+function hasGap(
+  { count, isPerHost }: Wish,
+  homes: readonly string[],
+  chosen: ReadonlySet<string>,
+): boolean {
+  const lacks = (id: string): boolean => homes.filter((home) => home === id).length < count;
+  return isPerHost && [...chosen].some(lacks);
 }
 
 /** Templates and disks that are of no use to anybody, and VMs of Vinos that deleted theirs before they went. */
@@ -90,7 +119,7 @@ function listLeft({ cloud, cloudJudge, vinoes }: VinoWorld): readonly string[] {
   ];
   return left
     .map((record) => String(record["name_label"]))
-    .filter((name) => !cloudJudge.mayStay(name))
+    .filter((name) => !cloudJudge.wishes.mayStay(name))
     .map((name) => `${name} is left`);
 }
 

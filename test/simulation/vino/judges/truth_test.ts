@@ -11,6 +11,9 @@ type Case = readonly [
 
 const HOST = { namespace: VINO.namespace, name: "core-worker-0" } as const;
 
+const ONLY_FIRST = { names: ["xcp-par-1"], tags: [] };
+const FIRST_TWO = { names: ["xcp-par-1", "xcp-par-2"], tags: [] };
+
 /** Puts a disk that nothing uses, and lets Xen Orchestra know that its own rollback left it. */
 function leave(right: RightWorld, name: string): void {
   right.world.cloud.backend.rolledBack.add(right.putDisk(name));
@@ -20,6 +23,15 @@ function leave(right: RightWorld, name: string): void {
 function want(right: RightWorld, order: Partial<typeof ORDER>): void {
   right.world.order(VINO.name, { ...ORDER, ...order });
   right.report("Ready");
+}
+
+/** The status says that hosts in use hold a removal up. */
+function waitForHosts(right: RightWorld): void {
+  const conditions = right.listConditions();
+  const [ready] = conditions;
+  const waits = { ...ready, type: "ContractionBlocked", reason: "HostsInUse" };
+  const path = { ...VINO, subresource: "status" };
+  right.world.objects.patch("vinoes", path, { status: { conditions: [...conditions, waits] } });
 }
 
 /** Nobody sees that the Vino goes. */
@@ -65,6 +77,50 @@ const CASES: readonly Case[] = [
     },
   ],
   [
+    "a hypervisor without a VM of which each is to have one",
+    (right) => want(right, { isPerHost: true, count: 1 }),
+    "core has 2 VMs and wants 3",
+    "core has VMs that it does not want",
+    "core has 2 hosts and wants 3",
+  ],
+  [
+    "two VMs on one hypervisor, and one on none that is to have one",
+    async (right) => {
+      await right.makeVm(right.toName(2));
+      right.vm(2)["affinityHost"] = right.world.site.hostIds["xcp-par-2"];
+      want(right, { isPerHost: true, count: 1, hosts: { names: ["xcp-par-1"], tags: [] } });
+      right.vm(1)["affinityHost"] = right.world.site.hostIds["xcp-par-2"];
+    },
+    "core has VMs that it does not want",
+  ],
+  [
+    "a hypervisor without a VM while others have enough",
+    (right) => {
+      right.vm(1)["affinityHost"] = right.world.site.hostIds["xcp-par-2"];
+      want(right, { isPerHost: true, count: 2, deletes: false, hosts: ONLY_FIRST });
+    },
+    "core has 2 VMs and wants 3",
+    "core has 2 hosts and wants 3",
+  ],
+  [
+    "a VM on a hypervisor that is not named any more",
+    (right) => {
+      right.vm(1)["affinityHost"] = right.world.site.hostIds["xcp-par-2"];
+      want(right, { isPerHost: true, count: 1, hosts: ONLY_FIRST });
+    },
+  ],
+  [
+    "a hypervisor without a VM, and one with two",
+    (right) => want(right, { isPerHost: true, count: 1, deletes: false, hosts: FIRST_TWO }),
+    "core lacks VMs on a host",
+  ],
+  [
+    "a host with a management controller whose Secret is missing",
+    ({ world }) =>
+      void world.objects.patch("baremetalhosts", HOST, { spec: { bmc: { address: "a" } } }),
+    "core-worker-0-bmc-credentials does not exist",
+  ],
+  [
     "a host that is missing",
     ({ world }) => void world.objects.delete("baremetalhosts", HOST),
     "core has 1 hosts and wants 2",
@@ -106,6 +162,18 @@ const CASES: readonly Case[] = [
     "a Vino whose status is of another spec",
     (right) => right.world.order(VINO.name, { ...ORDER, cpus: 4 }),
     'core says "": ',
+  ],
+  [
+    "a Vino that waits for hosts, and nothing uses one",
+    waitForHosts,
+    "core waits for hosts that nothing uses",
+  ],
+  [
+    "a Vino that waits for hosts in use",
+    (right) => {
+      waitForHosts(right);
+      right.use(0);
+    },
   ],
   [
     "a Vino that counts removals",

@@ -4,6 +4,9 @@
  */
 import type { Fault } from "../../../../lib/simulator/xenorchestra/faults.ts";
 import { type ControllerStep, onProcess } from "../../steps/controller.ts";
+import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { tagsOf } from "../judges/machines.ts";
+import { HOST_TAG } from "../orders.ts";
 import type { VinoWorld } from "../world.ts";
 
 const RESTART = { connectedAfterMs: 1_000, loadedAfterMs: 10_000 };
@@ -103,6 +106,15 @@ export const CLOUD_STEPS: readonly ControllerStep<VinoWorld>[] = [
       return `${JSON.stringify(fault)} ${method ?? "any"}`;
     },
   },
+  {
+    name: "tag of a hypervisor",
+    weight: 3,
+    act: (world) => {
+      const host = world.random.pick(world.hypervisors);
+      const isTagged = tagHypervisor(world, host);
+      return `${String(host["name_label"])} ${isTagged ? "gets" : "loses"} it`;
+    },
+  },
   onProcess("way to the cloud is cut", 2, ({ random, timeline }, { cloud }) => {
     cloud.isSevered = true;
     timeline.schedule(random.between(1_000, 60_000), () => {
@@ -116,3 +128,22 @@ export const CLOUD_STEPS: readonly ControllerStep<VinoWorld>[] = [
     });
   }),
 ];
+
+/** Gives a hypervisor the tag by which Vinos name some, or takes it away. Returns whether it has it then. */
+export function tagHypervisor({ cloudJudge }: VinoWorld, host: XoRecord): boolean {
+  const isTagged = hasTag(host);
+  const others = tagsOf(host).filter((tag) => tag !== HOST_TAG);
+  host["tags"] = isTagged ? others : [...others, HOST_TAG];
+  cloudJudge.watcher.protect("hosts", host.id);
+  return !isTagged;
+}
+
+/** Gives one the tag if none has it: otherwise a Vino that names the tag could have no machine. */
+export function tagOneHypervisor(world: VinoWorld): void {
+  const [first] = world.hypervisors;
+  if (first !== undefined && !world.hypervisors.some(hasTag)) tagHypervisor(world, first);
+}
+
+function hasTag(host: XoRecord): boolean {
+  return tagsOf(host).includes(HOST_TAG);
+}

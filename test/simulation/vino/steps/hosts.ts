@@ -3,36 +3,41 @@
  * @module
  */
 import type { ApiObject } from "../../../../lib/simulator/kubernetes/mod.ts";
-import { consumerOf, isPaused, pathOf } from "../../../../lib/simulator/metal3/host_state.ts";
-import { PAUSED } from "../../../../lib/simulator/metal3/kinds.ts";
+import {
+  consumerOf,
+  hasBmc,
+  isPaused,
+  pathOf,
+} from "../../../../lib/simulator/metal3/host_state.ts";
 import type { ControllerStep } from "../../steps/controller.ts";
+import { listPauseSteps, onHost, toMachineEnd } from "../../steps/hosts.ts";
 import { METAL, type VinoWorld } from "../world.ts";
 
 type Step = ControllerStep<VinoWorld>;
 
+/** The kind of what uses hosts besides machines of Cluster API. */
+const KIND = "Workload";
+
 /** What happens to hosts. */
 export const HOST_STEPS: readonly Step[] = [
+  {
+    name: "add machine",
+    weight: 6,
+    act: (world) => world.addMachine(),
+  },
+  toMachineEnd(5),
   onHost(
     "is taken",
-    5,
-    (host) => consumerOf(host) === undefined,
+    2.5,
+    (host) => consumerOf(host) === undefined && !hasBmc(host),
     ({ objects }, host) => {
       const { name } = host.metadata;
-      const consumerRef = { kind: "Metal3Machine", name: `for-${name}`, namespace: METAL };
+      const consumerRef = { kind: KIND, name: `for-${name}`, namespace: METAL };
       objects.patch("baremetalhosts", pathOf(host), { spec: { consumerRef } });
     },
   ),
-  onHost("is given back", 5, (host) => consumerOf(host) !== undefined, giveBack),
-  onHost(
-    "is paused",
-    1.5,
-    (host) => !isPaused(host),
-    ({ objects }, host) => {
-      const annotations = { [PAUSED]: "" };
-      objects.patch("baremetalhosts", pathOf(host), { metadata: { annotations } });
-    },
-  ),
-  onHost("goes on", 2, isPaused, unpause),
+  onHost("is given back", 3, isTakenByHand, giveBack),
+  ...listPauseSteps({ pause: 1.5, end: 2 }),
   onHost(
     "is deleted",
     1.5,
@@ -69,27 +74,7 @@ export function giveBack({ objects }: VinoWorld, host: ApiObject): void {
   objects.patch("baremetalhosts", pathOf(host), { spec: { consumerRef: null } });
 }
 
-/** Ends a pause of a host. */
-export function unpause({ objects }: VinoWorld, host: ApiObject): void {
-  const annotations = { [PAUSED]: null };
-  objects.patch("baremetalhosts", pathOf(host), { metadata: { annotations } });
-}
-
-function onHost(
-  name: string,
-  weight: number,
-  fits: (host: ApiObject) => boolean,
-  act: (world: VinoWorld, host: ApiObject) => void,
-): Step {
-  return {
-    name: `host ${name}`,
-    weight,
-    act: (world) => {
-      const fit = world.hosts.filter(fits);
-      if (fit.length === 0) return undefined;
-      const host = world.random.pick(fit);
-      act(world, host);
-      return host.metadata.name;
-    },
-  };
+/** Whether something else uses a host than Cluster API, which gives its hosts back itself. */
+export function isTakenByHand(host: ApiObject): boolean {
+  return consumerOf(host)?.kind === KIND;
 }

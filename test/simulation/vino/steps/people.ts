@@ -26,6 +26,8 @@ type Step = ControllerStep<VinoWorld>;
 
 const TOO_SMALL = /disk (\S+) has (\d+Gi), and a disk cannot shrink/;
 
+const IN_THE_WAY = /is used by Metal3Machine \\"([^\\]+)\\"/g;
+
 /** What people do. */
 export const PEOPLE_STEPS: readonly Step[] = [
   {
@@ -88,6 +90,17 @@ export function confirmRemovals({ vinoes, objects }: VinoWorld): string | undefi
   return asking.length === 0 ? undefined : asking.map(({ metadata }) => metadata.name).join(", ");
 }
 
+/** Deletes machines of Cluster API of which a Vino says that they use a host that it waits for. */
+export function deleteMachinesInTheWay({ vinoes, clusterApi, trace }: VinoWorld): void {
+  const status = JSON.stringify(vinoes.map(({ status: one = null }) => one));
+  const users = new Set(Array.from(status.matchAll(IN_THE_WAY), ([, name = ""]) => name));
+  for (const machine of clusterApi.list()) {
+    if (machine.isLeaving || !users.has(machine.name)) continue;
+    trace.note("PERSON", `deletes machine ${machine.name}`);
+    clusterApi.remove(machine);
+  }
+}
+
 /** Says that no other cluster has hosts of which Landfall only saw that they were paused and then gone. */
 export function publishAgain({ vinoes, objects, trace }: VinoWorld): void {
   for (const { metadata, status = null } of vinoes) {
@@ -140,7 +153,7 @@ export function deleteHopeless(world: VinoWorld): void {
 /** Deletes a VM with its disks. */
 function deleteMachine({ cloud: { state }, cloudJudge }: VinoWorld, vm: XoRecord): void {
   const birth = cloudJudge.machines.findBirth(vm.id);
-  if (birth !== undefined) cloudJudge.noteDeletion(birth);
+  if (birth !== undefined) cloudJudge.noteDeletion(vm, birth);
   // Disks of others are theirs, also on a VM of ours.
   for (const vbd of listAttachments(state, vm.id)) {
     if (cloudJudge.watcher.isForeign(String(vbd["VDI"]))) dropAttachment(state, vbd);
