@@ -6,6 +6,7 @@ import type { XoRecord } from "../../records.ts";
 import { toOperation, type Work } from "../backend.ts";
 import { destroyDisk, dropAttachment, listAttachments, toHandleInvalid } from "./disks.ts";
 import { dropInterface, listInterfaces } from "./interfaces.ts";
+import { refuseGone } from "./power.ts";
 import { dropSnapshots } from "./snapshots.ts";
 import { noSuchObject, XoError } from "../errors.ts";
 
@@ -44,7 +45,10 @@ export async function destroyMachine(
   const vdiIds = hard.map(({ VDI }) => String(VDI));
   if (vm["power_state"] !== "Halted") {
     const stop = toOperation("VM.hard_shutdown", vm, { isAsync: true });
-    await work.call(stop, () => state.setPower(vm.id, "Halted"));
+    await work.call(stop, () => {
+      refuseGone(work, vm);
+      state.setPower(vm.id, "Halted");
+    });
   }
   const collection = vm["type"] === "VM-template" ? "vm-templates" : "vms";
   await work.call(toOperation("VM.destroy", vm, { isAsync: true }), () => {

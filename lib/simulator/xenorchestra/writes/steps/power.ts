@@ -5,6 +5,7 @@
 import type { PowerState, XoRecord } from "../../records.ts";
 import { toOperation, type Work } from "../backend.ts";
 import { XapiError, XoError } from "../errors.ts";
+import { toHandleInvalid } from "./disks.ts";
 
 /** What can be done with the power, by the word in the path. */
 export interface PowerRule {
@@ -90,6 +91,7 @@ export async function changePower(
   refuseBlocked(vm, rule);
   const host = hostId === undefined ? undefined : work.find("hosts", hostId, "host");
   await work.call(toOperation(rule.method, vm, { isAsync: true }), () => {
+    refuseGone(work, vm);
     const ref = String(vm["_xapiRef"]);
     const power = String(vm["power_state"]);
     if (!rule.from.some((one) => one === power)) {
@@ -104,6 +106,11 @@ export async function changePower(
       vm["startTime"] = Math.floor(work.backend.clock.now() / 1_000);
     }
   });
+}
+
+/** @throws {XapiError} if a machine was deleted since it was found */
+export function refuseGone({ state }: Work, vm: XoRecord): void {
+  if (!state.all("vms").has(vm.id)) throw toHandleInvalid("VM", vm);
 }
 
 /** Whether the guest can be asked. */

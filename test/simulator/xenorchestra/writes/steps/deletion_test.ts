@@ -38,6 +38,14 @@ describe("deletion", () => {
     expect(rig.cloud.state.all("vdis").has(rig.site.foreign.looseVdiId)).toBe(false);
   });
 
+  test("deleteVm() finds a machine gone that somebody else deletes meanwhile", async () => {
+    const vm = await rig.make("vino-1");
+    rig.cloud.state.setPower(vm.id, "Running");
+    const deleted = deleteVm(rig.work(), vm);
+    rig.cloud.state.removeVm(vm.id);
+    await expect(deleted).rejects.toThrow("HANDLE_INVALID(VM");
+  });
+
   test("deleteVm() refuses what is blocked", async () => {
     const vm = await rig.make("vino-1");
     vm["blockedOperations"] = { destroy: "mine" };

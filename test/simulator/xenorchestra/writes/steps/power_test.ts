@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { PowerState } from "../../../../../lib/simulator/xenorchestra/mod.ts";
 import {
   changePower,
+  refuseGone,
   startVm,
 } from "../../../../../lib/simulator/xenorchestra/writes/steps/power.ts";
 import { Rig } from "../rig.ts";
@@ -29,6 +30,14 @@ describe("changePower()", () => {
     const error = await changePower(rig.work(), vm, action).catch((one: unknown) => one);
     const message = error instanceof Error ? error.message : vm["power_state"];
     expect(String(message).replace(String(vm["_xapiRef"]), "REF")).toBe(wanted);
+  });
+
+  test("refuseGone() refuses what was deleted while it was asked for", async () => {
+    const vm = await rig.make("vino-1");
+    const started = startVm(rig.work(), vm);
+    rig.cloud.state.removeVm(vm.id);
+    await expect(started).rejects.toThrow("HANDLE_INVALID(VM");
+    expect(() => refuseGone(rig.work(), vm)).toThrow("HANDLE_INVALID(VM");
   });
 
   test("asks no guest without tools", async () => {
