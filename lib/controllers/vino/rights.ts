@@ -48,7 +48,7 @@ export const RIGHTS: readonly Right[] = [
 ];
 
 /**
- * Rights to lead the Service for Redfish to this process, with these flags. The manifests of the controller alone do
+ * Rights to point the Service for Redfish to this process, with these flags. The manifests of the controller alone do
  * not grant them: the component of the manifests and the chart do, together with the Service.
  */
 export function listRedfishRights(flags: FlagValues): readonly Right[] {

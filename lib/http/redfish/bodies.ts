@@ -6,27 +6,27 @@ import { type Fields, isFields, parseFields } from "../../core/text/json.ts";
 import type { BootOverrideChange } from "../../cloud/capabilities/machine_management.ts";
 import type { PowerAction } from "../../cloud/capabilities/machine_power.ts";
 import { quote } from "../../core/text/printable.ts";
-import { Complaint } from "./replies.ts";
+import { RedfishError } from "./replies.ts";
 import { DURATIONS, MODES, RESET_TYPES, TARGETS } from "./words.ts";
 
 /**
  * Reads an object in JSON. An empty body is an empty object.
  *
- * @throws {Complaint} if it is none
+ * @throws {RedfishError} if it is none
  */
 export async function readFields(request: Request): Promise<Fields> {
   const text = await request.text();
   if (text.trim() === "") return {};
   const [type = ""] = (request.headers.get("content-type") ?? "").toLowerCase().split(";");
   if (type.trim() !== "application/json") {
-    throw new Complaint(415, "UnrecognizedRequestBody", "Send application/json");
+    throw new RedfishError(415, "UnrecognizedRequestBody", "Send application/json");
   }
   const fields = parseFields(text);
   if (fields !== undefined) return fields;
   throw toBad("MalformedJSON", "The body is no object in JSON");
 }
 
-/** Reads what to do of a reset. @throws {Complaint} if it is nothing */
+/** Reads what to do of a reset. @throws {RedfishError} if it is nothing */
 export function parseReset({ ResetType: type, ...more }: Fields): PowerAction {
   const [unknown] = Object.keys(more);
   if (unknown !== undefined) {
@@ -39,7 +39,7 @@ export function parseReset({ ResetType: type, ...more }: Fields): PowerAction {
   throw toBad("ActionParameterValueNotInList", message);
 }
 
-/** Reads a change of a system: only its boot override can be changed. @throws {Complaint} for another */
+/** Reads a change of a system: only its boot override can be changed. @throws {RedfishError} for another */
 export function parseSystemChange({ Boot: boot, ...more }: Fields): BootOverrideChange {
   const [other] = Object.keys(more);
   if (other !== undefined) throw toUnchangeable(other);
@@ -68,12 +68,12 @@ function pick<T>(name: string, words: Readonly<Record<string, T>>, word: unknown
   throw toBad("PropertyValueNotInList", `${name} must be one of ${list(words)}`);
 }
 
-function toUnchangeable(name: string): Complaint {
+function toUnchangeable(name: string): RedfishError {
   return toBad("PropertyUnknown", `${quote(name)} cannot be changed; only Boot can`);
 }
 
-function toBad(id: string, message: string): Complaint {
-  return new Complaint(400, id, message);
+function toBad(id: string, message: string): RedfishError {
+  return new RedfishError(400, id, message);
 }
 
 function find<T>(words: Readonly<Record<string, T>>, word: unknown): T | undefined {

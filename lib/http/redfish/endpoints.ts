@@ -20,7 +20,7 @@ export interface KnownVisit extends Visit {
   readonly visitor: Visitor;
 }
 
-/** What is done for a request, by its method. @throws {Complaint} to refuse it */
+/** What is done for a request, by its method. @throws {RedfishError} to refuse it */
 export type Acts<V extends Visit> = Readonly<
   Partial<Record<"GET" | "POST" | "PATCH" | "DELETE", (visit: V) => Response | Promise<Response>>>
 >;

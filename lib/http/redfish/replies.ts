@@ -9,8 +9,8 @@ import type {
 import { toType } from "./schemas.ts";
 
 /** Why a request is refused, for its client. */
-export class Complaint extends Error {
-  override readonly name = "Complaint";
+export class RedfishError extends Error {
+  override readonly name = "RedfishError";
   readonly status: number;
   /** Of the base registry of Redfish: `PropertyUnknown`. */
   readonly id: string;
@@ -63,7 +63,7 @@ export function replyDone(): Response {
 }
 
 /** Replies with an error. */
-export function complain({ status, id, message, headers }: Complaint): Response {
+export function replyError({ status, id, message, headers }: RedfishError): Response {
   const severity = status >= 500 ? "Critical" : "Warning";
   const info = {
     "@odata.type": toType("Message"),
@@ -80,9 +80,9 @@ export function complain({ status, id, message, headers }: Complaint): Response 
 }
 
 /** The answer while another process leads, or what is behind does not answer. */
-export function toUnavailable(message: string): Complaint {
+export function toUnavailable(message: string): RedfishError {
   const headers = { "retry-after": RETRY_SECONDS };
-  return new Complaint(503, "ServiceTemporarilyUnavailable", message, headers);
+  return new RedfishError(503, "ServiceTemporarilyUnavailable", message, headers);
 }
 
 const REFUSALS: Readonly<Record<ManagementRefusal, readonly [status: number, id: string]>> = {
@@ -98,11 +98,11 @@ const REFUSALS: Readonly<Record<ManagementRefusal, readonly [status: number, id:
   firmware: [400, "PropertyValueNotInList"],
 };
 
-/** The value of an answer. @throws {Complaint} if there is none */
+/** The value of an answer. @throws {RedfishError} if there is none */
 export function requireDone<T>(answer: ManagementAnswer<T>): T {
   if (answer.kind === "done") return answer.value;
   if (answer.kind === "silent") throw toUnavailable(answer.message);
   const [status, id] = REFUSALS[answer.refusal];
   const headers = { ...(answer.refusal === "busy" && { "retry-after": RETRY_SECONDS }) };
-  throw new Complaint(status, id, answer.message, headers);
+  throw new RedfishError(status, id, answer.message, headers);
 }

@@ -14,7 +14,7 @@ import { Access } from "./login/access.ts";
 import type { MachineManagement } from "../../cloud/capabilities/machine_management.ts";
 import type { Endpoint, Visit } from "./endpoints.ts";
 import type { RedfishMetrics } from "./metrics.ts";
-import { complain, Complaint, reply, replyXml, toUnavailable } from "./replies.ts";
+import { replyError, RedfishError, reply, replyXml, toUnavailable } from "./replies.ts";
 import { toRoot, toServiceDocument } from "./resources.ts";
 import { renderMetadata } from "./schemas.ts";
 import { listSessionEndpoints } from "./login/session_endpoints.ts";
@@ -69,12 +69,14 @@ export function createRedfishService(options: RedfishOptions): Handler {
     });
   }
   app.notFound(() =>
-    complain(new Complaint(404, "ResourceMissingAtURI", "There is nothing at this path")),
+    replyError(new RedfishError(404, "ResourceMissingAtURI", "There is nothing at this path")),
   );
   app.onError((error, context) => {
-    if (error instanceof Complaint) return complain(error);
+    if (error instanceof RedfishError) return replyError(error);
     log.error("Redfish request failed", { path: context.req.path, error });
-    return complain(new Complaint(500, "InternalError", "The service failed; its log says why"));
+    return replyError(
+      new RedfishError(500, "InternalError", "The service failed; its log says why"),
+    );
   });
   return app;
 }
@@ -121,7 +123,9 @@ async function answer(
   const work = async (): Promise<Response> => {
     if (openAct) return await openAct(visit);
     if (knownAct === undefined) {
-      throw new Complaint(405, "OperationNotAllowed", "The method cannot be used here", { allow });
+      throw new RedfishError(405, "OperationNotAllowed", "The method cannot be used here", {
+        allow,
+      });
     }
     const visitor = await access.identify(req.raw.headers, env.address, signal);
     return await knownAct({ ...visit, visitor });
@@ -139,11 +143,11 @@ async function answer(
 function checkRequest({ url, headers }: Request): void {
   const version = headers.get("odata-version") ?? ODATA;
   if (version !== ODATA) {
-    throw new Complaint(412, "PreconditionFailed", `OData-Version must be ${ODATA}`);
+    throw new RedfishError(412, "PreconditionFailed", `OData-Version must be ${ODATA}`);
   }
   for (const name of new URL(url).searchParams.keys()) {
     if (name.startsWith("$") || OWN_QUERIES.has(name)) {
-      throw new Complaint(501, "QueryNotSupported", `The service has no query ${quote(name)}`);
+      throw new RedfishError(501, "QueryNotSupported", `The service has no query ${quote(name)}`);
     }
   }
 }

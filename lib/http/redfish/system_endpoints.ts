@@ -11,7 +11,7 @@ import type {
 import type { MachineInterface } from "../../cloud/capabilities/machine_power.ts";
 import type { Endpoint, KnownVisit } from "./endpoints.ts";
 import type { RedfishMetrics } from "./metrics.ts";
-import { Complaint, reply, replyDone, requireDone } from "./replies.ts";
+import { RedfishError, reply, replyDone, requireDone } from "./replies.ts";
 import { toCollection, toInterface, toManager, toProcessor, toSystem } from "./resources.ts";
 import { RESET_TYPES, ROOT, toManagerPath, toSystemPath, toWord } from "./words.ts";
 
@@ -61,7 +61,7 @@ function listOwnEndpoints(
           const id = requireOwn(visit);
           // There are no ETags, so none can match.
           const tag = visit.request.headers.get("if-match") ?? "*";
-          if (tag !== "*") throw new Complaint(412, "PreconditionFailed", "There are no ETags");
+          if (tag !== "*") throw new RedfishError(412, "PreconditionFailed", "There are no ETags");
           const change = parseSystemChange(await readFields(visit.request));
           requireDone(await management.setBoot(id, change, visit.signal));
           return replyDone();
@@ -155,6 +155,6 @@ function requireOwn({ params, visitor }: KnownVisit): string {
   throw toMissing("There is no such machine with your user and password");
 }
 
-function toMissing(message: string): Complaint {
-  return new Complaint(404, "ResourceMissingAtURI", message);
+function toMissing(message: string): RedfishError {
+  return new RedfishError(404, "ResourceMissingAtURI", message);
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { ManagementAnswer } from "../../../lib/cloud/capabilities/machine_management.ts";
 import {
-  complain,
-  Complaint,
+  replyError,
+  RedfishError,
   reply,
   replyDone,
   requireDone,
@@ -10,11 +10,11 @@ import {
 
 const message = "The guest has no tools; use ForceOff";
 
-function refuse(answer: ManagementAnswer<unknown>): Complaint {
+function refuse(answer: ManagementAnswer<unknown>): RedfishError {
   try {
     requireDone(answer);
   } catch (error) {
-    if (error instanceof Complaint) return error;
+    if (error instanceof RedfishError) return error;
   }
   throw new Error("it was not refused");
 }
@@ -34,18 +34,18 @@ test.each([
   ["unsupported", 501, undefined],
   ["firmware", 400, undefined],
 ] as const)("requireDone() makes of the refusal %s the status %d", (refusal, status, retry) => {
-  const complaint = refuse({ kind: "refused", refusal, message });
-  expect([complaint.status, complaint.message]).toEqual([status, message]);
-  expect(complaint.headers["retry-after"]).toBe(retry);
+  const refused = refuse({ kind: "refused", refusal, message });
+  expect([refused.status, refused.message]).toEqual([status, message]);
+  expect(refused.headers["retry-after"]).toBe(retry);
 });
 
 test("requireDone() makes of silence a reason to ask again", () => {
-  const complaint = refuse({ kind: "silent", message });
-  expect([complaint.status, complaint.headers["retry-after"]]).toEqual([503, "5"]);
+  const refused = refuse({ kind: "silent", message });
+  expect([refused.status, refused.headers["retry-after"]]).toEqual([503, "5"]);
 });
 
-test("complain() gives an error in the form of Redfish", async () => {
-  const response = complain(new Complaint(409, "OperationNotAllowed", message));
+test("replyError() gives an error in the form of Redfish", async () => {
+  const response = replyError(new RedfishError(409, "OperationNotAllowed", message));
   expect([response.status, response.headers.get("odata-version")]).toEqual([409, "4.0"]);
   expect(await response.json()).toEqual({
     error: {

@@ -166,7 +166,7 @@ class Allocator {
     const known = parseCidr(ip);
     if (known === undefined || !overlaps(known, subnet.block)) return toMoved(network, ip);
     const other = draft.findOwner(known.first);
-    return other === undefined ? draft.keep(known.first, to) : toTaken(network, ip, other);
+    return other === undefined ? draft.give(known.first, to) : toTaken(network, ip, other);
   }
 
   /** The same for all machines that get none. */

@@ -1,5 +1,5 @@
 /**
- * Leads a Service of Kubernetes to the process that leads. Pods are ready whether they lead or not, because a rollout
+ * Points a Service of Kubernetes to the leader. Pods are ready whether they lead or not, because a rollout
  * waits for that; so the Service has no selector, and its endpoint is written by the leader.
  * @module
  */
@@ -62,7 +62,11 @@ export async function runLeaderEndpoint(
       failures += 1;
       const { namespace, service } = endpoint;
       if (!signal.aborted && reported.isNew(describeError(error))) {
-        log.warn("Cannot lead the Service for Redfish here", { namespace, service, error });
+        log.warn("Cannot point the Service for Redfish to this process", {
+          namespace,
+          service,
+          error,
+        });
       }
     }
     await clock

@@ -40,7 +40,7 @@ export interface RedfishOptions {
 export interface Redfish {
   readonly listener: ManagementListener;
   readonly addBmcs: AddBmcs;
-  /** Finishes boot overrides, and leads the Service here, until the signal aborts. Called when this process leads. */
+  /** Finishes boot overrides, and points the Service here, until the signal aborts. Called when this process leads. */
   run(signal: AbortSignal): Promise<void>;
 }
 

@@ -9,7 +9,7 @@ import type {
   MachineManagement,
 } from "../../../cloud/capabilities/machine_management.ts";
 import type { RedfishMetrics } from "../metrics.ts";
-import { Complaint, requireDone } from "../replies.ts";
+import { RedfishError, requireDone } from "../replies.ts";
 import { type Session, Sessions } from "./sessions.ts";
 
 /** Who asks. */
@@ -46,7 +46,7 @@ export class Access {
   /**
    * Who sent a request. A session whose machines have other passwords now is over.
    *
-   * @throws {Complaint} without a right user and password
+   * @throws {RedfishError} without a right user and password
    */
   async identify(headers: Headers, address: string, signal: AbortSignal): Promise<Visitor> {
     const token = headers.get("x-auth-token");
@@ -59,7 +59,7 @@ export class Access {
   /**
    * Checks a user and a password.
    *
-   * @throws {Complaint} if no machine has them
+   * @throws {RedfishError} if no machine has them
    */
   async check(
     credentials: MachineCredentials,
@@ -100,20 +100,21 @@ export class Access {
     try {
       return await this.check(session.credentials, address, signal);
     } catch (error) {
-      if (error instanceof Complaint && error.status === UNAUTHORIZED) this.#sessions.end(session);
+      if (error instanceof RedfishError && error.status === UNAUTHORIZED)
+        this.#sessions.end(session);
       throw error;
     }
   }
 }
 
-function toUnauthorized(id: string, message: string): Complaint {
-  return new Complaint(UNAUTHORIZED, id, message, CHALLENGE);
+function toUnauthorized(id: string, message: string): RedfishError {
+  return new RedfishError(UNAUTHORIZED, id, message, CHALLENGE);
 }
 
-function toTooMany(): Complaint {
+function toTooMany(): RedfishError {
   const message =
     "Too many requests with a wrong user or password came from your address; wait a minute";
-  return new Complaint(429, "ServiceTemporarilyUnavailable", message, {
+  return new RedfishError(429, "ServiceTemporarilyUnavailable", message, {
     "retry-after": RETRY_SECONDS,
   });
 }

@@ -5,7 +5,7 @@
 import { type Access, toCredentials } from "./access.ts";
 import { readFields } from "../bodies.ts";
 import type { Endpoint, KnownVisit } from "../endpoints.ts";
-import { Complaint, reply, replyDone } from "../replies.ts";
+import { RedfishError, reply, replyDone } from "../replies.ts";
 import { toCollection, toSession, toSessionService } from "../resources.ts";
 import { type Session, SESSION_SECONDS } from "./sessions.ts";
 import { ROOT, SESSIONS_PATH } from "../words.ts";
@@ -15,7 +15,7 @@ export function listSessionEndpoints(access: Access): Endpoint[] {
   const find = ({ visitor, params: { id } }: KnownVisit): Session => {
     const session = access.list(visitor).find((one) => one.id === id);
     if (session) return session;
-    throw new Complaint(404, "ResourceMissingAtURI", "You have no such session");
+    throw new RedfishError(404, "ResourceMissingAtURI", "You have no such session");
   };
   return [
     {
@@ -29,7 +29,7 @@ export function listSessionEndpoints(access: Access): Endpoint[] {
           const { UserName: username, Password: password } = await readFields(request);
           const credentials = toCredentials(username, password);
           if (credentials === undefined) {
-            throw new Complaint(400, "PropertyMissing", "UserName and Password must be texts");
+            throw new RedfishError(400, "PropertyMissing", "UserName and Password must be texts");
           }
           const { session, token } = access.begin(await access.check(credentials, address, signal));
           const headers = { "x-auth-token": token, location: `${SESSIONS_PATH}/${session.id}` };

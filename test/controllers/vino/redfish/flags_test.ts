@@ -69,7 +69,7 @@ test.each([
   expect(REDFISH_URL_FLAG.findProblem(text)).toBe(problem);
 });
 
-test("readRedfishSettings() leads a Service to the port of the address", () => {
+test("readRedfishSettings() points a Service to the port of the address", () => {
   const more = { "vino-redfish-service": "metal/redfish", "vino-redfish-pod-ip": "FD00::1" };
   expect(readRedfishSettings({ ...ADDRESS, ...URL_FLAG, ...more })).toMatchObject({
     endpoint: { namespace: "metal", service: "redfish", ip: "fd00::1", port: 8443 },

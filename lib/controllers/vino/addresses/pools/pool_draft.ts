@@ -61,7 +61,7 @@ export class PoolDraft {
   ): string | undefined {
     const address = this.#findFree(span);
     if (address === undefined) return undefined;
-    return this.#add(address, { owner, mac });
+    return this.give(address, { owner, mac });
   }
 
   /** Who has an address. @returns The text of the owner, `undefined` if there is none */
@@ -83,9 +83,12 @@ export class PoolDraft {
     return [...counts].toSorted(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
   }
 
-  /** Gives an address that has no owner to the owner whose machine has it already. */
-  keep(address: bigint, to: { readonly owner: string; readonly mac: string }): string {
-    return this.#add(address, to);
+  /** Gives an address that has no owner. */
+  give(address: bigint, { owner, mac }: { readonly owner: string; readonly mac: string }): string {
+    const ip = formatIp(this.#index.subnet?.block.family ?? 4, address);
+    this.#added.set(address, { ip, mac, allocatedTo: owner });
+    this.#length += owner.length + ENTRY_LENGTH;
+    return ip;
   }
 
   /** Takes back an address that {@linkcode PoolDraft.take} gave. */
@@ -105,13 +108,6 @@ export class PoolDraft {
     const { spec } = this.#index;
     if (this.#added.size === 0) return spec;
     return { ...spec, allocatedIPs: [...(spec.allocatedIPs ?? []), ...this.#added.values()] };
-  }
-
-  #add(address: bigint, { owner, mac }: { readonly owner: string; readonly mac: string }): string {
-    const ip = formatIp(this.#index.subnet?.block.family ?? 4, address);
-    this.#added.set(address, { ip, mac, allocatedTo: owner });
-    this.#length += owner.length + ENTRY_LENGTH;
-    return ip;
   }
 
   #isOut(address: bigint): boolean {
