@@ -3,7 +3,6 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
-import type { MachineSeed } from "../../cloud/capabilities/machines.ts";
 import { describeError } from "../../core/errors.ts";
 import { LeadershipLostError } from "../../core/fence.ts";
 import type { DetachedRun } from "../../engine/detached_work.ts";
@@ -16,7 +15,6 @@ import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
 import { WAITING_MESSAGE } from "./machines/removal/patience.ts";
-import type { MachineTask } from "./machines/steps/tasks.ts";
 import { readRoles } from "./placement/roles.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import type { Vino, VinoSpec } from "./resource/vino.ts";
@@ -30,12 +28,6 @@ export interface ReconcilerOptions extends MachineReconcilerOptions {
   readonly client: KubeClient;
   readonly newest: NewestObjects<Vino>;
   readonly writer: VinoWriter;
-  /** What a machine reads at its first start. */
-  readonly readSeed: (
-    vino: Vino,
-    task: MachineTask,
-    signal: AbortSignal,
-  ) => Promise<MachineSeed | undefined>;
 }
 
 /** More than the largest Vino needs: a thousand machines with ten rounds each, if every round has only one machine. */
@@ -184,7 +176,6 @@ export class VinoReconciler {
     return await this.#toMachineReconciler(attempt).advance(input, {
       signal: attempt.signal,
       records: attempt.records,
-      readSeed: (task) => this.#options.readSeed(input.vino, task, attempt.signal),
       confirm: async () => {
         const isCurrent = await attempt.requireCurrent(input.vino);
         return isCurrent && attempt.findSame(input.vino) !== undefined;

@@ -29,6 +29,12 @@ export interface MachineReconcilerOptions {
   readonly findLimit: () => FleetLimitSettings;
   /** Whether machines have management controllers, so that other programs start them. */
   readonly hasBmc: boolean;
+  /** What a machine reads at its first start. */
+  readonly readSeed: (
+    vino: Vino,
+    task: MachineTask,
+    signal: AbortSignal,
+  ) => Promise<MachineSeed | undefined>;
 }
 
 /** The Vino as a reconcile sees it. */
@@ -56,6 +62,4 @@ export interface ReconcileContext {
    * @returns As {@linkcode ReconcileContext.confirm}
    */
   announce(report: MachinesReport): Promise<boolean>;
-  /** What a machine reads at its first start. */
-  readSeed(task: MachineTask): Promise<MachineSeed | undefined>;
 }

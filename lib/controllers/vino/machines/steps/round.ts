@@ -20,7 +20,7 @@ import type { MachineTask } from "./tasks.ts";
 /** What {@linkcode runRound} needs. */
 export interface RoundOptions extends Pick<
   MachineReconcilerOptions,
-  "clock" | "fence" | "hosts" | "machineEvents" | "machines" | "machinesMax"
+  "clock" | "fence" | "hosts" | "machineEvents" | "machines" | "machinesMax" | "readSeed"
 > {
   readonly tracker: ProgressTracker;
 }
@@ -79,7 +79,7 @@ function toStepInput(
     due,
     record: ({ name, identity, hostId }) =>
       context.records.record({ name, ...identity, ...(hostId !== undefined && { host: hostId }) }),
-    readSeed: (task) => context.readSeed(task),
+    readSeed: (task, signal) => options.readSeed(vino, task, signal),
     findObstacle: (task, plan) => checkStep(input, task, plan, options),
     noteStep: (task, plan, step) => recordStep(vino, task, plan, step, options),
   };

@@ -75,12 +75,11 @@ async function run(task: MachineTask, asked: Asked = {}) {
     records: new MachineRecords(vino, store, signal),
     confirm: async () => (said.push("confirm"), confirms),
     announce: async () => (said.push("announce"), announces),
-    readSeed: async () => undefined,
   };
   options.tracker.review(task, toView([], { observedAtMs: -1 }), undefined);
   const isMoving = await runRound(
     { input: { vino, deletes }, tasks: [task], toReport: () => REPORT },
-    { ...options, hosts, machineEvents },
+    { ...options, hosts, machineEvents, readSeed: async () => undefined },
     context,
   );
   const failure = options.tracker.find(task.name)?.failure?.message;
