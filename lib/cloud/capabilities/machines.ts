@@ -209,6 +209,8 @@ export interface MachinePlan<S extends MachineStep = MachineStep> {
   readonly shown?: string;
   /** Whether it is known to have the disks and interfaces of the spec, and no other interface. @default {false} */
   readonly isBuilt?: boolean;
+  /** The disks that it has, in the order of the devices. Absent: not known, because only a look shows them. */
+  readonly disks?: readonly { readonly name: string; readonly sizeBytes: number }[];
   readonly parts: readonly MachinePart[];
 }
 

@@ -189,6 +189,18 @@ function readDetails({ stage }: XenOrchestraStage): object {
 }
 
 test(
+  "a host says which disks its machine has from its template",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    stage.create("edge", toXenOrchestraSpec(1, { disks: [] }));
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(readDetails(rig)).toMatchObject({ sizes: [10] });
+  },
+  TIMEOUT_MS,
+);
+
+test(
   "a host says what its machine has now, and nothing any more that metal3 has read",
   async () => {
     await using rig = await startXenOrchestraStage();

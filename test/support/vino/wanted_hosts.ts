@@ -73,6 +73,7 @@ export function toWanted(
         { name: "root", sizeBytes: 40 * 1024 ** 3 },
         { name: "data", sizeBytes: 1024 ** 3 },
       ],
+      areDisksKnown: true,
     },
     isBuilt: true,
     isExternallyProvisioned: true,

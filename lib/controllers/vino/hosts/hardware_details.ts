@@ -29,15 +29,16 @@ function toHardwareDetails({
   rootDeviceName,
   name,
 }: WantedHost): object {
+  const storage = hardware.disks.map(({ sizeBytes }, at) => ({
+    name: at === 0 && rootDeviceName !== undefined ? rootDeviceName : toDeviceName(at),
+    rotational: false,
+    sizeBytes,
+  }));
   return {
     systemVendor: { manufacturer: "Xen", productName: "HVM domU", serialNumber: machineId },
     ramMebibytes: Math.floor(hardware.memoryBytes / MEBIBYTE),
     nics: interfaces.flatMap((one) => toNics(one, bootMac)),
-    storage: hardware.disks.map(({ sizeBytes }, at) => ({
-      name: at === 0 && rootDeviceName !== undefined ? rootDeviceName : toDeviceName(at),
-      rotational: false,
-      sizeBytes,
-    })),
+    ...((hardware.areDisksKnown || storage.length > 0) && { storage }),
     cpu: { arch: "x86_64", count: hardware.cpus },
     hostname: name,
   };

@@ -142,7 +142,8 @@ function planUpdate(wanted: WantedHost, live: HostFacts): HostPlan {
 
 /** What metal3 has read is its own: only an annotation that is still there is put right. */
 function hasWrongDetails(wanted: WantedHost, { hardwareDetails }: HostFacts): boolean {
-  if (!wanted.isBuilt || hardwareDetails === undefined) return false;
+  const isKnown = wanted.isBuilt && wanted.hardware.areDisksKnown;
+  if (!isKnown || hardwareDetails === undefined) return false;
   const right = formatHardwareDetails(wanted);
   return right !== undefined && right !== hardwareDetails;
 }

@@ -23,6 +23,8 @@ export interface HostHardware {
   readonly memoryBytes: number;
   /** In the order of the devices. */
   readonly disks: readonly { readonly name: string; readonly sizeBytes: number }[];
+  /** Whether it has these disks and no others. If not, they are those of the spec: a template may have more. */
+  readonly areDisksKnown: boolean;
 }
 
 /** A machine to publish. */

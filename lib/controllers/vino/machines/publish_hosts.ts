@@ -2,7 +2,7 @@
  * Publishes the complete machines of a Vino as BareMetalHosts, and takes back hosts of machines that are too many.
  * @module
  */
-import type { Machine } from "../../../cloud/capabilities/machines.ts";
+import type { Machine, MachinePlan } from "../../../cloud/capabilities/machines.ts";
 import type { Addresses } from "../addresses/types.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import { toHostLabels } from "../hosts/labels.ts";
@@ -23,13 +23,15 @@ export interface CompleteMachine {
   readonly machine: Machine;
   /** As in its plan. */
   readonly isBuilt: boolean;
+  /** As in its plan. Absent: not known. */
+  readonly disks: MachinePlan["disks"];
   readonly role: Role;
   readonly interfaces: readonly GuestInterface[];
 }
 
 /** What the host of a complete machine must be like. */
 export function toWantedHost(
-  { task, machine, isBuilt, role, interfaces }: CompleteMachine,
+  { task, machine, isBuilt, disks, role, interfaces }: CompleteMachine,
   { owner, view }: Pick<Snapshot, "owner" | "view">,
   { nodeLabelKeysToCopy, xenOrchestra }: VinoSpec,
 ): WantedHost {
@@ -57,7 +59,8 @@ export function toWantedHost(
     hardware: {
       cpus: machine.cpus ?? form.cpus,
       memoryBytes: machine.memoryBytes ?? form.memoryBytes,
-      disks: form.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })),
+      disks: disks ?? form.disks.map(({ name, sizeBytes }) => ({ name, sizeBytes })),
+      areDisksKnown: disks !== undefined,
     },
     isBuilt,
     isExternallyProvisioned: form.boot === "Template",
@@ -96,14 +99,14 @@ export async function publishMachines(
   const known = new Set(publisher.list(owner.uid).map(({ name }) => name));
   const complete = tasks.flatMap((task): CompleteMachine[] => {
     const { plan } = tracker.find(task.name) ?? {};
-    const { state, machine, steps = [], needsLook, isBuilt = false } = plan ?? {};
+    const { state, machine, steps = [], needsLook, isBuilt = false, disks } = plan ?? {};
     // metal3 would keep a machine off that is published before it is started.
     const isNew = !known.has(toHostName({ vino: owner.name, ...task.identity }));
     if (isNew && (steps.length > 0 || needsLook === true)) return [];
     const role = desired?.roles.get(task.identity.role);
     const interfaces = addresses.machines.get(task.name);
     if (state !== "Ready" || !machine || !role || !interfaces) return [];
-    return [{ task, machine, isBuilt, role, interfaces }];
+    return [{ task, machine, isBuilt, disks, role, interfaces }];
   });
   const request = {
     owner,

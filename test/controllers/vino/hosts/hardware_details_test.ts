@@ -36,6 +36,15 @@ test("formatHardwareDetails() tells metal3 every address of an interface, and th
   ]);
 });
 
+test("formatHardwareDetails() leaves the disks out that are not known, and says that there are none", () => {
+  const { hardware } = toWanted();
+  const tell = (change: Partial<WantedHost["hardware"]>): unknown =>
+    toDetails({ hardware: { ...hardware, ...change } });
+  expect(tell({ disks: [], areDisksKnown: false })).not.toHaveProperty("storage");
+  expect(tell({ disks: [], areDisksKnown: true })).toHaveProperty("storage", []);
+  expect(tell({ areDisksKnown: false })).toHaveProperty("storage.1.name", "/dev/xvdb");
+});
+
 test("formatHardwareDetails() leaves a host to metal3 that metal3 can start and installs", () => {
   expect(toDetails({ bmc: BMC, isExternallyProvisioned: false })).toBeNull();
   expect(toDetails({ bmc: BMC })).not.toBeNull();

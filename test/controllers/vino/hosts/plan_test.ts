@@ -74,6 +74,12 @@ describe("planHost()", () => {
         undefined,
       ],
       [
+        "waits until its disks are known",
+        before,
+        changed({ hardware: { ...toWanted().hardware, cpus: 8, areDisksKnown: false } }, ["oam"]),
+        undefined,
+      ],
+      [
         "takes the label of a network away with the interface",
         toFacts({}, changed()),
         changed({}, ["oam"]),

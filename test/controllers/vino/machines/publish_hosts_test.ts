@@ -1,7 +1,14 @@
 import { expect, test } from "bun:test";
 import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
-import { publishMachines } from "../../../../lib/controllers/vino/machines/publish_hosts.ts";
-import { toWantedTasks } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
+import {
+  type CompleteMachine,
+  publishMachines,
+  toWantedHost,
+} from "../../../../lib/controllers/vino/machines/publish_hosts.ts";
+import {
+  type MachineTask,
+  toWantedTasks,
+} from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import type { PublishRequest } from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
 import { readRoles } from "../../../../lib/controllers/vino/placement/roles.ts";
@@ -129,7 +136,12 @@ test("publishMachines() publishes complete machines, takes back those that leave
           bootMac: "02:00:00:00:00:01",
           rootDeviceName: "/dev/xvda",
           isBuilt: true,
-          hardware: { cpus: 7, memoryBytes: 4 * 1024 ** 3, disks: [{ name: "root" }] },
+          hardware: {
+            cpus: 7,
+            memoryBytes: 4 * 1024 ** 3,
+            disks: [{ name: "root" }],
+            areDisksKnown: false,
+          },
           isExternallyProvisioned: false,
         },
       ],
@@ -141,4 +153,21 @@ test("publishMachines() publishes complete machines, takes back those that leave
   expect([...pass.published.keys()]).toEqual([toEntry("worker", 0).name]);
   expect(pass.unwanted.get(toEntry("worker", 7).name)?.state).toBe("Gone");
   expect(pass.againMs).toBe(7);
+});
+
+test("toWantedHost() has the disks that a look showed, and otherwise those of the spec", () => {
+  const read = readRoles(SPEC);
+  const role = read.isComplete ? read.roles.get("worker") : undefined;
+  if (role === undefined) throw new Error("the form is complete");
+  const snapshot = { owner: VINO_OWNER, view: toView([]) };
+  const identity = { owner: VINO_OWNER, role: "worker", index: 0 };
+  const task: MachineTask = { name: "a", identity, goal: { kind: "remove" } };
+  const base = { task, machine: toMachine("worker", 0), isBuilt: true, role, interfaces: [] };
+  const toDisks = (disks: CompleteMachine["disks"]): object => {
+    const { hardware } = toWantedHost({ ...base, disks }, snapshot, SPEC);
+    return [hardware.disks.map(({ name }) => name), hardware.areDisksKnown];
+  };
+  expect(toDisks([{ name: "vino-a.disk0", sizeBytes: 1 }])).toEqual([["vino-a.disk0"], true]);
+  expect(toDisks([])).toEqual([[], true]);
+  expect(toDisks(undefined)).toEqual([["root"], false]);
 });

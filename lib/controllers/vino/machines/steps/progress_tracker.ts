@@ -96,7 +96,7 @@ export class ProgressTracker {
       const dueMs = foundMs + HOLDS_MS;
       return this.#set({ ...before, task, plan, observedAtMs: view.observedAtMs, dueMs });
     }
-    const plan = keepFindings(next, before?.plan);
+    const plan = keepDisks(keepFindings(next, before?.plan), before?.plan);
     const { foundMs, sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure } = before ?? {};
     const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);
     return this.#set({
@@ -199,6 +199,13 @@ function holds({ plan, failures, foundMs }: Progress, next: MachinePlan): boolea
   const differs = plan.problems.length > 0 && plan.problems.every(({ kind }) => kind === "notice");
   const isSame = plan.shown !== undefined && plan.shown === next.shown;
   return isFound && differs && isSame && plan.steps.length === 0;
+}
+
+/** Only a look shows disks. They are the same as long as the machine has what it had. */
+function keepDisks(plan: MachinePlan, before: MachinePlan | undefined): MachinePlan {
+  const isSame = plan.isBuilt === true && plan.machine?.id === before?.machine?.id;
+  if (!isSame || plan.disks !== undefined || before?.disks === undefined) return plan;
+  return { ...plan, disks: before.disks };
 }
 
 /** What a person must decide, or should know, stands until a look or an inventory shows that it is over. */

@@ -21,6 +21,7 @@ import { nameTemplate } from "./names.ts";
 import { type Plan, toChain, toNews, toNotice, toPlan, toStep } from "./problems.ts";
 import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
 import type { Wanted } from "./wanted/wanted.ts";
+import { listAttachedDisks } from "./attached_disks.ts";
 import { toPartsHash, toShownHash } from "./fingerprints.ts";
 
 /** What is known about a complete VM. */
@@ -60,6 +61,7 @@ export function planComplete(question: CompleteQuestion): Plan {
   const then = [...start.steps, ...(isSame ? [] : notes), ...sweeps];
   const steps = [...first, ...then, ...toCertainty(question)];
   const machine = findShown(view, vm);
+  const disks = listAttachedDisks(view.stock, vm);
   const state = awaitsFirstStart(vm) ? "Unfinished" : "Ready";
   return toPlan(state, {
     steps,
@@ -68,6 +70,7 @@ export function planComplete(question: CompleteQuestion): Plan {
     parts,
     isBuilt: isBuilt(comparison) && isClear(question),
     shown: toShownHash(vm),
+    ...(disks && { disks }),
   });
 }
 

@@ -68,12 +68,13 @@ export interface PlanDetails {
   readonly needsLook?: boolean;
   readonly isBuilt?: boolean;
   readonly shown?: string;
+  readonly disks?: Plan["disks"];
 }
 
 /** Builds a plan. */
 export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
   const { steps = [], problems = [], parts = [], machine, againMs } = details;
-  const { needsLook, isBuilt, shown } = details;
+  const { needsLook, isBuilt, shown, disks } = details;
   return {
     state,
     steps,
@@ -84,6 +85,7 @@ export function toPlan(state: MachineState, details: PlanDetails = {}): Plan {
     ...(needsLook === true && { needsLook }),
     ...(isBuilt === true && { isBuilt }),
     ...(shown !== undefined && { shown }),
+    ...(disks && { disks }),
   };
 }
 

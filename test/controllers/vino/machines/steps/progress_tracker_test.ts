@@ -14,7 +14,7 @@ import { ProgressTracker } from "../../../../../lib/controllers/vino/machines/st
 import type { MachineTask } from "../../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { toMachineSpec } from "../../../../../lib/controllers/vino/machines/steps/spec.ts";
 import { ManualClock } from "../../../../support/manual_clock.ts";
-import { toEntry, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
+import { toEntry, toMachine, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
 import { MachinesDouble } from "../../../../support/vino/machines_double.ts";
 
 const { name } = toEntry("worker", 0);
@@ -313,4 +313,27 @@ test("ProgressTracker.review() tries a new answer about lost pools at once", asy
   const nowMs = clock.monotonic();
   expect(tracker.review(toRemoval(), look(4), undefined).dueMs).toBeGreaterThan(nowMs);
   expect(tracker.review(toRemoval("pool-1"), look(4), undefined).dueMs).toBe(nowMs);
+});
+
+test("ProgressTracker.review() keeps the disks that a look showed, until the machine has other parts", () => {
+  const { tracker, plans, look } = startTracker();
+  const machine = toMachine("worker", 0);
+  const disks = [{ name: "root", sizeBytes: 1 }];
+  plans.next = { machine, isBuilt: true, disks };
+  tracker.look(toTask(), look(1), undefined);
+  plans.next = { machine, isBuilt: true };
+  expect(tracker.review(toTask(), look(2), undefined).plan.disks).toEqual(disks);
+  expect(tracker.review(toTask(), look(3), undefined).plan.disks).toEqual(disks);
+  plans.next = { machine };
+  expect(tracker.review(toTask(), look(4), undefined).plan.disks).toBeUndefined();
+  plans.next = { machine, isBuilt: true };
+  expect(tracker.review(toTask(), look(5), undefined).plan.disks).toBeUndefined();
+});
+
+test("ProgressTracker.review() keeps the disks of no other machine", () => {
+  const { tracker, plans, look } = startTracker();
+  plans.next = { machine: toMachine("worker", 0), isBuilt: true, disks: [] };
+  tracker.look(toTask(), look(1), undefined);
+  plans.next = { machine: toMachine("worker", 0, { id: "vm-other" }), isBuilt: true };
+  expect(tracker.review(toTask(), look(2), undefined).plan.disks).toBeUndefined();
 });
