@@ -96,7 +96,7 @@ export class VinoReconciler {
     // Another object of the same name, or none: it has its own reconcile.
     if (vino === undefined) return {};
     const { deletionTimestamp, finalizers = [] } = vino.metadata;
-    if (deletionTimestamp !== undefined) return await this.#decommission(vino, attempt);
+    if (deletionTimestamp !== undefined) return await this.#finalize(vino, attempt);
     const checked = checkVino(vino);
     if (!checked.isValid) {
       await this.#write(vino, { kind: "invalid", problems: checked.problems }, attempt);
@@ -133,7 +133,7 @@ export class VinoReconciler {
   }
 
   /** Hosts first, then machines, then the finalizer. */
-  async #decommission(vino: Vino, attempt: Attempt): Promise<ReconcileResult | undefined> {
+  async #finalize(vino: Vino, attempt: Attempt): Promise<ReconcileResult | undefined> {
     const { writer } = this.#options;
     const { finalizers = [] } = vino.metadata;
     if (!finalizers.includes(FINALIZER)) return {};
@@ -145,12 +145,7 @@ export class VinoReconciler {
     const { report, isOver, isAlone = false } = result;
     const newest = attempt.findSame(vino);
     if (newest === undefined) return undefined;
-    const trouble = report.machines.flatMap(({ entry, problems }) => {
-      const problem = problems.find(({ kind }) => kind !== "notice");
-      return problem === undefined ? [] : [`${entry.name}: ${problem.message}`];
-    });
-    const [first] = trouble.map((one) => (deletes ? one : `${one}. ${WAITING_MESSAGE}`));
-    const obstacle = report.contraction?.message ?? first;
+    const obstacle = findObstacle(report, deletes);
     if (obstacle !== undefined) writer.warn(newest, EVENT_WORDS.removalBlocked, obstacle);
     this.#options.machineEvents.recordChanges(newest, report);
     const outcome: Outcome = {
@@ -235,6 +230,21 @@ function toReconcileResult({
 }): ReconcileResult | undefined {
   if (isMoving) return undefined;
   return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : {};
+}
+
+/** Why the end of a Vino does not go on; no full stop. `undefined`: it does. */
+function findObstacle(
+  { contraction, machines }: MachinesReport,
+  deletes: boolean,
+): string | undefined {
+  if (contraction !== undefined) return contraction.message;
+  for (const { entry, problems } of machines) {
+    const problem = problems.find(({ kind }) => kind !== "notice");
+    if (problem === undefined) continue;
+    const what = `${entry.name}: ${problem.message}`;
+    return deletes ? what : `${what}. ${WAITING_MESSAGE}`;
+  }
+  return undefined;
 }
 
 /** `undefined`: the spec cannot be used, which the status says. @param message A sentence without a full stop */
