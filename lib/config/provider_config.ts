@@ -3,6 +3,7 @@
  * at once with its place.
  * @module
  */
+import { isFields } from "../core/text/json.ts";
 import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
 import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
 import type { FindPosition, ParsedText, SettingSyntax } from "../cloud/settings/syntax.ts";
@@ -162,8 +163,7 @@ export async function listKeys(
   definition: Pick<ConfigParser<unknown>, "settings" | "syntax">,
 ): Promise<string[]> {
   const { raw } = await chooseSyntax(text, definition).parse(text, definition.settings);
-  const isBlock = typeof raw === "object" && raw !== null && !Array.isArray(raw);
-  return isBlock ? Object.keys(raw) : [];
+  return isFields(raw) ? Object.keys(raw) : [];
 }
 
 /** Reads only the sections of a provider's file. Of the provider's own settings it checks only the keys. */

@@ -49,7 +49,7 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
     const { version, findings } = found.kubernetes;
     expect(version).toMatch(/^v1\.\d+/);
     // The API server of these tests is older than what Landfall supports: check is right to warn, and of nothing else.
-    const parsed = parseServerVersion({ gitVersion: version });
+    const parsed = parseServerVersion(version);
     const isOld = parsed !== undefined && !isAtLeast(parsed, SUPPORTED_FROM);
     const old = isOld ? [{ level: "warning", code: "kubernetesUnsupported" }] : [];
     expect(findings).toMatchObject([{ level: "ok", code: "answers" }, ...old]);

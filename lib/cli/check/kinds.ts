@@ -20,7 +20,7 @@ export function listTooNew(
   version: string | undefined,
   chosen: readonly Pick<ControllerDefinition, "leastKubernetes" | "name">[],
 ): CheckFinding[] {
-  const parsed = parseServerVersion({ gitVersion: version });
+  const parsed = parseServerVersion(version);
   return chosen.flatMap(({ name, leastKubernetes }): CheckFinding[] => {
     if (leastKubernetes === undefined || version === undefined) return [];
     if (parsed && isAtLeast(parsed, leastKubernetes)) return [];

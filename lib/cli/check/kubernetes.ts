@@ -16,7 +16,12 @@ import {
 } from "../../kube/credentials/mod.ts";
 import { KubeError } from "../../kube/api/errors.ts";
 import { createKubeClient } from "../../kube/api/http_client.ts";
-import { isAtLeast, parseServerVersion, SUPPORTED_FROM } from "../../kube/api/version.ts";
+import {
+  findVersionText,
+  isAtLeast,
+  parseServerVersion,
+  SUPPORTED_FROM,
+} from "../../kube/api/version.ts";
 import { type CheckFinding, type KubernetesStep, toStatus } from "./report.ts";
 import type { CommandContext } from "../command.ts";
 import type { Settings } from "../flags/mod.ts";
@@ -125,7 +130,7 @@ async function askVersion(
   signal: AbortSignal,
 ): Promise<Pick<CheckedKubernetes, "step" | "client">> {
   try {
-    const version = findVersion(await client.get("/version", signal));
+    const version = findVersionText(await client.get("/version", signal));
     const findings = version === undefined ? [toStranger(server)] : listAnswer(server, version);
     const step = { status: toStatus(findings), server, findings };
     if (version !== undefined) return { step: { ...step, version }, client };
@@ -139,16 +144,11 @@ async function askVersion(
   }
 }
 
-function findVersion(body: unknown): string | undefined {
-  const isObject = typeof body === "object" && body !== null && "gitVersion" in body;
-  return isObject && typeof body.gitVersion === "string" ? body.gitVersion : undefined;
-}
-
 /** A version that cannot be compared causes no warning. */
 function listAnswer(server: string, version: string): CheckFinding[] {
   const message = `${server} answers: Kubernetes ${version}`;
   const answer = { level: "ok", code: "answers", message } as const;
-  const parsed = parseServerVersion({ gitVersion: version });
+  const parsed = parseServerVersion(version);
   return parsed && !isAtLeast(parsed, SUPPORTED_FROM) ? [answer, toOld(version)] : [answer];
 }
 

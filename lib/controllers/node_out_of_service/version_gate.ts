@@ -5,7 +5,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import { isAtLeast, parseServerVersion } from "../../kube/api/version.ts";
+import { findVersionText, isAtLeast, parseServerVersion } from "../../kube/api/version.ts";
 import { LEAST_KUBERNETES } from "./words.ts";
 
 /** How long an answer is valid: a control plane may be upgraded or rolled back. */
@@ -41,7 +41,7 @@ export class VersionGate {
     const { client, clock } = this.#options;
     const known = this.#answer;
     if (known && clock.monotonic() - known.atMs < ANSWER_MS) return known.isNewEnough;
-    const version = parseServerVersion(await client.get("/version", signal));
+    const version = parseServerVersion(findVersionText(await client.get("/version", signal)));
     const isNewEnough = version !== undefined && isAtLeast(version, LEAST_KUBERNETES);
     this.#answer = { isNewEnough, atMs: clock.monotonic() };
     if (known?.isNewEnough !== isNewEnough) this.#logAnswer(isNewEnough, version?.text);

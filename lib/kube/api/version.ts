@@ -2,6 +2,7 @@
  * The version of an API server, from `/version`. Pure.
  * @module
  */
+import { isFields } from "../../core/text/json.ts";
 
 /** The first Kubernetes that Landfall supports: the chart refuses an older one, and `landfall check` warns of it. */
 export const SUPPORTED_FROM = "1.27";
@@ -14,13 +15,18 @@ export interface ServerVersion {
   readonly text: string;
 }
 
-/** Reads the answer to `/version`; `undefined` if it is something else. */
-export function parseServerVersion(body: unknown): ServerVersion | undefined {
-  const isObject = typeof body === "object" && body !== null && "gitVersion" in body;
-  if (!isObject || typeof body.gitVersion !== "string") return undefined;
-  const [, major, minor] = /^v(\d{1,4})\.(\d{1,4})(\D|$)/.exec(body.gitVersion) ?? [];
+/** The text of the version in the answer to `/version`; `undefined` if it is something else. */
+export function findVersionText(body: unknown): string | undefined {
+  const text = isFields(body) ? body["gitVersion"] : undefined;
+  return typeof text === "string" ? text : undefined;
+}
+
+/** Reads a version; `undefined` if the text is none. @param text As {@linkcode findVersionText} finds it */
+export function parseServerVersion(text: string | undefined): ServerVersion | undefined {
+  if (text === undefined) return undefined;
+  const [, major, minor] = /^v(\d{1,4})\.(\d{1,4})(\D|$)/.exec(text) ?? [];
   if (major === undefined || minor === undefined) return undefined;
-  return { major: Number(major), minor: Number(minor), text: body.gitVersion };
+  return { major: Number(major), minor: Number(minor), text };
 }
 
 /** Whether a version is `least`, for example `1.26`, or newer. */

@@ -222,8 +222,8 @@ export const CLOUDSTACK_BREAKS: readonly Break[] = [
     invariant: "an answer that is not CloudStack's says nothing about VMs",
     edits: edit(
       `${SESSION}/reply.ts`,
-      "if (json === undefined || !isBlock(body) || more.length > 0) throw toStrange(reply, asked);",
-      "if (json === undefined || !isBlock(body) || more.length > 0) return {};",
+      "if (json === undefined || !isFields(body) || more.length > 0) throw toStrange(reply, asked);",
+      "if (json === undefined || !isFields(body) || more.length > 0) return {};",
     ),
     tests: [`${TESTS}/reply_test.ts`, ANSWERS],
   },

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isAtLeast, parseServerVersion } from "../../../lib/kube/api/version.ts";
+import { findVersionText, isAtLeast, parseServerVersion } from "../../../lib/kube/api/version.ts";
 
 test.each<[unknown, boolean | undefined]>([
   [{ gitVersion: "v1.35.0" }, true],
@@ -18,6 +18,6 @@ test.each<[unknown, boolean | undefined]>([
   ["v1.30.0", undefined],
   [null, undefined],
 ])("%j is Kubernetes 1.26 or newer: %p", (body, expected) => {
-  const version = parseServerVersion(body);
+  const version = parseServerVersion(findVersionText(body));
   expect(version && isAtLeast(version, "1.26")).toBe(expected);
 });

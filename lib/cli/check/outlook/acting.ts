@@ -38,7 +38,7 @@ export interface ActingSources {
 export function toActing({ fitting, sections, flags, version }: ActingSources): Acting {
   const deletion = findSettings(DELETION, sections) ?? DELETION.standard;
   const hasLifecycle = fitting.includes(nodeLifecycleController);
-  const parsed = parseServerVersion({ gitVersion: version });
+  const parsed = parseServerVersion(version);
   const isNewEnough = parsed !== undefined && isAtLeast(parsed, LEAST_KUBERNETES);
   if (!fitting.includes(nodeOutOfServiceController) || !isNewEnough)
     return { hasLifecycle, deletion };

@@ -2,10 +2,11 @@
  * Reads what the server says about a job.
  * @module
  */
+import { isFields } from "../../../core/text/json.ts";
 import { SCHEMAS } from "../wire/schema.ts";
 import { ApiError } from "./errors.ts";
 import type { JobOutcome } from "./jobs.ts";
-import { type Body, isBlock, toObject } from "./reply.ts";
+import { type Body, toObject } from "./reply.ts";
 
 /**
  * The outcome of a job; `undefined` while it runs.
@@ -19,7 +20,7 @@ export function toOutcome(body: Body, secrets: readonly string[]): JobOutcome {
   const { jobstatus, jobresult } = toObject(body, asked);
   if (jobstatus === 0) return undefined;
   if (jobstatus === 1) return { result: jobresult };
-  const { errorcode, errortext } = isBlock(jobresult) ? jobresult : {};
+  const { errorcode, errortext } = isFields(jobresult) ? jobresult : {};
   const refusal = { code: Number(errorcode) || 530, text: toText(errortext ?? jobresult) };
   return { failure: new ApiError(refusal, { command: toJobName(body["cmd"]), secrets }) };
 }

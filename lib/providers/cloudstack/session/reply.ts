@@ -2,6 +2,7 @@
  * Takes an answer of CloudStack out of its envelope, or says what an unexpected reply means.
  * @module
  */
+import { isFields } from "../../../core/text/json.ts";
 import type { GenericSchema } from "valibot";
 import { CloudError, type CloudErrorKind } from "../../../cloud/errors.ts";
 import { decode } from "../../../cloud_http/decode.ts";
@@ -33,8 +34,8 @@ export function isJsonType(contentType: string): boolean {
 export function readBody(reply: Reply, asked: Asked): Body {
   const { json, status } = reply;
   const value = json?.value;
-  const [body, ...more] = isBlock(value) ? Object.values(value) : [];
-  if (json === undefined || !isBlock(body) || more.length > 0) throw toStrange(reply, asked);
+  const [body, ...more] = isFields(value) ? Object.values(value) : [];
+  if (json === undefined || !isFields(body) || more.length > 0) throw toStrange(reply, asked);
   const code = Number(body["errorcode"] ?? status) || status;
   if (code >= 200 && code < 300) return body;
   if (body["errorcode"] === undefined) throw toStrange(reply, asked);
@@ -47,8 +48,8 @@ export function readBody(reply: Reply, asked: Asked): Body {
 /** The same of the text of an answer that was read before. */
 export function parseBody(text: string): Body {
   const value: unknown = JSON.parse(text);
-  const [body] = isBlock(value) ? Object.values(value) : [];
-  return isBlock(body) ? body : {};
+  const [body] = isFields(value) ? Object.values(value) : [];
+  return isFields(body) ? body : {};
 }
 
 /** How to read an object of an answer: what is under `key`, or the whole answer. */
@@ -64,17 +65,12 @@ interface ObjectReader<T> {
  * @throws {CloudError} when it cannot be read
  */
 export function toObject<T>(body: unknown, { command, key, schema }: ObjectReader<T>): T {
-  const object = key === undefined || !isBlock(body) ? body : body[key];
+  const object = key === undefined || !isFields(body) ? body : body[key];
   const decoded = decode(schema, object);
   if ("value" in decoded) return decoded.value;
   const where = key === undefined ? "" : ` (${key})`;
   const message = `CloudStack's answer to ${command}${where} cannot be read: ${decoded.problem}`;
   throw new CloudError("protocol", message);
-}
-
-/** Whether a value is an object with fields, not a list. */
-export function isBlock(value: unknown): value is Body {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** A reply that is not CloudStack's: that of a proxy on the way, or of another server. */

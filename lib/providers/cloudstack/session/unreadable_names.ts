@@ -2,7 +2,8 @@
  * What can be said about the objects of a list that could not be read.
  * @module
  */
-import { type Body, isBlock } from "./reply.ts";
+import { isFields } from "../../../core/text/json.ts";
+import type { Body } from "./reply.ts";
 
 /** Lists the raw objects that are not among those that could be read. What is no object has no fields. */
 export function listUnreadable(
@@ -13,8 +14,8 @@ export function listUnreadable(
   if (raw.length === readable.length) return [];
   const ids = new Set(readable.map(({ id }) => id));
   const isReadable = (one: unknown): boolean =>
-    isBlock(one) && typeof one["id"] === "string" && ids.has(one["id"].toLowerCase());
-  return raw.flatMap((one) => (isReadable(one) ? [] : [isBlock(one) ? one : {}]));
+    isFields(one) && typeof one["id"] === "string" && ids.has(one["id"].toLowerCase());
+  return raw.flatMap((one) => (isReadable(one) ? [] : [isFields(one) ? one : {}]));
 }
 
 /**

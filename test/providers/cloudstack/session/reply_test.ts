@@ -5,11 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Reply } from "../../../../lib/cloud_http/http.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
-import {
-  isBlock,
-  isJsonType,
-  readBody,
-} from "../../../../lib/providers/cloudstack/session/reply.ts";
+import { isJsonType, readBody } from "../../../../lib/providers/cloudstack/session/reply.ts";
 
 const ASKED = { command: "listZones", secrets: [] };
 
@@ -98,17 +94,4 @@ describe("isJsonType()", () => {
     ["text/html", false],
     ["", false],
   ])("of %j is %p", (type, isJson) => expect(isJsonType(type)).toBe(isJson));
-});
-
-describe("isBlock()", () => {
-  test("is an object, and neither null nor a list", () => {
-    expect([{}, { a: 1 }, null, [], "a", undefined].map(isBlock)).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-      false,
-    ]);
-  });
 });
