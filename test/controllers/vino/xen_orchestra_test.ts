@@ -5,6 +5,7 @@
 import { expect, test } from "bun:test";
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
 import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
 import { until } from "../../support/nodes/rig.ts";
 import {
   startXenOrchestraStage,
@@ -280,6 +281,33 @@ test.each(["Retain", "Delete"] as const)(
     stage.delete("edge");
     await until("the Vino is gone", () => stage.read("edge") === undefined, 15_000);
     expect(stage.listPoolOwners()).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a Vino that retains ends although a role hides its VMs, and names what stays",
+  async () => {
+    await using rig = await startXenOrchestraStage([{ ...USER, privileges: ROLE }]);
+    const { stage, simulator } = rig;
+    stage.create("edge", toXenOrchestraSpec(2, { pool: rig.site.poolIds.paris }));
+    await stage.untilCondition("edge", "Ready", READY);
+    const hiding = ROLE.map((one) =>
+      one.resource === "vm" && one.action === "read" ? { ...one, selector: "name_label:db" } : one,
+    );
+    simulator.auth.setPrivileges(USER.username, hiding);
+    await stage.untilCondition("edge", "Ready", "False DecisionNeeded");
+    stage.delete("edge");
+    await until("the Vino is gone", () => stage.read("edge") === undefined, 15_000);
+    expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
+    expect(stage.listPoolOwners()).toHaveLength(2);
+    expect(stage.listHosts()).toEqual([]);
+    const ends = stage.listEvents("edge").filter((one) => /^(MachineKept|Unable)/.test(one));
+    expect(ends).toEqual([
+      expect.stringMatching(
+        /^MachineKept The Vino ends\. .*: vino-\w+-worker-0, vino-\w+-worker-1$/,
+      ),
+    ]);
   },
   TIMEOUT_MS,
 );

@@ -70,13 +70,19 @@ export function toXenOrchestraSpec(
   };
 }
 
-/** Starts both. */
-export async function startXenOrchestraStage(): Promise<XenOrchestraStage> {
+/** Starts both. @param users Of Xen Orchestra; Landfall is the first. @default {an administrator} */
+export async function startXenOrchestraStage(
+  users?: Parameters<typeof startXenOrchestraSimulator>[0]["users"],
+): Promise<XenOrchestraStage> {
   const site = createMachineSite();
   const stopped = new AbortController();
   let simulator: XenOrchestraSimulator | undefined;
   const stage = await VinoStage.start(async (clock): Promise<Provider> => {
-    simulator = await startXenOrchestraSimulator({ clock, world: site.world });
+    simulator = await startXenOrchestraSimulator({
+      clock,
+      world: site.world,
+      ...(users && { users }),
+    });
     const raw = { url: simulator.url, token: simulator.token };
     const { settings } = xenOrchestra.parseConfig(raw, {});
     if (settings === undefined) throw new Error("Cannot test: the settings are wrong");
