@@ -38,8 +38,8 @@ export function joinSome(sentences: readonly string[], max: number = NAMED_MAX):
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }
 
-/** Names of machines and roles stay as they are. */
-function capitalize(sentence: string): string {
+/** Begins a sentence with a capital letter. Names of machines and roles stay as they are. */
+export function capitalize(sentence: string): string {
   const isWord = /^[a-z]+ /.test(sentence);
   return isWord ? sentence.charAt(0).toUpperCase() + sentence.slice(1) : sentence;
 }

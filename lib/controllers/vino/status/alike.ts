@@ -19,7 +19,8 @@ const OWN_WORDS = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|\b[\da-f]{2}(?::
  * Says of machines with the same trouble what that is, once.
  *
  * @returns Texts in the order of the first machines, such as `vino-a-0, vino-a-1: no room`. If the messages differ in
- * names, UUIDs or MAC addresses, then the first one: `disk data of vino-a-0 is gone, and the same for 11 more machines`
+ * names, UUIDs or MAC addresses, then the first one: `disk of vino-a-0 is gone, and the same for 11 more machines`. If
+ * it has several sentences: `disk of vino-a-0 is gone. Attach it. The same is true of 11 more machines`
  */
 export function describeAlike(lines: readonly MachineLine[]): string[] {
   const groups = Map.groupBy(lines, ({ name, message }) =>
@@ -37,7 +38,10 @@ function describeGroup(lines: readonly MachineLine[]): string[] {
   const more = names.length - 1;
   if (more === 0) return texts;
   const what = more === 1 ? "1 more machine" : `${more} more machines`;
-  return texts.slice(0, 1).map((text) => `${text}, and the same for ${what}`);
+  return texts.slice(0, 1).map((text) => {
+    const isLong = text.includes(". ");
+    return isLong ? `${text}. The same is true of ${what}` : `${text}, and the same for ${what}`;
+  });
 }
 
 function toText({ name, message }: MachineLine): string {

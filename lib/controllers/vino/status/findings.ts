@@ -4,7 +4,7 @@
  */
 import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
 import { toFinding } from "../../kinds/conditions.ts";
-import { joinSome } from "../../kinds/problems.ts";
+import { capitalize, joinSome } from "../../kinds/problems.ts";
 import { doesExist, findHostsPublished } from "../hosts/conditions.ts";
 import {
   type Finding,
@@ -170,7 +170,7 @@ function describeShortage({ role, missing, why }: Shortage): string {
 
 function describeStates(machines: readonly MachineReport[]): string[] {
   const lines = machines.map(({ entry: { name, state, message } }): MachineLine => {
-    return { name, message: message === undefined ? state : `${state}, ${message}` };
+    return { name, message: message === undefined ? state : `${state}. ${capitalize(message)}` };
   });
   return describeAlike(lines);
 }

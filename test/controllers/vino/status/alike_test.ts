@@ -22,6 +22,14 @@ test.each([
     ["disk of vino-a-0 is gone, and the same for 1 more machine"],
   ],
   [
+    "what has several sentences, and that others have the same, in a sentence of its own",
+    [
+      line(0, "disk of vino-a-0 is gone. Attach it"),
+      line(1, "disk of vino-a-1 is gone. Attach it"),
+    ],
+    ["disk of vino-a-0 is gone. Attach it. The same is true of 1 more machine"],
+  ],
+  [
     "what differs only by an ID or a MAC address once",
     [
       line(0, `VM ${ID} has the MAC address 02:00:00:00:00:01`),

@@ -113,7 +113,7 @@ describe("listFindings() of machines", () => {
       toReports([toReport(0, { state: "Unknown", message: "pool lyon is lost" })]),
       "Ready False CloudUnreachable",
       "MachinesReady False CloudUnreachable",
-      "worker-0: Unknown, pool lyon is lost",
+      "worker-0: Unknown. Pool lyon is lost",
     ],
     [
       "of which one goes",
@@ -254,7 +254,7 @@ describe("listFindings() of other outcomes", () => {
     expect(show({ kind: "deleting", report: toReports([left]), obstacle: "a is in use" })).toEqual([
       "Ready False UnableToDecommission: a is in use",
       "MachinesReady False Progressing: The Vino is being deleted. Machines left: 1. " +
-        "vino-1b4e28ba-worker-1: Ready, in use",
+        "vino-1b4e28ba-worker-1: Ready. In use",
       "HostsPublished False Progressing: The Vino is being deleted. BareMetalHosts left: 1",
       "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
       "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
