@@ -4,6 +4,7 @@
  * @module
  */
 import {
+  MACHINE_PREFIX,
   type MachineIdentity,
   toMachineName,
   toOwnerPrefix,
@@ -99,7 +100,7 @@ async function listTasks(
   signal: AbortSignal,
 ): Promise<readonly RawTask[] | undefined> {
   const prefixes = [...new Set(machines.map(({ owner }) => toOwnerPrefix(owner)))];
-  const some = prefixes.length > 0 && prefixes.length <= OWNERS_MAX ? prefixes : ["vino-"];
+  const some = prefixes.length > 0 && prefixes.length <= OWNERS_MAX ? prefixes : [MACHINE_PREFIX];
   return await api.listTasks(`/^(?:${some.join("|")})/`, signal);
 }
 

@@ -147,18 +147,7 @@ function planEnd(vm: Vm, known: Known): Plan {
   const hard = links.filter(({ isCd, diskId }) => !isCd && diskId !== undefined);
   const detach = hard
     .filter((link) => !isOurs(link))
-    .map(({ linkId, diskId, disk }) =>
-      toNews(
-        toStep(
-          identity,
-          `detach disk ${disk?.name || diskId} from ${vm.name}: it is not of Landfall`,
-          {
-            kind: "detachDisk",
-            linkId,
-          },
-        ),
-      ),
-    );
+    .map((link) => toDetachment(identity, vm, link));
   const disks = hard.filter(isOurs).flatMap(({ diskId }) => diskId ?? []);
   const linkIds = links.filter((link) => link.isCd || isOurs(link)).map(({ linkId }) => linkId);
   const end = toStep(identity, `delete VM ${vm.name} (${vm.id}) with its disks`, {
@@ -169,6 +158,15 @@ function planEnd(vm: Vm, known: Known): Plan {
     record: { ...record, vm: vm.id, pool: vm.poolId, disks },
   });
   return toPlan("Removing", { steps: [...detach, end], machine });
+}
+
+function toDetachment(
+  identity: MachineIdentity,
+  { name }: Vm,
+  { linkId, diskId, disk }: Attached,
+): Step {
+  const what = `detach disk ${disk?.name || diskId} from ${name}: it is not of Landfall`;
+  return toNews(toStep(identity, what, { kind: "detachDisk", linkId }));
 }
 
 function isDiskOurs(

@@ -11,6 +11,7 @@ import {
   BLOCK_REASON,
   formatMark,
   listOwnTags,
+  OWN_TAG,
   SEED_DISK,
   START_TAG,
   TAG_PREFIX,
@@ -109,7 +110,7 @@ function toMarking({ spec, vm }: UnfinishedQuestion): Step[] {
 
 /** The tags that it has from its template. */
 function listOthers({ tags }: Vm): string[] {
-  return tags.filter((tag) => tag !== "vino" && !tag.startsWith(TAG_PREFIX));
+  return tags.filter((tag) => tag !== OWN_TAG && !tag.startsWith(TAG_PREFIX));
 }
 
 function toDescription(spec: MachineSpec, { mark }: Vm, isReady: boolean): string {
