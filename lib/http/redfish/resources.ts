@@ -144,7 +144,7 @@ export function toInterface(id: string, place: number, { mac, network }: Machine
   };
 }
 
-/** The manager of a machine: this service, which serves nothing but it there. */
+/** The manager of a machine: it stands for this service. */
 export function toManager(id: string): object {
   return {
     "@odata.type": toType("Manager"),

@@ -11,7 +11,7 @@ import type { CloudStackSession, Change as Sent } from "../../session/session.ts
 import { SCHEMAS } from "../../wire/schema.ts";
 import type { Step } from "../steps.ts";
 import type { LookStore } from "../store.ts";
-import type { RecordKeeper } from "./record_keeper.ts";
+import type { RecordWriter } from "./record_writer.ts";
 
 /** What is the same for every change. */
 export interface ActingOptions {
@@ -26,7 +26,7 @@ export interface Acting extends ActingOptions {
   readonly store: LookStore;
   readonly projectId: string | undefined;
   readonly owner: Step["owner"];
-  readonly record: RecordKeeper;
+  readonly record: RecordWriter;
   readonly signal: AbortSignal;
 }
 

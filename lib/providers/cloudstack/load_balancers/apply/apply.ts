@@ -11,7 +11,7 @@ import { createAclItem, deleteAclItem, updateAclItem } from "./acl_items.ts";
 import type { Acting, ActingOptions } from "./acting.ts";
 import { createFirewallRule, deleteFirewallRule } from "./firewall_rules.ts";
 import { createPolicy, deletePolicy } from "./policies.ts";
-import { RecordKeeper } from "./record_keeper.ts";
+import { RecordWriter } from "./record_writer.ts";
 import { releaseAddress } from "./release_address.ts";
 import { addBackends, createRule, deleteRule, removeBackends, updateRule } from "./rules.ts";
 import { tagAddress } from "./tag_address.ts";
@@ -52,7 +52,7 @@ export class Applier {
    */
   async apply(step: Step, context: ApplyContext, signal: AbortSignal): Promise<void> {
     const { store } = context;
-    const record = new RecordKeeper(context.record, step, store.recordSigner, signal);
+    const record = new RecordWriter(context.record, step, store.recordSigner, signal);
     const acting = { ...this.#options, ...context, record, owner: step.owner, signal };
     const key = `${step.owner.uid} ${step.summary}`;
     try {

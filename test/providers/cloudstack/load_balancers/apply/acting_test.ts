@@ -11,7 +11,7 @@ import {
   toProject,
   toSorted,
 } from "../../../../../lib/providers/cloudstack/load_balancers/apply/acting.ts";
-import { RecordKeeper } from "../../../../../lib/providers/cloudstack/load_balancers/apply/record_keeper.ts";
+import { RecordWriter } from "../../../../../lib/providers/cloudstack/load_balancers/apply/record_writer.ts";
 import { ApiError } from "../../../../../lib/providers/cloudstack/session/errors.ts";
 import { OWNER, useApply } from "./apply_rig.ts";
 import { SIGNER } from "../objects.ts";
@@ -21,7 +21,7 @@ const { signal } = new AbortController();
 
 function toActing(projectId?: string): Acting {
   const { session, store, clock, random } = rig;
-  const record = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
+  const record = new RecordWriter(rig.record, { owner: OWNER }, SIGNER, signal);
   return { session, store, clock, projectId, random, record, owner: OWNER, signal };
 }
 
@@ -67,15 +67,15 @@ test("isMissing() is about the object that is named, and no other", () => {
   expect(isMissing(new Error(text), id)).toBe(false);
 });
 
-describe("RecordKeeper", () => {
+describe("RecordWriter", () => {
   const address = { place: { networkId: OWNER.uid }, atMs: 0, wasFree: true };
   const job = { id: OWNER.uid, command: "x" };
 
   test("saves in the order of the calls, and nothing that Kubernetes has", async () => {
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
+    const writer = new RecordWriter(rig.record, { owner: OWNER }, SIGNER, signal);
     rig.record.onSave = () => Bun.sleep(1);
-    await Promise.all([keeper.keep({ address }), keeper.keepJob(job), keeper.keep({ address })]);
-    await keeper.keep({ address });
+    await Promise.all([writer.keep({ address }), writer.keepJob(job), writer.keep({ address })]);
+    await writer.keep({ address });
     const saved = rig.record.saved.map((text) => Object.keys(JSON.parse(text ?? "{}")));
     expect(saved).toEqual([
       ["v", "uid", "address", "signature"],
@@ -87,41 +87,41 @@ describe("RecordKeeper", () => {
   test("keeps what each call is not about", async () => {
     const shared = "192.0.2.7";
     const record = { address: { ...address, id: OWNER.uid }, shared };
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER, record }, SIGNER, signal);
-    await keeper.keepJob(job);
-    expect(keeper.kept).toEqual({ ...record, job });
-    await keeper.keepAddress(address);
-    expect(keeper.kept).toEqual({ address, shared });
-    await keeper.keepShared("192.0.2.8");
-    expect(keeper.kept).toEqual({ address, shared: "192.0.2.8" });
-    await keeper.forgetAddress({ id: "other", ip: shared });
-    expect(keeper.kept).toEqual({ address, shared: "192.0.2.8" });
-    await keeper.forgetAddress({ id: "other", ip: "192.0.2.8" });
-    expect(keeper.kept).toEqual({ address });
-    await keeper.keepAddress();
+    const writer = new RecordWriter(rig.record, { owner: OWNER, record }, SIGNER, signal);
+    await writer.keepJob(job);
+    expect(writer.kept).toEqual({ ...record, job });
+    await writer.keepAddress(address);
+    expect(writer.kept).toEqual({ address, shared });
+    await writer.keepShared("192.0.2.8");
+    expect(writer.kept).toEqual({ address, shared: "192.0.2.8" });
+    await writer.forgetAddress({ id: "other", ip: shared });
+    expect(writer.kept).toEqual({ address, shared: "192.0.2.8" });
+    await writer.forgetAddress({ id: "other", ip: "192.0.2.8" });
+    expect(writer.kept).toEqual({ address });
+    await writer.keepAddress();
     expect(rig.record.text).toBeUndefined();
   });
 
   test("a save that failed is tried again by the next one", async () => {
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
+    const writer = new RecordWriter(rig.record, { owner: OWNER }, SIGNER, signal);
     rig.record.onSave = () => Promise.reject(new Error("no"));
-    expect(await keeper.keep({ job }).catch(String)).toBe("Error: no");
+    expect(await writer.keep({ job }).catch(String)).toBe("Error: no");
     rig.record.onSave = () => {};
-    await keeper.keep({ job });
+    await writer.keep({ job });
     expect(rig.record.text).toBeDefined();
   });
 
   test("begins with what the step knows of the record", async () => {
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER, record: { job } }, SIGNER, signal);
-    await keeper.keep({ job });
+    const writer = new RecordWriter(rig.record, { owner: OWNER, record: { job } }, SIGNER, signal);
+    await writer.keep({ job });
     expect(rig.record.saved).toEqual([]);
-    await keeper.keep({});
+    await writer.keep({});
     expect(rig.record.saved).toEqual([undefined]);
   });
 
   test("clears a record that nothing was known of", async () => {
-    const keeper = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
-    await keeper.clear();
+    const writer = new RecordWriter(rig.record, { owner: OWNER }, SIGNER, signal);
+    await writer.clear();
     expect(rig.record.saved).toEqual([undefined]);
   });
 });

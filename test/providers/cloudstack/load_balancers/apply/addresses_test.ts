@@ -10,7 +10,7 @@ import {
   listFree,
   readAddress,
 } from "../../../../../lib/providers/cloudstack/load_balancers/apply/addresses.ts";
-import { RecordKeeper } from "../../../../../lib/providers/cloudstack/load_balancers/apply/record_keeper.ts";
+import { RecordWriter } from "../../../../../lib/providers/cloudstack/load_balancers/apply/record_writer.ts";
 import type { PublicAddress } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { OWNER, useApply } from "./apply_rig.ts";
 import { SIGNER } from "../objects.ts";
@@ -20,7 +20,7 @@ const { signal } = new AbortController();
 
 function toActing(): Acting {
   const { session, store, clock, projectId, random } = rig;
-  const record = new RecordKeeper(rig.record, { owner: OWNER }, SIGNER, signal);
+  const record = new RecordWriter(rig.record, { owner: OWNER }, SIGNER, signal);
   return { session, store, clock, projectId, random, record, owner: OWNER, signal };
 }
 

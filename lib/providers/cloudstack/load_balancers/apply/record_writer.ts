@@ -13,7 +13,7 @@ import type { PublicAddress } from "../view.ts";
  *
  * Guarantees: Kubernetes gets the texts in the order of the calls, and none that it has.
  */
-export class RecordKeeper {
+export class RecordWriter {
   readonly #record: LoadBalancerRecord;
   readonly #format: (kept: KeptRecord) => string | undefined;
   readonly #signal: AbortSignal;
