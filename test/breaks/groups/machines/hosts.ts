@@ -63,4 +63,14 @@ export const HOST_BREAKS: readonly Break[] = [
     tests: [`${TESTS}/placement/placement_test.ts`],
     simulated: "vinos",
   },
+  {
+    id: "forget-machines-in-silence",
+    invariant: "a Vino that deletes its machines ends only after the cloud said that they are gone",
+    edits: edit(
+      `${VINO}/machines/machine_reconciler.ts`,
+      "return desired === undefined && !deletes;",
+      "return desired === undefined || !deletes;",
+    ),
+    tests: [`${TESTS}/reconcile_test.ts`],
+  },
 ];
