@@ -14,7 +14,7 @@ import { Attempt } from "./attempt.ts";
 import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "./machines/types.ts";
-import { WAITING_MESSAGE } from "./machines/removal/patience.ts";
+import { WAITING_MESSAGE } from "./machines/removal/cloud_deadline.ts";
 import { readRoles } from "./placement/roles.ts";
 import { checkVino } from "./resource/check_spec.ts";
 import type { Vino, VinoSpec } from "./resource/vino.ts";
@@ -142,7 +142,7 @@ export class VinoReconciler {
     const result = await this.#reconcileMachines({ vino, deletes }, attempt);
     if (result.kind === "again") return undefined;
     if (result.kind === "refused") return {};
-    const { report, isOver, isAlone = false } = result;
+    const { report, isOver, isWithoutCloud = false } = result;
     const newest = attempt.findSame(vino);
     if (newest === undefined) return undefined;
     const obstacle = findObstacle(report, deletes);
@@ -152,12 +152,12 @@ export class VinoReconciler {
       kind: "deleting",
       report,
       keepsMachines: !deletes,
-      isAlone,
+      isWithoutCloud,
       ...(obstacle !== undefined && { obstacle }),
     };
     await this.#write(newest, outcome, attempt);
     if (isOver) {
-      if (!deletes) this.#options.machineEvents.recordEnd(newest, report, isAlone);
+      if (!deletes) this.#options.machineEvents.recordEnd(newest, report, isWithoutCloud);
       const last = attempt.find() ?? newest;
       const others = finalizers.filter((one) => one !== FINALIZER);
       await writer.setFinalizers(last, others, attempt.signal);

@@ -38,7 +38,8 @@ function toHardwareDetails({
     systemVendor: { manufacturer: "Xen", productName: "HVM domU", serialNumber: machineId },
     ramMebibytes: Math.floor(hardware.memoryBytes / MEBIBYTE),
     nics: interfaces.flatMap((one) => toNics(one, bootMac)),
-    ...((hardware.areDisksKnown || storage.length > 0) && { storage }),
+    // Older versions of metal3 want the field, also while the disks are not known.
+    storage,
     cpu: { arch: "x86_64", count: hardware.cpus },
     hostname: name,
   };

@@ -56,12 +56,20 @@ export class MachineEvents {
     this.#options.log.warn(message, { vino: toKey(vino) });
   }
 
-  /** A Vino ends, and its machines stay in the cloud. @param isAlone Whether the cloud did not say which there are */
-  recordEnd(vino: Vino, { machines }: Pick<MachinesReport, "machines">, isAlone: boolean): void {
+  /**
+   * A Vino ends, and its machines stay in the cloud.
+   *
+   * @param isWithoutCloud Whether the cloud did not say which there are
+   */
+  recordEnd(
+    vino: Vino,
+    { machines }: Pick<MachinesReport, "machines">,
+    isWithoutCloud: boolean,
+  ): void {
     const names = nameSome(machines.map(({ entry }) => entry.name));
-    if (names === "" && !isAlone) return;
+    if (names === "" && !isWithoutCloud) return;
     const why = "because deletionPolicy is Retain";
-    const what = isAlone
+    const what = isWithoutCloud
       ? "The Vino ends without an answer of the cloud. What exists of its machines stays, and so do its " +
         `addresses, ${why}`
       : `The Vino ends. Its machines stay in the cloud, with their addresses, ${why}`;

@@ -13,7 +13,7 @@ import type { MachinesReport } from "../status/outcome.ts";
 import { findHostUse } from "./host_use.ts";
 import { type HostsPass, publishMachines } from "./publish_hosts.ts";
 import { decideRemovals } from "./removal/decision.ts";
-import { Patience } from "./removal/patience.ts";
+import { CloudDeadline } from "./removal/cloud_deadline.ts";
 import { type Leaving, Removals, type RemovalTasks } from "./removal/removals.ts";
 import { ProgressTracker } from "./steps/progress_tracker.ts";
 import type { MachineTask } from "./steps/tasks.ts";
@@ -38,7 +38,7 @@ export type MachinesResult =
       /** Whether nothing is wanted, and nothing is left that must go. */
       readonly isOver: boolean;
       /** Whether the cloud did not answer, and the Vino goes on without it. @default {false} */
-      readonly isAlone?: boolean;
+      readonly isWithoutCloud?: boolean;
       /** When something is due, in milliseconds from now; `Infinity`: when something changes. */
       readonly nextMs: number;
     };
@@ -78,14 +78,14 @@ export class MachineReconciler {
   readonly #options: MachineReconcilerOptions & { readonly tracker: ProgressTracker };
   readonly #tracker: ProgressTracker;
   readonly #removals: Removals;
-  readonly #patience: Patience;
+  readonly #deadline: CloudDeadline;
 
   constructor(options: MachineReconcilerOptions) {
     const tracker = new ProgressTracker(options);
     this.#options = { ...options, tracker };
     this.#tracker = tracker;
     this.#removals = new Removals(this.#options);
-    this.#patience = new Patience(options.clock);
+    this.#deadline = new CloudDeadline(options.clock);
   }
 
   /**
@@ -98,8 +98,8 @@ export class MachineReconciler {
       return await this.#advance(input, context);
     } catch (error) {
       const isSilence = error instanceof CloudError && keepsAll(input);
-      if (!isSilence || !this.#patience.note(true)) throw error;
-      return await this.#advanceAlone(input, context);
+      if (!isSilence || !this.#deadline.hasPassed(true)) throw error;
+      return await this.#advanceWithoutCloud(input, context);
     }
   }
 
@@ -129,8 +129,8 @@ export class MachineReconciler {
     const isMoving = await runRound({ input, tasks, toReport }, this.#options, context);
     const hasGone = await this.#removals.noteGone(input, removal.all, signal);
     const end = await this.#removals.findEnd(input, snapshot, removal, signal);
-    if (keepsAll(input) && this.#patience.note(end === "unclear")) {
-      return await this.#advanceAlone(input, context);
+    if (keepsAll(input) && this.#deadline.hasPassed(end === "unclear")) {
+      return await this.#advanceWithoutCloud(input, context);
     }
     const endMs = end === "unlisted" ? RECHECK_MS : Infinity;
     const nextMs = Math.min(endMs, hosts.againMs, this.#toNextMs(tasks));
@@ -142,7 +142,10 @@ export class MachineReconciler {
    * Takes back the hosts of a Vino that keeps its machines, without the cloud. Machines and addresses stay as they are:
    * nothing says which are free.
    */
-  async #advanceAlone(input: ReconcileInput, context: ReconcileContext): Promise<MachinesResult> {
+  async #advanceWithoutCloud(
+    input: ReconcileInput,
+    context: ReconcileContext,
+  ): Promise<MachinesResult> {
     const result = this.#takeSnapshot(input, NO_VIEW);
     if (result.kind === "refused") return result;
     const { snapshot } = result;
@@ -157,10 +160,10 @@ export class MachineReconciler {
       context.signal,
     );
     const question = { surplus, outcomes: hosts.unwanted, deletes: false, limit: undefined };
-    const decision = decideRemovals({ ...question, isAlone: true });
+    const decision = decideRemovals({ ...question, isWithoutCloud: true });
     const removal = { decision, surplus: [], all: [] };
     const report = this.#toReport(input, snapshot, { wanted, hosts, removal });
-    const base = { kind: "done", isMoving: false, hasGone: false, isAlone: true } as const;
+    const base = { kind: "done", isMoving: false, hasGone: false, isWithoutCloud: true } as const;
     return { ...base, report, isOver: decision.isDrained, nextMs: hosts.againMs };
   }
 

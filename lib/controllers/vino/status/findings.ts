@@ -47,7 +47,7 @@ function listDeleting({
   obstacle,
   report,
   keepsMachines = false,
-  isAlone = false,
+  isWithoutCloud = false,
 }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
   const { machines = [], contraction } = report ?? {};
   const busy = describeStates(machines.filter(({ entry }) => entry.message !== undefined));
@@ -62,7 +62,11 @@ function listDeleting({
   const hosts = `${LEAVING}. BareMetalHosts left: ${count}`;
   return [
     ready,
-    toFinding("MachinesReady", MachinesReady[isAlone ? "silent" : "waiting"], `${left}${states}`),
+    toFinding(
+      "MachinesReady",
+      MachinesReady[isWithoutCloud ? "silent" : "waiting"],
+      `${left}${states}`,
+    ),
     toFinding("HostsPublished", HostsPublished.waiting, hosts),
     findDifferences(report),
     findContraction(contraction),

@@ -71,7 +71,7 @@ export type Outcome =
       /** Whether its machines stay in the cloud. @default {false} */
       readonly keepsMachines?: boolean;
       /** Whether the report is made without an answer of the cloud. @default {false} */
-      readonly isAlone?: boolean;
+      readonly isWithoutCloud?: boolean;
       /** Why it cannot go on by itself, in a sentence without a full stop. */
       readonly obstacle?: string;
     };

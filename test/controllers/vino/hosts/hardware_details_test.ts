@@ -36,11 +36,11 @@ test("formatHardwareDetails() tells metal3 every address of an interface, and th
   ]);
 });
 
-test("formatHardwareDetails() leaves the disks out that are not known, and says that there are none", () => {
+test("formatHardwareDetails() always has the field of the disks", () => {
   const { hardware } = toWanted();
   const tell = (change: Partial<WantedHost["hardware"]>): unknown =>
     toDetails({ hardware: { ...hardware, ...change } });
-  expect(tell({ disks: [], areDisksKnown: false })).not.toHaveProperty("storage");
+  expect(tell({ disks: [], areDisksKnown: false })).toHaveProperty("storage", []);
   expect(tell({ disks: [], areDisksKnown: true })).toHaveProperty("storage", []);
   expect(tell({ areDisksKnown: false })).toHaveProperty("storage.1.name", "/dev/xvdb");
 });

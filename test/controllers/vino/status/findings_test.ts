@@ -274,7 +274,7 @@ describe("listFindings() of other outcomes", () => {
       "Ready False Progressing: Landfall removes the BareMetalHosts of the Vino. Its machines stay, because " +
         "deletionPolicy is Retain",
     ]);
-    expect(show({ ...keeping, isAlone: true }, "MachinesReady")).toEqual([
+    expect(show({ ...keeping, isWithoutCloud: true }, "MachinesReady")).toEqual([
       "MachinesReady False CloudUnreachable: The Vino is being deleted. Machines left: 0",
     ]);
   });

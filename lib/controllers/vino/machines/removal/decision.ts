@@ -25,7 +25,7 @@ export interface RemovalInput {
   /** Why none of them may go; no full stop. */
   readonly limit: string | undefined;
   /** Whether the Vino goes on without the cloud: then all machines stay. @default {false} */
-  readonly isAlone?: boolean;
+  readonly isWithoutCloud?: boolean;
 }
 
 /** What becomes of them. */
@@ -42,7 +42,7 @@ export interface RemovalDecision {
 
 /** Decides about machines that are too many. */
 export function decideRemovals(input: RemovalInput): RemovalDecision {
-  const { surplus, outcomes, deletes, limit, isAlone = false } = input;
+  const { surplus, outcomes, deletes, limit, isWithoutCloud = false } = input;
   const removable: KnownMachine[] = [];
   const reports: MachineReport[] = [];
   const held: string[] = [];
@@ -56,7 +56,7 @@ export function decideRemovals(input: RemovalInput): RemovalDecision {
       const message = host.message ?? `BareMetalHost ${host.name} is being deleted`;
       if (HELD.has(host.state)) held.push(message);
       reports.push(reportIdle(machine, false, message));
-    } else if (isAlone) reports.push(reportKept(machine, UNSEEN_MESSAGE));
+    } else if (isWithoutCloud) reports.push(reportKept(machine, UNSEEN_MESSAGE));
     else if (deletes || machine.machine === undefined) removable.push(machine);
     else reports.push(reportKept(machine, KEPT_MESSAGE));
   }

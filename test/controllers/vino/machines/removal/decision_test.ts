@@ -76,7 +76,7 @@ describe("decideRemovals()", () => {
 
   test("keeps all machines without the cloud, but removes their hosts first", () => {
     const { machine: _unseen, ...known } = worker({ entry: toEntry("worker", 0) });
-    const alone = { deletes: false, isAlone: true };
+    const alone = { deletes: false, isWithoutCloud: true };
     expect(judge(known, "Removing", alone)).toMatchObject({ removable: 0, isDrained: false });
     expect(judge(known, "Gone", alone)).toMatchObject({
       removable: 0,

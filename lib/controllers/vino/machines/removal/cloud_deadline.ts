@@ -4,16 +4,17 @@
  */
 import type { Clock } from "../../../../core/clock.ts";
 
-/** An answer says which addresses are free, and what no machine ever used; nothing else needs it. */
-const PATIENCE_MS = 60_000;
+const MINUTES = 10;
+/** Longer than an upgrade of the cloud: without an answer, addresses stay taken that no machine ever used. */
+const WAIT_MS = MINUTES * 60_000;
 
 /** What the status says while the Vino waits; a sentence without a full stop. */
 export const WAITING_MESSAGE: string =
   "Its machines stay, because deletionPolicy is Retain: " +
-  `Landfall waits ${PATIENCE_MS / 1_000} s for the cloud, and then goes on without it`;
+  `Landfall waits ${MINUTES} minutes for the cloud, and then goes on without it`;
 
 /** Remembers since when the cloud does not answer. */
-export class Patience {
+export class CloudDeadline {
   readonly #clock: Pick<Clock, "monotonic">;
   #sinceMs: number | undefined;
 
@@ -22,9 +23,9 @@ export class Patience {
   }
 
   /** Notes whether the cloud answered now. @returns Whether it did not for so long that the Vino waits no more */
-  note(isSilent: boolean): boolean {
+  hasPassed(isSilent: boolean): boolean {
     const nowMs = this.#clock.monotonic();
     this.#sinceMs = isSilent ? (this.#sinceMs ?? nowMs) : undefined;
-    return this.#sinceMs !== undefined && nowMs - this.#sinceMs >= PATIENCE_MS;
+    return this.#sinceMs !== undefined && nowMs - this.#sinceMs >= WAIT_MS;
   }
 }
