@@ -248,7 +248,11 @@ export const CLOUD_BREAKS: readonly Break[] = [
   {
     id: "use-empty-token",
     invariant: "if the token file is missing or has no token, the last token stays in use",
-    edits: edit(TOKENS, 'if (problem === "") this.#token = text;', "this.#token = text;"),
+    edits: edit(
+      TOKENS,
+      'if (typeof read === "string") this.#token = read;',
+      'this.#token = typeof read === "string" ? read : "";',
+    ),
     tests: ["test/providers/xenorchestra/session/tokens_test.ts"],
   },
   {

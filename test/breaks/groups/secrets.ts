@@ -60,8 +60,8 @@ export const SECRET_BREAKS: readonly Break[] = [
     invariant: "a token that was written in the place of a path is not shown",
     edits: edit(
       "lib/providers/xenorchestra/session/tokens.ts",
-      "const message = isPathLike(path)",
-      'const message = path !== ""',
+      "const message = isPathLike(path) ?",
+      'const message = path !== "" ?',
     ),
     tests: ["test/providers/xenorchestra/session/session_test.ts"],
   },

@@ -2,12 +2,12 @@
  * The keys that sign requests: as given, or from two files that change.
  * @module
  */
+import { type FileProblem, FileProblems } from "../../../cloud/settings/file_problems.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { explainSecret } from "../../../cloud/settings/secret_text.ts";
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { describeFileProblem } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
-import { MessageDedup } from "../../../core/message_dedup.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
 
@@ -50,8 +50,6 @@ export interface KeyFilesOptions {
 }
 
 const PERIOD_MS = 1_000;
-/** A file that is missing for longer than this is not just being replaced. */
-const AWAY_MS = 60_000;
 
 /**
  * Keys in two files, read again at most once a second, and each time the server refuses them.
@@ -69,14 +67,13 @@ export class KeyFiles implements KeySource {
   /** What the files hold if only one of them differs from the pair in use. */
   #mixed: KeyPair | undefined;
   #readAtMs: number;
-  readonly #reported = new MessageDedup();
-  /** Since when a file is missing or empty, in monotonic milliseconds; infinite when none is. */
-  #awaySinceMs = Infinity;
+  readonly #problems: FileProblems;
 
   /** @throws {ConfigError} when a file cannot be read, or holds no key: with the problems of both */
   constructor(paths: KeyPaths, { clock, log, onChange = () => {} }: KeyFilesOptions) {
     this.#paths = paths;
     this.#clock = clock;
+    this.#problems = new FileProblems(clock);
     this.#log = log;
     this.#onChange = onChange;
     const apiKey = readFirst("apiKeyFile", paths.apiKeyFile);
@@ -99,19 +96,16 @@ export class KeyFiles implements KeySource {
   }
 
   async #reload(): Promise<void> {
-    const nowMs = this.#clock.monotonic();
-    this.#readAtMs = nowMs;
+    this.#readAtMs = this.#clock.monotonic();
     const [one, other] = await Promise.all([
       readAgain(this.#paths.apiKeyFile),
       readAgain(this.#paths.secretKeyFile),
     ]);
     const problem = "problem" in one ? one : "problem" in other ? other : undefined;
     if ("key" in one && "key" in other) this.#learn({ apiKey: one.key, secretKey: other.key });
-    this.#awaySinceMs = problem?.isAway ? Math.min(this.#awaySinceMs, nowMs) : Infinity;
-    if (problem?.isAway && nowMs - this.#awaySinceMs < AWAY_MS) return;
-    if (problem === undefined) this.#reported.end();
-    else if (this.#reported.isNew(problem.problem)) {
-      const fields = { path: problem.path, problem: problem.problem };
+    const report = this.#problems.findNew(problem);
+    if (report !== undefined) {
+      const fields = { path: report.path, problem: report.problem };
       this.#log.warn("Cannot use a changed key file; still using the last good keys", fields);
     }
   }
@@ -146,11 +140,8 @@ function readFirst(setting: string, path: string): { key: string } | { issue: Co
   }
 }
 
-interface KeyProblem {
+interface KeyProblem extends FileProblem {
   readonly path: string;
-  readonly problem: string;
-  /** Whether the file is missing or empty, as it is for a moment while a Secret is replaced. */
-  readonly isAway: boolean;
 }
 
 async function readAgain(path: string): Promise<{ readonly key: string } | KeyProblem> {

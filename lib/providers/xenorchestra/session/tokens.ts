@@ -2,6 +2,7 @@
  * Sources of tokens: a fixed token, a file, or a user's password.
  * @module
  */
+import { type FileProblem, FileProblems } from "../../../cloud/settings/file_problems.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { abortable } from "../../../core/abortable.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
@@ -10,7 +11,6 @@ import { formatDuration } from "../../../core/text/duration.ts";
 import { ConfigError } from "../../../core/errors.ts";
 import { describeFileProblem, toTriedPath } from "../../../core/file_problem.ts";
 import type { Logger } from "../../../core/log.ts";
-import { MessageDedup } from "../../../core/message_dedup.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
 import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { explainToken } from "../settings/text_forms.ts";
@@ -37,8 +37,6 @@ export function createFixedToken(token: string): TokenSource {
 }
 
 const FILE_PERIOD_MS = 1_000;
-/** If a file is missing for longer than this, it is not just being replaced. */
-const AWAY_MS = 60_000;
 
 /**
  * A token in a file. Reads the file again at most once a second, and each time the server refuses the token. If the
@@ -51,14 +49,13 @@ export class FileToken implements TokenSource {
   readonly #log: Logger;
   #token: string;
   #readAtMs: number;
-  readonly #reported = new MessageDedup();
-  /** The time since which the file is missing or empty, in monotonic milliseconds; `Infinity` if it is not. */
-  #awaySinceMs = Infinity;
+  readonly #problems: FileProblems;
 
   /** @throws {ConfigError} if the file cannot be read, or contains no token */
   constructor(path: string, { clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#path = path;
     this.#clock = clock;
+    this.#problems = new FileProblems(clock);
     this.#log = log;
     let text: string;
     try {
@@ -83,27 +80,26 @@ export class FileToken implements TokenSource {
   }
 
   async #reload(): Promise<void> {
-    const nowMs = this.#clock.monotonic();
-    this.#readAtMs = nowMs;
-    const { text, problem } = await readTokenFile(this.#path);
-    if (problem === "") this.#token = text;
-    this.#awaySinceMs = text === "" ? Math.min(this.#awaySinceMs, nowMs) : Infinity;
-    if (text === "" && nowMs - this.#awaySinceMs < AWAY_MS) return;
-    if (problem === "") this.#reported.end();
-    else if (this.#reported.isNew(problem)) {
-      const fields = { path: this.#path, problem };
+    this.#readAtMs = this.#clock.monotonic();
+    const read = await readTokenFile(this.#path);
+    if (typeof read === "string") this.#token = read;
+    const report = this.#problems.findNew(typeof read === "string" ? undefined : read);
+    if (report !== undefined) {
+      const fields = { path: this.#path, problem: report.problem };
       this.#log.warn("Cannot use the changed tokenFile; still using the last good token", fields);
     }
   }
 }
 
-/** Reads the token, and says what is wrong with it. The text is empty if the file is missing or empty. */
-async function readTokenFile(path: string): Promise<{ text: string; problem: string }> {
+/** Reads the token, or says what is wrong with it. */
+async function readTokenFile(path: string): Promise<string | FileProblem> {
   try {
     const text = (await readSmallText(path)).trim();
-    return { text, problem: text === "" ? "is empty" : (explainToken(text) ?? "") };
+    if (text === "") return { problem: "is empty", isAway: true };
+    const problem = explainToken(text);
+    return problem === undefined ? text : { problem, isAway: false };
   } catch (error) {
-    return { text: "", problem: `cannot be read: ${describeFileProblem(error)}` };
+    return { problem: `cannot be read: ${describeFileProblem(error)}`, isAway: true };
   }
 }
 
