@@ -14,7 +14,7 @@
  * | script.ts | what stories of one cloud are made of |
  * | cloudstack/services/ | Services of type LoadBalancer: what people do to them and beside them, and their judges |
  * | sipcluster/ | SIPClusters: stories of their own with hosts, metal3 and Cluster API, and crashes at each write |
- * | vino/ | Vinos: stories of their own with a Xen Orchestra that makes VMs, metal3 and Cluster API |
+ * | vino/ | Vinos: stories of their own with a Xen Orchestra that makes VMs, metal3, Ironic and Cluster API |
  * | steps/ | what may happen to Nodes, the API server, processes, networks and settings |
  * | judges/ | what must never happen, what a process may honestly believe, and what must be true in the end |
  * | timeline.ts, trace.ts | time, and what happened |

@@ -9,6 +9,7 @@ import { isOfVino, listUntrue } from "./judges/truth.ts";
 import { unpause } from "../steps/hosts.ts";
 import { tagOneHypervisor } from "./steps/cloud.ts";
 import { giveBack, isTakenByHand } from "./steps/hosts.ts";
+import { finishOverrides } from "./steps/ironic.ts";
 import { deleteOthersSecrets } from "./steps/others.ts";
 import {
   askForLargerDisks,
@@ -55,11 +56,12 @@ function toRules(world: VinoWorld): RestRules {
       publishAgain(world);
       askForLargerDisks(world);
       deleteMachinesInTheWay(world);
+      finishOverrides(world);
       world.cloudJudge.checkForeign();
     },
     supervise: () => supervise(world),
     listViolations: () => world.violations,
-    listUntrue: () => listUntrue(world),
+    listUntrue: () => [...listUntrue(world), ...world.overrideJudge.listUntrue()],
     countWrites: () => world.writes,
     quietMs: QUIET_MS,
     maxMs: CALM_MS_MAX,

@@ -26,14 +26,18 @@ import { Random } from "../../support/random.ts";
 import { Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
 import { ApiServer, type LeasePath } from "../world/api_server.ts";
-import { ControllerReplica } from "../world/controller_replica.ts";
+import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
+import type { Peer } from "../world/socket.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { CloudJudge } from "./judges/cloud_judge.ts";
 import { Crashes } from "./crashes.ts";
 import { HostJudge } from "./judges/host_judge.ts";
-import { PowerJudge } from "./judges/power_judge.ts";
+import { PowerJudge } from "./judges/power/power_judge.ts";
 import { type Order, toSpec } from "./orders.ts";
+import { Ironic } from "./ironic.ts";
+import { OverrideJudge } from "./judges/power/override_judge.ts";
 import { Others } from "./others.ts";
+import { openRpc } from "./rpc.ts";
 
 /** The namespace of the Vinos and of their hosts. */
 export const METAL = "metal";
@@ -62,6 +66,8 @@ const REDFISH = {
   "vino-redfish-address": "127.0.0.1:8443",
   "vino-redfish-url": "https://redfish.example.org",
 } as const;
+/** Work on a host that begins with a start from the network. */
+const BOOTING: ReadonlySet<string> = new Set(["provisioning", "deprovisioning"]);
 /** How many stories have management controllers: only with them metal3 installs, and Cluster API takes hosts. */
 const BMC_SHARE = 0.7;
 
@@ -76,8 +82,11 @@ export class VinoWorld {
   readonly cloudJudge: CloudJudge;
   readonly hostJudge: HostJudge;
   readonly powerJudge: PowerJudge;
+  readonly overrideJudge: OverrideJudge;
   readonly replicas: readonly ControllerReplica[];
   readonly clusterApi: ClusterApi;
+  /** What switches machines by their management controllers. */
+  readonly ironic: Ironic = new Ironic(this);
   /** Whether machines have management controllers. */
   readonly hasBmcs: boolean;
   /** How many machines Cluster API ever had. */
@@ -95,7 +104,11 @@ export class VinoWorld {
     const { random, timeline, trace, server, site } = this;
     const chance = random.fork();
     const network = random.fork();
-    this.#leave = takeOver(chance, (request, signal) => this.#fetch(request, signal));
+    this.#leave = takeOver(
+      chance,
+      (request, signal) => this.#fetch(request, signal),
+      (url, signal) => this.#connect(url, signal),
+    );
     server.drawClusterIds();
     for (const kind of [BARE_METAL_HOSTS, VINOES, IP_POOLS]) server.installKind(kind);
     this.objects.create("namespaces", { metadata: { name: METAL } });
@@ -110,6 +123,7 @@ export class VinoWorld {
     this.cloudJudge = new CloudJudge(this.cloud, server, timeline, trace);
     this.hostJudge = new HostJudge(server, trace);
     this.powerJudge = new PowerJudge(this);
+    this.overrideJudge = new OverrideJudge(this);
     this.others = new Others(this);
     const choice = random.fork();
     this.clusterApi = new ClusterApi(this.objects, (count) => choice.between(0, count - 1));
@@ -134,7 +148,10 @@ export class VinoWorld {
     this.#repeat(METAL_MS, () => {
       for (const line of this.clusterApi.step()) trace.note("CAPM3", line);
       const { moved } = operateHosts(this.objects);
-      for (const [key, state] of moved) trace.note("BMO", `${key} is ${state}`);
+      for (const [key, state] of moved) {
+        trace.note("BMO", `${key} is ${state}`);
+        if (BOOTING.has(state)) this.ironic.deploy(key);
+      }
     });
     this.#repeat(KUBERNETES_MS, () => {
       for (const path of collectGarbage(this.objects)) trace.note("GC", path);
@@ -163,7 +180,7 @@ export class VinoWorld {
 
   /** What was broken so far. */
   get violations(): readonly string[] {
-    const judges = [this.cloudJudge, this.hostJudge, this.powerJudge];
+    const judges = [this.cloudJudge, this.hostJudge, this.powerJudge, this.overrideJudge];
     return judges.flatMap(({ violations }) => violations);
   }
 
@@ -215,13 +232,29 @@ export class VinoWorld {
   }
 
   #fetch(request: Request, signal: AbortSignal): Promise<Response> {
-    const asker = new URL(request.url).hostname.split(".")[0] ?? "";
-    const one = this.replicas
-      .flatMap(({ processes }) => processes)
-      .find(({ process }) => process.name === asker);
-    if (one === undefined) throw new RangeError(`There is no process ${asker}`);
-    if (this.cloudJudge.noteSent(asker, request)) this.#noteWrite(asker);
+    const one = this.#findAsker(new URL(request.url));
+    const { name } = one.process;
+    if (this.cloudJudge.noteSent(name, request)) this.#noteWrite(name);
     return one.cloud.send(() => this.cloud.answer(request), signal);
+  }
+
+  #connect(url: URL, signal: AbortSignal): Peer {
+    const one = this.#findAsker(url);
+    const { name } = one.process;
+    return openRpc(this.cloud, one.cloud, {
+      signal,
+      onSend: (message) => {
+        if (this.cloudJudge.noteCall(name, message)) this.#noteWrite(name);
+      },
+    });
+  }
+
+  #findAsker({ hostname }: URL): ControllerProcess {
+    const [asker = ""] = hostname.split(".");
+    const all = this.replicas.flatMap(({ processes }) => processes);
+    const one = all.find(({ process }) => process.name === asker);
+    if (one === undefined) throw new RangeError(`There is no process ${asker}`);
+    return one;
   }
 
   #noteWrite(asker: string): void {

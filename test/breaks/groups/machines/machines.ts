@@ -201,6 +201,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     invariant: "a management controller reaches only complete machines",
     edits: edit(POWER, "vm.mark !== undefined && isComplete(vm);", "vm.mark !== undefined;"),
     tests: [`${TESTS}/power/power_test.ts`],
+    simulated: "vinos",
   },
   {
     id: "forget-what-comes-late",

@@ -21,6 +21,7 @@ export const REDFISH_BREAKS: readonly Break[] = [
       "const body = { metadata: { resourceVersion, ...(annotations === undefined && {}) } };",
     ),
     tests: [CRASHES_TEST],
+    simulated: "vinos",
   },
   {
     id: "forget-the-old-order",
@@ -31,6 +32,7 @@ export const REDFISH_BREAKS: readonly Break[] = [
       '{ kind: "clear", ...(hasOrder && !isSame && {}) }',
     ),
     tests: [CRASHES_TEST],
+    simulated: "vinos",
   },
   {
     id: "leave-records-to-their-process",
@@ -41,6 +43,7 @@ export const REDFISH_BREAKS: readonly Break[] = [
       "if (book.find(machine) === undefined &&",
     ),
     tests: [CRASHES_TEST],
+    simulated: "vinos",
   },
   {
     id: "use-a-boot-device-twice",

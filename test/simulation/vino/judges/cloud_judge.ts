@@ -62,11 +62,22 @@ export class CloudJudge {
   noteSent(asker: string, { method, url }: Request): boolean {
     // Subscriptions are no changes.
     if (method === "GET" || url.includes("/rest/v0/events")) return false;
-    this.changes += 1;
     const { pathname } = new URL(url);
-    this.#trace.note(asker, `${method} ${pathname.replace("/rest/v0", "")}`);
-    if (!this.#server.mayAct(asker)) this.#accuse(`${asker} changes the cloud without the Lease`);
+    this.#noteChange(asker, `${method} ${pathname.replace("/rest/v0", "")}`);
     return true;
+  }
+
+  /** Told of each call of JSON-RPC as it is sent. Returns whether it would change something. */
+  noteCall(asker: string, message: string): boolean {
+    if (!message.includes('"vm.setBootOrder"')) return false;
+    this.#noteChange(asker, message);
+    return true;
+  }
+
+  #noteChange(asker: string, what: string): void {
+    this.changes += 1;
+    this.#trace.note(asker, what);
+    if (!this.#server.mayAct(asker)) this.#accuse(`${asker} changes the cloud without the Lease`);
   }
 
   /** Told when people delete a complete VM. */

@@ -6,6 +6,7 @@ import type { ControllerStep } from "../../steps/controller.ts";
 import { CONTROLLER_PROCESS_STEPS, listServerSteps } from "../../steps/controller.ts";
 import { CLOUD_STEPS } from "./cloud.ts";
 import { HOST_STEPS } from "./hosts.ts";
+import { IRONIC_STEPS } from "./ironic.ts";
 import { OTHERS_STEPS } from "./others.ts";
 import { PEOPLE_STEPS } from "./people.ts";
 import type { VinoWorld } from "../world.ts";
@@ -14,6 +15,7 @@ import type { VinoWorld } from "../world.ts";
 export const VINO_STEPS: readonly ControllerStep<VinoWorld>[] = [
   ...PEOPLE_STEPS,
   ...HOST_STEPS,
+  ...IRONIC_STEPS,
   ...CLOUD_STEPS,
   ...OTHERS_STEPS,
   ...listServerSteps(["baremetalhosts", "vinoes/status", "vinoes", "secrets", "ippools"]),

@@ -66,7 +66,8 @@ export const PEOPLE_STEPS: readonly Step[] = [
   onMachine("loses its protection", 1, (_world, vm) => {
     vm["blockedOperations"] = {};
   }),
-  onMachine("is switched", 3, ({ cloud }, vm) => {
+  onMachine("is switched", 3, ({ cloud, overrideJudge }, vm) => {
+    overrideJudge.notePromise(vm.id);
     cloud.state.setPower(vm.id, vm["power_state"] === "Running" ? "Halted" : "Running");
   }),
   onMachine("moves", 2, ({ cloud, random, site }, vm) => {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Case, listSaid, type RightWorld } from "./right_world.ts";
+import { type Case, listSaid, type RightWorld } from "../right_world.ts";
 
 /** For so long a change that was asked for while a VM was off may be on its way. */
 const LATE_MS = 60_000;
@@ -95,6 +95,64 @@ const STOPS: readonly Case[] = [
   ],
 ]);
 
-test.each([...CHANGES, ...DISKS, ...STOPS])("PowerJudge judges %s", async (_, spoil, say) => {
-  expect(await listSaid(spoil)).toEqual(say === "" ? [] : [expect.stringContaining(say)]);
-});
+/** A client asks for something that no process answers: it may be done all the same. */
+function ask(right: RightWorld): void {
+  right.world.ironic.resetAny(right.vm(0).id, "off");
+}
+
+/** A person takes all tags from a VM. */
+async function spoil(right: RightWorld): Promise<void> {
+  right.world.powerJudge.note();
+  right.vm(0)["tags"] = [];
+  await right.world.timeline.advance(1);
+}
+
+const ASKED: readonly Case[] = [
+  [
+    "a stop of a VM whose host is used, which a client asked for",
+    async (right) => {
+      right.use(0);
+      ask(right);
+      await call(right, "VM.hard_shutdown");
+    },
+    "",
+  ],
+  [
+    "a stop of a VM whose host is used, which a client asked for long ago",
+    async (right) => {
+      right.use(0);
+      ask(right);
+      await right.world.timeline.advance(2 * LATE_MS + 1);
+      await call(right, "VM.hard_shutdown");
+    },
+    "something uses its host",
+  ],
+  ...["VM.hard_shutdown", "VM.pause", "VM.unpause", "VM.resume"].flatMap((method): Case[] => [
+    [
+      `${method} that a client asked for after the VM lost its tags`,
+      async (right) => {
+        await spoil(right);
+        ask(right);
+        await call(right, method);
+      },
+      `gets ${method}, and was not complete`,
+    ],
+    [
+      `${method} that a client asked for before the VM lost its tags`,
+      async (right) => {
+        ask(right);
+        await right.world.timeline.advance(1);
+        await spoil(right);
+        await call(right, method);
+      },
+      "",
+    ],
+  ]),
+];
+
+test.each([...CHANGES, ...DISKS, ...STOPS, ...ASKED])(
+  "PowerJudge judges %s",
+  async (_, act, say) => {
+    expect(await listSaid(act)).toEqual(say === "" ? [] : [expect.stringContaining(say)]);
+  },
+);
