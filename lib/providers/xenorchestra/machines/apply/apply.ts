@@ -195,9 +195,12 @@ async function shutDown({ vmId, isHard }: ChangeOf<"shutdown">, changes: Changes
 
 async function deleteVm(change: ChangeOf<"deleteVm">, acting: Acting): Promise<void> {
   const { api, changes, step, save, signal } = acting;
-  if (!(await checkFinished(api, change, { identity: step.identity, signal }))) return;
+  const question = { identity: step.identity, signal };
+  if (!(await checkFinished(api, change, question))) return;
   await save(change.record);
   await changes.patchVm(change.vmId, { blockedOperations: { destroy: null } });
+  // A hypervisor takes its time, and a disk that a person attached meanwhile would go, too.
+  if (!(await checkFinished(api, change, question))) return;
   await changes.deleteVm(change.vmId);
   await save({ ...change.record, gone: true });
 }

@@ -8,6 +8,10 @@ import { ALONE, Fence, LeadershipLostError } from "../../../../../lib/core/fence
 import { applyStep } from "../../../../../lib/providers/xenorchestra/machines/apply/apply.ts";
 import { parseRecord } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import type { Change } from "../../../../../lib/providers/xenorchestra/machines/steps.ts";
+import {
+  formatMark,
+  listOwnTags,
+} from "../../../../../lib/providers/xenorchestra/machines/words.ts";
 import { MachinesApi } from "../../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
 import { Session } from "../../../../../lib/providers/xenorchestra/session/session.ts";
 import { XenOrchestraApi } from "../../../../../lib/providers/xenorchestra/wire/api.ts";
@@ -108,6 +112,29 @@ describe("applyStep()", () => {
       $VBDs: [],
       name_label: isLimited ? "debian-root" : "vino-1b4e28ba-worker-0.:left",
     });
+  });
+
+  test.each([
+    ["deletes no VM that gets a disk while its protection is lifted", true],
+    ["deletes a VM whose protection was lifted", false],
+  ])("%s", async (_title, isAttached) => {
+    await apply(toCreate(rig.site.templateIds.debian));
+    await rig.clock.advance(1_000);
+    const [vm] = rig.vms(IDENTITY);
+    if (vm === undefined) throw new Error("there is no VM");
+    vm["name_description"] = formatMark(IDENTITY, {}, true);
+    vm["tags"] = listOwnTags(IDENTITY);
+    const linkIds = rig.list("vbds").flatMap((vbd) => (vbd["VM"] === vm.id ? [vbd.id] : []));
+    const attach = (): void => void (vm["$VBDs"] = [...linkIds, "of others"]);
+    const { moments } = rig.simulator.cloud.hypervisor;
+    const scope = { method: "VM.set_blockedOperations", times: 1 };
+    if (isAttached) moments.set("after", { ...scope, onHit: attach });
+    const record = { refused: true };
+    const poolId = rig.site.poolIds.paris;
+    const deleted = apply({ kind: "deleteVm", vmId: vm.id, poolId, linkIds, record });
+    if (isAttached) await expect(deleted).rejects.toThrow("has another disk");
+    else await deleted;
+    expect(rig.vms(IDENTITY)).toHaveLength(isAttached ? 1 : 0);
   });
 
   test("asks for nothing if the record cannot be saved", async () => {
