@@ -85,14 +85,17 @@ export class PowerJudge {
     const { cloudJudge, ironic } = this.#world;
     const { machines, wishes } = cloudJudge;
     const { name } = birth;
+    const host = wishes.findHost(birth);
+    // A removal switches a machine off, too, once its host is gone.
+    if (STOPS.has(method) && host === undefined) return;
     const askedMs = ironic.askedSince(id);
     if (askedMs !== undefined) {
       const readyMs = this.#readyMs.get(id) ?? -Infinity;
       if (readyMs < askedMs) this.#accuse(`${name} gets ${method}, and was not complete`);
       return;
     }
-    const host = STOPS.has(method) ? wishes.findHost(birth) : undefined;
-    if (host && consumerOf(host) !== undefined && machines.wasComplete(id)) {
+    const isUsed = host !== undefined && consumerOf(host) !== undefined;
+    if (STOPS.has(method) && isUsed && machines.wasComplete(id)) {
       this.#accuse(`${name} gets ${method}, and something uses its host`);
     }
   }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type Case, listSaid, type RightWorld } from "../right_world.ts";
+import { type Case, listSaid, type RightWorld, VINO } from "../right_world.ts";
 
 /** For so long a change that was asked for while a VM was off may be on its way. */
 const LATE_MS = 60_000;
@@ -126,6 +126,17 @@ const ASKED: readonly Case[] = [
       await call(right, "VM.hard_shutdown");
     },
     "something uses its host",
+  ],
+  [
+    "a stop of a VM that lost its tags, and whose host is gone",
+    async (right) => {
+      await spoil(right);
+      ask(right);
+      const path = { namespace: VINO.namespace, name: `${VINO.name}-worker-0` };
+      right.world.objects.delete("baremetalhosts", path);
+      await call(right, "VM.clean_shutdown");
+    },
+    "",
   ],
   ...["VM.hard_shutdown", "VM.pause", "VM.unpause", "VM.resume"].flatMap((method): Case[] => [
     [
