@@ -51,7 +51,7 @@ export interface WorkersOptions {
   readonly reconcileTimeoutMs: number;
   /** How long a running reconcile may continue after the stop, in milliseconds. @default {10_000} */
   readonly graceMs?: number;
-  /** Whether the object of a key still exists; other keys are forgotten. @default {() => true} */
+  /** Whether the object of a key still exists; other keys are forgotten. @default {not known} */
   readonly exists?: (key: string) => boolean;
   /** Whether a success removes the outcome of its key, to keep only failures. @default {false} */
   readonly forgetsSuccesses?: boolean;
@@ -113,7 +113,8 @@ export function createReconcileMetrics(registry: MetricsRegistry): ReconcileMetr
  * | success, but pending | nothing: failures and the last outcome do not change |
  * | success | failures forgotten; again after `requeueAfterMs` if it asked for that |
  * | conflict | back-off, without a warning: another program wrote first |
- * | notFound | done: the object is gone |
+ * | notFound, and the object is gone | done |
+ * | notFound, and the object still exists | back-off: the watch may be late, or something else is missing. A warning from the second time on |
  * | an error with `retryAfterMs` | again after that time; not counted as a failure |
  * | {@linkcode AssertionError} | `run` stops everything and rejects with it |
  * | any other error, or no end in time | warning and back-off |
@@ -184,8 +185,15 @@ class QueueWorkers implements Workers {
     } catch (error) {
       if (error instanceof AssertionError) throw error;
       if (force.aborted) return;
-      this.#settle(key, toVerdict(error));
+      this.#settle(key, toVerdict(error, this.#howGone(key)));
     }
+  }
+
+  /** What an answer that something does not exist may mean. */
+  #howGone(key: string): Absence {
+    const { exists, queue } = this.#options;
+    if (exists?.(key) !== true) return "gone";
+    return queue.failures(key) === 0 ? "maybe" : "exists";
   }
 
   /** One call of `reconcile` with its own signal, which aborts at its deadline or by `force`. */
@@ -247,7 +255,8 @@ class QueueWorkers implements Workers {
       const fields = { [noun]: key, failures: queue.failures(key), retryIn, error };
       this.#log[level](MESSAGES[outcome], fields);
     }
-    const isNoNews = outcome === "notFound" || (outcome === "ok" && forgetsSuccesses);
+    const isNoNews =
+      (outcome === "notFound" && retry === "change") || (outcome === "ok" && forgetsSuccesses);
     if (isNoNews || exists?.(key) === false) {
       this.#outcomes.delete(key);
       return queue.forget(key);
@@ -271,12 +280,17 @@ const MESSAGES: Readonly<Record<ReconcileOutcomeKind, string>> = {
   error: "Reconcile failed",
 };
 
-function toVerdict(error: unknown): Verdict {
+/** Whether the object of a key is gone. `maybe`: the watch still shows it, and may be late. */
+type Absence = "gone" | "maybe" | "exists";
+
+function toVerdict(error: unknown, absence: Absence): Verdict {
   if (isKubeError(error, "conflict")) {
     return { outcome: "conflict", retry: "backoff", level: "debug", error };
   }
-  if (isKubeError(error, "notFound")) {
-    return { outcome: "notFound", retry: "change", level: "debug", error };
+  // A namespace, a kind or another object may be missing as well, and that does not pass by itself.
+  if (isKubeError(error, "notFound") && absence !== "exists") {
+    const retry = absence === "gone" ? "change" : "backoff";
+    return { outcome: "notFound", retry, level: "debug", error };
   }
   const retryAfterMs = toRetryAfterMs(error);
   if (retryAfterMs !== undefined) {

@@ -267,6 +267,32 @@ test("createWorkers() is done with a key that Kubernetes does not know", async (
   await stop();
 });
 
+test("createWorkers() tries again, and warns, while the object exists and something else is missing", async () => {
+  const objects = new Set(["a"]);
+  const fail = async () => {
+    throw new KubeError("notFound", 'namespaces "nosuch" not found', { code: 404 });
+  };
+  const over = { exists: (key: string) => objects.has(key) };
+  const { clock, queue, workers, metrics, lines, begun, stop } = start(fail, over);
+  queue.add("a");
+  await clock.advance(0);
+  // The watch may only be late.
+  expect(lines).toEqual([]);
+  expect(workers.outcomes.get("a")).toMatchObject({ outcome: "notFound", nextAt: 1_000 });
+  await clock.advance(3_000);
+  expect(begun).toEqual(["a@0", "a@1000", "a@3000"]);
+  expect(lines).toHaveLength(2);
+  expect(lines[0]).toStartWith("WARN  Reconcile failed ");
+  expect(lines[0]).toContain('namespaces \\"nosuch\\" not found');
+  expect(workers.outcomes.get("a")?.outcome).toBe("error");
+  expect(metrics.reconciles.value({ controller: "test", outcome: "error" })).toBe(2);
+  objects.delete("a");
+  await clock.advance(600_000);
+  expect(begun).toEqual(["a@0", "a@1000", "a@3000", "a@7000"]);
+  expect(workers.outcomes.size).toBe(0);
+  await stop();
+});
+
 test("createWorkers() remembers failures alone when successes are no news", async () => {
   let isBroken = true;
   const reconcile = async () => {
