@@ -141,6 +141,15 @@ export interface ControllerModule<S = unknown> {
   create(context: ControllerContext<S>): RunningController<S>;
 }
 
+/** A namespace that a flag names. */
+export interface NamedNamespace {
+  readonly namespace: string;
+  /** Without its dashes: `ip-pool-namespace`. */
+  readonly flag: string;
+  /** What it is for: `for IPPools`. */
+  readonly use: string;
+}
+
 /**
  * A controller that can be chosen. A definition must be cheap to import: flags, reference pages, manifests and
  * `landfall check` iterate over all definitions, but Landfall loads only chosen controllers.
@@ -188,6 +197,8 @@ export interface ControllerDefinition<S = unknown> {
    * which the cloud's user needs more rights. @default {never}
    */
   managesMachines?(flags: FlagValues): boolean;
+  /** Namespaces in which it makes objects with these flags, and which it does not make itself. @default {none} */
+  listNamespaces?(flags: FlagValues): readonly NamedNamespace[];
   /** `source.component` of its Events. */
   readonly component: string;
   /** Its Events, in the order of the reference page. */

@@ -7,10 +7,16 @@ import type { Clock } from "../core/clock.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { describeError } from "../core/errors.ts";
 import { LeadershipLostError } from "../core/fence.ts";
-import type { Logger, LogLevel } from "../core/log.ts";
+import type { Logger } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
 import type { WorkQueue } from "./work_queue.ts";
-import { isKubeError } from "../kube/api/errors.ts";
+import {
+  type Absence,
+  type ReconcileOutcomeKind,
+  ReconcileTimeoutError,
+  toVerdict,
+  type Verdict,
+} from "./verdict.ts";
 
 /** What a reconcile may ask for when it succeeds. */
 export interface ReconcileResult {
@@ -19,10 +25,6 @@ export interface ReconcileResult {
   /** No decision yet; other code adds the key again when there can be one. Counts neither as success nor as failure. */
   readonly isPending?: boolean;
 }
-
-/** How a reconcile ended. */
-export type ReconcileOutcomeKind =
-  "ok" | "conflict" | "throttled" | "notFound" | "timeout" | "error";
 
 /** The last reconcile of a key. Times are wall-clock milliseconds since the epoch. */
 export interface ReconcileOutcome {
@@ -77,23 +79,11 @@ export interface ReconcileMetrics {
   readonly reconciles: Counter;
 }
 
-/** What follows a reconcile. `retry`: after milliseconds, by back-off, or when something changes. */
-interface Verdict {
-  readonly outcome: ReconcileOutcomeKind;
-  readonly retry: number | "backoff" | "change";
-  readonly level?: LogLevel;
-  readonly error?: unknown;
-}
-
 const GRACE_MS = 10_000;
 /** How long a reconcile may take to obey its signal before its worker abandons it. */
 const OBEY_MS = 1_000;
 /** The reason that ends the timer of a reconcile: it is never shown, and an error would cost a stack trace. */
 const ENDED = "ended";
-
-class ReconcileTimeoutError extends Error {
-  override readonly name = "ReconcileTimeoutError";
-}
 
 /** Registers the metrics of reconciles. Call it once for a registry and hand the result to every controller. */
 export function createReconcileMetrics(registry: MetricsRegistry): ReconcileMetrics {
@@ -114,7 +104,7 @@ export function createReconcileMetrics(registry: MetricsRegistry): ReconcileMetr
  * | success | failures forgotten; again after `requeueAfterMs` if it asked for that |
  * | conflict | back-off, without a warning: another program wrote first |
  * | notFound, and the object is gone | done |
- * | notFound, and the object still exists | back-off: the watch may be late, or something else is missing. A warning from the second time on |
+ * | notFound, and the watch still shows the object | back-off, with a warning from the second time on |
  * | an error with `retryAfterMs` | again after that time; not counted as a failure |
  * | {@linkcode AssertionError} | `run` stops everything and rejects with it |
  * | any other error, or no end in time | warning and back-off |
@@ -279,30 +269,3 @@ const MESSAGES: Readonly<Record<ReconcileOutcomeKind, string>> = {
   timeout: "Reconcile timed out",
   error: "Reconcile failed",
 };
-
-/** Whether the object of a key is gone. `maybe`: the watch still shows it, and may be late. */
-type Absence = "gone" | "maybe" | "exists";
-
-function toVerdict(error: unknown, absence: Absence): Verdict {
-  if (isKubeError(error, "conflict")) {
-    return { outcome: "conflict", retry: "backoff", level: "debug", error };
-  }
-  // A namespace, a kind or another object may be missing as well, and that does not pass by itself.
-  if (isKubeError(error, "notFound") && absence !== "exists") {
-    const retry = absence === "gone" ? "change" : "backoff";
-    return { outcome: "notFound", retry, level: "debug", error };
-  }
-  const retryAfterMs = toRetryAfterMs(error);
-  if (retryAfterMs !== undefined) {
-    return { outcome: "throttled", retry: retryAfterMs, level: "info", error };
-  }
-  const outcome = error instanceof ReconcileTimeoutError ? "timeout" : "error";
-  return { outcome, retry: "backoff", level: "warn", error };
-}
-
-/** Errors of clouds and of Kubernetes both have the pause that the server asked for. */
-function toRetryAfterMs(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("retryAfterMs" in error)) return undefined;
-  const { retryAfterMs } = error;
-  return typeof retryAfterMs === "number" && retryAfterMs > 0 ? retryAfterMs : undefined;
-}

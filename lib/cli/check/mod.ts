@@ -46,6 +46,7 @@ import {
 import { addLoadBalancers } from "./controllers/load_balancers.ts";
 import { addMachines } from "./controllers/machines.ts";
 import { type CheckedServices, checkServices } from "./controllers/services.ts";
+import { listMissingNamespaces } from "./controllers/namespaces.ts";
 import { checkSettings } from "./settings.ts";
 import { listShifts } from "./shifts.ts";
 import { listTaintFindings } from "./taints.ts";
@@ -183,7 +184,10 @@ async function checkKinds(
   const old = listTooNew(step.version, chosen);
   const late = (finding: CheckFinding): CheckedServices => ({ findings: [finding], served: [] });
   const { findings, served } = await inTime(signal, late, async (deadline) => {
-    const lacking = await listMissingKinds(client, chosen, deadline);
+    const lacking = [
+      ...(await listMissingKinds(client, chosen, deadline)),
+      ...(await listMissingNamespaces(client, chosen, flags, deadline)),
+    ];
     const { namespace } = election ?? { namespace: "kube-system" };
     const search = { client, chosen, install, flags, namespace, nowMs: systemClock.now() };
     const services = await checkServices(search, deadline);

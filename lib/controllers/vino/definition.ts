@@ -73,6 +73,10 @@ export const vinoController: ControllerDefinition = {
     return [VINO_KIND, IP_POOL_KIND];
   },
   managesMachines: (flags) => readTextFlag(flags, REDFISH_ADDRESS_FLAG) !== "",
+  listNamespaces: (flags) => {
+    const namespace = readTextFlag(flags, POOLS_NAMESPACE_FLAG);
+    return [{ namespace, flag: POOLS_NAMESPACE_FLAG.name, use: "for all IPPools" }];
+  },
   rights: RIGHTS,
   listFlagRights: listRedfishRights,
 

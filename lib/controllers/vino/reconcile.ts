@@ -10,6 +10,7 @@ import type { ReconcileResult } from "../../engine/workers.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import type { Key } from "../../kube/cache/store.ts";
 import { OUTDATED_PAUSE_MS, OutdatedError } from "../kinds/freshness.ts";
+import { IpPoolError } from "./addresses/pools/pool_error.ts";
 import { Attempt } from "./attempt.ts";
 import type { NewestObjects } from "../kinds/newest_objects.ts";
 import { type MachinesResult, MachineReconciler } from "./machines/machine_reconciler.ts";
@@ -83,7 +84,7 @@ export class VinoReconciler {
       if (error instanceof OutdatedError) return { requeueAfterMs: OUTDATED_PAUSE_MS };
       // The next leader goes on.
       const isOver = run.signal.aborted || error instanceof LeadershipLostError;
-      if (!isOver && error instanceof CloudError) await this.#noteSilence(attempt, error);
+      if (!isOver) await this.#noteFailure(attempt, error);
       throw error;
     }
   }
@@ -211,11 +212,13 @@ export class VinoReconciler {
     await writer.writeStatus(vino, outcome, attempt.records.texts, attempt.signal);
   }
 
-  /** Says in the status that the cloud does not answer, before the back-off. */
-  async #noteSilence(attempt: Attempt, error: CloudError): Promise<void> {
+  /** Says in the status that the cloud does not answer, or that Kubernetes refuses IPPools, before the back-off. */
+  async #noteFailure(attempt: Attempt, error: unknown): Promise<void> {
+    const why = error instanceof CloudError ? "silent" : "poolsRefused";
+    if (why === "poolsRefused" && !(error instanceof IpPoolError)) return;
     const vino = attempt.find();
-    const outcome = vino && toSilence(vino, describeError(error));
-    // The error of the cloud is the one to show; the next try writes again.
+    const outcome = vino && toFailure(vino, why, describeError(error));
+    // This error is the one to show; the next try writes again.
     if (outcome) await this.#write(vino, outcome, attempt).catch(() => undefined);
   }
 }
@@ -248,14 +251,22 @@ function findObstacle(
 }
 
 /** `undefined`: the spec cannot be used, which the status says. @param message A sentence without a full stop */
-function toSilence(vino: Vino, message: string): Outcome | undefined {
+function toFailure(
+  vino: Vino,
+  why: "poolsRefused" | "silent",
+  message: string,
+): Outcome | undefined {
   if (vino.metadata.deletionTimestamp !== undefined) {
-    const obstacle = deletesMachines(vino) ? message : `${message}. ${WAITING_MESSAGE}`;
-    return { kind: "deleting", obstacle };
+    const isPatient = why === "silent" && !deletesMachines(vino);
+    return {
+      kind: "deleting",
+      why,
+      obstacle: isPatient ? `${message}. ${WAITING_MESSAGE}` : message,
+    };
   }
   const checked = checkVino(vino);
   if (!checked.isValid) return undefined;
-  return { kind: "refused", spec: checked.spec, why: "silent", message };
+  return { kind: "refused", spec: checked.spec, why, message };
 }
 
 function deletesMachines({ spec }: Vino): boolean {

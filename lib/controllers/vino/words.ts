@@ -42,6 +42,7 @@ type EventName =
   | "noPool"
   | "noHosts"
   | "noAddress"
+  | "poolsRefused"
   | "tooMany"
   | "ready"
   | "removalBlocked";
@@ -174,6 +175,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "AddressesExhausted",
     type: "Warning",
     meaning: "A network has no free address for a machine. The message names the network.",
+  },
+  poolsRefused: {
+    reason: "IPPoolFailure",
+    type: "Warning",
+    meaning:
+      "Kubernetes refuses the IPPools, for example because the namespace of --ip-pool-namespace does not exist. The " +
+      "message says what to do. Nothing is changed until then.",
   },
   tooMany: {
     reason: "TooManyMachines",

@@ -5,6 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { RefusedMachineError } from "../../../lib/cloud/capabilities/refused_errors.ts";
+import { IpPoolError } from "../../../lib/controllers/vino/addresses/pools/pool_error.ts";
+import { FINALIZER } from "../../../lib/controllers/vino/words.ts";
 import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import { type DoubleMachineStep, POOL } from "../../support/vino/machines_double.ts";
 import { ReconcilerRig, toVinoSpec } from "../../support/vino/reconciler_rig.ts";
@@ -234,6 +236,46 @@ describe("the fleet limit", () => {
     await rig.clock.advance(600_001);
     await rig.reconcile();
     expect(rig.server?.status?.removals).toEqual([]);
+  });
+});
+
+describe("IPPools that Kubernetes refuses", () => {
+  const failure = new IpPoolError("namespace nosuch does not exist");
+
+  test("are in the status and in one Event, and the work is tried again", async () => {
+    const rig = await startReady(1);
+    rig.addressFailure = failure;
+    rig.edit({ spec: toVinoSpec(2) });
+    await expect(rig.reconcile()).rejects.toBe(failure);
+    await expect(rig.reconcile()).rejects.toBe(failure);
+    expect(rig.writes).toEqual(["status"]);
+    expect(rig.events.filter((one) => one === "IPPoolFailure")).toHaveLength(1);
+    expect(rig.server?.status?.conditions?.slice(0, 2)).toMatchObject([
+      { type: "Ready", reason: "IPPoolFailure", message: failure.message },
+      { type: "MachinesReady", reason: "IPPoolFailure", message: failure.message },
+    ]);
+    rig.addressFailure = undefined;
+    await rig.reconcile();
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
+  });
+
+  test("keep a Vino that is deleted, whatever its policy", async () => {
+    for (const policy of ["Delete", "Retain"] as const) {
+      const rig = await startReady(1, policy);
+      rig.addressFailure = failure;
+      if (rig.server) {
+        const deletionTimestamp = "2026-01-01T00:00:00Z";
+        rig.edit({ metadata: { ...rig.server.metadata, deletionTimestamp } });
+      }
+      await expect(rig.reconcile()).rejects.toBe(failure);
+      await rig.clock.advance(3_600_000);
+      await expect(rig.reconcile()).rejects.toBe(failure);
+      expect(rig.server?.metadata.finalizers).toEqual([FINALIZER]);
+      expect(rig.server?.status?.conditions?.slice(0, 2)).toMatchObject([
+        { reason: "UnableToDecommission", message: failure.message },
+        { reason: "IPPoolFailure", message: failure.message },
+      ]);
+    }
   });
 });
 

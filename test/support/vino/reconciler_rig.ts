@@ -54,6 +54,8 @@ export class ReconcilerRig {
   readonly events: string[] = [];
   /** Names of machines that have addresses, besides those that are wanted. */
   holders: readonly string[] = [];
+  /** What every call for addresses throws. */
+  addressFailure: Error | undefined;
   /** Whether addresses need the MAC addresses of the cloud, and what they were told last. */
   needsMacs = false;
   macs: readonly MachineMac[] = [];
@@ -214,6 +216,7 @@ export class ReconcilerRig {
   #toAddresses(): AddressAllocator {
     return {
       assign: async (_vino, _spec, requests, readMacs) => {
+        if (this.addressFailure) throw this.addressFailure;
         if (this.needsMacs) this.macs = await readMacs();
         return {
           machines: new Map(requests.map(({ name }) => [name, []])),
@@ -221,7 +224,10 @@ export class ReconcilerRig {
           notices: [],
         };
       },
-      listHolders: async () => new Set(this.holders),
+      listHolders: async () => {
+        if (this.addressFailure) throw this.addressFailure;
+        return new Set(this.holders);
+      },
       release: async (_vino, machines) => void this.released.push(...machines),
     };
   }

@@ -13,6 +13,7 @@ import { type AddressPlan, type AddressRequest, planAddresses, releaseAddresses 
 import { type AddressOwner, parseOwner } from "./owners.ts";
 import { PoolIndexes } from "./pools/pool_index.ts";
 import { PoolCache } from "./pools/pool_cache.ts";
+import { explainRefusal } from "./pools/pool_error.ts";
 import type { PoolFacts, Pools } from "./pools/pool_set.ts";
 
 /** What {@linkcode IpPools} need. */
@@ -36,7 +37,8 @@ const PAUSE = { baseMs: 50, capMs: 1_000 } as const;
 const DEADLINE_MS = 60_000;
 
 /**
- * The pools. Every method throws {@linkcode KubeError} if Kubernetes refuses, or a `TimeoutError` after a minute.
+ * The pools. Every method throws {@linkcode IpPoolError} if Kubernetes refuses for good, another {@linkcode KubeError}
+ * if a try again may help, or a `TimeoutError` after a minute.
  *
  * Guarantees: nothing is said to have an address before Kubernetes has stored that; an address of a pool never has two
  * owners, also when other processes write at the same time; without a change there is no request.
@@ -110,9 +112,9 @@ export class IpPools {
     plan: (pools: Pools) => { readonly changed: Pools; readonly result: R },
     signal: AbortSignal,
   ): Promise<R> {
-    const { clock } = this.#options;
+    const { clock, namespace } = this.#options;
     using deadline = startDeadline(signal, DEADLINE_MS, clock);
-    return await this.#turns.run(async () => {
+    const change = async (): Promise<R> => {
       for (let tries = 0; tries < TRIES_MAX; tries += 1) {
         await clock.sleep(toBackoffMs(tries, PAUSE), deadline.signal);
         await this.#cache.refresh(deadline.signal);
@@ -123,7 +125,12 @@ export class IpPools {
         "conflict",
         "Cannot change IPPools: other programs change them all the time",
       );
-    }, deadline.signal);
+    };
+    try {
+      return await this.#turns.run(change, deadline.signal);
+    } catch (error) {
+      throw explainRefusal(error, namespace);
+    }
   }
 
   /** @returns Whether all is written. If not, the pools are not as the plan saw them */

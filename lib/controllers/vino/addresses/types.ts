@@ -28,7 +28,7 @@ export interface AddressAllocator {
    * Gives machines their addresses. The same machine always gets the same. Asks nothing if all have theirs.
    *
    * @param readMacs Called only if a network with few MAC addresses must give one
-   * @throws {KubeError} if Kubernetes refuses, and as `readMacs`
+   * @throws {IpPoolError} and {KubeError} if Kubernetes refuses, and as `readMacs`
    */
   assign(
     vino: Vino,
@@ -37,8 +37,8 @@ export interface AddressAllocator {
     readMacs: ReadMacs,
     signal: AbortSignal,
   ): Promise<Addresses>;
-  /** Names of the machines of a Vino that have an address. @throws {KubeError} if Kubernetes refuses */
+  /** Names of the machines of a Vino that have an address. @throws {IpPoolError} and {KubeError} as `assign` */
   listHolders(vino: Vino, signal: AbortSignal): Promise<ReadonlySet<string>>;
-  /** Takes back the addresses of machines that are proven gone. @throws {KubeError} if Kubernetes refuses */
+  /** Takes back the addresses of machines that are proven gone. @throws {IpPoolError} and {KubeError} as `assign` */
   release(vino: Vino, machines: ReadonlySet<string>, signal: AbortSignal): Promise<void>;
 }

@@ -20,6 +20,7 @@ export type MachinesWord =
   | "noHosts"
   | "blocked"
   | "noAddress"
+  | "poolsRefused"
   | "failed"
   | "tooMany";
 
@@ -74,6 +75,11 @@ const MACHINES_NOT_READY: Readonly<Record<Exclude<MachinesWord, "done" | "waitin
     noAddress: no(
       "AddressesExhausted",
       "A network has no free address for a machine. The message names the network.",
+    ),
+    poolsRefused: no(
+      "IPPoolFailure",
+      "Kubernetes refuses the IPPools, for example because their namespace does not exist. The message says what " +
+        "to do. Nothing is changed until then.",
     ),
     failed: no(
       "MachineFailure",

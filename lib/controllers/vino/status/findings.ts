@@ -48,14 +48,14 @@ function listDeleting({
   report,
   keepsMachines = false,
   isWithoutCloud = false,
+  why = "silent",
 }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
   const { machines = [], contraction } = report ?? {};
   const busy = describeStates(machines.filter(({ entry }) => entry.message !== undefined));
   const waits = busy.length === 0 ? "" : `. ${joinSome(busy)}`;
   const message = obstacle ?? `${keepsMachines ? KEEPING : REMOVING}${waits}`;
   const ready = toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, message);
-  if (report === undefined)
-    return [ready, toFinding("MachinesReady", MachinesReady.silent, message)];
+  if (report === undefined) return [ready, toFinding("MachinesReady", MachinesReady[why], message)];
   const left = `${LEAVING}. Machines left: ${machines.length}`;
   const states = machines.length === 0 ? "" : `. ${joinSome(describeStates(machines))}`;
   const count = machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length;

@@ -59,19 +59,21 @@ export type Outcome =
   | {
       readonly kind: "refused";
       readonly spec: VinoSpec;
-      readonly why: "noCapability" | "noPool" | "silent" | "tooMany";
+      readonly why: "noCapability" | "noPool" | "poolsRefused" | "silent" | "tooMany";
       /** A sentence without a full stop. */
       readonly message: string;
     }
   | { readonly kind: "served"; readonly spec: VinoSpec; readonly report: MachinesReport }
   | {
       readonly kind: "deleting";
-      /** Absent: the cloud does not say. */
+      /** Absent: the cloud does not say, or Kubernetes refuses the IPPools. */
       readonly report?: MachinesReport;
       /** Whether its machines stay in the cloud. @default {false} */
       readonly keepsMachines?: boolean;
       /** Whether the report is made without an answer of the cloud. @default {false} */
       readonly isWithoutCloud?: boolean;
+      /** Why there is no report. @default {"silent"} */
+      readonly why?: "poolsRefused" | "silent";
       /** Why it cannot go on by itself, in a sentence without a full stop. */
       readonly obstacle?: string;
     };

@@ -23,7 +23,7 @@ export function findWarning(outcome: Outcome): Warning | undefined {
       return { word: "formMissing", message: describeProblems(outcome.missing) };
     case "refused": {
       const { why: word, message } = outcome;
-      return word === "noPool" || word === "tooMany" ? { word, message } : undefined;
+      return word === "silent" || word === "noCapability" ? undefined : { word, message };
     }
     case "served": {
       const { shortages, addressProblems } = outcome.report;
@@ -32,7 +32,9 @@ export function findWarning(outcome: Outcome): Warning | undefined {
       if (addressProblems.length === 0) return undefined;
       return { word: "noAddress", message: joinSome(addressProblems) };
     }
-    case "deleting":
-      return undefined;
+    case "deleting": {
+      const { why, obstacle: message } = outcome;
+      return why === "poolsRefused" && message !== undefined ? { word: why, message } : undefined;
+    }
   }
 }

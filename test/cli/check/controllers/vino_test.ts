@@ -32,14 +32,26 @@ beforeEach(async () => {
 afterEach(() => Promise.all([cluster.stop(), cloud.stop()]));
 
 /** @param without Privileges of the role that the user does not have */
-async function report(...without: readonly string[]): Promise<CheckReport & { code: number }> {
+function report(...without: readonly string[]): Promise<CheckReport & { code: number }> {
+  return reportWith([], without);
+}
+
+async function reportWith(
+  flags: readonly string[],
+  without: readonly string[] = [],
+): Promise<CheckReport & { code: number }> {
   const role = PRIVILEGES.filter((one) => !without.includes(formatPrivilege(one)));
   cloud.auth.setPrivileges(USER.username, role);
   let out = "";
   const print = (text: string): void => {
     out += text;
   };
-  const argv = [`--kubeconfig=${cluster.kubeconfig}`, "--controllers=vino", "--output=json"];
+  const argv = [
+    `--kubeconfig=${cluster.kubeconfig}`,
+    "--controllers=vino",
+    "--output=json",
+    ...flags,
+  ];
   const env = { XOA_URL: cloud.url, XOA_TOKEN: cloud.token };
   const code = await check(argv, { env, print, complain: print });
   return { ...JSON.parse(out), code };
@@ -78,6 +90,29 @@ test("check() names the kinds that the cluster lacks", async () => {
   for (const kind of KINDS) expect(bad.join("\n")).toContain(kind);
   for (const kind of vinoController.watches) cluster.kubernetes.installKind(kind);
   expect(listBad((await report()).kubernetes)).toEqual([]);
+});
+
+test("check() looks whether the namespace of IPPools exists, and says if it cannot know", async () => {
+  const { objects, faults } = cluster.kubernetes;
+  const flag = "--ip-pool-namespace=ipam";
+  const findBad = async (): Promise<string[]> => {
+    const { findings } = (await reportWith([flag])).kubernetes;
+    return findings.flatMap(({ level, message, advice }) =>
+      message.includes("ipam") ? [`${level}: ${message}; ${advice}`] : [],
+    );
+  };
+  expect(await findBad()).toEqual([
+    "failure: namespace ipam does not exist, and Landfall needs it for all IPPools; " +
+      "correct --ip-pool-namespace, or run kubectl create namespace ipam",
+  ]);
+  objects.create("namespaces", { metadata: { name: "ipam" } });
+  expect(await findBad()).toEqual([]);
+  faults.deny({ verb: "get", resource: "namespaces" });
+  expect(await findBad()).toEqual([
+    expect.stringMatching(
+      /^warning: cannot find out whether namespace ipam exists, .*403.*; run kubectl get namespace ipam$/,
+    ),
+  ]);
 });
 
 test("check() names the rights in the cluster that are missing, and the manifest that grants them", async () => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { GivenAddresses } from "../../../../lib/controllers/vino/addresses/ip_pools.ts";
+import { IpPoolError } from "../../../../lib/controllers/vino/addresses/pools/pool_error.ts";
 import type { AddressRequest } from "../../../../lib/controllers/vino/addresses/ipam.ts";
 import type { IpPoolSpec } from "../../../../lib/controllers/vino/resource/ip_pool.ts";
 import { isTimeout, systemClock } from "../../../../lib/core/clock.ts";
@@ -64,6 +65,29 @@ function settle({ store }: PoolProcess = process): Promise<void> {
       .join();
   return until("the watch shows all", () => toVersions(store.values()) === toVersions(rig.list()));
 }
+
+test("allocate() says that the namespace of all pools does not exist, and what to do", async () => {
+  rig.kubernetes.objects.delete("namespaces", { name: POOL_NAMESPACE });
+  const refused = allocate(toRequest([MANAGEMENT], toNames(1)));
+  await expect(refused).rejects.toThrow(
+    new IpPoolError(
+      "namespace landfall-system does not exist, and --ip-pool-namespace says that all IPPools are there. " +
+        "Correct the flag, or create the namespace",
+    ),
+  );
+});
+
+test.each([403, 404, 422])(
+  "allocate() says that Kubernetes refuses pools by %d",
+  async (status) => {
+    rig.kubernetes.faults.refuse({ status, verb: "create", resource: "ippools" });
+    const refused = allocate(toRequest([MANAGEMENT], toNames(1)));
+    await expect(refused).rejects.toBeInstanceOf(IpPoolError);
+    await expect(refused).rejects.toThrow(
+      /refuses the IPPools in namespace landfall-system: Cannot create/,
+    );
+  },
+);
 
 test("allocate() makes the pools of a Vino in one namespace, with one write for each", async () => {
   const given = await allocate(toRequest([MANAGEMENT, STORAGE], toNames(15)));

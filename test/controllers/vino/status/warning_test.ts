@@ -26,6 +26,16 @@ test.each<[string, Outcome, Warning | undefined]>([
   ],
   ["a wrong pool", { ...REFUSED, why: "noPool" }, { word: "noPool", message: "m" }],
   ["too many machines", { ...REFUSED, why: "tooMany" }, { word: "tooMany", message: "m" }],
+  [
+    "pools that are refused",
+    { ...REFUSED, why: "poolsRefused" },
+    { word: "poolsRefused", message: "m" },
+  ],
+  [
+    "pools that are refused in a deletion",
+    { kind: "deleting", why: "poolsRefused", obstacle: "m" },
+    { word: "poolsRefused", message: "m" },
+  ],
   ["a silent cloud", { ...REFUSED, why: "silent" }, undefined],
   [
     "hosts that are not there, before addresses",
