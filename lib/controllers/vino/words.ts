@@ -34,6 +34,7 @@ type EventName =
   | "hostDiffers"
   | "hostVanished"
   | "hostTaken"
+  | "bootOverrideStuck"
   | "contractionBlocked"
   | "invalidSpec"
   | "formMissing"
@@ -129,6 +130,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "A machine cannot be published: the API server refuses its BareMetalHost or a Secret, or another program or " +
       "Vino has one of that name. The message says which.",
+  },
+  bootOverrideStuck: {
+    reason: "BootOverrideStuck",
+    type: "Warning",
+    meaning:
+      "A machine would start from the device of a boot override that is over, because the cloud does not let " +
+      "Landfall undo it. Its management controller refuses to start it until then. The message says what to do.",
   },
   contractionBlocked: {
     reason: "ContractionBlocked",

@@ -48,6 +48,7 @@ describe.skipIf(skipsIronic())("Ironic", () => {
       fence: rig.fence,
       clock: systemClock,
       log: silentLogger,
+      warn: () => {},
     });
     void management.run(ended.signal);
     served = await serveRedfish(management);

@@ -105,6 +105,10 @@ export class ManagementRig {
   readonly power: MachinePowerDouble;
   readonly secrets: SecretsDouble = new SecretsDouble();
   machines: readonly ManagedMachine[];
+  /** What the people of a Vino were told. */
+  readonly warnings: string[] = [];
+  /** The messages of warnings in the log. */
+  readonly logged: string[] = [];
 
   constructor(power: MachinePowerDouble = new MachinePowerDouble()) {
     this.power = power;
@@ -134,7 +138,8 @@ export class ManagementRig {
       },
       fence,
       clock,
-      log: silentLogger,
+      log: { ...silentLogger, warn: (message) => void this.logged.push(message) },
+      warn: (_machine, message) => void this.warnings.push(message),
     });
     return {
       management,

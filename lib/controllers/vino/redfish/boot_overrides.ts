@@ -16,6 +16,7 @@ import type {
   BootOverride,
   BootOverrideChange,
 } from "../../../cloud/capabilities/machine_management.ts";
+import { isRefusedForGood, RefusedOrderError } from "./order_refusal.ts";
 import { planOverride } from "./override_plan.ts";
 import { isSameOrder, type OverrideRecord, toOverrideOrder } from "./override_record.ts";
 import type { CachedSecret, ManagedMachine, SecretCache } from "./secret_cache.ts";
@@ -33,24 +34,52 @@ export type OverrideState = "over" | "waits" | "holds";
 
 /** A cloud shows a new order after 10 to 250 ms. */
 const LAG_MS = 300;
+/** An order of which nothing is known for so long was not given. A call to a cloud takes at most half a minute. */
+const LOST_MS = 120_000;
 /** More than it takes from any state to the next that lasts. */
 const STEPS_MAX = 12;
+
+interface GivenOrder {
+  readonly override: OverrideRecord;
+  readonly order: readonly BootDevice[];
+  /** Whether it is the first one since the override was read or written. */
+  readonly isFirst: boolean;
+}
 
 /** The boot overrides of all machines. Only one call at a time may be about a machine. */
 export class BootOverrides {
   readonly #options: BootOverridesOptions;
+  /** Since when the cloud refuses the orders of machines that have their old one, in monotonic milliseconds. */
+  readonly #refusedMs = new Map<string, number>();
 
   constructor(options: BootOverridesOptions) {
     this.#options = options;
   }
 
-  /** Goes on with the override of a machine as far as it can now. */
+  /**
+   * Goes on with the override of a machine as far as it can now.
+   *
+   * @throws {RefusedOrderError} if the cloud refuses the order that is due; what must be undone stays written down
+   * @throws {CloudError} or {@linkcode KubeError} if another try may help
+   */
   async settle(machine: ManagedMachine, signal: AbortSignal): Promise<OverrideState> {
-    return await this.#settle(machine, await this.#options.secrets.read(machine, signal), signal);
+    const entry = await this.#options.secrets.read(machine, signal);
+    try {
+      const state = await this.#settle(machine, entry, signal);
+      this.#refusedMs.delete(machine.id);
+      return state;
+    } catch (error) {
+      if (!this.#wasNeverGiven(machine, error)) throw error;
+      const { secrets } = this.#options;
+      await secrets.write(machine, secrets.find(machine) ?? entry, undefined, signal);
+      this.#refusedMs.delete(machine.id);
+      return "over";
+    }
   }
 
   /**
-   * Changes an override. When this resolves, the machine has its order, and what must be undone is written down.
+   * Changes an override. When this resolves, the machine has its order, and what must be undone is written down. If the
+   * cloud refuses the order, and the machine is seen to have the one from before, the override is again as it was.
    *
    * @throws {RefusedPowerError} if it cannot be done
    * @throws {CloudError} or {@linkcode KubeError} if it may have been done
@@ -61,18 +90,57 @@ export class BootOverrides {
     signal: AbortSignal,
   ): Promise<OverrideState> {
     const { secrets } = this.#options;
-    const state = await this.settle(machine, signal);
+    const { state, refused } = await this.#begin(machine, signal);
     const entry = secrets.find(machine) ?? {};
     const { override } = entry;
     const next = toNext(toBootOverride(override), change);
-    if (isSame(next, toBootOverride(override))) return state;
+    // What ends an override, or gives the machine what it is stuck with, needs no right that the user lacks.
+    const mayHelp = next.duration === "never" || refused?.isStuck === true;
+    if (refused && !mayHelp) throw refused;
+    if (state !== undefined && isSame(next, toBootOverride(override))) return state;
     const seen = await this.#read(machine, signal);
     if (seen.bootOrder.length === 0) {
       const message = "The cloud does not show what the machine starts from, so it cannot be set";
       throw new RefusedPowerError("unsupported", message);
     }
     const record = toRecord(next, override, seen.bootOrder);
-    return await this.#settle(machine, await secrets.write(machine, entry, record, signal), signal);
+    const written = await secrets.write(machine, entry, record, signal);
+    try {
+      return await this.#settle(machine, written, signal);
+    } catch (error) {
+      const isUndone = error instanceof RefusedOrderError && error.isFirst;
+      const isUnchanged = isUndone && isSameOrder(error.order, seen.bootOrder);
+      // One that ends goes on ending, because a person may give the right back.
+      if (isUnchanged && next.duration !== "never") {
+        await secrets.write(machine, secrets.find(machine) ?? written, override, signal);
+      }
+      throw error;
+    }
+  }
+
+  async #begin(
+    machine: ManagedMachine,
+    signal: AbortSignal,
+  ): Promise<{ readonly state?: OverrideState; readonly refused?: RefusedOrderError }> {
+    try {
+      return { state: await this.settle(machine, signal) };
+    } catch (error) {
+      if (!(error instanceof RefusedOrderError)) throw error;
+      return { refused: error };
+    }
+  }
+
+  /** Whether an order is refused for so long, without any effect, that no earlier attempt can still have one. */
+  #wasNeverGiven({ id }: ManagedMachine, error: unknown): boolean {
+    const isHarmless = isRefusedForGood(error) && error.isOriginal;
+    if (!isHarmless) {
+      this.#refusedMs.delete(id);
+      return false;
+    }
+    const nowMs = this.#options.clock.monotonic();
+    const sinceMs = this.#refusedMs.get(id) ?? nowMs;
+    this.#refusedMs.set(id, sinceMs);
+    return nowMs - sinceMs >= LOST_MS;
   }
 
   async #settle(
@@ -80,8 +148,9 @@ export class BootOverrides {
     read: CachedSecret,
     signal: AbortSignal,
   ): Promise<OverrideState> {
-    const { secrets, power, fence, clock } = this.#options;
+    const { secrets, clock } = this.#options;
     let entry = read;
+    let orders = 0;
     for (let step = 0; step < STEPS_MAX; step += 1) {
       const { override } = entry;
       if (override === undefined) return "over";
@@ -89,7 +158,9 @@ export class BootOverrides {
       if (plan.kind === "wait") return "waits";
       if (plan.kind === "rest") return "holds";
       if (plan.kind === "order") {
-        await power.setBootOrder(machine.id, plan.order, fence, signal);
+        orders += 1;
+        const given = { override, isFirst: orders === 1, order: plan.order };
+        await this.#giveOrNote(machine, entry, given, signal);
         await clock.sleep(LAG_MS, signal);
       } else {
         const next = plan.kind === "note" ? { ...override, since: plan.since } : undefined;
@@ -98,6 +169,46 @@ export class BootOverrides {
     }
     const message = `${machine.name} does not show the order of boot devices that was set`;
     throw new CloudError("unreachable", message);
+  }
+
+  /**
+   * Gives a machine an order. If that fails after an override was used up, this is written down: once the machine is
+   * off again, nothing else shows it.
+   */
+  async #giveOrNote(
+    machine: ManagedMachine,
+    entry: CachedSecret,
+    given: GivenOrder,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await this.#give(machine, given, signal);
+    } catch (error) {
+      const { override } = given;
+      const isUsedUp = override.duration === "once" && override.since !== undefined;
+      if (isUsedUp && error instanceof CloudError) {
+        const ended = { ...override, duration: "never" } as const;
+        await this.#options.secrets.write(machine, entry, ended, signal);
+      }
+      throw error;
+    }
+  }
+
+  /** Gives a machine an order. If the cloud refuses it, looks which one the machine has. */
+  async #give(
+    machine: ManagedMachine,
+    { override, isFirst, order }: GivenOrder,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { power, fence, clock } = this.#options;
+    try {
+      await power.setBootOrder(machine.id, order, fence, signal);
+    } catch (error) {
+      if (!(error instanceof RefusedPowerError)) throw error;
+      await clock.sleep(LAG_MS, signal);
+      const seen = await this.#read(machine, signal);
+      throw new RefusedOrderError(error, { override, seen, isFirst });
+    }
   }
 
   async #read(machine: ManagedMachine, signal: AbortSignal): Promise<MachineReading> {

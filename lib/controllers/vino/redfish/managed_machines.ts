@@ -25,3 +25,15 @@ export function listManagedMachines(vinos: Iterable<Vino>): readonly ManagedMach
   }
   return found;
 }
+
+/** Finds the Vino of a machine. */
+export function findVino(
+  vinos: Iterable<Vino>,
+  { name, namespace }: Pick<ManagedMachine, "name" | "namespace">,
+): Vino | undefined {
+  for (const vino of vinos) {
+    if (vino.metadata.namespace !== namespace) continue;
+    if (vino.status?.machines?.some((one) => one.name === name)) return vino;
+  }
+  return undefined;
+}

@@ -24,6 +24,7 @@ import type {
   ManagementAnswer,
 } from "../../../cloud/capabilities/machine_management.ts";
 import { BootOverrides, toBootOverride } from "./boot_overrides.ts";
+import { isRefusedForGood, startsNothing } from "./order_refusal.ts";
 import { type ManagedMachine, SecretCache } from "./secret_cache.ts";
 import { WaitingOverrides } from "./waiting_overrides.ts";
 
@@ -36,10 +37,9 @@ export interface VinoManagementOptions {
   readonly fence: Fence;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Tells the people of a Vino what they must do. Called once for each new message about a machine. */
+  readonly warn: (machine: ManagedMachine, message: string) => void;
 }
-
-/** Switches a machine off, or stops it: it must work even if a boot override cannot be undone now. */
-const STOPS: ReadonlySet<PowerAction> = new Set(["off", "gracefulOff", "pause"]);
 
 /** The machines of all Vinos. */
 export class VinoManagement implements MachineManagement {
@@ -51,7 +51,7 @@ export class VinoManagement implements MachineManagement {
   readonly #places = new Map<string, { readonly limiter: Limiter; users: number }>();
 
   constructor(options: VinoManagementOptions) {
-    const { clock, log, listMachines } = options;
+    const { clock, log, listMachines, warn } = options;
     this.#options = options;
     const secrets = new SecretCache(options);
     this.#secrets = secrets;
@@ -60,7 +60,14 @@ export class VinoManagement implements MachineManagement {
       this.#alone(machine.id, signal, async () => {
         return (await this.#overrides.settle(machine, signal)) === "waits";
       });
-    this.#waiting = new WaitingOverrides({ secrets, listMachines, settle, clock, log });
+    this.#waiting = new WaitingOverrides({
+      secrets,
+      listMachines,
+      settle,
+      clock,
+      log,
+      warn,
+    });
   }
 
   /** Finishes boot overrides until the signal aborts. Called when this process leads. */
@@ -159,7 +166,14 @@ export class VinoManagement implements MachineManagement {
     }
   }
 
-  /** Undoes an override that the last start used up. @returns Whether one waits for the next start */
+  /**
+   * Undoes an override that the last start used up.
+   *
+   * A refusal of the cloud stops a start only if the machine would start from another device than its client expects:
+   * metal3 must be able to switch hosts on without the right to set boot orders.
+   *
+   * @returns Whether an override waits for the next start
+   */
   async #settleBefore(
     machine: ManagedMachine,
     action: PowerAction,
@@ -171,8 +185,11 @@ export class VinoManagement implements MachineManagement {
     try {
       return (await this.#overrides.settle(machine, signal)) === "waits";
     } catch (error) {
-      if (!STOPS.has(action) || signal.aborted) throw error;
-      return true;
+      if (signal.aborted) throw error;
+      if (startsNothing(action)) return true;
+      if (!isRefusedForGood(error)) throw error;
+      if (!error.spoils(action)) return false;
+      throw new RefusedPowerError(error.refusal, error.describeStart(machine.name));
     }
   }
 

@@ -9,6 +9,8 @@ import { mapAtOnce } from "../../../core/for_each_at_once.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
+import type { EventRecorder } from "../../../kube/events/events.ts";
+import { toEvent } from "../../../kube/events/words.ts";
 import type { ManagementListener } from "../../definition.ts";
 import type { AddBmcs, PublishRequest } from "../hosts/publish/host_publisher.ts";
 import type { WantedHost } from "../hosts/types.ts";
@@ -22,8 +24,9 @@ import {
   toBmcAddress,
 } from "./flags.ts";
 import { runLeaderEndpoint } from "./leader_endpoint.ts";
-import { listManagedMachines } from "./managed_machines.ts";
+import { findVino, listManagedMachines } from "./managed_machines.ts";
 import { VinoManagement } from "./management.ts";
+import { EVENT_WORDS } from "../words.ts";
 
 /** What {@linkcode createRedfish} needs. */
 export interface RedfishOptions {
@@ -34,6 +37,7 @@ export interface RedfishOptions {
   readonly fence: Fence;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly events: EventRecorder;
 }
 
 /** The management controllers of all machines. */
@@ -48,10 +52,17 @@ const READS_AT_ONCE = 8;
 
 /** Creates the management controllers of all machines. */
 export function createRedfish(options: RedfishOptions): Redfish {
-  const { settings, vinoes } = options;
+  const { settings, vinoes, events } = options;
   const listMachines = (): ReturnType<typeof listManagedMachines> =>
     listManagedMachines(vinoes.values());
-  const management = new VinoManagement({ ...options, listMachines });
+  const management = new VinoManagement({
+    ...options,
+    listMachines,
+    warn(machine, message) {
+      const vino = findVino(vinoes.values(), machine);
+      if (vino) events.record(vino, toEvent(EVENT_WORDS.bootOverrideStuck, message));
+    },
+  });
   const source = new HostCredentialsSource(options);
   return {
     listener: toListener(settings, management),

@@ -4,8 +4,11 @@
  */
 import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Clock } from "../../../core/clock.ts";
+import { describeError } from "../../../core/errors.ts";
 import type { Logger } from "../../../core/log.ts";
+import { MessageDedup } from "../../../core/message_dedup.ts";
 import { Sleeper } from "../../../core/sleeper.ts";
+import { isRefusedForGood } from "./order_refusal.ts";
 import type { ManagedMachine, SecretCache } from "./secret_cache.ts";
 
 /** What {@linkcode WaitingOverrides} need. */
@@ -16,6 +19,8 @@ export interface WaitingOverridesOptions {
   readonly settle: (machine: ManagedMachine, signal: AbortSignal) => Promise<boolean>;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Tells people what they must do: a machine would start from the wrong device. */
+  readonly warn: (machine: ManagedMachine, message: string) => void;
 }
 
 interface Waiting {
@@ -24,12 +29,16 @@ interface Waiting {
   looks: number;
   /** In monotonic milliseconds. */
   dueMs: number;
+  /** Why it could not be finished. */
+  readonly told: MessageDedup;
 }
 
 /** How often new machines are looked for, whose Secrets may have an override. */
 const LIST_MS = 60_000;
 /** A machine that was just switched on is soon seen to run; later about once a minute. */
 const LOOK = { baseMs: 2_000, capMs: 60_000, jitter: 0.1 } as const;
+/** A lasting problem is logged again after this. */
+const REMIND_MS = 12 * 3_600_000;
 
 /** The overrides that are not over. */
 export class WaitingOverrides {
@@ -84,23 +93,35 @@ export class WaitingOverrides {
     }
   }
 
-  async #look({ machine, looks }: Waiting, signal: AbortSignal): Promise<void> {
-    const { settle, log } = this.#options;
+  async #look({ machine, looks, told }: Waiting, signal: AbortSignal): Promise<void> {
+    const { settle } = this.#options;
     try {
       const waits = await settle(machine, signal);
+      told.end();
       if (!waits) this.#waiting.delete(machine.id);
       else this.#put(machine, looks + 1);
     } catch (error) {
       if (signal.aborted) return;
-      const fields = { machine: machine.name, error };
-      log.warn("Cannot finish a boot override; trying again", fields);
+      if (told.isNew(describeError(error))) this.#tell(machine, error);
       this.#put(machine, looks + 1);
     }
   }
 
+  /** A refusal lasts until a person does something, so it is logged once and not at each try. */
+  #tell(machine: ManagedMachine, error: unknown): void {
+    const { log, warn } = this.#options;
+    const fields = { machine: machine.name, error };
+    log.warn("Cannot finish a boot override; trying again without further records", fields);
+    const isSpoilt = isRefusedForGood(error) && !error.isOriginal;
+    if (isSpoilt) warn(machine, error.describeStart(machine.name));
+  }
+
   #put(machine: ManagedMachine, looks: number): void {
-    const dueMs = this.#options.clock.monotonic() + toBackoffMs(looks + 1, LOOK);
-    this.#waiting.set(machine.id, { machine, looks, dueMs });
+    const { clock } = this.#options;
+    const dueMs = clock.monotonic() + toBackoffMs(looks + 1, LOOK);
+    const { told = new MessageDedup({ clock, afterMs: REMIND_MS }) } =
+      this.#waiting.get(machine.id) ?? {};
+    this.#waiting.set(machine.id, { machine, looks, dueMs, told });
   }
 }
 

@@ -8,6 +8,7 @@ const HTTP = "lib/http/redfish";
 const VINO = "lib/controllers/vino/redfish";
 const CRASHES_TEST = "test/controllers/vino/redfish/crashes_test.ts";
 const MANAGEMENT_TEST = "test/controllers/vino/redfish/management_test.ts";
+const REFUSAL_TEST = "test/controllers/vino/redfish/order_refusal_test.ts";
 const SERVICE_TEST = "test/http/redfish/service_test.ts";
 const ACCESS_TEST = "test/http/redfish/login/access_test.ts";
 
@@ -33,6 +34,36 @@ export const REDFISH_BREAKS: readonly Break[] = [
     ),
     tests: [CRASHES_TEST],
     simulated: "vinos",
+  },
+  {
+    id: "forget-an-order-of-unknown-fate",
+    invariant: "the record of an order goes only if the machine is seen without it",
+    edits: edit(
+      `${VINO}/boot_overrides.ts`,
+      "const isUnchanged = isUndone && isSameOrder(error.order, seen.bootOrder);",
+      "const isUnchanged = isUndone && seen.bootOrder.length > 0;",
+    ),
+    tests: [REFUSAL_TEST],
+  },
+  {
+    id: "boot-the-wrong-device-without-a-word",
+    invariant: "a machine that is stuck with the order of an override is not started",
+    edits: edit(
+      `${VINO}/management.ts`,
+      "if (!error.spoils(action)) return false;",
+      "if (error.spoils(action) || !error.spoils(action)) return false;",
+    ),
+    tests: [REFUSAL_TEST],
+  },
+  {
+    id: "forget-that-an-override-was-used-up",
+    invariant: "an override that was used up, and cannot be undone now, is not used again",
+    edits: edit(
+      `${VINO}/boot_overrides.ts`,
+      'const isUsedUp = override.duration === "once" && override.since !== undefined;',
+      'const isUsedUp = override.duration === "never" && override.since !== undefined;',
+    ),
+    tests: [REFUSAL_TEST],
   },
   {
     id: "leave-records-to-their-process",

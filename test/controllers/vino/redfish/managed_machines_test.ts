@@ -1,5 +1,8 @@
 import { expect, test } from "bun:test";
-import { listManagedMachines } from "../../../../lib/controllers/vino/redfish/managed_machines.ts";
+import {
+  findVino,
+  listManagedMachines,
+} from "../../../../lib/controllers/vino/redfish/managed_machines.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
 
 const UID = "1b4e28ba-2fa1-4d2e-883f-0016d3cca427";
@@ -25,4 +28,15 @@ test("listManagedMachines() lists the machines of each Vino that exist, with the
       secretName: "tenant-worker-0-bmc-credentials",
     },
   ]);
+});
+
+test("findVino() finds the Vino of a machine, in the namespace of the machine", () => {
+  const toVino = (name: string, namespace: string, machine: string): Vino => ({
+    metadata: { name, namespace, uid: UID },
+    status: { machines: [{ name: machine, role: "worker", index: 0, state: "Ready" }] },
+  });
+  const vinos = [toVino("a", "other", "m"), toVino("b", "metal", "n"), toVino("c", "metal", "m")];
+  const found = (name: string): string | undefined =>
+    findVino(vinos, { name, namespace: "metal" })?.metadata.name;
+  expect([found("m"), found("n"), found("none")]).toEqual(["c", "b", undefined]);
 });

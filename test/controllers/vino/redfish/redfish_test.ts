@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { RefusedPowerError } from "../../../../lib/cloud/capabilities/machine_power.ts";
 import { createRedfish } from "../../../../lib/controllers/vino/redfish/redfish.ts";
 import type { RedfishSettings } from "../../../../lib/controllers/vino/redfish/flags.ts";
 import type { Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
@@ -25,17 +26,20 @@ function create(spec: Vino["spec"] = {}, settings = SETTINGS) {
   const vinoes = new Map([[`${namespace}/${name}`, vino]]);
   const secrets = new SecretsDouble();
   const power = new MachinePowerDouble([makeMachine("vm-0", { name: wanted.machineName })]);
+  const events: string[] = [];
+  const clock = new ManualClock();
   const redfish = createRedfish({
     settings,
     vinoes,
     power,
     client: secrets,
     fence: new Fence(ALONE),
-    clock: new ManualClock(),
+    clock,
     log: silentLogger,
+    events: { record: (_object, { reason, message }) => void events.push(`${reason}: ${message}`) },
   });
   const addBmcs = (hosts = [wanted]) => redfish.addBmcs({ owner: OWNER, hosts }, signal);
-  return { redfish, secrets, power, addBmcs };
+  return { redfish, secrets, power, addBmcs, events, clock };
 }
 
 test("createRedfish() gives each host its management controller", async () => {
@@ -78,6 +82,26 @@ test("createRedfish() opens a machine to those who know the Secret of its host",
   expect(await later.findSystems(LOGIN, signal)).toEqual({ kind: "done", value: ["vm-0"] });
   expect(await management.reset("vm-0", "on", signal)).toMatchObject({ kind: "done" });
   expect(power.starts).toEqual(["vm-0 disk"]);
+});
+
+test("createRedfish() tells the Vino about a machine that would start from the wrong device", async () => {
+  const { redfish, secrets, power, clock, events } = create();
+  secrets.set("edge-worker-0-bmc-credentials", LOGIN);
+  const { management } = redfish.listener;
+  const set = management.setBoot("vm-0", { device: "network", duration: "once" }, signal);
+  await clock.advance(5_000);
+  expect(await set).toMatchObject({ kind: "done" });
+  power.onCall = (call) => {
+    if (call.startsWith("order")) throw new RefusedPowerError("denied", "no right");
+  };
+  power.start("vm-0");
+  const ended = new AbortController();
+  const running = redfish.run(ended.signal);
+  await clock.advance(60 * 60_000);
+  ended.abort();
+  await running;
+  expect(events).toHaveLength(1);
+  expect(events[0]).toStartWith("BootOverrideStuck: Machine ");
 });
 
 test("createRedfish() runs until its signal aborts", async () => {

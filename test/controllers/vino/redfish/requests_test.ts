@@ -45,6 +45,7 @@ beforeEach(async () => {
     fence,
     clock,
     log: silentLogger,
+    warn: () => {},
   });
   const metrics = createRedfishMetrics(new MetricsRegistry());
   service = createRedfishService({ management, metrics, clock, log: silentLogger, signal });
