@@ -65,7 +65,7 @@ async function act(acting: Acting): Promise<void> {
     case "create":
       return await create(change, acting);
     case "proveGone":
-      await checkGone(api, change.earlier, { name: toMachineName(identity), signal });
+      await checkGone(api, change.earlier, { identity, signal });
       return await save({ ...change.record, gone: true });
     case "deleteHalfMade": {
       const thing = await checkHalfMade(api, change, { name: toMachineName(identity), signal });

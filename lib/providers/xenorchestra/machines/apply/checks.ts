@@ -2,7 +2,7 @@
  * Asks Xen Orchestra once more, right before something is deleted or made again.
  * @module
  */
-import type { MachineIdentity } from "../../../../cloud/capabilities/machines.ts";
+import { type MachineIdentity, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import { toDisk, toTasks } from "../look/to_stock.ts";
@@ -51,16 +51,16 @@ export async function checkHalfMade(
  * Checks that VMs that a machine had are gone, before another one is made or its addresses are free: a list that does
  * not show them may only hide them.
  *
- * @param name Of the machine
  * @throws {RefusedMachineError} if one still exists, {@linkcode CloudError} if that is not clear
  */
 export async function checkGone(
   api: MachinesApi,
   { vmIds, poolId }: EarlierVms,
-  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+  question: { readonly identity: MachineIdentity; readonly signal: AbortSignal },
 ): Promise<void> {
+  const { identity, signal } = question;
   for (const id of vmIds) {
-    if (!(await isGone(api, id, { name, signal }))) throw toHidden(name, id);
+    if (!(await isGone(api, id, question))) throw toHidden(toMachineName(identity), id);
   }
   // Of a lost pool, no VM is there.
   if (vmIds.length > 0 && poolId !== undefined) await checkPool(api, poolId, signal);
@@ -69,13 +69,18 @@ export async function checkGone(
 async function isGone(
   api: MachinesApi,
   id: string,
-  { name, signal }: { readonly name: string; readonly signal: AbortSignal },
+  { identity, signal }: { readonly identity: MachineIdentity; readonly signal: AbortSignal },
 ): Promise<boolean> {
   try {
     const read = await api.readVm(id, signal);
     if (read.kind === "undecodable") throw toChanged(`VM ${id} cannot be read: ${read.problem}`);
+    if (read.kind === "missing") return true;
+    const vm = toVm(read.value);
+    const name = toMachineName(identity);
+    if (vm.name === name) return false;
     // Who renames a VM and takes its marks away keeps it for something else.
-    return read.kind === "missing" || read.value.name_label !== name;
+    if (judgeOwner(vm, identity) !== "ours") return true;
+    throw toChanged(`VM ${id} was renamed, and has the marks of ${name}; name it ${name} again`);
   } catch (error) {
     // Of a VM that does not exist, the answer is 404.
     if (error instanceof CloudError && error.status === 403) return false;

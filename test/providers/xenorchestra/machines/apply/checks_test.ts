@@ -1,11 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import {
   checkFinished,
+  checkGone,
   checkHalfMade,
   checkOrphan,
 } from "../../../../../lib/providers/xenorchestra/machines/apply/checks.ts";
 import type { MachinesApi } from "../../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
-import { formatMark } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
+import {
+  formatMark,
+  listOwnTags,
+} from "../../../../../lib/providers/xenorchestra/machines/words.ts";
 import { IDENTITY, NAME } from "../scene.ts";
 
 const signal = new AbortController().signal;
@@ -18,6 +22,7 @@ const VM = {
   $VBDs: ["l"],
   creation: { user: "u" },
 };
+const OF_ANOTHER = { name_description: "", tags: ["vino:uid=another"] };
 const thing = { id: "v", kind: "vm", poolId: "p" } as const;
 const asked = { name: NAME, signal };
 
@@ -70,6 +75,33 @@ describe("checkHalfMade()", () => {
     const change2 = { ...change, thing: { ...thing, kind: "template" } } as const;
     const api = createApi({ template: { ...VM, isDefaultTemplate: true } });
     await expect(checkHalfMade(api, change2, asked)).rejects.toThrow("default template");
+  });
+});
+
+describe("checkGone()", () => {
+  const earlier = { vmIds: ["v"], poolId: "p" };
+  const question = { identity: IDENTITY, signal };
+  const renamed = { ...VM, name_label: "mine" };
+
+  test.each<[string, object]>([
+    ["does not exist", { vm: undefined }],
+    ["was renamed and lost its marks", { vm: { ...renamed, name_description: "" } }],
+    ["has another name and the tag of another Vino", { vm: { ...renamed, ...OF_ANOTHER } }],
+  ])("lets a VM be gone that %s", async (_what, over) => {
+    expect(await checkGone(createApi(over), earlier, question)).toBeUndefined();
+  });
+
+  test.each<[string, object, string]>([
+    ["its name is still there", {}, "does not list it"],
+    ["it was renamed and has its mark", { vm: renamed }, "name it vino-1b4e28ba-worker-0 again"],
+    [
+      "it was renamed and has the tag of its Vino",
+      { vm: { ...renamed, name_description: "", tags: listOwnTags(IDENTITY) } },
+      "name it vino-1b4e28ba-worker-0 again",
+    ],
+    ["its pool is lost", { vm: undefined, pool: undefined }, "is not connected any more"],
+  ])("refuses because %s", async (_what, over, why) => {
+    await expect(checkGone(createApi(over), earlier, question)).rejects.toThrow(why);
   });
 });
 
