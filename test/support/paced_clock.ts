@@ -35,8 +35,9 @@ export class PacedClock implements Clock {
     for (const sleeper of this.#sleepers) this.#arm(sleeper);
   }
 
+  /** In whole milliseconds, as the system clock: what is written somewhere may only be read with them. */
   now(): number {
-    return this.#startMs + this.monotonic();
+    return this.#startMs + Math.floor(this.monotonic());
   }
 
   monotonic(): number {

@@ -24,3 +24,10 @@ test("sleep() of a PacedClock that stands still ends with its signal", async () 
   stop.abort(new Error("over"));
   await expect(slept).rejects.toThrow("over");
 });
+
+test("PacedClock.now() has no fractions of a millisecond, as the system clock", async () => {
+  const clock = new PacedClock(1_000.5);
+  await Bun.sleep(2);
+  expect(clock.now() % 1).toBe(0);
+  expect(clock.monotonic()).toBeGreaterThan(0);
+});
