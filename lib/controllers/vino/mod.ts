@@ -109,6 +109,7 @@ export class VinoController implements RunningController {
     const newest = new NewestObjects(VINOES, this.objects, written);
     const writer = new VinoWriter({ client, clock, events, written, newest });
     const machineEvents = new MachineEvents({
+      clock,
       events,
       log,
       metrics,

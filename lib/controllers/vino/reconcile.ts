@@ -56,6 +56,7 @@ export class VinoReconciler {
   forget(key: Key): void {
     this.#options.newest.forget(key);
     this.#options.writer.forget(key);
+    this.#options.machineEvents.forget(key);
     const reconciler = this.#reconcilers.get(key);
     if (reconciler) this.#options.hosts.forget(reconciler.uid);
     this.#reconcilers.delete(key);

@@ -4,6 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
+import type { VinoDisk } from "../../../lib/controllers/vino/resource/vino.ts";
 import type { BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -406,6 +407,37 @@ test(
     await until("the Event is there", isTold);
     objects.delete("baremetalhosts", path);
     await stage.untilCondition("edge", "MachinesDiffer", "True StopNeeded");
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a storage that is too small is said all the time, also between attempts, until the spec asks for less",
+  async () => {
+    await using rig = await startXenOrchestraStage();
+    const { stage } = rig;
+    const disks = (size: string): readonly VinoDisk[] => [
+      { name: "root", size: "20Gi" },
+      { name: "data", size, sr: "fast" },
+    ];
+    stage.create("edge", toXenOrchestraSpec(2, { disks: disks("9000Gi") }));
+    const message = await stage.untilCondition("edge", "Ready", "False MachineFailure");
+    expect(message).toContain("could not create");
+    expect(message).toContain("SR_BACKEND_FAILURE_44");
+    const said = new Set<string>();
+    const since = stage.clock.monotonic();
+    const isOver = (): boolean => {
+      const { conditions = [] } = stage.read("edge")?.status ?? {};
+      for (const { type, reason } of conditions) if (type.endsWith("Ready")) said.add(reason);
+      return stage.clock.monotonic() >= since + 120_000;
+    };
+    await until("several inventories and attempts are over", isOver, 15_000);
+    expect([...said]).toEqual(["MachineFailure"]);
+    const isWarned = (one: string): boolean => one.startsWith("MachineFailure Xen Orchestra could");
+    expect(stage.listEvents("edge").filter(isWarned)).toHaveLength(2);
+    stage.change("edge", { xenOrchestra: { disks: disks("5Gi") } });
+    await stage.untilCondition("edge", "Ready", READY);
+    expect(rig.listVms()).toEqual(["worker-0 Running", "worker-1 Running"]);
   },
   TIMEOUT_MS,
 );

@@ -154,6 +154,7 @@ export class ReconcilerRig {
       ]
     ): void => writer.warn(vino, ...rest);
     const machineEvents = new MachineEvents({
+      clock,
       events,
       log: silentLogger,
       metrics: { countMachine: () => undefined },

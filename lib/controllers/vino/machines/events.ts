@@ -2,8 +2,11 @@
  * Events, metrics and log records about the machines of Vinos.
  * @module
  */
+import type { Clock } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
-import { toKey } from "../../../kube/cache/store.ts";
+import { formatDuration } from "../../../core/text/duration.ts";
+import { WarningThrottle } from "../../../engine/warning_throttle.ts";
+import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../../kube/events/words.ts";
 import { joinSome, nameSome } from "../../kinds/problems.ts";
@@ -16,6 +19,7 @@ import { EVENT_WORDS } from "../words.ts";
 
 /** What a {@linkcode MachineEvents} needs. */
 export interface MachineEventsOptions {
+  readonly clock: Clock;
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly metrics: Pick<VinoMetrics, "countMachine">;
@@ -23,12 +27,28 @@ export interface MachineEventsOptions {
   readonly warn: (vino: Vino, word: EventWord, message: string) => void;
 }
 
+/** Why a machine cannot be made or changed now. */
+export interface MachineFailure {
+  /** A sentence without a full stop. */
+  readonly message: string;
+  /** When Landfall tries again, in milliseconds from now. */
+  readonly retryInMs: number;
+}
+
 /** Records what happens to machines. */
 export class MachineEvents {
   readonly #options: MachineEventsOptions;
+  /** What was said of each machine. */
+  readonly #failures: WarningThrottle;
 
   constructor(options: MachineEventsOptions) {
     this.#options = options;
+    this.#failures = new WarningThrottle(options.clock);
+  }
+
+  /** Forgets a Vino that is gone. */
+  forget(key: Key): void {
+    this.#failures.forget(key);
   }
 
   /** A machine is being made. */
@@ -85,10 +105,24 @@ export class MachineEvents {
     this.#options.metrics.countMachine("vanished");
   }
 
-  /** A step failed. */
-  recordFailed(vino: Vino, name: string, message: string): void {
-    this.#options.warn(vino, EVENT_WORDS.machineFailed, `${name}: ${message}`);
+  /** A step failed, or the cloud could not make a machine. An Event and a log record say so if it is new. */
+  recordFailed(vino: Vino, name: string, { message, retryInMs }: MachineFailure): void {
     this.#options.metrics.countMachine("failed");
+    const key = toKey(vino);
+    // One memory for each machine: what fails may differ from machine to machine.
+    if (
+      !this.#failures.passes(key, { ...toEvent(EVENT_WORDS.machineFailed, message), reason: name })
+    ) {
+      return;
+    }
+    const text = message.includes(name) ? message : `${name}: ${message}`;
+    this.#options.warn(vino, EVENT_WORDS.machineFailed, text);
+    this.#options.log.warn("Cannot make or change a machine; trying again", {
+      vino: key,
+      machine: name,
+      reason: message,
+      retryIn: formatDuration(Math.max(0, Math.ceil(retryInMs / 1_000)) * 1_000),
+    });
   }
 
   /** Records what differs from the status so far. Call it right before the status is written. */

@@ -34,15 +34,15 @@ export interface ReportOptions {
 
 /** Reports on a machine with a plan. */
 export function reportProgress(
-  { task, plan, failure }: Progress,
+  { task, plan, failure, setbacks }: Progress,
   { isWanted, address, remark, differences = [] }: ReportOptions,
 ): MachineReport {
   const { name, identity, hostId, known, goal } = task;
   const { role, index } = identity;
   const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
-  const ofMachine = [...own, ...plan.problems.map((one) => addUse(one, known))].map((one) =>
-    addWayOut(one, task),
-  );
+  const present = [...own, ...plan.problems];
+  const past = present.some(({ kind }) => kind !== "notice") ? [] : setbacks;
+  const ofMachine = [...past, ...present].map((one) => addWayOut(addUse(one, known), task));
   const problems = [...ofMachine, ...differences.map(toHostProblem)];
   const isBlocked = failure?.kind === "decision";
   // Until it is proven gone, its removal goes on.

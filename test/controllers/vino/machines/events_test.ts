@@ -1,20 +1,30 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
 import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
 import type { HostOutcome } from "../../../../lib/controllers/vino/hosts/types.ts";
 import type { HostState, Vino } from "../../../../lib/controllers/vino/resource/vino.ts";
-import { silentLogger } from "../../../../lib/core/log.ts";
+import { createLogger } from "../../../../lib/core/log.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
 import { toProblem, toReport, toReports } from "../../../support/vino/reports.ts";
 
-function start(): { events: MachineEvents; told: string[] } {
+function start(): {
+  events: MachineEvents;
+  told: string[];
+  logged: string[];
+  clock: ManualClock;
+} {
   const told: string[] = [];
+  const logged: string[] = [];
+  const clock = new ManualClock();
+  const write = (line: string): void => void logged.push(line.trim());
   const events = new MachineEvents({
+    clock,
     events: { record: (_object, { reason, message }) => void told.push(`${reason}: ${message}`) },
-    log: silentLogger,
+    log: createLogger({ format: "text", write, now: () => 0 }),
     metrics: { countMachine: () => undefined },
     warn: (_vino, { reason }, message) => void told.push(`${reason}: ${message}`),
   });
-  return { events, told };
+  return { events, told, logged, clock };
 }
 
 const NOTICE = toProblem("notice", "disk data is missing");
@@ -119,4 +129,41 @@ test("MachineEvents.recordEnd() names what stays, also if the cloud does not say
     `${alone}: ${names}`,
     alone,
   ]);
+});
+
+describe("MachineEvents.recordFailed()", () => {
+  const vino: Vino = { metadata: { namespace: "metal", name: "edge" } };
+  const failure = { message: "no room", retryInMs: 39_001 };
+
+  test("warns, and logs the Vino, the machine, the cause and the next attempt", () => {
+    const { events, told, logged } = start();
+    events.recordFailed(vino, "a-0", failure);
+    expect(told).toEqual(["MachineFailure: a-0: no room"]);
+    expect(logged).toEqual([
+      "1970-01-01T00:00:00.000Z WARN  Cannot make or change a machine; trying again " +
+        'vino=metal/edge machine=a-0 reason="no room" retryIn=40s',
+    ]);
+  });
+
+  test("says the same of a machine again only after five minutes, also if others fail in between", async () => {
+    const { events, told, logged, clock } = start();
+    const fail = (): void => {
+      for (const name of ["a-0", "a-1"]) events.recordFailed(vino, name, failure);
+    };
+    for (let at = 0; at < 3; at += 1) fail();
+    expect([told.length, logged.length]).toEqual([2, 2]);
+    events.recordFailed(vino, "a-0", { ...failure, message: "no rights" });
+    expect([told.length, logged.length]).toEqual([3, 3]);
+    await clock.advance(300_000);
+    fail();
+    expect([told.length, logged.length]).toEqual([5, 5]);
+  });
+
+  test("says it of a new Vino of the same name", () => {
+    const { events, logged } = start();
+    events.recordFailed(vino, "a-0", failure);
+    events.forget("metal/edge");
+    events.recordFailed(vino, "a-0", failure);
+    expect(logged).toHaveLength(2);
+  });
 });

@@ -32,6 +32,7 @@ function toProgress(
     failures: 0,
     retryMs: 0,
     sinceMs: 0,
+    setbacks: [],
     ...change,
   };
 }
@@ -187,4 +188,24 @@ test("findAddress() takes that of the boot interface, otherwise the first there 
   expect(findAddress(interfaces, { bootInterfaceName: "a" })).toBe("192.0.2.1");
   expect(findAddress(interfaces, {})).toBe("192.0.2.1");
   expect(findAddress([], {})).toBeUndefined();
+});
+
+describe("reportProgress() while a machine is made again", () => {
+  const setbacks = [toProblem("retry", "no room")];
+  const tell = (plan: Partial<MachinePlan>): string[] => {
+    const progress = toProgress({ state: "Creating", ...plan }, { setbacks }, "exist");
+    const { entry, problems } = reportProgress(progress, { isWanted: true });
+    return [entry.message ?? "", ...problems.map(({ message }) => message)];
+  };
+
+  test("says why the last attempt failed", () => {
+    expect(tell({})).toEqual(["no room", "no room"]);
+    const notice = toProblem("notice", "worth knowing");
+    expect(tell({ problems: [notice] })).toEqual(["no room", "no room", "worth knowing"]);
+  });
+
+  test("says only what is wrong now, if something is", () => {
+    const slow = toProblem("retry", "it takes long");
+    expect(tell({ problems: [slow] })).toEqual(["it takes long", "it takes long"]);
+  });
 });

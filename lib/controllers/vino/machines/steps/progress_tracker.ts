@@ -5,12 +5,14 @@
 import { isDeepStrictEqual } from "node:util";
 import type {
   MachinePlan,
+  MachineProblem,
   Machines,
   MachineSpec,
   MachinesView,
 } from "../../../../cloud/capabilities/machines.ts";
 import { toBackoffMs } from "../../../../core/backoff.ts";
 import type { Clock } from "../../../../core/clock.ts";
+import { holds, keepFound, listSetbacks } from "./kept_findings.ts";
 import { Sightings, toInterimPlan } from "./sightings.ts";
 import type { MachineTask } from "./tasks.ts";
 
@@ -32,6 +34,8 @@ export interface Progress {
   readonly retryMs: number;
   /** Why it does not go on. */
   readonly failure?: StepFailure;
+  /** Why the last attempt to make it failed, until a later one does not. */
+  readonly setbacks: readonly MachineProblem[];
   /** The last step, and how often it was made in a row. */
   readonly made?: { readonly step: string | undefined; readonly times: number };
 }
@@ -96,7 +100,7 @@ export class ProgressTracker {
       const dueMs = foundMs + HOLDS_MS;
       return this.#set({ ...before, task, plan, observedAtMs: view.observedAtMs, dueMs });
     }
-    const plan = keepDisks(keepFindings(next, before?.plan), before?.plan);
+    const plan = keepFound(next, before?.plan);
     const { foundMs, sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure } = before ?? {};
     const wakeMs = plan.needsLook === true ? nowMs : nowMs + (plan.againMs ?? Infinity);
     return this.#set({
@@ -108,6 +112,7 @@ export class ProgressTracker {
       sinceMs,
       failures,
       retryMs,
+      setbacks: listSetbacks(next, before),
       // What the inventory shows as right has not failed.
       ...(failure !== undefined && plan.needsLook === true && { failure }),
     });
@@ -125,7 +130,9 @@ export class ProgressTracker {
     const plan = this.#plan(task, view, record, seed);
     this.sightings.note(task.name, plan, view.observedAtMs);
     const { sinceMs = nowMs, failures = 0, retryMs = -Infinity, failure, made } = before ?? {};
-    const base = { task, plan, observedAtMs: view.observedAtMs, sinceMs, ...(made && { made }) };
+    const setbacks = listSetbacks(plan, before);
+    const seen = { task, plan, observedAtMs: view.observedAtMs, setbacks };
+    const base = { ...seen, sinceMs, ...(made && { made }) };
     if (plan.steps.length > 0) {
       const last = failure === undefined ? {} : { failure };
       return this.#set({ ...base, dueMs: nowMs, failures, retryMs, ...last });
@@ -191,34 +198,4 @@ export class ProgressTracker {
     this.#progress.set(progress.task.name, progress);
     return progress;
   }
-}
-
-/** Whether a look found that a machine differs, and nothing to do; and the inventory shows nothing else since. */
-function holds({ plan, failures, foundMs }: Progress, next: MachinePlan): boolean {
-  const isFound = foundMs !== undefined && failures === 0 && plan.needsLook !== true;
-  const differs = plan.problems.length > 0 && plan.problems.every(({ kind }) => kind === "notice");
-  const isSame = plan.shown !== undefined && plan.shown === next.shown;
-  return isFound && differs && isSame && plan.steps.length === 0;
-}
-
-/** Only a look shows disks. They are the same as long as the machine has what it had. */
-function keepDisks(plan: MachinePlan, before: MachinePlan | undefined): MachinePlan {
-  const isSame = plan.isBuilt === true && plan.machine?.id === before?.machine?.id;
-  if (!isSame || plan.disks !== undefined || before?.disks === undefined) return plan;
-  return { ...plan, disks: before.disks };
-}
-
-/** What a person must decide, or should know, stands until a look or an inventory shows that it is over. */
-function keepFindings(plan: MachinePlan, before: MachinePlan | undefined): MachinePlan {
-  if (plan.needsLook !== true || before === undefined) return plan;
-  const { state, problems, parts } = before;
-  if (problems.some(({ kind }) => kind === "decision")) return { ...plan, state, problems };
-  // A look says more about a pool that is lost, and how a person can say that it is gone.
-  if (plan.state === "Unknown" && state === "Unknown" && problems.length > 0) {
-    return { ...plan, problems };
-  }
-  const notices = problems.filter(({ kind }) => kind === "notice");
-  return notices.length === 0 || plan.state !== "Ready"
-    ? plan
-    : { ...plan, problems: notices, parts };
 }

@@ -13,7 +13,7 @@ import type { MachinesReport } from "../../status/outcome.ts";
 import { findForeignHost, findHostUse } from "../host_use.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "../types.ts";
 import { pickDue } from "./pick_due.ts";
-import type { ProgressTracker } from "./progress_tracker.ts";
+import type { Progress, ProgressTracker } from "./progress_tracker.ts";
 import { type StepInput, runSteps } from "./run_steps.ts";
 import type { MachineTask } from "./tasks.ts";
 
@@ -52,10 +52,27 @@ export async function runRound(
   if (due.some(isBeginning) && !(await context.announce(toReport()))) return true;
   await runSteps(toStepInput(input, due, options, context), options, context.signal);
   for (const { name } of due) {
-    const failure = tracker.find(name)?.failure;
-    if (failure?.kind === "retry") machineEvents.recordFailed(input.vino, name, failure.message);
+    const failure = findFailure(tracker.find(name));
+    if (failure === undefined) continue;
+    const { message, retryMs } = failure;
+    const retryInMs = retryMs - options.clock.monotonic();
+    machineEvents.recordFailed(input.vino, name, { message, retryInMs });
   }
   return true;
+}
+
+/** Why a machine that was looked at must wait for another try. A lost pool is no failure of a machine. */
+function findFailure(
+  progress: Progress | undefined,
+): { readonly message: string; readonly retryMs: number } | undefined {
+  if (progress === undefined) return undefined;
+  const { failure, plan, retryMs } = progress;
+  if (failure !== undefined) {
+    return failure.kind === "retry" ? { message: failure.message, retryMs } : undefined;
+  }
+  if (plan.steps.length > 0 || plan.state === "Unknown") return undefined;
+  const problem = plan.problems.find(({ kind }) => kind === "retry");
+  return problem && { message: problem.message, retryMs };
 }
 
 /** Why a removal that only frees addresses does not go on. */

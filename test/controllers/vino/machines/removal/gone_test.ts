@@ -16,6 +16,7 @@ function toProgress(plan: Partial<MachinePlan> = {}): Progress {
     failures: 0,
     retryMs: -Infinity,
     sinceMs: 0,
+    setbacks: [],
   };
 }
 

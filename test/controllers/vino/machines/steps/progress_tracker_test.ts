@@ -10,7 +10,10 @@ import type {
   Machines,
   MachinesView,
 } from "../../../../../lib/cloud/capabilities/machines.ts";
-import { ProgressTracker } from "../../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+import {
+  type Progress,
+  ProgressTracker,
+} from "../../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import type { MachineTask } from "../../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { toMachineSpec } from "../../../../../lib/controllers/vino/machines/steps/spec.ts";
 import { ManualClock } from "../../../../support/manual_clock.ts";
@@ -336,4 +339,91 @@ test("ProgressTracker.review() keeps the disks of no other machine", () => {
   tracker.look(toTask(), look(1), undefined);
   plans.next = { machine: toMachine("worker", 0, { id: "vm-other" }), isBuilt: true };
   expect(tracker.review(toTask(), look(2), undefined).plan.disks).toBeUndefined();
+});
+
+describe("ProgressTracker and a creation that failed", () => {
+  const failed: Partial<MachinePlan> = { state: "Absent", problems: [problem("retry")] };
+  const told = ({ plan, setbacks }: Progress): string[] =>
+    [...plan.problems, ...setbacks].map(({ kind }) => kind);
+
+  async function startFailed(): Promise<ReturnType<typeof startTracker>> {
+    const rig = startTracker();
+    rig.plans.next = { state: "Creating" };
+    rig.tracker.look(toTask(), rig.look(1), undefined);
+    rig.plans.next = failed;
+    await rig.clock.advance(1);
+    rig.tracker.look(toTask(), rig.look(2), undefined);
+    return rig;
+  }
+
+  test("knows why at each inventory, and while the next attempt runs", async () => {
+    const { tracker, plans, look } = await startFailed();
+    plans.next = { state: "Absent", needsLook: true };
+    for (const atMs of [3, 4, 5]) {
+      expect(told(tracker.review(toTask(), look(atMs), undefined))).toContain("retry");
+    }
+    plans.next = { ...failed, steps: [STEP] };
+    expect(told(tracker.look(toTask(), look(6), undefined))).toContain("retry");
+    tracker.noteStep(name);
+    plans.next = { state: "Creating" };
+    expect(told(tracker.look(toTask(), look(7), undefined))).toEqual(["retry"]);
+    plans.next = { state: "Creating", needsLook: true };
+    expect(told(tracker.review(toTask(), look(8), undefined))).toEqual(["retry"]);
+  });
+
+  test.each<[string, Partial<MachinePlan>]>([
+    ["made", { state: "Unfinished" }],
+    ["complete", { state: "Ready" }],
+    ["in the way of a person", { state: "Blocked", problems: [problem("decision")] }],
+    ["free to be made", { state: "Absent", steps: [STEP] }],
+    ["perhaps in a lost pool", { state: "Unknown" }],
+  ])("forgets it when a look shows that the machine is %s", async (_title, next) => {
+    const { tracker, plans, look } = await startFailed();
+    plans.next = next;
+    expect(told(tracker.look(toTask(), look(3), undefined))).not.toContain("retry");
+    plans.next = { state: "Creating", needsLook: true };
+    expect(told(tracker.review(toTask(), look(4), undefined))).not.toContain("retry");
+  });
+
+  test("forgets it for another spec, and for a removal", async () => {
+    for (const task of [toTask(4), { ...toTask(), goal: { kind: "remove" } as const }]) {
+      const { tracker, plans, look } = await startFailed();
+      plans.next = { state: "Absent", needsLook: true };
+      expect(told(tracker.review(task, look(3), undefined))).toEqual([]);
+    }
+  });
+});
+
+describe("ProgressTracker.review() of a machine with a problem that passes", () => {
+  const machine = toMachine("worker", 0);
+
+  test("keeps it until another look", () => {
+    const { tracker, plans, look } = startTracker();
+    plans.next = { state: "Unfinished", problems: [problem("retry")], machine };
+    tracker.look(toTask(), look(1), undefined);
+    plans.next = { state: "Unfinished", needsLook: true, machine };
+    for (const atMs of [2, 3]) {
+      const { plan } = tracker.review(toTask(), look(atMs), undefined);
+      expect(plan.problems).toEqual([problem("retry")]);
+    }
+    plans.next = { state: "Unfinished", steps: [STEP], machine };
+    expect(tracker.look(toTask(), look(4), undefined).plan.problems).toEqual([]);
+  });
+
+  test.each<[string, Partial<MachinePlan>, Partial<MachinePlan>]>([
+    ["the pool answers again", { state: "Unknown" }, { state: "Unfinished" }],
+    ["the pool is lost", { state: "Unfinished", machine }, { state: "Unknown" }],
+    ["the machine is gone", { state: "Unfinished", machine }, { state: "Absent" }],
+    [
+      "it is another machine",
+      { state: "Unfinished", machine },
+      { state: "Unfinished", machine: toMachine("worker", 0, { id: "vm-other" }) },
+    ],
+  ])("forgets it when %s", (_title, found, shown) => {
+    const { tracker, plans, look } = startTracker();
+    plans.next = { ...found, problems: [problem("retry")] };
+    tracker.look(toTask(), look(1), undefined);
+    plans.next = { ...shown, needsLook: true };
+    expect(tracker.review(toTask(), look(2), undefined).plan.problems).toEqual([]);
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { MachinePlan } from "../../../../../lib/cloud/capabilities/machines.ts";
 import { MachineEvents } from "../../../../../lib/controllers/vino/machines/events.ts";
 import { MachineRecords } from "../../../../../lib/controllers/vino/machines/machine_records.ts";
 import { runRound } from "../../../../../lib/controllers/vino/machines/steps/round.ts";
@@ -7,6 +8,7 @@ import type { HostFacts } from "../../../../../lib/controllers/vino/hosts/host_f
 import { silentLogger } from "../../../../../lib/core/log.ts";
 import { toEntry, toKnown, toView, VINO_OWNER } from "../../../../support/vino/known.ts";
 import type { DoubleMachineStep } from "../../../../support/vino/machines_double.ts";
+import { toProblem } from "../../../../support/vino/reports.ts";
 import { nameOf, startStepsRig, toTask } from "../../../../support/vino/steps_rig.ts";
 
 const REPORT = {
@@ -19,6 +21,8 @@ const REPORT = {
   removals: [],
 };
 
+const FULL = toProblem("retry", "no room");
+const NOTICE = toProblem("notice", "worth knowing");
 const LEFT = { state: "Removing", problems: [], parts: [] } as const;
 
 function toRemoval(state: "Ready" | "Removing"): MachineTask {
@@ -34,6 +38,8 @@ interface Asked {
   readonly deletes?: boolean;
   /** The steps of a removal. @default {those of the machine} */
   readonly steps?: readonly DoubleMachineStep[];
+  /** What the cloud says of a machine that must exist. @default {that it can be made} */
+  readonly plan?: Partial<MachinePlan<DoubleMachineStep>>;
   /** What uses the host. */
   readonly use?: string;
   /** A host of something else that has the name. */
@@ -42,13 +48,19 @@ interface Asked {
 
 /** Runs one round with a task. */
 async function run(task: MachineTask, asked: Asked = {}) {
-  const { confirms = true, announces = true, deletes = true, steps, use, foreign } = asked;
+  const { confirms = true, announces = true, deletes = true, steps, plan, use, foreign } = asked;
   const { cloud, clock, options } = startStepsRig();
   if (steps) cloud.planRemoval = () => ({ ...LEFT, steps, needsLook: true });
+  const base = { state: "Absent", steps: [], problems: [], parts: [] } as const;
+  if (plan) {
+    cloud.plan = ({ isForChange }) =>
+      isForChange ? { ...base, ...plan } : { ...base, needsLook: true };
+  }
   await clock.advance(1);
   const said: string[] = [];
   const events: string[] = [];
   const machineEvents = new MachineEvents({
+    clock,
     events: { record: (_object, { reason }) => void events.push(reason) },
     log: silentLogger,
     metrics: { countMachine: () => undefined },
@@ -114,6 +126,15 @@ describe("runRound()", () => {
     );
     const later = await run(toTask(0), { foreign: { isDeleting: true } });
     expect(later.calls).toContain(`create VM ${nameOf(0)}`);
+  });
+
+  test.each<[string, Partial<MachinePlan<DoubleMachineStep>>, readonly string[]]>([
+    ["says that the cloud could not make a machine", { problems: [FULL] }, ["MachineFailure: "]],
+    ["takes a lost pool for no failure of a machine", { state: "Unknown", problems: [FULL] }, []],
+    ["takes a notice for no failure", { state: "Ready", problems: [NOTICE] }, []],
+  ])("%s", async (_title, plan, reasons) => {
+    const { events } = await run(toTask(0), { plan });
+    expect(events).toEqual(reasons.map((reason) => `${reason}${nameOf(0)}: no room`));
   });
 
   test("announces a removal only once", async () => {
