@@ -5,7 +5,7 @@
 import { toVif, type XoRecord } from "../../records.ts";
 import type { XenOrchestraState } from "../../state.ts";
 import { readIds, toOperation, type Work } from "../backend.ts";
-import { findFree, toRecord } from "./disks.ts";
+import { findFree, toHandleInvalid, toRecord } from "./disks.ts";
 import { XapiError } from "../errors.ts";
 
 /** What {@linkcode createInterface} makes. */
@@ -37,6 +37,8 @@ export async function createInterface(
   const id = state.nextId("vif");
   const operation = { ...toOperation("VIF.create", vm), id };
   await work.call(operation, () => {
+    const isThere = state.all("vms").has(vm.id) || state.all("vm-templates").has(vm.id);
+    if (!isThere) throw toHandleInvalid("VM", vm);
     const taken = new Set(listInterfaces(state, vm.id).map((vif) => String(vif["device"])));
     const device = wish.device ?? findFree(taken);
     if (wish.mac !== undefined && !MAC.test(wish.mac)) {

@@ -27,6 +27,14 @@ describe("interfaces", () => {
     );
   });
 
+  test("createInterface() finds a machine gone that somebody deletes meanwhile", async () => {
+    const vm = await rig.make("vino-1");
+    const network = rig.record("networks", rig.site.networkIds.oam);
+    const made = createInterface(rig.work(), vm, { network });
+    rig.cloud.state.removeVm(vm.id);
+    await expect(made).rejects.toThrow("HANDLE_INVALID(VM");
+  });
+
   test("destroyInterface() forgets it at both ends", async () => {
     const vm = await rig.make("vino-1");
     const [vif] = listInterfaces(rig.cloud.state, vm.id);
