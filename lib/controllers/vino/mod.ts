@@ -218,8 +218,9 @@ export class VinoController implements RunningController {
 
 /** The Vinos that wait for addresses: any change of a pool may help. */
 function listShort(vinoes: Iterable<Vino>): Key[] {
-  const { reason } = CONDITION_WORDS.MachinesReady.noAddress;
+  const { noAddress, addressesDiffer } = CONDITION_WORDS.MachinesReady;
+  const reasons = new Set<string | undefined>([noAddress.reason, addressesDiffer.reason]);
   return [...vinoes]
-    .filter((vino) => findCondition(vino.status, "MachinesReady")?.reason === reason)
+    .filter((vino) => reasons.has(findCondition(vino.status, "MachinesReady")?.reason))
     .map(toKey);
 }

@@ -43,6 +43,7 @@ type EventName =
   | "noPool"
   | "noHosts"
   | "noAddress"
+  | "addressesDiffer"
   | "poolsRefused"
   | "tooMany"
   | "ready"
@@ -183,6 +184,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     reason: "AddressesExhausted",
     type: "Warning",
     meaning: "A network has no free address for a machine. The message names the network.",
+  },
+  addressesDiffer: {
+    reason: "AddressesDiffer",
+    type: "Warning",
+    meaning:
+      "Machines have other addresses than the spec gives them: an interface changed its network, or a network its " +
+      "subnet. Landfall leaves these machines as they are. The message names each with what to do.",
   },
   poolsRefused: {
     reason: "IPPoolFailure",

@@ -15,7 +15,8 @@ import { listNotices } from "./notices.ts";
 import { formatOwner } from "./owners.ts";
 import type { PoolDraft } from "./pools/pool_draft.ts";
 import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pools/pool_set.ts";
-import { type AddressProblem, toExhausted, toFull, toMoved, toNoMac, toTaken } from "./problems.ts";
+import { toMoved, toTaken } from "./differences.ts";
+import { type AddressProblem, toExhausted, toFull, toNoMac } from "./problems.ts";
 import type { MachineRequest } from "./types.ts";
 
 /** The machines of one Vino that need addresses. */
@@ -137,7 +138,9 @@ class Allocator {
     const base = { name, network: network.name };
     if (source !== undefined && held !== undefined) {
       const { subnet, prefixLength } = source.pool;
-      if (held.subnet !== subnet.text) return toMoved(network, held.ip);
+      if (held.subnet !== subnet.text) {
+        return toMoved(network, place, held, [...this.#networks.values()]);
+      }
       return { ...base, mac: held.mac, ip: held.ip, prefixLength };
     }
     const mac = held?.mac ?? this.#toMac(network, place, owner);
@@ -148,7 +151,7 @@ class Allocator {
     }
     if (source === undefined) return { ...base, mac };
     const { draft, prefixLength } = source.pool;
-    const ip = this.#take(network, source, { owner, mac });
+    const ip = this.#take(network, source, { owner, mac, place });
     if (typeof ip !== "string") return ip;
     undo.push(() => draft.putBack(ip));
     return { ...base, mac, ip, prefixLength };
@@ -158,15 +161,17 @@ class Allocator {
   #take(
     network: VinoNetwork,
     { pool: { draft, subnet }, span }: NetworkPool,
-    to: { readonly owner: string; readonly mac: string },
+    { place, ...to }: { readonly owner: string; readonly mac: string; readonly place: Place },
   ): string | AddressProblem {
     if (!draft.hasRoomFor(to.owner)) return toFull(network);
     const { ip } = this.#known.get(to.owner) ?? {};
     if (ip === undefined) return draft.take(span, to) ?? this.#toExhausted(network, draft);
     const known = parseCidr(ip);
-    if (known === undefined || !overlaps(known, subnet.block)) return toMoved(network, ip);
+    if (known === undefined || !overlaps(known, subnet.block)) {
+      return toMoved(network, place, { ip }, [...this.#networks.values()]);
+    }
     const other = draft.findOwner(known.first);
-    return other === undefined ? draft.give(known.first, to) : toTaken(network, ip, other);
+    return other === undefined ? draft.give(known.first, to) : toTaken(network, place, ip, other);
   }
 
   /** The same for all machines that get none. */

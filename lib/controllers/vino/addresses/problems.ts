@@ -11,6 +11,8 @@ export interface AddressProblem {
   readonly network: string;
   /** What is wrong, and what to do. It names the network. No full stop at the end. */
   readonly message: string;
+  /** Whether a machine has an address that the spec does not give it. @default {false} */
+  readonly isDifference?: boolean;
 }
 
 /** How many owners a message names. */
@@ -72,18 +74,6 @@ export function toTwoPools(network: VinoNetwork, pools: readonly string[]): Addr
 /** Its pool cannot be used. @param why Without any secret */
 export function toDamaged(network: VinoNetwork, pool: string, why: string): AddressProblem {
   return toProblem(network, `cannot use IPPool ${pool}: ${why}. Correct it`);
-}
-
-/** The machine has an address elsewhere. */
-export function toMoved(network: VinoNetwork, ip: string): AddressProblem {
-  const what = `is now ${network.subnet}, but the machine has ${ip}`;
-  return toProblem(network, `${what}. Set the subnet back, or remove the machine`);
-}
-
-/** The machine has an address that the pool lists for another one. */
-export function toTaken(network: VinoNetwork, ip: string, owner: string): AddressProblem {
-  const what = `lists ${ip} in its IPPool for ${owner}, but this machine has it`;
-  return toProblem(network, `${what}. Correct the IPPool, or remove one of the machines`);
 }
 
 /** Machines have addresses that the network does not give out any more. */

@@ -18,6 +18,8 @@ export interface Addresses {
   readonly machines: ReadonlyMap<string, readonly GuestInterface[]>;
   /** Why a machine gets nothing, by its name; sentences without a full stop. */
   readonly problems: ReadonlyMap<string, string>;
+  /** Machines whose problem is that they have other addresses than the spec gives them. @default {none} */
+  readonly differing?: ReadonlySet<string>;
   /** What a person should know about addresses in use; sentences without a full stop. */
   readonly notices: readonly string[];
 }

@@ -57,6 +57,9 @@ export class VinoAddresses implements AddressAllocator {
         }),
       ),
       problems: new Map([...given.problems].map(([machine, { message }]) => [machine, message])),
+      differing: new Set(
+        [...given.problems].flatMap(([machine, { isDifference }]) => (isDifference ? machine : [])),
+      ),
       notices: given.notices.map(({ message }) => message),
     };
   }

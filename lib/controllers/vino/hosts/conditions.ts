@@ -36,8 +36,13 @@ const EXISTING: ReadonlySet<HostState | undefined> = new Set([
  *
  * @param hosts Those that must exist
  * @param waiting How many machines are not complete, so that their hosts wait
+ * @param idle How many complete machines have other addresses than the spec gives them, so that their hosts stay
  */
-export function findHostsPublished(hosts: readonly HostOutcome[], waiting: number): Finding {
+export function findHostsPublished(
+  hosts: readonly HostOutcome[],
+  waiting: number,
+  idle = 0,
+): Finding {
   for (const [word, states] of REASONS) {
     const found = hosts.filter(({ state }) => states.some((one) => one === state));
     if (found.length > 0) {
@@ -52,12 +57,17 @@ export function findHostsPublished(hosts: readonly HostOutcome[], waiting: numbe
         : `${waiting} machines are not complete. Landfall publishes or updates their hosts when they are`;
     return toFinding("HostsPublished", HostsPublished.waiting, what);
   }
-  return toFinding("HostsPublished", HostsPublished.done, describeAll(hosts.length));
+  return toFinding("HostsPublished", HostsPublished.done, describeAll(hosts.length, idle));
 }
 
-function describeAll(count: number): string {
+function describeAll(updated: number, idle: number): string {
+  const count = updated + idle;
   if (count === 0) return "There is no machine that needs a BareMetalHost";
-  return count === 1
-    ? "The complete machine has a BareMetalHost"
-    : `All ${count} complete machines have a BareMetalHost`;
+  const all =
+    count === 1
+      ? "The complete machine has a BareMetalHost"
+      : `All ${count} complete machines have a BareMetalHost`;
+  if (idle === 0) return all;
+  const which = idle === 1 ? "1 BareMetalHost" : `${idle} BareMetalHosts`;
+  return `${all}. Landfall does not update ${which}: MachinesReady says why`;
 }

@@ -35,6 +35,12 @@ export interface MachineFailure {
   readonly retryInMs: number;
 }
 
+/** What one Event says about all machines. */
+const TOLD_AT_ONCE: ReadonlySet<string | undefined> = new Set([
+  EVENT_WORDS.hostDiffers.reason,
+  EVENT_WORDS.addressesDiffer.reason,
+]);
+
 /** Records what happens to machines. */
 export class MachineEvents {
   readonly #options: MachineEventsOptions;
@@ -148,8 +154,8 @@ export class MachineEvents {
       const host = hostOf.get(toHostName({ vino: vino.metadata.name, ...entry }));
       if (isWanted && host !== undefined) this.#recordHost(vino, host, old);
       const [first] = problems;
-      const isOfHost = first?.reason === EVENT_WORDS.hostDiffers.reason;
-      if (isWanted && first?.kind === "notice" && !isOfHost && message !== old?.message) {
+      const isTold = TOLD_AT_ONCE.has(first?.reason);
+      if (isWanted && first?.kind === "notice" && !isTold && message !== old?.message) {
         this.#options.warn(vino, EVENT_WORDS.machineDiffers, first.message);
       }
     }

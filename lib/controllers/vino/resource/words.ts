@@ -20,6 +20,7 @@ export type MachinesWord =
   | "noHosts"
   | "blocked"
   | "noAddress"
+  | "addressesDiffer"
   | "poolsRefused"
   | "failed"
   | "tooMany";
@@ -75,6 +76,11 @@ const MACHINES_NOT_READY: Readonly<Record<Exclude<MachinesWord, "done" | "waitin
     noAddress: no(
       "AddressesExhausted",
       "A network has no free address for a machine. The message names the network.",
+    ),
+    addressesDiffer: no(
+      "AddressesDiffer",
+      "Machines have other addresses than the spec gives them: an interface changed its network, or a network its " +
+        "subnet. Landfall leaves these machines as they are. The message names each with what to do.",
     ),
     poolsRefused: no(
       "IPPoolFailure",

@@ -12,8 +12,17 @@ export interface MachineLine {
   readonly message: string;
 }
 
-/** What differs from machine to machine although the trouble is the same: UUIDs and MAC addresses. */
-const OWN_WORDS = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b|\b[\da-f]{2}(?::[\da-f]{2}){5}\b/gi;
+/** What differs from machine to machine although the trouble is the same: UUIDs, MAC addresses and IP addresses. */
+const OWN_WORDS = new RegExp(
+  [
+    String.raw`\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b`,
+    String.raw`\b[\da-f]{2}(?::[\da-f]{2}){5}\b`,
+    // Not a subnet, which is that of all machines.
+    String.raw`(?<![\w.:])\d+(?:\.\d+){3}(?![\w/:]|\.\d)`,
+    String.raw`(?<![\w.:])[\da-f]+(?::[\da-f]*){2,7}(?![\w/:]|\.\d)`,
+  ].join("|"),
+  "gi",
+);
 
 /**
  * Says of machines with the same trouble what that is, once.

@@ -99,12 +99,18 @@ function addWayOut(problem: MachineProblem, { identity, goal }: MachineTask): Ma
   return way === undefined ? problem : { ...problem, message: `${problem.message}. ${way}` };
 }
 
-/** Reports on a machine with which nothing is done. @param message Why */
+/**
+ * Reports on a machine with which nothing is done.
+ *
+ * @param message Why
+ * @param differs Whether it has other addresses than the spec gives it
+ */
 export function reportIdle(
   machine: Pick<KnownMachine, "hostId" | "index" | "machine" | "name" | "role"> &
     Pick<KnownMachine, "entry">,
   isWanted: boolean,
   message: string,
+  differs = false,
 ): MachineReport {
   const { name, role, index, hostId: host, machine: shown, entry } = machine;
   const machineId = shown?.id ?? entry?.machineId;
@@ -113,9 +119,13 @@ export function reportIdle(
   return {
     entry: toEntry({ name, role, index, host, machineId, address, state, message }),
     isWanted,
-    problems: [],
+    problems: differs && state === "Ready" ? [toAddressProblem(message)] : [],
     parts: [],
   };
+}
+
+function toAddressProblem(message: string): MachineProblem {
+  return { reason: EVENT_WORDS.addressesDiffer.reason, kind: "notice", message };
 }
 
 /** Reports on a machine that is wanted and was not begun. @param message Why */

@@ -121,7 +121,8 @@ interface Judgement {
 }
 
 function judgeMachines(report: MachinesReport): Judgement {
-  const { machines, wantedCount, shortages, addressProblems, notices } = report;
+  const { machines, wantedCount, shortages, notices } = report;
+  const { addressProblems, addressDifferences = [] } = report;
   const wanted = machines.filter(({ isWanted }) => isWanted);
   const ready = wanted.filter(({ entry }) => entry.state === "Ready").length;
   const counts = `${ready} of ${wantedCount} machines are complete`;
@@ -140,6 +141,9 @@ function judgeMachines(report: MachinesReport): Judgement {
   if (decisions.length > 0) return say("blocked", decisions);
   const nowhere = describeShortages(shortages, "noHosts");
   if (nowhere.length > 0) return say("noHosts", nowhere);
+  if (addressDifferences.length > 0) {
+    return say("addressesDiffer", [...addressDifferences, ...addressProblems]);
+  }
   if (addressProblems.length > 0) return say("noAddress", addressProblems);
   const failures = troubled("retry");
   if (failures.length > 0) return say("failed", failures);
@@ -181,9 +185,16 @@ function describeStates(machines: readonly MachineReport[]): string[] {
 
 /** A machine may be complete since the hosts were looked at. */
 function findHosts({ hosts, machines }: MachinesReport): Finding {
-  const wanted = machines.filter(({ isWanted }) => isWanted).length;
-  return findHostsPublished(hosts, wanted - hosts.length);
+  const wanted = machines.filter(({ isWanted }) => isWanted);
+  const idle = wanted.filter(
+    ({ entry, problems }) =>
+      doesExist(entry.bareMetalHost) && problems.some(({ reason }) => reason === AddressesDiffer),
+  );
+  const waiting = wanted.length - hosts.length - idle.length;
+  return findHostsPublished(hosts, waiting, idle.length);
 }
+
+const AddressesDiffer = MachinesReady.addressesDiffer.reason;
 
 function findContraction(contraction: ContractionReport | undefined): Finding {
   if (contraction !== undefined) {

@@ -8,6 +8,7 @@ import { type ShownHost, toShownState } from "../hosts/host_facts.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
 import type { HostState } from "../resource/vino.ts";
+import { describeAlike } from "./alike.ts";
 import type { MachineReport, MachinesReport } from "./outcome.ts";
 import type { ProgressTracker } from "../machines/steps/progress_tracker.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
@@ -54,10 +55,10 @@ export function makeReport(input: ReportInput): MachinesReport {
   const nameOf = new Map(snapshot.view.hosts.map(({ id, name }) => [id, name]));
   const machines: MachineReport[] = [
     ...input.wanted.flatMap((task) => reportWanted(task, input)),
-    ...idle.map(({ name, placed, why }) =>
+    ...idle.map(({ name, placed, why, differs = false }) =>
       placed.known === undefined
         ? reportAbsent(name, placed, why)
-        : reportIdle(placed.known, true, why),
+        : reportIdle(placed.known, true, why, differs),
     ),
     ...decision.reports,
     ...input.removals.flatMap((task) => reportRemoval(task, input)),
@@ -70,9 +71,7 @@ export function makeReport(input: ReportInput): MachinesReport {
       .map((one) => addDisplayName(one, nameOf))
       .toSorted((a, b) => compareKnown(a.entry, b.entry)),
     shortages: placement.shortages,
-    addressProblems: [
-      ...new Set([...addresses.problems].flatMap(([name, why]) => (names.has(name) ? why : []))),
-    ],
+    ...describeProblems(addresses, names),
     notices: [
       ...placement.notices,
       ...addresses.notices,
@@ -81,6 +80,20 @@ export function makeReport(input: ReportInput): MachinesReport {
     hosts: input.wanted.flatMap(({ name }) => hosts.get(name) ?? []),
     ...(contraction && { contraction }),
     removals: input.removed,
+  };
+}
+
+function describeProblems(
+  { problems, differing }: Addresses,
+  wanted: ReadonlySet<string>,
+): Pick<MachinesReport, "addressDifferences" | "addressProblems"> {
+  const lines = Array.from(problems, ([name, message]) => ({ name, message })).filter(({ name }) =>
+    wanted.has(name),
+  );
+  const others = lines.filter(({ name }) => !differing?.has(name));
+  return {
+    addressProblems: [...new Set(others.map(({ message }) => message))],
+    addressDifferences: describeAlike(lines.filter(({ name }) => differing?.has(name))),
   };
 }
 

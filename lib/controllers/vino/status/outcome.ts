@@ -39,6 +39,8 @@ export interface MachinesReport {
   readonly shortages: readonly Shortage[];
   /** Networks without a free address, and what else prevents addresses; sentences without a full stop. */
   readonly addressProblems: readonly string[];
+  /** Machines that have other addresses than the spec gives them; sentences without a full stop. @default {none} */
+  readonly addressDifferences?: readonly string[];
   /** What is worth knowing; sentences without a full stop. */
   readonly notices: readonly string[];
   /** How far the hosts of complete machines are. */

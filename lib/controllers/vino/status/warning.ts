@@ -26,9 +26,12 @@ export function findWarning(outcome: Outcome): Warning | undefined {
       return word === "silent" || word === "noCapability" ? undefined : { word, message };
     }
     case "served": {
-      const { shortages, addressProblems } = outcome.report;
+      const { shortages, addressProblems, addressDifferences = [] } = outcome.report;
       const nowhere = describeShortages(shortages, "noHosts");
       if (nowhere.length > 0) return { word: "noHosts", message: joinSome(nowhere) };
+      if (addressDifferences.length > 0) {
+        return { word: "addressesDiffer", message: joinSome(addressDifferences) };
+      }
       if (addressProblems.length === 0) return undefined;
       return { word: "noAddress", message: joinSome(addressProblems) };
     }

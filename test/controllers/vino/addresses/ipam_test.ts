@@ -356,7 +356,7 @@ describe("planAddresses() with addresses that machines have, but no pool lists",
     const pools = managementPool({ allocatedIPs: own("192.168.2.10", "other") });
     const made = plan(toRequest([MANAGEMENT], [WORKER_1]), { known, pools });
     expect(made.problems.get(WORKER_1)?.message).toBe(
-      "network management lists 192.168.2.10 in its IPPool for other, but this machine has it. " +
+      `interface eth0 of ${WORKER_1} has 192.168.2.10, but the IPPool of network management lists that for other. ` +
         "Correct the IPPool, or remove one of the machines",
     );
     expect(made.changed.get(MANAGEMENT_POOL)?.allocatedIPs).toHaveLength(1);
@@ -366,7 +366,7 @@ describe("planAddresses() with addresses that machines have, but no pool lists",
     const made = plan(toRequest([{ ...MANAGEMENT, subnet: "192.168.2.0/29" }], [WORKER_1]), {
       known,
     });
-    expect(made.problems.get(WORKER_1)?.message).toContain("the machine has 192.168.2.10");
+    expect(made.problems.get(WORKER_1)?.message).toContain(`${WORKER_1} has 192.168.2.10, but`);
   });
 });
 
@@ -500,10 +500,22 @@ describe("planAddresses() refuses", () => {
     };
     const made = plan(toRequest([network], toNames(2)), { pools });
     expect(made.problems.get(WORKER_0)?.message).toBe(
-      "network management is now 10.0.0.0/24, but the machine has 192.168.2.10" +
-        ". Set the subnet back, or remove the machine",
+      `interface eth0 of ${WORKER_0} has 192.168.2.10, but the subnet of network management is 10.0.0.0/24 now` +
+        ". Set the subnet back to 192.168.0.0/20, or remove the machine",
     );
     expect(made.machines.get(WORKER_1)).toMatchObject([{ ip: "10.0.0.1" }]);
+  });
+
+  test("other addresses for a machine whose interfaces have each other's network now", () => {
+    const before = toRequest([MANAGEMENT, STORAGE], [WORKER_0]);
+    const pools = plan(before).changed;
+    const networks = [STORAGE, MANAGEMENT];
+    const made = plan({ ...toRequest(networks, [WORKER_0]), networks: before.networks }, { pools });
+    expect(made.problems.get(WORKER_0)).toMatchObject({ isDifference: true, network: "storage" });
+    expect(made.problems.get(WORKER_0)?.message).toContain(
+      `interface eth0 of ${WORKER_0} has 192.168.2.10 of network management, but the spec puts it into network storage`,
+    );
+    expect(made.changed.size).toBe(0);
   });
 });
 

@@ -4,13 +4,11 @@ import {
   toDamaged,
   toExhausted,
   toFull,
-  toMoved,
   toNoMac,
   toOverlap,
   toPoolOverlap,
   toReserved,
   toStrays,
-  toTaken,
   toTwoPools,
 } from "../../../../lib/controllers/vino/addresses/problems.ts";
 import { MANAGEMENT, STORAGE } from "../../../support/vino/address_requests.ts";
@@ -23,8 +21,6 @@ const PROBLEMS: readonly AddressProblem[] = [
   toPoolOverlap(MANAGEMENT, "ippool-192-168-0-0-16"),
   toTwoPools(MANAGEMENT, ["a", "b"]),
   toDamaged(MANAGEMENT, "a", "spec.subnet: must be set"),
-  toMoved(MANAGEMENT, "192.0.2.1"),
-  toTaken(MANAGEMENT, "192.0.2.1", "metal/b/vino-1b4e28ba-a-0/oam"),
   toStrays(MANAGEMENT, [{ ip: "192.0.2.1", machine: "vino-1b4e28ba-a-0" }]),
   toReserved(MANAGEMENT, "192.0.2.1", "vino-1b4e28ba-a-0", "a gateway"),
 ];

@@ -56,7 +56,10 @@ class Pools implements Pick<IpPools, "allocate" | "listOwners" | "release"> {
     ];
     return {
       machines: new Map([["vino-1-worker-0", given]]),
-      problems: new Map([["vino-1-worker-1", { network: "oam", message: "oam is full" }]]),
+      problems: new Map([
+        ["vino-1-worker-1", { network: "oam", message: "oam is full" }],
+        ["vino-1-worker-2", { network: "oam", message: "eth0 has another", isDifference: true }],
+      ]),
       notices: [{ network: "oam", message: "oam has moved" }],
       needsMacs: this.isNarrow && facts.seen === undefined,
     };
@@ -121,7 +124,11 @@ test("assign() says how guests set up their networks, and why others get nothing
     { name: "eth1", mtu: 9000, addresses: [] },
   ]);
   expect(given.machines.size).toBe(1);
-  expect([...given.problems]).toEqual([["vino-1-worker-1", "oam is full"]]);
+  expect([...given.problems]).toEqual([
+    ["vino-1-worker-1", "oam is full"],
+    ["vino-1-worker-2", "eth0 has another"],
+  ]);
+  expect(given.differing).toEqual(new Set(["vino-1-worker-2"]));
   expect(given.notices).toEqual(["oam has moved"]);
 });
 

@@ -41,6 +41,14 @@ test.each<[HostState[], number, string]>([
   expect([type, `${status} ${reason} ${message}`]).toEqual(["HostsPublished", expected]);
 });
 
+test("findHostsPublished() says which hosts stay as they are", () => {
+  const { reason, message } = findHostsPublished([toOutcome("Published")], 0, 2);
+  expect(`${reason} ${message}`).toBe(
+    "AllHostsPublished All 3 complete machines have a BareMetalHost. " +
+      "Landfall does not update 2 BareMetalHosts: MachinesReady says why",
+  );
+});
+
 test("findHostsPublished() names ten hosts, and counts the others", () => {
   const hosts = Array.from({ length: 12 }, (_, at) => toOutcome("Refused", `h${at}`));
   expect(findHostsPublished(hosts, 0).message).toEndWith("h9 Refused; and 2 more");

@@ -68,6 +68,17 @@ test("MachineEvents.recordChanges() names all hosts that differ, once, also behi
   ]);
 });
 
+test("MachineEvents.recordChanges() leaves other addresses to the Event of the Vino", () => {
+  const { events, told } = start();
+  const moved = { ...toProblem("notice", "eth0 has another"), reason: "AddressesDiffer" };
+  const machines = [toReport(0, { message: moved.message }, { problems: [moved] })];
+  events.recordChanges(
+    { metadata: { name: "edge" }, status: { machines: [] } },
+    toReports(machines),
+  );
+  expect(told.filter((one) => !one.startsWith("MachineReady"))).toEqual([]);
+});
+
 test("MachineEvents.recordChanged() names the step", () => {
   const { events, told } = start();
   events.recordChanged({ metadata: { name: "edge" } }, "a-0", "add interface b to a-0");

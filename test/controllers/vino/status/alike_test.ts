@@ -39,6 +39,19 @@ test.each([
     [`vino-a-0: VM ${ID} has the MAC address 02:00:00:00:00:01, and the same for 2 more machines`],
   ],
   [
+    "what differs only by an IP address once",
+    [
+      line(0, "eth0 has 192.0.2.10, not one of 192.0.2.0/24"),
+      line(1, "eth0 has 192.0.2.11, not one of 192.0.2.0/24"),
+      line(2, "eth0 has 2001:db8::1, not one of 192.0.2.0/24"),
+      line(3, "eth0 has 192.0.2.12, not one of 192.0.3.0/24"),
+    ],
+    [
+      "vino-a-0: eth0 has 192.0.2.10, not one of 192.0.2.0/24, and the same for 2 more machines",
+      "vino-a-3: eth0 has 192.0.2.12, not one of 192.0.3.0/24",
+    ],
+  ],
+  [
     "different things in the order of the first machines",
     [line(0, "no room"), line(1, "no template"), line(2, "no room")],
     ["vino-a-0, vino-a-2: no room", "vino-a-1: no template"],

@@ -224,6 +224,33 @@ describe("listFindings() of machines that differ", () => {
   });
 });
 
+describe("listFindings() of machines with other addresses", () => {
+  const moved = "interface eth0 of vino-1b4e28ba-worker-1 has 192.0.2.9. Set it back";
+  const problem: MachineProblem = { reason: "AddressesDiffer", kind: "notice", message: moved };
+  const differing = toReport(1, { message: moved }, { problems: [problem] });
+  const change = { addressDifferences: [moved] };
+
+  test("says in all conditions that a complete machine differs", () => {
+    const report = toReports([READY, differing], change);
+    const hosts = report.hosts.slice(0, 1);
+    const shown = show({ kind: "served", spec: {}, report: { ...report, hosts } }).slice(0, 4);
+    expect(shown.map((one) => one.replace("Interface", "interface"))).toEqual([
+      `Ready False AddressesDiffer: 2 of 2 machines are complete. ${moved}`,
+      `MachinesReady False AddressesDiffer: 2 of 2 machines are complete. ${moved}`,
+      "HostsPublished True AllHostsPublished: All 2 complete machines have a BareMetalHost. " +
+        "Landfall does not update 1 BareMetalHost: MachinesReady says why",
+      `MachinesDiffer True PersonNeeded: 1 complete machine differs from the spec. ${moved}`,
+    ]);
+  });
+
+  test("waits for the host that such a machine does not have", () => {
+    const { bareMetalHost: _none, ...entry } = differing.entry;
+    const report = toReports([{ ...differing, entry }], { ...change, hosts: [] });
+    const [found] = show({ kind: "served", spec: {}, report }, "HostsPublished");
+    expect(found).toStartWith("HostsPublished False Progressing: ");
+  });
+});
+
 describe("listFindings() of other outcomes", () => {
   test("names what keeps machines", () => {
     const contraction = { kind: "fleetLimit", message: "too many at once" } as const;

@@ -16,6 +16,8 @@ const SPEC: VinoSpec = {
   xenOrchestra: { template: "t", cpus: 2, memory: "4Gi", countPer: "Total" },
 };
 
+const THREE: VinoSpec = { ...SPEC, nodes: [{ name: "worker", count: 3 }] };
+
 const SHOWN = { isDeleting: false, isPaused: false, use: undefined };
 
 test("makeReport() reports on machines that are wanted, wait, stay and go, in their order, with their hosts", () => {
@@ -100,6 +102,54 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     ["h1", "xcp-1"],
     ["h1", "xcp-1"],
     [undefined, undefined],
+  ]);
+});
+
+test("makeReport() tells machines with other addresses apart from those without", () => {
+  const view = toView([0, 1, 2].map((index) => toMachine("worker", index)));
+  const owner = VINO_OWNER;
+  const rest = { isConsumed: () => false, deletes: true };
+  const vino = { metadata: owner, spec: THREE };
+  const found = readRoles(THREE);
+  if (!found.isComplete) throw new Error("the spec is not complete");
+  const result = takeSnapshot({ vino, owner, view, roles: found.roles, ...rest });
+  if (result.kind === "refused") throw new Error(result.message);
+  const nameOf = (index: number): string => toEntry("worker", index).name;
+  const say = (index: number): string =>
+    `interface eth0 of ${nameOf(index)} has 192.0.2.${index}. Set it back`;
+  const addresses = {
+    machines: new Map(),
+    problems: new Map([
+      [nameOf(0), say(0)],
+      [nameOf(1), say(1)],
+      [nameOf(2), "oam is full"],
+    ]),
+    differing: new Set([nameOf(0), nameOf(1)]),
+    notices: [],
+  };
+  const wanted = { spec: THREE, roles: found.roles, addresses, hasBmc: false };
+  const report = makeReport({
+    snapshot: result.snapshot,
+    roles: found.roles,
+    addresses,
+    wanted: [],
+    idle: toWantedTasks(result.snapshot, wanted).idle,
+    removals: [],
+    decision: { removable: [], reports: [], isDrained: true },
+    hosts: new Map(),
+    shown: [],
+    tracker: { find: () => undefined },
+    gonePools: undefined,
+    removed: [],
+    isGone: () => false,
+    isLeft: () => false,
+  });
+  expect(report.addressProblems).toEqual(["oam is full"]);
+  expect(report.addressDifferences).toEqual([`${say(0)}. The same is true of 1 more machine`]);
+  expect(report.machines.map(({ entry, problems }) => [entry.state, problems])).toEqual([
+    ["Ready", [{ reason: "AddressesDiffer", kind: "notice", message: say(0) }]],
+    ["Ready", [{ reason: "AddressesDiffer", kind: "notice", message: say(1) }]],
+    ["Ready", []],
   ]);
 });
 

@@ -52,6 +52,11 @@ test.each<[string, Outcome, Warning | undefined]>([
     toServed({ addressProblems: ["network oam is full. Widen it", "network pxe is full"] }),
     { word: "noAddress", message: "network oam is full. Widen it. Network pxe is full" },
   ],
+  [
+    "machines with other addresses, before a full network",
+    toServed({ addressDifferences: ["eth0 of a has 192.0.2.9"], addressProblems: ["oam is full"] }),
+    { word: "addressesDiffer", message: "eth0 of a has 192.0.2.9" },
+  ],
   ["hosts that are disabled", toServed({ shortages: [{ ...NOWHERE, kind: "noRoom" }] }), undefined],
   ["machines that are complete", { kind: "served", spec: {}, report: READY }, undefined],
   ["a deletion", { kind: "deleting", obstacle: "m" }, undefined],

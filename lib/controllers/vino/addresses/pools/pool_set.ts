@@ -62,6 +62,8 @@ export interface KnownInterface {
 export interface Held extends Allocation {
   /** In canonical form. */
   readonly subnet: string;
+  /** Name of the pool. */
+  readonly pool: string;
 }
 
 /** A pool that addresses are taken from. */
@@ -105,9 +107,9 @@ export class PoolSet {
 
   /** What an owner had before in any pool. */
   find(owner: string): Held | undefined {
-    for (const { byOwner, subnet, spec } of this.#indexes.values()) {
+    for (const [pool, { byOwner, subnet, spec }] of this.#indexes) {
       const one = byOwner.get(owner);
-      if (one !== undefined) return { ...one, subnet: subnet?.text ?? spec.subnet };
+      if (one !== undefined) return { ...one, pool, subnet: subnet?.text ?? spec.subnet };
     }
     return undefined;
   }

@@ -54,6 +54,8 @@ export interface IdleMachine {
   readonly placed: PlacedMachine;
   /** Why; a sentence without a full stop. */
   readonly why: string;
+  /** Whether it has other addresses than the spec gives it. @default {false} */
+  readonly differs?: boolean;
 }
 
 /** What is to be done with the machines that must exist. */
@@ -103,7 +105,8 @@ export function toWantedTasks(
     if (hostId === undefined || poolId === undefined) {
       idle.push({ name, placed, why: describeLostHost(placed, snapshot) });
     } else if (interfaces === undefined || form === undefined) {
-      idle.push({ name, placed, why: addresses.problems.get(name) ?? "It has no address" });
+      const why = addresses.problems.get(name) ?? "It has no address";
+      idle.push({ name, placed, why, differs: addresses.differing?.has(name) === true });
     } else {
       const source = { owner, spec, form, role, index, poolId, hostId, interfaces, hasBmc };
       tasks.push({
