@@ -180,6 +180,8 @@ export interface MachineStep {
   readonly isQuestion?: boolean;
   /** Whether it only deletes what no machine ever used, so that no data goes. @default {false} */
   readonly isCleanup?: boolean;
+  /** Whether the machine is complete after it. @default {false} */
+  readonly completes?: boolean;
 }
 
 /** How far a machine is; the words are those of the status. */

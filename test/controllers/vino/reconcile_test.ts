@@ -229,6 +229,38 @@ describe("the fleet limit", () => {
     expect(blocked(rig)).toBe("NothingBlocked");
   });
 
+  /** Begins six more machines, and undoes that while they are made. */
+  async function undo(isRestarted: boolean): Promise<ReconcilerRig> {
+    const rig = await startReady(2);
+    rig.fleetShare = 0.34;
+    rig.edit({ spec: toVinoSpec(8, { deletionPolicy: "Delete" }) });
+    const hold = new AbortController();
+    rig.cloud.onStep = ({ kind }) => {
+      if (kind === "configure") hold.abort(new Error("held"));
+    };
+    await rig.reconcile(hold.signal).catch(() => undefined);
+    rig.cloud.onStep = () => undefined;
+    if (isRestarted) rig.restart();
+    rig.events.length = 0;
+    rig.edit({ spec: toVinoSpec(2, { deletionPolicy: "Delete" }) });
+    await rig.reconcile();
+    return rig;
+  }
+
+  test("does not count machines that were never complete", async () => {
+    const rig = await undo(false);
+    expect([rig.cloud.world.size, blocked(rig)]).toEqual([2, "NothingBlocked"]);
+    expect(rig.server?.status?.removals ?? []).toEqual([]);
+    expect(rig.events).not.toContain("CloudUnreachable");
+  });
+
+  test("counts machines of which a restart forgot that, and does not call the cloud silent", async () => {
+    const rig = await undo(true);
+    expect([rig.cloud.world.size, blocked(rig)]).toEqual([8, "FleetLimit"]);
+    expect(rig.machines).toContain("worker-7 Unknown");
+    expect(rig.events).not.toContain("CloudUnreachable");
+  });
+
   test("forgets in the status what was removed before its window", async () => {
     const rig = await startReady(2);
     rig.edit({ spec: toVinoSpec(1, { deletionPolicy: "Delete" }) });

@@ -143,7 +143,9 @@ export class MachinesDouble
     const state = found.stage === "ready" ? "Ready" : "Creating";
     if (!view.isForChange) return { ...toPlan(state), ...base, needsLook: true };
     const kind = NEXT[found.stage];
-    return { ...toPlan(state, [{ summary: `${kind} ${name}`, kind, name, spec }]), ...base };
+    const completes = kind === "complete";
+    const step = { summary: `${kind} ${name}`, kind, name, spec, completes };
+    return { ...toPlan(state, [step]), ...base };
   }
 
   planRemoval(view: MachinesView, identity: MachineIdentity): MachinePlan<DoubleMachineStep> {

@@ -126,7 +126,9 @@ export class MachineReconciler {
     this.#tracker.keepOnly(new Set(tasks.map(({ name }) => name)));
     const parts = { wanted, hosts, removal };
     const toReport = (): MachinesReport => this.#toReport(input, snapshot, parts);
-    const isMoving = await runRound({ input, tasks, toReport }, this.#options, context);
+    const { neverComplete } = this.#removals;
+    const options = { ...this.#options, neverComplete };
+    const isMoving = await runRound({ input, tasks, toReport }, options, context);
     const hasGone = await this.#removals.noteGone(input, removal.all, signal);
     const end = await this.#removals.findEnd(input, snapshot, removal, signal);
     if (keepsAll(input) && this.#deadline.hasPassed(end === "unclear")) {

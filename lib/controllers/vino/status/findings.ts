@@ -147,7 +147,7 @@ function judgeMachines(report: MachinesReport): Judgement {
   if (addressProblems.length > 0) return say("noAddress", addressProblems);
   const failures = troubled("retry");
   if (failures.length > 0) return say("failed", failures);
-  const unknown = machines.filter(({ entry }) => entry.state === "Unknown");
+  const unknown = machines.filter(({ isSilent }) => isSilent === true);
   const silent = describeShortages(shortages, "silent");
   if (unknown.length + silent.length > 0) {
     return say("silent", [...silent, ...describeStates(unknown)]);

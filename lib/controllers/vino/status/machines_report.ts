@@ -2,7 +2,7 @@
  * Puts together what the status and the pages say about the machines of a Vino. Pure.
  * @module
  */
-import { toMachineName } from "../../../cloud/capabilities/machines.ts";
+import { type MachinePool, toMachineName } from "../../../cloud/capabilities/machines.ts";
 import type { Addresses } from "../addresses/types.ts";
 import { type ShownHost, toShownState } from "../hosts/host_facts.ts";
 import { toHostName } from "../hosts/names.ts";
@@ -53,6 +53,7 @@ export function makeReport(input: ReportInput): MachinesReport {
   const names = new Set(placement.wanted.map((one) => toMachineName({ owner, ...one })));
   const shown = new Map(input.shown.map((one) => [one.name, one]));
   const nameOf = new Map(snapshot.view.hosts.map(({ id, name }) => [id, name]));
+  const poolOf = toPools(input);
   const machines: MachineReport[] = [
     ...input.wanted.flatMap((task) => reportWanted(task, input)),
     ...idle.map(({ name, placed, why, differs = false }) =>
@@ -69,6 +70,7 @@ export function makeReport(input: ReportInput): MachinesReport {
     machines: machines
       .map((one) => addHost(one, findState(one, owner.name, { hosts, shown })))
       .map((one) => addDisplayName(one, nameOf))
+      .map((one) => addSilence(one, poolOf.get(one.entry.name), snapshot.view.pools))
       .toSorted((a, b) => compareKnown(a.entry, b.entry)),
     shortages: placement.shortages,
     ...describeProblems(addresses, names),
@@ -101,6 +103,29 @@ function addDisplayName(report: MachineReport, nameOf: ReadonlyMap<string, strin
   const hostDisplayName = nameOf.get(report.entry.host ?? "");
   if (hostDisplayName === undefined) return report;
   return { ...report, entry: { ...report.entry, hostDisplayName } };
+}
+
+/** The pools that have machines, or are to have them, by name of the machine. Those that are not known are missing. */
+function toPools({ snapshot: { poolId, known }, wanted, idle }: ReportInput): Map<string, string> {
+  const pools = new Map<string, string>();
+  for (const { name } of idle) if (poolId !== undefined) pools.set(name, poolId);
+  for (const { name, goal } of wanted) if (goal.kind === "exist") pools.set(name, goal.spec.poolId);
+  for (const { name, machine } of known) if (machine) pools.set(name, machine.poolId);
+  return pools;
+}
+
+/** A machine that is only not shown yet says nothing about the cloud. */
+function addSilence(
+  report: MachineReport,
+  poolId: string | undefined,
+  pools: readonly MachinePool[],
+): MachineReport {
+  if (report.entry.state !== "Unknown") return report;
+  const answers =
+    poolId === undefined
+      ? pools.length > 0 && pools.every(({ isComplete }) => isComplete)
+      : pools.some(({ id, isComplete }) => id === poolId && isComplete);
+  return answers ? report : { ...report, isSilent: true };
 }
 
 function reportWanted(

@@ -18,6 +18,8 @@ export interface MachineReport {
   readonly problems: readonly MachineProblem[];
   /** Whether the spec does not want it, and it stays in the cloud: Landfall is done with it. @default {false} */
   readonly isKept?: boolean;
+  /** Whether it is not known whether it exists, because its pool does not answer in full. @default {false} */
+  readonly isSilent?: boolean;
   readonly parts: readonly MachinePart[];
   /** As the last look or inventory showed it. Absent: it does not exist, or nothing shows it. */
   readonly power?: MachinePowerState;

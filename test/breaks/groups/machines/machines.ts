@@ -21,6 +21,8 @@ const INTERFACES = `${MACHINES}/plan/compare/interfaces.ts`;
 const FROM_INVENTORY = `${MACHINES}/plan/from_inventory.ts`;
 const VINO = "lib/controllers/vino";
 const TRACKER = `${VINO}/machines/steps/progress_tracker.ts`;
+const KEPT = `${VINO}/machines/steps/kept_findings.ts`;
+const NEVER = `${VINO}/machines/removal/never_complete.ts`;
 const LIMIT = `${VINO}/machines/removal/limit.ts`;
 const LOST_POOL = `${VINO}/machines/removal/lost_pool.ts`;
 const IPAM = `${VINO}/addresses/ipam.ts`;
@@ -230,6 +232,18 @@ export const MACHINE_BREAKS: readonly Break[] = [
       "const seen = this.sightings.find(task.name, Infinity);",
     ),
     tests: [`${VINO_TESTS}/steps/progress_tracker_test.ts`],
+  },
+  {
+    id: "forget-why-a-creation-failed",
+    invariant: "why a machine could not be made is known while the next attempt runs",
+    edits: edit(KEPT, "(before?.setbacks ?? [])", "[]"),
+    tests: [`${VINO_TESTS}/steps/kept_findings_test.ts`],
+  },
+  {
+    id: "complete-machines-are-not-counted",
+    invariant: "the fleet limit counts a machine before the step that completes it",
+    edits: edit(NEVER, "step.completes === true", "step.completes !== true"),
+    tests: [`${VINO_TESTS}/removal/never_complete_test.ts`],
   },
   {
     id: "another-window-after-a-restart",

@@ -110,10 +110,28 @@ describe("listFindings() of machines", () => {
     ],
     [
       "that may exist in a lost pool",
-      toReports([toReport(0, { state: "Unknown", message: "pool lyon is lost" })]),
+      toReports([
+        toReport(0, { state: "Unknown", message: "pool lyon is lost" }, { isSilent: true }),
+      ]),
       "Ready False CloudUnreachable",
       "MachinesReady False CloudUnreachable",
       "worker-0: Unknown. Pool lyon is lost",
+    ],
+    [
+      "of which one is not shown yet",
+      toReports([READY, toReport(1, { state: "Unknown", message: "it is looked for" })]),
+      "Ready False Progressing",
+      "MachinesReady False Progressing",
+      "worker-1: Unknown. It is looked for",
+    ],
+    [
+      "of which others, that are not shown, wait for a person",
+      toReports([READY, toReport(1, { state: "Unknown" }, { isWanted: false })], {
+        contraction: { kind: "fleetLimit", message: "confirm it" },
+      }),
+      "Ready False FleetLimit",
+      "MachinesReady True AllMachinesReady",
+      "1 of 1 machines are complete",
     ],
     [
       "of which one goes",

@@ -8,7 +8,7 @@ import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts
 import { makeReport } from "../../../../lib/controllers/vino/status/machines_report.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toEntry, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
-import { MachinesDouble, toDoubleHost } from "../../../support/vino/machines_double.ts";
+import { MachinesDouble, POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";
 import { toReport } from "../../../support/vino/reports.ts";
 
 const SPEC: VinoSpec = {
@@ -190,4 +190,39 @@ test("makeReport() says of what a person would have to decide that it stays, if 
   expect(makeReport({ ...input, isLeft: () => true }).machines).toMatchObject([
     { entry: { message }, problems: [], isKept: true },
   ]);
+});
+
+const LYON = POOL;
+const OTHER = { ...POOL, id: "pool-2", name: "paris" };
+const lose = (pool: typeof POOL): typeof POOL => ({ ...pool, isComplete: false });
+
+test.each<[string, readonly (typeof POOL)[], boolean, boolean]>([
+  ["that no list shows, although all pools answer", [LYON, OTHER], false, false],
+  ["that may be in any pool", [LYON, lose(OTHER)], false, true],
+  ["that is in another pool than the lost one", [LYON, lose(OTHER)], true, false],
+  ["that is in the lost pool", [lose(LYON), OTHER], true, true],
+  ["without any pool", [], false, true],
+])("makeReport() of a machine %s", (_title, pools, isShown, isSilent) => {
+  const view = toView(isShown ? [toMachine("worker", 0)] : [], { pools });
+  const rest = { isConsumed: () => false, deletes: true };
+  const result = takeSnapshot({ vino: { metadata: VINO_OWNER }, owner: VINO_OWNER, view, ...rest });
+  if (result.kind === "refused") throw new Error(result.message);
+  const limited = toReport(0, { state: "Unknown" }, { isWanted: false });
+  const report = makeReport({
+    snapshot: result.snapshot,
+    roles: undefined,
+    addresses: { machines: new Map(), problems: new Map(), notices: [] },
+    wanted: [],
+    idle: [],
+    removals: [],
+    decision: { removable: [], reports: [limited], isDrained: true },
+    hosts: new Map(),
+    shown: [],
+    tracker: { find: () => undefined },
+    gonePools: undefined,
+    removed: [],
+    isGone: () => false,
+    isLeft: () => false,
+  });
+  expect(report.machines.map((one) => one.isSilent === true)).toEqual([isSilent]);
 });

@@ -13,6 +13,7 @@ import { listForgotten, toRemovalTask } from "../steps/tasks.ts";
 import type { MachineReconcilerOptions, ReconcileInput } from "../types.ts";
 import { decideRemovals, type RemovalDecision } from "./decision.ts";
 import { isProvenGone } from "./gone.ts";
+import { NeverComplete } from "./never_complete.ts";
 import { GONE_POOLS } from "../../words.ts";
 import { isGoneWithPool, readGonePools } from "./lost_pool.ts";
 import { describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
@@ -52,6 +53,8 @@ export type RemovalEnd = "open" | "unlisted" | "unclear" | "over";
 export class Removals {
   readonly #options: RemovalsOptions;
   readonly #limit = new RemovalLimit();
+  /** For the limit: to remove them is no harm. */
+  readonly neverComplete: NeverComplete = new NeverComplete();
 
   constructor(options: RemovalsOptions) {
     this.#options = options;
@@ -61,6 +64,7 @@ export class Removals {
   findLeaving(input: ReconcileInput, snapshot: Snapshot): Leaving {
     const { surplus } = snapshot.placement;
     const { findLimit } = this.#options;
+    this.neverComplete.review(snapshot.known);
     this.#limit.load(input.vino.status?.removals ?? [], this.#now, findLimit());
     const limit = this.#findLimit(input, snapshot);
     if (limit === undefined) return { machines: surplus, limit };
@@ -118,7 +122,7 @@ export class Removals {
     await addresses.release(vino, new Set(gone.map(({ task }) => task.name)), signal);
     for (const { task, progress, isForgotten } of gone) {
       tracker.sightings.noteGone(task.name, progress.observedAtMs);
-      this.#limit.noteRemoval(task.name, this.#now);
+      if (!this.neverComplete.has(task.name)) this.#limit.noteRemoval(task.name, this.#now);
       if (isForgotten) machineEvents.recordForgotten(vino, task.name);
       else if (deletes && task.known !== undefined) machineEvents.recordRemoved(vino, task.name);
     }
@@ -183,9 +187,11 @@ export class Removals {
   ): string | undefined {
     // Who deletes a Vino that deletes its machines has decided about all of them.
     if (!deletes || desired === undefined) return undefined;
+    const listCounted = (machines: readonly KnownMachine[]): string[] =>
+      machines.map(({ name }) => name).filter((name) => !this.neverComplete.has(name));
     const question = {
-      known: known.map(({ name }) => name),
-      surplus: surplus.map(({ name }) => name),
+      known: listCounted(known),
+      surplus: listCounted(surplus),
       nowMs: this.#options.clock.monotonic(),
     };
     const reading = this.#limit.read(question, this.#options.findLimit());

@@ -10,6 +10,7 @@ import {
 import { toHostName } from "../../hosts/names.ts";
 import { describeForeign } from "../../hosts/plan.ts";
 import type { MachinesReport } from "../../status/outcome.ts";
+import type { NeverComplete } from "../removal/never_complete.ts";
 import { findForeignHost, findHostUse } from "../host_use.ts";
 import type { MachineReconcilerOptions, ReconcileContext, ReconcileInput } from "../types.ts";
 import { pickDue } from "./pick_due.ts";
@@ -23,6 +24,8 @@ export interface RoundOptions extends Pick<
   "clock" | "fence" | "hosts" | "machineEvents" | "machines" | "machinesMax" | "readSeed"
 > {
   readonly tracker: ProgressTracker;
+  /** Learns which machines are begun, and which become complete. */
+  readonly neverComplete: Pick<NeverComplete, "noteSteps">;
 }
 
 /** What a round is about. */
@@ -97,7 +100,11 @@ function toStepInput(
     record: ({ name, identity, hostId }) =>
       context.records.record({ name, ...identity, ...(hostId !== undefined && { host: hostId }) }),
     readSeed: (task, signal) => options.readSeed(vino, task, signal),
-    findObstacle: (task, plan) => checkStep(input, task, plan, options),
+    findObstacle: (task, plan) => {
+      const obstacle = checkStep(input, task, plan, options);
+      if (obstacle === undefined) options.neverComplete.noteSteps(task, plan);
+      return obstacle;
+    },
     noteStep: (task, plan, step) => recordStep(vino, task, plan, step, options),
   };
 }

@@ -166,5 +166,5 @@ function toReady({ spec, vm, record }: UnfinishedQuestion): Step {
   const { templates, doubtAt } = record;
   const next = { vm: vm.id, pool: vm.poolId, templates, doubtAt, parts: toPartsHash(vm) };
   const change = { kind: "ready", vmId: vm.id, fields, record: next } as const;
-  return toStep(spec, `note that VM ${vm.name} is complete`, change);
+  return { ...toStep(spec, `note that VM ${vm.name} is complete`, change), completes: true };
 }

@@ -3,6 +3,7 @@ import type { MachinePlan } from "../../../../../lib/cloud/capabilities/machines
 import { MachineEvents } from "../../../../../lib/controllers/vino/machines/events.ts";
 import { MachineRecords } from "../../../../../lib/controllers/vino/machines/machine_records.ts";
 import { runRound } from "../../../../../lib/controllers/vino/machines/steps/round.ts";
+import { NeverComplete } from "../../../../../lib/controllers/vino/machines/removal/never_complete.ts";
 import type { MachineTask } from "../../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import type { HostFacts } from "../../../../../lib/controllers/vino/hosts/host_facts.ts";
 import { silentLogger } from "../../../../../lib/core/log.ts";
@@ -91,7 +92,13 @@ async function run(task: MachineTask, asked: Asked = {}) {
   options.tracker.review(task, toView([], { observedAtMs: -1 }), undefined);
   const isMoving = await runRound(
     { input: { vino, deletes }, tasks: [task], toReport: () => REPORT },
-    { ...options, hosts, machineEvents, readSeed: async () => undefined },
+    {
+      ...options,
+      neverComplete: new NeverComplete(),
+      hosts,
+      machineEvents,
+      readSeed: async () => undefined,
+    },
     context,
   );
   const failure = options.tracker.find(task.name)?.failure?.message;

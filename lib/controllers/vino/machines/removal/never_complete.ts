@@ -1,0 +1,40 @@
+/**
+ * Machines that were never complete, so that nothing is lost with them.
+ * @module
+ */
+import { listNextSteps, type MachinePlan } from "../../../../cloud/capabilities/machines.ts";
+import type { KnownMachine } from "../../placement/known.ts";
+import type { MachineTask } from "../steps/tasks.ts";
+
+/**
+ * Remembers machines of one Vino that this process began to make, and that were not complete since. Of all others, for
+ * example those that were begun before a restart, that is not known.
+ */
+export class NeverComplete {
+  readonly #names = new Set<string>();
+
+  /** Notes that the next steps of a plan are about to be made. @param plan From a look for a change */
+  noteSteps({ name, goal }: Pick<MachineTask, "goal" | "name">, plan: MachinePlan): void {
+    // Also if it fails, it may be carried out.
+    const completes = listNextSteps(plan).some((step) => step.completes === true);
+    const isProvenAbsent = plan.state === "Absent" && plan.needsLook !== true;
+    if (completes) this.#names.delete(name);
+    else if (goal.kind === "exist" && isProvenAbsent) this.#names.add(name);
+  }
+
+  /** Forgets those that something shows to be complete or in use, and those that are not known any more. */
+  review(known: readonly KnownMachine[]): void {
+    const open = new Set(known.filter((one) => !mayHaveData(one)).map(({ name }) => name));
+    for (const name of this.#names) if (!open.has(name)) this.#names.delete(name);
+  }
+
+  /** Whether a machine was never complete, for sure. */
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+}
+
+function mayHaveData({ machine, entry, isConsumed }: KnownMachine): boolean {
+  const wasComplete = machine?.isComplete === true || entry?.state === "Ready";
+  return wasComplete || isConsumed || entry?.bareMetalHost !== undefined;
+}
