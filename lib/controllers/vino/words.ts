@@ -34,6 +34,7 @@ type EventName =
   | "hostDiffers"
   | "hostVanished"
   | "hostTaken"
+  | "bmcCredentialsUnusable"
   | "bootOverrideStuck"
   | "contractionBlocked"
   | "invalidSpec"
@@ -131,6 +132,12 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "A machine cannot be published: the API server refuses its BareMetalHost or a Secret, or another program or " +
       "Vino has one of that name. The message says which.",
+  },
+  bmcCredentialsUnusable: {
+    reason: "BmcCredentialsUnusable",
+    type: "Warning",
+    meaning:
+      "Hosts of the Vino get no management controller, because bmcCredentials cannot be used. The message says why.",
   },
   bootOverrideStuck: {
     reason: "BootOverrideStuck",

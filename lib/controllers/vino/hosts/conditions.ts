@@ -57,7 +57,21 @@ export function findHostsPublished(
         : `${waiting} machines are not complete. Landfall publishes or updates their hosts when they are`;
     return toFinding("HostsPublished", HostsPublished.waiting, what);
   }
+  const without = hosts.flatMap(({ bmcProblem }) => bmcProblem ?? []);
+  if (without.length > 0) {
+    const message = describeBmcProblems(without);
+    return toFinding("HostsPublished", HostsPublished.noCredentials, message);
+  }
   return toFinding("HostsPublished", HostsPublished.done, describeAll(hosts.length, idle));
+}
+
+/** Says why hosts have no management controller: mostly all for one reason. */
+function describeBmcProblems(problems: readonly string[]): string {
+  const count =
+    problems.length === 1
+      ? "1 host gets no management controller"
+      : `${problems.length} hosts get no management controller`;
+  return `${count}. ${joinSome([...new Set(problems)])}`;
 }
 
 function describeAll(updated: number, idle: number): string {

@@ -119,7 +119,7 @@ function planReplacement({ name, machineId }: WantedHost, live: HostFacts): Host
 }
 
 function planUpdate(wanted: WantedHost, live: HostFacts): HostPlan {
-  const { name, bmc } = wanted;
+  const { name, bmc, bmcProblem } = wanted;
   const labels = planLabels(wanted, live);
   const notices = [...wanted.labels.notices, ...labels.conflicts.map((one) => `${name}: ${one}`)];
   const patch: { -readonly [Key in keyof HostPatch]: HostPatch[Key] } = {};
@@ -131,7 +131,7 @@ function planUpdate(wanted: WantedHost, live: HostFacts): HostPlan {
   if (bmc !== undefined && live.bmcAddress === undefined) patch.bmc = "first";
   else if (bmc !== undefined && live.bmcAddress !== bmc.address) {
     if (live.isBmcOpen) patch.bmc = "other";
-  } else if (bmc === undefined && live.bmcAddress !== undefined) {
+  } else if (bmc === undefined && live.bmcAddress !== undefined && bmcProblem === undefined) {
     notices.push(`${name}: it has a management controller, which Landfall does not serve now`);
   }
   const differences = listHostDifferences(wanted, live);

@@ -51,6 +51,8 @@ export interface WantedHost {
   readonly isExternallyProvisioned: boolean;
   /** Absent: it has no management controller. */
   readonly bmc?: HostBmc;
+  /** Why it has none although it should, as a sentence without a full stop. */
+  readonly bmcProblem?: string;
 }
 
 /** How far one host is. */
@@ -66,4 +68,6 @@ export interface HostOutcome {
   readonly notices: readonly string[];
   /** What differs and only a person can change, as sentences without a full stop that name the host. @default {none} */
   readonly differences?: readonly string[];
+  /** Why it has no management controller although it should, as {@linkcode WantedHost.bmcProblem}. */
+  readonly bmcProblem?: string;
 }

@@ -9,6 +9,7 @@ import { WarningThrottle } from "../../../engine/warning_throttle.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import type { EventRecorder } from "../../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../../kube/events/words.ts";
+import { findCondition } from "../../kinds/conditions.ts";
 import { joinSome, nameSome } from "../../kinds/problems.ts";
 import type { VinoMetrics } from "../metrics.ts";
 import { toHostName } from "../hosts/names.ts";
@@ -163,9 +164,20 @@ export class MachineEvents {
     if (differences.length > 0) {
       this.#options.warn(vino, EVENT_WORDS.hostDiffers, joinSome(differences));
     }
+    this.#recordBmcProblems(vino, hosts);
     if (contraction !== undefined) {
       this.#options.warn(vino, EVENT_WORDS.contractionBlocked, contraction.message);
     }
+  }
+
+  #recordBmcProblems(vino: Vino, hosts: readonly HostOutcome[]): void {
+    const problems = hosts.flatMap((one) => one.bmcProblem ?? []);
+    if (problems.length === 0) return;
+    const message = joinSome([...new Set(problems)]);
+    const { bmcCredentialsUnusable: word } = EVENT_WORDS;
+    this.#options.warn(vino, word, message);
+    if (findCondition(vino.status, "HostsPublished")?.reason === word.reason) return;
+    this.#options.log.warn("Hosts get no management controller", { vino: toKey(vino), message });
   }
 
   #recordHost(

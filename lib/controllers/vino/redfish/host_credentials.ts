@@ -26,10 +26,13 @@ export interface CredentialsQuestion {
 
 /** A Secret of a Vino is read again after this. */
 const SHARED_MS = 60_000;
+/** One that cannot be used is read again after this: a person mends it. */
+const PROBLEM_MS = 30_000;
 /** What the host has already is asked again after this. */
 const OWN_MS = 600_000;
 const REMEMBERED_MAX = 10_000;
 const PASSWORD_BYTES = 24;
+const KEYS = ["username", "password"] as const;
 
 /** Finds and makes credentials. */
 export class HostCredentialsSource {
@@ -61,30 +64,58 @@ export class HostCredentialsSource {
     signal: AbortSignal,
   ): Promise<HostCredentials> {
     const { secretRef, username, password } = wanted ?? {};
-    if (username !== undefined && password !== undefined) return { username, password };
+    if (username !== undefined && password !== undefined) {
+      return judge({ username, password }, "bmcCredentials.username");
+    }
     if (secretRef === undefined) {
       const name = toCredentialsName(host);
-      return await this.#read({ namespace, name, freshMs: OWN_MS }, () => make(host), signal);
+      const toOwn = (secret: Secret | undefined): HostCredentials => {
+        const found = findCredentials(secret);
+        return found && isUsable(found) ? found : make(host);
+      };
+      return await this.#read({ namespace, name, freshMs: OWN_MS }, toOwn, signal);
     }
     const { name } = secretRef;
-    const problem = `Secret ${name} of bmcCredentials has no username and password`;
-    return await this.#read({ namespace, name, freshMs: SHARED_MS }, () => ({ problem }), signal);
+    const toShared = (secret: Secret | undefined): HostCredentials => readShared(secret, name);
+    return await this.#read({ namespace, name, freshMs: SHARED_MS }, toShared, signal);
   }
 
   async #read(
     { namespace, name, freshMs }: { namespace: string; name: string; freshMs: number },
-    otherwise: () => HostCredentials,
+    toFound: (secret: Secret | undefined) => HostCredentials,
     signal: AbortSignal,
   ): Promise<HostCredentials> {
     const key = `${namespace}/${name}`;
     const known = this.#known.get(key);
     if (known && this.#clock.monotonic() < known.untilMs) return known.found;
     const secret = await readIfPresent(this.#client, SECRETS, { namespace, name }, signal);
-    const found = findCredentials(secret) ?? otherwise();
-    const untilMs = this.#clock.monotonic() + freshMs;
+    const found = toFound(secret);
+    const untilMs = this.#clock.monotonic() + ("problem" in found ? PROBLEM_MS : freshMs);
     remember(this.#known, key, { found, untilMs }, REMEMBERED_MAX);
     return found;
   }
+}
+
+/** What the Secret of a Vino gives to its hosts. */
+function readShared(secret: Secret | undefined, name: string): HostCredentials {
+  const what = `bmcCredentials: Secret "${name}"`;
+  if (secret === undefined) return { problem: `bmcCredentials: there is no Secret "${name}"` };
+  const missing = KEYS.filter((key) => !findSecretText(secret, key));
+  const found = findCredentials(secret);
+  if (found) return judge(found, `${what}: username`);
+  const keys = missing.map((key) => `"${key}"`).join(" and ");
+  return { problem: `${what} has no ${keys}, or an empty one` };
+}
+
+/** @param place Where the username stands, for messages */
+function judge(found: MachineCredentials, place: string): HostCredentials {
+  if (isUsable(found)) return found;
+  return { problem: `${place} has a colon, and metal3 cannot sign in with such a name` };
+}
+
+/** HTTP takes what follows the first colon for the password. */
+function isUsable({ username }: MachineCredentials): boolean {
+  return !username.includes(":");
 }
 
 /** A user of its own: clients keep a session for each user of an address. */
@@ -94,6 +125,6 @@ function make(host: string): MachineCredentials {
 
 /** The user and the password in a Secret. An empty text is none. */
 export function findCredentials(secret: Secret | undefined): MachineCredentials | undefined {
-  const [username, password] = ["username", "password"].map((key) => findSecretText(secret, key));
+  const [username, password] = KEYS.map((key) => findSecretText(secret, key));
   return username && password ? { username, password } : undefined;
 }

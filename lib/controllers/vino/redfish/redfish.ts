@@ -107,8 +107,7 @@ async function addBmc(
   const wanted = vinoes.get(`${namespace}/${name}`)?.spec?.bmcCredentials;
   const found = await source.find({ namespace, host: host.name, wanted }, signal);
   if ("problem" in found) {
-    const notices = [...host.labels.notices, found.problem];
-    return { ...host, labels: { ...host.labels, notices } };
+    return { ...host, bmcProblem: found.problem };
   }
   const address = toBmcAddress(settings, host.machineId);
   const skipsCertificateCheck = settings.certFile === undefined;

@@ -28,11 +28,14 @@ export type MachinesWord =
 /** The reasons of all conditions, by a name for code, in the order of the reference page. */
 export type ConditionWords = {
   readonly Ready: Readonly<
-    Record<"fleetLimit" | "hosts" | "hostsInUse" | "inUse" | MachinesWord, ReasonWord>
+    Record<
+      "fleetLimit" | "hosts" | "hostsInUse" | "inUse" | "noCredentials" | MachinesWord,
+      ReasonWord
+    >
   >;
   readonly MachinesReady: Readonly<Record<MachinesWord, ReasonWord>>;
   readonly HostsPublished: Readonly<
-    Record<"done" | "waiting" | "refused" | "nameTaken" | "paused", ReasonWord>
+    Record<"done" | "waiting" | "refused" | "nameTaken" | "paused" | "noCredentials", ReasonWord>
   >;
   readonly UnsupportedFields: Readonly<Record<"some" | "none", ReasonWord>>;
   readonly CredentialsInClearText: Readonly<Record<"some" | "none", ReasonWord>>;
@@ -41,6 +44,7 @@ export type ConditionWords = {
 };
 
 const PROGRESSING = "Progressing";
+const BMC_FAILURE = "BmcCredentialsUnusable";
 const HOST_FAILURE = "UnableToPublishHosts";
 const HOSTS_IN_USE = "HostsInUse";
 const FLEET_LIMIT = "FleetLimit";
@@ -107,6 +111,10 @@ export const CONDITION_WORDS: ConditionWords = {
     waiting: no(PROGRESSING, "Machines or hosts are made, changed or removed."),
     ...MACHINES_NOT_READY,
     hosts: no(HOST_FAILURE, "A host cannot be published. The message of HostsPublished says why."),
+    noCredentials: no(
+      BMC_FAILURE,
+      "Hosts get no management controller. The message of HostsPublished says why.",
+    ),
     hostsInUse: no(
       HOSTS_IN_USE,
       "All wanted machines are ready. Others stay, because their hosts are in use. The message names them.",
@@ -133,6 +141,10 @@ export const CONDITION_WORDS: ConditionWords = {
     paused: no(
       "HostsPaused",
       "A user or another program paused a host, for example clusterctl move. Landfall leaves it alone until that ends.",
+    ),
+    noCredentials: no(
+      BMC_FAILURE,
+      "Hosts exist, and get no management controller, because bmcCredentials cannot be used. The message says why.",
     ),
   },
   UnsupportedFields: {

@@ -215,8 +215,9 @@ function findReady(
 ): Finding {
   if (machines.word !== "done") return toFinding("Ready", Ready[machines.word], machines.message);
   if (hosts.status !== "True") {
-    const isWaiting = hosts.reason === HostsPublished.waiting.reason;
-    return toFinding("Ready", isWaiting ? Ready.waiting : Ready.hosts, hosts.message);
+    const { waiting, noCredentials } = Ready;
+    const word = [waiting, noCredentials].find(({ reason }) => reason === hosts.reason);
+    return toFinding("Ready", word ?? Ready.hosts, hosts.message);
   }
   if (contraction !== undefined) {
     const word = contraction.kind === "inUse" ? "hostsInUse" : contraction.kind;

@@ -53,3 +53,23 @@ test("findHostsPublished() names ten hosts, and counts the others", () => {
   const hosts = Array.from({ length: 12 }, (_, at) => toOutcome("Refused", `h${at}`));
   expect(findHostsPublished(hosts, 0).message).toEndWith("h9 Refused; and 2 more");
 });
+
+test("findHostsPublished() says why hosts have no management controller, each reason once", () => {
+  const problem = 'bmcCredentials: there is no Secret "nosuch"';
+  const hosts = ["a", "b"].map((name) => ({
+    ...toOutcome("Published", name),
+    bmcProblem: problem,
+  }));
+  const found = (some: readonly HostOutcome[], waiting = 0): string[] => {
+    const { status, reason, message } = findHostsPublished(some, waiting);
+    return [status, reason, message];
+  };
+  expect(found(hosts)).toEqual([
+    "False",
+    "BmcCredentialsUnusable",
+    `2 hosts get no management controller. ${problem}`,
+  ]);
+  expect(found(hosts.slice(1))[2]).toBe(`1 host gets no management controller. ${problem}`);
+  expect(found([...hosts, toOutcome("Refused", "c")])[1]).toBe("UnableToPublishHosts");
+  expect(found(hosts, 1)[1]).toBe("Progressing");
+});

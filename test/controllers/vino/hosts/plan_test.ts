@@ -207,6 +207,15 @@ describe("planHost()", () => {
     expect(plan.notices.join()).toContain(notice);
     expect(plan.notices).toHaveLength(notice === "" ? 0 : 1);
   });
+
+  test("of a management controller whose credentials cannot be used now", () => {
+    const plan = planHost(
+      toWanted(0, { bmcProblem: "no Secret" }),
+      toFacts({ bmcAddress: "x" }),
+      OURS,
+    );
+    expect([plan.change, plan.notices]).toEqual([undefined, []]);
+  });
 });
 
 describe("planRemoval()", () => {

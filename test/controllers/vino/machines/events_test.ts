@@ -109,6 +109,28 @@ test.each<[string, Partial<HostOutcome>, HostState | undefined, readonly string[
   expect(told).toEqual([...expected]);
 });
 
+test("MachineEvents.recordChanges() says why hosts have no management controller, and logs it once", () => {
+  const { events, told, logged } = start();
+  const problem = { bmcProblem: 'bmcCredentials: there is no Secret "nosuch"' };
+  const hosts = [0, 1].map((index) => ({
+    name: `edge-worker-${index}`,
+    state: "Published" as const,
+    notices: [],
+    ...problem,
+  }));
+  const report = toReports([toReport(0), toReport(1)], { hosts });
+  const same = { machines: report.machines.map(({ entry }) => entry) };
+  const reason = "BmcCredentialsUnusable";
+  const condition = { type: "HostsPublished", status: "False", reason, message: "" } as const;
+  const conditions = [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }];
+  events.recordChanges({ metadata: { name: "edge" }, status: same }, report);
+  events.recordChanges({ metadata: { name: "edge" }, status: { ...same, conditions } }, report);
+  const event = `${reason}: ${problem.bmcProblem}`;
+  expect(told).toEqual([event, event]);
+  expect(logged).toHaveLength(1);
+  expect(logged[0]).toContain("Hosts get no management controller");
+});
+
 test.each([
   ["is kept now", undefined, {}, ["MachineKept: vino-1b4e28ba-worker-0: It stays"]],
   ["was kept before", "It stays", {}, []],

@@ -34,16 +34,40 @@ test("HostCredentialsSource reads the Secret of the Vino once a minute", async (
   expect(await source.find({ ...HOST, wanted }, signal)).toEqual({ ...LOGIN, password: "new" });
 });
 
-test.each([undefined, {}, { username: "admin" }, { username: "admin", password: "" }])(
-  "HostCredentialsSource says that the Secret of the Vino is not complete: %j",
-  async (texts) => {
-    const { secrets, source } = create();
+const IN_SECRET = 'bmcCredentials: Secret "shared"';
+const COLON = "has a colon, and metal3 cannot sign in with such a name";
+
+test.each([
+  [undefined, 'bmcCredentials: there is no Secret "shared"'],
+  [{}, `${IN_SECRET} has no "username" and "password", or an empty one`],
+  [{ username: "admin" }, `${IN_SECRET} has no "password", or an empty one`],
+  [{ username: "", password: "p" }, `${IN_SECRET} has no "username", or an empty one`],
+  [{ username: "a:b", password: "p" }, `${IN_SECRET}: username ${COLON}`],
+])(
+  "HostCredentialsSource says why the Secret of the Vino cannot be used: %j",
+  async (texts, problem) => {
+    const { secrets, clock, source } = create();
     if (texts) secrets.set("shared", texts);
-    const found = await source.find({ ...HOST, wanted: { secretRef: { name: "shared" } } }, signal);
-    const problem = "Secret shared of bmcCredentials has no username and password";
-    expect(found).toEqual({ problem });
+    const question = { ...HOST, wanted: { secretRef: { name: "shared" } } };
+    expect(await source.find(question, signal)).toEqual({ problem });
+    secrets.set("shared", { ...LOGIN, password: "p:q" });
+    await clock.advance(30_000);
+    expect(await source.find(question, signal)).toEqual({ ...LOGIN, password: "p:q" });
   },
 );
+
+test("HostCredentialsSource refuses a username with a colon in an old manifest", async () => {
+  const wanted = { ...LOGIN, username: "a:b" };
+  const problem = `bmcCredentials.username ${COLON}`;
+  expect(await create().source.find({ ...HOST, wanted }, signal)).toEqual({ problem });
+});
+
+test("HostCredentialsSource replaces what a host cannot use of its own Secret", async () => {
+  const { secrets, source } = create();
+  secrets.set(OWN, { ...LOGIN, username: "a:b" });
+  const made = await source.find({ ...HOST, wanted: undefined }, signal);
+  expect(made).toMatchObject({ username: "edge-worker-0" });
+});
 
 test("HostCredentialsSource makes a password for each host, and keeps it", async () => {
   const { secrets, clock, source } = create();

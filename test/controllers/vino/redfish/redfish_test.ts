@@ -65,9 +65,7 @@ test("createRedfish() gives a host none, and says so, if there are no credential
   const { addBmcs } = create({ bmcCredentials: { secretRef: { name: "missing" } } });
   const [host] = await addBmcs();
   expect(host?.bmc).toBeUndefined();
-  expect(host?.labels.notices).toEqual([
-    "Secret missing of bmcCredentials has no username and password",
-  ]);
+  expect(host?.bmcProblem).toBe('bmcCredentials: there is no Secret "missing"');
 });
 
 test("createRedfish() opens a machine to those who know the Secret of its host", async () => {

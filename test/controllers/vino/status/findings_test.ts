@@ -181,6 +181,15 @@ describe("listFindings() of machines", () => {
       "HostsPublished False NameTaken",
       "a is another's",
     ],
+    [
+      "whose host gets no management controller",
+      toReports([READY], {
+        hosts: [{ name: "a", state: "Published", notices: [], bmcProblem: "there is no Secret" }],
+      }),
+      "Ready False BmcCredentialsUnusable",
+      "HostsPublished False BmcCredentialsUnusable",
+      "there is no Secret",
+    ],
   ])("%s", (_title, report, ready, other, message) => {
     const found = served(report);
     expect(found[0]).toStartWith(`${ready}: `);

@@ -125,9 +125,10 @@ export class HostPublisher {
     const unwanted = await mapAtOnce(request.unwanted, options, (name, both) =>
       this.#remove(name, { request, pass, signal: both }),
     );
-    const hosts = await mapAtOnce(all, options, (wanted, both) =>
-      this.#publishOne(wanted, { request, pass, signal: both }),
-    );
+    const hosts = await mapAtOnce(all, options, async (wanted, both) => {
+      const outcome = await this.#publishOne(wanted, { request, pass, signal: both });
+      return pass.withBmcProblem(outcome, wanted);
+    });
     return { hosts, unwanted, againMs: pass.againMs };
   }
 

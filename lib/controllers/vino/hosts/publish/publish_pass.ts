@@ -3,7 +3,7 @@
  * @module
  */
 import type { HostPlan } from "../plan.ts";
-import type { HostOutcome } from "../types.ts";
+import type { HostOutcome, WantedHost } from "../types.ts";
 import type { WriteResult } from "./host_writer.ts";
 import { CHECK_INTERVAL_MS, type SecretProblem } from "./secret_writer.ts";
 
@@ -58,6 +58,16 @@ export class PublishPass {
   toProblem(plan: HostPlan, { state, message }: SecretProblem): HostOutcome {
     this.#again(state === "Publishing" ? SOON_MS : REFUSED_MS);
     return { ...toOutcome(plan), state, message };
+  }
+
+  /** Adds why a host has no management controller, which a person may mend at any time. */
+  withBmcProblem(
+    outcome: HostOutcome,
+    { bmcProblem }: Pick<WantedHost, "bmcProblem">,
+  ): HostOutcome {
+    if (bmcProblem === undefined) return outcome;
+    this.#again(REFUSED_MS);
+    return { ...outcome, notices: [...outcome.notices, bmcProblem], bmcProblem };
   }
 
   #again(ms: number): void {

@@ -40,6 +40,18 @@ describe("PublishPass", () => {
     expect(pass.againMs).toBe(60_000);
   });
 
+  test("looks again at credentials that cannot be used, and says why", () => {
+    const pass = new PublishPass();
+    expect(pass.withBmcProblem(toOutcome(PLAN), {})).toEqual(toOutcome(PLAN));
+    expect(pass.againMs).toBe(600_000);
+    expect(pass.withBmcProblem(toOutcome(PLAN), { bmcProblem: "no Secret" })).toEqual({
+      ...toOutcome(PLAN),
+      notices: ["n", "no Secret"],
+      bmcProblem: "no Secret",
+    });
+    expect(pass.againMs).toBe(60_000);
+  });
+
   test("makes at most 100 hosts", () => {
     const pass = new PublishPass();
     const allowed = Array.from({ length: 120 }, () => pass.mayMake());
