@@ -170,6 +170,58 @@ const NETWORK_CASES: readonly SpecCase[] = [
     problem: "spec.networks[0].routes[0]: network, netmask and gateway must be of the same family",
     refusedBy: "check",
   },
+  {
+    title: "a gateway that is no host",
+    spec: route({ gateway: "0.0.0.0" }),
+    problem:
+      "spec.networks[0].routes[0].gateway: must be the address of a host: no host has 0.0.0.0",
+    refusedBy: "rule",
+  },
+  {
+    title: "a gateway that is a group of hosts",
+    spec: route({ gateway: "224.0.0.1" }),
+    problem:
+      "spec.networks[0].routes[0].gateway: must be the address of a host: no host has 224.0.0.1",
+    refusedBy: "check",
+  },
+  {
+    title: "a name server that is no host",
+    spec: network({ dns_servers: ["192.0.2.2", "::"] }),
+    problem: "spec.networks[0].dns_servers[1]: must be the address of a host: no host has ::",
+    refusedBy: "rule",
+  },
+  {
+    title: "a gateway outside the subnet",
+    spec: route({ gateway: "198.51.100.1" }),
+    problem: "spec.networks[0]: routes[0].gateway must be in 192.0.2.0/24, but is 198.51.100.1",
+    refusedBy: "check",
+  },
+  {
+    title: "the broadcast address as a gateway",
+    spec: route({ gateway: "192.0.2.255" }),
+    problem:
+      "spec.networks[0]: routes[0].gateway must not be the broadcast address of 192.0.2.0/24, but is 192.0.2.255",
+    refusedBy: "check",
+  },
+  {
+    title: "two default routes on one machine",
+    spec: {
+      networks: ["192.0.2.1", "198.51.100.1"].map((gateway, at) => ({
+        name: `net${at}`,
+        routes: [{ network: "0.0.0.0", netmask: "0.0.0.0", gateway }],
+      })),
+      nodes: [
+        {
+          name: "worker",
+          networkInterfaces: [0, 1].map((at) => ({ name: `eth${at}`, network: `net${at}` })),
+        },
+      ],
+    },
+    problem:
+      "spec: a machine must have at most one default route of each family: " +
+      "role worker has 192.0.2.1 of network net0 and 198.51.100.1 of network net1 for IPv4",
+    refusedBy: "check",
+  },
 ];
 
 const NODE_CASES: readonly SpecCase[] = [

@@ -4,7 +4,8 @@
  */
 import * as v from "valibot";
 import { parseCidr, parseIp } from "../../../../core/net/ip.ts";
-import { form, type Schema, text } from "../../../kinds/parts.ts";
+import { form, type Rule, type Schema, text, withRules } from "../../../kinds/parts.ts";
+import { mayBeHost } from "../gateways.ts";
 import { SIZE_FORM, toBytes } from "../quantity.ts";
 
 const EITHER_FAMILY = { anyOf: [{ format: "ipv4" }, { format: "ipv6" }] };
@@ -17,6 +18,19 @@ export function ipAddress(): Schema<string> {
     v.metadata(EITHER_FAMILY),
     v.check((address) => parseIp(address) !== undefined, "must be an IP address"),
   );
+}
+
+/** What cannot be the address of a host; an API server refuses only the two that are written most often. */
+const OF_HOST: Rule<string> = {
+  cel: "!(self in ['0.0.0.0', '::'])",
+  message: "must be the address of a host",
+  holds: mayBeHost,
+  explain: (address) => `no host has ${address}`,
+};
+
+/** The address of a host: of a gateway, or of a name server. @param schema Of an address */
+export function ofHost(schema: Schema<string>): Schema<string> {
+  return withRules(schema, [OF_HOST]);
 }
 
 /** A subnet in CIDR form. Bits of hosts may be set, as old manifests have them. */

@@ -17,8 +17,9 @@ import {
   withRules,
 } from "../../../kinds/parts.ts";
 import { listRangeProblems } from "../address_range.ts";
+import { listGatewayProblems } from "../gateways.ts";
 import { BRIDGE_GATEWAY, type VinoNetwork, type VinoRoute } from "../vino.ts";
-import { ipAddress, macAddress, subnet } from "./fields.ts";
+import { ipAddress, macAddress, ofHost, subnet } from "./fields.ts";
 import { NETWORKS_MAX } from "./xen_orchestra.ts";
 
 /** Its key in the metadata of Secrets and labels, so no blanks. */
@@ -35,11 +36,13 @@ const ROUTE: Schema<VinoRoute> = v.pipe(
     network: required(ipAddress(), "First address of the network, such as 198.51.100.0."),
     netmask: required(ipAddress(), "Netmask in the form of an address, such as 255.255.255.0."),
     gateway: required(
-      v.pipe(
-        text(45),
-        v.check(
-          (one) => one === BRIDGE_GATEWAY || parseIp(one) !== undefined,
-          "must be an IP address",
+      ofHost(
+        v.pipe(
+          text(45),
+          v.check(
+            (one) => one === BRIDGE_GATEWAY || parseIp(one) !== undefined,
+            "must be an IP address",
+          ),
         ),
       ),
       `Address of the gateway. Machines get no route to ${BRIDGE_GATEWAY}, the bridge of a host of old.`,
@@ -65,7 +68,7 @@ function toNetwork(): Schema<VinoNetwork> {
     dhcpAllocationStart: optional(TEXT, ABOUT_LIBVIRT),
     dhcpAllocationStop: optional(TEXT, ABOUT_LIBVIRT),
     instanceSubnetBitStep: optional(wholeNumber(0, 128), ABOUT_LIBVIRT),
-    dns_servers: optional(list(ipAddress(), 8), "Addresses of name servers."),
+    dns_servers: optional(list(ofHost(ipAddress()), 8), "Addresses of name servers."),
     routes: optional(list(ROUTE, 64), "Routes of machines."),
     macPrefix: optional(
       macAddress(),
@@ -93,6 +96,7 @@ function toNetwork(): Schema<VinoNetwork> {
     both,
     v.rawCheck(({ dataset, addIssue }) => {
       if (!dataset.typed) return;
+      for (const message of listGatewayProblems(dataset.value)) addIssue({ message });
       const {
         subnet: block,
         staticAllocationStart: start,

@@ -18,6 +18,7 @@ import {
 } from "../../../kinds/parts.ts";
 import { joinSome, nameSome } from "../../../kinds/problems.ts";
 import type { BmcCredentials, VinoSpec } from "../vino.ts";
+import { listDoubleDefaults } from "../gateways.ts";
 import { NETWORKS } from "./networks.ts";
 import { NAMESPACED_NAME, NODES } from "./nodes.ts";
 import { XEN_ORCHESTRA } from "./xen_orchestra.ts";
@@ -108,6 +109,13 @@ const RULED: Schema<VinoSpec> = withRules(FIELDS, [
  */
 export const SPEC: Schema<VinoSpec> = v.pipe(
   RULED,
+  v.check(
+    (spec) => listDoubleDefaults(spec).length === 0,
+    ({ input }) => {
+      const rule = "a machine must have at most one default route of each family";
+      return `${rule}: ${joinSome(listDoubleDefaults(input))}`;
+    },
+  ),
   v.check(
     (spec) => listLostKeys(spec).length === 0,
     ({ input }) => {
