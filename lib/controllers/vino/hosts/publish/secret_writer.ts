@@ -101,8 +101,22 @@ export class SecretWriter {
       case "taken":
         return { state: "NameTaken", message: verdict.why };
       case "patch":
-        await this.#client.patch(SECRETS, path, { type: "merge", body: verdict.body }, signal);
-        return undefined;
+        return await this.#patch(wanted, verdict.body, signal);
+    }
+  }
+
+  /** The garbage collector may take a Secret between the read and this. */
+  async #patch(
+    { namespace, name }: WantedSecret,
+    body: object,
+    signal: AbortSignal,
+  ): Promise<SecretProblem | undefined> {
+    try {
+      await this.#client.patch(SECRETS, { namespace, name }, { type: "merge", body }, signal);
+      return undefined;
+    } catch (error) {
+      if (!isKubeError(error, "notFound")) throw error;
+      return waits(`Secret ${name} was deleted, and is made again`);
     }
   }
 
