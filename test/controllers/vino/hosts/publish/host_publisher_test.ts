@@ -11,7 +11,7 @@ import { BMC, OWNER, toWanted } from "../../../../support/vino/wanted_hosts.ts";
 const HOST = "edge-worker-0";
 const DATA = `${HOST}-network-data`;
 const CREDENTIALS = `${HOST}-bmc-credentials`;
-const CHECK_MS = 600_000;
+const CHECK_MS = 300_000;
 const RACK = "vino.airshipit.org/rack";
 
 let rig: PublisherRig;
@@ -228,7 +228,7 @@ describe("publish() of hosts that exist", () => {
 });
 
 describe("publish() and Secrets", () => {
-  test("reads them again after ten minutes: what was changed or deleted comes back", async () => {
+  test("reads them again after five minutes: what was changed or deleted comes back", async () => {
     const hosts = [toWanted(0, { bmc: BMC })];
     await rig.publishAll({ hosts });
     const path = { namespace: OWNER.namespace };

@@ -21,8 +21,8 @@ test("toOutcome() leaves out what only the writer needs", () => {
 describe("PublishPass", () => {
   type Case = readonly [result: WriteResult | undefined, state: string, againMs: number];
   const cases: readonly Case[] = [
-    [undefined, "Published", 600_000],
-    [{ kind: "done", uid: "u" }, "Published", 600_000],
+    [undefined, "Published", 300_000],
+    [{ kind: "done", uid: "u" }, "Published", 300_000],
     [{ kind: "overtaken" }, "Published", 1_000],
     [{ kind: "held", pauseMs: 7_000 }, "Published", 7_000],
     [{ kind: "taken", why: "x" }, "NameTaken", 60_000],
@@ -43,7 +43,7 @@ describe("PublishPass", () => {
   test("looks again at credentials that cannot be used, and says why", () => {
     const pass = new PublishPass();
     expect(pass.withBmcProblem(toOutcome(PLAN), {})).toEqual(toOutcome(PLAN));
-    expect(pass.againMs).toBe(600_000);
+    expect(pass.againMs).toBe(300_000);
     expect(pass.withBmcProblem(toOutcome(PLAN), { bmcProblem: "no Secret" })).toEqual({
       ...toOutcome(PLAN),
       notices: ["n", "no Secret"],
