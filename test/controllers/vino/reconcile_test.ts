@@ -271,6 +271,21 @@ describe("the fleet limit", () => {
   });
 });
 
+test("a machine in another pool than the spec wants stays, and differs", async () => {
+  const rig = new ReconcilerRig(toVinoSpec(1, { pool: POOL.name }));
+  rig.cloud.pools = [POOL, { id: "pool-nice", name: "nice", isComplete: true }];
+  await rig.refresh();
+  await rig.reconcile();
+  rig.edit({ spec: toVinoSpec(1, { pool: "nice" }) });
+  await rig.refresh();
+  await rig.reconcile();
+  expect(rig.machines).toEqual(["worker-0 Ready"]);
+  const differs = rig.server?.status?.conditions?.find(({ type }) => type === "MachinesDiffer");
+  expect(`${differs?.status} ${differs?.reason}`).toBe("True PersonNeeded");
+  expect(differs?.message).toContain("worker-0 is in pool lyon, but xenOrchestra.pool wants nice");
+  expect(rig.events).toContain("MachineDiffers");
+});
+
 describe("IPPools that Kubernetes refuses", () => {
   const failure = new IpPoolError("namespace nosuch does not exist");
 

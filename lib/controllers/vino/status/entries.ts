@@ -30,17 +30,19 @@ export interface ReportOptions {
   readonly remark?: string | undefined;
   /** As in the outcome of its host. */
   readonly differences?: readonly string[] | undefined;
+  /** What is worth knowing about its place. */
+  readonly place?: MachineProblem | undefined;
 }
 
 /** Reports on a machine with a plan. */
 export function reportProgress(
   { task, plan, failure, setbacks }: Progress,
-  { isWanted, address, remark, differences = [] }: ReportOptions,
+  { isWanted, address, remark, differences = [], place }: ReportOptions,
 ): MachineReport {
   const { name, identity, hostId, known, goal } = task;
   const { role, index } = identity;
   const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
-  const present = [...own, ...plan.problems];
+  const present = [...own, ...plan.problems, ...(place ? [place] : [])];
   const past = present.some(({ kind }) => kind !== "notice") ? [] : setbacks;
   const ofMachine = [...past, ...present].map((one) => addWayOut(addUse(one, known), task));
   const problems = [...ofMachine, ...differences.map(toHostProblem)];

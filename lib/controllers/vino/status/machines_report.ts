@@ -14,6 +14,7 @@ import type { ProgressTracker } from "../machines/steps/progress_tracker.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
 import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries.ts";
 import { compareKnown } from "../placement/known.ts";
+import { describeOtherPool } from "../placement/other_pool.ts";
 import type { RemovalDecision } from "../machines/removal/decision.ts";
 import { describeIdlePools } from "../machines/removal/lost_pool.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
@@ -130,7 +131,7 @@ function addSilence(
 
 function reportWanted(
   task: MachineTask,
-  { tracker, roles, addresses, hosts }: ReportInput,
+  { snapshot, tracker, roles, addresses, hosts }: ReportInput,
 ): MachineReport[] {
   const progress = tracker.find(task.name);
   const node = roles?.get(task.identity.role)?.node;
@@ -139,7 +140,8 @@ function reportWanted(
   const host = hosts.get(task.name);
   const remark = host?.message ?? host?.notices[0];
   const { differences } = host ?? {};
-  return [reportProgress(progress, { isWanted: true, address, remark, differences })];
+  const place = task.known && describeOtherPool(task.known, snapshot);
+  return [reportProgress(progress, { isWanted: true, address, remark, differences, place })];
 }
 
 function reportRemoval(
