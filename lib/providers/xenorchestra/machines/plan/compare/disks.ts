@@ -117,12 +117,35 @@ function toMissing(question: DisksQuestion, { name, sizeBytes, position }: Wante
   const isReplaced = listLinks(question).some((one) => one.position === position && !one.isCd);
   const counts = isAsked || !isDone || (isOfTemplate && !isReplaced);
   if (!counts) return joinComparisons([]);
-  const way = `attach it under the name ${toDiskName(vm.name, name)}`;
-  const advice = isAsked ? `${way}, or remove it from the spec` : way;
+  const way = `attach a disk under the name ${toDiskName(vm.name, name)}`;
+  const advice = isAsked ? `${way}, or remove disk ${name} from the spec` : way;
   const what = `disk ${name} of ${vm.name} does not exist`;
-  const message = `${what}, and Landfall adds none to a complete machine: ${advice}`;
+  const lost = isAsked ? listUnnamed(question) : [];
+  const message =
+    lost.length === 0
+      ? `${what}, and Landfall adds no disk to a complete machine: ${advice}`
+      : `${what}, but the machine has ${joinDisks(lost)}, which the spec does not name. If ${name} is a new name for ` +
+        `such a disk, give it the old name in the spec again: ${lost.join(" or ")}. Otherwise ${advice}`;
   const part = { name: `disk ${name}`, wanted: formatSize(sizeBytes) };
   return toComparison(part, { problem: toNotice("DiskMissing", message) });
+}
+
+/** Disks of the machine with its name or its mark that the specification does not name, by their names in it. */
+function listUnnamed(question: DisksQuestion): string[] {
+  const { spec, vm, wanted } = question;
+  const known = new Set([...wanted.disks, ...spec.disks].map(({ name }) => name));
+  return listLinks(question).flatMap(({ isCd, disk }) => {
+    if (isCd || disk === undefined) return [];
+    const mark = parseDiskMark(disk.description);
+    const marked = mark !== undefined && isMarkOf(mark, spec) ? mark.disk : undefined;
+    const prefix = toDiskName(vm.name, "");
+    const name = disk.name.startsWith(prefix) ? disk.name.slice(prefix.length) : marked;
+    return name === undefined || known.has(name) || name === SEED_DISK ? [] : [name];
+  });
+}
+
+function joinDisks(names: readonly string[]): string {
+  return names.length === 1 ? `disk ${names.join()}` : `disks ${names.join(" and ")}`;
 }
 
 /** What only the template has, a machine that is complete keeps as it is: another template may be named now. */

@@ -142,13 +142,49 @@ describe("compareDisks()", () => {
 
     test("misses a disk of the template that it was made from", () => {
       const [message, ...more] = find([], template, [disk(0, 10)]);
-      expect(message).toEndWith(`complete machine: attach it under the name ${NAME}.disk0`);
+      expect(message).toEndWith(`complete machine: attach a disk under the name ${NAME}.disk0`);
       expect(more).toEqual([]);
     });
 
     test("misses none in whose place it has another one, which the spec asked for once", () => {
       const root = toLink("vm-1", 0, toOwnDisk("root", 20 * GIB));
       expect(find([root], template, [disk(0, 10)])).toEqual([]);
+    });
+  });
+
+  describe("of a disk that a complete machine lacks", () => {
+    const find = (links: readonly Attached[], spec = toSpec()): string | undefined => {
+      const question = { ...toQuestion([...links, data()], true), spec };
+      const [difference] = compareDisks(question).differences;
+      return difference?.problem?.message;
+    };
+    const ask = `attach a disk under the name ${NAME}.root, or remove disk root from the spec`;
+    const old = (name: string, over: object = {}): Attached =>
+      toLink("vm-1", 3, toOwnDisk(name, 20 * GIB, over));
+
+    test("says that Landfall adds none", () => {
+      const message = `disk root of ${NAME} does not exist, and Landfall adds no disk to a complete machine: ${ask}`;
+      expect(find([])).toBe(message);
+      // Neither the disk of another program nor the seed is what the spec lost.
+      const others = [toLink("vm-1", 4, toDisk()), toLink("vm-1", 2, toOwnDisk(SEED_DISK, GIB))];
+      expect(find(others)).toBe(message);
+    });
+
+    test.each<[string, object]>([
+      ["by its name", { description: "" }],
+      ["by its mark", { name: "renamed" }],
+    ])("names the disk of the machine that the spec does not name, known %s", (_how, over) => {
+      expect(find([old("os", over)])).toBe(
+        `disk root of ${NAME} does not exist, but the machine has disk os, which the spec does not name. ` +
+          "If root is a new name for such a disk, give it the old name in the spec again: os. " +
+          `Otherwise ${ask}`,
+      );
+    });
+
+    test("names all of them", () => {
+      const message = find([old("os"), old("swap")]);
+      expect(message).toContain("the machine has disks os and swap, which the spec does not name");
+      expect(message).toContain("in the spec again: os or swap. Otherwise");
     });
   });
 
