@@ -8,6 +8,7 @@ import type { ReconcileOutcome } from "../../engine/workers.ts";
 import { type BareMetalHost, VINO_UID } from "../../kube/kinds/bare_metal_host.ts";
 import type { Condition } from "../kinds/conditions.ts";
 import { describeConsumer } from "../kinds/consumer.ts";
+import { capitalize } from "../kinds/problems.ts";
 import { HOST_CLUSTER_NAME } from "../words.ts";
 import { toHostName } from "./hosts/names.ts";
 import type { VinoState } from "./metrics.ts";
@@ -24,6 +25,8 @@ export interface MachineView extends Omit<VinoMachine, "record"> {
   readonly parts: readonly MachinePart[];
   /** As in the report. */
   readonly power?: MachineReport["power"];
+  /** As in the report. */
+  readonly retryAt?: string;
   /** Name of its BareMetalHost. Absent: it has none. */
   readonly hostName?: string;
   /** What metal3 says about that: `available`. */
@@ -65,9 +68,10 @@ export function describeVino(vino: Vino, { last, outcome, findHost }: VinoFacts)
         isWanted: true,
         parts: [],
       }));
-  const machines = known.map((machine): MachineView => {
+  const machines = known.map(({ message, ...machine }): MachineView => {
     const hostName = toHostName({ vino: vino.metadata.name, ...machine });
-    return { ...machine, ...describeHost(findHost(hostName), vino) };
+    const said = message === undefined ? {} : { message: capitalize(message) };
+    return { ...machine, ...said, ...describeHost(findHost(hostName), vino) };
   });
   return {
     state: judgeState(vino, outcome),

@@ -44,14 +44,15 @@ describe("describeVino()", () => {
 
   test("shows wanted beside actual for each machine", () => {
     const parts = [{ name: "CPUs", wanted: "4", actual: "2" }];
-    const report = toReports([toReport(0, { host: "h2" }, { parts })]);
+    const message = "no room";
+    const report = toReports([toReport(0, { host: "h2", message }, { parts })]);
     const last = { kind: "served", spec: {}, report } as const;
     const shown = describeVino(vino, { last, outcome: { at: 0, outcome: "ok" }, ...nowhere });
     expect(shown).toMatchObject({
       state: "ready",
       wanted: 1,
       ready: 1,
-      machines: [{ index: 0, host: "h2", isWanted: true, parts }],
+      machines: [{ index: 0, host: "h2", isWanted: true, parts, message: "No room" }],
       lastReconcile: { at: "1970-01-01T00:00:00.000Z", outcome: "ok" },
     });
   });

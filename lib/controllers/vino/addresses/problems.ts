@@ -24,10 +24,13 @@ export function toExhausted(
   counts: readonly (readonly [vino: string, count: number])[],
 ): AddressProblem {
   const what = `has no free address from ${network.staticAllocationStart} to ${network.staticAllocationStop}`;
-  const named = counts.slice(0, NAMES_MAX).map(([vino, count]) => `${count} of Vino ${vino}`);
+  const named = counts.slice(0, NAMES_MAX).map(([vino, count], at) => {
+    const [one, several] = at === 0 ? [" address is in use", " addresses are in use"] : ["", ""];
+    return `${count}${count === 1 ? one : several} by Vino ${vino}`;
+  });
   const rest = counts.length - NAMES_MAX;
-  const more = rest > 0 ? [`those of ${rest} more ${rest === 1 ? "Vino" : "Vinos"}`] : [];
-  const inUse = named.length === 0 ? "" : `. In use are ${[...named, ...more].join(", ")}`;
+  const more = rest > 0 ? [`the others by ${rest} more ${rest === 1 ? "Vino" : "Vinos"}`] : [];
+  const inUse = named.length === 0 ? "" : `. ${[...named, ...more].join(", ")}`;
   const advice = "Widen staticAllocationStart and staticAllocationStop, or remove machines";
   return toProblem(network, `${what}${inUse}. ${advice}`);
 }

@@ -249,6 +249,7 @@ export class MachineReconciler {
       gonePools: vino.metadata.annotations?.[GONE_POOLS],
       removed: this.#removals.listRecent(),
       isGone: (name) => this.#tracker.sightings.isGone(name),
+      now: { monotonicMs: this.#options.clock.monotonic(), wallMs: this.#options.clock.now() },
       isLeft: (task) => desired === undefined && this.#removals.isSettled(task, deletes),
     });
   }

@@ -27,9 +27,9 @@ const OWN_WORDS = new RegExp(
 /**
  * Says of machines with the same trouble what that is, once.
  *
- * @returns Texts in the order of the first machines, such as `vino-a-0, vino-a-1: no room`. If the messages differ in
- * names, UUIDs or MAC addresses, then the first one: `disk of vino-a-0 is gone, and the same for 11 more machines`. If
- * it has several sentences: `disk of vino-a-0 is gone. Attach it. The same is true of 11 more machines`
+ * @returns Texts in the order of the first machines, such as `machines vino-a-0, vino-a-1: no room`. If the messages
+ * differ in names, UUIDs or MAC addresses, then the first one: `disk of vino-a-0 is gone, and the same for 11 more
+ * machines`. If it has several sentences: `disk of vino-a-0 is gone. Attach it. The same is true of 11 more machines`
  */
 export function describeAlike(lines: readonly MachineLine[]): string[] {
   const groups = Map.groupBy(lines, ({ name, message }) =>
@@ -42,7 +42,9 @@ function describeGroup(lines: readonly MachineLine[]): string[] {
   const names = [...new Set(lines.map(({ name }) => name))];
   const [message = "", ...others] = new Set(lines.map((one) => one.message));
   const isNameless = !names.some((name) => message.includes(name));
-  if (isNameless && others.length === 0) return [`${nameSome(names)}: ${message}`];
+  if (isNameless && others.length === 0) {
+    return [`${names.length === 1 ? "machine" : "machines"} ${nameSome(names)}: ${message}`];
+  }
   const texts = lines.map(toText);
   const more = names.length - 1;
   if (more === 0) return texts;
@@ -54,5 +56,5 @@ function describeGroup(lines: readonly MachineLine[]): string[] {
 }
 
 function toText({ name, message }: MachineLine): string {
-  return message.includes(name) ? message : `${name}: ${message}`;
+  return message.includes(name) ? message : `machine ${name}: ${message}`;
 }

@@ -3,9 +3,11 @@
  * @module
  */
 import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
+import { toSeconds } from "../../kinds/conditions.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import type { VinoMachine, VinoNode } from "../resource/vino.ts";
 import type { MachineReport } from "./outcome.ts";
+import type { Moment } from "../machines/removal/limit.ts";
 import { describeWayOut } from "../machines/removal/lost_pool.ts";
 import type { Progress } from "../machines/steps/progress_tracker.ts";
 import type { MachineTask } from "../machines/steps/tasks.ts";
@@ -32,13 +34,16 @@ export interface ReportOptions {
   readonly differences?: readonly string[] | undefined;
   /** What is worth knowing about its place. */
   readonly place?: MachineProblem | undefined;
+  /** When it is reported. */
+  readonly now: Moment;
 }
 
 /** Reports on a machine with a plan. */
 export function reportProgress(
-  { task, plan, failure, setbacks }: Progress,
-  { isWanted, address, remark, differences = [], place }: ReportOptions,
+  progress: Progress,
+  { isWanted, address, remark, differences = [], place, now }: ReportOptions,
 ): MachineReport {
+  const { task, plan, failure, setbacks } = progress;
   const { name, identity, hostId, known, goal } = task;
   const { role, index } = identity;
   const own = failure === undefined ? [] : [{ reason: REASONS[failure.kind], ...failure }];
@@ -53,7 +58,12 @@ export function reportProgress(
   const machineId =
     plan.machine?.id ?? (plan.state === "Unknown" ? known?.entry?.machineId : undefined);
   const first = ofMachine.slice(0, 1).map((one) => one.message);
-  const message = problems.length === 0 ? remark : [...first, ...differences].join(". ");
+  const isRetried = ofMachine[0]?.kind === "retry" && progress.retryMs > now.monotonicMs;
+  const retryAt = isRetried ? toTime(progress.retryMs, now) : undefined;
+  const message =
+    problems.length === 0
+      ? (remark ?? describeWait(progress, now))
+      : [...first, ...differences].join(". ");
   return {
     entry: toEntry({
       name,
@@ -70,7 +80,22 @@ export function reportProgress(
     problems,
     parts: plan.parts,
     ...(plan.machine && { power: plan.machine.power }),
+    ...(retryAt !== undefined && { retryAt }),
   };
+}
+
+/** What a machine waits for of which nothing is there, or nothing is known. */
+function describeWait({ plan, task, dueMs }: Progress, now: Moment): string | undefined {
+  if (plan.state === "Unknown") return "Landfall asks the cloud whether it exists";
+  if (plan.state !== "Absent" || task.goal.kind !== "exist") return undefined;
+  // It is due, and others were before it.
+  if (dueMs <= now.monotonicMs)
+    return "Landfall makes it after others, because it makes a few at once";
+  return dueMs === Infinity ? undefined : `Landfall makes it at ${toTime(dueMs, now)}`;
+}
+
+function toTime(atMs: number, { monotonicMs, wallMs }: Moment): string {
+  return toSeconds(Math.ceil((wallMs + atMs - monotonicMs) / 1_000) * 1_000);
 }
 
 const REASONS = { decision: "DecisionNeeded", retry: "StepFailed" } as const;

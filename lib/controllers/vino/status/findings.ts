@@ -52,12 +52,12 @@ function listDeleting({
 }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
   const { machines = [], contraction } = report ?? {};
   const busy = describeStates(machines.filter(({ entry }) => entry.message !== undefined));
-  const waits = busy.length === 0 ? "" : `. ${joinSome(busy)}`;
+  const waits = busy.length === 0 ? "" : `. ${capitalize(joinSome(busy))}`;
   const message = obstacle ?? `${keepsMachines ? KEEPING : REMOVING}${waits}`;
   const ready = toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, message);
   if (report === undefined) return [ready, toFinding("MachinesReady", MachinesReady[why], message)];
   const left = `${LEAVING}. Machines left: ${machines.length}`;
-  const states = machines.length === 0 ? "" : `. ${joinSome(describeStates(machines))}`;
+  const states = machines.length === 0 ? "" : `. ${capitalize(joinSome(describeStates(machines)))}`;
   const count = machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length;
   const hosts = `${LEAVING}. BareMetalHosts left: ${count}`;
   return [
@@ -110,7 +110,7 @@ function findDifferences({ machines }: MachinesReport): Finding {
     message: problem.message,
   }));
   const what = count === 1 ? "1 complete machine differs" : `${count} complete machines differ`;
-  const message = `${what} from the spec. ${joinSome(describeAlike(lines))}`;
+  const message = `${what} from the spec. ${capitalize(joinSome(describeAlike(lines)))}`;
   return toFinding("MachinesDiffer", word, message);
 }
 
@@ -128,7 +128,7 @@ function judgeMachines(report: MachinesReport): Judgement {
   const counts = `${ready} of ${wantedCount} machines are complete`;
   const say = (word: MachinesWord, details: readonly string[]): Judgement => ({
     word,
-    message: details.length === 0 ? counts : `${counts}. ${joinSome(details)}`,
+    message: details.length === 0 ? counts : `${counts}. ${capitalize(joinSome(details))}`,
   });
   const troubled = (kind: "decision" | "retry"): string[] =>
     describeAlike(
@@ -146,7 +146,10 @@ function judgeMachines(report: MachinesReport): Judgement {
   }
   if (addressProblems.length > 0) return say("noAddress", addressProblems);
   const failures = troubled("retry");
-  if (failures.length > 0) return say("failed", failures);
+  if (failures.length > 0) {
+    const { word, message } = say("failed", failures);
+    return { word, message: `${message}${describeRetry(machines)}` };
+  }
   const unknown = machines.filter(({ isSilent }) => isSilent === true);
   const silent = describeShortages(shortages, "silent");
   if (unknown.length + silent.length > 0) {
@@ -164,6 +167,12 @@ function judgeMachines(report: MachinesReport): Judgement {
   return say("waiting", [...waits, ...describeStates([...unfinished, ...leaving])]);
 }
 
+/** When Landfall tries again first; empty if that is not known. */
+function describeRetry(machines: readonly MachineReport[]): string {
+  const [first] = machines.flatMap(({ retryAt }) => retryAt ?? []).toSorted();
+  return first === undefined ? "" : `. The next attempt is at ${first}`;
+}
+
 /** What roles miss for one reason, and why; no full stops. */
 export function describeShortages(
   shortages: readonly Shortage[],
@@ -178,7 +187,8 @@ function describeShortage({ role, missing, why }: Shortage): string {
 
 function describeStates(machines: readonly MachineReport[]): string[] {
   const lines = machines.map(({ entry: { name, state, message } }): MachineLine => {
-    return { name, message: message === undefined ? state : `${state}. ${capitalize(message)}` };
+    const what = state === "Absent" ? "not made yet" : state;
+    return { name, message: message === undefined ? what : `${what}. ${capitalize(message)}` };
   });
   return describeAlike(lines);
 }
@@ -221,7 +231,11 @@ function findReady(
   }
   if (contraction !== undefined) {
     const word = contraction.kind === "inUse" ? "hostsInUse" : contraction.kind;
-    return toFinding("Ready", Ready[word], `${machines.message}. ${contraction.message}`);
+    return toFinding(
+      "Ready",
+      Ready[word],
+      `${machines.message}. ${capitalize(contraction.message)}`,
+    );
   }
   return toFinding("Ready", Ready.done, `${machines.message}. ${hosts.message}`);
 }

@@ -16,6 +16,7 @@ import { findAddress, reportAbsent, reportIdle, reportProgress } from "./entries
 import { compareKnown } from "../placement/known.ts";
 import { describeOtherPool } from "../placement/other_pool.ts";
 import type { RemovalDecision } from "../machines/removal/decision.ts";
+import type { Moment } from "../machines/removal/limit.ts";
 import { describeIdlePools } from "../machines/removal/lost_pool.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
 import type { IdleMachine } from "../machines/steps/tasks.ts";
@@ -45,6 +46,8 @@ export interface ReportInput {
   readonly isGone: (name: string) => boolean;
   /** Whether what is left of a machine that should go stays in the cloud. */
   readonly isLeft: (task: MachineTask) => boolean;
+  /** When it is made. */
+  readonly now: Moment;
 }
 
 /** Makes a report. */
@@ -131,7 +134,7 @@ function addSilence(
 
 function reportWanted(
   task: MachineTask,
-  { snapshot, tracker, roles, addresses, hosts }: ReportInput,
+  { snapshot, tracker, roles, addresses, hosts, now }: ReportInput,
 ): MachineReport[] {
   const progress = tracker.find(task.name);
   const node = roles?.get(task.identity.role)?.node;
@@ -141,18 +144,18 @@ function reportWanted(
   const remark = host?.message ?? host?.notices[0];
   const { differences } = host ?? {};
   const place = task.known && describeOtherPool(task.known, snapshot);
-  return [reportProgress(progress, { isWanted: true, address, remark, differences, place })];
+  return [reportProgress(progress, { isWanted: true, address, remark, differences, place, now })];
 }
 
 function reportRemoval(
   task: MachineTask,
-  { tracker, isGone, isLeft }: ReportInput,
+  { tracker, isGone, isLeft, now }: ReportInput,
 ): MachineReport[] {
   const progress = tracker.find(task.name);
   if (progress === undefined || isGone(task.name)) return [];
   const remark = "The spec does not want it any more";
   const address = task.known?.entry?.address;
-  const report = reportProgress(progress, { isWanted: false, address, remark });
+  const report = reportProgress(progress, { isWanted: false, address, remark, now });
   if (!isLeft(task)) return [report];
   const { message = "" } = report.entry;
   const entry = { ...report.entry, message: `${LEFT_MESSAGE}. ${message}` };

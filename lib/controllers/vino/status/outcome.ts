@@ -20,6 +20,8 @@ export interface MachineReport {
   readonly isKept?: boolean;
   /** Whether it is not known whether it exists, because its pool does not answer in full. @default {false} */
   readonly isSilent?: boolean;
+  /** When Landfall tries again after a failure. Absent: it is not known, or another attempt runs. */
+  readonly retryAt?: string;
   readonly parts: readonly MachinePart[];
   /** As the last look or inventory showed it. Absent: it does not exist, or nothing shows it. */
   readonly power?: MachinePowerState;

@@ -381,7 +381,8 @@ describe("planAddresses() gives a machine all or nothing", () => {
       network: "small",
       message:
         "network small has no free address from 192.168.2.10 to 192.168.2.11" +
-        ". In use are 2 of Vino metal/tenant. Widen staticAllocationStart and staticAllocationStop, or remove machines",
+        ". 2 addresses are in use by Vino metal/tenant. " +
+        "Widen staticAllocationStart and staticAllocationStop, or remove machines",
     });
     expect(made.changed.get("ippool-2001-db8-0-1---64")?.allocatedIPs).toHaveLength(2);
   });

@@ -36,6 +36,6 @@ test("each problem names its network, says what to do, and has no full stop", ()
 test("toExhausted() says which Vinos have the addresses", () => {
   const counts = ["a", "b", "c", "d"].map((name, at) => [`metal/${name}`, 9 - at] as const);
   expect(toExhausted(MANAGEMENT, counts).message).toContain(
-    ". In use are 9 of Vino metal/a, 8 of Vino metal/b, 7 of Vino metal/c, those of 1 more Vino. Widen",
+    ". 9 addresses are in use by Vino metal/a, 8 by Vino metal/b, 7 by Vino metal/c, the others by 1 more Vino. Widen",
   );
 });

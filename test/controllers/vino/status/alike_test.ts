@@ -9,12 +9,12 @@ const ID = "02f9029d-1f7c-4b3b-9d5e-2a5c0d3e4f10";
 const OTHER_ID = "0e6f3c52-5a1d-4a55-8a3b-7f0f0c8c9d21";
 
 test.each([
-  ["one message with its machine", [line(0, "no room")], ["vino-a-0: no room"]],
+  ["one message with its machine", [line(0, "no room")], ["machine vino-a-0: no room"]],
   ["one message that names its machine", [line(0, "vino-a-0 is off")], ["vino-a-0 is off"]],
   [
     "the same of several machines once",
     [line(0, "no room"), line(1, "no room"), line(12, "no room")],
-    ["vino-a-0, vino-a-1, vino-a-12: no room"],
+    ["machines vino-a-0, vino-a-1, vino-a-12: no room"],
   ],
   [
     "what differs only by the name of the machine once",
@@ -36,7 +36,9 @@ test.each([
       line(1, `VM ${OTHER_ID} has the MAC address 02:00:00:00:00:0f`),
       line(2, `VM ${OTHER_ID} has the MAC address 02:00:00:00:00:0f`),
     ],
-    [`vino-a-0: VM ${ID} has the MAC address 02:00:00:00:00:01, and the same for 2 more machines`],
+    [
+      `machine vino-a-0: VM ${ID} has the MAC address 02:00:00:00:00:01, and the same for 2 more machines`,
+    ],
   ],
   [
     "what differs only by an IP address once",
@@ -47,19 +49,19 @@ test.each([
       line(3, "eth0 has 192.0.2.12, not one of 192.0.3.0/24"),
     ],
     [
-      "vino-a-0: eth0 has 192.0.2.10, not one of 192.0.2.0/24, and the same for 2 more machines",
-      "vino-a-3: eth0 has 192.0.2.12, not one of 192.0.3.0/24",
+      "machine vino-a-0: eth0 has 192.0.2.10, not one of 192.0.2.0/24, and the same for 2 more machines",
+      "machine vino-a-3: eth0 has 192.0.2.12, not one of 192.0.3.0/24",
     ],
   ],
   [
     "different things in the order of the first machines",
     [line(0, "no room"), line(1, "no template"), line(2, "no room")],
-    ["vino-a-0, vino-a-2: no room", "vino-a-1: no template"],
+    ["machines vino-a-0, vino-a-2: no room", "machine vino-a-1: no template"],
   ],
   [
     "all that one machine has",
     [line(0, `network ${ID} is gone`), line(0, `network ${OTHER_ID} is gone`)],
-    [`vino-a-0: network ${ID} is gone`, `vino-a-0: network ${OTHER_ID} is gone`],
+    [`machine vino-a-0: network ${ID} is gone`, `machine vino-a-0: network ${OTHER_ID} is gone`],
   ],
   ["nothing", [], []],
 ])("describeAlike() says %s", (_title, lines, texts) => {

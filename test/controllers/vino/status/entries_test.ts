@@ -13,6 +13,8 @@ import { toProblem } from "../../../support/vino/reports.ts";
 
 const NAME = toEntry("worker", 0).name;
 
+const NOW = { monotonicMs: 0, wallMs: 0 };
+
 function toProgress(
   plan: Partial<MachinePlan>,
   change: Partial<Progress> = {},
@@ -38,7 +40,7 @@ function toProgress(
 }
 
 describe("reportProgress()", () => {
-  const wanted = { isWanted: true } as const;
+  const wanted = { isWanted: true, now: NOW } as const;
 
   test.each([
     [true, "An object uses its BareMetalHost: keep the machine until none does"],
@@ -104,7 +106,7 @@ describe("reportProgress()", () => {
       const progress = toProgress({ state: "Unknown", problems: [problem] });
       const goal = { kind: "remove", ...(gonePools !== undefined && { gonePools }) } as const;
       const task = { ...progress.task, goal };
-      return reportProgress({ ...progress, task }, { isWanted: false }).entry.message;
+      return reportProgress({ ...progress, task }, { isWanted: false, now: NOW }).entry.message;
     };
     expect(say()).toStartWith("pool p is not shown. If that pool is gone for good");
     expect(say("lyon")).toMatch(
@@ -137,7 +139,7 @@ describe("reportProgress()", () => {
   });
 
   test("shows a removal until it is proven over", () => {
-    const report = reportProgress(toProgress({ state: "Absent" }), { isWanted: false });
+    const report = reportProgress(toProgress({ state: "Absent" }), { isWanted: false, now: NOW });
     expect(report.entry.state).toBe("Removing");
   });
 });
@@ -194,7 +196,7 @@ describe("reportProgress() while a machine is made again", () => {
   const setbacks = [toProblem("retry", "no room")];
   const tell = (plan: Partial<MachinePlan>): string[] => {
     const progress = toProgress({ state: "Creating", ...plan }, { setbacks }, "exist");
-    const { entry, problems } = reportProgress(progress, { isWanted: true });
+    const { entry, problems } = reportProgress(progress, { isWanted: true, now: NOW });
     return [entry.message ?? "", ...problems.map(({ message }) => message)];
   };
 
@@ -207,5 +209,35 @@ describe("reportProgress() while a machine is made again", () => {
   test("says only what is wrong now, if something is", () => {
     const slow = toProblem("retry", "it takes long");
     expect(tell({ problems: [slow] })).toEqual(["it takes long", "it takes long"]);
+  });
+});
+
+describe("reportProgress() says what a machine waits for", () => {
+  const LATER = { dueMs: 40_999, retryMs: 40_999 };
+  const FAILED = { problems: [toProblem("retry", "no room")] };
+
+  test.each<
+    [string, Partial<MachinePlan>, Partial<Progress>, string | undefined, string | undefined]
+  >([
+    [
+      "a turn",
+      { state: "Absent" },
+      { dueMs: 0 },
+      "after others, because it makes a few at once",
+      undefined,
+    ],
+    ["a time", { state: "Absent" }, LATER, "Landfall makes it at 2026-01-01T00:00:40Z", undefined],
+    ["an answer", { state: "Unknown" }, {}, "Landfall asks the cloud whether it exists", undefined],
+    ["another attempt", { state: "Absent", ...FAILED }, LATER, "no room", "2026-01-01T00:00:40Z"],
+    ["an attempt that runs", { state: "Absent", ...FAILED }, {}, "no room", undefined],
+    ["nothing", { state: "Ready" }, { dueMs: 0 }, undefined, undefined],
+  ])("%s", (_title, plan, change, message, expected) => {
+    const now = { monotonicMs: 1_000, wallMs: Date.UTC(2026, 0, 1, 0, 0, 0, 1) };
+    const at = { dueMs: Infinity, retryMs: -Infinity, ...change };
+    const progress = toProgress(plan, at, "exist");
+    const { entry, retryAt } = reportProgress(progress, { isWanted: true, now });
+    if (message === undefined) expect(entry.message).toBeUndefined();
+    else expect(entry.message).toEndWith(message);
+    expect(retryAt).toBe(expected);
   });
 });

@@ -80,6 +80,29 @@ describe("listFindings() of machines", () => {
       "vino-1b4e28ba-worker-1: no room",
     ],
     [
+      "of which several failed, with the next attempt of all",
+      toReports(
+        ["2026-01-01T12:01:00Z", "2026-01-01T12:00:40Z"].map((retryAt, index) =>
+          toReport(
+            index,
+            { state: "Absent" },
+            { problems: [toProblem("retry", "no room")], retryAt },
+          ),
+        ),
+      ),
+      "Ready False MachineFailure",
+      "MachinesReady False MachineFailure",
+      "0 of 2 machines are complete. Machines vino-1b4e28ba-worker-0, vino-1b4e28ba-worker-1: no room. " +
+        "The next attempt is at 2026-01-01T12:00:40Z",
+    ],
+    [
+      "of which one is not begun",
+      toReports([toReport(0, { state: "Absent", message: "it waits for others" })]),
+      "Ready False Progressing",
+      "MachinesReady False Progressing",
+      "Machine vino-1b4e28ba-worker-0: not made yet. It waits for others",
+    ],
+    [
       "of which one needs a decision, although another failed",
       toReports([
         toReport(0, { state: "Absent" }, { problems: [toProblem("retry", "no room")] }),
@@ -99,14 +122,14 @@ describe("listFindings() of machines", () => {
       ),
       "Ready False DecisionNeeded",
       "MachinesReady False DecisionNeeded",
-      "vino-1b4e28ba-worker-0, vino-1b4e28ba-worker-1: no network; vino-1b4e28ba-worker-2: twins",
+      "Machines vino-1b4e28ba-worker-0, vino-1b4e28ba-worker-1: no network; machine vino-1b4e28ba-worker-2: twins",
     ],
     [
       "without addresses",
       toReports([READY], { wantedCount: 2, addressProblems: ["network oam has no free address"] }),
       "Ready False AddressesExhausted",
       "MachinesReady False AddressesExhausted",
-      "network oam has no free address",
+      "1 of 2 machines are complete. Network oam has no free address",
     ],
     [
       "that may exist in a lost pool",
@@ -154,7 +177,7 @@ describe("listFindings() of machines", () => {
       }),
       "Ready False HostsInUse",
       "Ready False HostsInUse",
-      "1 of 1 machines are complete. host b is in use",
+      "1 of 1 machines are complete. Host b is in use",
     ],
     [
       "of which a person must confirm the removal",
@@ -209,18 +232,19 @@ describe("listFindings() of machines that differ", () => {
     [
       "which a person must end",
       [waiting, wrong],
-      "PersonNeeded: 1 complete machine differs from the spec. disk data of vino-1b4e28ba-worker-0 does not exist; " +
-        "vino-1b4e28ba-worker-0: must be shut down",
+      "PersonNeeded: 1 complete machine differs from the spec. Disk data of vino-1b4e28ba-worker-0 does not exist; " +
+        "machine vino-1b4e28ba-worker-0: must be shut down",
     ],
     [
       "until they are stopped",
       [waiting],
-      "StopNeeded: 1 complete machine differs from the spec. vino-1b4e28ba-worker-0: must be shut down",
+      "StopNeeded: 1 complete machine differs from the spec. Machine vino-1b4e28ba-worker-0: must be shut down",
     ],
     [
       "in what does not exist",
       [unnamed],
-      "PersonNeeded: 1 complete machine differs from the spec. vino-1b4e28ba-worker-0: pool p has no network oam",
+      "PersonNeeded: 1 complete machine differs from the spec. " +
+        "Machine vino-1b4e28ba-worker-0: pool p has no network oam",
     ],
   ])("%s", (_title, problems, found) => {
     const [ready, differ] = tell(toReport(0, {}, { problems }), toReport(1));
@@ -232,9 +256,9 @@ describe("listFindings() of machines that differ", () => {
     const why = "disk root has 10Gi, and a disk cannot shrink to 8Gi. Ask for 10Gi in the spec";
     const problems = [waiting, toProblem("decision", why)];
     const [ready, differ] = tell(toReport(0, {}, { problems }), toReport(1));
-    const text = `vino-1b4e28ba-worker-0: ${why}`;
+    const text = `Machine vino-1b4e28ba-worker-0: ${why}`;
     expect(ready).toStartWith(`Ready False DecisionNeeded: 2 of 2 machines are complete. ${text}`);
-    const both = `${text}. vino-1b4e28ba-worker-0: must be shut down`;
+    const both = `${text}. Machine vino-1b4e28ba-worker-0: must be shut down`;
     const message = `1 complete machine differs from the spec. ${both}`;
     expect(differ).toBe(`MachinesDiffer True PersonNeeded: ${message}`);
   });
@@ -308,7 +332,7 @@ describe("listFindings() of other outcomes", () => {
     expect(show({ kind: "deleting", report: toReports([left]), obstacle: "a is in use" })).toEqual([
       "Ready False UnableToDecommission: a is in use",
       "MachinesReady False Progressing: The Vino is being deleted. Machines left: 1. " +
-        "vino-1b4e28ba-worker-1: Ready. In use",
+        "Machine vino-1b4e28ba-worker-1: Ready. In use",
       "HostsPublished False Progressing: The Vino is being deleted. BareMetalHosts left: 1",
       "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
       "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",

@@ -75,6 +75,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     gonePools: "lyon",
     removed: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
     isGone: () => false,
+    now: { monotonicMs: 0, wallMs: 0 },
     isLeft: () => false,
   });
   expect(report).toMatchObject({
@@ -142,6 +143,7 @@ test("makeReport() tells machines with other addresses apart from those without"
     gonePools: undefined,
     removed: [],
     isGone: () => false,
+    now: { monotonicMs: 0, wallMs: 0 },
     isLeft: () => false,
   });
   expect(report.addressProblems).toEqual(["oam is full"]);
@@ -181,6 +183,7 @@ test("makeReport() says of what a person would have to decide that it stays, if 
     gonePools: undefined,
     removed: [],
     isGone: () => false,
+    now: { monotonicMs: 0, wallMs: 0 },
   };
   expect(makeReport({ ...input, isLeft: () => false }).machines).toMatchObject([
     { entry: { message: "VM a is hidden" }, problems: [{ kind: "decision" }] },
@@ -222,6 +225,7 @@ test.each<[string, readonly (typeof POOL)[], boolean, boolean]>([
     gonePools: undefined,
     removed: [],
     isGone: () => false,
+    now: { monotonicMs: 0, wallMs: 0 },
     isLeft: () => false,
   });
   expect(report.machines.map((one) => one.isSilent === true)).toEqual([isSilent]);
