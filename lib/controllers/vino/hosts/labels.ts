@@ -4,13 +4,13 @@
  */
 import type { Machine, MachineHost, MachineOwner } from "../../../cloud/capabilities/machines.ts";
 import { isLabelValue } from "../../../core/text/label.ts";
-import { isWithin, OWN_PREFIX } from "../../../core/text/label_namespace.ts";
 import { quote, shorten } from "../../../core/text/printable.ts";
 import { shortenName } from "../../../core/text/short_name.ts";
 import { VINO_UID } from "../../../kube/kinds/bare_metal_host.ts";
 import { toInstanceLabels } from "../../instance_labels.ts";
 import { TOPOLOGY_LABELS } from "../../words.ts";
 import type { XenOrchestraBlock } from "../resource/vino.ts";
+import { isReservedForLandfall } from "./reserved_labels.ts";
 import { FAILURE_DOMAIN, FLAVOR, HOST, NETWORK_PREFIX, ROLE, VINO_NAME } from "./words.ts";
 
 /** What the labels of one host come from. */
@@ -47,9 +47,6 @@ export interface HostLabels {
   readonly notices: readonly string[];
 }
 
-/** Labels of SIPClusters say whose a host is: no Vino gives hosts away. */
-const CLAIM_DOMAINS = ["sip.airshipit.org"];
-const OWN_DOMAIN = OWN_PREFIX.slice(0, -1);
 const NAME_LENGTH_MAX = 63;
 const SHOWN_MAX = 80;
 
@@ -68,7 +65,7 @@ export function toHostLabels(source: LabelSource): HostLabels {
   addFailureDomain(source, { values, unknown, recorded });
   addTags(source, { values, unknown, recorded, notices });
   for (const [key, value] of Object.entries(source.bmhLabels ?? {})) {
-    if (isReserved(key)) notices.push(`bmhLabels has ${key}, which only Landfall sets`);
+    if (isReservedForLandfall(key)) notices.push(`bmhLabels has ${key}, which only Landfall sets`);
     else {
       values.set(key, value);
       unknown.delete(key);
@@ -89,11 +86,6 @@ export function toNetworkLabel(network: string): string {
 /** Whether a label says that a machine has an interface in a network. */
 export function isNetworkLabel(key: string): boolean {
   return key.startsWith(NETWORK_PREFIX);
-}
-
-function isReserved(key: string): boolean {
-  const [domain = ""] = key.split("/");
-  return key === VINO_NAME || isWithin(domain, [OWN_DOMAIN, ...CLAIM_DOMAINS]);
 }
 
 type Found = Pick<HostLabels, "unknown" | "recorded"> & {
@@ -142,7 +134,7 @@ function addTags(source: LabelSource, found: Found & { readonly notices: string[
   const hostId = machine.hostId ?? machine.firstHostId;
   const host = hosts.find(({ id }) => id === hostId);
   for (const key of keys) {
-    if (isReserved(key)) {
+    if (isReservedForLandfall(key)) {
       notices.push(`nodeLabelKeysToCopy has ${key}, which only Landfall sets`);
       continue;
     }

@@ -1,8 +1,10 @@
 /**
- * Fields of old manifests that only the original operator with libvirt could use.
+ * Fields that have no effect: of old manifests, what only the original operator with libvirt could use; and labels that
+ * only Landfall sets.
  * @module
  */
 import { parseCidr } from "../../../core/net/ip.ts";
+import { isReservedForLandfall } from "../hosts/reserved_labels.ts";
 import {
   BRIDGE_GATEWAY,
   type VinoInterface,
@@ -41,9 +43,12 @@ const BRIDGE = "bridge";
  * @param spec A right one
  */
 export function listUnsupportedFields(spec: VinoSpec): string[] {
-  const { networks = [], nodes = [] } = spec;
+  const { networks = [], nodes = [], nodeLabelKeysToCopy: keys = [] } = spec;
   return [
     ...listSet(spec, OF_SPEC, "spec"),
+    ...keys.flatMap((key, at) =>
+      isReservedForLandfall(key) ? [`spec.nodeLabelKeysToCopy[${at}]`] : [],
+    ),
     ...networks.flatMap((one, at) => listOfNetwork(one, `spec.networks[${at}]`)),
     ...nodes.flatMap((one, at) => listOfNode(one, `spec.nodes[${at}]`)),
   ];
@@ -63,8 +68,10 @@ function listOfNetwork(network: VinoNetwork, path: string): string[] {
 }
 
 function listOfNode(node: VinoNode, path: string): string[] {
-  const { networkInterfaces = [] } = node;
+  const { networkInterfaces = [], bmhLabels = {} } = node;
+  const labels = Object.keys(bmhLabels).filter(isReservedForLandfall);
   return [
+    ...labels.map((key) => `${path}.bmhLabels[${key}]`),
     ...networkInterfaces.flatMap((one, at) =>
       listOfInterface(one, `${path}.networkInterfaces[${at}]`),
     ),

@@ -150,7 +150,8 @@ export const CONDITION_WORDS: ConditionWords = {
   UnsupportedFields: {
     some: yes(
       "FieldsWithoutMeaning",
-      "The spec has fields that only the original operator with libvirt could use. The message names them.",
+      "The spec has fields that only the original operator with libvirt could use, or labels that only " +
+        "Landfall sets. The message names them.",
     ),
     none: no("AllFieldsUsed", "The spec has no such fields."),
   },

@@ -32,6 +32,27 @@ test("listUnsupportedFields() lists what only libvirt could use, in the order of
   ]);
 });
 
+test("listUnsupportedFields() lists labels that only Landfall sets", () => {
+  const spec = {
+    nodeLabelKeysToCopy: ["example.com/rack", "landfall.dev/rack"],
+    nodes: [
+      {
+        name: "worker",
+        bmhLabels: {
+          "vino.airshipit.org/vino": "other",
+          "vino.airshipit.org/role": "other",
+          "landfall.dev/vino-uid": "other",
+        },
+      },
+    ],
+  };
+  expect(listUnsupportedFields(spec)).toEqual([
+    "spec.nodeLabelKeysToCopy[1]",
+    "spec.nodes[0].bmhLabels[vino.airshipit.org/vino]",
+    "spec.nodes[0].bmhLabels[landfall.dev/vino-uid]",
+  ]);
+});
+
 test("listUnsupportedFields() lists nothing of a new manifest", async () => {
   expect(await listOfSample("tenant")).toEqual([]);
   expect(listUnsupportedFields({})).toEqual([]);

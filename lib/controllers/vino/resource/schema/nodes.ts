@@ -73,7 +73,11 @@ const NODE: Schema<VinoNode> = withRules(
       "How many machines. xenOrchestra.countPer says whether on each host or on all together.",
       0,
     ),
-    bmhLabels: optional(labels(), "Labels of the BareMetalHosts. They win over other labels."),
+    bmhLabels: optional(
+      labels(),
+      "Labels of the BareMetalHosts. They win over other labels, but only Landfall sets vino.airshipit.org/vino and " +
+        "labels of landfall.dev and sip.airshipit.org: these have no effect here.",
+    ),
     networkDataTemplate: optional(NAMESPACED_NAME, ABOUT_LIBVIRT),
     networkInterfaces: optional(
       listBy("name", INTERFACE, INTERFACES_MAX),
