@@ -3,6 +3,7 @@
  * @module
  */
 import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
+import { EVENT_WORDS } from "../words.ts";
 import type { KnownMachine } from "./known.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -17,5 +18,5 @@ export function describeOtherPool(
   const message =
     `${name} is in pool ${is}, but xenOrchestra.pool wants ${wanted}. Landfall moves no machine to another pool. ` +
     `Set xenOrchestra.pool back to ${is}, or remove the machine: lower count, and raise it again when it is gone`;
-  return { reason: "PoolDiffers", kind: "notice", message };
+  return { reason: EVENT_WORDS.machineDiffers.reason, kind: "notice", message };
 }

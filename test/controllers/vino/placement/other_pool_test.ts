@@ -9,7 +9,7 @@ const view = { ...toView([]), pools: [POOL, NICE] };
 
 test("describeOtherPool() names the machine, both pools, and what to do", () => {
   expect(describeOtherPool(KNOWN, { view, poolId: NICE.id })).toEqual({
-    reason: "PoolDiffers",
+    reason: "MachineDiffers",
     kind: "notice",
     message:
       `${KNOWN.name} is in pool ${POOL.name}, but xenOrchestra.pool wants nice. Landfall moves no machine to another ` +
