@@ -46,6 +46,7 @@ type EventName =
   | "noAddress"
   | "addressesDiffer"
   | "poolsRefused"
+  | "poolVanished"
   | "tooMany"
   | "ready"
   | "removalBlocked";
@@ -205,6 +206,13 @@ export const EVENT_WORDS: Readonly<Record<EventName, EventWord>> = {
     meaning:
       "Kubernetes refuses the IPPools, for example because the namespace of --ip-pool-namespace does not exist. The " +
       "message says what to do. Nothing is changed until then.",
+  },
+  poolVanished: {
+    reason: "IPPoolVanished",
+    type: "Warning",
+    meaning:
+      "An IPPool did not exist any more, or did not list addresses that machines of the Vino have. Landfall did not " +
+      "remove them, and wrote them again.",
   },
   tooMany: {
     reason: "TooManyMachines",

@@ -286,6 +286,14 @@ test("a machine in another pool than the spec wants stays, and differs", async (
   expect(rig.events).toContain("MachineDiffers");
 });
 
+test("addresses that a user removed from an IPPool are in one Warning", async () => {
+  const rig = await startReady(1);
+  rig.restored = [{ pool: "ippool-oam", ip: "192.0.2.10", isPoolNew: true }];
+  await rig.reconcile();
+  await rig.reconcile();
+  expect(rig.events.filter((one) => one === "IPPoolVanished")).toHaveLength(1);
+});
+
 describe("IPPools that Kubernetes refuses", () => {
   const failure = new IpPoolError("namespace nosuch does not exist");
 

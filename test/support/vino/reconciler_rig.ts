@@ -5,7 +5,10 @@
  */
 import type { MachineMac } from "../../../lib/cloud/capabilities/machine_macs.ts";
 import { NewestObjects } from "../../../lib/controllers/kinds/newest_objects.ts";
-import type { AddressAllocator } from "../../../lib/controllers/vino/addresses/types.ts";
+import type {
+  AddressAllocator,
+  RestoredAddress,
+} from "../../../lib/controllers/vino/addresses/types.ts";
 import type { BareMetalHosts } from "../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
 import { MachineEvents } from "../../../lib/controllers/vino/machines/events.ts";
 import { VinoReconciler } from "../../../lib/controllers/vino/reconcile.ts";
@@ -56,6 +59,8 @@ export class ReconcilerRig {
   holders: readonly string[] = [];
   /** What every call for addresses throws. */
   addressFailure: Error | undefined;
+  /** Addresses that a pool lists again. */
+  restored: readonly RestoredAddress[] = [];
   /** Whether addresses need the MAC addresses of the cloud, and what they were told last. */
   needsMacs = false;
   macs: readonly MachineMac[] = [];
@@ -222,6 +227,7 @@ export class ReconcilerRig {
         return {
           machines: new Map(requests.map(({ name }) => [name, []])),
           problems: new Map(),
+          restored: this.restored,
           notices: [],
         };
       },

@@ -17,7 +17,7 @@ import type { PoolDraft } from "./pools/pool_draft.ts";
 import { type NetworkPool, type PoolFacts, type Pools, PoolSet } from "./pools/pool_set.ts";
 import { toMoved, toTaken } from "./differences.ts";
 import { type AddressProblem, toExhausted, toFull, toNoMac } from "./problems.ts";
-import type { MachineRequest } from "./types.ts";
+import type { MachineRequest, RestoredAddress } from "./types.ts";
 
 /** The machines of one Vino that need addresses. */
 export interface AddressRequest {
@@ -49,6 +49,8 @@ export interface AddressPlan {
   readonly notices: readonly AddressProblem[];
   /** Whether MAC addresses were chosen that another interface in the cloud may have, which was not asked. */
   readonly needsMacs: boolean;
+  /** Addresses that machines have and no pool listed any more, in the order of the machines. */
+  readonly restored: readonly RestoredAddress[];
   /** The pools that must be written before a machine uses its addresses, by name of their object. */
   readonly changed: Pools;
 }
@@ -64,8 +66,9 @@ export function planAddresses(request: AddressRequest, facts: PoolFacts): Addres
     else machines.set(machine.name, given);
   }
   const notices = listNotices(allocator.vino, request.networks, allocator.pools.listOpen());
-  const { needsMacs } = allocator;
-  return { machines, problems, notices, needsMacs, changed: allocator.pools.listChanged() };
+  const { needsMacs, restored } = allocator;
+  const changed = allocator.pools.listChanged();
+  return { machines, problems, notices, needsMacs, restored, changed };
 }
 
 /**
@@ -96,6 +99,8 @@ class Allocator {
   readonly #seen: SeenMacs | undefined;
   /** As {@linkcode AddressPlan.needsMacs}. */
   needsMacs = false;
+  /** As {@linkcode AddressPlan.restored}. */
+  readonly restored: RestoredAddress[] = [];
   /** By name of the network. */
   readonly #exhausted = new Map<string, AddressProblem>();
 
@@ -112,7 +117,8 @@ class Allocator {
   /** Gives a machine all that it needs, or nothing. */
   giveAll({ name, interfaces }: MachineRequest): readonly InterfaceAddresses[] | AddressProblem {
     const given: InterfaceAddresses[] = [];
-    const undo: (() => void)[] = [];
+    const restored = this.restored.length;
+    const undo: (() => void)[] = [() => void this.restored.splice(restored)];
     for (const [device, one] of interfaces.entries()) {
       const network = this.#networks.get(one.network) ?? { name: one.network };
       const answer = this.#give(network, { machine: name, name: one.name, device }, undo);
@@ -160,7 +166,7 @@ class Allocator {
   /** Takes the address that the machine has, or a free one. */
   #take(
     network: VinoNetwork,
-    { pool: { draft, subnet }, span }: NetworkPool,
+    { pool: { name: pool, draft, subnet, isNew }, span }: NetworkPool,
     { place, ...to }: { readonly owner: string; readonly mac: string; readonly place: Place },
   ): string | AddressProblem {
     if (!draft.hasRoomFor(to.owner)) return toFull(network);
@@ -171,7 +177,9 @@ class Allocator {
       return toMoved(network, place, { ip }, [...this.#networks.values()]);
     }
     const other = draft.findOwner(known.first);
-    return other === undefined ? draft.give(known.first, to) : toTaken(network, place, ip, other);
+    if (other !== undefined) return toTaken(network, place, ip, other);
+    this.restored.push({ pool, ip, isPoolNew: isNew });
+    return draft.give(known.first, to);
   }
 
   /** The same for all machines that get none. */

@@ -12,6 +12,15 @@ export interface MachineRequest {
   readonly interfaces: readonly VinoInterface[];
 }
 
+/** An address that a machine has and no pool listed any more: it is in the pool again. */
+export interface RestoredAddress {
+  /** Name of the IPPool. */
+  readonly pool: string;
+  readonly ip: string;
+  /** Whether the IPPool did not exist any more. */
+  readonly isPoolNew: boolean;
+}
+
 /** Which machine got what. */
 export interface Addresses {
   /** By name of the machine, in the order of its interfaces. Machines with a problem are missing. */
@@ -20,6 +29,8 @@ export interface Addresses {
   readonly problems: ReadonlyMap<string, string>;
   /** Machines whose problem is that they have other addresses than the spec gives them. @default {none} */
   readonly differing?: ReadonlySet<string>;
+  /** Addresses that are in a pool again after a user removed them. @default {none} */
+  readonly restored?: readonly RestoredAddress[];
   /** What a person should know about addresses in use; sentences without a full stop. */
   readonly notices: readonly string[];
 }

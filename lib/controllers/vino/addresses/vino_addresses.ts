@@ -57,6 +57,7 @@ export class VinoAddresses implements AddressAllocator {
         }),
       ),
       problems: new Map([...given.problems].map(([machine, { message }]) => [machine, message])),
+      restored: given.restored,
       differing: new Set(
         [...given.problems].flatMap(([machine, { isDifference }]) => (isDifference ? machine : [])),
       ),

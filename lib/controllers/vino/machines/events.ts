@@ -11,6 +11,7 @@ import type { EventRecorder } from "../../../kube/events/events.ts";
 import { type EventWord, toEvent } from "../../../kube/events/words.ts";
 import { findCondition } from "../../kinds/conditions.ts";
 import { joinSome, nameSome } from "../../kinds/problems.ts";
+import type { RestoredAddress } from "../addresses/types.ts";
 import type { VinoMetrics } from "../metrics.ts";
 import { toHostName } from "../hosts/names.ts";
 import type { HostOutcome } from "../hosts/types.ts";
@@ -81,6 +82,18 @@ export class MachineEvents {
     const message = `Landfall forgets machine ${name}: ${why}`;
     this.#options.warn(vino, EVENT_WORDS.machineForgotten, message);
     this.#options.log.warn(message, { vino: toKey(vino) });
+  }
+
+  /** A user deleted IPPools, or removed addresses from them, that machines have. */
+  recordRestored(vino: Vino, restored: readonly RestoredAddress[]): void {
+    for (const [pool, all] of Map.groupBy(restored, (one) => one.pool)) {
+      const ips = nameSome(all.map(({ ip }) => ip));
+      const message = all.some(({ isPoolNew }) => isPoolNew)
+        ? `IPPool ${pool} did not exist any more. Landfall made it again with the addresses that machines have: ${ips}`
+        : `IPPool ${pool} did not list addresses that machines have any more. Landfall wrote them again: ${ips}`;
+      this.#options.warn(vino, EVENT_WORDS.poolVanished, message);
+      this.#options.log.warn(message, { vino: toKey(vino) });
+    }
   }
 
   /**

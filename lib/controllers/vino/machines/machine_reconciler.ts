@@ -194,6 +194,8 @@ export class MachineReconciler {
     const { signal } = context;
     const readMacs = (): Promise<readonly MachineMac[]> => this.#readMacs(snapshot, signal);
     const addresses = await allocator.assign(vino, desired.spec, requests, readMacs, signal);
+    const { restored = [] } = addresses;
+    if (restored.length > 0) this.#options.machineEvents.recordRestored(vino, restored);
     const wanted = toWantedTasks(snapshot, { ...desired, addresses, hasBmc });
     this.#review(wanted.tasks, snapshot, context);
     return { ...wanted, addresses };

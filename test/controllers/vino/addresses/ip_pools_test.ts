@@ -185,7 +185,10 @@ test("allocate() makes a pool again that a user deleted, and keeps what machines
   const one = toRequest([MANAGEMENT], [second]);
   const given = await process.pools.allocate(one, { ...toFacts(request), known }, signal);
   expect(listIps(given)).toEqual(["192.168.2.11"]);
+  expect(given.restored).toEqual([{ pool: MANAGEMENT_POOL, ip: "192.168.2.11", isPoolNew: true }]);
   expect(readAllocations(MANAGEMENT_POOL)).toHaveLength(1);
+  const again = await process.pools.allocate(one, { ...toFacts(request), known }, signal);
+  expect(again.restored).toEqual([]);
 });
 
 test.each([

@@ -350,6 +350,25 @@ describe("planAddresses() with addresses that machines have, but no pool lists",
     expect(listIps(made)).toEqual(["192.168.2.12", "192.168.2.10", "192.168.2.13"]);
     expect(made.machines.get(WORKER_1)?.[0]?.mac).toBe("02:00:00:00:00:10");
     expect(made.changed.get(MANAGEMENT_POOL)?.allocatedIPs).toHaveLength(3);
+    expect(made.restored).toEqual([{ pool: MANAGEMENT_POOL, ip: "192.168.2.10", isPoolNew: true }]);
+  });
+
+  test("does not say so of a machine that gets nothing", () => {
+    const full = { ...STORAGE, subnet: "2001:db8::/127", staticAllocationStart: "2001:db8::" };
+    const networks = [MANAGEMENT, { ...full, staticAllocationStop: "2001:db8::" }];
+    const used = new Map([
+      [
+        "used",
+        {
+          subnet: "2001:db8::/127",
+          allocatedIPs: [{ ip: "2001:db8::", mac: "02:00:00:00:00:99", allocatedTo: "x" }],
+        },
+      ],
+    ]);
+    const request = toRequest(networks, [WORKER_1]);
+    const made = plan(request, { known, pools: used });
+    expect(made.problems.size).toBe(1);
+    expect(made.restored).toEqual([]);
   });
 
   test("gives none away that the pool lists for another machine", () => {

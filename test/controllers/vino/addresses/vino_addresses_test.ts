@@ -34,6 +34,8 @@ const INTERFACES = [
   { name: "eth1", network: "pxe", mtu: 9000 },
 ];
 
+const RESTORED = [{ pool: "ippool-oam", ip: "192.0.2.10", isPoolNew: true }];
+
 /** Pools that give out one address, and remember what they were asked. */
 class Pools implements Pick<IpPools, "allocate" | "listOwners" | "release"> {
   readonly facts: Parameters<IpPools["allocate"]>[1][] = [];
@@ -61,6 +63,7 @@ class Pools implements Pick<IpPools, "allocate" | "listOwners" | "release"> {
         ["vino-1-worker-2", { network: "oam", message: "eth0 has another", isDifference: true }],
       ]),
       notices: [{ network: "oam", message: "oam has moved" }],
+      restored: RESTORED,
       needsMacs: this.isNarrow && facts.seen === undefined,
     };
   }
@@ -128,6 +131,7 @@ test("assign() says how guests set up their networks, and why others get nothing
     ["vino-1-worker-1", "oam is full"],
     ["vino-1-worker-2", "eth0 has another"],
   ]);
+  expect(given.restored).toEqual(RESTORED);
   expect(given.differing).toEqual(new Set(["vino-1-worker-2"]));
   expect(given.notices).toEqual(["oam has moved"]);
 });

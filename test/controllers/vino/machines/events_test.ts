@@ -68,6 +68,22 @@ test("MachineEvents.recordChanges() names all hosts that differ, once, also behi
   ]);
 });
 
+test("MachineEvents.recordRestored() names each pool with its addresses, once", () => {
+  const { events, told, logged } = start();
+  events.recordRestored({ metadata: { name: "edge" } }, [
+    { pool: "oam", ip: "192.0.2.1", isPoolNew: true },
+    { pool: "pxe", ip: "198.51.100.1", isPoolNew: false },
+    { pool: "oam", ip: "192.0.2.2", isPoolNew: true },
+  ]);
+  expect(told).toEqual([
+    "IPPoolVanished: IPPool oam did not exist any more. " +
+      "Landfall made it again with the addresses that machines have: 192.0.2.1, 192.0.2.2",
+    "IPPoolVanished: IPPool pxe did not list addresses that machines have any more. " +
+      "Landfall wrote them again: 198.51.100.1",
+  ]);
+  expect(logged.filter((line) => line.includes(" WARN  IPPool "))).toHaveLength(2);
+});
+
 test("MachineEvents.recordChanges() leaves other addresses to the Event of the Vino", () => {
   const { events, told } = start();
   const moved = { ...toProblem("notice", "eth0 has another"), reason: "AddressesDiffer" };
