@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { systemClock } from "../lib/core/clock.ts";
 import { describeError } from "../lib/core/errors.ts";
 import { silentLogger } from "../lib/core/log.ts";
-import { formatListenAddress } from "../lib/http/sockets/listen_address.ts";
+import { formatListenAddress } from "../lib/core/net/listen_address.ts";
 import { startHttpServer } from "../lib/http/sockets/server.ts";
 import { listCode, listCodeBlocks } from "./support/markdown_links.ts";
 import { readSource } from "./support/sources.ts";

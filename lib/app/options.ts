@@ -13,7 +13,7 @@ import type { Fence } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Notifier } from "../host/notify.ts";
-import type { ListenAddress } from "../http/sockets/listen_address.ts";
+import type { ListenAddress } from "../core/net/listen_address.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import type { ElectionTimes } from "../kube/election/leader.ts";
 import type { LeaseName } from "../kube/election/lease.ts";

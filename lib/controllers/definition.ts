@@ -8,6 +8,7 @@ import type { Capability } from "../cloud/capabilities/mod.ts";
 import type { MachinesView } from "../cloud/capabilities/machines.ts";
 import type { PoolUsage } from "../cloud/pools/usage.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
+import type { ConfigIssue } from "../core/errors.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Right } from "../kube/access/rights.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
@@ -71,9 +72,8 @@ export interface ProgramKinds {
   readonly crds: readonly object[];
 }
 
-/** A listener by which clients manage machines with the Redfish protocol. */
-export interface ManagementListener {
-  readonly management: MachineManagement;
+/** Where clients manage machines with the Redfish protocol. */
+export interface ManagementPlace {
   /** As a user wrote it: `0.0.0.0:8443`. */
   readonly address: string;
   /** PEM files with certificate and key; both absent: Landfall makes a certificate. */
@@ -87,6 +87,19 @@ export interface ManagementListener {
     readonly certFile: string;
     readonly keyFile: string;
   };
+}
+
+/** A listener by which clients manage machines with the Redfish protocol. */
+export interface ManagementListener extends ManagementPlace {
+  readonly management: MachineManagement;
+}
+
+/** What is to say about the flags of a controller together. */
+export interface FlagsJudgement {
+  /** Why the process cannot start with them. */
+  readonly issues: readonly ConfigIssue[];
+  /** What does nothing. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -197,6 +210,10 @@ export interface ControllerDefinition<S = unknown> {
    * which the cloud's user needs more rights. @default {never}
    */
   managesMachines?(flags: FlagValues): boolean;
+  /** Judges its flags together. @default {they fit} */
+  judgeFlags?(flags: FlagValues): FlagsJudgement;
+  /** Where clients manage machines with these flags. @throws {ConfigError} if they do not fit. @default {nowhere} */
+  findManagementPlace?(flags: FlagValues): ManagementPlace | undefined;
   /** Namespaces in which it makes objects with these flags, and which it does not make itself. @default {none} */
   listNamespaces?(flags: FlagValues): readonly NamedNamespace[];
   /** `source.component` of its Events. */

@@ -16,7 +16,7 @@ import { systemClock } from "../../lib/core/clock.ts";
 import { Fence, LeadershipLostError } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import type { ListenAddress } from "../../lib/http/sockets/listen_address.ts";
+import type { ListenAddress } from "../../lib/core/net/listen_address.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import { toElectionDeadlineMs } from "../../lib/kube/election/leader.ts";

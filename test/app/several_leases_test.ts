@@ -11,7 +11,7 @@ import { systemClock } from "../../lib/core/clock.ts";
 import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import type { ListenAddress } from "../../lib/http/sockets/listen_address.ts";
+import type { ListenAddress } from "../../lib/core/net/listen_address.ts";
 import type { KubeClient } from "../../lib/kube/api/client.ts";
 import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import { loadCredentials } from "../../lib/kube/credentials/mod.ts";

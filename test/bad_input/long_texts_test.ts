@@ -11,7 +11,7 @@ import { isLabelKey, isLabelValue, toLabelValue } from "../../lib/core/text/labe
 import { toPlainText } from "../../lib/core/text/printable.ts";
 import { isSubdomain } from "../../lib/core/net/subdomain.ts";
 import { parseUuid } from "../../lib/core/text/uuid.ts";
-import { parseListenAddress } from "../../lib/http/sockets/listen_address.ts";
+import { parseListenAddress } from "../../lib/core/net/listen_address.ts";
 import { checkServer } from "../../lib/kube/credentials/kubeconfig.ts";
 import { checkCertificates, decodePem } from "../../lib/kube/credentials/tls.ts";
 import { parseFile } from "../../lib/providers/static/config_schema.ts";

@@ -5,12 +5,12 @@
 import type { ManagementListener } from "../../controllers/definition.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { mustBeText } from "../../core/text/must_be.ts";
-import type { CertifiedPort } from "../../http/certificate/key_pair.ts";
 import { createRedfishMetrics } from "../../http/redfish/metrics.ts";
 import { createRedfishService, REDFISH_REQUESTS } from "../../http/redfish/service.ts";
-import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
+import { type ListenAddress, parseListenAddress } from "../../core/net/listen_address.ts";
 import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
 import type { AppOptions } from "../options.ts";
+import { toManagementPort } from "./management_port.ts";
 import { keepCertified, loadServingCertificate } from "./serving_certificate.ts";
 
 /**
@@ -31,11 +31,7 @@ export async function startRedfishListener(
   signal: AbortSignal,
 ): Promise<HttpServer> {
   const address = parseAddress(text, flags.address);
-  const port: CertifiedPort = {
-    name: `the port of ${flags.address}`,
-    certFlag: flags.certFile,
-    keyFlag: flags.keyFile,
-  };
+  const port = toManagementPort({ flags });
   const secure = { address, ...(certFile && keyFile && { certFile, keyFile }) };
   const certificate = await loadServingCertificate({ secure, port, names, host, clock, log });
   const stopped = new AbortController();

@@ -44,7 +44,7 @@ import {
   toStatus,
 } from "./report.ts";
 import { addLoadBalancers } from "./controllers/load_balancers.ts";
-import { addMachines } from "./controllers/machines.ts";
+import { addMachines, checkManagement } from "./controllers/machines.ts";
 import { type CheckedServices, checkServices } from "./controllers/services.ts";
 import { listMissingNamespaces } from "./controllers/namespaces.ts";
 import { checkSettings } from "./settings.ts";
@@ -145,7 +145,7 @@ async function inspect(
     const search = { provider, sections, fitting, served, nodes: nodes.nodes, client };
     const balanced = await addLoadBalancers(countNodes(cloud.step, nodes), search, signal);
     return toReport(VERSION, {
-      settings: step,
+      settings: addFindings(step, await checkManagement(fitting, settings.flags)),
       cloud: await addMachines(balanced, { provider, fitting, flags: settings.flags }, signal),
       kubernetes: cluster.step,
       permissions: cluster.permissions,

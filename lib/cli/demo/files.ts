@@ -7,7 +7,7 @@ import { resolve } from "node:path";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError, describeError } from "../../core/errors.ts";
 import { isCompiled, type ReplaceableProcess } from "../../host/runtime.ts";
-import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import { DEBUG_ADDRESS_VARIABLE } from "../flags/common.ts";
 import type { CloudClients } from "./cloud.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { formatDuration } from "../../core/text/duration.ts";
-import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import type { DemoCloud } from "./cloud.ts";
 import { type DemoFiles, toCheckCommand, toEnvCommand } from "./files.ts";
 import { SILENCE_MS } from "./kubelets.ts";

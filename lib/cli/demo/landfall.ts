@@ -13,7 +13,7 @@ import type { Clock } from "../../core/clock.ts";
 import { Fence } from "../../core/fence.ts";
 import { createLogger, type Logger } from "../../core/log.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
-import type { ListenAddress } from "../../http/sockets/listen_address.ts";
+import type { ListenAddress } from "../../core/net/listen_address.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
 import { createKubeClient } from "../../kube/api/http_client.ts";
 import { Store } from "../../kube/cache/store.ts";

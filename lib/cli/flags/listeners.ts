@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import type { AppOptions, SecureSettings } from "../../app/options.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { isLoopbackHost, parseIp } from "../../core/net/ip.ts";
-import { type ListenAddress, parseListenAddress } from "../../http/sockets/listen_address.ts";
+import { type ListenAddress, parseListenAddress } from "../../core/net/listen_address.ts";
 import { mustBe, mustBeText } from "../../core/text/must_be.ts";
 import { quote } from "../../core/text/printable.ts";
 import { parseList } from "./values.ts";

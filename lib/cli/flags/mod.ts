@@ -8,7 +8,7 @@ import type { ControllerFlag, FlagValues } from "../../controllers/flags.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { mustBe, mustBeText } from "../../core/text/must_be.ts";
-import type { ListenAddress } from "../../http/sockets/listen_address.ts";
+import type { ListenAddress } from "../../core/net/listen_address.ts";
 import { listControllerNames, selectControllers } from "./controllers.ts";
 import { toElection } from "./election.ts";
 import { type CommandInput, readAll, throwIssues } from "./own.ts";
@@ -120,8 +120,14 @@ function toSettings(
     isVersionWanted: given.bool("version"),
     isHelpWanted: given.bool("help"),
   };
-  const { warnings, named } = selection;
-  return { settings, warnings, named, issues };
+  const judged = registry
+    .filter(({ name }) => selection.enabled.has(name))
+    .flatMap((one) => one.judgeFlags?.(flags) ?? []);
+  const unread = new Set(issues.map(({ source }) => source));
+  const unfit = judged.flatMap((one) => one.issues).filter(({ source }) => !unread.has(source));
+  const { named } = selection;
+  const warnings = [...selection.warnings, ...judged.flatMap((one) => one.warnings)];
+  return { settings, warnings, named, issues: [...issues, ...unfit] };
 }
 
 function toFlagValues(

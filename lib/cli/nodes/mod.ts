@@ -9,7 +9,7 @@ import { ConfigError, type ConfigIssue } from "../../core/errors.ts";
 import { findClosest } from "../../core/text/edit_distance.ts";
 import { escapeInvisible, quote, shorten } from "../../core/text/printable.ts";
 import { watchSignals } from "../../host/signals.ts";
-import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import { NODE_COLUMNS } from "../../http/node_columns.ts";
 import { formatTable } from "../../http/text_table.ts";
 import type { NodeView } from "../../http/views.ts";

@@ -8,7 +8,7 @@ import { withDeadline } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import { readText } from "../../core/net/body.ts";
 import { findErrorCode, toConnectionProblem } from "../../core/net/connection_problem.ts";
-import { formatListenAddress, type ListenAddress } from "../../http/sockets/listen_address.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
 import type { NodeView } from "../../http/views.ts";
 
 const ANSWER_MS = 30_000;

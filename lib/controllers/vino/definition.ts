@@ -8,7 +8,13 @@ import { readTextFlag } from "../flags.ts";
 import { MACHINES_FLAG, POOLS_NAMESPACE_FLAG } from "./flags.ts";
 import { HOST_WORDS } from "./hosts/word_table.ts";
 import { createVinoMetrics } from "./metrics.ts";
-import { REDFISH_ADDRESS_FLAG, REDFISH_FLAGS } from "./redfish/flags.ts";
+import {
+  judgeRedfishFlags,
+  readRedfishSettings,
+  REDFISH_ADDRESS_FLAG,
+  REDFISH_FLAGS,
+  toManagementPlace,
+} from "./redfish/flags.ts";
 import { BOOT_OVERRIDE } from "./redfish/words.ts";
 import { IP_POOLS } from "./resource/ip_pool.ts";
 import { VINOES } from "./resource/vino.ts";
@@ -71,6 +77,11 @@ export const vinoController: ControllerDefinition = {
   loadKinds: async () => {
     const { VINO_KIND, IP_POOL_KIND } = await import("./resource/crd.ts");
     return [VINO_KIND, IP_POOL_KIND];
+  },
+  judgeFlags: judgeRedfishFlags,
+  findManagementPlace: (flags) => {
+    const settings = readRedfishSettings(flags);
+    return settings && toManagementPlace(settings);
   },
   managesMachines: (flags) => readTextFlag(flags, REDFISH_ADDRESS_FLAG) !== "",
   listNamespaces: (flags) => {

@@ -3,7 +3,7 @@
  * @module
  */
 import { isLoopbackHost } from "../../core/net/ip.ts";
-import type { ListenAddress } from "./listen_address.ts";
+import type { ListenAddress } from "../../core/net/listen_address.ts";
 
 /**
  * On a loopback port, refuses requests for another host. Otherwise a web page whose name resolves to 127.0.0.1 could

@@ -5,7 +5,7 @@
 import type { Server } from "node:net";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { parseIp } from "../../core/net/ip.ts";
-import type { ListenAddress } from "./listen_address.ts";
+import type { ListenAddress } from "../../core/net/listen_address.ts";
 
 /** The addresses for a host name, in the order in which they are tried. */
 export interface ListenPlan {

@@ -23,8 +23,8 @@ import {
   toRubbishStatus,
 } from "./exchange.ts";
 import { refuseForeignHost } from "./host_header.ts";
-import { formatListenAddress } from "./listen_address.ts";
-import type { ListenAddress } from "./listen_address.ts";
+import { formatListenAddress } from "../../core/net/listen_address.ts";
+import type { ListenAddress } from "../../core/net/listen_address.ts";
 import { listenAt, type Listening } from "./listening.ts";
 import { clearSocketPath } from "./unix_socket.ts";
 

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import { refuseForeignHost } from "../../../lib/http/sockets/host_header.ts";
-import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts";
+import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
 
 const LOOPBACK: ListenAddress = { kind: "tcp", host: "127.0.0.1", port: 80 };
 const OPEN: ListenAddress = { kind: "tcp", host: "10.0.0.1", port: 80 };

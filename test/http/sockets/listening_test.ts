@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { createServer, type ListenOptions, Server } from "node:net";
-import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts";
+import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
 import { listenAt, planListening, type ListenPlan } from "../../../lib/http/sockets/listening.ts";
 
 const EVERYWHERE: ListenPlan = { hosts: ["::", "0.0.0.0"], wanted: "first" };

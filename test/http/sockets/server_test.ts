@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { ConfigError } from "../../../lib/core/errors.ts";
 import { createLogger, silentLogger } from "../../../lib/core/log.ts";
-import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts";
+import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
 import { startHttpServer } from "../../../lib/http/sockets/server.ts";
 import type { Handler, HttpServer } from "../../../lib/http/sockets/server.ts";
 import { ManualClock } from "../../support/manual_clock.ts";

@@ -13,7 +13,7 @@ import { type Clock, systemClock } from "../../../lib/core/clock.ts";
 import { type Logger, silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { Notifier } from "../../../lib/host/notify.ts";
-import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts";
+import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";

@@ -1,12 +1,15 @@
 /**
- * What the cloud offers for making machines, and which rights its user lacks for that, for `landfall check`.
+ * What the cloud offers for making machines, which rights its user lacks for that, and whether machines can be managed,
+ * for `landfall check`.
  * @module
  */
+import { checkManagementFiles } from "../../../app/serving/management_port.ts";
 import type { Machines } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import type { FlagValues } from "../../../controllers/flags.ts";
+import { ConfigError } from "../../../core/errors.ts";
 import { inTime } from "../deadline.ts";
 import { addFindings, type CheckFinding, type CloudStep } from "../report.ts";
 
@@ -67,4 +70,32 @@ function withoutAdvice(
     return UNSEEN.has(finding.code) ? rest : finding;
   });
   return { ...step, findings: shown };
+}
+
+/** Reads the files of a listener for management controllers, and reports what prevents `run` from starting it. */
+export async function checkManagement(
+  fitting: readonly Pick<ControllerDefinition, "findManagementPlace">[],
+  flags: FlagValues,
+): Promise<CheckFinding[]> {
+  const findings: CheckFinding[] = [];
+  for (const one of fitting) {
+    try {
+      const place = one.findManagementPlace?.(flags);
+      if (place) await checkManagementFiles(place);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const advice =
+        "run check where Landfall runs, or without this flag, if the file is only there";
+      for (const { source, message } of error.issues) {
+        findings.push({
+          level: "failure",
+          code: "settings",
+          message,
+          advice,
+          ...(source !== undefined && { source }),
+        });
+      }
+    }
+  }
+  return findings;
 }

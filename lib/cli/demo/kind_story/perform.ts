@@ -12,7 +12,7 @@ import type { Clock } from "../../../core/clock.ts";
 import { Fence } from "../../../core/fence.ts";
 import { createLogger } from "../../../core/log.ts";
 import { MetricsRegistry } from "../../../core/metrics.ts";
-import { formatListenAddress, type ListenAddress } from "../../../http/sockets/listen_address.ts";
+import { formatListenAddress, type ListenAddress } from "../../../core/net/listen_address.ts";
 import { createKubeClient } from "../../../kube/api/http_client.ts";
 import { loadCredentials } from "../../../kube/credentials/mod.ts";
 import type { CommandContext } from "../../command.ts";

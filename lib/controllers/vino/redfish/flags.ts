@@ -4,7 +4,9 @@
  */
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { parseIp } from "../../../core/net/ip.ts";
+import { parseListenAddress } from "../../../core/net/listen_address.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
+import type { FlagsJudgement, ManagementPlace } from "../../definition.ts";
 import { type FlagValues, readTextFlag, type TextFlag } from "../../flags.ts";
 import type { ServiceEndpoint } from "./leader_endpoint.ts";
 
@@ -18,7 +20,8 @@ export const REDFISH_ADDRESS_FLAG: TextFlag = {
   help:
     "Address at which Landfall serves Redfish with TLS, so that Ironic can switch the machines of Vinos, such as " +
     "0.0.0.0:8443; empty: it does not",
-  findProblem: anyText,
+  findProblem: (text) =>
+    text === "" || isTcp(text) ? undefined : "host:port with a port up to 65535",
 };
 
 /** How metal3 reaches it. */
@@ -126,6 +129,43 @@ export function readRedfishSettings(values: FlagValues): RedfishSettings | undef
   return { address, url, ...files, ...(endpoint && { endpoint }) };
 }
 
+/** Says which of the flags do not fit together, and which do nothing. */
+export function judgeRedfishFlags(values: FlagValues): FlagsJudgement {
+  const others = REDFISH_FLAGS.filter((one) => readTextFlag(values, one) !== "");
+  const isOff = readTextFlag(values, REDFISH_ADDRESS_FLAG) === "";
+  if (isOff && others.length > 0) {
+    const names = others.map(({ name }) => `--${name}`).join(" ");
+    const why = `without --${REDFISH_ADDRESS_FLAG.name}, Landfall serves no Redfish`;
+    return { issues: [], warnings: [`flags without effect: ${names} (${why})`] };
+  }
+  try {
+    readRedfishSettings(values);
+    return { issues: [], warnings: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { issues: error.issues, warnings: [] };
+  }
+}
+
+/** Where the service is. */
+export function toManagementPlace({
+  address,
+  url,
+  certFile,
+  keyFile,
+}: RedfishSettings): ManagementPlace {
+  return {
+    address,
+    ...(certFile !== undefined && keyFile !== undefined && { certFile, keyFile }),
+    names: [url.hostname.replace(/^\[|\]$/g, "")],
+    flags: {
+      address: `--${REDFISH_ADDRESS_FLAG.name}`,
+      certFile: `--${REDFISH_CERT_FLAG.name}`,
+      keyFile: `--${REDFISH_KEY_FLAG.name}`,
+    },
+  };
+}
+
 /** Finds the Service that leads to this process, if there is one, and what is known of the address of the Pod. */
 export function findRedfishService(
   values: FlagValues,
@@ -138,7 +178,6 @@ export function findRedfishService(
 
 function readEndpoint(values: FlagValues, address: string): ServiceEndpoint | undefined {
   const found = findRedfishService(values);
-  // An address without a port is refused when the listener starts.
   const port = Number(/:(\d+)$/.exec(address)?.[1]);
   return found?.ip !== undefined && port > 0 ? { ...found, ip: found.ip, port } : undefined;
 }
@@ -152,6 +191,15 @@ function parseService(text: string): Pick<ServiceEndpoint, "namespace" | "servic
 /** The address of the management controller of a machine, as a BareMetalHost has it. */
 export function toBmcAddress({ url }: Pick<RedfishSettings, "url">, machineId: string): string {
   return `redfish+${url.origin}/redfish/v1/Systems/${machineId}`;
+}
+
+function isTcp(text: string): boolean {
+  try {
+    return parseListenAddress(text).kind === "tcp";
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
 }
 
 function parseUrl(text: string): URL | undefined {

@@ -16,13 +16,7 @@ import type { AddBmcs, PublishRequest } from "../hosts/publish/host_publisher.ts
 import type { WantedHost } from "../hosts/types.ts";
 import type { Vino } from "../resource/vino.ts";
 import { HostCredentialsSource } from "./host_credentials.ts";
-import {
-  REDFISH_ADDRESS_FLAG,
-  REDFISH_CERT_FLAG,
-  REDFISH_KEY_FLAG,
-  type RedfishSettings,
-  toBmcAddress,
-} from "./flags.ts";
+import { type RedfishSettings, toBmcAddress, toManagementPlace } from "./flags.ts";
 import { runLeaderEndpoint } from "./leader_endpoint.ts";
 import { findVino, listManagedMachines } from "./managed_machines.ts";
 import { VinoManagement } from "./management.ts";
@@ -65,7 +59,7 @@ export function createRedfish(options: RedfishOptions): Redfish {
   });
   const source = new HostCredentialsSource(options);
   return {
-    listener: toListener(settings, management),
+    listener: { ...toManagementPlace(settings), management },
     async run(signal) {
       const { endpoint } = settings;
       await Promise.all([
@@ -77,23 +71,6 @@ export function createRedfish(options: RedfishOptions): Redfish {
       mapAtOnce(request.hosts, { atOnce: READS_AT_ONCE, signal }, (host, both) =>
         addBmc(host, request, { ...options, source }, both),
       ),
-  };
-}
-
-function toListener(
-  { address, url, certFile, keyFile }: RedfishSettings,
-  management: VinoManagement,
-): ManagementListener {
-  return {
-    management,
-    address,
-    ...(certFile !== undefined && keyFile !== undefined && { certFile, keyFile }),
-    names: [url.hostname.replace(/^\[|\]$/g, "")],
-    flags: {
-      address: `--${REDFISH_ADDRESS_FLAG.name}`,
-      certFile: `--${REDFISH_CERT_FLAG.name}`,
-      keyFile: `--${REDFISH_KEY_FLAG.name}`,
-    },
   };
 }
 

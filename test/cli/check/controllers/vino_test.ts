@@ -123,3 +123,38 @@ test("check() names the rights in the cluster that are missing, and the manifest
   expect(missing.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(["create secrets"]);
   expect(permissions.advice).toContain("deploy/manifests/vino/rbac-user.yaml");
 });
+
+const REDFISH = [
+  "--vino-redfish-address=0.0.0.0:8443",
+  "--vino-redfish-url=https://redfish.metal.svc",
+];
+
+test.each([
+  [["--vino-redfish-address=nonsense"], "--vino-redfish-address: must be host:port"],
+  [["--vino-redfish-address=0.0.0.0:8443"], "--vino-redfish-url: must be an https URL"],
+  [[...REDFISH, "--vino-redfish-tls-cert-file=/nope"], "--vino-redfish-tls-private-key-file: req"],
+  [[...REDFISH, "--vino-redfish-service=metal/redfish"], "--vino-redfish-pod-ip: required"],
+])("check() refuses flags of Redfish with which run does not start: %j", async (flags, text) => {
+  await expect(reportWith(flags)).rejects.toThrow(text);
+});
+
+test("check() reads the files of Redfish, and says which flag has one that is missing", async () => {
+  const { settings, code } = await reportWith([
+    ...REDFISH,
+    "--vino-redfish-tls-cert-file=/nope/tls.crt",
+    "--vino-redfish-tls-private-key-file=/nope/tls.key",
+  ]);
+  expect(code).toBe(1);
+  const bad = settings.findings.filter(({ level }) => level === "failure");
+  expect(bad.map(({ source, message }) => `${source}: ${message}`)).toEqual([
+    expect.stringContaining("--vino-redfish-tls-cert-file: /nope/tls.crt: "),
+    expect.stringContaining("--vino-redfish-tls-private-key-file: /nope/tls.key: "),
+  ]);
+});
+
+test("check() warns of flags of Redfish that do nothing", async () => {
+  const { settings } = await reportWith(["--vino-redfish-url=https://redfish.metal.svc"]);
+  expect(listBad(settings)).toContain(
+    "flags without effect: --vino-redfish-url (without --vino-redfish-address, Landfall serves no Redfish)",
+  );
+});

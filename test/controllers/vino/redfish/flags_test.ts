@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test";
 import {
+  judgeRedfishFlags,
   readRedfishSettings,
+  REDFISH_ADDRESS_FLAG,
   REDFISH_FLAGS,
   REDFISH_POD_IP_FLAG,
   REDFISH_SERVICE_FLAG,
   REDFISH_URL_FLAG,
   toBmcAddress,
+  toManagementPlace,
 } from "../../../../lib/controllers/vino/redfish/flags.ts";
 
 const ADDRESS = { "vino-redfish-address": "0.0.0.0:8443" };
@@ -102,4 +105,40 @@ test("REDFISH_FLAGS are all off by default", () => {
   expect(REDFISH_FLAGS.map((flag) => [flag.default, flag.findProblem("")])).toEqual(
     REDFISH_FLAGS.map(() => ["", undefined]),
   );
+});
+
+test("judgeRedfishFlags() says what does not fit together, and what does nothing", () => {
+  expect(judgeRedfishFlags({})).toEqual({ issues: [], warnings: [] });
+  expect(judgeRedfishFlags({ ...ADDRESS, ...URL_FLAG })).toEqual({ issues: [], warnings: [] });
+  const { issues, warnings } = judgeRedfishFlags({ ...ADDRESS, "vino-redfish-pod-ip": "10.0.0.1" });
+  expect(issues.map(({ source }) => source)).toEqual([
+    "--vino-redfish-url",
+    "--vino-redfish-service",
+  ]);
+  expect(warnings).toEqual([]);
+  expect(judgeRedfishFlags({ ...URL_FLAG, ...FILES }).warnings).toEqual([
+    "flags without effect: --vino-redfish-url --vino-redfish-tls-cert-file " +
+      "--vino-redfish-tls-private-key-file (without --vino-redfish-address, Landfall serves no Redfish)",
+  ]);
+});
+
+test.each([
+  ["", true],
+  ["0.0.0.0:8443", true],
+  ["[::]:8443", true],
+  ["localhost:8443", true],
+  ["nonsense", false],
+  ["8443", false],
+  ["0.0.0.0:99999", false],
+  ["/run/redfish.sock", false],
+])("REDFISH_ADDRESS_FLAG takes %j: %s", (text, isTaken) => {
+  expect(REDFISH_ADDRESS_FLAG.findProblem(text) === undefined).toBe(isTaken);
+});
+
+test("toManagementPlace() names the host of the URL, and files only if there are both", () => {
+  const place = { address: "0.0.0.0:8443", url: new URL("https://[fd00::1]:8443") };
+  const files = { certFile: "/tls/tls.crt", keyFile: "/tls/tls.key" };
+  expect(toManagementPlace(place)).toMatchObject({ address: place.address, names: ["fd00::1"] });
+  expect(toManagementPlace(place)).not.toHaveProperty("certFile");
+  expect(toManagementPlace({ ...place, ...files })).toMatchObject(files);
 });

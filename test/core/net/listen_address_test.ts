@@ -3,11 +3,8 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import {
-  formatListenAddress,
-  parseListenAddress,
-} from "../../../lib/http/sockets/listen_address.ts";
-import type { ListenAddress } from "../../../lib/http/sockets/listen_address.ts";
+import { formatListenAddress, parseListenAddress } from "../../../lib/core/net/listen_address.ts";
+import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
 
 const good: readonly [string, ListenAddress, string][] = [
   ["127.0.0.1:80", { kind: "tcp", host: "127.0.0.1", port: 80 }, "127.0.0.1:80"],
