@@ -361,4 +361,15 @@ export const KUBERNETES_BREAKS: readonly Break[] = [
     ),
     tests: ["test/kube/cache/discovery_test.ts"],
   },
+  {
+    id: "not-found-is-gone",
+    invariant:
+      "a reconcile that met a 404 is tried again as long as the watch shows its object: something else may be missing",
+    edits: edit(
+      "lib/engine/workers.ts",
+      'if (exists?.(key) !== true) return "gone";',
+      'if (exists?.(key) !== undefined) return "gone";',
+    ),
+    tests: ["test/engine/workers_test.ts"],
+  },
 ];

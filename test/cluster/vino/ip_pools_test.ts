@@ -35,7 +35,6 @@ describe.skipIf(skipsCluster())("IPPools on a real API server", () => {
     await cluster.create(CRDS_PATH, IP_POOL_KIND.crd);
     const list = toPath(IP_POOLS, { namespace: POOL_NAMESPACE });
     await until("the kind is served", async () => (await cluster.adminFetch(list)).ok, WAIT_MS);
-    await cluster.create("/api/v1/namespaces", { metadata: { name: POOL_NAMESPACE } });
     const credentials = await loadCredentials({
       kubeconfig: cluster.adminKubeconfigPath,
       env: {},
@@ -58,6 +57,13 @@ describe.skipIf(skipsCluster())("IPPools on a real API server", () => {
     const path = toPath(IP_POOLS, { namespace: POOL_NAMESPACE, name });
     return await readJson<IpPool>(await cluster.adminFetch(path));
   }
+
+  // Before the other tests: they need the namespace.
+  test("a namespace that does not exist is said", async () => {
+    const refused = allocate(toRequest([MANAGEMENT], toNames(1)));
+    await expect(refused).rejects.toThrow(`namespace ${POOL_NAMESPACE} does not exist, and`);
+    await cluster.create("/api/v1/namespaces", { metadata: { name: POOL_NAMESPACE } });
+  });
 
   test("three processes that write at the same time give no address twice, and lose none", async () => {
     const wide = { ...MANAGEMENT, staticAllocationStop: "192.168.15.250" };
