@@ -90,7 +90,7 @@ function describeWait({ plan, task, dueMs }: Progress, now: Moment): string | un
   if (plan.state !== "Absent" || task.goal.kind !== "exist") return undefined;
   // It is due, and others were before it.
   if (dueMs <= now.monotonicMs)
-    return "Landfall makes it after others, because it makes a few at once";
+    return "Landfall makes it after others: it makes only a few at once";
   return dueMs === Infinity ? undefined : `Landfall makes it at ${toTime(dueMs, now)}`;
 }
 

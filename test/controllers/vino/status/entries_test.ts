@@ -223,7 +223,7 @@ describe("reportProgress() says what a machine waits for", () => {
       "a turn",
       { state: "Absent" },
       { dueMs: 0 },
-      "after others, because it makes a few at once",
+      "after others: it makes only a few at once",
       undefined,
     ],
     ["a time", { state: "Absent" }, LATER, "Landfall makes it at 2026-01-01T00:00:40Z", undefined],
