@@ -112,7 +112,13 @@ describe("docs/guides/vino/troubleshooting.md", () => {
 });
 
 /** What other programs say, privileges and commands. */
-const OF_OTHERS = new Set(["422 Invalid", "task read", "vif create"]);
+const OF_OTHERS = new Set([
+  "403 Forbidden",
+  "404 NotFound",
+  "422 Invalid",
+  "task read",
+  "vif create",
+]);
 const COMMAND = /^(?:kubectl|curl) /;
 
 /** Texts in the type of code with a space in them, on one line, without commands. */
