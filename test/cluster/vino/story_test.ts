@@ -157,6 +157,8 @@ describe.skipIf(kubectl === undefined)("a Vino and a cluster on its machines", (
       const message = await rig.untilCondition("Ready", "False DecisionNeeded");
       expect(message).toContain(`BareMetalHost ${VINO}-control-plane-1 belongs to SIPCluster`);
       expect(rig.cloud.listVms()).not.toContain("control-plane-1 Running");
+      // The removal of a machine whose creation was interrupted may wait half an hour.
+      await rig.untilTrue("the new machine is complete", async () => / 14\/15 /.test(await show()));
     },
     TIMEOUT_MS,
   );
