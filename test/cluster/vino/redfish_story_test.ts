@@ -6,6 +6,8 @@
 import { describe, expect, test } from "bun:test";
 import { until } from "../../support/nodes/rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";
+import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
+import { askRedfish, type RedfishChange } from "../../support/redfish/ask.ts";
 import { type RedfishProcess, RedfishRig } from "../../support/redfish/processes.ts";
 import { lacksRedfishClients, runSushy } from "../../support/redfish/python.ts";
 
@@ -26,12 +28,6 @@ async function untilLeader(
   return leader;
 }
 
-async function ask({ url }: RedfishProcess, path: string): Promise<number> {
-  const response = await fetch(`${url}${path}`, { tls: { rejectUnauthorized: false } });
-  await response.text();
-  return response.status;
-}
-
 describe.skipIf(lacksRedfishClients()).each(listPrograms())(
   "Redfish of processes ($name)",
   (program) => {
@@ -42,6 +38,8 @@ describe.skipIf(lacksRedfishClients()).each(listPrograms())(
         const first = await untilLeader(rig);
         const second = rig.processes.find((one) => one !== first);
         if (second === undefined) throw new Error("there is no standby");
+        const ask = async (one: RedfishProcess, path: string): Promise<number> =>
+          (await askRedfish(one, path)).status;
         expect([await ask(first, "/readyz"), await ask(second, "/readyz")]).toEqual([200, 503]);
         expect(await ask(second, "/redfish/v1/")).toBe(200);
         expect(await ask(second, "/redfish/v1/Systems")).toBe(503);
@@ -68,6 +66,34 @@ tell(system.power_state.value)`;
         await until("the old order is back", () => !rig.hasOverride, TAKEOVER_MS);
         expect(rig.readOrder()).toBe(before);
         expect(rig.listEndpoints()).toEqual([second.ip]);
+      },
+      TIMEOUT_MS,
+    );
+
+    test(
+      "a user who may not set the boot order is told so, and goes on to switch the machine",
+      async () => {
+        await using rig = await RedfishRig.start(program, 1, [{ ...USER, privileges: ROLE }]);
+        const leader = await untilLeader(rig);
+        const system = `/redfish/v1/Systems/${rig.machineId}`;
+        const before = rig.readOrder();
+        const boot = (target: string, enabled: string): RedfishChange => {
+          const Boot = { BootSourceOverrideTarget: target, BootSourceOverrideEnabled: enabled };
+          return { method: "PATCH", json: { Boot } };
+        };
+        const reset = (ResetType: string): RedfishChange => ({
+          method: "POST",
+          json: { ResetType },
+        });
+        const statuses: number[] = [];
+        for (const change of [boot("Hdd", "Once"), reset("On"), reset("ForceOff"), reset("On")]) {
+          const action = change.method === "POST" ? "/Actions/ComputerSystem.Reset" : "";
+          const answer = await askRedfish(leader, `${system}${action}`, rig.login(leader), change);
+          statuses.push(answer.status);
+          if (answer.status === 409) expect(await answer.text()).toContain("the old ACL");
+        }
+        expect(statuses).toEqual([409, 204, 204, 204]);
+        expect([rig.readOrder(), rig.hasOverride]).toEqual([before, false]);
       },
       TIMEOUT_MS,
     );

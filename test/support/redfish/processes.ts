@@ -63,10 +63,19 @@ export class RedfishRig implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Starts them with a Vino of one machine that boots from the network. */
-  static async start(program: Program, count: number): Promise<RedfishRig> {
+  /**
+   * Starts them with a Vino of one machine that boots from the network.
+   *
+   * @param users Of Xen Orchestra; Landfall is the first. @default {an administrator}
+   */
+  static async start(
+    program: Program,
+    count: number,
+    users?: Parameters<typeof startXenOrchestraSimulator>[0]["users"],
+  ): Promise<RedfishRig> {
     const { world } = createMachineSite();
-    const cloud = await startXenOrchestraSimulator({ clock: systemClock, world });
+    const options = { clock: systemClock, world, ...(users && { users }) };
+    const cloud = await startXenOrchestraSimulator(options);
     const rig = new RedfishRig(cloud, await mkdtemp(join(tmpdir(), "landfall-redfish-")));
     const { kubernetes } = rig;
     for (const kind of [BARE_METAL_HOSTS, VINOES, IP_POOLS]) kubernetes.installKind(kind);
