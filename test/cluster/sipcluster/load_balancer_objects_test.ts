@@ -55,8 +55,15 @@ describe.skipIf(skipsCluster())("the objects of load balancers on a real API ser
       const wanted = JSON.parse(JSON.stringify({ ...object.body, apiVersion }));
       expect(pickWanted(first, wanted)).toEqual(wanted);
       const again = await apply(object);
-      expect(again.metadata.resourceVersion).toBe(first.metadata.resourceVersion ?? "");
+      expect(dropTimes(again)).toEqual(dropTimes(first));
     }
     expect(objects).toHaveLength(8);
   });
 });
+
+/** Kubernetes 1.20 notes the time of an apply that changes nothing, if it is in another second than the one before. */
+function dropTimes({ metadata, ...rest }: KubeObject): object {
+  const { resourceVersion: _version, ...kept } = metadata;
+  const text = JSON.stringify({ ...rest, metadata: kept });
+  return JSON.parse(text, (key, value: unknown) => (key === "time" ? undefined : value));
+}
