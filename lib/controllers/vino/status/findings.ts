@@ -52,12 +52,10 @@ function listDeleting({
 }: Extract<Outcome, { kind: "deleting" }>): Finding[] {
   const { machines = [], contraction } = report ?? {};
   const busy = describeStates(machines.filter(({ entry }) => entry.message !== undefined));
-  const waits = busy.length === 0 ? "" : `. ${capitalize(joinSome(busy))}`;
-  const message = obstacle ?? `${keepsMachines ? KEEPING : REMOVING}${waits}`;
+  const message = obstacle ?? addDetails(keepsMachines ? KEEPING : REMOVING, busy);
   const ready = toFinding("Ready", obstacle === undefined ? Ready.waiting : Ready.inUse, message);
   if (report === undefined) return [ready, toFinding("MachinesReady", MachinesReady[why], message)];
   const left = `${LEAVING}. Machines left: ${machines.length}`;
-  const states = machines.length === 0 ? "" : `. ${capitalize(joinSome(describeStates(machines)))}`;
   const count = machines.filter(({ entry }) => doesExist(entry.bareMetalHost)).length;
   const hosts = `${LEAVING}. BareMetalHosts left: ${count}`;
   return [
@@ -65,7 +63,7 @@ function listDeleting({
     toFinding(
       "MachinesReady",
       MachinesReady[isWithoutCloud ? "silent" : "waiting"],
-      `${left}${states}`,
+      addDetails(left, describeStates(machines)),
     ),
     toFinding("HostsPublished", HostsPublished.waiting, hosts),
     findDifferences(report),
@@ -110,7 +108,7 @@ function findDifferences({ machines }: MachinesReport): Finding {
     message: problem.message,
   }));
   const what = count === 1 ? "1 complete machine differs" : `${count} complete machines differ`;
-  const message = `${what} from the spec. ${capitalize(joinSome(describeAlike(lines)))}`;
+  const message = addDetails(`${what} from the spec`, describeAlike(lines));
   return toFinding("MachinesDiffer", word, message);
 }
 
@@ -128,7 +126,7 @@ function judgeMachines(report: MachinesReport): Judgement {
   const counts = `${ready} of ${wantedCount} machines are complete`;
   const say = (word: MachinesWord, details: readonly string[]): Judgement => ({
     word,
-    message: details.length === 0 ? counts : `${counts}. ${capitalize(joinSome(details))}`,
+    message: addDetails(counts, details),
   });
   const troubled = (kind: "decision" | "retry"): string[] =>
     describeAlike(
@@ -165,6 +163,11 @@ function judgeMachines(report: MachinesReport): Judgement {
     return say("done", notices);
   }
   return say("waiting", [...waits, ...describeStates([...unfinished, ...leaving])]);
+}
+
+/** Adds to a sentence what follows from it; no full stop at the end. @param details Sentences without a full stop */
+function addDetails(sentence: string, details: readonly string[]): string {
+  return details.length === 0 ? sentence : `${sentence}. ${capitalize(joinSome(details))}`;
 }
 
 /** When Landfall tries again first; empty if that is not known. */
@@ -231,11 +234,7 @@ function findReady(
   }
   if (contraction !== undefined) {
     const word = contraction.kind === "inUse" ? "hostsInUse" : contraction.kind;
-    return toFinding(
-      "Ready",
-      Ready[word],
-      `${machines.message}. ${capitalize(contraction.message)}`,
-    );
+    return toFinding("Ready", Ready[word], addDetails(machines.message, [contraction.message]));
   }
   return toFinding("Ready", Ready.done, `${machines.message}. ${hosts.message}`);
 }
