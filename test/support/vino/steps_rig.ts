@@ -74,6 +74,7 @@ export function startStepsRig(machinesMax: number = 8): StepsRig {
         record: () => ({ text: undefined, save: async () => undefined }),
         readSeed: async () => undefined,
         findObstacle: () => undefined,
+        noteNextSteps: () => {},
         noteStep: () => undefined,
         ...change,
       };

@@ -100,11 +100,8 @@ function toStepInput(
     record: ({ name, identity, hostId }) =>
       context.records.record({ name, ...identity, ...(hostId !== undefined && { host: hostId }) }),
     readSeed: (task, signal) => options.readSeed(vino, task, signal),
-    findObstacle: (task, plan) => {
-      const obstacle = checkStep(input, task, plan, options);
-      if (obstacle === undefined) options.neverComplete.noteSteps(task, plan);
-      return obstacle;
-    },
+    findObstacle: (task, plan) => checkStep(input, task, plan, options),
+    noteNextSteps: (task, plan) => options.neverComplete.noteSteps(task, plan),
     noteStep: (task, plan, step) => recordStep(vino, task, plan, step, options),
   };
 }

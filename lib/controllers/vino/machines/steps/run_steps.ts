@@ -35,6 +35,8 @@ export interface StepInput {
   readSeed(task: MachineTask, signal: AbortSignal): Promise<MachineSeed | undefined>;
   /** Why the first step of a plan must not be made now; no full stop. `undefined`: it may be made. */
   findObstacle(task: MachineTask, plan: MachinePlan): string | undefined;
+  /** Called right before the next steps of a plan are made. */
+  noteNextSteps(task: MachineTask, plan: MachinePlan): void;
   /** Called after each step that was made, also if one that follows it directly fails. */
   noteStep(task: MachineTask, plan: MachinePlan, step: MachineStep): void;
 }
@@ -70,8 +72,12 @@ export async function runSteps(
     }
     if (plan.steps.length === 0) continue;
     const obstacle = input.findObstacle(task, plan);
-    if (obstacle === undefined) ready.push({ task, plan });
-    else tracker.noteFailure(task.name, { kind: "decision", message: obstacle });
+    if (obstacle !== undefined) {
+      tracker.noteFailure(task.name, { kind: "decision", message: obstacle });
+      continue;
+    }
+    input.noteNextSteps(task, plan);
+    ready.push({ task, plan });
   }
   const errors = await Promise.all(
     ready.map(({ task, plan }) => makeStep(task, plan, input, options, signal)),
