@@ -7,6 +7,7 @@ import type { MachinesView } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Addresses } from "../addresses/types.ts";
 import { toHostName } from "../hosts/names.ts";
+import type { KnownMachine } from "../placement/known.ts";
 import { type Snapshot, type SnapshotResult, takeSnapshot } from "../placement/snapshot.ts";
 import { makeReport } from "../status/machines_report.ts";
 import type { MachinesReport } from "../status/outcome.ts";
@@ -14,7 +15,7 @@ import { findHostUse } from "./host_use.ts";
 import { type HostsPass, publishMachines } from "./publish_hosts.ts";
 import { decideRemovals } from "./removal/decision.ts";
 import { CloudDeadline } from "./removal/cloud_deadline.ts";
-import { type Leaving, Removals, type RemovalTasks } from "./removal/removals.ts";
+import { Removals, type RemovalTasks } from "./removal/removals.ts";
 import { ProgressTracker } from "./steps/progress_tracker.ts";
 import type { MachineTask } from "./steps/tasks.ts";
 import { runRound } from "./steps/round.ts";
@@ -112,13 +113,13 @@ export class MachineReconciler {
     const { snapshot } = result;
     const wanted = await this.#prepareWanted(input, snapshot, context);
     const leaving = this.#removals.findLeaving(input, snapshot);
-    const mustConfirm = this.#takesHosts(leaving, input);
-    if (mustConfirm && !(await context.confirm())) return { kind: "again" };
-    const hosts = await publishMachines(
-      { ...input, snapshot, ...wanted, leaving: leaving.machines, tracker: this.#tracker },
-      this.#options.hosts,
-      signal,
+    const hosts = await this.#publish(
+      input,
+      snapshot,
+      { wanted, leaving: leaving.machines },
+      context,
     );
+    if (hosts === undefined) return { kind: "again" };
     const { limit } = leaving;
     const removal = await this.#removals.listTasks(input, snapshot, { limit, hosts }, signal);
     this.#review(removal.all, snapshot, context);
@@ -152,15 +153,9 @@ export class MachineReconciler {
     if (result.kind === "refused") return result;
     const { snapshot } = result;
     const { surplus } = snapshot.placement;
-    const leaving = { machines: surplus, limit: undefined };
-    const mustConfirm = this.#takesHosts(leaving, input);
-    if (mustConfirm && !(await context.confirm())) return { kind: "again" };
     const wanted = NOTHING_WANTED;
-    const hosts = await publishMachines(
-      { ...input, snapshot, ...wanted, leaving: surplus, tracker: this.#tracker },
-      this.#options.hosts,
-      context.signal,
-    );
+    const hosts = await this.#publish(input, snapshot, { wanted, leaving: surplus }, context);
+    if (hosts === undefined) return { kind: "again" };
     const question = { surplus, outcomes: hosts.unwanted, deletes: false, limit: undefined };
     const decision = decideRemovals({ ...question, isWithoutCloud: true });
     const removal = { decision, surplus: [], all: [] };
@@ -215,10 +210,27 @@ export class MachineReconciler {
     throw new CloudError("unreachable", message);
   }
 
+  /**
+   * Publishes complete machines, and takes the hosts back of those that go.
+   *
+   * @returns `undefined` if hosts are about to go, and the Vino changed meanwhile
+   */
+  async #publish(
+    input: ReconcileInput,
+    snapshot: Snapshot,
+    { wanted, leaving }: { readonly wanted: Wanted; readonly leaving: readonly KnownMachine[] },
+    context: ReconcileContext,
+  ): Promise<HostsPass | undefined> {
+    const { hosts } = this.#options;
+    if (this.#takesHosts(leaving, input) && !(await context.confirm())) return undefined;
+    const publication = { ...input, snapshot, ...wanted, leaving, tracker: this.#tracker };
+    return await publishMachines(publication, hosts, context.signal);
+  }
+
   /** Whether hosts that nothing uses are about to go. */
-  #takesHosts({ machines }: Leaving, { vino: { metadata } }: ReconcileInput): boolean {
-    if (machines.length === 0) return false;
-    const names = new Set(machines.map((one) => toHostName({ vino: metadata.name, ...one })));
+  #takesHosts(leaving: readonly KnownMachine[], { vino: { metadata } }: ReconcileInput): boolean {
+    if (leaving.length === 0) return false;
+    const names = new Set(leaving.map((one) => toHostName({ vino: metadata.name, ...one })));
     const hosts = this.#options.hosts.list(metadata.uid ?? "");
     return hosts.some(({ name, use }) => use === undefined && names.has(name));
   }

@@ -67,8 +67,8 @@ export function describeIdlePools(
   // As long as a machine may be in a lost pool, its own message says what to write.
   if (said === undefined || machines.some(({ entry }) => entry.state === "Unknown")) return [];
   const annotation = `the annotation ${GONE_POOLS}`;
+  const shown = pools.filter(({ isComplete }) => isComplete);
   return [...parseGonePools(said)].map((value) => {
-    const shown = pools.filter(({ isComplete }) => isComplete);
     const pool = shown.find(({ id, name }) => id === value || name === value);
     return pool === undefined
       ? `No machine of this Vino is in a lost pool ${quote(value)}: remove ${annotation}`
