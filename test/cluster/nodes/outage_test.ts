@@ -176,6 +176,8 @@ describe.skipIf(isSkipped)("runWatcher() on a real API server", () => {
     await rig.register("gone-in-silence");
     const running = runWatcher(options, stop.signal);
     try {
+      await waitUntil("the list", async () => nodes.get("gone-in-silence"));
+      // What comes after the list comes by the watch alone.
       await rig.register("in-time");
       await waitUntil("the watch", async () => nodes.get("in-time"));
       proxy.silence();
