@@ -1,5 +1,4 @@
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { listSources, readSource, ROOT } from "./support/sources.ts";
@@ -96,15 +95,6 @@ test("no test stands outside test/", () => {
   expect(lib.filter((file) => /_test\.tsx?$|\.test\.tsx?$/.test(file))).toEqual([]);
 });
 
-test("every file of lib that exports functions has a test file", () => {
-  const missing = findFiles(
-    (text, file) =>
-      /^export (async )?function /m.test(text) && !existsSync(join(ROOT, toTestFile(file))),
-    lib,
-  );
-  expect(missing).toEqual([]);
-});
-
 test("files and folders of lib are named in snake_case, and no door is an index", () => {
   expect(lib.filter((file) => !/^[a-z0-9_/]+\.tsx?$/.test(file))).toEqual([]);
   expect(all.filter((file) => /(^|\/)index\.tsx?$/.test(file))).toEqual([]);
@@ -157,20 +147,6 @@ test("listLogFields() finds the fields of every kind of call", () => {
   ]);
 });
 
-test("every export of lib has a docstring", () => {
-  const missing: string[] = [];
-  for (const file of lib) {
-    const lines = (texts.get(file) ?? "").split("\n");
-    lines.forEach((line, at) => {
-      const exported =
-        /^export (?:async )?(?:abstract )?(?:function|class|const|interface|type) (\w+)/.exec(line);
-      if (exported && lines[at - 1]?.trim().endsWith("*/") !== true)
-        missing.push(`${file}: ${exported[1]}`);
-    });
-  }
-  expect(missing).toEqual([]);
-});
-
 /** What calls of a logger are given, up to the bracket that ends them, and what is made for them beforehand. */
 function listLogFields(text: string): string[] {
   const made = Array.from(
@@ -189,10 +165,6 @@ function listLogFields(text: string): string[] {
     return text.slice(start, end - 1);
   });
   return [...made, ...given];
-}
-
-function toTestFile(file: string): string {
-  return file.replace(/^lib\//, "test/").replace(/\.tsx?$/, "_test.ts");
 }
 
 function withoutComments(text: string): string {
