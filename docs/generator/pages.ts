@@ -8,11 +8,9 @@ import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { listSections } from "../../lib/controllers/load.ts";
 import { LEADER_COMPONENT, LEADER_EVENTS } from "../../lib/kube/election/words.ts";
 import { PROVIDERS } from "../../lib/providers/mod.ts";
-import { BREAK_GROUPS } from "../../test/breaks/breaks.ts";
 import { listCoverage } from "./acceptance_coverage.ts";
 import { renderAcceptancePage } from "./acceptance_page.ts";
 import { renderAnnotationsPage } from "./annotations_page.ts";
-import { renderBreakList } from "./breaks_list.ts";
 import { renderConfigPage } from "./config_page.ts";
 import { type EventSource, renderEventsPage } from "./events_page.ts";
 import { renderKindPage, toKindPageName } from "./kind_page.ts";
@@ -91,9 +89,4 @@ export function renderPages(registries: Registries = ALL): ReadonlyMap<string, s
 /** Texts for contributors by file name in docs/contributing. */
 export function renderContributorPages(): ReadonlyMap<string, string> {
   return new Map([["acceptance.md", renderAcceptancePage(listCoverage())]]);
-}
-
-/** Parts of pages that people write, by path from docs; each page has one. */
-export function renderParts(): ReadonlyMap<string, string> {
-  return new Map([["contributing/testing.md", renderBreakList(BREAK_GROUPS)]]);
 }

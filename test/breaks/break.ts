@@ -1,46 +1,37 @@
 /**
- * What a deliberate break is: a small edit of the program that must not go unnoticed.
+ * What a deliberate break is, how it is made, and how to see that a test noticed it.
  * @module
  */
 
-/**
- * A piece of a file and what takes its place. A piece is found by its shape: its tokens, in which a name stands for any
- * name, and the same name for the same name. So it is found after a rename, too, and what takes its place is written in
- * the names that are then in the file.
- */
-export interface Edit {
-  /** Path from the root, of a `.ts` file below `lib/`. */
-  readonly file: string;
-  /** Whole tokens whose shape occurs exactly once in the file. */
-  readonly from: string;
-  /**
-   * Has no names but those of `from` and `given`, what everybody knows (see `language.ts`), and names of its own, which
-   * begin with `_`.
-   */
-  readonly to: string;
-  /** Pieces elsewhere in the file, for names that `from` lacks. Each occurs once with the names known by then. */
-  readonly given: readonly string[];
-}
-
-/** One way to break the program, and who notices. */
+/** One mistake that destroys something, lets somebody in or loses something, and the test that notices it. */
 export interface Break {
-  /** In kebab-case, for `--only` and the list in the documentation. */
+  /** In kebab-case, for `--only`. */
   readonly id: string;
   /** What holds in the program and not in the broken one: a clause for people, without a full stop. */
-  readonly invariant: string;
-  readonly edits: readonly [Edit, ...Edit[]];
-  /** Test files of which at least one test fails. */
-  readonly tests: readonly [string, ...string[]];
-  /** The simulation that finds it, too, within its first seeds. @default {none} */
-  readonly simulated?: "nodes" | "vinos";
+  readonly rule: string;
+  /** Path from the root, of a file below `lib/`. */
+  readonly file: string;
+  /** Text that occurs once in the file. A space stands for any white space, which a formatter may change. */
+  readonly from: string;
+  /** What takes its place. */
+  readonly to: string;
+  /** The test file that fails. */
+  readonly caughtBy: string;
 }
 
-/** A break of one file by one edit. */
-export function edit(
-  file: string,
-  from: string,
-  to: string,
-  ...given: readonly string[]
-): readonly [Edit] {
-  return [{ file, from, to, given }];
+/** A text with a break. @throws {Error} when what the break replaces does not occur exactly once */
+export function applyBreak(text: string, { file, from, to }: Break): string {
+  const words = from.split(/\s+/).map((word) => word.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&"));
+  const places = [...text.matchAll(new RegExp(words.join("\\s+"), "g"))];
+  const [place] = places;
+  if (place === undefined || places.length > 1) {
+    throw new Error(`${file} has this text ${places.length} times, not once: ${from}`);
+  }
+  return text.slice(0, place.index) + to + text.slice(place.index + place[0].length);
+}
+
+/** Which test failed first, or that the tests did not end; `undefined` when nothing noticed the break. */
+export function findCatch(code: number | undefined, output: string): string | undefined {
+  if (code === undefined) return "it did not end in time";
+  return /^\(fail\) (.*?)(?: \[[\d.]+ms\])?$/m.exec(output)?.[1];
 }
