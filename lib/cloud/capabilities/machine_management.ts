@@ -56,10 +56,15 @@ export type ManagementAnswer<T> =
 export interface MachineManagement {
   /** Whether this process may act. Another one answers if not. */
   isLeading(): boolean;
-  /** The IDs of the machines whose user and password these are, in order. None: no machine has them. */
+  /**
+   * The IDs of the machines whose user and password these are, in order. None: no machine has them.
+   *
+   * @param askedId A machine that is left out only if it has others now. @default {none}
+   */
   findSystems(
     credentials: MachineCredentials,
     signal: AbortSignal,
+    askedId?: string,
   ): Promise<ManagementAnswer<readonly string[]>>;
   /** Reads a machine now; `undefined` if it is not one of those that may be shown. */
   read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedReading | undefined>>;

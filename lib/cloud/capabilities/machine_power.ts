@@ -8,6 +8,9 @@ import { CloudError } from "../errors.ts";
 /** Whether a machine runs. */
 export type MachinePowerState = "running" | "stopped" | "paused" | "suspended" | "unknown";
 
+/** What starts a machine. It stays what its template has. */
+export type MachineFirmware = "bios" | "uefi" | "unknown";
+
 /** What a machine starts from first. */
 export type BootDevice = "disk" | "network" | "cd";
 
@@ -29,7 +32,7 @@ export interface MachineReading {
    * known.
    */
   readonly startedAtMs?: number;
-  readonly firmware: "bios" | "uefi" | "unknown";
+  readonly firmware: MachineFirmware;
   readonly cpus: number;
   readonly memoryBytes: number;
 }

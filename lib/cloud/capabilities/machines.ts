@@ -8,7 +8,7 @@ import type { Finding } from "../inspection.ts";
 import type { Instance } from "../instance.ts";
 import type { MachineStepContext } from "./machine_record.ts";
 import type { MachineMac } from "./machine_macs.ts";
-import type { MachinePower, MachinePowerState } from "./machine_power.ts";
+import type { MachineFirmware, MachinePower, MachinePowerState } from "./machine_power.ts";
 
 /** The object in Kubernetes that machines are made for. */
 export interface MachineOwner {
@@ -87,6 +87,7 @@ export interface Machine {
   /** What it has now, which may not be what is wanted. Absent: not known. */
   readonly cpus?: number;
   readonly memoryBytes?: number;
+  readonly firmware: MachineFirmware;
   readonly poolId: string;
   /** ID of the host while it runs. */
   readonly hostId?: string;

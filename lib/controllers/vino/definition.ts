@@ -68,8 +68,8 @@ export const vinoController: ControllerDefinition = {
       word: BOOT_OVERRIDE,
       where: "annotation",
       meaning:
-        "Landfall sets it on the Secret with the credentials of a management controller: what the VM starts from " +
-        "once, and the order to restore.",
+        "Landfall sets it on the Secret `<BareMetalHost>-boot-override`: what the VM starts from once or always, and " +
+        "the order to restore.",
     },
   ],
   flags: [MACHINES_FLAG, POOLS_NAMESPACE_FLAG, ...REDFISH_FLAGS],

@@ -42,7 +42,7 @@ export const RIGHTS: readonly Right[] = [
   ...toRights(
     { group: "", resource: "secrets" },
     ["create", "patch"],
-    "to write network data and credentials of BareMetalHosts",
+    "to write network data, credentials and boot overrides of BareMetalHosts",
   ),
   ...toRights(IP_POOL, ["create", "patch"], "to record which addresses machines have"),
 ];

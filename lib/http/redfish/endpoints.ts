@@ -7,7 +7,7 @@ import type { Visitor } from "./login/access.ts";
 /** A request. */
 export interface Visit {
   readonly request: Request;
-  /** Parts of the path: `id`. */
+  /** Parts of the path: `system` is the ID of the machine that is asked for, `id` that of anything else. */
   readonly params: Readonly<Record<string, string>>;
   /** The address of the client. */
   readonly address: string;

@@ -127,7 +127,8 @@ async function answer(
         allow,
       });
     }
-    const visitor = await access.identify(req.raw.headers, env.address, signal);
+    const { system } = visit.params;
+    const visitor = await access.identify(req.raw.headers, env.address, { system, signal });
     return await knownAct({ ...visit, visitor });
   };
   try {

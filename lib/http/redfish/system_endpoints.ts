@@ -15,7 +15,7 @@ import { RedfishError, reply, replyDone, requireDone } from "./replies.ts";
 import { toCollection, toInterface, toManager, toProcessor, toSystem } from "./resources.ts";
 import { RESET_TYPES, ROOT, toManagerPath, toSystemPath, toWord } from "./words.ts";
 
-const SYSTEM = toSystemPath(":id");
+const SYSTEM = toSystemPath(":system");
 const INCOMPLETE = "The machine does not exist, or is not complete";
 
 /** The endpoints. Each visitor sees only the machines whose user and password they gave. */
@@ -41,7 +41,7 @@ export function listSystemEndpoints(
     ...listOwnEndpoints(management, metrics),
     ...listPartEndpoints(management),
     {
-      path: toManagerPath(":id"),
+      path: toManagerPath(":system"),
       known: { GET: (visit) => reply(toManager(requireOwn(visit))) },
     },
   ];
@@ -148,11 +148,9 @@ async function readInterfaces(
   return interfaces;
 }
 
-/** The ID in the path. Whether a machine of others exists is not told. */
-function requireOwn({ params, visitor }: KnownVisit): string {
-  const { id = "" } = params;
-  if (visitor.systems.includes(id)) return id;
-  throw toMissing("There is no such machine with your user and password");
+/** The ID in the path. A visitor without a right to that machine does not come here. */
+function requireOwn({ params: { system = "" } }: KnownVisit): string {
+  return system;
 }
 
 function toMissing(message: string): RedfishError {

@@ -17,7 +17,8 @@ const { signal } = new AbortController();
 
 function toMachine(owner: typeof OURS, fields: Partial<Machine> = {}): Machine {
   const name = toMachineName({ owner, role: "worker", index: 0 });
-  return { name, id: `id-${name}`, isComplete: true, power: "running", poolId: "p", ...fields };
+  const shown = { isComplete: true, power: "running", firmware: "uefi", poolId: "p" } as const;
+  return { name, id: `id-${name}`, ...shown, ...fields };
 }
 
 function choose(

@@ -40,7 +40,13 @@ describe.skipIf(skipsIronic())("Ironic", () => {
     const vm = rig.vm(spec);
     vmId = vm.id;
     secrets.set(SECRET, LOGIN);
-    const machine = { id: vmId, name: String(vm["name_label"]), namespace: "metal" };
+    const machine = {
+      id: vmId,
+      name: String(vm["name_label"]),
+      namespace: "metal",
+      overrideName: `${vmId}-boot-override`,
+      vino: { name: "edge", uid: "1b4e28ba-2fa1-41d2-883f-0016d3cca427" },
+    };
     const management = new VinoManagement({
       listMachines: () => [{ ...machine, secretName: SECRET }],
       power: rig.machines.power,
@@ -119,10 +125,10 @@ describe.skipIf(skipsIronic())("Ironic", () => {
     await ironic.ask("PUT", path, device);
     expect(await ironic.ask("GET", path)).toEqual(device);
     expect(readOrder()).toBe(`n${String(before)}`);
-    expect(secrets.override(SECRET)).toBeDefined();
+    expect(secrets.override(vmId)).toBeDefined();
     await setPower("rebooting");
     await settle("power on");
-    while (secrets.override(SECRET) !== undefined) await Bun.sleep(200);
+    while (secrets.override(vmId) !== undefined) await Bun.sleep(200);
     expect(readOrder()).toBe(before);
     expect(journal.slice(calls).map(({ method }) => method)).toEqual([
       "VM.set_HVM_boot_params",

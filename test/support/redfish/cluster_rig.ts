@@ -36,6 +36,7 @@ const NAMESPACE = "kube-system";
 export const SERVICE = "landfall-vino-redfish";
 const ACCOUNT = { namespace: NAMESPACE, name: "landfall-vino" } as const;
 const SECRET = `${HOST}-bmc-credentials`;
+const OVERRIDE_SECRET = `${HOST}-boot-override`;
 const WAIT_MS = 60_000;
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const PATHS: Readonly<Record<string, string>> = {
@@ -127,7 +128,7 @@ export class RedfishClusterRig implements AsyncDisposable {
 
   /** Whether a boot override is written down. */
   async hasOverride(): Promise<boolean> {
-    const secret = await this.#read(SECRETS, SECRET);
+    const secret = await this.#read(SECRETS, OVERRIDE_SECRET);
     const keys = Object.keys(secret?.metadata.annotations ?? {});
     return keys.some((key) => key.includes("override"));
   }

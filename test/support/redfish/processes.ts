@@ -39,6 +39,7 @@ export const HOST = "edge-worker-0";
 /** The Service that leads to the leader. */
 export const SERVICE = "redfish";
 const SECRET = `${HOST}-bmc-credentials`;
+const OVERRIDE_SECRET = `${HOST}-boot-override`;
 const START_MS = 30_000;
 
 /** One process. */
@@ -119,7 +120,8 @@ export class RedfishRig implements AsyncDisposable {
 
   /** Whether a boot override is written down. */
   get hasOverride(): boolean {
-    const secret = this.kubernetes.objects.get("secrets", { namespace: METAL, name: SECRET });
+    const path = { namespace: METAL, name: OVERRIDE_SECRET };
+    const secret = this.kubernetes.objects.get("secrets", path);
     return Object.keys(secret?.metadata["annotations"] ?? {}).some((key) =>
       key.includes("override"),
     );

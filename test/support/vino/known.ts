@@ -28,6 +28,7 @@ export function toMachine(role: string, index: number, change: Partial<Machine> 
     id: `vm-${role}-${index}`,
     isComplete: true,
     power: "running",
+    firmware: "uefi",
     ...place,
     ...change,
   };

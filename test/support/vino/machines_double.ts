@@ -247,6 +247,7 @@ function toMachine({ id, name, stage, poolId, hostId }: DoubleMachine): Machine 
     id,
     isComplete: stage === "ready",
     power: stage === "ready" ? "running" : "stopped",
+    firmware: "uefi",
     poolId,
     hostId,
     firstHostId: hostId,

@@ -19,8 +19,8 @@ export function loginOf(id: string): { readonly username: string; readonly passw
 }
 
 /** The Secrets of an API server in memory: only what management controllers ask of it. */
-export class SecretsDouble implements Pick<KubeClient, "read" | "patch"> {
-  readonly #secrets = new Map<string, KubeObject & { readonly data: Record<string, string> }>();
+export class SecretsDouble implements Pick<KubeClient, "read" | "create" | "patch"> {
+  readonly #secrets = new Map<string, KubeObject & { readonly data?: Record<string, string> }>();
   #version = 1;
   reads = 0;
   /** Runs before and after each call; throws to break it. */
@@ -33,8 +33,8 @@ export class SecretsDouble implements Pick<KubeClient, "read" | "patch"> {
     const data = Object.fromEntries(
       entries.map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
     );
-    const { annotations = {} } = this.#secrets.get(name)?.metadata ?? {};
-    const metadata = { name, annotations, resourceVersion: String(this.#version) };
+    const old = this.#secrets.get(name)?.metadata;
+    const metadata = { ...old, name, resourceVersion: String(this.#version) };
     this.#secrets.set(name, { metadata, data });
   }
 
@@ -42,9 +42,25 @@ export class SecretsDouble implements Pick<KubeClient, "read" | "patch"> {
     this.#secrets.delete(name);
   }
 
-  /** The boot override in the Secret. */
-  override(name: string): string | undefined {
-    return this.#secrets.get(name)?.metadata.annotations?.[BOOT_OVERRIDE];
+  /** The boot override of a machine, as it is written down. */
+  override(id: string): string | undefined {
+    return this.#secrets.get(`${id}-boot-override`)?.metadata.annotations?.[BOOT_OVERRIDE];
+  }
+
+  /** The version of a Secret. */
+  version(name: string): string | undefined {
+    return this.#secrets.get(name)?.metadata.resourceVersion;
+  }
+
+  async create<T extends KubeObject>(...[, , body]: Parameters<KubeClient["create"]>): Promise<T> {
+    const { metadata } = body as KubeObject;
+    return await this.#call(`create ${metadata.name}`, () => {
+      if (this.#secrets.has(metadata.name)) throw new KubeError("alreadyExists", metadata.name);
+      this.#version += 1;
+      const secret = { metadata: { ...metadata, resourceVersion: String(this.#version) } };
+      this.#secrets.set(metadata.name, secret);
+      return secret as KubeObject as T;
+    });
   }
 
   async read<T extends KubeObject>(
@@ -75,7 +91,7 @@ export class SecretsDouble implements Pick<KubeClient, "read" | "patch"> {
     });
   }
 
-  #find(name: string): KubeObject & { readonly data: Record<string, string> } {
+  #find(name: string): KubeObject & { readonly data?: Record<string, string> } {
     const secret = this.#secrets.get(name);
     if (secret === undefined) throw new KubeError("notFound", `no Secret ${name}`);
     return secret;
@@ -112,10 +128,18 @@ export class ManagementRig {
 
   constructor(power: MachinePowerDouble = new MachinePowerDouble()) {
     this.power = power;
+    const vino = { name: "edge", uid: "1b4e28ba-2fa1-41d2-883f-0016d3cca427" };
     this.machines = [...power.machines.values()].map(({ id, name }) => {
       const secretName = `${id}-bmc-credentials`;
       this.secrets.set(secretName, loginOf(id));
-      return { id, name, namespace: "metal", secretName };
+      return {
+        id,
+        name,
+        namespace: "metal",
+        secretName,
+        overrideName: `${id}-boot-override`,
+        vino,
+      };
     });
   }
 
@@ -131,6 +155,10 @@ export class ManagementRig {
       power,
       client: {
         read: (...args) => secrets.read(...args),
+        create: (...args) => {
+          fence.check();
+          return secrets.create(...args);
+        },
         patch: (...args) => {
           fence.check();
           return secrets.patch(...args);

@@ -66,6 +66,7 @@ export function toWanted(
     ],
     bootMac: mac,
     rootDeviceName: "/dev/xvda",
+    firmware: "uefi",
     hardware: {
       cpus: 4,
       memoryBytes: 8 * 1024 ** 3,

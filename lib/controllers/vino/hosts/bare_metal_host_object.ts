@@ -20,6 +20,9 @@ import { LABELS_RECORD, MACHINE_ID, MACHINE_NAME } from "./words.ts";
 /** Annotation: metal3 does not look inside the host. */
 const NO_INSPECTION = { "inspect.metal3.io": "disabled" } as const;
 
+/** Without one metal3 takes UEFI, and a machine with another firmware can then not be inspected. */
+const BOOT_MODES = { bios: "legacy", uefi: "UEFI" } as const;
+
 /** The part of a host's spec about its management controller. */
 interface BmcSpec {
   readonly address: string;
@@ -51,7 +54,8 @@ export function toBareMetalHost(
       online: bmc !== undefined && isOn(host.power),
       networkData: { name: toNetworkDataName(name), namespace },
       ...(bootMac !== undefined && { bootMACAddress: bootMac }),
-      ...(rootDeviceName !== undefined && { rootDeviceHints: { deviceName: rootDeviceName } }),
+      ...(host.firmware !== "unknown" && { bootMode: BOOT_MODES[host.firmware] }),
+      rootDeviceHints: { deviceName: rootDeviceName },
       ...(isExternallyProvisioned && { externallyProvisioned: true }),
       ...(bmc && { bmc: toBmcSpec(name, bmc) }),
     },

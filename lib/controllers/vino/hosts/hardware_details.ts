@@ -30,7 +30,7 @@ function toHardwareDetails({
   name,
 }: WantedHost): object {
   const storage = hardware.disks.map(({ sizeBytes }, at) => ({
-    name: at === 0 && rootDeviceName !== undefined ? rootDeviceName : toDeviceName(at),
+    name: at === 0 ? rootDeviceName : toDeviceName(at),
     rotational: false,
     sizeBytes,
   }));

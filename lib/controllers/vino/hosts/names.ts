@@ -33,6 +33,11 @@ export function toNetworkDataName(host: string): string {
   return `${host}-network-data`;
 }
 
+/** The name of the Secret with the boot override of a host's machine. */
+export function toBootOverrideName(host: string): string {
+  return `${host}-boot-override`;
+}
+
 /** The name of the Secret with the user name and the password of a host's management controller. */
 export function toCredentialsName(host: string): string {
   return `${host}-bmc-credentials`;

@@ -2,7 +2,10 @@
  * A complete machine as it must be published: what its BareMetalHost and the Secrets of it say.
  * @module
  */
-import type { MachinePowerState } from "../../../cloud/capabilities/machine_power.ts";
+import type {
+  MachineFirmware,
+  MachinePowerState,
+} from "../../../cloud/capabilities/machine_power.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import type { HostState } from "../resource/vino.ts";
 import type { HostLabels } from "./labels.ts";
@@ -43,7 +46,8 @@ export interface WantedHost {
   /** Of the interface that boots. Absent: the machine has none. */
   readonly bootMac?: string;
   /** `/dev/xvda`. */
-  readonly rootDeviceName?: string;
+  readonly rootDeviceName: string;
+  readonly firmware: MachineFirmware;
   readonly hardware: HostHardware;
   /** Whether the machine is known to have these interfaces and disks already, and no others. */
   readonly isBuilt: boolean;

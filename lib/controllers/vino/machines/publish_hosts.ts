@@ -10,7 +10,7 @@ import { toHostName } from "../hosts/names.ts";
 import type { BareMetalHosts } from "../hosts/publish/host_publisher.ts";
 import type { HostOutcome, WantedHost } from "../hosts/types.ts";
 import { PUBLISH_AGAIN } from "../hosts/words.ts";
-import type { HostState, Vino, VinoSpec } from "../resource/vino.ts";
+import { type HostState, ROOT_DEVICE_NAME, type Vino, type VinoSpec } from "../resource/vino.ts";
 import type { KnownMachine } from "../placement/known.ts";
 import type { Snapshot } from "../placement/snapshot.ts";
 import type { ProgressTracker } from "./steps/progress_tracker.ts";
@@ -55,7 +55,8 @@ export function toWantedHost(
     }),
     interfaces,
     ...(boot && { bootMac: boot.mac }),
-    ...(node.rootDeviceName !== undefined && { rootDeviceName: node.rootDeviceName }),
+    rootDeviceName: node.rootDeviceName ?? ROOT_DEVICE_NAME,
+    firmware: machine.firmware,
     hardware: {
       cpus: machine.cpus ?? form.cpus,
       memoryBytes: machine.memoryBytes ?? form.memoryBytes,

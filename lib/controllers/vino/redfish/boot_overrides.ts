@@ -19,12 +19,13 @@ import type {
 import { isRefusedForGood, RefusedOrderError } from "./order_refusal.ts";
 import { planOverride } from "./override_plan.ts";
 import { isSameOrder, type OverrideRecord, toOverrideOrder } from "./override_record.ts";
-import type { CachedSecret, ManagedMachine, SecretCache } from "./secret_cache.ts";
+import type { OverrideStore, StoredOverride } from "./override_store.ts";
+import type { ManagedMachine } from "./secret_cache.ts";
 
 /** What {@linkcode BootOverrides} need. */
 export interface BootOverridesOptions {
   readonly power: MachinePower;
-  readonly secrets: SecretCache;
+  readonly store: OverrideStore;
   readonly fence: Fence;
   readonly clock: Clock;
 }
@@ -63,15 +64,15 @@ export class BootOverrides {
    * @throws {CloudError} or {@linkcode KubeError} if another try may help
    */
   async settle(machine: ManagedMachine, signal: AbortSignal): Promise<OverrideState> {
-    const entry = await this.#options.secrets.read(machine, signal);
+    const entry = await this.#options.store.read(machine, signal);
     try {
       const state = await this.#settle(machine, entry, signal);
       this.#refusedMs.delete(machine.id);
       return state;
     } catch (error) {
       if (!this.#wasNeverGiven(machine, error)) throw error;
-      const { secrets } = this.#options;
-      await secrets.write(machine, secrets.find(machine) ?? entry, undefined, signal);
+      const { store } = this.#options;
+      await store.write(machine, store.find(machine) ?? entry, undefined, signal);
       this.#refusedMs.delete(machine.id);
       return "over";
     }
@@ -89,9 +90,9 @@ export class BootOverrides {
     change: BootOverrideChange,
     signal: AbortSignal,
   ): Promise<OverrideState> {
-    const { secrets } = this.#options;
+    const { store } = this.#options;
     const { state, refused } = await this.#begin(machine, signal);
-    const entry = secrets.find(machine) ?? {};
+    const entry = store.find(machine) ?? {};
     const { override } = entry;
     const next = toNext(toBootOverride(override), change);
     // What ends an override, or gives the machine what it is stuck with, needs no right that the user lacks.
@@ -104,7 +105,7 @@ export class BootOverrides {
       throw new RefusedPowerError("unsupported", message);
     }
     const record = toRecord(next, override, seen.bootOrder);
-    const written = await secrets.write(machine, entry, record, signal);
+    const written = await store.write(machine, entry, record, signal);
     try {
       return await this.#settle(machine, written, signal);
     } catch (error) {
@@ -112,7 +113,7 @@ export class BootOverrides {
       const isUnchanged = isUndone && isSameOrder(error.order, seen.bootOrder);
       // One that ends goes on ending, because a person may give the right back.
       if (isUnchanged && next.duration !== "never") {
-        await secrets.write(machine, secrets.find(machine) ?? written, override, signal);
+        await store.write(machine, store.find(machine) ?? written, override, signal);
       }
       throw error;
     }
@@ -145,10 +146,10 @@ export class BootOverrides {
 
   async #settle(
     machine: ManagedMachine,
-    read: CachedSecret,
+    read: StoredOverride,
     signal: AbortSignal,
   ): Promise<OverrideState> {
-    const { secrets, clock } = this.#options;
+    const { store, clock } = this.#options;
     let entry = read;
     let orders = 0;
     for (let step = 0; step < STEPS_MAX; step += 1) {
@@ -164,7 +165,7 @@ export class BootOverrides {
         await clock.sleep(LAG_MS, signal);
       } else {
         const next = plan.kind === "note" ? { ...override, since: plan.since } : undefined;
-        entry = await secrets.write(machine, entry, next, signal);
+        entry = await store.write(machine, entry, next, signal);
       }
     }
     const message = `${machine.name} does not show the order of boot devices that was set`;
@@ -177,7 +178,7 @@ export class BootOverrides {
    */
   async #giveOrNote(
     machine: ManagedMachine,
-    entry: CachedSecret,
+    entry: StoredOverride,
     given: GivenOrder,
     signal: AbortSignal,
   ): Promise<void> {
@@ -188,7 +189,7 @@ export class BootOverrides {
       const isUsedUp = override.duration === "once" && override.since !== undefined;
       if (isUsedUp && error instanceof CloudError) {
         const ended = { ...override, duration: "never" } as const;
-        await this.#options.secrets.write(machine, entry, ended, signal);
+        await this.#options.store.write(machine, entry, ended, signal);
       }
       throw error;
     }

@@ -3,7 +3,7 @@
  * @module
  */
 import { toOwnerPrefix } from "../../../cloud/capabilities/machines.ts";
-import { toCredentialsName, toHostName } from "../hosts/names.ts";
+import { toBootOverrideName, toCredentialsName, toHostName } from "../hosts/names.ts";
 import type { Vino } from "../resource/vino.ts";
 import type { ManagedMachine } from "./secret_cache.ts";
 
@@ -19,8 +19,15 @@ export function listManagedMachines(vinos: Iterable<Vino>): readonly ManagedMach
     const prefix = toOwnerPrefix({ uid });
     for (const { machineId, name, role, index } of status?.machines ?? []) {
       if (machineId === undefined || !name.startsWith(prefix)) continue;
-      const secretName = toCredentialsName(toHostName({ vino, role, index }));
-      found.push({ id: machineId, name, namespace, secretName });
+      const host = toHostName({ vino, role, index });
+      found.push({
+        id: machineId,
+        name,
+        namespace,
+        secretName: toCredentialsName(host),
+        overrideName: toBootOverrideName(host),
+        vino: { name: vino, uid },
+      });
     }
   }
   return found;

@@ -14,7 +14,6 @@ import type { Clock } from "../../../core/clock.ts";
 import { type Fence, LeadershipLostError } from "../../../core/fence.ts";
 import { Limiter } from "../../../core/limiter.ts";
 import type { Logger } from "../../../core/log.ts";
-import type { KubeClient } from "../../../kube/api/client.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import type {
   BootOverrideChange,
@@ -25,6 +24,7 @@ import type {
 } from "../../../cloud/capabilities/machine_management.ts";
 import { BootOverrides, toBootOverride } from "./boot_overrides.ts";
 import { isRefusedForGood, startsNothing } from "./order_refusal.ts";
+import { type OverrideClient, OverrideStore } from "./override_store.ts";
 import { type ManagedMachine, SecretCache } from "./secret_cache.ts";
 import { WaitingOverrides } from "./waiting_overrides.ts";
 
@@ -33,7 +33,7 @@ export interface VinoManagementOptions {
   /** Lists all machines that are complete and have a management controller. Reads only memory. */
   readonly listMachines: () => readonly ManagedMachine[];
   readonly power: MachinePower;
-  readonly client: Pick<KubeClient, "read" | "patch">;
+  readonly client: OverrideClient;
   readonly fence: Fence;
   readonly clock: Clock;
   readonly log: Logger;
@@ -45,6 +45,7 @@ export interface VinoManagementOptions {
 export class VinoManagement implements MachineManagement {
   readonly #options: VinoManagementOptions;
   readonly #secrets: SecretCache;
+  readonly #store: OverrideStore;
   readonly #overrides: BootOverrides;
   readonly #waiting: WaitingOverrides;
   /** One place for each machine that something is done with. */
@@ -53,15 +54,16 @@ export class VinoManagement implements MachineManagement {
   constructor(options: VinoManagementOptions) {
     const { clock, log, listMachines, warn } = options;
     this.#options = options;
-    const secrets = new SecretCache(options);
-    this.#secrets = secrets;
-    this.#overrides = new BootOverrides({ ...options, secrets });
+    this.#secrets = new SecretCache(options);
+    const store = new OverrideStore(options);
+    this.#store = store;
+    this.#overrides = new BootOverrides({ ...options, store });
     const settle = (machine: ManagedMachine, signal: AbortSignal): Promise<boolean> =>
       this.#alone(machine.id, signal, async () => {
         return (await this.#overrides.settle(machine, signal)) === "waits";
       });
     this.#waiting = new WaitingOverrides({
-      secrets,
+      store,
       listMachines,
       settle,
       clock,
@@ -87,9 +89,10 @@ export class VinoManagement implements MachineManagement {
   findSystems(
     credentials: MachineCredentials,
     signal: AbortSignal,
+    askedId?: string,
   ): Promise<ManagementAnswer<readonly string[]>> {
     const machines = this.#options.listMachines();
-    return this.#answer(() => this.#secrets.findMachines(machines, credentials, signal));
+    return this.#answer(() => this.#secrets.findMachines(machines, credentials, signal, askedId));
   }
 
   read(id: string, signal: AbortSignal): Promise<ManagementAnswer<ManagedReading | undefined>> {
@@ -97,7 +100,7 @@ export class VinoManagement implements MachineManagement {
       const machine = this.#find(id);
       const seen = machine && (await this.#options.power.read(id, signal));
       if (machine === undefined || seen?.name !== machine.name) return undefined;
-      const boot = toBootOverride(this.#secrets.find(machine)?.override);
+      const boot = toBootOverride(this.#store.find(machine)?.override);
       if (boot.duration === "once") this.#waiting.hurry(machine);
       return { ...seen, boot };
     });
@@ -179,8 +182,7 @@ export class VinoManagement implements MachineManagement {
     action: PowerAction,
     signal: AbortSignal,
   ): Promise<boolean> {
-    if (this.#secrets.find(machine) === undefined) await this.#secrets.read(machine, signal);
-    const { override } = this.#secrets.find(machine) ?? {};
+    const { override } = this.#store.find(machine) ?? (await this.#store.read(machine, signal));
     if (override === undefined) return false;
     try {
       return (await this.#overrides.settle(machine, signal)) === "waits";

@@ -1,6 +1,6 @@
 /**
- * The record of a boot override, which outlives this process: an annotation of the Secret with the credentials of the
- * machine. A cloud knows only the order in which a machine tries its devices, and keeps it for good.
+ * The record of a boot override, which outlives this process: an annotation of a Secret that the machine has for
+ * this. A cloud knows only the order in which a machine tries its devices, and keeps it for good.
  * @module
  */
 import { parseFields } from "../../../core/text/json.ts";

@@ -27,7 +27,7 @@ export interface RedfishOptions {
   readonly settings: RedfishSettings;
   readonly vinoes: Pick<StoreReader<Vino>, "get" | "values">;
   readonly power: MachinePower;
-  readonly client: Pick<KubeClient, "patch" | "read">;
+  readonly client: Pick<KubeClient, "create" | "patch" | "read">;
   readonly fence: Fence;
   readonly clock: Clock;
   readonly log: Logger;

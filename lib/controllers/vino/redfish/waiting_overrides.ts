@@ -9,11 +9,12 @@ import type { Logger } from "../../../core/log.ts";
 import { MessageDedup } from "../../../core/message_dedup.ts";
 import { Sleeper } from "../../../core/sleeper.ts";
 import { isRefusedForGood } from "./order_refusal.ts";
-import type { ManagedMachine, SecretCache } from "./secret_cache.ts";
+import type { OverrideStore } from "./override_store.ts";
+import type { ManagedMachine } from "./secret_cache.ts";
 
 /** What {@linkcode WaitingOverrides} need. */
 export interface WaitingOverridesOptions {
-  readonly secrets: SecretCache;
+  readonly store: Pick<OverrideStore, "find" | "learn">;
   readonly listMachines: () => readonly ManagedMachine[];
   /** Goes on with an override. @returns Whether it still waits */
   readonly settle: (machine: ManagedMachine, signal: AbortSignal) => Promise<boolean>;
@@ -79,17 +80,17 @@ export class WaitingOverrides {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const { secrets, listMachines, log } = this.#options;
+    const { store, listMachines, log } = this.#options;
     const machines = listMachines();
     try {
-      await secrets.learn(machines, signal);
+      await store.learn(machines, signal);
     } catch (error) {
-      if (!signal.aborted) log.warn("Cannot read the Secrets of management controllers", { error });
+      if (!signal.aborted) log.warn("Cannot read the Secrets of boot overrides", { error });
     }
     const ids = new Set(machines.map(({ id }) => id));
     for (const id of this.#waiting.keys()) if (!ids.has(id)) this.#waiting.delete(id);
     for (const machine of machines) {
-      if (secrets.find(machine)?.override && !this.#waiting.has(machine.id)) this.#put(machine, 0);
+      if (store.find(machine)?.override && !this.#waiting.has(machine.id)) this.#put(machine, 0);
     }
   }
 

@@ -5,7 +5,7 @@
 import { parseIp } from "../../../core/net/ip.ts";
 import { OWN_PREFIX } from "../../../core/text/label_namespace.ts";
 
-/** Annotation of the Secret with the credentials of a machine: the record of a boot override. */
+/** Annotation of the Secret that a machine has for this: the record of its boot override. */
 export const BOOT_OVERRIDE: string = `${OWN_PREFIX}boot-override`;
 
 /** The type of an address, as an EndpointSlice has it. @param ip Absent: one of IPv4 */

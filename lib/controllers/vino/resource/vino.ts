@@ -132,6 +132,9 @@ export interface XenOrchestraBlock extends MachineForm {
   readonly failureDomain?: (typeof FAILURE_DOMAINS)[number];
 }
 
+/** The first disk, as the driver of Xen names it. metal3 would take `/dev/sda`, which no VM of XCP-ng has. */
+export const ROOT_DEVICE_NAME = "/dev/xvda";
+
 /** Machines of one role. */
 export interface VinoNode {
   /** The role. A part of the names of machines. */
@@ -141,7 +144,7 @@ export interface VinoNode {
   readonly bmhLabels?: Readonly<Record<string, string>>;
   readonly networkDataTemplate?: NamespacedName;
   readonly networkInterfaces?: readonly VinoInterface[];
-  /** `/dev/xvda`. */
+  /** @default {ROOT_DEVICE_NAME} */
   readonly rootDeviceName?: string;
   /** Name of one of the interfaces. */
   readonly bootInterfaceName?: string;

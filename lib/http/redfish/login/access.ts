@@ -19,9 +19,17 @@ export interface Visitor {
   readonly systems: readonly string[];
 }
 
+/** What a request is about. */
+export interface Asked {
+  /** ID of the machine in its path. */
+  readonly system?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
 /** Of a user name or a password. */
 const CHARS_MAX = 1_024;
 const UNAUTHORIZED = 401;
+const WRONG = "ResourceAtUriUnauthorized";
 const CHALLENGE = { "www-authenticate": 'Basic realm="landfall", charset="UTF-8"' } as const;
 const RETRY_SECONDS = "30";
 
@@ -46,14 +54,15 @@ export class Access {
   /**
    * Who sent a request. A session whose machines have other passwords now is over.
    *
-   * @throws {RedfishError} without a right user and password
+   * @throws {RedfishError} without a user and password that are right, also for the machine that is asked for. Whether
+   *   a machine of others exists is not told. The client signs in again, perhaps with a newer password
    */
-  async identify(headers: Headers, address: string, signal: AbortSignal): Promise<Visitor> {
-    const token = headers.get("x-auth-token");
-    if (token !== null) return await this.#resume(token, address, signal);
-    const credentials = parseBasic(headers.get("authorization"));
-    if (credentials) return await this.check(credentials, address, signal);
-    throw toUnauthorized("NoValidSession", "Give a user and a password, or the token of a session");
+  async identify(headers: Headers, address: string, asked: Asked): Promise<Visitor> {
+    const visitor = await this.#recognize(headers, address, asked);
+    const { system } = asked;
+    if (system === undefined || visitor.systems.includes(system)) return visitor;
+    this.#metrics.countLoginFailure("wrong");
+    throw toUnauthorized(WRONG, "No machine with this ID has this user and password");
   }
 
   /**
@@ -64,17 +73,17 @@ export class Access {
   async check(
     credentials: MachineCredentials,
     address: string,
-    signal: AbortSignal,
+    { system, signal }: Asked,
   ): Promise<Visitor> {
     if (!this.#attempts.mayTry(address, credentials)) {
       this.#metrics.countLoginFailure("throttled");
       throw toTooMany();
     }
-    const systems = requireDone(await this.#management.findSystems(credentials, signal));
+    const systems = requireDone(await this.#management.findSystems(credentials, signal, system));
     this.#attempts.note(address, credentials, systems.length > 0);
     if (systems.length > 0) return { credentials, systems };
     this.#metrics.countLoginFailure("wrong");
-    throw toUnauthorized("ResourceAtUriUnauthorized", "No machine has this user and password");
+    throw toUnauthorized(WRONG, "No machine has this user and password");
   }
 
   /** Begins a session of a visitor. */
@@ -92,13 +101,21 @@ export class Access {
     this.#sessions.end(session);
   }
 
-  async #resume(token: string, address: string, signal: AbortSignal): Promise<Visitor> {
+  async #recognize(headers: Headers, address: string, asked: Asked): Promise<Visitor> {
+    const token = headers.get("x-auth-token");
+    if (token !== null) return await this.#resume(token, address, asked);
+    const credentials = parseBasic(headers.get("authorization"));
+    if (credentials) return await this.check(credentials, address, asked);
+    throw toUnauthorized("NoValidSession", "Give a user and a password, or the token of a session");
+  }
+
+  async #resume(token: string, address: string, asked: Asked): Promise<Visitor> {
     const session = this.#sessions.find(token);
     if (session === undefined) {
       throw toUnauthorized("NoValidSession", "The session is over; sign in again");
     }
     try {
-      return await this.check(session.credentials, address, signal);
+      return await this.check(session.credentials, address, asked);
     } catch (error) {
       if (error instanceof RedfishError && error.status === UNAUTHORIZED)
         this.#sessions.end(session);

@@ -31,7 +31,9 @@ export function listSessionEndpoints(access: Access): Endpoint[] {
           if (credentials === undefined) {
             throw new RedfishError(400, "PropertyMissing", "UserName and Password must be texts");
           }
-          const { session, token } = access.begin(await access.check(credentials, address, signal));
+          const { session, token } = access.begin(
+            await access.check(credentials, address, { signal }),
+          );
           const headers = { "x-auth-token": token, location: `${SESSIONS_PATH}/${session.id}` };
           return reply(toSession(session.id, credentials.username), 201, headers);
         },

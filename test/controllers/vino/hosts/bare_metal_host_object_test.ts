@@ -26,6 +26,7 @@ describe("toBareMetalHost()", () => {
         online: false,
         networkData: { name: "edge-worker-0-network-data", namespace: "metal" },
         bootMACAddress: "02:00:00:00:00:00",
+        bootMode: "UEFI",
         rootDeviceHints: { deviceName: "/dev/xvda" },
         externallyProvisioned: true,
       },
@@ -82,11 +83,16 @@ describe("toBareMetalHost()", () => {
     expect(JSON.stringify([spec, loose])).not.toContain(BMC.password);
   });
 
+  test("says which firmware the machine has: metal3 takes UEFI otherwise, for good", () => {
+    const { spec } = toBareMetalHost(OWNER, toWanted(0, { firmware: "bios" }));
+    expect(spec).toHaveProperty("bootMode", "legacy");
+  });
+
   test("leaves out what the machine does not have", () => {
-    const { bootMac: _mac, rootDeviceName: _root, ...bare } = toWanted(0, { interfaces: [] });
+    const { bootMac: _mac, ...bare } = toWanted(0, { interfaces: [], firmware: "unknown" });
     const { spec } = toBareMetalHost(OWNER, bare);
     expect(spec).not.toHaveProperty("bootMACAddress");
-    expect(spec).not.toHaveProperty("rootDeviceHints");
+    expect(spec).not.toHaveProperty("bootMode");
   });
 });
 

@@ -24,7 +24,6 @@ const SPEC: VinoSpec = {
       name: "worker",
       count: 4,
       bootInterfaceName: "eth1",
-      rootDeviceName: "/dev/xvda",
       bmhLabels: { tier: "gold" },
     },
   ],
@@ -135,6 +134,7 @@ test("publishMachines() publishes complete machines, takes back those that leave
           labels: { values: { tier: "gold", "vino.airshipit.org/network.pxe": "" } },
           bootMac: "02:00:00:00:00:01",
           rootDeviceName: "/dev/xvda",
+          firmware: "uefi",
           isBuilt: true,
           hardware: {
             cpus: 7,

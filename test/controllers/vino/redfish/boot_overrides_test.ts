@@ -3,7 +3,7 @@ import {
   BootOverrides,
   toBootOverride,
 } from "../../../../lib/controllers/vino/redfish/boot_overrides.ts";
-import { SecretCache } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";
+import { OverrideStore } from "../../../../lib/controllers/vino/redfish/override_store.ts";
 import { ALONE, Fence } from "../../../../lib/core/fence.ts";
 import { ManagementRig } from "../../../support/vino/management_rig.ts";
 
@@ -26,15 +26,15 @@ test("BootOverrides gives up if the cloud never shows the order, and what was as
   power.onCall = (call, when) => {
     if (call.startsWith("order") && when === "after") power.machines.set("a", old);
   };
-  const cache = new SecretCache({ client: secrets, clock });
-  const overrides = new BootOverrides({ power, secrets: cache, fence: new Fence(ALONE), clock });
+  const store = new OverrideStore({ client: secrets });
+  const overrides = new BootOverrides({ power, store, fence: new Fence(ALONE), clock });
   const failed = overrides.change(machine, ONCE, signal).then(
     () => "done",
     (error: unknown) => String(error),
   );
   await clock.advance(60_000);
   expect(await failed).toContain("does not show the order of boot devices");
-  expect(secrets.override(machine.secretName)).toBe(
+  expect(secrets.override(machine.id)).toBe(
     '{"duration":"once","device":"network","before":["disk","cd"]}',
   );
   expect(power.calls.length).toBeLessThanOrEqual(12);

@@ -7,7 +7,6 @@ import { LeadershipLostError } from "../../../../lib/core/fence.ts";
 import { MachinePowerDouble, makeMachine } from "../../../support/cloud/machine_power_double.ts";
 import { ManagementRig } from "../../../support/vino/management_rig.ts";
 
-const SECRET = "a-bmc-credentials";
 const ORDER = ["disk", "cd"] as const;
 const LONG_MS = 10 * 60_000;
 
@@ -98,7 +97,7 @@ for (const scenario of SCENARIOS) {
       await finish(run);
       const { rig, startsBefore } = run;
       const { bootOrder } = rig.power.get("a");
-      const override = rig.secrets.override(SECRET);
+      const override = rig.secrets.override("a");
       expect({ cut, bootOrder, override }).toEqual({ cut, bootOrder: ORDER, override: undefined });
       if (startsBefore === undefined) continue;
       answered += 1;

@@ -26,6 +26,8 @@ test("listManagedMachines() lists the machines of each Vino that exist, with the
       name: "vino-1b4e28ba-worker-0",
       namespace: "metal",
       secretName: "tenant-worker-0-bmc-credentials",
+      overrideName: "tenant-worker-0-boot-override",
+      vino: { name: "tenant", uid: UID },
     },
   ]);
 });

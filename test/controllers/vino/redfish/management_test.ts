@@ -11,7 +11,6 @@ import { loginOf, ManagementRig } from "../../../support/vino/management_rig.ts"
 
 const { signal } = new AbortController();
 const ONCE = { device: "network", duration: "once" } as const;
-const SECRET = "a-bmc-credentials";
 
 function createRig(power?: MachinePowerDouble): ManagementRig {
   return new ManagementRig(power);
@@ -65,7 +64,7 @@ test("VinoManagement gives the old order back when a client ends the override", 
   expect(rig.power.get("a").bootOrder).toEqual(["cd", "disk"]);
   await settled(rig, management.setBoot("a", { duration: "never" }, signal));
   expect(rig.power.get("a").bootOrder).toEqual(["disk", "cd"]);
-  expect(rig.secrets.override(SECRET)).toBeUndefined();
+  expect(rig.secrets.override("a")).toBeUndefined();
 });
 
 test("VinoManagement changes nothing if the override is as it is asked for", async () => {
@@ -88,7 +87,7 @@ test("VinoManagement refuses what a machine cannot have", async () => {
   expect(half).toMatchObject({ kind: "refused", refusal: "unsupported" });
   const unknown = await management.setBoot("a", ONCE, signal);
   expect(unknown).toMatchObject({ kind: "refused", refusal: "unsupported" });
-  expect(rig.secrets.override(SECRET)).toBeUndefined();
+  expect(rig.secrets.override("a")).toBeUndefined();
 });
 
 test("VinoManagement keeps an order that someone set by hand during the override", async () => {
@@ -185,7 +184,7 @@ test("VinoManagement writes nothing once it does not lead", async () => {
   const answer = settled(rig, management.setBoot("a", ONCE, signal));
   expect(await answer).toMatchObject({ kind: "silent" });
   expect(await management.reset("a", "on", signal)).toMatchObject({ kind: "silent" });
-  expect([rig.power.calls, rig.secrets.override(SECRET)]).toEqual([[], undefined]);
+  expect([rig.power.calls, rig.secrets.override("a")]).toEqual([[], undefined]);
 });
 
 test("VinoManagement does one thing at a time with a machine", async () => {

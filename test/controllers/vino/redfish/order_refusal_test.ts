@@ -15,7 +15,6 @@ import { ManagementRig } from "../../../support/vino/management_rig.ts";
 
 const { signal } = new AbortController();
 const ONCE = { device: "network", duration: "once" } as const;
-const SECRET = "a-bmc-credentials";
 const MINUTE_MS = 60_000;
 const DONE = { kind: "done" };
 const DENIED = { kind: "refused", refusal: "denied" };
@@ -64,7 +63,7 @@ for (const refusal of ["denied", "busy"] as const) {
     process.lead();
     deny(rig, refusal);
     expect(await set(rig, process.management, ONCE)).toMatchObject({ kind: "refused", refusal });
-    expect(rig.secrets.override(SECRET)).toBeUndefined();
+    expect(rig.secrets.override("a")).toBeUndefined();
     for (const action of ["on", "restart", "off", "on", "cycle"] as const) {
       const done = await settled(rig, process.management.reset("a", action, signal));
       expect([action, done]).toMatchObject([action, DONE]);
@@ -81,10 +80,10 @@ test("VinoManagement keeps the override that was there before one that the cloud
   const rig = new ManagementRig();
   const { management } = rig.createProcess();
   await set(rig, management, { ...ONCE, duration: "always" });
-  const before = rig.secrets.override(SECRET);
+  const before = rig.secrets.override("a");
   deny(rig);
   expect(await set(rig, management, { device: "cd" })).toMatchObject(DENIED);
-  expect(rig.secrets.override(SECRET)).toBe(before);
+  expect(rig.secrets.override("a")).toBe(before);
   rig.power.onCall = () => {};
   expect(await set(rig, management, { device: "none" })).toMatchObject(DONE);
   expect(rig.power.get("a").bootOrder).toEqual(["disk", "cd"]);
@@ -98,7 +97,7 @@ test("VinoManagement keeps the record of a refused order if the machine has anot
     throw new RefusedPowerError("denied", "It was carried out all the same");
   };
   expect(await set(rig, management, ONCE)).toMatchObject(DENIED);
-  expect(rig.secrets.override(SECRET)).toContain("network");
+  expect(rig.secrets.override("a")).toContain("network");
 });
 
 test("VinoManagement keeps the record of an order whose fate is not known, and undoes it", async () => {
@@ -108,7 +107,7 @@ test("VinoManagement keeps the record of an order whose fate is not known, and u
     if (call.startsWith("order") && when === "after") throw new CloudError("unreachable", "lost");
   };
   expect(await set(rig, process.management, ONCE)).toMatchObject({ kind: "silent" });
-  expect(rig.secrets.override(SECRET)).toContain("network");
+  expect(rig.secrets.override("a")).toContain("network");
   rig.power.onCall = () => {};
   process.lead();
   rig.power.start("a");
@@ -116,7 +115,7 @@ test("VinoManagement keeps the record of an order whose fate is not known, and u
   rig.power.start("a");
   await rig.clock.advance(5 * MINUTE_MS);
   expect(rig.power.get("a").bootOrder).toEqual(["disk", "cd"]);
-  expect(rig.secrets.override(SECRET)).toBeUndefined();
+  expect(rig.secrets.override("a")).toBeUndefined();
   process.kill();
 });
 
@@ -128,7 +127,7 @@ async function loseOrder(): Promise<ManagementRig> {
     if (call.startsWith("order")) throw new CloudError("unreachable", "lost");
   };
   await set(rig, management, ONCE);
-  expect(rig.secrets.override(SECRET)).toContain("network");
+  expect(rig.secrets.override("a")).toContain("network");
   deny(rig);
   return rig;
 }
@@ -138,16 +137,16 @@ test("VinoManagement switches a machine on that has its old order, although an o
   const { management } = rig.createProcess();
   expect(await settled(rig, management.reset("a", "on", signal))).toMatchObject(DONE);
   expect(rig.power.starts).toEqual(["a disk"]);
-  expect(rig.secrets.override(SECRET)).toContain("network");
+  expect(rig.secrets.override("a")).toContain("network");
 });
 
 test("VinoManagement ends an override at once that a client takes back, and that never had an effect", async () => {
   const rig = await loseOrder();
   const { management } = rig.createProcess();
   expect(await set(rig, management, ONCE)).toMatchObject(DENIED);
-  expect(rig.secrets.override(SECRET)).toContain("network");
+  expect(rig.secrets.override("a")).toContain("network");
   expect(await set(rig, management, { duration: "never" })).toMatchObject(DONE);
-  expect(rig.secrets.override(SECRET)).toBeUndefined();
+  expect(rig.secrets.override("a")).toBeUndefined();
 });
 
 test("VinoManagement forgets a refused order that had no effect for two minutes, and not earlier", async () => {
@@ -155,9 +154,9 @@ test("VinoManagement forgets a refused order that had no effect for two minutes,
   const process = rig.createProcess();
   process.lead();
   await rig.clock.advance(1.9 * MINUTE_MS);
-  expect(rig.secrets.override(SECRET)).toContain("network");
+  expect(rig.secrets.override("a")).toContain("network");
   await rig.clock.advance(3 * MINUTE_MS);
-  expect(rig.secrets.override(SECRET)).toBeUndefined();
+  expect(rig.secrets.override("a")).toBeUndefined();
   const records = rig.logged.filter((message) => message.startsWith("Cannot finish"));
   expect(records).toHaveLength(1);
   expect(rig.warnings).toEqual([]);
@@ -215,7 +214,7 @@ test("VinoManagement starts a machine again after a person set its boot order by
   expect(await settled(rig, management.reset("a", "on", signal))).toMatchObject(DENIED);
   rig.power.machines.set("a", { ...rig.power.get("a"), bootOrder: ["disk", "cd"] });
   expect(await settled(rig, management.reset("a", "on", signal))).toMatchObject(DONE);
-  expect(rig.secrets.override(SECRET)).toBeUndefined();
+  expect(rig.secrets.override("a")).toBeUndefined();
 });
 
 test("VinoManagement sets a device again that a machine is stuck with", async () => {

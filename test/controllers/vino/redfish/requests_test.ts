@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { VinoManagement } from "../../../../lib/controllers/vino/redfish/management.ts";
+import type { ManagedMachine } from "../../../../lib/controllers/vino/redfish/secret_cache.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import { createRedfishMetrics } from "../../../../lib/http/redfish/metrics.ts";
@@ -23,7 +24,8 @@ beforeEach(async () => {
   rig = await Rig.start();
   const { clock, fence } = rig;
   const secrets = new SecretsDouble();
-  const machines: { id: string; name: string; namespace: string; secretName: string }[] = [];
+  const machines: ManagedMachine[] = [];
+  const vino = { name: "edge", uid: "1b4e28ba-2fa1-41d2-883f-0016d3cca427" };
   for (let index = 0; index < COUNT; index += 1) {
     const interfaces = [
       { name: "oam", network: "oam", mac: `02:00:00:00:01:0${index}` },
@@ -34,7 +36,7 @@ beforeEach(async () => {
     const { id } = rig.vm(spec);
     secrets.set(id, loginOf(id));
     const name = `vino-1b4e28ba-worker-${index}`;
-    machines.push({ id, name, namespace: "metal", secretName: id });
+    machines.push({ id, name, namespace: "metal", secretName: id, overrideName: `${id}-o`, vino });
   }
   ids = machines.map(({ id }) => id);
   await rig.refresh();

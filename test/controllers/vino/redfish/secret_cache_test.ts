@@ -74,27 +74,24 @@ test("SecretCache knows nobody if a Secret cannot be read", async () => {
 
 test("SecretCache forgets machines that are gone", async () => {
   const { rig, secrets } = createBook();
-  await secrets.learn(rig.machines, signal);
-  const [a] = rig.machines;
-  if (a === undefined) throw new Error("there is no machine");
-  expect(secrets.find(a)).toBeDefined();
-  await secrets.learn(rig.machines.slice(1), signal);
-  expect(secrets.find(a)).toBeUndefined();
+  await secrets.findMachines(rig.machines, loginOf("a"), signal);
+  await secrets.findMachines(rig.machines.slice(1), loginOf("b"), signal);
+  const { reads } = rig.secrets;
+  await secrets.findMachines(rig.machines, loginOf("a"), signal);
+  expect(rig.secrets.reads).toBe(reads + 1);
 });
 
-test("SecretCache writes an override over a change of something else, but not over another override", async () => {
-  const { rig, secrets } = createBook(["a"]);
-  const [a] = rig.machines;
-  if (a === undefined) throw new Error("there is no machine");
-  const entry = await secrets.read(a, signal);
-  const once = { duration: "once", device: "network", before: ["disk"] } as const;
-  rig.secrets.set(SECRET, { username: "u", password: "p" });
-  const written = await secrets.write(a, entry, once, signal);
-  expect(written.override).toEqual(once);
-  await expect(secrets.write(a, entry, undefined, signal)).rejects.toMatchObject({
-    kind: "conflict",
-  });
-  expect(rig.secrets.override(SECRET)).toBeDefined();
-  await secrets.write(a, written, undefined, signal);
-  expect(rig.secrets.override(SECRET)).toBeUndefined();
+test("SecretCache reads the Secret of the machine that is asked for again before it leaves it out", async () => {
+  const { rig, secrets } = createBook();
+  const shared = { username: "admin", password: "shared" };
+  const find = (id: string) => secrets.findMachines(rig.machines, shared, signal, id);
+  expect(await find("a")).toEqual([]);
+  rig.secrets.set(SECRET, shared);
+  expect(await find("a")).toEqual(["a"]);
+  rig.secrets.set("b-bmc-credentials", shared);
+  expect(await find("a")).toEqual(["a"]);
+  expect(await find("b")).toEqual(["a", "b"]);
+  const { reads } = rig.secrets;
+  expect(await find("b")).toEqual(["a", "b"]);
+  expect(rig.secrets.reads).toBe(reads);
 });

@@ -146,6 +146,7 @@ test("the CRD of Vinos sets defaults for the whole Vino, and none for a role", (
   const defaults = listSchemas(SPEC).filter(([, one]) => one.default !== undefined);
   expect(Object.fromEntries(defaults.map(([path, one]) => [path, one.default]))).toEqual({
     ".nodes[].count": 0,
+    ".nodes[].rootDeviceName": "/dev/xvda",
     ".nodes[].xenOrchestra.userDataSecret.key": "userData",
     ".xenOrchestra.userDataSecret.key": "userData",
     ".xenOrchestra.countPer": "Host",

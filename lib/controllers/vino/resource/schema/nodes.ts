@@ -17,7 +17,13 @@ import {
   wholeNumber,
   withRules,
 } from "../../../kinds/parts.ts";
-import type { DiskDrive, NamespacedName, VinoInterface, VinoNode } from "../vino.ts";
+import {
+  type DiskDrive,
+  type NamespacedName,
+  ROOT_DEVICE_NAME,
+  type VinoInterface,
+  type VinoNode,
+} from "../vino.ts";
 import { namePart } from "./fields.ts";
 import { ROLE_FORM } from "./xen_orchestra.ts";
 
@@ -86,6 +92,7 @@ const NODE: Schema<VinoNode> = withRules(
     rootDeviceName: optional(
       form(/^\/dev\/\S+$/, 253, "the path of a device, such as /dev/xvda"),
       "The disk on which metal3 installs a system.",
+      ROOT_DEVICE_NAME,
     ),
     bootInterfaceName: optional(
       NAME,

@@ -13,6 +13,7 @@ const POWERS: Readonly<Record<string, MachinePowerState>> = {
   Paused: "paused",
   Suspended: "suspended",
 };
+const FIRMWARES = ["bios", "uefi"] as const;
 
 /** Turns a raw VM into one of a view. */
 export function toVm(raw: RawVm): Vm {
@@ -39,7 +40,7 @@ export function toVm(raw: RawVm): Vm {
     ...(mark && { mark }),
     ...(block !== undefined && block !== null && { destroyBlock: String(block) }),
     bootOrder: raw.boot?.order ?? "",
-    firmware: raw.boot?.firmware ?? "",
+    firmware: FIRMWARES.find((one) => one === raw.boot?.firmware) ?? "unknown",
     linkIds: raw.$VBDs ?? [],
     vifIds: raw.VIFs ?? [],
     ...(creation && { creation }),

@@ -2,7 +2,10 @@
  * What Xen Orchestra shows at one time of machines, and of everything that they are made of.
  * @module
  */
-import type { MachinePowerState } from "../../../../cloud/capabilities/machine_power.ts";
+import type {
+  MachineFirmware,
+  MachinePowerState,
+} from "../../../../cloud/capabilities/machine_power.ts";
 import type { MachineHost, MachinesView } from "../../../../cloud/capabilities/machines.ts";
 import type { Mark } from "../words.ts";
 
@@ -25,7 +28,7 @@ export interface Vm {
   /** Why it cannot be deleted. */
   readonly destroyBlock?: string;
   readonly bootOrder: string;
-  readonly firmware: string;
+  readonly firmware: MachineFirmware;
   /** IDs of the links to its disks. */
   readonly linkIds: readonly string[];
   /** IDs of its network interfaces. */

@@ -69,6 +69,7 @@ export function toMachine(vm: Vm, inventory: Inventory): Machine {
     power: vm.power,
     ...(vm.cpus !== undefined && { cpus: vm.cpus }),
     ...(vm.memoryBytes !== undefined && { memoryBytes: vm.memoryBytes }),
+    firmware: vm.firmware,
     poolId: vm.poolId,
     ...(vm.hostId !== undefined && { hostId: vm.hostId }),
     ...(vm.mark?.hostId !== undefined && { firstHostId: vm.mark.hostId }),

@@ -41,7 +41,6 @@ export interface PowerOptions {
 /** The letters of the hypervisor. */
 const LETTERS: Readonly<Record<BootDevice, string>> = { disk: "c", network: "n", cd: "d" };
 const DEVICES: Readonly<Record<string, BootDevice>> = { c: "disk", n: "network", d: "cd" };
-const FIRMWARES = ["bios", "uefi"] as const;
 
 /** See {@linkcode MachinePower}. */
 export class XenOrchestraPower implements MachinePower {
@@ -61,7 +60,7 @@ export class XenOrchestraPower implements MachinePower {
       isGraceful: vm.power === "running" && vm.hasTools,
       bootOrder: Array.from(vm.bootOrder).flatMap((letter) => DEVICES[letter] ?? []),
       ...(vm.startedAtMs !== undefined && { startedAtMs: vm.startedAtMs }),
-      firmware: FIRMWARES.find((one) => one === vm.firmware) ?? "unknown",
+      firmware: vm.firmware,
       cpus: vm.cpus ?? 0,
       memoryBytes: vm.memoryBytes ?? 0,
     };

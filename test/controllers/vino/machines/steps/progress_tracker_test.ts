@@ -98,6 +98,7 @@ describe("ProgressTracker.review()", () => {
     id: "vm-1",
     isComplete: true,
     power: "running",
+    firmware: "uefi",
     poolId: "pool-1",
   };
   const gone: MachineTask = { ...toTask(), goal: { kind: "remove" } };

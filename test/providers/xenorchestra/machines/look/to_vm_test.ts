@@ -57,7 +57,7 @@ test("toVm() reads a VM that says nothing", () => {
     power: "unknown",
     tags: [],
     bootOrder: "",
-    firmware: "",
+    firmware: "unknown",
     linkIds: [],
     vifIds: [],
     isStarted: false,

@@ -22,16 +22,17 @@ export interface Override {
   readonly since?: { readonly isRunning: boolean; readonly startedAtMs?: number };
 }
 
-/** The name of the Secret of a host's management controller. */
+/** The name of the Secret with the override of a host. */
 export function toSecretName(host: string): string {
-  return `${host}-bmc-credentials`;
+  return `${host}-boot-override`;
 }
 
 /** The override of a host. Absent: there is none. */
 export function readOverride(objects: ObjectAccess, host: ApiObject): Override | undefined {
   const { namespace, name } = pathOf(host);
   const secret = objects.get("secrets", { namespace, name: toSecretName(name) });
-  return secret && parseOverride(secret);
+  const isMeant = secret && toOverriddenVm(secret) === toOverriddenVm(host);
+  return isMeant === true ? parseOverride(secret) : undefined;
 }
 
 /** The override that a Secret has. */
@@ -42,6 +43,11 @@ export function parseOverride({ metadata }: ApiObject): Override | undefined {
   const old = before.map((one: string) => LETTERS[one]).join("");
   const letter = LETTERS[device] ?? "";
   return { duration, before: old, order: letter + old.replaceAll(letter, ""), since };
+}
+
+/** The VM that a record, or a host, is about. */
+export function toOverriddenVm({ metadata }: ApiObject): string {
+  return stringAt(objectAt(metadata, "annotations"), "landfall.dev/machine-id");
 }
 
 /** Whether only a start of the VM can end an override: it has its order, and was not started since. */

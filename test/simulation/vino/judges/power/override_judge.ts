@@ -9,7 +9,7 @@ import type { Journaled } from "../../../../../lib/simulator/xenorchestra/writes
 import type { Trace } from "../../../trace.ts";
 import type { ApiServer, Change } from "../../../world/api_server.ts";
 import { type Birth, isReady, type Machines } from "../machines.ts";
-import { LETTERS, orderOf, parseOverride, toSecretName } from "./override.ts";
+import { LETTERS, orderOf, parseOverride, toOverriddenVm, toSecretName } from "./override.ts";
 import type { Wishes } from "../wishes.ts";
 
 /** What an {@linkcode OverrideJudge} needs of a world. */
@@ -53,12 +53,15 @@ export class OverrideJudge {
   /** What is not undone, in sentences. */
   listUntrue(): readonly string[] {
     const { objects } = this.#world;
+    const machines = this.#listMachines();
     const waiting = objects.list("secrets").flatMap((secret) => {
       const override = parseOverride(secret);
       const { name } = pathOf(secret);
-      return override === undefined ? [] : [`${name} has an override: ${override.duration}`];
+      // One about a VM that is gone has no effect.
+      const isMeant = machines.some(({ vm }) => vm.id === toOverriddenVm(secret));
+      return override && isMeant ? [`${name} has an override: ${override.duration}`] : [];
     });
-    const changed = this.#listMachines().flatMap(({ vm, birth }) => {
+    const changed = machines.flatMap(({ vm, birth }) => {
       const natural = this.#natural.get(vm.id) ?? orderOf(vm);
       if (natural === orderOf(vm) || this.#excused.has(vm.id)) return [];
       return [`${birth.name} boots from ${orderOf(vm)}, and at first it was ${natural}`];
@@ -104,8 +107,8 @@ export class OverrideJudge {
     const secret = objects
       .list("secrets")
       .find(({ metadata }) => metadata.name === toSecretName(host));
-    if (secret === undefined || this.#excused.has(id)) return;
-    if (parseOverride(secret) === undefined) {
+    if (this.#excused.has(id)) return;
+    if (secret === undefined || parseOverride(secret) === undefined) {
       this.#accuse(`${birth.name} gets another boot order, and nobody would know`);
     }
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Case, RightWorld, VINO } from "../right_world.ts";
 
-const SECRET = { namespace: VINO.namespace, name: "core-worker-0-bmc-credentials" };
+const SECRET = { namespace: VINO.namespace, name: "core-worker-0-boot-override" };
 const PATH = `/api/v1/namespaces/${VINO.namespace}/secrets/${SECRET.name}`;
 const SET = "VM.set_HVM_boot_params";
 const RECORD = { duration: "once", device: "network", before: ["disk", "cd"] };
@@ -12,9 +12,11 @@ function toPatch(record: object | null) {
   return { metadata: { annotations: { "landfall.dev/boot-override": text } } };
 }
 
-/** A host has a management controller, and an override. */
-function putSecret({ world }: RightWorld, record: object | null): void {
-  world.objects.create("secrets", { metadata: SECRET });
+/** A host has a Secret for its override. */
+function putSecret(right: RightWorld, record: object | null): void {
+  const { world } = right;
+  const annotations = { "landfall.dev/machine-id": right.vm(0).id };
+  world.objects.create("secrets", { metadata: { ...SECRET, annotations } });
   world.objects.patch("secrets", SECRET, toPatch(record));
 }
 
@@ -48,7 +50,20 @@ const CASES: readonly Case[] = [
     },
     "",
   ],
-  ["another order while somebody deleted the Secret", (right) => order(right, "ncd"), ""],
+  [
+    "another order without a Secret",
+    (right) => order(right, "ncd"),
+    "gets another boot order, and nobody would know",
+  ],
+  [
+    "another order after somebody deleted the Secret",
+    async (right) => {
+      putSecret(right, RECORD);
+      right.world.objects.delete("secrets", SECRET);
+      await order(right, "ncd");
+    },
+    "",
+  ],
   [
     "the order of a VM that was never complete",
     async (right) => {
@@ -161,7 +176,7 @@ test.each<readonly [what: string, act: Case[1], ...untrue: string[]]>([
   [
     "a record that is left",
     (right) => putSecret(right, RECORD),
-    "core-worker-0-bmc-credentials has an override: once",
+    "core-worker-0-boot-override has an override: once",
   ],
   [
     "an order that is not undone",
@@ -170,7 +185,7 @@ test.each<readonly [what: string, act: Case[1], ...untrue: string[]]>([
       await order(right, "ncd");
       right.world.objects.patch("secrets", SECRET, toPatch({ ...RECORD, duration: "never" }));
     },
-    "core-worker-0-bmc-credentials has an override: never",
+    "core-worker-0-boot-override has an override: never",
     "vino-worker-0 boots from ncd, and at first it was cd",
   ],
   [
