@@ -62,6 +62,7 @@ export function toListBody({ key, count, items }: ListPage): object {
 const ENVELOPE_KEYS: ReadonlyMap<string, string> = new Map([
   ["createLBStickinessPolicy", "createLBStickinessPolicy"],
   ["deleteLBStickinessPolicy", "deleteLBstickinessrruleresponse"],
+  ["updateNetworkACLItem", "createnetworkaclresponse"],
 ]);
 
 /** The outer key of an answer to a command. */

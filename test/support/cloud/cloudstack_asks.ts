@@ -1,5 +1,5 @@
 /**
- * Signed requests to a simulated CloudStack, as a test writes them by hand.
+ * Signed requests to a CloudStack, simulated or real, as a test writes them by hand.
  * @module
  */
 import { createHmac } from "node:crypto";
@@ -8,16 +8,26 @@ import type { CloudStackSimulator } from "../../../lib/simulator/cloudstack/mod.
 /** Parameters of a request. */
 export type Fields = Readonly<Record<string, string>>;
 
-/** How to ask. */
-export interface AskOptions {
+/** Keys of a user. */
+export interface Keys {
+  readonly apiKey: string;
+  readonly secretKey: string;
+}
+
+/** How to send a request. */
+export interface SendOptions {
   /** @default {"GET"} */
-  readonly method?: "GET" | "POST";
-  /** Whose keys sign. @default {those of the first user} */
-  readonly username?: string;
+  readonly method?: "GET" | "POST" | undefined;
   /** Milliseconds since the epoch until when the signature is good. @default {no version 3, and so for ever} */
   readonly expiresMs?: number;
   /** Fields that are added or replaced after signing. */
   readonly unsigned?: Fields;
+}
+
+/** How to ask the simulated one. */
+export interface AskOptions extends SendOptions {
+  /** Whose keys sign. @default {those of the first user} */
+  readonly username?: string;
 }
 
 /** What came back. */
@@ -37,7 +47,11 @@ export async function ask(
   fields: Fields = {},
   options: AskOptions = {},
 ): Promise<Answer> {
-  const response = await send(simulator, command, fields, options);
+  return readAnswer(await send(simulator, command, fields, options));
+}
+
+/** Takes an answer out of its envelope. */
+export async function readAnswer(response: Response): Promise<Answer> {
   const text = await response.text();
   const [key = "", body] =
     Object.entries(JSON.parse(text) as Record<string, Answer["body"]>)[0] ?? [];
@@ -51,18 +65,27 @@ export function send(
   fields: Fields = {},
   options: AskOptions = {},
 ): Promise<Response> {
-  const { method = "GET", expiresMs, unsigned = {} } = options;
   const user = findUser(simulator, options.username);
-  const all: Record<string, string> = { command, response: "json", apikey: user.apiKey, ...fields };
+  return sendSigned(simulator.url, user, { command, ...fields }, options);
+}
+
+/** Asks for JSON with the keys of a user. */
+export function sendSigned(
+  url: string,
+  { apiKey, secretKey }: Keys,
+  fields: Fields,
+  { method = "GET", expiresMs, unsigned = {} }: SendOptions = {},
+): Promise<Response> {
+  const all: Record<string, string> = { response: "json", apikey: apiKey, ...fields };
   if (expiresMs !== undefined) {
     all["signatureversion"] = "3";
     all["expires"] = new Date(expiresMs).toISOString().replace(/\.\d+Z$/, "+0000");
   }
-  all["signature"] = sign(all, user.secretKey);
+  all["signature"] = sign(all, secretKey);
   const query = new URLSearchParams({ ...all, ...unsigned }).toString();
-  if (method === "GET") return fetch(`${simulator.url}?${query}`, { redirect: "manual" });
+  if (method === "GET") return fetch(`${url}?${query}`, { redirect: "manual" });
   const headers = { "content-type": "application/x-www-form-urlencoded" };
-  return fetch(simulator.url, { method, headers, body: query, redirect: "manual" });
+  return fetch(url, { method, headers, body: query, redirect: "manual" });
 }
 
 /** The names of the entries of a list. */

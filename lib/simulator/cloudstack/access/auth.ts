@@ -82,13 +82,13 @@ export class Auth {
     if (isEnforced && expiresMs > this.now() + EXPIRES_MS_MAX) throw toUnverified();
   }
 
-  #checkRole({ user }: Caller, command: string): void {
+  #checkRole({ user, account }: Caller, command: string): void {
     if (isAllowed(user.role, command)) return;
     const { refusesBy } = this.#options.settings;
     throw new ApiError(
       refusesBy,
       refusesBy === 432
-        ? `The API [${command}] does not exist or is not available for the account for user id [${user.id}].`
+        ? toUnavailable(command, account)
         : `The given command '${command}' either does not exist, is not available for user.`,
     );
   }
@@ -107,6 +107,11 @@ export class Auth {
     if (window.count <= max) return;
     throw toThrottled(Math.ceil(window.endsMs - nowMs));
   }
+}
+
+/** What the server says of a command that the account's role does not allow. */
+export function toUnavailable(command: string, { name }: Account): string {
+  return `The API [${command}] does not exist or is not available for the account ${name}.`;
 }
 
 /** The refusal of an account that asked too often. @param waitMs Milliseconds until it may ask again */

@@ -3,6 +3,7 @@
  * @module
  */
 import { type AccountType, toAccount, toUser } from "../access/accounts.ts";
+import { toUnavailable } from "../access/auth.ts";
 import { ApiError, toInvalid } from "../replies.ts";
 import { toUuid } from "../../uuid.ts";
 import { type Call, type Command, needNamed, needText, type WantedJob } from "./call.ts";
@@ -100,8 +101,6 @@ function addAccountToProject(call: Call): WantedJob {
 }
 
 /** To everyone else these commands do not exist. */
-function checkRoot({ caller: { account, user }, parameters: { command } }: Call): void {
-  if (account.type === "admin") return;
-  const text = `The API [${command}] does not exist or is not available for the account for user id [${user.id}].`;
-  throw new ApiError(432, text);
+function checkRoot({ caller: { account }, parameters: { command } }: Call): void {
+  if (account.type !== "admin") throw new ApiError(432, toUnavailable(command, account));
 }

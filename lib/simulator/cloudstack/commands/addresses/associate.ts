@@ -54,6 +54,10 @@ export function associate(call: Call): WantedJob {
 export function disassociate(call: Call): WantedJob {
   const { state } = call;
   const ip = needIp(call);
+  if (ip.accountId === undefined) {
+    const text = "Internal error executing command, please contact your system administrator";
+    throw new ApiError(530, text, 4250);
+  }
   return {
     instanceType: "IpAddress",
     instanceId: ip.id,
@@ -105,10 +109,12 @@ function checkPlace({ ownerId, target }: Place, accountId: string, state: CloudS
 function checkLimit(accountId: string, state: CloudStackState, max: number): void {
   const owned = [...state.publicIps.values()].filter((ip) => ip.accountId === accountId);
   if (owned.length < max) return;
-  const account = state.accounts.get(accountId);
-  const whose = `for account name=${account?.name} in domain id=${account?.domainId}`;
-  const text = `Maximum number of resources of type 'public_ip' ${whose} has been exceeded.`;
-  throw new ApiError(535, text, 4370);
+  const whose = `for account: ${state.accounts.get(accountId)?.name}`;
+  throw new ApiError(
+    532,
+    `Maximum number of public IP addresses ${whose} has been exceeded.`,
+    4280,
+  );
 }
 
 /** Exactly the address that is asked for, or the first one that is free. */

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { createDemoWorld } from "../../../../lib/simulator/cloudstack/mod.ts";
-import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
-import { summarizeCloud } from "../../../../lib/simulator/cloudstack/world/summary.ts";
+import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";
+import { toFirewallRule } from "../../../lib/simulator/cloudstack/world/firewall.ts";
+import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.ts";
 import {
   toLoadBalancerRule,
   toPortForwarding,
-} from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
-import { toPublicIp, type PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
-import { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
-import { toStickinessPolicy } from "../../../../lib/simulator/cloudstack/world/stickiness.ts";
-import { toAclItem, toAclList, toVpc } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
+} from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import { toPublicIp, type PublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
+import { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
+import { toStickinessPolicy } from "../../../lib/simulator/cloudstack/world/stickiness.ts";
+import { toAclItem, toAclList, toVpc } from "../../../lib/simulator/cloudstack/world/vpcs.ts";
 
 const story = createDemoWorld();
 const vms = new Map((story.world.vms ?? []).map((vm) => [vm.name, vm]));
