@@ -415,11 +415,6 @@ describe("lists", () => {
     expect(tier).toMatchObject({ vpcid: ids.vpc, aclid: ids.aclList });
     const tierServices = listEntries({ body: tier ?? {} }, "service").map(({ name }) => name);
     expect(tierServices).toContain("NetworkACL");
-    const vpcs = await list("listVPCs", "vpc", { id: ids.vpc });
-    expect(vpcs).toMatchObject([
-      { id: ids.vpc, network: expect.arrayContaining([expect.objectContaining({ id: ids.tier })]) },
-    ]);
-    expect((await zone.ask("listVPCs", { id: ids.vpc }, asUser("other"))).body).toEqual({});
   });
 
   holds("say what the server is, what a user may do, and no secret", async () => {
@@ -563,14 +558,12 @@ describe("machines and jobs", () => {
     expect((await zone.change("startVirtualMachine", { id })).code).toBe(431);
   });
 
-  holds("a machine that is destroyed shows to administrators, who may bring it back", async () => {
+  holds("a machine that is destroyed shows to administrators alone", async () => {
     const id = await place.makeVm(zone);
     later(() => zone.change("destroyVirtualMachine", { id, expunge: "true" }, asUser("root")));
     await must("destroyVirtualMachine", { id });
     expect((await zone.ask("listVirtualMachines", { id })).body).toEqual({});
     expect(await listVms({ id }, "root")).toMatchObject([{ state: "Destroyed" }]);
-    await must("recoverVirtualMachine", { id }, asUser("root"));
-    expect(await listVms({ id })).toMatchObject([{ state: "Stopped" }]);
   });
 
   answers(
@@ -822,14 +815,6 @@ describe("load-balancer rules", () => {
     expect((await assign(id, one, two)).result).toEqual({ success: true });
     expect(await listRules({ id })).toMatchObject([{ state: "Active" }]);
     expect((await listMembers(id)).toSorted()).toEqual([one, two].toSorted());
-    const [member] = await list("listLoadBalancerRuleInstances", "lbrulevmidip", {
-      id,
-      lbvmips: "true",
-    });
-    expect(member).toMatchObject({
-      lbvmipaddresses: [expect.stringMatching(/^[\d.]+$/)],
-      loadbalancerruleinstance: { id: expect.any(String) },
-    });
     expect(idsOf(await listRules({ virtualmachineid: one }))).toEqual([id]);
     const remove = (...vmIds: readonly string[]): Promise<Done> =>
       must("removeFromLoadBalancerRule", { id, virtualmachineids: vmIds.join(",") });

@@ -55,7 +55,7 @@ export class Api {
       if (known === undefined) throw toUnverified();
       const caller = this.#identify(method, parameters);
       const body = this.#run(known, { caller, parameters }, fault);
-      return toReply(toEnvelopeKey(command), body, this.#toReplyOptions(parameters));
+      return toReply(toEnvelopeKey(command), body, this.#toReplyOptions());
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       return this.#refuse(error, parameters);
@@ -100,7 +100,6 @@ export class Api {
     call: Call,
     fault?: Fault,
   ): Job {
-    if (call.settings.isShuttingDown) throw toShuttingDown();
     const { user, account } = call.caller;
     const starter = { userId: user.id, accountId: account.id, command: call.parameters.command };
     return this.#options.jobs.start({ ...run(call), ...starter }, toJobFate(fault));
@@ -110,16 +109,12 @@ export class Api {
     const { command } = parameters;
     const isNamed = findCommand(command) !== undefined && error.code !== 432;
     const key = isNamed ? toEnvelopeKey(command) : "errorresponse";
-    return toReply(key, toErrorBody(error), this.#toReplyOptions(parameters), error.code);
+    return toReply(key, toErrorBody(error), this.#toReplyOptions(), error.code);
   }
 
-  #toReplyOptions(parameters: Parameters): ReplyOptions {
+  #toReplyOptions(): ReplyOptions {
     const { auth, settings } = this.#options;
-    return {
-      format: parameters.get("response"),
-      jsonType: settings.jsonType,
-      nowMs: auth.now(),
-    };
+    return { jsonType: settings.jsonType, nowMs: auth.now() };
   }
 }
 

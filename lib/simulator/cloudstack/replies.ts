@@ -78,25 +78,22 @@ export function toErrorBody({ code, csCode, message }: ApiError): object {
 
 /** How an answer is written. */
 export interface ReplyOptions {
-  /** `json`, or anything else for XML, the server's default. */
-  readonly format: string | undefined;
   /** Content type of JSON: newer servers say `application/json`, older ones `text/javascript`. */
   readonly jsonType: string;
   /** Milliseconds since the epoch, for the header `Date`. */
   readonly nowMs: number;
 }
 
-/** An answer with one key. */
+/** An answer with one key, in JSON; the real server needs `response=json` for that. */
 export function toReply(
   key: string,
   body: object,
-  { format, jsonType, nowMs }: ReplyOptions,
+  { jsonType, nowMs }: ReplyOptions,
   status: number = 200,
 ): Response {
-  const isJson = format?.toLowerCase() === "json";
-  const text = isJson ? JSON.stringify({ [key]: body }) : toXml(key, body);
+  const text = JSON.stringify({ [key]: body });
   const headers = new Headers({
-    "content-type": isJson ? jsonType : "text/xml; charset=UTF-8",
+    "content-type": jsonType,
     "content-length": String(Buffer.byteLength(text)),
     date: new Date(nowMs).toUTCString(),
   });
@@ -110,17 +107,4 @@ export function toReply(
 export function toHtml(status: number, title: string): Response {
   const text = `<html>\r\n<head><title>${title}</title></head>\r\n<body><h1>${title}</h1></body>\r\n</html>\r\n`;
   return new Response(text, { status, headers: { "content-type": "text/html" } });
-}
-
-function toXml(key: string, body: object): string {
-  return `<?xml version="1.0" encoding="UTF-8"?>${toElement(key, body)}`;
-}
-
-function toElement(key: string, value: unknown): string {
-  if (Array.isArray(value)) return value.map((one) => toElement(key, one)).join("");
-  if (typeof value !== "object" || value === null) {
-    return `<${key}>${String(value).replaceAll("&", "&amp;").replaceAll("<", "&lt;")}</${key}>`;
-  }
-  const inner = Object.entries(value).map(([name, one]) => toElement(name, one));
-  return `<${key}>${inner.join("")}</${key}>`;
 }

@@ -33,8 +33,6 @@ export interface Settings {
   jsonType: string;
   /** How far the server's clock is ahead, in milliseconds. */
   clockSkewMs: number;
-  /** Whether the server shuts down: it takes no more jobs. */
-  isShuttingDown: boolean;
   /** Public addresses that one account may have. */
   publicIpsMax: number;
   /** Whether `listPublicIpAddresses` shows users the free ones, when they ask for them. */
@@ -54,7 +52,6 @@ export function toSettings(changes: Partial<Settings> = {}): Settings {
     jobMs: 200,
     jsonType: "application/json; charset=UTF-8",
     clockSkewMs: 0,
-    isShuttingDown: false,
     publicIpsMax: Infinity,
     showsFreeIps: true,
     ...changes,

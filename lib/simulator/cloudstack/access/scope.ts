@@ -1,9 +1,9 @@
 /**
- * Which objects a caller sees, by `listall`, `projectid`, `account`, `domainid` and `isrecursive`.
+ * Which objects a caller sees, by `listall` and `projectid`.
  * @module
  */
 import type { Parameters } from "../parameters.ts";
-import { ApiError, toInvalid, toUnknownEntity } from "../replies.ts";
+import { ApiError, toUnknownEntity } from "../replies.ts";
 import type { CloudStackState } from "../world/state.ts";
 import type { Account } from "./accounts.ts";
 
@@ -13,8 +13,8 @@ export type Scope = (accountId: string) => boolean;
 interface Limits {
   /** Only objects of these accounts; of any in the domain when empty. */
   readonly accounts: Set<string>;
-  /** Only objects in this domain. */
-  domain?: { readonly id: string; readonly isRecursive: boolean };
+  /** Only objects in this domain and those below. */
+  domainId?: string;
   /** Whether objects of projects count; with `only`, no others do. */
   projects: "too" | "only" | "never";
 }
@@ -23,46 +23,15 @@ interface Limits {
  * The scope of a list. A plain user sees the own account's objects, and those of projects only when asked for by
  * `projectid`; `-1` stands for every project, with `listall` also for what is in none.
  *
- * @throws {ApiError} 431 for an unknown domain, account or project, 531 for one that is not the caller's
+ * @throws {ApiError} 431 for an unknown project, 531 for one that is not the caller's
  */
 export function toScope(caller: Account, parameters: Parameters, state: CloudStackState): Scope {
   const limits: Limits = { accounts: new Set(), projects: "too" };
-  const domainId = parameters.get("domainid");
-  if (domainId !== undefined) {
-    if (!state.domains.has(domainId)) {
-      throw toUnknownEntity(parameters.command, "domainid", domainId);
-    }
-    checkDomain(caller, domainId, state);
-    limits.domain = { id: domainId, isRecursive: parameters.isTrue("isrecursive") };
-  }
-  addAccount(limits, caller, parameters, state);
   const projectId = parameters.get("projectid");
   if (projectId === "-1") addProjects(limits, caller, parameters, state);
   else if (projectId !== undefined) addProject(limits, caller, projectId, parameters, state);
   else addOwn(limits, caller, parameters);
   return (accountId) => covers(limits, accountId, state);
-}
-
-function addAccount(
-  limits: Limits,
-  caller: Account,
-  parameters: Parameters,
-  { accounts }: CloudStackState,
-): void {
-  const name = parameters.get("account");
-  if (name === undefined) return;
-  if (parameters.get("projectid") !== undefined) {
-    throw toInvalid("Account and projectId can't be specified together");
-  }
-  const domainId = limits.domain?.id ?? caller.domainId;
-  const account = [...accounts.values()].find(
-    (one) => one.name === name && one.domainId === domainId && one.type !== "project",
-  );
-  if (account === undefined) {
-    throw toInvalid(`could not find account ${name} in domain ${domainId}`);
-  }
-  if (caller.type === "user" && account.id !== caller.id) throw toForbidden(caller, account.name);
-  limits.accounts.add(account.id);
 }
 
 function addProjects(
@@ -97,13 +66,9 @@ function addProject(
 function addOwn(limits: Limits, caller: Account, parameters: Parameters): void {
   const isById = parameters.get("id") !== undefined;
   if (!isById) limits.projects = "never";
-  if (limits.accounts.size > 0) return;
-  if (caller.type === "user") limits.accounts.add(caller.id);
-  else if (limits.domain !== undefined) return;
-  else if (!parameters.isTrue("listall") && !isById) limits.accounts.add(caller.id);
-  else if (caller.type === "domainAdmin") {
-    limits.domain = { id: caller.domainId, isRecursive: true };
-  }
+  const seesAll = parameters.isTrue("listall") || isById;
+  if (caller.type === "user" || !seesAll) limits.accounts.add(caller.id);
+  else if (caller.type === "domainAdmin") limits.domainId = caller.domainId;
 }
 
 function covers(limits: Limits, accountId: string, state: CloudStackState): boolean {
@@ -112,16 +77,7 @@ function covers(limits: Limits, accountId: string, state: CloudStackState): bool
   const isProject = account.type === "project";
   if (isProject ? limits.projects === "never" : limits.projects === "only") return false;
   if (limits.accounts.size > 0) return limits.accounts.has(accountId);
-  const { domain } = limits;
-  if (domain === undefined) return true;
-  if (!domain.isRecursive) return account.domainId === domain.id;
-  return isBelow(account.domainId, domain.id, state);
-}
-
-function checkDomain(caller: Account, domainId: string, state: CloudStackState): void {
-  if (caller.type === "admin" || caller.domainId === domainId) return;
-  if (caller.type === "domainAdmin" && isBelow(domainId, caller.domainId, state)) return;
-  throw toForbidden(caller, `domain ${domainId}`);
+  return limits.domainId === undefined || isBelow(account.domainId, limits.domainId, state);
 }
 
 /** Whether one domain is another one, or below it. */
@@ -129,9 +85,4 @@ function isBelow(domainId: string, aboveId: string, { domains }: CloudStackState
   const path = domains.get(domainId)?.path;
   const above = domains.get(aboveId)?.path;
   return path !== undefined && above !== undefined && path.startsWith(above);
-}
-
-function toForbidden(caller: Account, what: string): ApiError {
-  const text = `Account ${caller.name} does not have permission to operate with resource ${what}`;
-  return new ApiError(531, text, 4365);
 }

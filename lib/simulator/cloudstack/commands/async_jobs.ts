@@ -3,7 +3,7 @@
  * @module
  */
 import { toScope } from "../access/scope.ts";
-import { ApiError, toInvalid } from "../replies.ts";
+import { ApiError } from "../replies.ts";
 import { toClassName } from "../world/job_classes.ts";
 import { toJobReply } from "../world/jobs.ts";
 import { matches, needNamed, toList, type Call, type Command, type List } from "./call.ts";
@@ -18,27 +18,13 @@ export const JOB_COMMANDS: Readonly<Record<string, Command>> = {
 /** Jobs that are running or ended, the oldest first. A job is of the account that asked, not of the object's owner. */
 function listJobs({ caller, parameters, state, jobs }: Call): List {
   const isOwned = toScope(caller.account, parameters, state);
-  const sinceMs = parseDate(parameters.get("startdate"));
   const found = [...jobs.values()].filter(
-    (job) =>
-      isOwned(job.accountId) &&
-      job.createdMs >= sinceMs &&
-      matches(parameters, toClassName(job.command)),
+    (job) => isOwned(job.accountId) && matches(parameters, toClassName(job.command)),
   );
   return toList("asyncjobs", found, (job) => ({
     ...toJobReply(job),
     ...toOwner(job.accountId, state),
   }));
-}
-
-/** Milliseconds since the epoch; from the beginning without a date. Dates that are shown have no milliseconds. */
-function parseDate(text: string | undefined): number {
-  if (text === undefined) return -Infinity;
-  const match = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(?:[+-]\d{4})?)?$/.exec(text);
-  const [, day, time = "00:00:00"] = match ?? [];
-  const ms = Date.parse(`${day}T${time}Z`);
-  if (!Number.isNaN(ms)) return ms;
-  throw toInvalid(`Unable to parse date ${text} for parameter startdate`);
 }
 
 function queryJob({ caller: { account }, parameters, jobs }: Call): object {

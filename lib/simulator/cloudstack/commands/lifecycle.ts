@@ -1,11 +1,11 @@
 /**
- * The commands that change a virtual machine's state or owner.
+ * The commands that change a virtual machine's state.
  * @module
  */
 import type { Account } from "../access/accounts.ts";
 import { ApiError, toInvalid } from "../replies.ts";
 import type { Vm, VmState } from "../world/records.ts";
-import { findNamed, needNamed, type Call, type Command, type WantedJob } from "./call.ts";
+import { needNamed, type Call, type Command, type WantedJob } from "./call.ts";
 import { checkOwner } from "./owned.ts";
 import { toVmReply, toVmView } from "./vm_reply.ts";
 
@@ -15,8 +15,6 @@ export const LIFECYCLE_COMMANDS: Readonly<Record<string, Command>> = {
   stopVirtualMachine: { kind: "job", run: (call) => toPowerJob(call, STOP) },
   destroyVirtualMachine: { kind: "job", run: destroy },
   expungeVirtualMachine: { kind: "job", run: expunge },
-  recoverVirtualMachine: { kind: "answer", run: recover },
-  assignVirtualMachine: { kind: "answer", run: assign },
 };
 
 /** A change of state: from where, by way of, to. */
@@ -70,39 +68,6 @@ function expunge(call: Call): WantedJob {
       return { success: true };
     },
   });
-}
-
-function recover(call: Call): object {
-  const vm = needVm(call);
-  checkAdmin(call.caller.account, "Recovering");
-  if (vm.state !== "Destroyed") throw toInvalid("Unable to recover a vm that is not destroyed");
-  vm.state = "Stopped";
-  return show(vm, call);
-}
-
-function assign(call: Call): object {
-  const { caller, parameters, state } = call;
-  if (caller.account.type === "user") {
-    throw new ApiError(531, `Account ${caller.account.name} may not assign a vm`, 4365);
-  }
-  const vm = needNamed(parameters, "virtualmachineid", state.vms);
-  if (vm.state !== "Stopped") {
-    throw toInvalid(`Unable to move instance, ${vm.name} is ${vm.state}; it must be stopped`);
-  }
-  state.assign(vm.id, findOwner(call));
-  return show(vm, call);
-}
-
-function findOwner({ parameters, state, caller }: Call): string {
-  const project = findNamed(parameters, "projectid", state.projects);
-  if (project !== undefined) return project.accountId;
-  const name = parameters.get("account");
-  const domainId = parameters.get("domainid") ?? caller.account.domainId;
-  const account = [...state.accounts.values()].find(
-    (one) => one.name === name && one.domainId === domainId,
-  );
-  if (account === undefined) throw toInvalid(`Invalid Account for new owner ${name} in domain`);
-  return account.id;
 }
 
 function toJob(vm: Vm, work: Pick<WantedJob, "begin" | "run">): WantedJob {

@@ -1,18 +1,19 @@
 /**
- * Where virtual machines run, and what they have: zones, networks and service offerings.
+ * Where virtual machines run: zones, and networks with what their routers offer.
  * @module
  */
-import type { Offering, Zone } from "../world/records.ts";
+import { toScope } from "../access/scope.ts";
+import type { Network, Zone } from "../world/records.ts";
+import type { CloudStackState } from "../world/state.ts";
+import { HAPROXY_METHODS, toCapabilityText } from "../world/stickiness.ts";
 import { findNamed, isSame, matches, toList, type Call, type Command, type List } from "./call.ts";
-import { listNetworks } from "./networks/networks.ts";
-import { listVpcs } from "./networks/vpcs.ts";
+import { toOwner } from "./owner_reply.ts";
+import { createTagFilter, toTagsReply } from "./tag_reply.ts";
 
 /** The commands. */
 export const PLACE_COMMANDS: Readonly<Record<string, Command>> = {
   listZones: { kind: "list", run: listZones },
   listNetworks: { kind: "list", run: listNetworks },
-  listVPCs: { kind: "list", run: listVpcs },
-  listServiceOfferings: { kind: "list", run: listOfferings },
 };
 
 function listZones({ caller, parameters, state }: Call): List {
@@ -41,26 +42,86 @@ function toZoneReply({ id, name, isEnabled }: Zone): object {
   };
 }
 
-function listOfferings({ parameters, state }: Call): List {
-  const wanted = findNamed(parameters, "id", state.offerings);
-  const offerings = [...state.offerings.values()].filter(
-    (offering) =>
-      (wanted === undefined || wanted === offering) &&
-      isSame(parameters.get("name"), offering.name) &&
-      matches(parameters, offering.name),
+/** What a service can do, as far as it says so. */
+const CAPABILITIES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Lb: {
+    SupportedLbAlgorithms: "roundrobin,leastconn,source",
+    SupportedProtocols: "tcp, udp, tcp-proxy",
+    LbSchemes: "Public",
+  },
+  Firewall: {
+    TrafficStatistics: "per public ip",
+    SupportedProtocols: "tcp,udp,icmp",
+    SupportedEgressProtocols: "tcp,udp,icmp, all",
+    SupportedTrafficDirection: "ingress, egress",
+    MultipleIps: "true",
+  },
+  NetworkACL: { SupportedProtocols: "tcp,udp,icmp" },
+};
+
+/** Networks of the caller, and those of every account. */
+function listNetworks({ caller, parameters, state }: Call): List {
+  const isOwned = toScope(caller.account, parameters, state);
+  const wanted = findNamed(parameters, "id", state.networks);
+  const zone = findNamed(parameters, "zoneid", state.zones);
+  const vpc = findNamed(parameters, "vpcid", state.vpcs);
+  const isTagged = createTagFilter(parameters, state);
+  const networks = [...state.networks.values()].filter(
+    (network) =>
+      (network.accountId === "" || isOwned(network.accountId)) &&
+      (wanted === undefined || wanted === network) &&
+      (zone === undefined || zone.id === network.zoneId) &&
+      (vpc === undefined || vpc.id === network.vpcId) &&
+      isSame(parameters.get("type"), network.type) &&
+      matches(parameters, network.name) &&
+      isTagged(network.id),
   );
-  return toList("serviceoffering", offerings, toOfferingReply);
+  return toList("network", networks, (network) => toNetworkReply(network, state));
 }
 
-function toOfferingReply({ id, name, cpus, speedMhz, memoryMib }: Offering): object {
+/** A network. */
+function toNetworkReply(network: Network, state: CloudStackState): object {
+  const { id, name, type, zoneId, prefix, services, vpcId } = network;
   return {
     id,
     name,
     displaytext: name,
-    cpunumber: cpus,
-    cpuspeed: speedMhz,
-    memory: memoryMib,
-    issystem: false,
-    iscustomized: false,
+    type,
+    cidr: `${prefix}0/24`,
+    gateway: `${prefix}1`,
+    netmask: "255.255.255.0",
+    traffictype: "Guest",
+    zoneid: zoneId,
+    zonename: state.zones.get(zoneId)?.name,
+    state: type === "Shared" ? "Setup" : "Implemented",
+    // Tiers of a VPC cannot have it.
+    networkofferingconservemode: vpcId === undefined,
+    ...toOwner(network.accountId, state),
+    ...(vpcId !== undefined && toTierFields(network, state)),
+    service: services.map((service) => ({
+      name: service,
+      capability: toCapabilities(service, network),
+    })),
+    tags: toTagsReply(state, id),
   };
+}
+
+function toTierFields({ vpcId = "", aclId = "" }: Network, state: CloudStackState): object {
+  const list = state.aclLists.get(aclId);
+  return {
+    vpcid: vpcId,
+    vpcname: state.vpcs.get(vpcId)?.name,
+    ...(list && { aclid: list.id, aclname: list.name }),
+  };
+}
+
+function toCapabilities(service: string, { stickiness = HAPROXY_METHODS }: Network): object[] {
+  const capabilities = CAPABILITIES[service] ?? {};
+  const methods = service === "Lb" && stickiness.length > 0 && toCapabilityText(stickiness);
+  const all = { ...capabilities, ...(methods && { SupportedStickinessMethods: methods }) };
+  return Object.entries(all).map(([name, value]) => ({
+    name,
+    value,
+    canchooseservicecapability: false,
+  }));
 }

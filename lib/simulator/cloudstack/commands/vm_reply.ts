@@ -124,10 +124,7 @@ function toNicReply(nic: Nic, vm: Vm, { state, staticNat }: VmView): object {
     type: network?.type,
     isdefault: nic.isDefault,
     macaddress: ["02", "00", "4c", ...octets].join(":"),
-    secondaryip: nic.secondaryIps.map((address) => ({
-      id: toUuid(`secondary/${nic.id}/${address}`),
-      ipaddress: address,
-    })),
+    secondaryip: [],
     ...(ip && { publicipid: ip.id, publicip: ip.address }),
     extradhcpoption: [],
   };

@@ -8,7 +8,7 @@ import type { StickinessPolicy } from "./stickiness.ts";
 /** A virtual machine behind a rule. */
 export interface Member {
   readonly vmId: string;
-  /** The address that gets the traffic: of the interface in the rule's network, or a secondary one of it. */
+  /** The address that gets the traffic: of the interface in the rule's network. */
   readonly ip: string;
   /** Whether a job that runs takes it away. */
   isRevoked: boolean;
@@ -47,8 +47,6 @@ export interface LoadBalancerRule {
   members: Member[];
   /** The firewall rule that was made with it, and goes with it. */
   readonly firewallRuleId?: string;
-  /** Whether a group of virtual machines that grows by itself uses it: members and the rule are the group's. */
-  readonly isAutoscaled?: boolean;
   /** What the router runs; absent until the rule was sent to it for the first time. */
   applied?: AppliedRule;
 }

@@ -54,9 +54,9 @@ export interface Network {
   readonly services: readonly string[];
   /**
    * What balances its load, if it refuses something: HAProxy on the router of recent servers does not take UDP, even
-   * though the network lists it; Netris does not take changes of the algorithm. @default {takes every protocol}
+   * though the network lists it. @default {takes every protocol}
    */
-  readonly balancer?: "HAProxy" | "Netris";
+  readonly balancer?: "HAProxy";
   /** The VPC that it is a tier of. */
   readonly vpcId?: string;
   /** A tier's list of network ACL items. */
@@ -72,7 +72,6 @@ export interface Nic {
   ipAddress?: string;
   ip6Address?: string;
   isDefault: boolean;
-  secondaryIps: string[];
 }
 
 /** A virtual machine. */
@@ -166,7 +165,6 @@ export interface NicOptions {
   readonly ip6Address?: string;
   /** @default {true} */
   readonly isDefault?: boolean;
-  readonly secondaryIps?: readonly string[];
 }
 
 /** What {@linkcode toNetwork} needs. */
@@ -227,14 +225,13 @@ export function toNetwork(options: NetworkOptions): Network {
 
 /** An interface. */
 export function toNic(options: NicOptions): Nic {
-  const { vmName, network, ipAddress, ip6Address, isDefault = true, secondaryIps = [] } = options;
+  const { vmName, network, ipAddress, ip6Address, isDefault = true } = options;
   return {
     id: toUuid(`nic/${network.id}/${vmName}`),
     networkId: network.id,
     ...(ipAddress !== undefined && { ipAddress }),
     ...(ip6Address !== undefined && { ip6Address }),
     isDefault,
-    secondaryIps: [...secondaryIps],
   };
 }
 

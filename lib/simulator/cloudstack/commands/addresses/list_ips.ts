@@ -3,7 +3,6 @@
  * @module
  */
 import { toScope } from "../../access/scope.ts";
-import type { LoadBalancerRule } from "../../world/load_balancing.ts";
 import type { PublicIp } from "../../world/records.ts";
 import { findNamed, isSame, matches, toList, type Call, type List } from "../call.ts";
 import { createTagFilter } from "../tag_reply.ts";
@@ -29,7 +28,6 @@ export function listPublicIps(call: Call): List {
       isSame(parameters.get("ipaddress"), ip.address) &&
       isSame(parameters.get("issourcenat"), String(ip.isSourceNat)) &&
       isSame(parameters.get("isstaticnat"), String(ip.staticNatVmId !== undefined)) &&
-      isForLoadBalancing(call, ip) &&
       matches(parameters, ip.address),
   );
   return toList("publicipaddress", ips, (ip) => toIpReply(ip, state));
@@ -45,11 +43,4 @@ function createShown({ caller, parameters, state, settings }: Call): (ip: Public
   return ({ accountId, state: actual }) =>
     (accountId === undefined ? showsFree : isOwned(accountId)) &&
     (wanted === undefined || wanted === actual.toLowerCase());
-}
-
-/** With `forloadbalancing`, only addresses that have a load-balancer rule. */
-function isForLoadBalancing({ parameters, state }: Call, { id }: PublicIp): boolean {
-  if (!parameters.isTrue("forloadbalancing")) return true;
-  const rules: LoadBalancerRule[] = [...state.loadBalancerRules.values()];
-  return rules.some(({ ipId }) => ipId === id);
 }

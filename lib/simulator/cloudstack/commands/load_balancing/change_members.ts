@@ -15,12 +15,6 @@ import type { Call, WantedJob } from "../call.ts";
 import type { Parameters } from "../../parameters.ts";
 import { needOwned } from "../owned.ts";
 
-/** A machine that the request names, and the addresses of it that are asked for; `undefined` is its own one. */
-interface Named {
-  readonly vm: Vm;
-  readonly ips: readonly (string | undefined)[];
-}
-
 /**
  * Adds members and sends the rule to the router. One machine that is a member already, or that cannot be one, fails the
  * whole call.
@@ -33,14 +27,11 @@ export function assign(call: Call): WantedJob {
   return {
     ...toJob(rule),
     begin: () => {
-      const text = `Failed to assign to load balancer ${toNumber(rule.id)}`;
       if (!state.loadBalancerRules.has(rule.id)) {
+        const text = `Failed to assign to load balancer ${toNumber(rule.id)}`;
         throw toInvalid(`${text}, the load balancer was not found.`);
       }
-      if (rule.isAutoscaled === true) {
-        throw toInvalid(`${text} because it is being used by an Autoscale VM group.`);
-      }
-      added = named.flatMap((one) => toMembers(one, rule, state));
+      added = named.map((vm) => toMember(vm, rule, state));
       rule.members = [...rule.members, ...added];
     },
     run: () => toApplied(rule, state),
@@ -62,7 +53,7 @@ export function remove(call: Call): WantedJob {
       if (!state.loadBalancerRules.has(rule.id)) {
         throw toInvalid(`Invalid load balancer value: ${toNumber(rule.id)}`);
       }
-      revoked = named.flatMap((one) => findMembers(one, rule));
+      revoked = rule.members.filter(({ vmId }) => named.some((vm) => vm.id === vmId));
       for (const member of revoked) member.isRevoked = true;
     },
     run: () => toApplied(rule, state),
@@ -82,19 +73,10 @@ function toApplied(rule: LoadBalancerRule, state: CloudStackState): object {
   return { success: true };
 }
 
-/** From `virtualmachineids`, and from `vmidipmap[0].vmid` with `vmidipmap[0].vmip`. */
-function readNamed({ parameters, state }: Call): Named[] {
-  const ids = parameters.list("virtualmachineids").map((id) => ({ id, ip: undefined }));
-  const entries = parameters.entries("vmidipmap").map(({ vmid, vmip }) => ({ id: vmid, ip: vmip }));
-  if (ids.length + entries.length === 0) {
-    throw toInvalid("Both instanceids and vmidipmap  can't be null");
-  }
-  const byVm = new Map<Vm, (string | undefined)[]>();
-  for (const { id = "", ip } of [...ids, ...entries]) {
-    const vm = needVm(parameters, id, state);
-    byVm.set(vm, [...(byVm.get(vm) ?? []), ip]);
-  }
-  return [...byVm].map(([vm, ips]) => ({ vm, ips }));
+function readNamed({ parameters, state }: Call): Vm[] {
+  const ids = parameters.list("virtualmachineids");
+  if (ids.length === 0) throw toInvalid("Both instanceids and vmidipmap  can't be null");
+  return [...new Set(ids.map((id) => needVm(parameters, id, state)))];
 }
 
 /** An expunged machine is known by its ID; the job says that it is gone. */
@@ -104,7 +86,7 @@ function needVm({ command }: Parameters, id: string, { vms }: CloudStackState): 
   return vm;
 }
 
-function toMembers({ vm, ips }: Named, rule: LoadBalancerRule, state: CloudStackState): Member[] {
+function toMember(vm: Vm, rule: LoadBalancerRule, state: CloudStackState): Member {
   if (vm.isRemoved || vm.state === "Destroyed" || vm.state === "Expunging") {
     throw toInvalid("Invalid instance id specified");
   }
@@ -117,28 +99,10 @@ function toMembers({ vm, ips }: Named, rule: LoadBalancerRule, state: CloudStack
       "VM with id specified cannot be added because it doesn't belong in the same network.",
     );
   }
-  const own = nic.ipAddress ?? "";
-  const wanted = new Set(ips.map((ip) => ip ?? own));
-  const number = [...state.vms.keys()].indexOf(vm.id) + 1;
-  for (const ip of wanted) {
-    if (rule.members.some((member) => member.vmId === vm.id && member.ip === ip)) {
-      throw toInvalid(`VM ${number} with ${ip} is already mapped to load balancer.`);
-    }
-    if (ip !== own && !nic.secondaryIps.includes(ip)) {
-      const network = toNumber(nic.networkId);
-      throw toInvalid(`VM ip ${ip} specified does not belong to nic in network ${network}`);
-    }
+  const ip = nic.ipAddress ?? "";
+  if (rule.members.some(({ vmId }) => vmId === vm.id)) {
+    const number = [...state.vms.keys()].indexOf(vm.id) + 1;
+    throw toInvalid(`VM ${number} with ${ip} is already mapped to load balancer.`);
   }
-  return [...wanted].map((ip) => ({ vmId: vm.id, ip, isRevoked: false }));
-}
-
-function findMembers({ vm, ips }: Named, rule: LoadBalancerRule): Member[] {
-  const own = rule.members.filter(({ vmId }) => vmId === vm.id);
-  const wanted = ips.filter((ip) => ip !== undefined);
-  if (wanted.length === 0) return own;
-  return wanted.map((ip) => {
-    const member = own.find((one) => one.ip === ip);
-    if (member !== undefined) return member;
-    throw toInvalid(`The instance id: ${vm.name} is not configured for LB rule ${rule.name}`);
-  });
+  return { vmId: vm.id, ip, isRevoked: false };
 }

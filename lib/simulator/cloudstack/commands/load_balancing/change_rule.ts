@@ -2,10 +2,10 @@
  * `updateLoadBalancerRule` and `deleteLoadBalancerRule`.
  * @module
  */
-import { ApiError, toInvalid } from "../../replies.ts";
+import { toInvalid } from "../../replies.ts";
 import { isSince } from "../../settings.ts";
 import { dropRule } from "../../world/addresses.ts";
-import { applyRule, toNumber, type LoadBalancerRule } from "../../world/load_balancing.ts";
+import { applyRule, type LoadBalancerRule } from "../../world/load_balancing.ts";
 import type { Network } from "../../world/records.ts";
 import type { Call, WantedJob } from "../call.ts";
 import { needOwned } from "../owned.ts";
@@ -52,10 +52,6 @@ export function deleteRule(call: Call): WantedJob {
       if (!state.loadBalancerRules.has(rule.id)) {
         throw toInvalid(`Unable to find load balancer rule ${rule.id}`);
       }
-      if (rule.isAutoscaled === true) {
-        const text = `Cannot delete load balancer rule ${toNumber(rule.id)} because it is being used by`;
-        throw new ApiError(530, `${text} 1 Autoscale VM group.`);
-      }
       before = rule.state;
       rule.state = "Revoke";
       setRevoked(true);
@@ -72,16 +68,9 @@ function toRuleJob({ id, networkId }: LoadBalancerRule, run: WantedJob["run"]): 
   return { instanceType: "FirewallRule", instanceId: id, serialKey, run };
 }
 
-function checkBalancer({ algorithm, protocol }: Changes, network: Network | undefined): void {
+function checkBalancer({ protocol }: Changes, network: Network | undefined): void {
   if (network !== undefined && !isBalanced(network, protocol)) {
     throw toInvalid("Modifications in lb rule are not supported.");
-  }
-  if (network?.balancer !== "Netris") return;
-  if (algorithm !== undefined) {
-    throw toInvalid(`Algorithm: ${algorithm} specified for Netris Provider is not supported.`);
-  }
-  if (protocol === "tcp-proxy") {
-    throw toInvalid("TCP Proxy protocol is not supported for Netris Provider.");
   }
 }
 

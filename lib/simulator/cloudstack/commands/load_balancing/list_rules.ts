@@ -38,7 +38,7 @@ export function listRules({ caller, parameters, state }: Call): List {
   return toList("loadbalancerrule", rules, (rule) => toRuleReply(rule, state));
 }
 
-/** Lists the members of a rule, those that a job takes away included; with `lbvmips`, their addresses, too. */
+/** Lists the members of a rule, those that a job takes away included. */
 export function listRuleInstances(call: Call): List {
   const { caller, parameters, state } = call;
   const rule = needOwned(call, "id", state.loadBalancerRules);
@@ -46,13 +46,7 @@ export function listRuleInstances(call: Call): List {
   const isApplied = parameters.get("applied")?.toLowerCase() !== "false";
   const view = toVmView(state, caller.account, []);
   const vms = isApplied ? listMembers(call, rule) : [];
-  if (!parameters.isTrue("lbvmips")) {
-    return toList("loadbalancerruleinstance", vms, (vm) => toVmReply(vm, view));
-  }
-  return toList("lbrulevmidip", vms, (vm) => ({
-    lbvmipaddresses: rule.members.filter(({ vmId }) => vmId === vm.id).map((one) => one.ip),
-    loadbalancerruleinstance: toVmReply(vm, view),
-  }));
+  return toList("loadbalancerruleinstance", vms, (vm) => toVmReply(vm, view));
 }
 
 function listMembers({ state }: Call, { members }: LoadBalancerRule): Vm[] {
