@@ -3,7 +3,14 @@
  * @module
  */
 import { type FlagRange, readFlagNumber, readFlags } from "../support/command_flags.ts";
-import { type Ending, runSipStory, runStory, runVinoStory } from "./mod.ts";
+import {
+  describeFailure,
+  type Ending,
+  runSipStory,
+  runStory,
+  runVinoStory,
+  TELLINGS,
+} from "./mod.ts";
 
 const USAGE = `Usage: npm run simulate -- [options]
 
@@ -13,17 +20,19 @@ const USAGE = `Usage: npm run simulate -- [options]
   --minutes M   as many seeds as there is time for
   --sipclusters stories of SIPClusters
   --vinos       stories of Vinos; without either, of Nodes and Services
+  --scenario NAME
+                that scenario, with everything that happened in it; the end of its name may be left out
+  --scenarios   names of all scenarios
 `;
-/** So much of a trace is shown of a seed that fails among others. */
-const TAIL_LINES = 80;
 const SEED_COUNT = 2 ** 32;
 const SEEDS: FlagRange = { min: 0, max: SEED_COUNT - 1 };
 const REPORT_EVERY_MS = 10_000;
 
 /** What is wanted; `minutes` may be without an end. */
-type Order = { readonly subject: Subject } & ({ readonly seed: number } | Many);
-/** What stories are of, by the flag that asks for them. */
-type Subject = "" | "--sipclusters " | "--vinos ";
+type Order =
+  | { readonly scenario: string }
+  | { readonly run: Run; readonly seed: number }
+  | ({ readonly run: Run } & Many);
 
 interface Many {
   readonly first: number;
@@ -33,19 +42,13 @@ interface Many {
 
 type Run = (seed: number) => Promise<Ending>;
 
-const RUNS: Readonly<Record<Subject, Run>> = {
-  "": runStory,
-  "--sipclusters ": runSipStory,
-  "--vinos ": runVinoStory,
-};
-
 process.exitCode = await main();
 
 async function main(): Promise<number> {
   const order = readOrder();
-  const run = RUNS[order.subject];
-  if ("seed" in order) return await runOne(order.seed, run);
-  return await runMany(order, run);
+  if ("scenario" in order) return await runScenario(order.scenario);
+  if ("seed" in order) return show(await order.run(order.seed));
+  return await runMany(order);
 }
 
 function readOrder(): Order {
@@ -55,15 +58,17 @@ function readOrder(): Order {
     minutes: { type: "string" },
     sipclusters: { type: "boolean" },
     vinos: { type: "boolean" },
+    scenario: { type: "string" },
+    scenarios: { type: "boolean" },
   } as const;
-  return readFlags(USAGE, options, ({ count, minutes, ...values }) => {
-    const subject = values.vinos ? "--vinos " : values.sipclusters ? "--sipclusters " : "";
+  return readFlags<typeof options, Order>(USAGE, options, ({ count, minutes, ...values }) => {
+    if (values.scenarios || values.scenario !== undefined)
+      return { scenario: values.scenario ?? "" };
+    const run = values.vinos ? runVinoStory : values.sipclusters ? runSipStory : runStory;
     const seed = readFlagNumber("--seed", values.seed ?? String(Date.now() % SEED_COUNT), SEEDS);
-    if (values.seed !== undefined && (count ?? minutes) === undefined) {
-      return { subject, seed };
-    }
+    if (values.seed !== undefined && (count ?? minutes) === undefined) return { run, seed };
     return {
-      subject,
+      run,
       first: seed,
       count: readFlagNumber("--count", count ?? String(minutes === undefined ? 1_000 : SEED_COUNT)),
       minutes: readFlagNumber("--minutes", minutes ?? "Infinity", { fraction: true }),
@@ -71,18 +76,24 @@ function readOrder(): Order {
   });
 }
 
-async function runOne(seed: number, run: Run): Promise<number> {
-  const ending = await run(seed);
+/** Shows all that happened, whether all is well or not. Returns the exit code. */
+function show(ending: Ending): number {
   console.log(ending.trace.join("\n"));
-  console.log(`seed ${seed}, trace ${ending.hash.slice(0, 16)}`);
+  console.log(`${ending.replay}, trace ${ending.hash.slice(0, 16)}`);
   for (const violation of ending.violations) console.log(`BROKEN: ${violation}`);
   return ending.violations.length === 0 ? 0 : 1;
 }
 
-async function runMany(
-  { first, count, minutes, subject }: Many & Pick<Order, "subject">,
-  run: Run,
-): Promise<number> {
+/** @param start How its name starts; empty: only names are shown */
+async function runScenario(start: string): Promise<number> {
+  const tellings = TELLINGS.filter(({ name }) => name.startsWith(start));
+  const telling = tellings.find(({ name }) => name === start) ?? tellings[0];
+  if (start !== "" && telling !== undefined) return show(await telling.tell());
+  console.log((start === "" ? tellings : TELLINGS).map(({ name }) => name).join("\n"));
+  return start === "" ? 0 : 1;
+}
+
+async function runMany({ run, first, count, minutes }: Many & { run: Run }): Promise<number> {
   const startedMs = performance.now();
   const untilMs = startedMs + minutes * 60_000;
   let reportMs = startedMs + REPORT_EVERY_MS;
@@ -92,7 +103,7 @@ async function runMany(
     done += 1;
     virtualMs += ending.virtualMs;
     if (ending.violations.length > 0) {
-      tellFailure(ending, subject);
+      console.log(describeFailure(ending));
       return 1;
     }
     const nowMs = performance.now();
@@ -104,10 +115,4 @@ async function runMany(
     console.log(`${done} seeds from ${first} on, ${perSecond} a second, ${hours} hours of theirs`);
     if (isOver) return 0;
   }
-}
-
-function tellFailure({ seed, trace, violations }: Ending, subject: Subject): void {
-  console.log(trace.slice(-TAIL_LINES).join("\n"));
-  for (const violation of violations) console.log(`BROKEN: ${violation}`);
-  console.log(`npm run simulate -- ${subject}--seed ${seed}`);
 }

@@ -15,6 +15,7 @@
  * | cloudstack/services/ | Services of type LoadBalancer: what people do to them and beside them, and their judges |
  * | sipcluster/ | SIPClusters: stories of their own with hosts, metal3 and Cluster API, and crashes at each write |
  * | vino/ | Vinos: stories of their own with a Xen Orchestra that makes VMs, metal3, Ironic and Cluster API |
+ * | scenarios/ | stories with a name and fixed steps in the place of drawn ones |
  * | steps/ | what may happen to Nodes, the API server, processes, networks and settings |
  * | judges/ | what must never happen, what a process may honestly believe, and what must be true in the end |
  * | timeline.ts, trace.ts | time, and what happened |
@@ -24,5 +25,7 @@
  * @module
  */
 export { runSipStory } from "./sipcluster/story.ts";
-export { type Ending, runStory } from "./story.ts";
+export { describeFailure, type Ending } from "./ending.ts";
+export { TELLINGS } from "./scenarios/mod.ts";
+export { runStory } from "./story.ts";
 export { runVinoStory } from "./vino/story.ts";

@@ -3,6 +3,7 @@
  * @module
  */
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import { type Ending, tellStory } from "./ending.ts";
 import { CLOUDSTACK } from "./cloudstack/script.ts";
 import { countRetries, listUntrue } from "./judges/calm.ts";
 import { NODE_STEPS } from "./steps/node.ts";
@@ -16,17 +17,6 @@ import type { Script } from "./script.ts";
 import type { Cloud } from "./world/cloud.ts";
 import type { World, WorldSettings } from "./world/mod.ts";
 import { XEN_ORCHESTRA } from "./xenorchestra/script.ts";
-
-/** How a seed ended. */
-export interface Ending {
-  readonly seed: number;
-  /** What was broken; empty when all is well. */
-  readonly violations: readonly string[];
-  readonly trace: readonly string[];
-  /** Names the trace. */
-  readonly hash: string;
-  readonly virtualMs: number;
-}
 
 /** One of so many stories is of CloudStack, the others are of Xen Orchestra. */
 const CLOUDSTACK_EVERY = 4;
@@ -81,30 +71,7 @@ export async function runStory(seed: number): Promise<Ending> {
 
 async function tell<C extends Cloud>(seed: number, script: Script<C>): Promise<Ending> {
   const world = script.createWorld(seed, toSettings);
-  try {
-    await begin(world);
-    await trouble(world, script);
-    await calm(world);
-    await end(world);
-  } catch (error) {
-    world.trace.note("STORY", String(error));
-    return toEnding(seed, world, [String(error)]);
-  } finally {
-    await world.leave();
-  }
-  return toEnding(seed, world, []);
-}
-
-function toEnding(seed: number, world: World, more: readonly string[]): Ending {
-  const { invariants, trace, timeline } = world;
-  const violations = [...invariants.violations, ...more];
-  return {
-    seed,
-    violations,
-    trace: [...trace.lines],
-    hash: trace.toHash(),
-    virtualMs: timeline.monotonic(),
-  };
+  return await tellStory(`--seed ${seed}`, world, [begin, () => trouble(world, script), calm, end]);
 }
 
 function toSettings(random: Random): WorldSettings {
@@ -164,7 +131,8 @@ function drawSteps<C extends Cloud>(random: Random, script: Script<C>): readonly
   return all.filter((step) => !random.chance(SPARED_SHARE) && !spared.has(step));
 }
 
-async function calm(world: World): Promise<void> {
+/** Ends all faults, and waits until all is right and at rest. @throws an error that says what is not right in time */
+export async function calm(world: World): Promise<void> {
   const { timeline, trace } = world;
   trace.note("STORY", "all faults end");
   world.endFaults();
@@ -218,7 +186,7 @@ function describeWork(world: World): string {
 }
 
 /** Stops both, and looks at what they leave behind. */
-async function end(world: World): Promise<void> {
+export async function end(world: World): Promise<void> {
   const { timeline, trace, incarnations, replicas, server, cloud } = world;
   trace.note("STORY", "both stop");
   for (const replica of replicas) replica.stop();

@@ -49,3 +49,26 @@ export class Random {
     return new Random(Math.floor(this.next() * 2 ** 32));
   }
 }
+
+/** Names a story: all that happens by chance in it. What is settled is not drawn. */
+export type Seed = number | "settled";
+
+/** A stream for one part of a story. @param salt Sets it apart from the streams of other parts. @default {none} */
+export function drawFrom(seed: Seed, salt: number = 0): Random {
+  return seed === "settled" ? new SettledRandom(salt) : new Random(seed ^ salt);
+}
+
+/** Nothing that may be otherwise is: the first of several, the least, and never what happens only now and then. */
+class SettledRandom extends Random {
+  override between(least: number): number {
+    return least;
+  }
+
+  override chance(): boolean {
+    return false;
+  }
+
+  override pick<T>(choices: readonly T[]): T {
+    return super.pick(choices.slice(0, 1));
+  }
+}

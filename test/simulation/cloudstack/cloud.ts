@@ -12,15 +12,15 @@ import type { Zone } from "../../../lib/simulator/cloudstack/world/records.ts";
 import type { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
-import { Random } from "../../support/random.ts";
+import { drawFrom, type Random, type Seed } from "../../support/random.ts";
 import { REGION, TYPE, ZONE } from "../judges/topology_labels.ts";
 import type { Answer, Cloud, LabelSettings, LabelWords, Origin } from "../world/cloud.ts";
 import { World, type WorldSettings } from "../world/mod.ts";
 import type { Said } from "../world/settings_file.ts";
-import { CloudStackBalancing, drawSite } from "./services/balancing.ts";
+import { CloudStackBalancing, drawSite, type Site } from "./services/balancing.ts";
 import { CloudStackEvidence } from "./evidence.ts";
 import { FileForm } from "./file_form.ts";
-import { addNic, createPlaces, type Places, toKeys } from "./places.ts";
+import { addNic, createPlaces, type PlaceOptions, type Places, toKeys } from "./places.ts";
 import { CloudStackTruth } from "./truth.ts";
 
 const SECRET = "simulated-key-of-forty-three-characters-000";
@@ -30,10 +30,25 @@ const LABELS: readonly string[] = [...REGION, ...ZONE, ...TYPE];
 /** The fewest VMs that fill more than one of the smallest pages. */
 const OTHERS_MIN = 22;
 
+/** What is as a scenario says, and not drawn. */
+export type CloudStackChoices = Partial<
+  Pick<PlaceOptions, "hasProject" | "hasManager"> & {
+    /** How the settings name the project. */
+    readonly projectBy: "id" | "name";
+    readonly trustsEmptyAnswer: boolean;
+    /** Of load balancers. */
+    readonly site: Site;
+  }
+>;
+
 /** A world of CloudStack. */
 export class CloudStackWorld extends World<CloudStackCloud> {
-  constructor(seed: number, toSettings: (random: Random) => WorldSettings) {
-    super(seed, toSettings, (origin) => new CloudStackCloud(origin));
+  constructor(
+    seed: Seed,
+    toSettings: (random: Random) => WorldSettings,
+    choices: CloudStackChoices = {},
+  ) {
+    super(seed, toSettings, (origin) => new CloudStackCloud(origin, choices));
   }
 }
 
@@ -68,27 +83,35 @@ export class CloudStackCloud implements Cloud {
   isReplaced = false;
   readonly #other: CloudStack;
   readonly #form: FileForm;
+  /** Machines that the server just now does not have, and never had as far as it knows. */
+  readonly #forgotten = new Map<string, Vm>();
   readonly #random: Random;
+  /** That of the server at first. */
   readonly #settings: Settings;
   readonly #stopped = new AbortController();
   #requests = 0;
   onAnswer: (asker: string, answer: Answer) => void = () => undefined;
 
-  constructor({ seed, timeline: clock, trace, settings: { pools } }: Origin) {
-    const random = new Random(seed ^ SALT);
+  constructor(
+    { seed, timeline: clock, trace, settings: { pools } }: Origin,
+    choices: CloudStackChoices,
+  ) {
+    const random = drawFrom(seed, SALT);
     this.#random = random;
-    const site = drawSite(seed);
+    const site = choices.site ?? drawSite(seed);
     const type = random.pick<AccountType>(["user", "user", "user", "domainAdmin", "admin"]);
     const places = createPlaces({
       zones: pools,
       type,
       seesDestroyed: random.chance(0.4),
-      hasProject: random.chance(0.25),
+      hasProject: random.chance(0.25) || choices.projectBy !== undefined,
+      hasManager: choices.hasManager ?? false,
       secret: SECRET,
       ...(site && { site: site.kind }),
     });
     this.places = places;
-    this.trustsEmptyAnswer = random.chance(0.85);
+    this.trustsEmptyAnswer =
+      choices.trustsEmptyAnswer ?? (random.chance(0.85) || seed === "settled");
     const { signal } = this.#stopped;
     const isPaged = random.chance(0.3);
     const settings: Partial<Settings> = {
@@ -104,7 +127,9 @@ export class CloudStackCloud implements Cloud {
     this.#settings = { ...this.server.settings };
     this.#form = new FileForm({
       isIni: random.chance(0.7),
-      ...(places.project && { project: random.pick([places.project.id, places.project.name]) }),
+      ...(places.project && {
+        project: places.project[choices.projectBy ?? random.pick(["id", "name"] as const)],
+      }),
       trustsEmptyAnswer: this.trustsEmptyAnswer,
     });
     this.truth = new CloudStackTruth(this, clock);
@@ -154,9 +179,9 @@ export class CloudStackCloud implements Cloud {
     return [...this.state.vms.values()].findLast((vm) => vm.name === name && !vm.isRemoved)?.id;
   }
 
-  addVm(name: string, id: string, address: string): void {
+  addVm(name: string, id: string, address: string, part?: number): void {
     this.names.set(id, name);
-    this.#add(name, id, address);
+    this.#add(name, id, address, part);
   }
 
   /** Creates a machine that is no Node's. Returns its ID. */
@@ -166,10 +191,10 @@ export class CloudStackCloud implements Cloud {
     return id;
   }
 
-  #add(name: string, id: string, ipAddress: string): void {
+  #add(name: string, id: string, ipAddress: string, part?: number): void {
     const { places } = this;
     const drawn = this.#random.pick(this.zones);
-    const zone = this.balancing?.isInOneZone ? (this.zones[0] ?? drawn) : drawn;
+    const zone = this.zones[this.balancing?.isInOneZone ? 0 : (part ?? -1)] ?? drawn;
     const offering = this.#random.pick([...this.state.offerings.values()]);
     this.state.addVm({
       name,
@@ -191,6 +216,22 @@ export class CloudStackCloud implements Cloud {
     this.removeDoubles(vmId);
     if (this.#random.chance(0.3)) this.state.setState(vmId, "Destroyed");
     else this.state.expunge(vmId);
+  }
+
+  /** Makes it so that the server never had a machine. Returns what takes that back. */
+  forget(vmId: string): () => void {
+    this.#forgotten.set(vmId, structuredClone(this.state.vm(vmId)));
+    this.state.purge(vmId);
+    return () => {
+      const vm = this.#forgotten.get(vmId);
+      this.#forgotten.delete(vmId);
+      if (vm) this.state.addVm(vm);
+    };
+  }
+
+  /** A machine, whether the server has it just now or not. */
+  find(vmId: string): Vm | undefined {
+    return this.#forgotten.get(vmId) ?? this.state.vms.get(vmId);
   }
 
   /** Removes the machines that are no Nodes' and have the name of one. Else its Node could be given one of these. */
@@ -253,7 +294,7 @@ export class CloudStackCloud implements Cloud {
   /** Whether the user may see a machine. */
   isShown(vm: Vm): boolean {
     const { type, seesDestroyed } = this.places;
-    if (!this.isOwned(vm) || vm.isRemoved) return false;
+    if (!this.isOwned(vm) || vm.isRemoved || this.#forgotten.has(vm.id)) return false;
     if (!vm.isDisplayed && type !== "admin") return false;
     return type !== "user" || seesDestroyed || !["Destroyed", "Expunging"].includes(vm.state);
   }

@@ -132,7 +132,7 @@ export class CloudStackEvidence implements Evidence {
     this.#readings.set(key, [...late, { atMs, kind, isAnywhere: project === ANY_PROJECT }]);
   }
 
-  #noteList(asker: string, page: number, { owners, states, count = 0, code }: Shown): void {
+  #noteList(asker: string, page: number, { owners, size, count = 0, code }: Shown): void {
     if (code !== undefined) return;
     const atMs = this.#nowMs;
     const lists = (this.#lists.get(asker) ?? []).filter((one) => atMs - one.atMs <= RECONCILE_MS);
@@ -144,7 +144,7 @@ export class CloudStackEvidence implements Evidence {
     if (list === undefined) return;
     if (page === 1) lists.push(list);
     list.pages += 1;
-    list.shown += states.size;
+    list.shown += size;
     for (const [id, owner] of owners) {
       list.owners.set(id, owner);
       this.#sights.set(`${asker} ${id}`, { atMs, owner });
@@ -152,7 +152,7 @@ export class CloudStackEvidence implements Evidence {
     list.isWhole = list.count === count && list.shown >= count;
     const { proofs } = this.#world.invariants;
     if (list.isWhole) proofs.noteList(asker, (vmId) => list.owners.has(vmId));
-    else if (states.size === 0 || list.count !== count) proofs.noteFailure(asker);
+    else if (size === 0 || list.count !== count) proofs.noteFailure(asker);
   }
 
   /** Since when a process asks with the keys in use. */

@@ -30,6 +30,8 @@ export interface PlaceOptions {
   readonly seesDestroyed: boolean;
   /** Whether the machines are in a project. */
   readonly hasProject: boolean;
+  /** Whether an administrator asks, who owns nothing. */
+  readonly hasManager?: boolean;
   readonly secret: string;
   /** What the networks of the Nodes balance load by; absent: they do not. */
   readonly site?: SiteKind;
@@ -56,17 +58,24 @@ export interface Places extends Pick<PlaceOptions, "type" | "seesDestroyed" | "h
 
 /** Creates them. */
 export function createPlaces(options: PlaceOptions): Places {
-  const { zones: count, type, seesDestroyed, hasProject, secret, site } = options;
+  const { zones: count, seesDestroyed, hasProject, hasManager = false, secret, site } = options;
+  const type = hasManager ? "admin" : options.type;
   const domain = toDomain("ROOT");
-  const account = toAccount({ name: "acme", domain, type, seesDestroyed });
+  const account = toAccount({ name: "acme", domain, type: options.type, seesDestroyed });
   const stranger = toAccount({ name: "ops", domain });
+  const elsewhere = toDomain("other", "/other/");
+  const outsider = toAccount({ name: "outsider", domain: elsewhere });
+  const manager = toAccount({ name: "manager", domain, type: "admin" });
   const { project, account: projectAccount } = toProject("platform", domain, [account]);
   const zones = Array.from({ length: count }, (_, at) => toZone(`zone-${at + 1}`));
   const people: World = {
-    domains: [domain],
-    accounts: [account, stranger, projectAccount],
+    domains: [domain, elsewhere],
+    accounts: [account, stranger, outsider, manager, projectAccount],
     projects: [project],
-    users: [toUser({ username: "kube", account, ...toKeys(secret) })],
+    // The first one's keys are those of the settings.
+    users: [...(hasManager ? [manager] : []), account, stranger, outsider].map((one, at) =>
+      toUser({ username: one.name, account: one, ...toKeys(at === 0 ? secret : one.name) }),
+    ),
   };
   const owner = hasProject ? projectAccount : account;
   const sites = site && createSites(site, zones, owner.id);

@@ -9,6 +9,8 @@ export interface Shown {
   readonly owners: ReadonlyMap<string, string>;
   /** The state of each machine, by its ID. */
   readonly states: ReadonlyMap<string, string>;
+  /** How many machines it has, readable or not. */
+  readonly size: number;
   /** How many machines there are on all pages; absent when it does not say. */
   readonly count?: number;
   /** The code of a refusal. */
@@ -47,6 +49,7 @@ export function readShown({ headers }: Response, text: string): Shown | undefine
         .map((one) => [String(one.id), toOwner(one)] as const),
     ),
     states: new Map(all.map((one) => [String(one.id), String(one.state)])),
+    size: all.length,
     ...(count !== undefined && { count }),
     ...(code !== undefined && { code }),
     ...(unknownId !== undefined && { unknownId }),

@@ -38,7 +38,7 @@ export class CloudStackTruth implements Truth {
 
   /** A machine of the user's, whether it shows just now or not. One of another account's is none. */
   find(vmId: string): Vm | undefined {
-    const vm = this.#cloud.state.vms.get(vmId);
+    const vm = this.#cloud.find(vmId);
     const isThere = vm !== undefined && !vm.isRemoved && vm.state !== "Expunging";
     return isThere && this.#cloud.isOwned(vm) ? vm : undefined;
   }
@@ -105,7 +105,7 @@ export class CloudStackTruth implements Truth {
 
   #toFact(vmId: string, before: Fact | undefined, fromMs: number): Fact | undefined {
     const { state } = this.#cloud;
-    const vm = state.vms.get(vmId);
+    const vm = this.#cloud.find(vmId);
     if (vm === undefined || vm.isRemoved) return before && { ...before, fromMs, isShown: false };
     return {
       fromMs,

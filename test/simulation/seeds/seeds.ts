@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { type Extent, readExtent } from "../../support/extent.ts";
+import { describeFailure } from "../ending.ts";
 import { runStory } from "../story.ts";
 
 /** How many seeds are run. */
@@ -14,8 +15,6 @@ export const PARTS: readonly number[] = [1, 2, 3, 4];
 const SEEDS_PER_TEST = 5;
 /** What so many may take, in milliseconds: much more than on a busy machine. After one cut off, no other can start. */
 const TIMEOUT_MS = 60_000;
-/** So much of the trace is shown of a seed that fails. */
-const TAIL_LINES = 60;
 
 /** Defines the tests of a part of the seeds. */
 export function describeSeeds(part: number): void {
@@ -23,7 +22,8 @@ export function describeSeeds(part: number): void {
     for (const { first, last } of listSeedRanges(part, readExtent())) {
       const title = `runStory() breaks no promise from seed ${first} to ${last}`;
       const tell = async (): Promise<void> => {
-        for (let seed = first; seed <= last; seed += 1) expect(await findFailure(seed)).toBe("");
+        for (let seed = first; seed <= last; seed += 1)
+          expect(describeFailure(await runStory(seed))).toBe("");
       };
       test(title, tell, TIMEOUT_MS);
     }
@@ -40,12 +40,4 @@ export function listSeedRanges(
     const first = ((part - 1) * tests + at) * SEEDS_PER_TEST + 1;
     return { first, last: first + SEEDS_PER_TEST - 1 };
   });
-}
-
-/** What a person needs who wants to know why a seed fails; empty when it does not. */
-async function findFailure(seed: number): Promise<string> {
-  const { violations, trace } = await runStory(seed);
-  if (violations.length === 0) return "";
-  const replay = `npm run simulate -- --seed ${seed}`;
-  return [...trace.slice(-TAIL_LINES), ...violations, replay].join("\n");
 }

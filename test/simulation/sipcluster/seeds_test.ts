@@ -4,21 +4,21 @@
  */
 import { describe, expect, test } from "bun:test";
 import { readExtent } from "../../support/extent.ts";
+import { describeFailure } from "../ending.ts";
 import { runSipStory } from "./story.ts";
 
 const SEEDS_PER_TEST = 5;
 /** A seed takes about 0.3 s. */
 const TESTS = { some: 1, all: 60 } as const;
 const TIMEOUT_MS = 120_000;
-/** So much of the trace is shown of a seed that fails. */
-const TAIL_LINES = 60;
 
 describe("simulation of SIPClusters", () => {
   for (let at = 0; at < TESTS[readExtent()]; at += 1) {
     const [first, last] = [at * SEEDS_PER_TEST + 1, (at + 1) * SEEDS_PER_TEST];
     const title = `runSipStory() breaks no promise from seed ${first} to ${last}`;
     const tell = async (): Promise<void> => {
-      for (let seed = first; seed <= last; seed += 1) expect(await findFailure(seed)).toBe("");
+      for (let seed = first; seed <= last; seed += 1)
+        expect(describeFailure(await runSipStory(seed))).toBe("");
     };
     test(title, tell, TIMEOUT_MS);
   }
@@ -27,20 +27,10 @@ describe("simulation of SIPClusters", () => {
 // They found that a new leader labelled hosts for a cluster that was gone, that a cluster took one host too many, and
 // that a host that was paused and deleted was given back without an end.
 test.each([76, 197, 431, 1114])("runSipStory() breaks no promise with seed %i", async (seed) => {
-  expect(await findFailure(seed)).toBe("");
+  expect(describeFailure(await runSipStory(seed))).toBe("");
 });
 
 test("runSipStory() tells the same story of a seed each time", async () => {
   const [one, other] = [await runSipStory(4), await runSipStory(4)];
   expect(one.hash).toBe(other.hash);
 });
-
-async function findFailure(seed: number): Promise<string> {
-  const { violations, trace } = await runSipStory(seed);
-  if (violations.length === 0) return "";
-  return [
-    ...trace.slice(-TAIL_LINES),
-    ...violations,
-    `npm run simulate -- --sipclusters --seed ${seed}`,
-  ].join("\n");
-}

@@ -7,7 +7,7 @@ import { mendHost } from "../../../lib/simulator/metal3/hosts.ts";
 import { type RestRules, restartAtRest, untilRight } from "../rest.ts";
 import { endFaults, supervise } from "../steps/controller.ts";
 import { unpause } from "../steps/hosts.ts";
-import type { Ending } from "../story.ts";
+import { type Ending, tellStory } from "../ending.ts";
 import { isBroken } from "./hosts.ts";
 import { drawOrder, giveRivalBack, SIP_STEPS } from "./steps.ts";
 import { listUntrue } from "./truth.ts";
@@ -26,26 +26,13 @@ const SPARED_SHARE = 0.3;
 /** Runs a seed. */
 export async function runSipStory(seed: number): Promise<Ending> {
   const world = new SipWorld(seed, seed % 2 === 0 ? 2 : 1);
-  const failures: string[] = [];
-  try {
-    await begin(world);
-    await trouble(world);
-    await calm(world);
-    await restartAtRest(world, toRules(world));
-  } catch (error) {
-    world.trace.note("STORY", String(error));
-    failures.push(String(error));
-  } finally {
-    world.leave();
-  }
-  const { judge, trace, timeline } = world;
-  return {
-    seed,
-    violations: [...judge.violations, ...failures],
-    trace: [...trace.lines],
-    hash: trace.toHash(),
-    virtualMs: timeline.monotonic(),
-  };
+  const flags = `--sipclusters --seed ${seed}`;
+  return await tellStory(flags, world, [
+    begin,
+    trouble,
+    calm,
+    () => restartAtRest(world, toRules(world)),
+  ]);
 }
 
 async function begin(world: SipWorld): Promise<void> {

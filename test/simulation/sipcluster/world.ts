@@ -101,6 +101,11 @@ export class SipWorld {
     return this.server.objects;
   }
 
+  /** What was broken so far. */
+  get violations(): readonly string[] {
+    return this.judge.violations;
+  }
+
   /** All processes that ever were. */
   get processes(): readonly ControllerProcess[] {
     return this.replicas.flatMap(({ processes }) => processes);

@@ -4,18 +4,17 @@
  */
 import { describe, expect, test } from "bun:test";
 import { readExtent } from "../../support/extent.ts";
+import { describeFailure } from "../ending.ts";
 import { runVinoStory } from "./story.ts";
 
 /** A seed takes 1 to 2 s of processor time. */
 const SEEDS = { some: 2, all: 24 } as const;
 const TIMEOUT_MS = 120_000;
-/** So much of the trace is shown of a seed that fails. */
-const TAIL_LINES = 60;
 
 describe("simulation of Vinos", () => {
   for (let seed = 1; seed <= SEEDS[readExtent()]; seed += 1) {
     const title = `runVinoStory() breaks no promise with seed ${seed}`;
-    test(title, async () => expect(await findFailure(seed)).toBe(""), TIMEOUT_MS);
+    test(title, async () => expect(describeFailure(await runVinoStory(seed))).toBe(""), TIMEOUT_MS);
   }
 });
 
@@ -27,13 +26,3 @@ test.skipIf(readExtent() === "some")(
   },
   TIMEOUT_MS,
 );
-
-async function findFailure(seed: number): Promise<string> {
-  const { violations, trace } = await runVinoStory(seed);
-  if (violations.length === 0) return "";
-  return [
-    ...trace.slice(-TAIL_LINES),
-    ...violations,
-    `npm run simulate -- --vinos --seed ${seed}`,
-  ].join("\n");
-}

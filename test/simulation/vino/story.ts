@@ -3,7 +3,7 @@
  * @module
  */
 import { supervise } from "../steps/controller.ts";
-import type { Ending } from "../story.ts";
+import { type Ending, tellStory } from "../ending.ts";
 import { calm, restart } from "./calm.ts";
 import { drawOrder } from "./orders.ts";
 import { tagHypervisor } from "./steps/cloud.ts";
@@ -23,26 +23,8 @@ const CRASH_SHARES = [0, 0.02, 0.1] as const;
 /** Runs a seed. */
 export async function runVinoStory(seed: number): Promise<Ending> {
   const world = new VinoWorld(seed, seed % 2 === 0 ? 2 : 1);
-  const failures: string[] = [];
-  try {
-    await begin(world);
-    await trouble(world);
-    await calm(world);
-    await restart(world);
-  } catch (error) {
-    world.trace.note("STORY", String(error));
-    failures.push(String(error));
-  } finally {
-    world.leave();
-  }
-  const { violations, trace, timeline } = world;
-  return {
-    seed,
-    violations: [...violations, ...failures],
-    trace: [...trace.lines],
-    hash: trace.toHash(),
-    virtualMs: timeline.monotonic(),
-  };
+  const flags = `--vinos --seed ${seed}`;
+  return await tellStory(flags, world, [begin, trouble, calm, restart]);
 }
 
 async function begin(world: VinoWorld): Promise<void> {

@@ -6,7 +6,7 @@ import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
-import type { Random } from "../../support/random.ts";
+import type { Random, Seed } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Trace } from "../trace.ts";
 import type { ServiceChange } from "./api_server.ts";
@@ -18,7 +18,7 @@ export const ASKER = "{asker}";
 
 /** What a cloud is made from. */
 export interface Origin {
-  readonly seed: number;
+  readonly seed: Seed;
   /** The source of chance of the whole story. */
   readonly random: Random;
   readonly timeline: Timeline;
@@ -152,8 +152,8 @@ export interface Cloud {
   findAsked(request: Request): string | undefined;
   /** How many requests so many refreshes may take while nothing goes wrong. @param ms How long that is */
   toBudget(refreshes: number, ms: number): number;
-  /** Creates a machine. */
-  addVm(name: string, id: string, address: string): void;
+  /** Creates a machine. @param part Where: the index of a pool or zone. @default {drawn} */
+  addVm(name: string, id: string, address: string, part?: number): void;
   /** Deletes a machine for good. */
   removeVm(vmId: string): void;
   /** The name that a second Node has which claims the machine of the first. */

@@ -3,7 +3,7 @@
  * other stories stay as they are.
  * @module
  */
-import { Random } from "../../support/random.ts";
+import { drawFrom, type Random, type Seed } from "../../support/random.ts";
 
 /** In how many stories addresses may be left alone, and how often they are in these. */
 const LEAVING_STORIES = 0.2;
@@ -15,8 +15,8 @@ export class LeftAddresses {
   readonly #random: Random;
   readonly #isOn: boolean;
 
-  constructor(seed: number) {
-    this.#random = new Random(seed ^ LEAVING_SALT);
+  constructor(seed: Seed) {
+    this.#random = drawFrom(seed, LEAVING_SALT);
     this.#isOn = this.#random.chance(LEAVING_STORIES);
   }
 

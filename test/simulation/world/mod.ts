@@ -11,7 +11,7 @@ import { toRegistration } from "../../support/nodes/nodes.ts";
 import { ApiServer } from "./api_server.ts";
 import type { Cloud, Origin } from "./cloud.ts";
 import { Invariants } from "../judges/invariants.ts";
-import { Random } from "../../support/random.ts";
+import { drawFrom, type Random, type Seed } from "../../support/random.ts";
 import { ELECTION, type ElectionTimes, type Incarnation, Replica } from "./replica.ts";
 import { type Said, SettingsFile, toSaying } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
@@ -30,6 +30,8 @@ export interface WorldSettings {
   readonly nodes: number;
   /** @default {those of Kubernetes} */
   readonly election?: ElectionTimes;
+  /** How careful whoever takes Nodes out of service is. @default {drawn, where the cloud can prove that a VM is off} */
+  readonly outOfService?: OutOfServiceSettings | undefined;
 }
 
 /** How many machines have a firmware that reports their UUIDs with the first three parts in the other byte order. */
@@ -64,12 +66,12 @@ export class World<C extends Cloud = Cloud> {
   #bootCount = 0;
 
   constructor(
-    seed: number,
+    seed: Seed,
     toSettings: (random: Random) => WorldSettings,
     createCloud: (origin: Origin) => C,
   ) {
     const { timeline, trace, server } = this;
-    this.random = new Random(seed);
+    this.random = drawFrom(seed);
     const { random } = this;
     const settings = toSettings(random);
     this.settings = settings;
@@ -94,11 +96,11 @@ export class World<C extends Cloud = Cloud> {
       this.invariants.known.noteAnswer(asker, answer.request);
       this.invariants.evidence.noteAnswer(asker, answer);
     };
-    const power = new Random(seed ^ POWER_SALT);
+    const power = drawFrom(seed, POWER_SALT);
     const outOfService =
       power.chance(POWER_SHARE) && this.cloud.provesOff
         ? { confirmations: power.between(1, 2), graceMs: power.pick([0, 0, 10_000]) }
-        : undefined;
+        : settings.outOfService;
     this.outOfService = outOfService;
     this.replicas = ["a", "b"].slice(0, this.settings.replicas).map(
       (name) =>
@@ -136,6 +138,11 @@ export class World<C extends Cloud = Cloud> {
     return this.cloud.truth;
   }
 
+  /** What judges say so far. */
+  get violations(): readonly string[] {
+    return this.invariants.violations;
+  }
+
   /** Every process that ever was. */
   get incarnations(): Incarnation[] {
     return this.replicas.flatMap(({ incarnations }) => incarnations);
@@ -158,17 +165,17 @@ export class World<C extends Cloud = Cloud> {
     return this.server.findNode(name);
   }
 
-  /** Creates a machine for a Node that may join later. Returns its UUID. */
-  addMachine(name: string): string {
-    const id = this.addVm(name, toUuid(`vm/${name}/${this.#machineCount + 1}`));
+  /** Creates a machine for a Node that may join later. Returns its UUID. @param part As in {@linkcode Cloud.addVm} */
+  addMachine(name: string, part?: number): string {
+    const id = this.addVm(name, toUuid(`vm/${name}/${this.#machineCount + 1}`), part);
     this.machines.set(name, id);
     return id;
   }
 
-  /** Creates a machine. Returns its UUID. */
-  addVm(name: string, id: string): string {
+  /** Creates a machine. Returns its UUID. @param part As in {@linkcode Cloud.addVm} */
+  addVm(name: string, id: string, part?: number): string {
     this.#machineCount += 1;
-    this.cloud.addVm(name, id, `10.1.0.${this.#machineCount}`);
+    this.cloud.addVm(name, id, `10.1.0.${this.#machineCount}`, part);
     return id;
   }
 

@@ -15,7 +15,7 @@ import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { RequestCounter } from "../../../lib/simulator/xenorchestra/requests.ts";
 import { createRoutes } from "../../../lib/simulator/xenorchestra/routes.ts";
 import type { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
-import { Random } from "../../support/random.ts";
+import { drawFrom, type Random, type Seed } from "../../support/random.ts";
 import type { Answer, Cloud, LabelSettings, LabelWords, Origin } from "../world/cloud.ts";
 import { World, type WorldSettings } from "../world/mod.ts";
 import { type Said, toDeletionKeys } from "../world/settings_file.ts";
@@ -31,7 +31,6 @@ export interface PoolPlace {
 }
 
 const TOKEN = "simulated-token-of-forty-three-characters-00";
-/** How often the cloud looks for changes to tell of: rarely, for looking is dear. */
 const EVENT_PERIOD_MS = 5_000;
 const HOSTS_PER_POOL = 2;
 /** ARCHITECTURE.md says so. */
@@ -46,8 +45,13 @@ const VM_PATH = /^\/rest\/v0\/vms\/([^/]+)$/;
 
 /** A world of Xen Orchestra. */
 export class XenOrchestraWorld extends World<XenOrchestraCloud> {
-  constructor(seed: number, toSettings: (random: Random) => WorldSettings) {
-    super(seed, toSettings, (origin) => new XenOrchestraCloud(origin));
+  /** @param options.eventPeriodMs How often the cloud looks for changes. @default {rarely, for that is dear} */
+  constructor(
+    seed: Seed,
+    toSettings: (random: Random) => WorldSettings,
+    { eventPeriodMs = EVENT_PERIOD_MS }: { readonly eventPeriodMs?: number } = {},
+  ) {
+    super(seed, toSettings, (origin) => new XenOrchestraCloud(origin, eventPeriodMs));
   }
 }
 
@@ -65,6 +69,9 @@ export class XenOrchestraCloud implements Cloud {
   readonly truth: XenOrchestraTruth;
   readonly faults: Faults = new Faults();
   readonly events: EventHub;
+  /** How often it was asked for what. */
+  readonly counter: RequestCounter = new RequestCounter();
+  readonly firstPools: readonly PoolPlace[];
   /** Those that it is connected to, or tries to be. */
   pools: readonly PoolPlace[];
   /** Whether the connection to a pool was removed. */
@@ -79,7 +86,7 @@ export class XenOrchestraCloud implements Cloud {
   #requests = 0;
   onAnswer: (asker: string, answer: Answer) => void = () => undefined;
 
-  constructor({ seed, random, timeline: clock, settings }: Origin) {
+  constructor({ seed, random, timeline: clock, settings }: Origin, periodMs: number) {
     const state = new StateWithCopies(clock);
     const user = { id: toUuid("user"), username: "admin", password: "admin" };
     const auth = new Auth(clock, [user]);
@@ -87,22 +94,23 @@ export class XenOrchestraCloud implements Cloud {
     const { signal } = this.#stopped;
     this.#random = random;
     this.state = state;
-    this.events = new EventHub({ state, clock, signal, periodMs: EVENT_PERIOD_MS });
+    this.events = new EventHub({ state, clock, signal, periodMs });
     const routes = createRoutes({ state, auth, events: this.events, clock });
     this.#front = new Front({
       answer: (request) => Promise.resolve(routes.fetch(request)),
       faults: this.faults,
-      requests: new RequestCounter(),
+      requests: this.counter,
       clock,
       signal,
     });
-    this.pools = Array.from({ length: settings.pools }, (_, at) =>
+    this.firstPools = Array.from({ length: settings.pools }, (_, at) =>
       addPool(state, `pool-${at + 1}`),
     );
+    this.pools = this.firstPools;
     this.#ownLabels = new OwnLabels(seed);
     this.firstLabels = this.#toOwnLabels({ zoneFrom: "host" });
     // Rights filter the list without a word.
-    if (new Random(seed ^ BLIND_SALT).chance(BLIND_SHARE)) this.hideConnections();
+    if (drawFrom(seed, BLIND_SALT).chance(BLIND_SHARE)) this.hideConnections();
     this.truth = new XenOrchestraTruth(this, clock);
   }
 
@@ -134,9 +142,10 @@ export class XenOrchestraCloud implements Cloud {
     return VM_PATH.exec(new URL(url).pathname)?.[1];
   }
 
-  addVm(name: string, id: string, address: string): void {
+  addVm(name: string, id: string, address: string, part?: number): void {
     const random = this.#random;
-    const pool = random.pick(this.pools);
+    const drawn = random.pick(this.pools);
+    const pool = part === undefined ? drawn : (this.pools[part] ?? drawn);
     this.state.addVm({
       name,
       id,
@@ -250,11 +259,19 @@ export class XenOrchestraCloud implements Cloud {
     return this.truth.isTemplate(vmId) || isUnknown || this.#mayBeCopy(node, vmId);
   }
 
-  /** Removes the connection to a pool for good. */
-  forgetPool(poolId: string): void {
-    this.state.forgetPool(poolId);
-    this.pools = this.pools.filter(({ id }) => id !== poolId);
+  /** Removes the connection to a pool. Returns what adds it again. */
+  forgetPool(poolId: string): () => void {
+    const { state, pools } = this;
+    const servers = [...state.all("servers").values()].filter((one) => one["poolId"] === poolId);
+    state.forgetPool(poolId);
+    this.pools = pools.filter(({ id }) => id !== poolId);
     this.hasForgotten = true;
+    return () => {
+      for (const server of servers) state.put("servers", server);
+      state.restorePool(poolId);
+      this.pools = pools;
+      this.hasForgotten = false;
+    };
   }
 
   stop(): void {

@@ -108,23 +108,36 @@ const restart: Step<XenOrchestraWorld> = {
   name: "cloud restarts",
   weight: 2,
   act: (world) => {
-    const { random, cloud, incarnations } = world;
+    const { random } = world;
     const downMs = random.between(500, 15_000);
     const connectedAfterMs = downMs + random.between(0, 5_000);
     const loadedAfterMs = connectedAfterMs + random.between(0, 30_000);
-    for (const { cloud: link } of incarnations) {
-      link.isRefused = true;
-      link.reset();
-    }
-    cloud.events.end();
-    cloud.state.restart({ connectedAfterMs, loadedAfterMs });
-    cloud.faults.set({ kind: "status", status: 401 }, { times: 1 });
-    later(world, downMs, () => {
-      for (const { cloud: link } of world.incarnations) link.isRefused = false;
-    });
+    restartCloud(world, { downMs, connectedAfterMs, loadedAfterMs });
     return `back after ${downMs} ms, loaded after ${loadedAfterMs} ms`;
   },
 };
+
+/** Restarts it. @param how All from now on, in milliseconds */
+export function restartCloud(
+  world: XenOrchestraWorld,
+  how: {
+    readonly downMs: number;
+    readonly connectedAfterMs: number;
+    readonly loadedAfterMs: number;
+  },
+): void {
+  const { cloud, incarnations } = world;
+  for (const { cloud: link } of incarnations) {
+    link.isRefused = true;
+    link.reset();
+  }
+  cloud.events.end();
+  cloud.state.restart(how);
+  cloud.faults.set({ kind: "status", status: 401 }, { times: 1 });
+  later(world, how.downMs, () => {
+    for (const { cloud: link } of world.incarnations) link.isRefused = false;
+  });
+}
 
 const events: Step<XenOrchestraWorld> = {
   name: "events go wrong",

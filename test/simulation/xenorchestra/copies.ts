@@ -1,9 +1,13 @@
 /**
- * Xen Orchestra while a pool holds a copy of a VM: restored or replicated, halted, and with the UUID of the original.
+ * Xen Orchestra while it shows something else than what is true: a copy of a VM, restored or replicated, halted, and
+ * with the UUID of the original; or a VM in a form that nobody can read.
  * @module
  */
 import type { Collection, XoRecord } from "../../../lib/simulator/xenorchestra/records.ts";
 import { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
+
+/** The identity stays, the rest has the wrong types. */
+const GARBLED = { name_label: 42, power_state: ["?"], memory: "much", addresses: 7, CPUs: null };
 
 /**
  * It knows one object by a UUID, so it shows the copy or the original. Here it shows the copy while the pool of that is
@@ -11,6 +15,8 @@ import { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts"
  */
 export class StateWithCopies extends XenOrchestraState {
   readonly #copies = new Map<string, XoRecord>();
+  /** IDs of VMs that are shown in a form that nobody can read. */
+  readonly garbled: Set<string> = new Set();
 
   /** Each copy, whether it shows just now or not, by the UUID of both. */
   get copies(): ReadonlyMap<string, XoRecord> {
@@ -37,7 +43,7 @@ export class StateWithCopies extends XenOrchestraState {
   }
 
   override list(collection: Collection): XoRecord[] {
-    const shown = super.list(collection);
+    const shown = super.list(collection).map((record) => this.#garble(record));
     if (collection !== "vms" || this.#copies.size === 0) return shown;
     const copies = [...this.#copies.keys()].flatMap((vmId) => this.#findShown(vmId) ?? []);
     const ids = new Set(copies.map(({ id }) => id));
@@ -46,7 +52,8 @@ export class StateWithCopies extends XenOrchestraState {
 
   override read(collection: Collection, id: string): XoRecord | undefined {
     const copy = collection === "vms" ? this.#findShown(id) : undefined;
-    return copy ?? super.read(collection, id);
+    const shown = copy ?? super.read(collection, id);
+    return shown && this.#garble(shown);
   }
 
   /** No pool holds two VMs with the same UUID. */
@@ -57,6 +64,10 @@ export class StateWithCopies extends XenOrchestraState {
   ): void {
     if (this.#copies.get(vmId)?.["$pool"] === poolId) this.removeCopy(vmId);
     super.migratePool(vmId, poolId, options);
+  }
+
+  #garble(record: XoRecord): XoRecord {
+    return this.garbled.has(record.id) ? { ...record, ...GARBLED } : record;
   }
 
   #findShown(vmId: string): XoRecord | undefined {

@@ -3,7 +3,7 @@
  * their own, so that the other stories stay as they are.
  * @module
  */
-import { Random } from "../../support/random.ts";
+import { drawFrom, type Random, type Seed } from "../../support/random.ts";
 import type { LabelSettings } from "../world/cloud.ts";
 
 /** How many stories have such settings. */
@@ -19,8 +19,8 @@ export class OwnLabels {
   readonly #random: Random;
   readonly #isOn: boolean;
 
-  constructor(seed: number) {
-    this.#random = new Random(seed ^ SALT);
+  constructor(seed: Seed) {
+    this.#random = drawFrom(seed, SALT);
     this.#isOn = this.#random.chance(SHARE);
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import type { Settings } from "../../../../lib/simulator/cloudstack/mod.ts";
-import { Random } from "../../../support/random.ts";
+import { drawFrom, type Seed } from "../../../support/random.ts";
 import type { Timeline } from "../../timeline.ts";
 import type { Trace } from "../../trace.ts";
 import type { ServiceChange } from "../../world/api_server.ts";
@@ -49,8 +49,8 @@ const HIDDEN: ReadonlySet<string> = new Set([
 ]);
 
 /** Draws what there is; nothing in some stories. */
-export function drawSite(seed: number): Site | undefined {
-  const random = new Random(seed ^ SALT);
+export function drawSite(seed: Seed): Site | undefined {
+  const random = drawFrom(seed, SALT);
   if (!random.chance(SHARE)) return undefined;
   return {
     kind: random.pick<SiteKind>(["isolated", "isolated", "tier", "open"]),

@@ -1,0 +1,10 @@
+/**
+ * All named scenarios.
+ * @module
+ */
+import * as cs from "./cloudstack/mod.ts";
+import type { Telling } from "./scenario.ts";
+import * as xo from "./xenorchestra/mod.ts";
+
+/** Each way to tell each of them. */
+export const TELLINGS: readonly Telling[] = [...xo.TELLINGS, ...cs.TELLINGS];

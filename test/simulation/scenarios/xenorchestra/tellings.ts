@@ -1,0 +1,141 @@
+/**
+ * How scenarios of Xen Orchestra are told.
+ * @module
+ */
+import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
+import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
+import {
+  type PoolPlace,
+  type XenOrchestraCloud,
+  XenOrchestraWorld,
+} from "../../xenorchestra/cloud.ts";
+import { type Manner, type Outage, OutageStory, PROOF_ALONE } from "../outage.ts";
+import type { Telling } from "../scenario.ts";
+import {
+  type Care,
+  type PartName,
+  PARTS,
+  type Stage,
+  tellOnStage,
+  toWorldSettings,
+} from "../stage.ts";
+
+/** A stage with a Xen Orchestra. The pools are those of its parts, in their order. */
+export type XoStage = Stage<XenOrchestraCloud>;
+/** An outage of Xen Orchestra. */
+export type XoOutage = Outage<XenOrchestraCloud>;
+
+/** A scenario that is told as it stands. */
+export interface XoScript {
+  readonly name: string;
+  /** @default {those of a new installation} */
+  readonly care?: Care;
+  /** Whether Xen Orchestra tells of changes as they happen. @default {true} */
+  readonly hasEvents?: boolean;
+  readonly isOfCi?: boolean;
+  readonly act: (stage: XoStage) => Promise<void>;
+}
+
+interface XoManner extends Manner {
+  readonly name: string;
+  readonly isOfCi: boolean;
+  readonly hasEvents?: boolean;
+  /** Whether variants are told so, too, where not all tests run. */
+  readonly hasVariants?: boolean;
+}
+
+/** Care of a new installation. */
+export const DEFAULT: Care = { deletion: DEFAULT_DELETION };
+/** Nothing but the proof stands between a Node and the out-of-service taint. */
+const POWER_PROOF_ALONE = { confirmations: 1, graceMs: 0 };
+const OFF = { deletion: PROOF_ALONE, outOfService: POWER_PROOF_ALONE };
+
+/**
+ * With the proof alone each outage is told twice: with and without the out-of-service controller. What differs is only
+ * that controller, so without it they are told in CI. So are those of a cloud without events, because less can go wrong
+ * there, and those of a process that starts meanwhile: restarts.ts has the worst of them.
+ */
+const MANNERS: readonly XoManner[] = [
+  { name: "default", ...DEFAULT, isAnew: false, isOfCi: false },
+  { name: "no-events", ...DEFAULT, isAnew: false, isOfCi: true, hasEvents: false },
+  { name: "proof-alone", deletion: PROOF_ALONE, isAnew: false, isOfCi: true },
+  { name: "proof-alone-anew", deletion: PROOF_ALONE, isAnew: true, isOfCi: true },
+  { name: "off", ...OFF, isAnew: false, isOfCi: false, hasVariants: true },
+  { name: "off-anew", ...OFF, isAnew: true, isOfCi: true },
+];
+
+/** Tells a script. */
+export function toTelling({ name, act, isOfCi = false, ...how }: XoScript): Telling {
+  return { name, isOfCi, tell: () => tell(name, how, act) };
+}
+
+/** Tells an outage in every manner. What only time tells from a deletion needs the settings of a new installation. */
+export function listTellings(outage: XoOutage): Telling[] {
+  const { needsTime = false, isVariant = false } = outage;
+  return MANNERS.filter(({ deletion }) => !needsTime || deletion === DEFAULT_DELETION).map(
+    (manner) => {
+      const name = `${outage.name}/${manner.name}`;
+      const isOfCi = manner.isOfCi || (isVariant && manner.hasVariants !== true);
+      const act = (stage: XoStage): Promise<void> =>
+        new OutageStory(stage, outage, manner, RULES).tell();
+      return { name, isOfCi, tell: () => tell(name, { care: manner, ...manner }, act) };
+    },
+  );
+}
+
+async function tell(
+  name: string,
+  { care = DEFAULT, hasEvents = true }: Pick<XoScript, "care" | "hasEvents">,
+  act: (stage: XoStage) => Promise<void>,
+) {
+  const world = new XenOrchestraWorld("settled", () => toWorldSettings(care));
+  world.cloud.events.isOffered = hasEvents;
+  return await tellOnStage(name, world, act);
+}
+
+const RULES = {
+  // A machine of a pool that answers is proven gone by this or any other process.
+  provesUnseen: true,
+  halt: ({ state }: XenOrchestraCloud, vmId: string) => state.setPower(vmId, "Halted"),
+  move: ({ state, firstPools }: XenOrchestraCloud, vmId: string) => {
+    const poolId = state.all("vms").get(vmId)?.["$pool"];
+    const [, hostId = ""] = firstPools.find(({ id }) => id === poolId)?.hostIds ?? [];
+    state.migrateLive(vmId, hostId);
+  },
+  origins: {
+    "topology.k8s.xenorchestra/host_id": "topology.k8s.xenorchestra/original_host_id",
+    "topology.k8s.xenorchestra/pool_id": "topology.k8s.xenorchestra/original_pool_id",
+  },
+  lose: (cloud: XenOrchestraCloud, vmId: string) => cloud.removeVm(vmId),
+};
+
+/** A pool and its hosts. */
+export function findPool({ cloud: { firstPools } }: XoStage, part: PartName): PoolPlace {
+  const pool = firstPools[PARTS.indexOf(part)];
+  if (pool === undefined) throw new RangeError(`There is no pool ${part}`);
+  return pool;
+}
+
+/** Loses the connection to a pool. Returns what ends that. */
+export function losePool(stage: XoStage, part: PartName): () => void {
+  const { id } = findPool(stage, part);
+  const { state } = stage.cloud;
+  state.dropPool(id);
+  return () => state.restorePool(id);
+}
+
+/** Moves the machine of a Node to a pool at once, which no list shows. @param gapMs How long neither pool shows it */
+export function move(stage: XoStage, name: string, part: PartName, gapMs?: number): void {
+  const { id } = findPool(stage, part);
+  const vmId = stage.toVmId(name);
+  stage.world.invariants.proofs.fleet.noteMove(vmId);
+  stage.cloud.state.migratePool(vmId, id, { ...(gapMs !== undefined && { gapMs }) });
+}
+
+/** The connection to a pool, as Xen Orchestra lists it. */
+export function findServer(stage: XoStage, part: PartName): XoRecord {
+  const { id } = findPool(stage, part);
+  const server = [...stage.cloud.state.all("servers").values()].find((one) => one["poolId"] === id);
+  if (server === undefined) throw new Error("Cannot find the connection");
+  return server;
+}
