@@ -17,7 +17,7 @@ import { DELETION } from "../lib/cloud/deletion/settings.ts";
 import type { UnknownReason } from "../lib/cloud/provider.ts";
 import { parseProviderConfig } from "../lib/config/provider_config.ts";
 import { STATES } from "../lib/http/page/state.ts";
-import { SUPPORTED_FROM } from "../lib/kube/api/version.ts";
+import { SUPPORTED_FROM, TESTED_WITH } from "../lib/kube/api/version.ts";
 import { LB_COMMANDS, ROLE_COMMAND } from "../lib/providers/cloudstack/load_balancers/commands.ts";
 import { loadProviders, requireProvider } from "../lib/providers/mod.ts";
 import {
@@ -196,13 +196,18 @@ describe("pages for people", () => {
     ]);
   });
 
-  test("docs/guides/install.md names the oldest Kubernetes that the chart and check accept", () => {
-    const guide = pages.get("docs/guides/install.md") ?? "";
-    const named = [...guide.matchAll(/Kubernetes (\d+\.\d+) or newer|limit of (\d+\.\d+)/g)];
-    expect(named.map(([, least, limit]) => least ?? limit)).toEqual([
-      SUPPORTED_FROM,
-      SUPPORTED_FROM,
+  test("guides name the oldest Kubernetes that the chart and check accept, and what is tested", () => {
+    const named = [...pages].flatMap(([path, text]) =>
+      [...text.matchAll(/Kubernetes (\d+\.\d+) or newer/g)].map(([, least]) => [path, least]),
+    );
+    expect(named).toEqual([
+      ["docs/guides/install.md", SUPPORTED_FROM],
+      ["docs/guides/sipclusters/guide.md", SUPPORTED_FROM],
+      ["docs/guides/vino/guide.md", SUPPORTED_FROM],
     ]);
+    for (const version of Object.values(TESTED_WITH))
+      expect(pages.get("docs/guides/install.md")).toContain(version);
+    expect(pages.get("docs/guides/install-cloudstack.md")).toContain(TESTED_WITH.newest);
   });
 
   test("docs/README.md leads to every page", async () => {

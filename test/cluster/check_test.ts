@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { listRights, needAll, toPolicy } from "../../lib/app/rights.ts";
 import type { CheckReport } from "../../lib/cli/check/report.ts";
-import { isAtLeast, parseServerVersion, SUPPORTED_FROM } from "../../lib/kube/api/version.ts";
 import { listPrograms, type Program, runLandfall } from "../support/process/landfall_process.ts";
 import { skipsCluster } from "../support/process/cluster.ts";
 import { ClusterRig } from "../support/process/cluster_rig.ts";
@@ -48,12 +47,8 @@ describe.skipIf(skipsCluster())("landfall check on a real API server", () => {
     const found = await check(program);
     const { version, findings } = found.kubernetes;
     expect(version).toMatch(/^v1\.\d+/);
-    // The API server of these tests is older than what Landfall supports: check is right to warn, and of nothing else.
-    const parsed = parseServerVersion(version);
-    const isOld = parsed !== undefined && !isAtLeast(parsed, SUPPORTED_FROM);
-    const old = isOld ? [{ level: "warning", code: "kubernetesUnsupported" }] : [];
-    expect(findings).toMatchObject([{ level: "ok", code: "answers" }, ...old]);
-    expect(found).toMatchObject({ code: 0, failures: 0, warnings: old.length });
+    expect(findings).toMatchObject([{ level: "ok", code: "answers" }]);
+    expect(found).toMatchObject({ code: 0, failures: 0, warnings: 0 });
     expect(found.permissions.permissions.map(({ allowed }) => allowed)).toEqual(
       found.permissions.permissions.map(() => "yes"),
     );

@@ -4,8 +4,11 @@
  */
 import { isFields } from "../../core/text/json.ts";
 
+/** What is tested: everything with the newest version, and what Landfall relies on with the oldest one, too. */
+export const TESTED_WITH = { oldest: "1.27.16", newest: "1.37.2" } as const;
+
 /** The first Kubernetes that Landfall supports: the chart refuses an older one, and `landfall check` warns of it. */
-export const SUPPORTED_FROM = "1.27";
+export const SUPPORTED_FROM: string = TESTED_WITH.oldest.replace(/\.\d+$/, "");
 
 /** A version of Kubernetes. Distributions add something to `gitVersion`, and a `+` to `minor`. */
 export interface ServerVersion {

@@ -27,7 +27,6 @@ import { toPublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
 import { createApacheManifest } from "../../support/deploy/apache_manifest.ts";
 import { type ContainedPod, startContainedPod } from "../../support/deploy/contained_pod.ts";
 import {
-  adaptManifests,
   type Manifest,
   readManifests,
   requireTool,
@@ -148,11 +147,8 @@ describe.skipIf(isSkipped)("the manifest of the Apache provider with the image o
 
   async function apply(objects: readonly Manifest[]): Promise<void> {
     const { cluster } = use();
-    const { minor } = await readJson<{ readonly minor: string }>(
-      await cluster.adminFetch("/version"),
-    );
-    const items = adaptManifests(objects, Number.parseInt(minor, 10));
-    await withFile(JSON.stringify({ apiVersion: "v1", kind: "List", items }), async (file) => {
+    const list = { apiVersion: "v1", kind: "List", items: objects };
+    await withFile(JSON.stringify(list), async (file) => {
       const cache = join(cluster.folder, "kubectl-cache");
       const flags = [`--kubeconfig=${cluster.adminKubeconfigPath}`, `--cache-dir=${cache}`];
       const said = await requireTool(kubectl, [...flags, "apply", "--filename", file]);

@@ -15,7 +15,6 @@ import { LEASE, RIGHTS } from "../../support/process/cluster_rig.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
 import {
-  adaptManifests,
   CHART,
   type Manifest,
   readManifests,
@@ -671,16 +670,11 @@ test.skipIf(kustomize === "")(
 
 describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () => {
   let cluster: Cluster | undefined;
-  let minor = 0;
   beforeAll(async () => {
     cluster = await startCluster();
     const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     for (const kind of ["ServiceMonitor", "PrometheusRule"])
       await cluster.create(path, toCrd(kind));
-    const version = await readJson<{ readonly minor: string }>(
-      await cluster.adminFetch("/version"),
-    );
-    minor = Number.parseInt(version.minor, 10);
   }, 120_000);
   afterAll(() => cluster?.stop());
 
@@ -688,18 +682,20 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
   async function applyAll(text: string): Promise<void> {
     const objects = readManifests(text);
     expect(objects.flatMap(listModelProblems)).toEqual([]);
-    const list = { apiVersion: "v1", kind: "List", items: adaptManifests(objects, minor) };
+    const list = { apiVersion: "v1", kind: "List", items: objects };
     await withFile(JSON.stringify(list), async (file) => {
-      // What is written as stringData, only to be read as data, looks changed each time.
-      const lasting = objects.filter((one) => one["stringData"] === undefined);
-      for (const [more, word, wanted] of [
-        [["--dry-run=server"], "(server dry run)", objects],
-        [[], " created", objects],
-        [[], " unchanged", lasting],
+      for (const [more, word] of [
+        [["--dry-run=server"], "(server dry run)"],
+        [[], " created"],
       ] as const) {
         const lines = await apply(file, more);
-        expect(lines.filter((line) => line.endsWith(word))).toHaveLength(wanted.length);
+        expect(lines.filter((line) => line.endsWith(word))).toHaveLength(objects.length);
       }
+      // kubectl calls some objects "configured" each time: it sends what it cannot compare, as selectors of budgets.
+      const before = await listVersions(file);
+      expect(before).toHaveLength(objects.length);
+      await apply(file, []);
+      expect(await listVersions(file)).toEqual(before);
       await requireTool(kubectl, [...toFlags(), "delete", "--wait=false", "--filename", file]);
     });
   }
@@ -709,6 +705,12 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
     const { code, stdout, stderr } = await runTool(kubectl, args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return stdout.trim().split("\n");
+  }
+
+  async function listVersions(file: string): Promise<string[]> {
+    const path = "jsonpath={range .items[*]}{.kind} {.metadata.resourceVersion}{'\\n'}{end}";
+    const args = [...toFlags(), "get", "--filename", file, `--output=${path}`];
+    return (await requireTool(kubectl, args)).trim().split("\n");
   }
 
   function toFlags(): string[] {
@@ -741,7 +743,7 @@ describe.skipIf(isSkipped || kubectl === "")("deploy/ on a real API server", () 
   ])("manifests/%s gives %s its rights and no others", async (path, user) => {
     const rights = path.startsWith("cloudstack/") ? CLOUDSTACK_RIGHTS : RIGHTS;
     const text = await readFile(join(ROOT, "deploy/manifests", path), "utf8");
-    const items = adaptManifests(readManifests(text), minor);
+    const items = readManifests(text);
     const list = { apiVersion: "v1", kind: "List", items };
     await withFile(JSON.stringify(list), async (file) => {
       await apply(file, []);

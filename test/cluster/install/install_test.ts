@@ -1,5 +1,6 @@
 /**
- * Installing, upgrading and removing with a real Helm, a real kubectl and a real API server; pods are played.
+ * Installing, upgrading and removing with a real Helm, a real kubectl, a real API server and a real
+ * kube-controller-manager; scheduler and kubelet are played.
  * @module
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
@@ -12,8 +13,9 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
-import { type Cluster, skipsCluster, startCluster } from "../../support/process/cluster.ts";
+import { type Cluster, startCluster } from "../../support/process/cluster.ts";
 import { LEASE, waitUntil } from "../../support/process/cluster_rig.ts";
+import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import {
   CHART,
@@ -27,15 +29,15 @@ import { listCodeBlocks } from "../../support/markdown_links.ts";
 import { PlayedPods } from "../../support/deploy/played_pods.ts";
 import { readSource, ROOT } from "../../support/sources.ts";
 
-const isSkipped = skipsCluster();
+const isSkipped = await skipsRunningPods();
 const kubectl = isSkipped ? undefined : await findKubectl();
 const helms = isSkipped || kubectl === undefined ? [] : await listHelms();
 const [program] = listPrograms();
 
 /** Less than the Lease lasts, after which anybody would lead. */
 const TAKE_OVER_MS = 10_000;
-/** Without what API servers before 1.22 do not know, and with the image of the manifests. */
-const OLD_SERVER = `updateStrategy.rollingUpdate.maxSurge=null,image.repository=${IMAGE.repository}`;
+/** The image of the manifests. */
+const SAME_IMAGE = `image.repository=${IMAGE.repository}`;
 /** In the block of install.md that removes what the manifests made. */
 const REMOVAL = "kubectl delete -f deploy/manifests/daemonset.yaml";
 /** Takes objects over as they are. */
@@ -57,7 +59,6 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
   let cluster: Cluster;
   let cloud: XenOrchestraSimulator;
   let pods: PlayedPods;
-  let chart = "";
   let manifests = "";
   /** What install.md has people write before. */
   let valuesFile = "";
@@ -66,34 +67,21 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     cluster = await startCluster();
     const { world } = createDemoWorld();
     cloud = await startXenOrchestraSimulator({ clock: systemClock, world });
-    chart = join(cluster.folder, "chart");
-    await cp(CHART, chart, { recursive: true });
-    const about = join(chart, "Chart.yaml");
-    const text = await readFile(about, "utf8");
-    await writeFile(about, text.replace(/^kubeVersion: .*$/m, "kubeVersion: '>=1.20.0-0'"));
     valuesFile = join(cluster.folder, "values.yaml");
     await writeFile(valuesFile, `image:\n  repository: ${IMAGE.repository}\n`);
     manifests = join(cluster.folder, "deploy");
     await cp(join(ROOT, "deploy/manifests"), join(manifests, "manifests"), { recursive: true });
-    for (const name of ["daemonset", "deployment"]) {
-      const path = join(manifests, "manifests", `${name}.yaml`);
-      const lines = (await readFile(path, "utf8")).split("\n");
-      const known = lines.filter((line) => !/^ +(maxSurge|nodeTaintsPolicy):/.test(line));
-      await writeFile(path, known.join("\n"));
-    }
+    if (program === undefined) throw new Error("Cannot find a program");
+    pods = await PlayedPods.start(cluster, program, cloud);
   }, 120_000);
   afterAll(async () => {
-    await Promise.all([cluster?.stop(), cloud?.stop()]);
+    try {
+      await pods?.stop();
+    } finally {
+      await Promise.all([cluster?.stop(), cloud?.stop()]);
+    }
   });
-
-  beforeEach(() => {
-    if (program === undefined) throw new Error("Cannot find a program");
-    pods = new PlayedPods(cluster, program, cloud);
-    pods.start();
-  });
-  afterEach(async () => {
-    await pods.stop();
-  });
+  beforeEach(() => pods.forget());
 
   const runHelm = (...args: readonly string[]): Promise<string> =>
     requireTool(helm, [
@@ -148,17 +136,17 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
     return lines.map((line) => line.trim());
   };
 
-  /** Runs a command of the guide, with this server and with what it takes of manifests and chart. */
+  /** Runs a command of the guide, with this server, and with a copy of the manifests that a test may change. */
   const runGuide = (command: string): Promise<string> => {
     const [tool = "", ...args] = command.split(/\s+/);
     const own = args.map((arg) =>
       arg
-        .replace(/^deploy\/chart$/, chart)
+        .replace(/^deploy\/chart$/, CHART)
         .replace(/^deploy\//, `${manifests}/`)
         .replace(/^values\.yaml$/, valuesFile),
     );
     if (tool === "kubectl") return runKubectl(...own);
-    return runHelm(...own, ...(own[0] === "uninstall" ? [] : [`--set=${OLD_SERVER}`]));
+    return runHelm(...own, ...(own[0] === "uninstall" ? [] : [`--set=${SAME_IMAGE}`]));
   };
 
   const readArgs = async (): Promise<readonly string[]> => {
@@ -169,10 +157,10 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
 
   test.each([
     ["the DaemonSet", []],
-    ["the Deployment", ["--set=useDaemonSet=false,topologySpreadConstraints=null"]],
+    ["the Deployment", ["--set=useDaemonSet=false"]],
   ])("of the chart, with %s, gives the Lease back when it is uninstalled", async (_title, more) => {
     const install = (): Promise<string> =>
-      runHelm("install", "landfall", chart, `--set=${OLD_SERVER}`, ...more);
+      runHelm("install", "landfall", CHART, `--set=${SAME_IMAGE}`, ...more);
     await install();
     await waitForLeader();
     await runHelm("uninstall", "landfall");
@@ -184,7 +172,7 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
   });
 
   test("of the chart that was rendered and applied is left alone by the Job of its hook", async () => {
-    const rendered = await runHelm("template", "landfall", chart, `--set=${OLD_SERVER}`);
+    const rendered = await runHelm("template", "landfall", CHART, `--set=${SAME_IMAGE}`);
     const file = join(cluster.folder, "rendered.yaml");
     await writeFile(file, rendered);
     await runKubectl("apply", "--namespace=kube-system", `--filename=${file}`);
@@ -248,17 +236,17 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
       const commands = await readGuide("--take-ownership");
       expect(commands).toHaveLength(2);
       for (const command of commands) await runGuide(command);
-      await runHelm("upgrade", "landfall", chart, `--set=${OLD_SERVER},logVerbosityLevel=4`);
+      await runHelm("upgrade", "landfall", CHART, `--set=${SAME_IMAGE},logVerbosityLevel=4`);
       expect(await readArgs()).toContain("--v=4");
-      await runHelm("upgrade", "landfall", chart, `--set=${OLD_SERVER},service.enabled=false`);
+      await runHelm("upgrade", "landfall", CHART, `--set=${SAME_IMAGE},service.enabled=false`);
       expect(await readArgs()).toContain("--v=2");
       expect(await listLeft()).not.toContain("services landfall");
     });
 
     test("is taken over by a plain installation, too, since both apply the same", async () => {
-      await runHelm(...PLAIN, chart, `--set=${OLD_SERVER}`);
+      await runHelm(...PLAIN, CHART, `--set=${SAME_IMAGE}`);
       expect(await readArgs()).toContain("--v=2");
-      const upgrade = ["upgrade", "landfall", chart, `--set=${OLD_SERVER},logVerbosityLevel=4`];
+      const upgrade = ["upgrade", "landfall", CHART, `--set=${SAME_IMAGE},logVerbosityLevel=4`];
       // kubectl still owns the arguments, too.
       const failed = await runHelm(...upgrade).then(() => "", String);
       if (isServerSide) {
@@ -278,18 +266,18 @@ describe.each(helms)("an installation with $name", ({ helm, isServerSide }) => {
       );
       expect(await readArgs()).toContain("--v=3");
       // Helm 3 merges, Helm 4 refuses and leaves a release that failed.
-      const failed = await runHelm(...PLAIN, chart, `--set=${OLD_SERVER}`).then(() => "", String);
+      const failed = await runHelm(...PLAIN, CHART, `--set=${SAME_IMAGE}`).then(() => "", String);
       if (isServerSide) expect(failed).toContain("conflict");
       else expect(failed).toBe("");
       for (const command of await readGuide("--take-ownership")) await runGuide(command);
       expect(await readArgs()).toContain("--v=2");
-      await runHelm("upgrade", "landfall", chart, `--set=${OLD_SERVER},logVerbosityLevel=4`);
+      await runHelm("upgrade", "landfall", CHART, `--set=${SAME_IMAGE},logVerbosityLevel=4`);
       expect(await readArgs()).toContain("--v=4");
     });
   });
 
   test("of the chart becomes one of the manifests as install.md tells, and is upgraded", async () => {
-    await runHelm("install", "landfall", chart, `--set=${OLD_SERVER}`);
+    await runHelm("install", "landfall", CHART, `--set=${SAME_IMAGE}`);
     await waitForLeader();
     const commands = await readGuide(
       "helm uninstall landfall --namespace kube-system\nkubectl apply",

@@ -147,7 +147,6 @@ describe.skipIf(kubectl === undefined)("a Service of type LoadBalancer on CloudS
 
   test("loses a port, gets another protocol and other clients, and keeps its address", async () => {
     const address = await untilAddress("web");
-    // Kubernetes 1.20 takes only one protocol.
     await apply("web", {
       ports: [{ ...HTTPS, protocol: "UDP" }],
       loadBalancerSourceRanges: ["192.168.0.0/16"],

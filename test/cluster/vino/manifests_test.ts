@@ -17,7 +17,7 @@ import {
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
-import { adaptManifests, readManifests } from "../../support/deploy/deploy_tools.ts";
+import { readManifests } from "../../support/deploy/deploy_tools.ts";
 import { readJson } from "../../support/kube/contract/client.ts";
 import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
 import { until } from "../../support/nodes/rig.ts";
@@ -94,16 +94,9 @@ describe.skipIf(skipsCluster())("the manifests and the role of the controller vi
       world,
       users: [{ ...USER, privileges: ROLE }],
     });
-    const version = await readJson<{ readonly minor: string }>(
-      await cluster.adminFetch("/version"),
-    );
-    const minor = Number.parseInt(version.minor, 10);
     const crds = readManifests(await readSource(`${FOLDER}/crd.yaml`));
     for (const crd of [...crds, BARE_METAL_HOST_CRD]) await cluster.create(CRDS_PATH, crd);
-    const objects = adaptManifests(
-      readManifests(await readSource(`${FOLDER}/deployment.yaml`)),
-      minor,
-    );
+    const objects = readManifests(await readSource(`${FOLDER}/deployment.yaml`));
     for (const object of objects) await cluster.create(PATHS[object.kind] ?? "", object);
     await cluster.create("/api/v1/namespaces", { metadata: { name: NAMESPACE } });
     const { template } = Object(objects.find(({ kind }) => kind === "Deployment")?.spec);

@@ -123,41 +123,6 @@ export function readManifests(text: string): Manifest[] {
     .filter((one) => one !== null);
 }
 
-/**
- * Objects as an API server takes them that is older than what they are for: without what it does not know yet. That
- * they are right for a current one is for {@linkcode listModelProblems} to say.
- *
- * @param minor The server's: 20 for 1.20
- */
-export function adaptManifests(objects: readonly Manifest[], minor: number): Manifest[] {
-  return objects.map((object) => {
-    const unknown = new Set(
-      NEWER_FIELDS.filter(({ since, kind = object.kind }) => {
-        return minor < since && kind === object.kind;
-      }).map(({ field }) => field),
-    );
-    const known: Manifest = JSON.parse(
-      JSON.stringify(object, (key, value: unknown) => (unknown.has(key) ? undefined : value)),
-    );
-    const isBeta = known.kind === "PodDisruptionBudget" && minor < BUDGET_SINCE;
-    return isBeta ? { ...known, apiVersion: "policy/v1beta1" } : known;
-  });
-}
-
-/** Minor version that `policy/v1` came with. */
-const BUDGET_SINCE = 21;
-/** Fields, and the minor version that they came with, for some in one kind only. */
-const NEWER_FIELDS: readonly {
-  readonly field: string;
-  readonly kind?: string;
-  readonly since: number;
-}[] = [
-  { field: "maxSurge", kind: "DaemonSet", since: 22 },
-  { field: "x-kubernetes-validations", since: 25 },
-  { field: "nodeTaintsPolicy", since: 26 },
-  { field: "unhealthyPodEvictionPolicy", since: 27 },
-];
-
 /** Writes a text into a file for as long as `use` runs. */
 export async function withFile<T>(text: string, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "landfall-deploy-"));

@@ -1,46 +1,39 @@
 /**
- * The parts of a cluster that a bare API server lacks, as far as an installation of Landfall needs them: the kubelet,
- * the Job controller and the garbage collector.
- *
- * A workload runs one process of Landfall, as its service account and with its arguments; a Job runs one to its end.
- * A workload that is deleted in the foreground stays until its process has ended, and any other does not, as the
- * garbage collector has it.
+ * What an installation of Landfall needs of a cluster beside its API server: a real kube-controller-manager, and one
+ * Node whose scheduler and kubelet are played. They run each Pod as a process of Landfall, as its service account and
+ * with its arguments. The process ends before its Pod is gone; that of a Job decides how its Pod ends.
  * @module
  */
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import type { Cluster } from "../process/cluster.ts";
+import { startControllerManager } from "../process/control_plane/controller_manager.ts";
+import type { ServerProcess } from "../process/server_process.ts";
 import { readJson } from "../kube/contract/client.ts";
 import {
-  killAll,
+  type Ended,
   type LandfallProcess,
   type Program,
-  runLandfall,
   startLandfall,
 } from "../process/landfall_process.ts";
 
-const NAMESPACE = "kube-system";
+const PODS = "/api/v1/namespaces/kube-system/pods";
+const NODE = "control-plane-1";
+const CONTROLLERS = ["daemonset", "deployment", "replicaset", "job", "garbagecollector"] as const;
 const POLL_MS = 100;
 const TOKEN_S = 3_600;
-const WORKLOADS = ["daemonsets", "deployments"] as const;
-const FOREGROUND = "foregroundDeletion";
 
-interface PodOwner {
+interface Pod {
   readonly metadata: {
     readonly name: string;
     readonly uid: string;
     readonly deletionTimestamp?: string;
-    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly { readonly kind: string }[];
   };
   readonly spec: {
-    readonly template: {
-      readonly spec: {
-        readonly serviceAccountName: string;
-        readonly containers: readonly { readonly args: readonly string[] }[];
-      };
-    };
+    readonly serviceAccountName: string;
+    readonly containers: readonly { readonly args: readonly string[] }[];
   };
-  readonly status?: { readonly conditions?: readonly object[] };
 }
 
 /** Pods of a cluster, at work until it is stopped. */
@@ -48,13 +41,15 @@ export class PlayedPods {
   readonly #cluster: Cluster;
   readonly #program: Program;
   readonly #cloud: { readonly url: string; readonly token: string };
+  /** By the UIDs of their Pods. */
   readonly #processes = new Map<string, LandfallProcess>();
-  readonly #jobs = new Map<string, string>();
+  readonly #said: string[] = [];
   readonly #stopped = new AbortController();
-  readonly #ending: Promise<void>[] = [];
-  #running: Promise<void> = Promise.resolve();
+  readonly #manager: ServerProcess;
+  readonly #running: Promise<void>;
+  #failure: unknown;
 
-  constructor(
+  private constructor(
     cluster: Cluster,
     program: Program,
     cloud: { readonly url: string; readonly token: string },
@@ -62,110 +57,120 @@ export class PlayedPods {
     this.#cluster = cluster;
     this.#program = program;
     this.#cloud = cloud;
+    this.#manager = startControllerManager(cluster, CONTROLLERS);
+    this.#running = this.#run().catch(this.#fail);
   }
 
-  /** What Jobs have said so far. */
+  /** Registers the Node, and begins to look at Pods. */
+  static async start(
+    cluster: Cluster,
+    program: Program,
+    cloud: { readonly url: string; readonly token: string },
+  ): Promise<PlayedPods> {
+    const labels = { "node-role.kubernetes.io/control-plane": "" };
+    await cluster.create("/api/v1/nodes", { metadata: { name: NODE, labels } });
+    return new PlayedPods(cluster, program, cloud);
+  }
+
+  /** What Jobs have said when they ended. */
   get said(): readonly string[] {
-    return [...this.#jobs.values()];
+    return this.#said;
   }
 
-  /** Begins to look at workloads and Jobs. */
-  start(): void {
-    this.#running = this.#run();
+  /** Forgets what Jobs have said. */
+  forget(): void {
+    this.#said.length = 0;
   }
 
-  /** Ends all. @throws Error when playing failed */
+  /** Ends all but the processes: they end with the cluster. @throws Error when playing failed */
   async stop(): Promise<void> {
     this.#stopped.abort();
+    await this.#manager.stop("SIGKILL");
     await this.#running;
-    await Promise.all(this.#ending);
-    await killAll([...this.#processes.values()]);
+    if (this.#failure !== undefined) throw this.#failure;
   }
+
+  readonly #fail = (error: unknown): void => {
+    this.#failure ??= error;
+  };
 
   async #run(): Promise<void> {
     while (!this.#stopped.signal.aborted) {
-      const owners = new Map<string, PodOwner>();
-      for (const plural of WORKLOADS) {
-        for (const owner of await this.#list(`/apis/apps/v1/namespaces/${NAMESPACE}/${plural}`)) {
-          owners.set(owner.metadata.uid, owner);
-          await this.#playWorkload(plural, owner);
-        }
-      }
-      for (const [uid, landfall] of this.#processes) if (!owners.has(uid)) await landfall.stop();
-      const jobs = `/apis/batch/v1/namespaces/${NAMESPACE}/jobs`;
-      for (const job of await this.#list(jobs)) this.#playJob(`${jobs}/${job.metadata.name}`, job);
+      const { items } = await readJson<{ readonly items: readonly Pod[] }>(
+        await this.#cluster.adminFetch(PODS),
+      );
+      await Promise.all(items.map((pod) => this.#play(pod)));
       await Bun.sleep(POLL_MS);
     }
   }
 
-  async #list(path: string): Promise<readonly PodOwner[]> {
-    return (
-      await readJson<{ readonly items: readonly PodOwner[] }>(await this.#cluster.adminFetch(path))
-    ).items;
-  }
-
-  async #playWorkload(plural: string, owner: PodOwner): Promise<void> {
-    const { uid, name, deletionTimestamp, finalizers = [] } = owner.metadata;
-    if (deletionTimestamp === undefined) {
-      if (!this.#processes.has(uid)) this.#processes.set(uid, await this.#startPod(owner));
-      return;
+  async #play(pod: Pod): Promise<void> {
+    const { uid, name, deletionTimestamp } = pod.metadata;
+    const landfall = this.#processes.get(uid);
+    if (deletionTimestamp !== undefined) {
+      await landfall?.stop();
+      await this.#send("DELETE", name, { gracePeriodSeconds: 0 });
+    } else if (landfall === undefined) {
+      await this.#startPod(pod);
     }
-    if (!finalizers.includes(FOREGROUND)) return;
-    await this.#processes.get(uid)?.stop();
-    await this.#patch(`/apis/apps/v1/namespaces/${NAMESPACE}/${plural}/${name}`, {
-      metadata: { finalizers: finalizers.filter((one) => one !== FOREGROUND) },
-    });
   }
 
-  /** Does not wait for its end: what it waits for is played here. */
-  #playJob(path: string, job: PodOwner): void {
-    const { uid } = job.metadata;
-    const isOver = job.metadata.deletionTimestamp !== undefined || job.status?.conditions?.length;
-    if (this.#jobs.has(uid) || isOver) return;
-    this.#jobs.set(uid, "");
-    this.#ending.push(this.#runJob(path, job));
+  async #startPod(pod: Pod): Promise<void> {
+    const { name, uid, ownerReferences = [] } = pod.metadata;
+    const target = { apiVersion: "v1", kind: "Node", name: NODE };
+    await this.#send("POST", `${name}/binding`, { metadata: { name }, target });
+    const isJob = ownerReferences.some(({ kind }) => kind === "Job");
+    const landfall = await (isJob ? this.#startJob(pod) : this.#startWorkload(pod));
+    this.#processes.set(uid, landfall);
+    const conditions = [{ type: "Ready", status: isJob ? "False" : "True" }];
+    await this.#setStatus(name, { phase: "Running", conditions });
+    if (isJob) void landfall.ended.then((ended) => this.#end(name, ended)).catch(this.#fail);
   }
 
-  async #runJob(path: string, job: PodOwner): Promise<void> {
-    const env = { KUBECONFIG: await this.#writeKubeconfig(job) };
-    const { code, stdout, stderr } = await runLandfall(this.#program, readArgs(job), env);
-    this.#jobs.set(job.metadata.uid, `${stdout}${stderr}`);
-    const type = code === 0 ? "Complete" : "Failed";
-    await this.#patch(`${path}/status`, { status: { conditions: [{ type, status: "True" }] } });
+  async #startJob(pod: Pod): Promise<LandfallProcess> {
+    const env = { KUBECONFIG: await this.#writeKubeconfig(pod) };
+    return startLandfall(this.#program, readArgs(pod), env);
   }
 
-  async #startPod(owner: PodOwner): Promise<LandfallProcess> {
-    const config = join(this.#cluster.folder, `pod-${owner.metadata.uid}.yaml`);
+  async #startWorkload(pod: Pod): Promise<LandfallProcess> {
+    const config = join(this.#cluster.folder, `pod-${pod.metadata.uid}.yaml`);
     await writeFile(config, `url: ${this.#cloud.url}\ntoken: ${this.#cloud.token}\n`);
     return startLandfall(this.#program, [
-      ...readArgs(owner),
+      ...readArgs(pod),
       // The last one of a flag wins: files and ports are the host's.
-      `--kubeconfig=${await this.#writeKubeconfig(owner)}`,
+      `--kubeconfig=${await this.#writeKubeconfig(pod)}`,
       `--cloud-config=${config}`,
       "--secure-port=0",
       "--debug-address=127.0.0.1:0",
     ]);
   }
 
-  async #writeKubeconfig({ spec }: PodOwner): Promise<string> {
-    const account = { namespace: NAMESPACE, name: spec.template.spec.serviceAccountName };
+  async #writeKubeconfig({ spec }: Pod): Promise<string> {
+    const account = { namespace: "kube-system", name: spec.serviceAccountName };
     return await this.#cluster.writeTokenKubeconfig(
       await this.#cluster.createServiceAccountToken(account, TOKEN_S),
     );
   }
 
-  async #patch(path: string, patch: object): Promise<void> {
-    const response = await this.#cluster.adminFetch(path, {
-      method: "PATCH",
-      headers: { "content-type": "application/merge-patch+json" },
-      body: JSON.stringify(patch),
-    });
-    // Whoever made it may have taken it away meanwhile.
+  async #end(name: string, { code, stdout, stderr }: Ended): Promise<void> {
+    this.#said.push(`${stdout}${stderr}`);
+    await this.#setStatus(name, { phase: code === 0 ? "Succeeded" : "Failed" });
+  }
+
+  async #setStatus(name: string, status: object): Promise<void> {
+    await this.#send("PATCH", `${name}/status`, { status });
+  }
+
+  async #send(method: string, path: string, body: object): Promise<void> {
+    const type = method === "PATCH" ? "application/strategic-merge-patch+json" : "application/json";
+    const init = { method, headers: { "content-type": type }, body: JSON.stringify(body) };
+    const response = await this.#cluster.adminFetch(`${PODS}/${path}`, init);
+    // A Pod may be gone by now.
     if (!response.ok && response.status !== 404)
-      throw new Error(`Cannot patch ${path}: ${await response.text()}`);
+      throw new Error(`Cannot ${method} ${path}: ${await response.text()}`);
   }
 }
 
-function readArgs({ spec }: PodOwner): readonly string[] {
-  return spec.template.spec.containers[0]?.args ?? [];
+function readArgs({ spec }: Pod): readonly string[] {
+  return spec.containers[0]?.args ?? [];
 }

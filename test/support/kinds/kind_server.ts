@@ -31,8 +31,7 @@ export class KindServer {
     const server = new KindServer(await startCluster(), kubectl);
     const file = join(server.cluster.folder, "crd.yaml");
     await writeFile(file, crds);
-    // Only an API server older than what Landfall supports does not know of rules; it drops them.
-    await server.run("apply", "--validate=false", "-f", file);
+    await server.run("apply", "-f", file);
     await server.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
     return server;
   }

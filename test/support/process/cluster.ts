@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Policy, PolicyRule } from "../../../lib/app/rights.ts";
 import { createAuthority, createCertificate, type CertificateFiles } from "../net/certificates.ts";
 import { readJson } from "../kube/contract/client.ts";
-import { findFreePort, startProcess, waitUntilReady } from "./server_process.ts";
+import { endProcesses, findFreePort, startProcess, waitUntilReady } from "./server_process.ts";
 import type { ServerProcess } from "./server_process.ts";
 
 const START_TIMEOUT_MS = 60_000;
@@ -80,7 +80,7 @@ export interface Cluster {
   listRequests(): Promise<readonly AuditedRequest[]>;
   /** Everything in the audit log, in the order of the ends of requests. */
   listAudit(): Promise<readonly AuditEvent[]>;
-  /** Ends all processes and removes all files. */
+  /** Ends all processes, also those of others that have a file in its folder, and removes all files. */
   stop(): Promise<void>;
 }
 
@@ -448,8 +448,7 @@ class RunningCluster implements Cluster {
   }
 
   async stop(): Promise<void> {
-    await this.stopApiServer("SIGKILL");
-    await this.stopEtcd();
+    await endProcesses(this.folder);
     await rm(this.folder, { recursive: true, force: true });
   }
 

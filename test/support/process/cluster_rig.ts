@@ -68,6 +68,7 @@ export interface Registration {
   /** @default {the uninitialized taint alone} */
   readonly taints?: readonly object[];
   readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly spec?: object;
   readonly status?: object;
 }
@@ -337,7 +338,10 @@ export function toNodeObject(name: string, registration: Registration = {}): obj
     metadata: {
       name,
       labels: { "kubernetes.io/hostname": name, ...registration.labels },
-      annotations: nodeIp === undefined ? {} : { "alpha.kubernetes.io/provided-node-ip": nodeIp },
+      annotations: {
+        ...(nodeIp !== undefined && { "alpha.kubernetes.io/provided-node-ip": nodeIp }),
+        ...registration.annotations,
+      },
     },
     spec: {
       taints: registration.taints ?? [UNINITIALIZED],

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ROOT } from "../sources.ts";
+import { bindProcess } from "./server_process.ts";
 
 const WAIT_MS = 20_000;
 
@@ -75,10 +76,7 @@ export function startLandfall(
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], ...env },
   });
-  const kill = (): void => {
-    child.kill("SIGKILL");
-  };
-  process.once("exit", kill);
+  bindProcess(child, [...args, ...Object.values(env)]);
   const lines: string[] = [];
   const waiting = new Set<(line: string) => void>();
   createInterface({ input: child.stderr }).on("line", (line) => {
@@ -89,7 +87,6 @@ export function startLandfall(
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   const ended = new Promise<Ended>((resolve) => {
     child.once("close", (code) => {
-      process.off("exit", kill);
       resolve({ code, stdout, stderr: lines.join("\n") });
     });
   });

@@ -3,6 +3,7 @@
  * @module
  */
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { openSync, closeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -24,6 +25,33 @@ export interface ServerProcess {
   stop(name?: NodeJS.Signals): Promise<void>;
 }
 
+/** Processes that have not ended, and what they were started with. */
+const running = new Map<ChildProcess, readonly string[]>();
+
+/** Has a process die with the test process, and with the folder that it was told of. @param words What it was told */
+export function bindProcess(child: ChildProcess, words: readonly string[]): void {
+  const kill = (): void => {
+    child.kill("SIGKILL");
+  };
+  process.once("exit", kill);
+  running.set(child, words);
+  child.once("exit", () => {
+    process.off("exit", kill);
+    running.delete(child);
+  });
+}
+
+/** Ends all processes that were told of a folder: those of a test that failed, too. Resolves when they are gone. */
+export async function endProcesses(folder: string): Promise<void> {
+  const found = [...running].filter(([, words]) => words.some((word) => word.includes(folder)));
+  const ends = found.map(async ([child]) => {
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  });
+  await Promise.all(ends);
+}
+
 /** Starts a program, its output in a file. It dies with the test process. */
 export function startProcess(
   command: string,
@@ -34,18 +62,14 @@ export function startProcess(
   const child: ChildProcess = spawn(command, [...args], { stdio: ["ignore", log, log] });
   closeSync(log);
   if (child.pid === undefined) throw new Error(`Cannot start "${command}"`);
+  bindProcess(child, args);
   const state = { ended: false };
-  const kill = (): void => {
-    child.kill("SIGKILL");
-  };
   const gone = new Promise<void>((resolve) => {
     child.once("exit", () => {
       state.ended = true;
-      process.off("exit", kill);
       resolve();
     });
   });
-  process.once("exit", kill);
   return {
     pid: child.pid,
     logPath,
@@ -59,7 +83,7 @@ export function startProcess(
       // A stopped process takes no signal but SIGKILL.
       child.kill("SIGCONT");
       child.kill(name);
-      const timer = setTimeout(kill, STOP_GRACE_MS);
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_GRACE_MS);
       await gone;
       clearTimeout(timer);
     },

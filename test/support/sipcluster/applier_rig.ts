@@ -155,18 +155,13 @@ const PLURALS = [
 
 /** What a test may choose of the server and the applier. */
 export interface ApplierOptions {
-  /** The version of Kubernetes. @default {the newest} */
-  readonly minor?: number;
   /** Which of the applier's requests gets no answer, from 0. @default {none} */
   readonly lost?: LostAnswer;
 }
 
 /** Starts the server and the applier. */
-export async function startApplier({ minor, lost }: ApplierOptions = {}): Promise<ApplierRig> {
-  const kubernetes = startKubernetesSimulator({
-    clock: systemClock,
-    ...(minor !== undefined && { minor }),
-  });
+export async function startApplier({ lost }: ApplierOptions = {}): Promise<ApplierRig> {
+  const kubernetes = startKubernetesSimulator({ clock: systemClock });
   kubernetes.installKind(SIP_CLUSTERS);
   kubernetes.objects.create("namespaces", { metadata: { name: NAMESPACE } });
   const credentials = await loadCredentials({

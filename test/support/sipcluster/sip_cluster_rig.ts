@@ -83,8 +83,7 @@ export class SipClusterRig implements AsyncDisposable {
   /** Installs both kinds, as an administrator does. */
   async installKinds(): Promise<void> {
     await this.cluster.create(CRDS_PATH, BARE_METAL_HOST_CRD);
-    // Only an API server older than what Landfall supports does not know of rules; it drops them.
-    await this.run("apply", "--validate=false", "-f", CRD_PATH);
+    await this.run("apply", "-f", CRD_PATH);
     await this.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
   }
 

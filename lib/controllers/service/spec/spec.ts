@@ -121,7 +121,7 @@ function readFamilies(
     if (family === undefined) return { problem: `spec.ipFamilies: ${quote(text)} is not known` };
     families.push(family);
   }
-  // API servers before 1.20 do not have the field.
+  // The API server sets it for every load balancer; the type of the field does not say so.
   return { families: families.length === 0 ? ["IPv4"] : families };
 }
 

@@ -89,7 +89,7 @@ export const CONFIG_MAPS: Kind<ConfigMap> = {
   metadata: ["ownerReferences"],
 };
 
-/** As planners write them. Servers before Kubernetes 1.21 take the same object as `policy/v1beta1`. */
+/** PodDisruptionBudgets. */
 export const POD_DISRUPTION_BUDGETS: Resource<PodDisruptionBudget> = namespaced(
   "policy/v1",
   "PodDisruptionBudget",

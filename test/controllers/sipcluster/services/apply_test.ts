@@ -49,8 +49,6 @@ describe("a new service", () => {
       [
         `get secrets/${NAME}`,
         `patch secrets/${NAME}`,
-        "get /apis",
-        "get /apis/policy/v1",
         `get poddisruptionbudgets/${NAME}`,
         `patch poddisruptionbudgets/${NAME}`,
         `get deployments/${NAME}`,
@@ -87,10 +85,8 @@ describe("a new service", () => {
     rollOutDeployments(rig.kubernetes.objects, { now: "2026-01-01T00:00:00Z" });
     expect((await rig.apply(plan)).requests).toEqual([]);
     await rig.restart();
-    const discovery = ["get /apis", "get /apis/policy/v1"];
     expect((await rig.apply(plan)).requests).toEqual([
       `get secrets/${NAME}`,
-      ...discovery,
       `get poddisruptionbudgets/${NAME}`,
     ]);
     expect((await rig.apply(plan)).requests).toEqual([]);
@@ -115,16 +111,6 @@ describe("a new service", () => {
     await rig.apply(toPlan({ replicas: 3 }));
     const metadata = { uid: rig.find("deployments", NAME)?.metadata.uid };
     expect(rig.listBodies("PATCH").at(-1)).toMatchObject({ kind: "Deployment", metadata });
-  });
-
-  test("has its PodDisruptionBudget in the version that the server knows, or none", async () => {
-    await using old = await startApplier({ minor: 20 });
-    expect((await old.apply(toPlan())).problems).toEqual([]);
-    expect(old.find("poddisruptionbudgets", NAME)).toBeDefined();
-    await using rig = await startApplier();
-    rig.kubernetes.faults.refuse({ verb: "get", resource: "", status: 503, times: 1 });
-    await expect(rig.apply(toPlan())).rejects.toThrow("503");
-    expect((await rig.apply(toPlan())).problems).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 /**
- * A real kube-controller-manager: it makes ReplicaSets and Pods of Deployments, and collects garbage.
+ * A real kube-controller-manager: it makes ReplicaSets and Pods of Deployments, detaches volumes, and collects garbage.
  * @module
  */
 import { access } from "node:fs/promises";
@@ -20,13 +20,14 @@ export async function hasControllerManager(): Promise<boolean> {
 export function startControllerManager(
   cluster: Cluster,
   controllers: readonly string[],
+  more: readonly string[] = [],
 ): ServerProcess {
   const flags = [
     `--kubeconfig=${cluster.adminKubeconfigPath}`,
     `--controllers=${controllers.join(",")}`,
     "--leader-elect=false",
-    "--port=0",
     "--secure-port=0",
+    ...more,
   ];
   const log = join(cluster.folder, "kube-controller-manager.log");
   return startProcess(join(kubeAssets ?? "", "kube-controller-manager"), flags, log);

@@ -15,7 +15,7 @@ import {
 } from "../../../../lib/kube/kinds/bare_metal_host.ts";
 import { toPath } from "../../../../lib/kube/kinds/resource.ts";
 import { type Secret, SECRETS } from "../../../../lib/kube/kinds/secret.ts";
-import { adaptManifests, readManifests } from "../../deploy/deploy_tools.ts";
+import { readManifests } from "../../deploy/deploy_tools.ts";
 import { readJson } from "../../kube/contract/client.ts";
 import { until } from "../../nodes/rig.ts";
 import { waitUntil } from "../../process/cluster_rig.ts";
@@ -78,15 +78,9 @@ export class VinoStoryRig implements AsyncDisposable {
     const sip = await SipClusterRig.start(kubectl);
     const cloud = await StoryCloud.start();
     await sip.installKinds();
-    await sip.run("apply", "--validate=false", "-f", join(ROOT, FOLDER, "crd.yaml"));
+    await sip.run("apply", "-f", join(ROOT, FOLDER, "crd.yaml"));
     await sip.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
-    const { minor } = await readJson<{ readonly minor: string }>(
-      await sip.cluster.adminFetch("/version"),
-    );
-    const objects = adaptManifests(
-      readManifests(await readSource(`${FOLDER}/deployment.yaml`)),
-      Number.parseInt(minor, 10),
-    );
+    const objects = readManifests(await readSource(`${FOLDER}/deployment.yaml`));
     // The process of the Deployment is played by this test.
     await sip.apply(...objects.filter(({ kind }) => RIGHTS.test(kind)));
     const { template } = Object(objects.find(({ kind }) => kind === "Deployment")?.spec);

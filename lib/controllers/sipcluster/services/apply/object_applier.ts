@@ -5,14 +5,13 @@
 import type { Clock } from "../../../../core/clock.ts";
 import { Contest } from "../../../../engine/contest.ts";
 import type { KubeClient } from "../../../../kube/api/client.ts";
-import { isKubeError, KubeError } from "../../../../kube/api/errors.ts";
+import { isKubeError } from "../../../../kube/api/errors.ts";
 import { readIfPresent } from "../../../../kube/api/read_if_present.ts";
 import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import type { KubeObject, Resource } from "../../../../kube/kinds/resource.ts";
 import type { SipCluster } from "../../resource/sip_cluster.ts";
 import { COMPONENT } from "../../words.ts";
 import { DEPLOYMENTS } from "../owned_kinds.ts";
-import { BudgetVersion } from "./budget_version.ts";
 import { findFixed, isAsWanted } from "../../../kinds/compare.ts";
 import { findForeign } from "./foreign.ts";
 import { isOwnedBy, judgeOwnership } from "./ownership.ts";
@@ -53,14 +52,12 @@ export class ObjectApplier {
   readonly #client: KubeClient;
   readonly #views: OwnedViews;
   readonly #contest: Contest;
-  readonly #budgets: BudgetVersion;
 
   constructor(client: KubeClient, clock: Clock, views: OwnedViews) {
     this.#client = client;
     this.#views = views;
     this.sent = new SentObjects(clock);
     this.#contest = new Contest(clock);
-    this.#budgets = new BudgetVersion(client);
   }
 
   /**
@@ -68,10 +65,7 @@ export class ObjectApplier {
    *
    * @throws {KubeError} if another try may help
    */
-  async apply(cluster: SipCluster, object: WantedObject, signal: AbortSignal): Promise<Outcome> {
-    const wanted = await this.#budgets.fit(object, signal);
-    // A server without budgets evicts Pods as it likes.
-    if (wanted === undefined) return { isWritten: false, againMs: CHECK_INTERVAL_MS };
+  async apply(cluster: SipCluster, wanted: WantedObject, signal: AbortSignal): Promise<Outcome> {
     const key = toKey(cluster);
     const view = this.#views.find(wanted.resource.kind);
     const seen = view?.get(toKey(wanted.body));
@@ -100,9 +94,7 @@ export class ObjectApplier {
     const { apiVersion, kind } = target.resource;
     const { namespace = "" } = cluster.metadata;
     const metadata = { name: target.name, namespace };
-    const named = { resource: target.resource, body: { apiVersion, kind, metadata } };
-    const object = await this.#budgets.fit(named, signal);
-    if (object === undefined) return false;
+    const object = { resource: target.resource, body: { apiVersion, kind, metadata } };
     const live = target.live ?? (await this.#read(object, signal));
     if (live === undefined || !isOwnedBy(live, cluster)) return false;
     this.sent.forgetObject(toKey(cluster), toId(object.body));
@@ -195,8 +187,6 @@ export class ObjectApplier {
   }
 
   #refuse(wanted: WantedObject, error: unknown): Outcome {
-    // Not a Status: the API server does not serve this version any more.
-    if (error instanceof KubeError && error.code === 404) this.#budgets.forget();
     const refusal = toRefusal(error, wanted, (port) =>
       this.#views.findPortHolder(port, wanted.body.metadata),
     );
