@@ -97,7 +97,7 @@ export async function handle(context: HandlerContext, request: Request): Promise
 /** Answers a path outside the built-in groups like a server that does not use Status. */
 function discoverOrPass({ registry }: HandlerContext, path: string, request: Request): Response {
   try {
-    return discover(path, request, registry);
+    return discover(path, request, registry.kinds);
   } catch (error) {
     const [, root, group] = path.split("/");
     const isBuiltIn = registry.kinds.some((kind) => kind.group === group && !kind.isCustom);

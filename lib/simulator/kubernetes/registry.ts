@@ -17,8 +17,7 @@ import {
 import { isEqual, objectAt, stringAt } from "./patches/json.ts";
 import type { ApiObject, JsonObject } from "./patches/json.ts";
 import { type CustomKind, defineCustomKind, type Kind } from "./schema/kind.ts";
-import { listKinds } from "./schema/kinds.ts";
-import { NEWEST_MINOR } from "./services/features.ts";
+import { KINDS } from "./schema/kinds.ts";
 import type { ServiceRuleOptions } from "./services/mod.ts";
 import { Collection, Stored, VersionCounter } from "./store.ts";
 import {
@@ -56,16 +55,11 @@ export class Registry {
   readonly #collections = new Map<Kind, Collection>();
   readonly #completion: Completion;
 
-  /** The minor version of Kubernetes. */
-  readonly minor: number;
-
   /** @param historyMax Number of changes of each kind to keep */
   constructor(clock: Clock, historyMax: number, options: ServiceRuleOptions = {}) {
-    const { minor = NEWEST_MINOR } = options;
-    this.minor = minor;
     this.#clock = clock;
     this.#historyMax = historyMax;
-    for (const kind of listKinds(minor))
+    for (const kind of KINDS)
       this.#collections.set(kind, new Collection(this.versions, historyMax));
     this.#completion = new Completion(this.collection(this.#builtIn("Service")), options);
     for (const object of FIRST_OBJECTS) {

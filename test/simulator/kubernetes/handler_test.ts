@@ -9,10 +9,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 import { kindOf } from "../../support/kube/kinds/simulator_kinds.ts";
 
 const NODES = { kind: kindOf("nodes"), namespace: "", name: "", subresource: "" };
-const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
-const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
-const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 
 /** A server with a node `n`. */
 function makeContext(clock: ManualClock = new ManualClock()): HandlerContext {
@@ -24,7 +21,7 @@ function makeContext(clock: ManualClock = new ManualClock()): HandlerContext {
 }
 
 interface Asked {
-  readonly body?: JsonObject | readonly JsonObject[];
+  readonly body?: JsonObject;
   readonly type?: string;
   readonly signal?: AbortSignal;
 }
@@ -43,123 +40,6 @@ function ask(context: HandlerContext, line: string, asked: Asked = {}): Promise<
 }
 
 describe("handle()", () => {
-  test.each<[string, Asked, number, JsonObject]>([
-    ["GET /version", {}, 200, { major: "1" }],
-    ["GET /api/v1/nodes/n", {}, 200, { kind: "Node", metadata: { name: "n" } }],
-    ["GET /api/v1/nodes", {}, 200, { kind: "NodeList", items: [{ metadata: { name: "n" } }] }],
-    ["POST /api/v1/nodes", { body: { metadata: { name: "m" } } }, 201, { kind: "Node" }],
-    ["PUT /api/v1/nodes/n", { body: { metadata: { name: "n" } } }, 200, { kind: "Node" }],
-    [`PUT ${LEASES}/l`, { body: { metadata: { name: "l" } } }, 201, { kind: "Lease" }],
-    [
-      "DELETE /api/v1/nodes/n",
-      {},
-      200,
-      { kind: "Status", status: "Success", details: { name: "n", kind: "nodes" } },
-    ],
-  ])("answers %s with %j by %p", async (line, asked, status, expected) => {
-    const response = await ask(makeContext(), line, asked);
-    expect(response.status).toBe(status);
-    expect(await response.json()).toMatchObject(expected);
-  });
-
-  test.each<[string, Asked, number, string]>([
-    ["GET /metrics", {}, 404, "NotFound"],
-    ["GET /api/v1/nodes/%zz", {}, 404, "NotFound"],
-    ["GET /api/v1/nodes/m", {}, 404, "NotFound"],
-    ["GET /api/v1/nodes/n/scale", {}, 404, "NotFound"],
-    ["POST /api/v1/nodes/n", { body: {} }, 404, "NotFound"],
-    ["POST /api/v1/events", { body: {} }, 404, "NotFound"],
-    ["POST /api/v1/nodes", { body: { metadata: { name: "n" } } }, 409, "AlreadyExists"],
-    ["POST /api/v1/nodes", { body: [] }, 400, "BadRequest"],
-    ["POST /api/v1/nodes", { body: {}, type: "text/plain" }, 415, "UnsupportedMediaType"],
-    ["PUT /api/v1/nodes/n", { body: { metadata: { name: "m" } } }, 400, "BadRequest"],
-    ["PUT /api/v1/nodes/m", { body: { metadata: { name: "m" } } }, 404, "NotFound"],
-    ["PUT /api/v1/nodes/n", { body: { metadata: { name: "n", uid: "x" } } }, 409, "Conflict"],
-    ["PATCH /api/v1/nodes/n", { body: {} }, 415, "UnsupportedMediaType"],
-    [
-      "PATCH /api/v1/nodes/n",
-      { body: { metadata: { uid: "x" } }, type: MERGE_PATCH },
-      422,
-      "Invalid",
-    ],
-    ["DELETE /api/v1/nodes/n", { body: { preconditions: { uid: "x" } } }, 409, "Conflict"],
-    [
-      "DELETE /api/v1/nodes/n",
-      { body: { preconditions: { resourceVersion: "1" } } },
-      409,
-      "Conflict",
-    ],
-    ["DELETE /api/v1/nodes", {}, 405, "MethodNotAllowed"],
-  ])("refuses %s with %j by %p %s", async (line, asked, code, reason) => {
-    const response = await ask(makeContext(), line, asked);
-    expect(response.status).toBe(code);
-    expect(await response.json()).toMatchObject({ kind: "Status", code, reason });
-  });
-
-  test.each([
-    [JSON_PATCH, [{ op: "replace", path: "/metadata/labels/a", value: "c" }], { a: "c" }],
-    [JSON_PATCH, [{ op: "test", path: "/kind", value: "Node" }], { a: "b" }],
-    [MERGE_PATCH, { metadata: { labels: { a: null, d: "e" } } }, { d: "e" }],
-    [STRATEGIC_PATCH, { metadata: { labels: { $patch: "replace", d: "e" } } }, { d: "e" }],
-  ])("applies a body of %s as such: %j", async (type, body, labels) => {
-    const context = makeContext();
-    const response = await ask(context, "PATCH /api/v1/nodes/n", { body, type });
-    expect(response.status).toBe(200);
-    const { object } = context.registry.read({ ...NODES, name: "n" });
-    expect(object.metadata["labels"]).toEqual(labels);
-  });
-
-  test.each([
-    [MERGE_PATCH, ["c/d"]],
-    [STRATEGIC_PATCH, ["a/b", "c/d"]],
-  ])("leaves of a list, after a patch of %s, %j", async (type, expected) => {
-    const context = makeContext();
-    context.registry.create(NODES, { metadata: { name: "held", finalizers: ["a/b"] } });
-    const body = { metadata: { finalizers: ["c/d"] } };
-    await ask(context, "PATCH /api/v1/nodes/held", { body, type });
-    const { metadata } = context.registry.read({ ...NODES, name: "held" }).object;
-    expect(new Set([metadata["finalizers"]].flat())).toEqual(new Set(expected));
-  });
-
-  test("has no status for a kind without one", async () => {
-    const context = makeContext();
-    await ask(context, `PUT ${LEASES}/l`, { body: { metadata: { name: "l" } } });
-    expect((await ask(context, `GET ${LEASES}/l`)).status).toBe(200);
-    expect((await ask(context, `GET ${LEASES}/l/status`)).status).toBe(404);
-  });
-
-  test("wants a version in a PUT of a lease that is there", async () => {
-    const context = makeContext();
-    const body = { metadata: { name: "l" } };
-    await ask(context, `PUT ${LEASES}/l`, { body });
-    const response = await ask(context, `PUT ${LEASES}/l`, { body });
-    expect(response.status).toBe(422);
-    expect(await response.text()).toContain("metadata.resourceVersion");
-  });
-
-  test("shows the object when its finalizers hold a delete up", async () => {
-    const context = makeContext();
-    context.registry.create(NODES, { metadata: { name: "held", finalizers: ["a/b"] } });
-    const response = await ask(context, "DELETE /api/v1/nodes/held");
-    expect(await response.json()).toMatchObject({ kind: "Node", metadata: { name: "held" } });
-    expect(context.registry.has({ ...NODES, name: "held" })).toBe(true);
-  });
-
-  test.each(["Warn", "Strict"])("has nothing to say with %s of known fields", async (value) => {
-    const body = { metadata: { name: "m" } };
-    const line = `POST /api/v1/nodes?fieldValidation=${value}`;
-    const response = await ask(makeContext(), line, { body });
-    expect([response.status, response.headers.get("warning")]).toEqual([201, null]);
-  });
-
-  test("warns of each unknown field when asked to", async () => {
-    const body = { metadata: { name: "m" }, foo: 1, bar: 2 };
-    const response = await ask(makeContext(), "POST /api/v1/nodes?fieldValidation=Warn", { body });
-    expect(response.headers.get("warning")).toBe(
-      String.raw`299 - "unknown field \"foo\"", 299 - "unknown field \"bar\""`,
-    );
-  });
-
   test.each([
     [{ status: 503 }, { code: 503, reason: "ServiceUnavailable" }, null],
     [{ status: 418 }, { code: 418 }, null],

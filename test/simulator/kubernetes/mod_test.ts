@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { systemClock } from "../../../lib/core/clock.ts";
+import { TESTED_WITH } from "../../../lib/kube/api/version.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import type { KubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ContractClient, type WireEvent } from "../../support/kube/contract/client.ts";
@@ -28,6 +29,11 @@ describe("startKubernetesSimulator()", () => {
   const whenOpen = async (): Promise<void> => {
     while (simulator.openWatches === 0) await Bun.sleep(1);
   };
+
+  test("is of the newest version that the tests run on", async () => {
+    const response = await fetch(`${simulator.url}/version`);
+    expect(await response.json()).toMatchObject({ gitVersion: `v${TESTED_WITH.newest}-simulated` });
+  });
 
   test.each([
     [{ status: 429, retryAfterSeconds: 7 }, "TooManyRequests", "7"],
@@ -118,29 +124,5 @@ describe("startKubernetesSimulator()", () => {
     expect(simulator.requests.count({ method: "PATCH", name: "absent" })).toBe(1);
     simulator.requests.clear();
     expect(simulator.requests.entries).toEqual([]);
-  });
-
-  test("answers the aggregated discovery that kubectl asks for", async () => {
-    const accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
-    const response = await fetch(`${simulator.url}/apis`, { headers: { accept } });
-    expect(response.headers.get("content-type")).toBe(accept);
-    expect(await response.text()).toContain('"resource":"leases"');
-  });
-
-  test("fieldValidation=Strict refuses an unknown field, Warn warns", async () => {
-    const node = { metadata: { name: "a" }, spec: { foo: 1 } };
-    const strict = await client.send("POST", `${NODES}?fieldValidation=Strict`, node);
-    expect([strict.status, strict.body.message]).toEqual([
-      400,
-      'strict decoding error: unknown field "spec.foo"',
-    ]);
-    const warned = await client.send("POST", `${NODES}?fieldValidation=Warn`, node);
-    expect(warned.headers.get("warning")).toContain("spec.foo");
-  });
-
-  test("dryRun=All checks and stores nothing", async () => {
-    const node = { metadata: { name: "a" } };
-    expect((await client.send("POST", `${NODES}?dryRun=All`, node)).status).toBe(201);
-    expect(simulator.objects.getNode("a")).toBeUndefined();
   });
 });

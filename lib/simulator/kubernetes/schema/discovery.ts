@@ -6,30 +6,31 @@ import { noSuchPath } from "../api_error.ts";
 import type { Json, JsonObject } from "../patches/json.ts";
 import { apiVersionOf, type Kind } from "./kind.ts";
 import { KINDS } from "./kinds.ts";
-import { NEWEST_MINOR } from "../services/features.ts";
 import { openApiAt } from "./openapi.ts";
 
-const NEWEST = { kinds: KINDS, minor: NEWEST_MINOR };
+/** Of the API server that the contract holds it against. */
+const NEWEST = "1.37.2";
+const [MAJOR = "", MINOR = ""] = NEWEST.split(".");
 const VERBS = ["create", "delete", "get", "list", "patch", "update", "watch"];
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /**
  * Answers `/version`, the health checks and discovery, old and aggregated.
  *
- * @param server The kinds that it serves now, and its minor version. @default {the newest, with the built-in kinds}
+ * @param kinds What it serves now. @default {the built-in kinds}
  * @throws ApiError 404 for any other path
  */
 export function discover(
   pathname: string,
   request: Request,
-  { kinds, minor }: { readonly kinds: readonly Kind[]; readonly minor: number } = NEWEST,
+  kinds: readonly Kind[] = KINDS,
 ): Response {
   if (["/healthz", "/livez", "/readyz"].includes(pathname)) return new Response("ok");
   const accept = (request.headers.get("accept") ?? "").replaceAll(" ", "");
   if ((pathname === "/api" || pathname === "/apis") && accept.includes(AGGREGATED)) {
     return json(aggregated(kinds, pathname === "/api"), AGGREGATED);
   }
-  if (pathname === "/version") return json(toVersion(minor), "application/json");
+  if (pathname === "/version") return json(VERSION, "application/json");
   const body = openApiAt(pathname, kinds) ?? documentAt(kinds, pathname);
   if (body === undefined) throw noSuchPath();
   return json(body, "application/json");
@@ -62,19 +63,17 @@ function documentAt(all: readonly Kind[], pathname: string): JsonObject | undefi
 }
 
 // Clients compare their own version with it.
-function toVersion(minor: number): JsonObject {
-  return {
-    major: "1",
-    minor: String(minor),
-    gitVersion: `v1.${minor}.0-simulated`,
-    gitCommit: "",
-    gitTreeState: "clean",
-    buildDate: "2026-01-01T00:00:00Z",
-    goVersion: "none",
-    compiler: "none",
-    platform: "none",
-  };
-}
+const VERSION: JsonObject = {
+  major: MAJOR,
+  minor: MINOR,
+  gitVersion: `v${NEWEST}-simulated`,
+  gitCommit: "",
+  gitTreeState: "clean",
+  buildDate: "2026-01-01T00:00:00Z",
+  goVersion: "none",
+  compiler: "none",
+  platform: "none",
+};
 
 function groupsOf(all: readonly Kind[]): readonly string[] {
   return [...new Set(all.map((kind) => kind.group))].filter((group) => group !== "");

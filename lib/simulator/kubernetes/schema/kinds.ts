@@ -2,12 +2,11 @@
  * The kinds that the simulated API server serves, with their fields.
  * @module
  */
-import { NEWEST_MINOR, toServiceFeatures } from "../services/features.ts";
 import { NODE_FIELDS } from "./node_fields.ts";
 import { define, type Kind } from "./kind.ts";
 import { listOf, mapOf, mergedBy, record, type Field, type RecordField } from "./schema.ts";
 import { BUDGET_FIELDS, DEPLOYMENT_FIELDS } from "./workload_fields.ts";
-import { toServiceFields } from "./service_fields.ts";
+import { SERVICE_FIELDS } from "./service_fields.ts";
 
 const REFERENCE: RecordField = record({
   kind: "text",
@@ -44,7 +43,7 @@ const LEASE_SPEC: RecordField = record({
   leaseTransitions: "integer",
 });
 
-/** Kinds that are the same in all versions. Pods are there because `kubectl describe node` lists them. */
+/** Pods are there because `kubectl describe node` lists them. */
 const OTHER_KINDS: readonly Kind[] = [
   define(
     { kind: "Node", plural: "nodes" },
@@ -137,10 +136,6 @@ const OTHER_KINDS: readonly Kind[] = [
   ),
 ];
 
-/** The last minor version that has PodDisruptionBudgets only in a beta version. */
-const LAST_BETA_BUDGETS = 20;
-/** The same for EndpointSlices. */
-const LAST_BETA_SLICES = 20;
 const ENDPOINT_SLICES = define(
   { kind: "EndpointSlice", plural: "endpointslices", apiVersion: "discovery.k8s.io/v1" },
   {
@@ -177,24 +172,12 @@ const WORKLOAD_KINDS: readonly Kind[] = [
   ),
 ];
 
-/** The kinds that Kubernetes 1.`minor` serves, each in one version. */
-export function listKinds(minor: number): readonly Kind[] {
-  const features = toServiceFeatures(minor);
-  const names = { kind: "Service", plural: "services" };
-  const services = define(names, {
-    shortNames: ["svc"],
-    hasStatus: true,
-    createsOnUpdate: true,
-    needsVersionOnUpdate: !features.hasFamilies,
-    selectable: ["spec.clusterIP", "spec.type"],
-    fields: toServiceFields(features),
-  });
-  const budgets = define(
-    {
-      kind: "PodDisruptionBudget",
-      plural: "poddisruptionbudgets",
-      apiVersion: minor > LAST_BETA_BUDGETS ? "policy/v1" : "policy/v1beta1",
-    },
+/** All kinds, each in one version. */
+export const KINDS: readonly Kind[] = [
+  ...OTHER_KINDS,
+  ...WORKLOAD_KINDS,
+  define(
+    { kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", apiVersion: "policy/v1" },
     {
       shortNames: ["pdb"],
       hasStatus: true,
@@ -202,13 +185,19 @@ export function listKinds(minor: number): readonly Kind[] {
       generations: "spec",
       fields: BUDGET_FIELDS,
     },
-  );
-  const kinds = [...OTHER_KINDS, ...WORKLOAD_KINDS, budgets, services];
-  return minor > LAST_BETA_SLICES ? [...kinds, ENDPOINT_SLICES] : kinds;
-}
-
-/** The kinds of the newest version. */
-export const KINDS: readonly Kind[] = listKinds(NEWEST_MINOR);
+  ),
+  define(
+    { kind: "Service", plural: "services" },
+    {
+      shortNames: ["svc"],
+      hasStatus: true,
+      createsOnUpdate: true,
+      selectable: ["spec.clusterIP", "spec.type"],
+      fields: SERVICE_FIELDS,
+    },
+  ),
+  ENDPOINT_SLICES,
+];
 
 /** Finds a kind by its place in a path, or `undefined`. */
 export function findKind(

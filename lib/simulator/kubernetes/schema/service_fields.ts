@@ -1,8 +1,7 @@
 /**
- * The fields of a Service (core/v1), as far as a version of the API server has them.
+ * The fields of a Service (core/v1).
  * @module
  */
-import type { ServiceFeatures } from "../services/features.ts";
 import { listOf, mapOf, mergedBy, record, type Field } from "./schema.ts";
 
 const CONDITION = record({
@@ -23,42 +22,39 @@ const PORT = record({
   nodePort: "integer",
 });
 
+const INGRESS = record({
+  ip: "text",
+  ipMode: "pointer",
+  hostname: "text",
+  ports: listOf(record({ port: "integer", protocol: "pointer", error: "pointer" })),
+});
+
 /** `spec` and `status` of a Service. Ports merge by their number; the ingress is replaced whole. */
-export function toServiceFields(features: ServiceFeatures): Readonly<Record<string, Field>> {
-  const ingress = record({
-    ip: "text",
-    ...(features.hasIpMode && { ipMode: "pointer" }),
-    hostname: "text",
-    ports: listOf(record({ port: "integer", protocol: "pointer", error: "pointer" })),
-  });
-  const { hasFamilies, hasClass } = features;
-  return {
-    spec: record({
-      ports: mergedBy("port", PORT),
-      selector: mapOf("pointer"),
-      clusterIP: "text",
-      clusterIPs: listOf("pointer"),
-      type: "text",
-      externalIPs: listOf("pointer"),
-      sessionAffinity: "text",
-      loadBalancerIP: "text",
-      loadBalancerSourceRanges: listOf("pointer"),
-      externalName: "text",
-      externalTrafficPolicy: "text",
-      healthCheckNodePort: "integer",
-      publishNotReadyAddresses: "flag",
-      sessionAffinityConfig: record({ clientIP: record({ timeoutSeconds: "integer" }) }),
-      ...(hasFamilies && { ipFamilies: listOf("pointer"), ipFamilyPolicy: "pointer" }),
-      ...(hasClass && {
-        allocateLoadBalancerNodePorts: "switch",
-        loadBalancerClass: "pointer",
-        internalTrafficPolicy: "pointer",
-        trafficDistribution: "pointer",
-      }),
-    }),
-    status: record({
-      loadBalancer: record({ ingress: listOf(ingress) }),
-      conditions: mergedBy("type", CONDITION),
-    }),
-  };
-}
+export const SERVICE_FIELDS: Readonly<Record<string, Field>> = {
+  spec: record({
+    ports: mergedBy("port", PORT),
+    selector: mapOf("pointer"),
+    clusterIP: "text",
+    clusterIPs: listOf("pointer"),
+    type: "text",
+    externalIPs: listOf("pointer"),
+    sessionAffinity: "text",
+    loadBalancerIP: "text",
+    loadBalancerSourceRanges: listOf("pointer"),
+    externalName: "text",
+    externalTrafficPolicy: "text",
+    healthCheckNodePort: "integer",
+    publishNotReadyAddresses: "flag",
+    sessionAffinityConfig: record({ clientIP: record({ timeoutSeconds: "integer" }) }),
+    ipFamilies: listOf("pointer"),
+    ipFamilyPolicy: "pointer",
+    allocateLoadBalancerNodePorts: "switch",
+    loadBalancerClass: "pointer",
+    internalTrafficPolicy: "pointer",
+    trafficDistribution: "pointer",
+  }),
+  status: record({
+    loadBalancer: record({ ingress: listOf(INGRESS) }),
+    conditions: mergedBy("type", CONDITION),
+  }),
+};

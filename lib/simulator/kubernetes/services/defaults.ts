@@ -3,18 +3,17 @@
  * @module
  */
 import { objectAt, stringAt, without, type Json, type JsonObject } from "../patches/json.ts";
-import type { ServiceFeatures } from "./features.ts";
 import { ingressOf, numberAt, portsOf, specOf, typeOf } from "./service.ts";
 
 const AFFINITY_SECONDS = 10_800;
 
 /** The Service with its defaults. Pure; again it changes nothing. */
-export function withDefaults(service: JsonObject, features: ServiceFeatures): JsonObject {
+export function withDefaults(service: JsonObject): JsonObject {
   const typed = { ...service, spec: { ...specOf(service), type: typeOf(service) || "ClusterIP" } };
-  return { ...typed, spec: toSpec(typed, features), status: toStatus(typed, features) };
+  return { ...typed, spec: toSpec(typed), status: toStatus(typed) };
 }
 
-function toSpec(service: JsonObject, { hasClass }: ServiceFeatures): JsonObject {
+function toSpec(service: JsonObject): JsonObject {
   const { sessionAffinityConfig, ...spec } = specOf(service);
   const type = typeOf(service);
   const [isBalanced, isNamed] = [type === "LoadBalancer", type === "ExternalName"];
@@ -29,12 +28,10 @@ function toSpec(service: JsonObject, { hasClass }: ServiceFeatures): JsonObject 
     ...((isBalanced || type === "NodePort") && {
       externalTrafficPolicy: stringAt(spec, "externalTrafficPolicy") || "Cluster",
     }),
-    ...(hasClass &&
-      !isNamed && { internalTrafficPolicy: spec["internalTrafficPolicy"] ?? "Cluster" }),
-    ...(hasClass &&
-      isBalanced && {
-        allocateLoadBalancerNodePorts: spec["allocateLoadBalancerNodePorts"] ?? true,
-      }),
+    ...(!isNamed && { internalTrafficPolicy: spec["internalTrafficPolicy"] ?? "Cluster" }),
+    ...(isBalanced && {
+      allocateLoadBalancerNodePorts: spec["allocateLoadBalancerNodePorts"] ?? true,
+    }),
   };
 }
 
@@ -57,14 +54,14 @@ function toAffinity(config: Json | undefined): JsonObject {
   return { clientIP: { timeoutSeconds: given["timeoutSeconds"] ?? AFFINITY_SECONDS } };
 }
 
-function toStatus(service: JsonObject, { hasIpMode }: ServiceFeatures): JsonObject {
+function toStatus(service: JsonObject): JsonObject {
   const status = objectAt(service, "status");
   const ingress = ingressOf(service);
   if (ingress.length === 0) return { ...status, loadBalancer: {} };
   const isBalanced = typeOf(service) === "LoadBalancer";
   const toEntry = (entry: JsonObject): JsonObject => {
     const lacksMode = entry["ip"] !== undefined && entry["ipMode"] === undefined;
-    return hasIpMode && isBalanced && lacksMode ? { ...entry, ipMode: "VIP" } : entry;
+    return isBalanced && lacksMode ? { ...entry, ipMode: "VIP" } : entry;
   };
   return { ...status, loadBalancer: { ingress: ingress.map(toEntry) } };
 }

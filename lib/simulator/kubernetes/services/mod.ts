@@ -8,7 +8,6 @@ import type { Collection } from "../store.ts";
 import { ServiceAllocation } from "./allocation.ts";
 import { withDefaults } from "./defaults.ts";
 import { chooseFamilies } from "./families.ts";
-import { NEWEST_MINOR, toServiceFeatures, type ServiceFeatures } from "./features.ts";
 import { specOf, textsAt, typeOf } from "./service.ts";
 import { dropUseless, keepAllocated } from "./updates.ts";
 import { ingressProblems, serviceProblems } from "./validation.ts";
@@ -21,8 +20,6 @@ export interface Completed {
 
 /** What differs between clusters. */
 export interface ServiceRuleOptions {
-  /** Minor version of Kubernetes, 20 or more: which fields of Services it knows. @default {35} */
-  readonly minor?: number;
   /** Ranges of cluster IPs, one or one of each family. @default ["10.96.0.0/12"] */
   readonly clusterIpRanges?: readonly string[];
   /** First and last node port. @default [30000, 32767] */
@@ -31,12 +28,10 @@ export interface ServiceRuleOptions {
 
 /** The rules for Services of one cluster. */
 export class ServiceRules {
-  readonly #features: ServiceFeatures;
   readonly #allocation: ServiceAllocation;
 
   /** @param services Where they are stored, still empty */
   constructor(services: Collection, options: ServiceRuleOptions = {}) {
-    this.#features = toServiceFeatures(options.minor ?? NEWEST_MINOR);
     this.#allocation = new ServiceAllocation(services, {
       clusterIps: options.clusterIpRanges ?? ["10.96.0.0/12"],
       nodePorts: options.nodePortRange ?? [30_000, 32_767],
@@ -51,19 +46,18 @@ export class ServiceRules {
   /** A Service after a write that is not of its status. */
   update(before: JsonObject, after: JsonObject): Completed {
     const typed = { ...after, spec: { ...specOf(after), type: typeOf(after) || "ClusterIP" } };
-    const kept = this.#features.hasFamilies ? keepAllocated(before, typed) : typed;
-    return this.#complete(dropUseless(before, kept, this.#features), before);
+    return this.#complete(dropUseless(before, keepAllocated(before, typed)), before);
   }
 
   /** A Service after a write of its status. */
   updateStatus(after: JsonObject): Completed {
-    const service = withDefaults(after, this.#features);
-    return { service, problems: ingressProblems(service, this.#features) };
+    const service = withDefaults(after);
+    return { service, problems: ingressProblems(service) };
   }
 
   #complete(wish: JsonObject, before: JsonObject | undefined): Completed {
-    const service = withClusterIps(withDefaults(wish, this.#features));
-    const problems = serviceProblems(service, before, this.#features);
+    const service = withClusterIps(withDefaults(wish));
+    const problems = serviceProblems(service, before);
     if (problems.length > 0) return { service, problems };
     const ported = this.#allocation.withNodePorts(service, before);
     const addressed = this.#withAddresses(ported.service, before);
@@ -73,13 +67,9 @@ export class ServiceRules {
   #withAddresses(service: JsonObject, before: JsonObject | undefined): Completed {
     if (typeOf(service) === "ExternalName") return { service, problems: [] };
     const chosen = chooseFamilies(service, this.#allocation.families);
-    if (this.#features.hasFamilies && chosen.problems.length > 0) {
-      return { service, problems: chosen.problems };
-    }
+    if (chosen.problems.length > 0) return { service, problems: chosen.problems };
     const { families, policy } = chosen;
-    const count = this.#features.hasFamilies ? families.length : 1;
-    const allocated = this.#allocation.withClusterIps(service, families.slice(0, count), before);
-    if (!this.#features.hasFamilies) return allocated;
+    const allocated = this.#allocation.withClusterIps(service, families, before);
     const spec = { ...specOf(allocated.service), ipFamilies: families, ipFamilyPolicy: policy };
     return { ...allocated, service: { ...allocated.service, spec } };
   }

@@ -5,7 +5,6 @@
 import type { FieldProblem } from "../api_error.ts";
 import { stringAt, type Json, type JsonObject } from "../patches/json.ts";
 import { invalidValue, isQualifiedName, unsupported } from "../schema/validation.ts";
-import type { ServiceFeatures } from "./features.ts";
 import { needsNodePorts, numberAt, portsOf, specOf, textsAt, typeOf } from "./service.ts";
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -17,10 +16,7 @@ const PORT_NAME = /^(?=.{1,15}$)(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/;
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
 /** Problems of the ports of a Service with its defaults. */
-export function portProblems(
-  service: JsonObject,
-  { mixesProtocols }: ServiceFeatures,
-): readonly FieldProblem[] {
+export function portProblems(service: JsonObject): readonly FieldProblem[] {
   const [ports, type] = [portsOf(service), typeOf(service)];
   const isHeadless = textsAt(specOf(service), "clusterIPs")[0] === "None";
   if (ports.length === 0) {
@@ -28,14 +24,10 @@ export function portProblems(
     if (isOptional) return [];
     return [{ field: "spec.ports", reason: "FieldValueRequired", message: "Required value" }];
   }
-  const problems = ports.flatMap((port, index) => onePortProblems(service, port, index));
-  problems.push(...duplicates(ports));
-  const protocols = new Set(ports.map((port) => stringAt(port, "protocol")));
-  if (type === "LoadBalancer" && !mixesProtocols && protocols.size > 1) {
-    const rule = "may not contain more than 1 protocol when type is 'LoadBalancer'";
-    problems.push(invalidValue("spec.ports", [...ports], rule));
-  }
-  return problems;
+  return [
+    ...ports.flatMap((port, index) => onePortProblems(service, port, index)),
+    ...duplicates(ports),
+  ];
 }
 
 function onePortProblems(service: JsonObject, port: JsonObject, index: number): FieldProblem[] {

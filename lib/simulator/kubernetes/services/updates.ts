@@ -5,7 +5,6 @@
  * @module
  */
 import { isEqual, without, type Json, type JsonObject } from "../patches/json.ts";
-import type { ServiceFeatures } from "./features.ts";
 import {
   needsHealthPort,
   needsNodePorts,
@@ -48,11 +47,7 @@ function keepNodePorts(before: JsonObject, after: JsonObject): readonly JsonObje
 }
 
 /** The new state without what its type has no use for, if the update did not change it. Pure. */
-export function dropUseless(
-  before: JsonObject,
-  after: JsonObject,
-  features: ServiceFeatures,
-): JsonObject {
+export function dropUseless(before: JsonObject, after: JsonObject): JsonObject {
   let spec = specOf(after);
   const [old, isBalanced] = [specOf(before), typeOf(after) === "LoadBalancer"];
   const drop = (...keys: readonly string[]): void => {
@@ -71,8 +66,7 @@ export function dropUseless(
   }
   if (!needsHealthPort(after)) drop("healthCheckNodePort");
   if (!isBalanced) drop("allocateLoadBalancerNodePorts", "loadBalancerClass");
-  const isCleared = features.mixesProtocols && !isBalanced;
-  return { ...after, spec: trimFamilies(old, spec), ...(isCleared && { status: {} }) };
+  return { ...after, spec: trimFamilies(old, spec), ...(!isBalanced && { status: {} }) };
 }
 
 /** A Service that becomes single-stack loses its second family. */

@@ -2,11 +2,10 @@
  * Rules for Services that the API server checks.
  * @module
  */
-import { parseCidr, parseIp } from "../../../core/net/ip.ts";
+import { formatCidr, parseCidr, parseIp } from "../../../core/net/ip.ts";
 import type { FieldProblem } from "../api_error.ts";
 import { isEqual, objectAt, stringAt, type JsonObject } from "../patches/json.ts";
 import { invalidValue, isQualifiedName, isSubdomain, unsupported } from "../schema/validation.ts";
-import type { ServiceFeatures } from "./features.ts";
 import { portProblems } from "./port_validation.ts";
 import {
   ingressOf,
@@ -18,10 +17,10 @@ import {
   typeOf,
 } from "./service.ts";
 
-const NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+const NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const NAME_RULE =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, " +
-  "and end with an alphanumeric character";
+  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with " +
+  "an alphanumeric character";
 const TYPES = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 const RANGES_FIELD = "spec.loadBalancerSourceRanges";
 const CLASS_FIELD = "spec.loadBalancerClass";
@@ -30,28 +29,24 @@ const CLASS_FIELD = "spec.loadBalancerClass";
 export function serviceProblems(
   service: JsonObject,
   before: JsonObject | undefined,
-  features: ServiceFeatures,
 ): readonly FieldProblem[] {
   return [
     ...nameProblems(stringAt(objectAt(service, "metadata"), "name")),
     ...typeProblems(service),
-    ...portProblems(service, features),
+    ...portProblems(service),
     ...affinityProblems(specOf(service)),
     ...policyProblems(service, before),
-    ...rangeProblems(service),
+    ...rangeProblems(service, before),
     ...classProblems(service, before),
     ...addressProblems(service, before),
   ];
 }
 
 /** Problems of a status that is about to be stored. */
-export function ingressProblems(
-  service: JsonObject,
-  { hasIpMode }: ServiceFeatures,
-): readonly FieldProblem[] {
+export function ingressProblems(service: JsonObject): readonly FieldProblem[] {
   const field = "status.loadBalancer.ingress";
   const ingress = ingressOf(service);
-  if (hasIpMode && ingress.length > 0 && typeOf(service) !== "LoadBalancer") {
+  if (ingress.length > 0 && typeOf(service) !== "LoadBalancer") {
     return [forbidden(field, 'may only be used when `spec.type` is "LoadBalancer"')];
   }
   return ingress.flatMap((entry, index) => entryProblems(entry, `${field}[${index}]`));
@@ -135,17 +130,26 @@ function policyProblems(
   return problems;
 }
 
-function rangeProblems(service: JsonObject): readonly FieldProblem[] {
+function rangeProblems(
+  service: JsonObject,
+  before: JsonObject | undefined,
+): readonly FieldProblem[] {
   const ranges = textsAt(specOf(service), "loadBalancerSourceRanges");
   if (ranges.length === 0) return [];
   if (typeOf(service) !== "LoadBalancer") {
     return [forbidden(RANGES_FIELD, "may only be used when `type` is 'LoadBalancer'")];
   }
-  // Blanks around a range are allowed, and stay.
-  const isRange = (text: string): boolean => text.includes("/") && parseCidr(text) !== undefined;
-  if (ranges.every(isRange)) return [];
+  // What older versions took stays valid.
+  const old = textsAt(specOf(before ?? {}), "loadBalancerSourceRanges");
+  if (ranges.every((text) => isExactRange(text) || old.includes(text))) return [];
   const rule = "must be a list of IP ranges. For example, 10.240.0.0/24,10.250.0.0/24 ";
   return [invalidValue(RANGES_FIELD, `[${ranges.join(" ")}]`, rule)];
+}
+
+/** Whether a text is a range without blanks, whose address has no bits beyond its length. */
+function isExactRange(text: string): boolean {
+  const range = text.includes("/") ? parseCidr(text) : undefined;
+  return range !== undefined && formatCidr(range) === text;
 }
 
 function classProblems(

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe } from "bun:test";
 import type { CustomKind } from "../../../../lib/simulator/kubernetes/mod.ts";
-import { ContractClient, type ContractTarget, readJson } from "./client.ts";
+import { ContractClient, type ContractTarget } from "./client.ts";
 import { addApplyCases } from "./apply.ts";
 import { addKindCases } from "./kinds.ts";
 import { addListCases } from "./lists.ts";
@@ -25,8 +25,6 @@ export interface ContractServer extends ContractTarget {
 export interface ContractContext {
   client: ContractClient;
   target: ContractServer;
-  /** Its minor version: Kubernetes 1.`minor`. */
-  minor: number;
 }
 
 const ALL = [
@@ -39,15 +37,11 @@ const ALL = [
   addWorkloadCases,
 ];
 
-/** Runs the contract, or only some groups of its cases, against the server that `start` gives. `skip` leaves it out. */
+/** Runs the contract against the server that `start` gives. `skip` leaves it out. */
 export function describeKubernetesContract(
   name: string,
   start: () => Promise<ContractServer>,
-  options: {
-    readonly skip?: boolean;
-    readonly startTimeoutMs?: number;
-    readonly groups?: readonly ((use: () => ContractContext) => void)[];
-  } = {},
+  options: { readonly skip?: boolean; readonly startTimeoutMs?: number } = {},
 ): void {
   describe.skipIf(options.skip === true)(`${name} keeps the Kubernetes contract`, () => {
     let context: ContractContext | undefined;
@@ -57,11 +51,9 @@ export function describeKubernetesContract(
     };
     beforeAll(async () => {
       const target = await start();
-      const response = await target.fetch("/version", {});
-      const { minor } = await readJson<{ readonly minor: string }>(response);
-      context = { target, client: new ContractClient(target), minor: Number.parseInt(minor, 10) };
+      context = { target, client: new ContractClient(target) };
     }, options.startTimeoutMs ?? 5000);
     afterAll(() => context?.target.stop());
-    for (const add of options.groups ?? ALL) add(use);
+    for (const add of ALL) add(use);
   });
 }

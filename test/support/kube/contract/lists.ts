@@ -65,18 +65,21 @@ export function addListCases(use: () => ContractContext): void {
       expect(list.items?.[0]).not.toHaveProperty("kind");
     });
 
-    test("a page from before a compaction is gone", async () => {
+    // A server that keeps snapshots in its cache goes on, until it was started again.
+    test("a page from before a compaction goes on, or is gone with a token for the rest", async () => {
       const { client, target } = use();
       const page = (await client.get(`${SELECTED}&limit=2`)).body;
       await client.patch(`${NODES}/p-1`, "merge", { metadata: { annotations: { a: "b" } } });
       await target.compact();
       const path = `${SELECTED}&limit=2&continue=${page.metadata.continue}`;
       const answer = await client.get(path);
-      expect([answer.status, answer.body.reason]).toEqual([410, "Expired"]);
+      const goesOn = answer.status === 200;
+      if (!goesOn) expect([answer.status, answer.body.reason]).toEqual([410, "Expired"]);
       const token = answer.body.metadata.continue;
       expect(token).toBeString();
       const rest = (await client.get(`${SELECTED}&continue=${token}`)).body;
-      expect(namesOf(rest)).toEqual(["p-3", "p-4", "p-5"]);
+      const shown = goesOn ? namesOf(answer.body) : [];
+      expect([...shown, ...namesOf(rest)]).toEqual(["p-3", "p-4", "p-5"]);
     });
 
     test("a version that is yet to come is a time-out with that cause", async () => {
@@ -88,9 +91,12 @@ export function addListCases(use: () => ContractContext): void {
     });
 
     test.each([
-      ["labelSelector", "page", NAMES],
       ["labelSelector", "page in (yes,no)", NAMES],
+      ["labelSelector", "page", NAMES],
       ["labelSelector", "page=no", []],
+      ["labelSelector", "page,page!=no", NAMES],
+      ["labelSelector", "page,page notin (yes)", []],
+      ["fieldSelector", "metadata.name=p-3,metadata.name!=p-4", ["p-3"]],
       ["fieldSelector", "metadata.name=p-3", ["p-3"]],
     ])("%s %p selects %p", async (parameter, value, expected) => {
       const path = `${NODES}?${parameter}=${encodeURIComponent(value)}`;

@@ -190,7 +190,7 @@ export function addWorkloadCases(use: () => ContractContext): void {
   });
 
   test("a PodDisruptionBudget counts changes of its spec", async () => {
-    const apiVersion = use().minor > 20 ? "policy/v1" : "policy/v1beta1";
+    const apiVersion = "policy/v1";
     const path = `/apis/${apiVersion}/${NAMESPACE}/poddisruptionbudgets/budget`;
     const applyBudget = async (minAvailable: number, labels: object): Promise<unknown> => {
       const spec = { minAvailable, selector: { matchLabels: { app: "a" } } };

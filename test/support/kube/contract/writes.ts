@@ -245,6 +245,24 @@ export function addWriteCases(use: () => ContractContext): void {
       refused(answer, 415, "UnsupportedMediaType");
     });
 
+    test("an unknown field is refused or warned of if that is asked for", async () => {
+      const { client } = use();
+      const node = { metadata: { name: "strict" }, spec: { foo: 1 } };
+      const strict = await client.send("POST", `${NODES}?fieldValidation=Strict`, node);
+      expect([strict.status, strict.body.reason]).toEqual([400, "BadRequest"]);
+      expect(strict.body.message).toContain('strict decoding error: unknown field "spec.foo"');
+      const warned = await client.send("POST", `${NODES}?fieldValidation=Warn`, node);
+      expect(warned.status).toBe(201);
+      expect(warned.headers.get("warning")).toContain('unknown field \\"spec.foo\\"');
+    });
+
+    test("a dry run checks and stores nothing", async () => {
+      const { client } = use();
+      const node = { metadata: { name: "dry" } };
+      expect((await client.send("POST", `${NODES}?dryRun=All`, node)).status).toBe(201);
+      expect((await client.get(`${NODES}/dry`)).status).toBe(404);
+    });
+
     test("a body that is no JSON is refused", async () => {
       refused(await use().client.send("POST", NODES, "{"), 400, "BadRequest");
     });
