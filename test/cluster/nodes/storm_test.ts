@@ -1,5 +1,5 @@
 /**
- * Ten minutes in which every process may be killed or stand still at any time, while Nodes come, change and go: what
+ * Two minutes in which every process may be killed or stand still at any time, while Nodes come, change and go: what
  * must never happen does not, and when it is over, all is true within a bounded time.
  *
  * `LANDFALL_STORM_SEED` replays a storm, as far as real time lets; `LANDFALL_STORM_MINUTES` is how long it lasts.
@@ -18,13 +18,13 @@ import type { Footprint, Replica } from "../../support/storm/replica.ts";
 const isSkipped = skipsCluster();
 const program = listPrograms().at(-1);
 const seed = Number(process.env["LANDFALL_STORM_SEED"] ?? Math.floor(Math.random() * 2 ** 32));
-const minutes = Number(process.env["LANDFALL_STORM_MINUTES"] ?? 10);
+const minutes = Number(process.env["LANDFALL_STORM_MINUTES"] ?? 2);
 const JUDGE_MS = 60_000;
 /** Within so long after the last fault all is true. */
 const RECOVERY_MS = 60_000;
 /** A machine that goes in a calm has no Node after so long. */
 const DELETION_MS = 20_000;
-const REST_MS = 15_000;
+const REST_MS = 8_000;
 const POLL_MS = 250;
 /** What a process at rest may take more after a while. */
 const GROWTH = { descriptors: 2, residentMib: 4 } as const;
@@ -32,8 +32,10 @@ const GROWTH = { descriptors: 2, residentMib: 4 } as const;
 test("planFaults() plans the same for the same seed, and something else for another", () => {
   expect(planFaults(7, 10)).toEqual(planFaults(7, 10));
   expect(planFaults(7, 10)).not.toEqual(planFaults(8, 10));
-  const all = planFaults(7, 600);
-  expect(new Set(all.map(({ target, kind }) => `${kind} ${target}`)).size).toBe(12);
+  for (let one = 0; one < 100; one += 1) {
+    const kinds = planFaults(one, 2).map(({ target, kind }) => `${kind} ${target}`);
+    expect(new Set(kinds).size).toBe(12);
+  }
 });
 
 const calms: readonly (readonly [string, readonly (readonly [number, number])[], number])[] = [

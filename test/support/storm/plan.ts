@@ -20,11 +20,17 @@ export interface Fault {
   readonly forMs: number;
 }
 
-const GAP_MS = 5_000;
-const FREEZE_MS_MAX = 30_000;
+const GAP_MS = 2_500;
+const FREEZE_MS_MAX = 20_000;
 const DOWN_MS_MAX = 6_000;
-/** Every now and then nothing happens for so long that all may recover. */
-const LULL = { share: 0.08, ms: 20_000 } as const;
+/** After all of it nothing happens for so long that all recover, and Nodes without machines go. */
+const LULL_MS = 20_000;
+/** What may happen to what: a kill is the more usual. Within two minutes all of it happens twice. */
+const DECK: readonly Pick<Fault, "target" | "kind">[] = TARGETS.flatMap((target) =>
+  (["kill", "kill", "freeze", ...(isReplica(target) ? (["end"] as const) : [])] as const).map(
+    (kind) => ({ target, kind }),
+  ),
+);
 
 /** Chance by a seed. */
 export class Dice {
@@ -44,6 +50,14 @@ export class Dice {
     return from[Math.floor(this.next() * from.length)];
   }
 
+  /** These in another order. */
+  shuffle<T>(from: readonly T[]): T[] {
+    return from
+      .map((one) => ({ one, at: this.next() }))
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ one }) => one);
+  }
+
   /** Milliseconds until something that happens so often on average, like rain. */
   wait(averageMs: number): number {
     return Math.min(4 * averageMs, -Math.log(1 - this.next()) * averageMs);
@@ -54,19 +68,14 @@ export class Dice {
 export function planFaults(seed: number, minutes: number): readonly Fault[] {
   const dice = new Dice(seed);
   const faults: Fault[] = [];
+  const cards: Pick<Fault, "target" | "kind">[] = [];
   for (let atMs = dice.wait(GAP_MS); atMs < minutes * 60_000; atMs += dice.wait(GAP_MS)) {
-    const target = dice.pick(TARGETS) ?? "one";
-    const kinds = [
-      "kill",
-      "kill",
-      "freeze",
-      ...(isReplica(target) ? ["end" as const] : []),
-    ] as const;
-    const kind = dice.pick(kinds) ?? "kill";
+    if (cards.length === 0) cards.push(...dice.shuffle(DECK));
+    const { target, kind } = cards.pop() ?? { target: "one", kind: "kill" };
     // Short ones are the more usual, and the worse: others have not noticed when it is over.
     const forMs = (kind === "freeze" ? FREEZE_MS_MAX : DOWN_MS_MAX) * dice.next() ** 2;
     faults.push({ atMs: Math.round(atMs), target, kind, forMs: Math.round(forMs) });
-    if (dice.next() < LULL.share) atMs += LULL.ms;
+    if (cards.length === 0) atMs += LULL_MS;
   }
   return faults;
 }
