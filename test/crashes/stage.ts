@@ -20,7 +20,7 @@ import { Watches } from "../../lib/simulator/kubernetes/watches.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 import { MemoryServer } from "../support/net/memory_server.ts";
 import { untilEnded } from "./ended.ts";
-import type { Site } from "./site.ts";
+import type { Site } from "../support/services/site.ts";
 import { askCloud, createMemoryTransport, Wire } from "./wire.ts";
 
 /** Changes an answer of the cloud on its way. */

@@ -6,6 +6,7 @@ import { type FlagRange, readFlagNumber, readFlags } from "../support/command_fl
 import {
   describeFailure,
   type Ending,
+  readPoint,
   runSipStory,
   runStory,
   runVinoStory,
@@ -21,7 +22,8 @@ const USAGE = `Usage: npm run simulate -- [options]
   --sipclusters stories of SIPClusters
   --vinos       stories of Vinos; without either, of Nodes and Services
   --scenario NAME
-                that scenario, with everything that happened in it; the end of its name may be left out
+                that scenario, with everything that happened in it; the end of its name may be left out, and may be a
+                crash point, such as @after-7
   --scenarios   names of all scenarios
 `;
 const SEED_COUNT = 2 ** 32;
@@ -85,10 +87,11 @@ function show(ending: Ending): number {
 }
 
 /** @param start How its name starts; empty: only names are shown */
-async function runScenario(start: string): Promise<number> {
+async function runScenario(text: string): Promise<number> {
+  const [start = "", point = ""] = text.split("@");
   const tellings = TELLINGS.filter(({ name }) => name.startsWith(start));
   const telling = tellings.find(({ name }) => name === start) ?? tellings[0];
-  if (start !== "" && telling !== undefined) return show(await telling.tell());
+  if (start !== "" && telling !== undefined) return show(await telling.tell(readPoint(point)));
   console.log((start === "" ? tellings : TELLINGS).map(({ name }) => name).join("\n"));
   return start === "" ? 0 : 1;
 }

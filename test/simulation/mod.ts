@@ -25,6 +25,7 @@
  * @module
  */
 export { runSipStory } from "./sipcluster/story.ts";
+export { readPoint } from "./crash_points.ts";
 export { describeFailure, type Ending } from "./ending.ts";
 export { TELLINGS } from "./scenarios/mod.ts";
 export { runStory } from "./story.ts";

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
-import { USED_IP } from "../../crashes/site.ts";
+import { USED_IP } from "../../support/services/site.ts";
 import { isPolluted } from "../../support/net/hostile.ts";
 import { OddStage, pickValues } from "./stage.ts";
 

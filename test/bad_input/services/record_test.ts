@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { LB_COMMANDS } from "../../../lib/providers/cloudstack/load_balancers/commands.ts";
-import { PINNED_IP, USED_IP } from "../../crashes/site.ts";
+import { PINNED_IP, USED_IP } from "../../support/services/site.ts";
 import { OddStage } from "./stage.ts";
 
 const RECORD = "landfall.dev/load-balancer";

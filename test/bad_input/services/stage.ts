@@ -14,7 +14,7 @@ import {
 import { toLoadBalancerRule } from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { tries } from "../../support/net/hostile.ts";
-import { createSite, USED_IP } from "../../crashes/site.ts";
+import { createSite, USED_IP } from "../../support/services/site.ts";
 import { Stage } from "../../crashes/stage.ts";
 
 /** Values of annotations and text fields that mean nothing good. */

@@ -1,13 +1,14 @@
 /**
  * The program is killed while CloudStack serves one of its requests, on a real API server. The next process must bring
- * the Service to rest as if nothing had happened. `test/crashes/` does so at every request, in memory.
+ * the Service to rest as if nothing had happened. `test/simulation/scenarios/services/` does so at every request, in
+ * memory.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isRead } from "../../../lib/simulator/cloudstack/commands/mod.ts";
 import type { Fault } from "../../../lib/simulator/cloudstack/mod.ts";
 import { summarizeCloud } from "../../../lib/simulator/cloudstack/world/summary.ts";
-import { createSite, FREE_IPS_PREFIX } from "../../crashes/site.ts";
+import { createSite, FREE_IPS_PREFIX } from "../../support/services/site.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import type { Controller } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";

@@ -14,7 +14,7 @@ import {
   toLoadBalancerRule,
 } from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import { type PublicIp, toPublicIp } from "../../../lib/simulator/cloudstack/world/records.ts";
-import { createSite, PINNED_IP } from "../../crashes/site.ts";
+import { createSite, PINNED_IP } from "../../support/services/site.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { USERNAME } from "../../support/process/cluster_rig.ts";
 import { listPrograms } from "../../support/process/landfall_process.ts";

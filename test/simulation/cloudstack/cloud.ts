@@ -5,6 +5,7 @@
 import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
+import { isRead } from "../../../lib/simulator/cloudstack/commands/mod.ts";
 import type { AccountType } from "../../../lib/simulator/cloudstack/access/accounts.ts";
 import { CloudStack } from "../../../lib/simulator/cloudstack/cloudstack.ts";
 import type { Settings, Vm } from "../../../lib/simulator/cloudstack/mod.ts";
@@ -17,9 +18,11 @@ import { REGION, TYPE, ZONE } from "../judges/topology_labels.ts";
 import type { Answer, Cloud, LabelSettings, LabelWords, Origin } from "../world/cloud.ts";
 import { World, type WorldSettings } from "../world/mod.ts";
 import type { Said } from "../world/settings_file.ts";
-import { CloudStackBalancing, drawSite, type Site } from "./services/balancing.ts";
+import { CloudStackBalancing, drawSite, readParameters, type Site } from "./services/balancing.ts";
+import { forwardPorts } from "./services/sites.ts";
 import { CloudStackEvidence } from "./evidence.ts";
 import { FileForm } from "./file_form.ts";
+import type { Asked } from "../crash_points.ts";
 import { addNic, createPlaces, type PlaceOptions, type Places, toKeys } from "./places.ts";
 import { CloudStackTruth } from "./truth.ts";
 
@@ -135,8 +138,10 @@ export class CloudStackCloud implements Cloud {
     this.truth = new CloudStackTruth(this, clock);
     const others = isPaged ? random.between(OTHERS_MIN, OTHERS_MIN * 2) : 3;
     for (let at = 1; at <= others; at += 1) this.addOther(`n${at}-old`);
-    if (site)
+    if (site) {
+      forwardPorts(this.state);
       this.balancing = new CloudStackBalancing({ ...site, cloud: this, timeline: clock, trace });
+    }
   }
 
   get state(): CloudStackState {
@@ -165,6 +170,13 @@ export class CloudStackCloud implements Cloud {
     const text = await response.text();
     this.onAnswer(asker, { request, response, text });
     return { ...outcome, response: new Response(text, { status, headers }) };
+  }
+
+  async toAsked(request: Request): Promise<Asked | undefined> {
+    if (this.balancing === undefined) return undefined;
+    const what = (await readParameters(request)).get("command") ?? "?";
+    const isOfNodes = what === "listVirtualMachines";
+    return isOfNodes ? undefined : { what, isChange: !isRead(what), isOfCloud: true };
   }
 
   createEvidence(world: World): CloudStackEvidence {

@@ -3,8 +3,9 @@
  * @module
  */
 import * as cs from "./cloudstack/mod.ts";
+import * as services from "./services/mod.ts";
 import type { Telling } from "./scenario.ts";
 import * as xo from "./xenorchestra/mod.ts";
 
 /** Each way to tell each of them. */
-export const TELLINGS: readonly Telling[] = [...xo.TELLINGS, ...cs.TELLINGS];
+export const TELLINGS: readonly Telling[] = [...xo.TELLINGS, ...cs.TELLINGS, ...services.TELLINGS];

@@ -2,6 +2,7 @@
  * Named scenarios: fixed steps in the place of drawn ones, told in the same worlds and judged by the same judges.
  * @module
  */
+import type { CrashPoint } from "../crash_points.ts";
 import type { Ending } from "../ending.ts";
 
 /** One way to tell a scenario. */
@@ -10,7 +11,8 @@ export interface Telling {
   readonly name: string;
   /** Whether only CI tells it so. */
   readonly isOfCi: boolean;
-  tell(): Promise<Ending>;
+  /** @param point Tells it with one crash alone, if it has crash points */
+  tell(point?: CrashPoint): Promise<Ending>;
 }
 
 /** The flag that tells a scenario again. */

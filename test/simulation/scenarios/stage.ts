@@ -12,7 +12,7 @@ import { type Ending, tellStory } from "../ending.ts";
 import { calm, end } from "../story.ts";
 import type { Cloud } from "../world/cloud.ts";
 import type { World, WorldSettings } from "../world/mod.ts";
-import type { Incarnation } from "../world/replica.ts";
+import type { ElectionTimes, Incarnation } from "../world/replica.ts";
 import { check, toReplay } from "./scenario.ts";
 
 /** One of the two parts: a pool, a zone. */
@@ -38,7 +38,11 @@ const START_MS = 40_000;
 const STOP_MS_MAX = 15_000;
 const RIGHT = { rate: 1, skewMs: 0 } as const;
 /** One process alone need not hurry: each look at its Lease costs time of the test. */
-const ELECTION = { leaseDurationMs: 40_000, renewDeadlineMs: 30_000, retryPeriodMs: 10_000 };
+export const ALONE: ElectionTimes = {
+  leaseDurationMs: 90_000,
+  renewDeadlineMs: 60_000,
+  retryPeriodMs: 30_000,
+};
 
 /** How careful the program is. */
 export interface Care {
@@ -61,7 +65,7 @@ export function toWorldSettings({ deletion, outOfService }: Care): WorldSettings
     replicas: 1,
     pools: PARTS.length,
     nodes: FLEET.length,
-    election: ELECTION,
+    election: ALONE,
   };
 }
 

@@ -30,6 +30,13 @@ export type NodeChange = Change<Node>;
 /** A change of a Service. */
 export type ServiceChange = Change<Service>;
 
+/** What a request passes. @param serve What the server does with it */
+export type Gate = (
+  author: string,
+  request: Request,
+  serve: () => Promise<Outcome>,
+) => Promise<Outcome>;
+
 /** A process that holds the Lease, as the API server knows it. */
 interface Hold {
   readonly name: string;
@@ -77,6 +84,8 @@ export class ApiServer {
   onServiceChange: (change: ServiceChange) => void = () => undefined;
   /** Told of each write to a Node or a Service that was accepted and changed nothing. */
   onIdleWrite: (author: string, request: string) => void = () => undefined;
+  /** What a request passes before the server does what it asks for. */
+  gate: Gate = (_author, _request, serve) => serve();
   /** Told each time that a process holds the Lease because it wrote it. */
   onHold: (author: string) => void = () => undefined;
   /** Told when a process takes the Lease before it ran out. */
@@ -174,7 +183,8 @@ export class ApiServer {
 
   /** Answers one request after the other, so that each change has one author. */
   answer(author: string, request: Request): Promise<Outcome> {
-    const answer = this.#turn.then(() => this.#answer(author, request));
+    const serve = (): Promise<Outcome> => this.#answer(author, request);
+    const answer = this.#turn.then(() => this.gate(author, request, serve));
     this.#turn = answer.catch(() => undefined);
     return answer;
   }

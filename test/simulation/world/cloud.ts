@@ -8,6 +8,7 @@ import type { Service } from "../../../lib/kube/kinds/service.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import type { Random, Seed } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
+import type { Asked } from "../crash_points.ts";
 import type { Trace } from "../trace.ts";
 import type { ServiceChange } from "./api_server.ts";
 import type { World, WorldSettings } from "./mod.ts";
@@ -147,6 +148,8 @@ export interface Cloud {
   onAnswer: (asker: string, answer: Answer) => void;
   /** Answers a request of a process. */
   answer(asker: string, request: Request): Promise<Outcome>;
+  /** A request that a crash may fall on; absent for one that says nothing of a load balancer. */
+  toAsked?(request: Request): Promise<Asked | undefined>;
   createEvidence(world: World): Evidence;
   /** The machine that a request is about alone. */
   findAsked(request: Request): string | undefined;

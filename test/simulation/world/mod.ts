@@ -8,6 +8,7 @@ import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
+import { CrashPoints, toAsked } from "../crash_points.ts";
 import { ApiServer } from "./api_server.ts";
 import type { Cloud, Origin } from "./cloud.ts";
 import { Invariants } from "../judges/invariants.ts";
@@ -61,6 +62,8 @@ export class World<C extends Cloud = Cloud> {
   /** What people want the settings files to say, in the end. */
   said: Said;
   readonly leftAddresses: LeftAddresses;
+  /** Requests at which a process dies. */
+  readonly crashPoints: CrashPoints = new CrashPoints((name) => this.#crash(name));
   readonly #giveBack: () => void;
   #machineCount = 0;
   #bootCount = 0;
@@ -84,6 +87,10 @@ export class World<C extends Cloud = Cloud> {
     const leavesAddresses = this.leftAddresses.draw();
     this.said = { deletion, refreshIntervalMs, labels, leavesAddresses, token };
     this.invariants = new Invariants(this);
+    server.gate = (author, request, serve) => {
+      const asked = toAsked(request);
+      return asked === undefined ? serve() : this.crashPoints.pass(author, asked, serve);
+    };
     server.onNodeChange = (change) => this.invariants.checkChange(change);
     server.onServiceChange = (change) => this.invariants.checkService(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
@@ -256,6 +263,15 @@ export class World<C extends Cloud = Cloud> {
     this.#giveBack();
   }
 
+  /** Ends a process in the middle of a request, and starts the next one. */
+  #crash(name: string): void {
+    const replica = this.replicas.find(({ current }) => current?.process.name === name);
+    replica?.kill();
+    // Else the next one would wait for it to run out.
+    this.server.editLease(undefined);
+    replica?.start({ rate: 1, skewMs: 0 });
+  }
+
   #fetch(request: Request, signal: AbortSignal): Promise<Response> {
     const asker = new URL(request.url).hostname.split(".")[0] ?? "";
     const { cloud: link } = this.findProcess(asker);
@@ -265,7 +281,11 @@ export class World<C extends Cloud = Cloud> {
       this.invariants.checkCloud();
       return outcome;
     };
-    return link.send(answer, signal);
+    const gated = async (): Promise<Outcome> => {
+      const asked = await this.cloud.toAsked?.(request);
+      return await (asked ? this.crashPoints.pass(asker, asked, answer) : answer());
+    };
+    return link.send(gated, signal);
   }
 
   /** What of Services an answer of the API server may show. */

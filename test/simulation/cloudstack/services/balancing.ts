@@ -124,9 +124,7 @@ export class CloudStackBalancing implements Balancing {
 
   /** Takes in a request that reaches the server. */
   async noteAsked(asker: string, request: Request): Promise<void> {
-    const { searchParams } = new URL(request.url);
-    const parameters =
-      request.method === "POST" ? new URLSearchParams(await request.clone().text()) : searchParams;
+    const parameters = await readParameters(request);
     const command = parameters.get("command") ?? "";
     if (request.method === "POST") this.#trace.note(asker, `asks ${describe(parameters)}`);
     this.judge.noteAsked(asker, command, parameters);
@@ -155,6 +153,12 @@ export class CloudStackBalancing implements Balancing {
     const look = 12 + networks.size + aclLists.size + loadBalancerRules.size * 2;
     return (Math.ceil(ms / this.#periodMs) + 2) * look * 2;
   }
+}
+
+/** What a request asks for. */
+export async function readParameters(request: Request): Promise<URLSearchParams> {
+  if (request.method === "POST") return new URLSearchParams(await request.clone().text());
+  return new URL(request.url).searchParams;
 }
 
 /** A command without what differs in each run or says nothing. */

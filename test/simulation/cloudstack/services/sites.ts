@@ -3,7 +3,11 @@
  * @module
  */
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
-import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import {
+  toLoadBalancerRule,
+  toPortForwarding,
+} from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import type { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
 import {
   type Network,
   type PublicIp,
@@ -35,6 +39,7 @@ export type Sites = Required<
 const FREE_IPS = 6;
 /** What people have on their address. */
 const SHOP_PORT = 8443;
+const FORWARDED_PORT = 5432;
 
 /** One network for each zone. @param ownerId The account that they belong to */
 export function createSites(kind: SiteKind, zones: readonly Zone[], ownerId: string): Sites {
@@ -96,6 +101,16 @@ function createSite(
       kind === "isolated" ? [toFirewallRule({ ip: used, startPort: 8_000, endPort: 8_999 })] : [],
     loadBalancerRules: [toLoadBalancerRule({ ip: used, name: "shop", publicPort: SHOP_PORT })],
   };
+}
+
+/** People forward a port of their address to a machine of theirs. In a VPC, addresses balance load or forward ports. */
+export function forwardPorts({ publicIps, vms, portForwardings }: CloudStackState): void {
+  for (const ip of publicIps.values()) {
+    const vm = [...vms.values()].find(({ zoneId }) => zoneId === ip.zoneId);
+    if (!ip.address.endsWith(".20") || ip.vpcId !== undefined || vm === undefined) continue;
+    const forwarding = toPortForwarding({ ip, vmId: vm.id, publicPort: FORWARDED_PORT });
+    portForwardings.set(forwarding.id, forwarding);
+  }
 }
 
 /** An address in a network, or in the VPC of a tier. */

@@ -1,23 +1,23 @@
 /**
- * The cloud of the crash table: a network of each kind, and things that belong to others.
+ * A cloud with load balancers: a network of each kind, and things that belong to others.
  * @module
  */
 import {
   createNetworkKinds,
   type NetworkKind,
-} from "../../lib/simulator/cloudstack/network_kinds.ts";
-import { toFirewallRule } from "../../lib/simulator/cloudstack/world/firewall.ts";
+} from "../../../lib/simulator/cloudstack/network_kinds.ts";
+import { toFirewallRule } from "../../../lib/simulator/cloudstack/world/firewall.ts";
 import {
   toLoadBalancerRule,
   toPortForwarding,
-} from "../../lib/simulator/cloudstack/world/load_balancing.ts";
+} from "../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import {
   type PublicIp,
   toPublicIp,
   type Vm,
   type World,
-} from "../../lib/simulator/cloudstack/world/records.ts";
-import type { ObjectInput } from "../../lib/simulator/kubernetes/mod.ts";
+} from "../../../lib/simulator/cloudstack/world/records.ts";
+import type { ObjectInput } from "../../../lib/simulator/kubernetes/mod.ts";
 
 /** Address of the user, with rules that are not of the cluster. */
 export const USED_IP = "203.0.113.20";
@@ -25,9 +25,6 @@ export const USED_IP = "203.0.113.20";
 export const PINNED_IP = "203.0.113.21";
 /** How free addresses begin. */
 export const FREE_IPS_PREFIX = "198.51.100.";
-/** A free address. */
-export const FREE_IP: string = `${FREE_IPS_PREFIX}10`;
-
 /** What a story starts with. */
 export interface Site {
   readonly world: World;

@@ -1,0 +1,123 @@
+/**
+ * Deaths of a process at one of its requests, before or after the server did what it asks for; and the comparison of
+ * what is left in the end with what is left without.
+ * @module
+ */
+import type { Outcome } from "../../lib/simulator/loopback.ts";
+import type { Ending } from "./ending.ts";
+
+/** When a process dies. */
+export interface CrashPoint {
+  /** At its request of this number, from 1. */
+  readonly at: number;
+  readonly when: "before" | "after";
+}
+
+/** A request that was counted. */
+export interface Asked {
+  /** `associateIpAddress`, `PATCH /api/v1/namespaces/default/services/web/status`. */
+  readonly what: string;
+  /** Whether it can change something: then it matters whether the server did it. */
+  readonly isChange: boolean;
+  readonly isOfCloud: boolean;
+}
+
+/** Counts requests where they reach a server, and ends the process that sent one of them. */
+export class CrashPoints {
+  readonly #kill: (author: string) => void;
+  #point: CrashPoint | undefined;
+  /** Absent: nothing is counted. */
+  #asked: Asked[] | undefined;
+  /** Whether the process died. */
+  isReached = false;
+
+  /** @param kill Ends a process, and starts the next one */
+  constructor(kill: (author: string) => void) {
+    this.#kill = kill;
+  }
+
+  /** Every request since {@linkcode begin}, of all processes. */
+  get asked(): readonly Asked[] {
+    return this.#asked ?? [];
+  }
+
+  /** Counts from now on. @param point Absent: no process dies */
+  begin(point?: CrashPoint): void {
+    this.#asked = [];
+    this.#point = point;
+  }
+
+  /** Lets a server do what a request asks for, unless its author dies before. */
+  async pass(author: string, asked: Asked, serve: () => Promise<Outcome>): Promise<Outcome> {
+    if (this.#asked?.push(asked) !== this.#point?.at || this.#point === undefined)
+      return await serve();
+    if (this.#point.when === "after") await serve();
+    this.isReached = true;
+    this.#kill(author);
+    return { kind: "hang" };
+  }
+}
+
+/** A request to Kubernetes that counts. Reads, Events and the Lease do not: nothing is lost with them. */
+export function toAsked({ method, url }: Request): Asked | undefined {
+  const { pathname } = new URL(url);
+  if (method === "GET" || /\/(events|leases)(\/|$)/.test(pathname)) return undefined;
+  return { what: `${method} ${pathname}`, isChange: true, isOfCloud: false };
+}
+
+/** A story that can be told with a crash, and how it was. */
+export interface CrashEnding extends Ending {
+  /** What is left in the end, to be compared. */
+  readonly left: unknown;
+  readonly asked: readonly Asked[];
+  readonly isReached: boolean;
+}
+
+/** Tells a story once, and once for each of some crash points. The first one that ends otherwise is the ending. */
+export async function tellWithCrashes(
+  tell: (point?: CrashPoint, whole?: CrashEnding) => Promise<CrashEnding>,
+  listPoints: (asked: readonly Asked[]) => readonly CrashPoint[],
+): Promise<Ending> {
+  const whole = await tell();
+  if (whole.violations.length > 0) return whole;
+  for (const point of listPoints(whole.asked)) {
+    const ending = await tell(point, whole);
+    const violations = [...ending.violations, ...listDifferences(ending, whole, point)];
+    if (violations.length > 0)
+      return { ...ending, violations, replay: `${whole.replay}@${point.when}-${point.at}` };
+  }
+  return whole;
+}
+
+/** Reads the end of a name: `@after-7`. */
+export function readPoint(text: string): CrashPoint | undefined {
+  const [, when, at] = /^(before|after)-(\d+)$/.exec(text) ?? [];
+  return when === undefined ? undefined : { at: Number(at), when: when as CrashPoint["when"] };
+}
+
+function listDifferences(ending: CrashEnding, whole: CrashEnding, { at }: CrashPoint): string[] {
+  const { left, asked, isReached } = ending;
+  const [now, before] = [JSON.stringify(left), JSON.stringify(whole.left)];
+  return [
+    ...(now === before ? [] : [`it leaves ${now}, and without a crash ${before}`]),
+    // A run that asks less, because its looks fall together, ends before the point.
+    ...(isReached || asked.length < at ? [] : ["the process did not die"]),
+    ...listRepeated(asked, whole.asked),
+  ];
+}
+
+/** Changes of the cloud that were asked for more than once more than without a crash. */
+function listRepeated(asked: readonly Asked[], usual: readonly Asked[]): string[] {
+  const known = countChanges(usual);
+  return [...countChanges(asked)]
+    .filter(([what, count]) => count > (known.get(what) ?? 0) + 1)
+    .map(([what, count]) => `${what} was sent ${count} times, and ${known.get(what) ?? 0} usually`);
+}
+
+function countChanges(asked: readonly Asked[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { what, isChange, isOfCloud } of asked) {
+    if (isChange && isOfCloud) counts.set(what, (counts.get(what) ?? 0) + 1);
+  }
+  return counts;
+}
