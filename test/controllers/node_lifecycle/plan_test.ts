@@ -7,6 +7,7 @@ import { type LifecyclePlan, planLifecycle } from "../../../lib/controllers/node
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { type NodeOptions, toNode } from "../../support/nodes/nodes.ts";
+import { tries } from "../../support/net/hostile.ts";
 
 const SHUTDOWN = { key: "node.cloudprovider.kubernetes.io/shutdown", effect: "NoSchedule" };
 const OTHER = { key: "example.com/mine", value: "x", effect: "NoExecute" };
@@ -236,7 +237,7 @@ function isUninitialized(node: Node): boolean {
   return (node.spec?.taints ?? []).some(({ key }) => key.endsWith("/uninitialized"));
 }
 
-const RUNS = { numRuns: 2_000 };
+const RUNS = tries(2_000);
 
 test("planLifecycle() plans no taints again once they were written", () => {
   fc.assert(
