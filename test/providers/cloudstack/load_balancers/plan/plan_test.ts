@@ -121,6 +121,26 @@ for (const [what, fields, prepare] of IMPOSSIBLE) {
   });
 }
 
+test("where others let in more clients, only a list of the rule keeps them out, or nothing can", () => {
+  for (const [minor, cidrs] of [
+    [22, A],
+    [17, undefined],
+  ] as const) {
+    const cloud = createCloud();
+    cloud.version = { major: 4, minor, patch: 0 };
+    const { ingress } = converge(cloud, toSpec());
+    const [addressId = ""] = cloud.addresses.keys();
+    cloud.addFirewallRule({ addressId, startPort: 1, endPort: 100 });
+    const backends = [toBackend(1), toBackend(3)];
+    const { plan: last } = converge(cloud, toSpec({ ingress, sourceRanges: A, backends }));
+    const [rule] = cloud.rules.values();
+    expect(rule?.cidrs?.join()).toBe(cidrs?.join() ?? "");
+    const problem = { reason: "SourceRangesNotPossible", isWaiting: true };
+    expect(last.problems).toMatchObject(cidrs === undefined ? [problem] : []);
+    expect([...(cloud.members.get(rule?.id ?? "") ?? [])].toSorted()).toEqual(["vm-1", "vm-3"]);
+  }
+});
+
 test("a refused stickiness keeps a new Service pending, with its address and rules", () => {
   const cloud = createCloud();
   const bad = annotate({ "stickiness-method-name": "AppCookie" });
@@ -225,18 +245,61 @@ test("a Service that no longer names the user's address stays there while its on
   expect(listRules(cloud)).toContain("tcp-proxy-80 on 192.0.2.50");
 });
 
-test("two Services share an address if their ports differ, and the second is told which rule is in its way", () => {
+const THEIRS: readonly [string, string, boolean, string][] = [
+  [
+    "the rule of somebody else",
+    "theirs",
+    false,
+    "port 80 of 192.0.2.50 has the load-balancer rule theirs (rule-002), which is not of this Service: " +
+      "delete it, or use another port than tcp 80",
+  ],
+  [
+    "another Service of the cluster",
+    "a9999999989ab4cde8f0123456789abc-tcp-80",
+    true,
+    "Service shop/other uses port 80 of 192.0.2.50: use another port than tcp 80, or another address",
+  ],
+];
+for (const [what, name, isOfService, message] of THEIRS) {
+  test(`a port that ${what} has is left alone, which a warning names; another port is used`, () => {
+    const cloud = createCloud();
+    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
+    const owner = { namespace: "shop", name: "other", uid: "99999999-89ab-4cde-8f01-23456789abcd" };
+    if (isOfService) cloud.holders = [{ owner, isLeaving: false }];
+    cloud.addRule({ name, addressId, networkId: "net-1" });
+    const { plan: last, done } = converge(cloud, toSpec({ address: "192.0.2.50" }));
+    expect(last.problems).toMatchObject([{ reason: "PortInUse", isWaiting: true, message }]);
+    expect([last.ingress, done]).toEqual([undefined, []]);
+    const { ingress } = converge(cloud, toSpec({ address: "192.0.2.50", ports: [HTTPS] }));
+    expect(ingress).toMatchObject([{ ip: "192.0.2.50" }]);
+  });
+}
+
+test("a rule that is being deleted is replaced", () => {
   const cloud = createCloud();
-  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
-  const other = "a9999999989ab4cde8f0123456789abc-tcp-80";
-  cloud.addRule({ name: other, addressId, networkId: "net-1" });
-  const { plan: last } = converge(cloud, toSpec({ address: "192.0.2.50" }));
-  expect(last.problems).toMatchObject([
-    { reason: "PortInUse", message: expect.stringContaining(other) },
+  const { ingress } = converge(cloud, toSpec());
+  const [rule] = cloud.rules.values();
+  if (rule === undefined) throw new Error("no rule");
+  cloud.rules.set(rule.id, { ...rule, state: "Revoke" });
+  expect(converge(cloud, toSpec({ ingress })).done).toEqual([
+    "delete firewall rule tcp 80 on 192.0.2.10",
+    "delete rule tcp 80 on 192.0.2.10",
+    "create rule tcp 80 on 192.0.2.10",
+    "create firewall rule tcp 80 on 192.0.2.10",
+    "add 2 backends to rule tcp 80 on 192.0.2.10",
   ]);
-  expect(last.ingress).toBeUndefined();
-  const { ingress } = converge(cloud, toSpec({ address: "192.0.2.50", ports: [HTTPS] }));
-  expect(ingress).toMatchObject([{ ip: "192.0.2.50" }]);
+});
+
+test("a rule in another network than the first one is replaced", () => {
+  const cloud = createCloud();
+  const ports = [HTTP, HTTPS];
+  const { ingress } = converge(cloud, toSpec({ ports }));
+  const last = [...cloud.rules.values()].find(({ publicPort }) => publicPort === 443);
+  if (last === undefined) throw new Error("no rule");
+  cloud.rules.set(last.id, { ...last, networkId: "net-2" });
+  const { done } = converge(cloud, toSpec({ ports, ingress }));
+  expect(done).toContain("delete rule tcp 443 on 192.0.2.10");
+  expect([...cloud.rules.values()].map(({ networkId }) => networkId)).toEqual(["net-1", "net-1"]);
 });
 
 for (const form of [`${LB_NAME}-tcp-80`, `${LB_NAME}-80`]) {

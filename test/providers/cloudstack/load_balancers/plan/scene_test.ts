@@ -1,15 +1,9 @@
 import { expect, test } from "bun:test";
 import {
-  isGoing,
   isNameOf,
   isOfAnother,
   isOwn,
-  listForeignRules,
-  listOwnRules,
-  toGatePort,
-  toIpProtocol,
   toScene,
-  toStep,
 } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
 import { TAG_KEYS, toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { CLUSTER } from "../cloud/cloud_model.ts";
@@ -31,26 +25,6 @@ test("a rule is of a Service if its name is exactly one of ours, whatever it con
   expect(names.map(([name]) => [name, isNameOf(LB_NAME, name)])).toEqual(
     names.map((one) => [...one]),
   );
-});
-
-test("toScene() finds the rules of a Service on every address, and those of others", () => {
-  const cloud = createCloud();
-  const [a, b] = ["192.0.2.1", "192.0.2.2"].map(
-    (ip) => cloud.addAddress({ ip, networkId: "net-1" }).id,
-  );
-  const networkId = "net-1";
-  const first = cloud.addRule({
-    name: `${LB_NAME}-tcp-443`,
-    addressId: b ?? "",
-    networkId,
-    publicPort: 443,
-  });
-  const second = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId: a ?? "", networkId });
-  const theirs = cloud.addRule({ name: "theirs", addressId: a ?? "", networkId, publicPort: 22 });
-  const scene = toScene(cloud.view(), toSpec());
-  expect(scene.rules.map(({ id }) => id)).toEqual([second.id, first.id]);
-  expect(listOwnRules(scene, a ?? "").map(({ id }) => id)).toEqual([second.id]);
-  expect(listForeignRules(scene, a ?? "").map(({ id }) => id)).toEqual([theirs.id]);
 });
 
 test("an address is of a Service if its tags name this cluster and the Service", () => {
@@ -77,29 +51,4 @@ test("a copy of another Service's record says nothing", () => {
   expect(
     toScene(view, toSpec({ record: toRecord({ address: asked }, "another") })).record,
   ).toBeUndefined();
-});
-
-test("states, protocols and steps", () => {
-  expect(
-    ["Revoke", "Deleting", "Releasing", "Active", "Add"].map((state) => isGoing({ state })),
-  ).toEqual([true, true, true, false, false]);
-  expect(["tcp", "udp", "tcp-proxy", "ssl"].map((protocol) => toIpProtocol({ protocol }))).toEqual([
-    "tcp",
-    "udp",
-    "tcp",
-    "tcp",
-  ]);
-  const cloud = createCloud();
-  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
-  const rule = cloud.addRule({ name: "x", addressId, networkId: "net-1", protocol: "udp" });
-  expect(toGatePort(rule)).toEqual({ ipProtocol: "udp", publicPort: 80 });
-  const change = { kind: "deleteRule", ruleId: rule.id } as const;
-  const scene = toScene(cloud.view(), toSpec());
-  expect(toStep(scene, "x", change, "net-1")).toEqual({
-    summary: "x",
-    turn: "net-1",
-    change,
-    owner: OWNER,
-  });
-  expect(toStep(scene, "x", change)).toEqual({ summary: "x", change, owner: OWNER });
 });
