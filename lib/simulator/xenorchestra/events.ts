@@ -230,7 +230,7 @@ export class EventHub {
   #take(stream: Stream, { collection, fields }: Subscription): Subscription["shown"] {
     const shown: Subscription["shown"] = new Map();
     if (collection === undefined || stream.isBlind) return shown;
-    for (const record of this.#options.state.list(collection)) {
+    for (const record of this.#options.state.listShown(collection)) {
       shown.set(record.id, toText(record, fields));
     }
     return shown;

@@ -70,7 +70,7 @@ function list(c: Context<Env>, { state }: RoutesOptions): Response {
   }
   const limit = toLimit(c.req.query("limit"));
   if (typeof limit !== "number") return limit;
-  const records = state.list(collection).filter((record) => canRead(c, collection, record));
+  const records = state.listShown(collection).filter((record) => canRead(c, collection, record));
   const filter = c.req.query("filter") ?? "";
   try {
     const found = filter === "" ? records : records.filter(parseFilter(filter));
@@ -88,7 +88,7 @@ function read(c: Context<Env>, { state }: RoutesOptions): Response {
   if (!isCollection(collection)) return toUnknownRoute(c.req.method, c.req.path);
   if (c.get("user") === undefined) return toJson({ error: "invalid credentials" }, 401);
   const { type, resource } = COLLECTIONS[collection];
-  const record = state.read(collection, id);
+  const record = state.readShown(collection, id);
   if (record === undefined) return toNotFound(id, type);
   const isForbidden = state.isForbidden(id) || !canRead(c, collection, record);
   if (isForbidden) return toForbidden(id, resource);

@@ -4,7 +4,6 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import {
-  COLLECTIONS,
   isCollection,
   toController,
   toServer,
@@ -17,8 +16,10 @@ import {
   type XoRecord,
 } from "./records.ts";
 import { toUuid } from "../uuid.ts";
+import { copy, type Lag, MEASURED_LAG } from "./world/cache.ts";
 import type { Loss } from "./world/outages.ts";
 import { applyPower, plug } from "./world/power_state.ts";
+import { Store } from "./world/store.ts";
 import { Visibility } from "./world/visibility.ts";
 import { removeParts } from "./world/vm_removal.ts";
 
@@ -33,53 +34,61 @@ export interface RestartOptions {
 /**
  * The objects of one Xen Orchestra, and how they change.
  *
- * Objects are raw records, and a test may change them in place. A lost pool takes its hosts, networks and virtual
- * machines with it: they disappear from the lists and answer 404, as if they had been deleted.
+ * Objects are raw records, and a test may change their fields in place. A lost pool takes its hosts, networks and
+ * virtual machines with it: they disappear from the lists and answer 404, as if they had been deleted.
  */
 export class XenOrchestraState {
   readonly #clock: Clock;
-  readonly #records = new Map<Collection, Map<string, XoRecord>>();
+  readonly #store: Store;
   readonly #visibility: Visibility;
   /** Virtual machines and templates without guest tools, by ID. */
   readonly toolless: Set<string> = new Set();
   #made = 0;
 
-  constructor(clock: Clock, world: World = {}) {
+  constructor(clock: Clock, world: World = {}, lag: Lag = MEASURED_LAG) {
     this.#clock = clock;
     this.#visibility = new Visibility(clock);
-    for (const collection of collections()) this.#records.set(collection, new Map());
-    for (const collection of collections()) {
-      for (const record of world[collection] ?? []) this.put(collection, record);
+    this.#store = new Store(clock, lag);
+    for (const [collection, records] of Object.entries(world)) {
+      if (isCollection(collection)) for (const record of records) this.put(collection, record);
     }
   }
 
   /** Every record of a collection, visible or not, by ID. */
   all(collection: Collection): ReadonlyMap<string, XoRecord> {
-    return this.#collection(collection);
+    return this.#store.all(collection);
   }
 
-  /** The records of a collection that a list shows now, in the order they were added. */
+  /** The records of a collection that can be reached now, in the order they were added. */
   list(collection: Collection): XoRecord[] {
-    const shown: XoRecord[] = [];
-    for (const record of this.#collection(collection).values()) {
-      const visible = this.#visibility.forbidden.has(record.id)
-        ? undefined
-        : this.#visibility.show(collection, record);
-      if (visible !== undefined) shown.push(visible);
-    }
-    return shown;
+    return this.#toVisible(collection, this.all(collection).values());
   }
 
-  /** One record as the API knows it now; `undefined` when it answers 404. */
+  /** One record as the server can reach it now; `undefined` when it answers 404. */
   read(collection: Collection, id: string): XoRecord | undefined {
-    const record = this.#collection(collection).get(id);
+    const record = this.all(collection).get(id);
     return record && this.#visibility.show(collection, record);
+  }
+
+  /** What a list answers now: the same, late. */
+  listShown(collection: Collection): XoRecord[] {
+    return this.#toVisible(collection, this.#store.listShown(collection));
+  }
+
+  /** What a read answers now: the same, late. */
+  readShown(collection: Collection, id: string): XoRecord | undefined {
+    const record = this.#store.readShown(collection, id);
+    return record && this.#visibility.show(collection, record);
+  }
+
+  /** Carries out what a call of the hypervisor changes: only later do reads show it. */
+  call<T>(effect: () => T): T {
+    return this.#store.call(effect);
   }
 
   /** Adds or replaces a record. */
   put(collection: Collection, record: XoRecord): void {
-    // A copy, so that two simulators never share a record that a test changes.
-    this.#collection(collection).set(record.id, structuredClone(record));
+    this.#store.put(collection, record);
   }
 
   /** Adds a pool and the connection to it. */
@@ -99,7 +108,7 @@ export class XenOrchestraState {
   /** Adds a virtual machine, with one interface when the pool has a network. Returns its ID. */
   addVm(options: VmOptions): string {
     const vm = toVm(options);
-    const network = [...this.#collection("networks").values()].find(
+    const network = [...this.all("networks").values()].find(
       (one) => one["$pool"] === options.poolId,
     );
     if (network !== undefined && options.vifIds === undefined) {
@@ -113,9 +122,10 @@ export class XenOrchestraState {
 
   /** Deletes a virtual machine, or a template, with its interfaces. @param disks Whether its disks go, too */
   removeVm(vmId: string, disks: "go" | "stay" = "stay"): void {
-    const isTemplate = this.#collection("vm-templates").delete(vmId);
-    if (!isTemplate) this.#collection("vms").delete(this.#vm(vmId).id);
-    removeParts((name) => this.#collection(name), vmId, disks === "go");
+    const isTemplate = this.all("vm-templates").has(vmId);
+    if (isTemplate) this.remove("vm-templates", vmId);
+    else this.remove("vms", this.#vm(vmId).id);
+    removeParts(this, vmId, disks === "go");
   }
 
   /** Changes fields of a virtual machine; a field set to `undefined` is no longer sent. */
@@ -130,12 +140,12 @@ export class XenOrchestraState {
    */
   setPower(vmId: string, power: PowerState, hostId?: string): void {
     const vm = this.#vm(vmId);
-    const wasPlaced = this.#collection("hosts").has(String(vm["$container"]));
+    const wasPlaced = this.all("hosts").has(String(vm["$container"]));
     const poolId = String(vm["$pool"]);
-    const master = String(this.#collection("pools").get(poolId)?.["master"] ?? poolId);
+    const master = String(this.all("pools").get(poolId)?.["master"] ?? poolId);
     const chosen = hostId ?? (wasPlaced ? undefined : master);
     applyPower(vm, { power, hostId: chosen, hasTools: !this.toolless.has(vmId) });
-    plug(vm, this.#collection("vifs").values(), this.#collection("vbds").values());
+    plug(vm, this.all("vifs").values(), this.all("vbds").values());
   }
 
   /** Shows a virtual machine as migrating, until `migrateLive()` or `migratePool()` completes the move. */
@@ -161,11 +171,11 @@ export class XenOrchestraState {
     options: { hostId?: string; gapMs?: number } = {},
   ): void {
     const vm = this.#vm(vmId);
-    const hostId = options.hostId ?? this.#collection("pools").get(poolId)?.["master"] ?? poolId;
+    const hostId = options.hostId ?? this.all("pools").get(poolId)?.["master"] ?? poolId;
     const gapMs = options.gapMs ?? 0;
     const there = { $pool: poolId, $poolId: poolId, $container: hostId };
     Object.assign(vm, there, { current_operations: {} });
-    for (const vif of this.#collection("vifs").values()) {
+    for (const vif of this.all("vifs").values()) {
       if (vif["$VM"] === vmId) Object.assign(vif, { $pool: poolId, $poolId: poolId });
     }
     if (gapMs > 0) this.#visibility.hiddenUntilMs.set(vmId, this.#clock.monotonic() + gapMs);
@@ -200,9 +210,8 @@ export class XenOrchestraState {
   /** Forgets a pool and the connection to it, as when an operator removes it. Its machines continue to run, unseen. */
   forgetPool(poolId: string): void {
     this.dropPool(poolId);
-    const servers = this.#collection("servers");
-    for (const server of servers.values()) {
-      if (server["poolId"] === poolId) servers.delete(server.id);
+    for (const server of this.all("servers").values()) {
+      if (server["poolId"] === poolId) this.remove("servers", server.id);
     }
   }
 
@@ -213,7 +222,8 @@ export class XenOrchestraState {
 
   /** Restarts with pools that are slow to load: lists are empty, reads are 404, `/servers` soon says `connected`. */
   restart({ connectedAfterMs = 0, loadedAfterMs }: RestartOptions): void {
-    for (const poolId of this.#collection("pools").keys()) {
+    this.#store.reload();
+    for (const poolId of this.all("pools").keys()) {
       this.#visibility.outages.open(poolId, connectedAfterMs, loadedAfterMs);
     }
   }
@@ -237,9 +247,9 @@ export class XenOrchestraState {
 
   /** Turns a template into a virtual machine, which keeps its ID. No client sees it appear. */
   provision(templateId: string): void {
-    const template = this.#collection("vm-templates").get(templateId);
+    const template = this.all("vm-templates").get(templateId);
     if (template === undefined) throw new RangeError(`Cannot find template "${templateId}"`);
-    this.#visibility.provisioned.set(templateId, structuredClone(template));
+    this.#visibility.provisioned.set(templateId, copy(template));
     this.remove("vm-templates", templateId);
     const { isDefaultTemplate: _isDefault, template_info: _info, ...vm } = template;
     this.put("vms", { ...vm, id: templateId, type: "VM" });
@@ -252,7 +262,7 @@ export class XenOrchestraState {
 
   /** Removes one record, and nothing that belongs to it. */
   remove(collection: Collection, id: string): void {
-    this.#collection(collection).delete(id);
+    this.#store.remove(collection, id);
   }
 
   /** The ID of an object that the server makes: another one each time, the same ones in every run. */
@@ -264,34 +274,20 @@ export class XenOrchestraState {
   /** Turns a virtual machine into a template, which keeps its ID. */
   makeTemplate(vmId: string): void {
     const vm = this.#vm(vmId);
-    this.#collection("vms").delete(vmId);
+    this.remove("vms", vmId);
     this.put("vm-templates", { ...vm, id: vm.id, type: "VM-template" });
   }
 
-  /** Makes a virtual machine unreadable for every client: its identity stays, the rest has the wrong types. */
-  makeUndecodable(vmId: string): void {
-    this.setVm(vmId, {
-      name_label: 42,
-      power_state: ["?"],
-      memory: "much",
-      addresses: 7,
-      CPUs: null,
-    });
-  }
-
-  #collection(collection: Collection): Map<string, XoRecord> {
-    const records = this.#records.get(collection);
-    if (records === undefined) throw new RangeError(`Cannot use collection "${collection}"`);
-    return records;
+  #toVisible(collection: Collection, records: Iterable<XoRecord>): XoRecord[] {
+    const { forbidden } = this.#visibility;
+    return [...records].flatMap((record) =>
+      forbidden.has(record.id) ? [] : (this.#visibility.show(collection, record) ?? []),
+    );
   }
 
   #vm(vmId: string): XoRecord {
-    const vm = this.#collection("vms").get(vmId);
+    const vm = this.all("vms").get(vmId);
     if (vm === undefined) throw new RangeError(`Cannot find VM "${vmId}"`);
     return vm;
   }
-}
-
-function collections(): Collection[] {
-  return Object.keys(COLLECTIONS).filter((key) => isCollection(key));
 }

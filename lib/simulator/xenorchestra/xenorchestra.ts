@@ -7,6 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Outcome } from "../loopback.ts";
 import { toUuid } from "../uuid.ts";
 import { Auth, type XoUser } from "./auth.ts";
+import type { Lag } from "./world/cache.ts";
 import { EventHub } from "./events.ts";
 import { Faults } from "./faults.ts";
 import { Front } from "./front.ts";
@@ -35,6 +36,8 @@ export interface XenOrchestraOptions {
   readonly eventPeriodMs?: number;
   /** Milliseconds that each call of a hypervisor takes. @default {0} */
   readonly operationMs?: number;
+  /** How late reads and events show what changed. @default {as was measured} */
+  readonly lag?: Lag;
 }
 
 const ADMIN: XoUser = {
@@ -69,7 +72,7 @@ export class XenOrchestra {
   constructor(options: XenOrchestraOptions) {
     const { clock, signal, users = [ADMIN], world = {}, operationMs = 0 } = options;
     this.token = options.token ?? `simulated-${toUuid("token").replaceAll("-", "")}-`;
-    this.state = new XenOrchestraState(clock, world);
+    this.state = new XenOrchestraState(clock, world, options.lag);
     const { state, life, contents } = this;
     this.auth = new Auth(clock, users);
     const owner = users[0];

@@ -10,6 +10,7 @@ import {
   createMachineSite,
   startXenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { toDeps } from "../../providers/xenorchestra/fake_server.ts";
 import { Rig } from "../../providers/xenorchestra/machines/rig.ts";
 import { type Ironic, startIronic } from "../../support/redfish/ironic/ironic.ts";
 import { IRONIC_ROOT_MS, skipsIronic } from "../../support/redfish/ironic/system_root.ts";
@@ -31,8 +32,9 @@ describe.skipIf(skipsIronic())("Ironic", () => {
 
   beforeAll(async () => {
     const site = createMachineSite();
-    const world = { clock: systemClock, world: site.world };
-    rig = new Rig(site, await startXenOrchestraSimulator(world));
+    const deps = toDeps();
+    const world = { clock: deps.clock, world: site.world };
+    rig = new Rig(site, await startXenOrchestraSimulator(world), deps);
     rig.machines.follow();
     await rig.refresh();
     const spec = rig.spec({ isStarted: false });

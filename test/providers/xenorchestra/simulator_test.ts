@@ -222,9 +222,9 @@ describe("every way a cloud can mislead", () => {
     return () => simulator.state.forbid(vmId, false);
   }
   function spoil(): () => void {
-    const before = structuredClone(simulator.state.all("vms").get(vmId));
-    simulator.state.makeUndecodable(vmId);
-    return () => before && simulator.state.put("vms", before);
+    const before = { ...simulator.state.all("vms").get(vmId), id: vmId };
+    simulator.state.setVm(vmId, { name_label: 42, memory: "much" });
+    return () => simulator.state.put("vms", before);
   }
   function hideVms(): () => void {
     simulator.state.hideVms(poolId);

@@ -29,7 +29,7 @@ export class StateWithCopies extends XenOrchestraState {
     if (original === undefined) return;
     const place = { $pool: poolId, $poolId: poolId, $container: poolId };
     const off = { power_state: "Halted", addresses: {}, current_operations: {} };
-    this.#copies.set(vmId, { ...structuredClone(original), ...place, ...off, id: vmId });
+    this.#copies.set(vmId, { ...structuredClone({ ...original }), ...place, ...off, id: vmId });
   }
 
   /** Deletes the copy of a VM, if there is one. */
@@ -42,17 +42,17 @@ export class StateWithCopies extends XenOrchestraState {
     this.#copies.clear();
   }
 
-  override list(collection: Collection): XoRecord[] {
-    const shown = super.list(collection).map((record) => this.#garble(record));
+  override listShown(collection: Collection): XoRecord[] {
+    const shown = super.listShown(collection).map((record) => this.#garble(record));
     if (collection !== "vms" || this.#copies.size === 0) return shown;
     const copies = [...this.#copies.keys()].flatMap((vmId) => this.#findShown(vmId) ?? []);
     const ids = new Set(copies.map(({ id }) => id));
     return [...shown.filter(({ id }) => !ids.has(id)), ...copies];
   }
 
-  override read(collection: Collection, id: string): XoRecord | undefined {
+  override readShown(collection: Collection, id: string): XoRecord | undefined {
     const copy = collection === "vms" ? this.#findShown(id) : undefined;
-    const shown = copy ?? super.read(collection, id);
+    const shown = copy ?? super.readShown(collection, id);
     return shown && this.#garble(shown);
   }
 

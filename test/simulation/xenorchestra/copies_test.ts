@@ -9,9 +9,9 @@ const vmId = demo.machines.get("worker-1")?.vmId ?? "";
 
 /** What a list and a read show of the VM: the same. */
 function show(state: StateWithCopies): unknown {
-  const listed = state.list("vms").filter(({ id }) => id === vmId);
+  const listed = state.listShown("vms").filter(({ id }) => id === vmId);
   expect(listed).toHaveLength(1);
-  expect(state.read("vms", vmId)).toBe(listed[0]);
+  expect(state.readShown("vms", vmId)).toBe(listed[0]);
   return { pool: listed[0]?.["$pool"], power: listed[0]?.["power_state"] };
 }
 
@@ -41,9 +41,9 @@ describe("StateWithCopies", () => {
   ];
   test.each(cases)("%s", (_title, happen, shown) => {
     const state = new StateWithCopies(new ManualClock(), demo.world);
-    const count = state.list("vms").length;
+    const count = state.listShown("vms").length;
     state.addCopy(vmId, lyon);
-    expect(state.list("vms")).toHaveLength(count);
+    expect(state.listShown("vms")).toHaveLength(count);
     expect(state.all("vms").get(vmId)).toMatchObject({ $pool: paris, power_state: "Running" });
     happen(state);
     expect(show(state)).toEqual(shown);

@@ -80,7 +80,7 @@ export class XenOrchestraEvidence implements Evidence {
   isExcused(author: string, vmId: string): boolean {
     const { state, truth, hasConnections } = this.#cloud;
     const poolId = String(truth.find(vmId)?.["$pool"]);
-    if (state.read("pools", poolId) !== undefined) return false;
+    if (state.readShown("pools", poolId) !== undefined) return false;
     if (this.#world.findSaid(author).deletion.whileOtherPartsAreLost) return true;
     return !hasConnections && !this.#stays.wasShown(author, poolId);
   }
@@ -102,12 +102,12 @@ export class XenOrchestraEvidence implements Evidence {
   #toProof(): Proof {
     const { state, pools, hasConnections } = this.#cloud;
     const loaded = pools.filter(({ hostIds: [masterId = ""] }) => {
-      const dom0 = state.read("hosts", masterId)?.["controlDomain"];
-      return state.read("vm-controllers", String(dom0)) !== undefined;
+      const dom0 = state.readShown("hosts", masterId)?.["controlDomain"];
+      return state.readShown("vm-controllers", String(dom0)) !== undefined;
     });
     const connected = new Set(
       state
-        .list("servers")
+        .listShown("servers")
         .flatMap((one) => (one["status"] === "connected" ? [one["poolId"]] : [])),
     );
     const lost = pools.map(({ id }) => id).filter((id) => !connected.has(id));
@@ -116,7 +116,7 @@ export class XenOrchestraEvidence implements Evidence {
   }
 
   #isShown(vmId: string): boolean {
-    return this.#cloud.state.read("vms", vmId) !== undefined;
+    return this.#cloud.state.readShown("vms", vmId) !== undefined;
   }
 }
 

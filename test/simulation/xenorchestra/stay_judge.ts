@@ -50,9 +50,9 @@ export class StayJudge {
     const nowMs = this.#world.timeline.monotonic();
     const shown = this.#find(asker, nowMs);
     const { state, pools } = this.#cloud;
-    for (const { id } of pools) if (state.read("pools", id)) shown.poolsMs.set(id, nowMs);
+    for (const { id } of pools) if (state.readShown("pools", id)) shown.poolsMs.set(id, nowMs);
     for (const vmId of this.#world.machines.values()) {
-      const vm = state.read("vms", vmId);
+      const vm = state.readShown("vms", vmId);
       const before = shown.stays.get(vmId);
       if (vm === undefined) {
         if (before !== undefined && !shown.goneMs.has(vmId)) shown.goneMs.set(vmId, nowMs);

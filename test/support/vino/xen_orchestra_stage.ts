@@ -13,6 +13,7 @@ import {
   type MachineSite,
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
+  type XenOrchestraSimulatorOptions,
   type XoRecord,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { VinoStage } from "./stage.ts";
@@ -70,19 +71,15 @@ export function toXenOrchestraSpec(
   };
 }
 
-/** Starts both. @param users Of Xen Orchestra; Landfall is the first. @default {an administrator} */
+/** Starts both. @param options Of Xen Orchestra; Landfall is its first user. @default {an administrator} */
 export async function startXenOrchestraStage(
-  users?: Parameters<typeof startXenOrchestraSimulator>[0]["users"],
+  options: Pick<XenOrchestraSimulatorOptions, "lag" | "users"> = {},
 ): Promise<XenOrchestraStage> {
   const site = createMachineSite();
   const stopped = new AbortController();
   let simulator: XenOrchestraSimulator | undefined;
   const stage = await VinoStage.start(async (clock): Promise<Provider> => {
-    simulator = await startXenOrchestraSimulator({
-      clock,
-      world: site.world,
-      ...(users && { users }),
-    });
+    simulator = await startXenOrchestraSimulator({ clock, world: site.world, ...options });
     const raw = { url: simulator.url, token: simulator.token };
     const { settings } = xenOrchestra.parseConfig(raw, {});
     if (settings === undefined) throw new Error("Cannot test: the settings are wrong");

@@ -28,6 +28,7 @@ import { JsonRpcBootOrders } from "./power/boot_orders.ts";
 import { XenOrchestraPower } from "./power/power.ts";
 import type { Step } from "./steps.ts";
 import { MachinesApi } from "./wire/machines_api.ts";
+import { OwnChanges } from "./wire/own_changes.ts";
 import { RefusedMachineError } from "../../../cloud/capabilities/refused_errors.ts";
 import { ChangeRefusal } from "./wire/refusal.ts";
 
@@ -45,6 +46,7 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   readonly power: XenOrchestraPower;
   readonly #options: MachinesOptions;
   readonly #api: MachinesApi;
+  readonly #own: OwnChanges;
   #read: { readonly from: LastListing["vms"]; readonly vms: readonly Vm[] } | undefined;
   readonly #userIds = new WeakMap<object, string>();
   /** Where a view and a step come from. */
@@ -53,13 +55,15 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
   constructor(options: MachinesOptions) {
     const { api, session } = options;
     this.#options = options;
-    this.#api = new MachinesApi(api, session);
+    this.#own = new OwnChanges(options.clock);
+    const own = this.#own;
+    this.#api = new MachinesApi(api, session, own);
     const bootOrders = new JsonRpcBootOrders(session);
     const findListed = (id: string): Vm | undefined => {
       const listing = options.findListing();
       return listing && this.#readVms(listing).find((vm) => vm.id === id);
     };
-    this.power = new XenOrchestraPower({ api: this.#api, session, bootOrders, findListed });
+    this.power = new XenOrchestraPower({ api: this.#api, session, own, bootOrders, findListed });
   }
 
   async observe(question: MachinesQuestion, signal: AbortSignal): Promise<View> {
@@ -93,7 +97,8 @@ export class XenOrchestraMachines implements Omit<Machines<View, Step>, "follow"
       throw new CloudError("unreachable", "the settings changed since this was planned");
     }
     const { session, clock } = this.#options;
-    await applyStep({ api: this.#api, session, clock }, step, { context, signal });
+    const own = this.#own;
+    await applyStep({ api: this.#api, session, own, clock }, step, { context, signal });
   }
 
   mayGoOn(error: unknown): boolean {

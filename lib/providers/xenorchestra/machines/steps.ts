@@ -33,6 +33,13 @@ export interface VmFields {
   readonly blockedOperations?: Readonly<Record<string, string | null>>;
 }
 
+/** Fields of a disk, as `PATCH /vdis/{id}` wants them. */
+export interface DiskFields {
+  readonly name_label?: string;
+  readonly name_description?: string;
+  readonly size?: number;
+}
+
 /** A VM, or the template that a VM is at first. */
 export interface HalfMade {
   readonly id: string;
@@ -78,11 +85,7 @@ export type Change =
   | {
       readonly kind: "patchDisk";
       readonly diskId: string;
-      readonly fields: {
-        readonly name_label?: string;
-        readonly name_description?: string;
-        readonly size?: number;
-      };
+      readonly fields: DiskFields;
     }
   | {
       readonly kind: "addInterface";
@@ -96,6 +99,7 @@ export type Change =
   | {
       readonly kind: "attachSeed";
       readonly vmId: string;
+      readonly poolId: string;
       readonly storageId: string;
       /** Where it is attached: a request that is sent twice then attaches it once. */
       readonly position: string;
@@ -121,7 +125,12 @@ export type Change =
       readonly record: VmRecord;
     }
   /** Takes away a disk that is not ours. It stays. */
-  | { readonly kind: "detachDisk"; readonly linkId: string }
+  | {
+      readonly kind: "detachDisk";
+      readonly linkId: string;
+      readonly vmId: string;
+      readonly diskId?: string;
+    }
   /** Asks once more whether it is ours, off and without disks of others, right before. */
   | {
       readonly kind: "deleteVm";

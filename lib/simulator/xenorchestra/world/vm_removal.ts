@@ -4,27 +4,27 @@
  */
 import type { XoRecord } from "../records.ts";
 
+/** Where the parts of a machine are. */
+export interface PartsStore {
+  all(collection: "vbds" | "vdis" | "vifs"): ReadonlyMap<string, XoRecord>;
+  remove(collection: "vbds" | "vdis" | "vifs", id: string): void;
+}
+
 /**
  * Removes the interfaces of a virtual machine and the links to its disks, as a hypervisor does.
  *
- * @param toRecords The records of a collection, by ID
  * @param withDisks Whether its disks go, too; otherwise they stay, attached to nothing
  */
-export function removeParts(
-  toRecords: (collection: "vbds" | "vdis" | "vifs") => Map<string, XoRecord>,
-  vmId: string,
-  withDisks: boolean,
-): void {
-  const vifs = toRecords("vifs");
-  const vbds = toRecords("vbds");
-  const vdis = toRecords("vdis");
-  for (const vif of vifs.values()) if (vif["$VM"] === vmId) vifs.delete(vif.id);
-  for (const { id, VM, VDI } of vbds.values()) {
+export function removeParts(store: PartsStore, vmId: string, withDisks: boolean): void {
+  for (const vif of store.all("vifs").values()) {
+    if (vif["$VM"] === vmId) store.remove("vifs", vif.id);
+  }
+  for (const { id, VM, VDI } of store.all("vbds").values()) {
     if (VM !== vmId) continue;
-    vbds.delete(id);
+    store.remove("vbds", id);
     if (typeof VDI !== "string") continue;
-    if (withDisks) vdis.delete(VDI);
-    else detach(vdis.get(VDI), id);
+    if (withDisks) store.remove("vdis", VDI);
+    else detach(store.all("vdis").get(VDI), id);
   }
 }
 

@@ -146,7 +146,7 @@ export class Hypervisor {
   }
 
   async #work<T>(entry: Journaled, effects: readonly [...(() => void)[], () => T]): Promise<T> {
-    const { clock, signal } = this.#options;
+    const { clock, signal, state } = this.#options;
     const fault = this.faults.take(entry);
     const ms = this.operationMs + (fault?.kind === "delay" ? fault.ms : 0);
     try {
@@ -157,10 +157,10 @@ export class Hypervisor {
       const [last, ...earlier] = effects.toReversed();
       for (const effect of earlier.toReversed()) {
         await clock.sleep(ms / effects.length, signal);
-        effect();
+        state.call(effect);
       }
       await clock.sleep(ms / effects.length, signal);
-      const result = (last as () => T)();
+      const result = state.call(last as () => T);
       entry.outcome = "done";
       return result;
     } catch (error) {

@@ -20,6 +20,7 @@ import {
   startXenOrchestraSimulator,
   type World,
   type XenOrchestraSimulator,
+  type XenOrchestraSimulatorOptions,
   type XoRecord,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import type { Privilege } from "../../../../lib/simulator/xenorchestra/access/privileges.ts";
@@ -27,7 +28,7 @@ import {
   PRIVILEGES,
   USER_ID as USER_ID_WORD,
 } from "../../../../lib/providers/xenorchestra/machines/privileges.ts";
-import { ManualClock } from "../../../support/manual_clock.ts";
+import type { ManualClock } from "../../../support/manual_clock.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
 
 const GIB = 1024 ** 3;
@@ -81,10 +82,13 @@ export class Rig {
   /** What steps failed with. */
   readonly errors: string[] = [];
 
-  constructor(site: MachineSite, simulator: XenOrchestraSimulator) {
+  constructor(
+    site: MachineSite,
+    simulator: XenOrchestraSimulator,
+    deps: ReturnType<typeof toDeps>,
+  ) {
     this.site = site;
     this.simulator = simulator;
-    const deps = toDeps();
     this.clock = deps.clock;
     const settings = toSettings(simulator.url, { token: simulator.token });
     this.provider = xenOrchestra.create(settings, deps);
@@ -92,13 +96,20 @@ export class Rig {
     this.machines = this.provider.machines;
   }
 
-  /** @param privileges Rights of the user. @default {those of an administrator} */
-  static async start(privileges?: readonly Privilege[]): Promise<Rig> {
+  /**
+   * @param privileges Rights of the user. @default {those of an administrator}
+   * @param more Of Xen Orchestra
+   */
+  static async start(
+    privileges?: readonly Privilege[],
+    more: Pick<XenOrchestraSimulatorOptions, "lag"> = {},
+  ): Promise<Rig> {
     const site = createMachineSite();
-    const clock = new ManualClock();
+    const deps = toDeps();
+    const { clock } = deps;
     const users = [{ ...USER, ...(privileges && { privileges }) }];
-    const options = { clock, world: toWorld(site), users };
-    const rig = new Rig(site, await startXenOrchestraSimulator(options));
+    const options = { clock, world: toWorld(site), users, ...more };
+    const rig = new Rig(site, await startXenOrchestraSimulator(options), deps);
     rig.machines.follow();
     await rig.refresh();
     return rig;
@@ -187,8 +198,12 @@ export class Rig {
     throw new Error(`It never comes to rest: ${this.done.slice(-8).join("; ")}`);
   }
 
-  make(spec: MachineSpec): Promise<MachinePlan> {
-    return this.settle(() => this.plan(spec), spec);
+  /** Makes a machine. In the end reads show all of it. */
+  async make(spec: MachineSpec): Promise<MachinePlan> {
+    const plan = await this.settle(() => this.plan(spec), spec);
+    await this.clock.advance(250);
+    await this.look([spec]);
+    return plan;
   }
 
   remove(identity: MachineIdentity): Promise<MachinePlan> {

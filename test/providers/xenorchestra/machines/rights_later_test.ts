@@ -83,6 +83,7 @@ async function live(role: readonly Privilege[]): Promise<{ rig: Rig; said: strin
     const act = async (action: PowerAction): Promise<void> => {
       const acted = one.machines.power.act(vm.id, action, one.fence, one.signal);
       await acted.catch((error) => void said.push(describeError(error)));
+      await one.clock.advance(10_000);
     };
     await act("restart");
     await act("pause");
@@ -94,6 +95,7 @@ async function live(role: readonly Privilege[]): Promise<{ rig: Rig; said: strin
     await act("off");
     await make(grow(spec));
     await attachForeignDisk(one, vm.id, role);
+    await one.clock.advance(250);
   }
   await remove(spec);
   await remove(second);

@@ -228,7 +228,7 @@ describe("a VM in neither of two pools that are well", () => {
   test("keeps every other reason to be unsure", async () => {
     cloud.state.beginMigration(vmId);
     await observe();
-    cloud.state.makeUndecodable(vmId);
+    cloud.state.setVm(vmId, { name_label: 42, memory: "much" });
     expect(await observe()).toEqual(["undecodable", "undecodable"]);
     cloud.state.removeVm(vmId);
     expect(await observe()).toEqual(["notCovered", "notCovered"]);

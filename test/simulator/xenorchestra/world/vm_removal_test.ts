@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/records.ts";
-import { removeParts } from "../../../../lib/simulator/xenorchestra/world/vm_removal.ts";
+import {
+  type PartsStore,
+  removeParts,
+} from "../../../../lib/simulator/xenorchestra/world/vm_removal.ts";
 
 const toMap = (...records: XoRecord[]): Map<string, XoRecord> =>
   new Map(records.map((one) => [one.id, one]));
@@ -17,7 +20,11 @@ test.each([
   );
   const vdis = toMap({ id: "disk", $VBDs: ["link"] }, { id: "foreign", $VBDs: ["other"] });
   const records = { vifs, vbds, vdis };
-  removeParts((name) => records[name], "vm", withDisks);
+  const store: PartsStore = {
+    all: (name) => records[name],
+    remove: (name, id) => void records[name].delete(id),
+  };
+  removeParts(store, "vm", withDisks);
   expect([...vifs.keys()]).toEqual(["vif-2"]);
   expect([...vbds.keys()]).toEqual(["other"]);
   expect([...vdis.keys()]).toEqual(left);

@@ -16,6 +16,7 @@ import { formatRecord, type VmRecord } from "../vm_record.ts";
 import type { ChangeOf, Step } from "../steps.ts";
 import { Changes } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
+import type { OwnChanges } from "../wire/own_changes.ts";
 import { ChangeRefusal, isAlready } from "../wire/refusal.ts";
 import { formatDiskMark, LEFT_DISK, SEED_DISK, toDiskName } from "../words.ts";
 import { checkFinished, checkGone, checkHalfMade, checkOrphan } from "./checks.ts";
@@ -25,6 +26,7 @@ import { explainRefusal } from "./explain.ts";
 export interface ApplyOptions {
   readonly api: MachinesApi;
   readonly session: Pick<Session, "change">;
+  readonly own: OwnChanges;
   readonly clock: Clock;
 }
 
@@ -44,11 +46,11 @@ const NOTHING_MADE: ReadonlySet<number> = new Set([403, 404, 422]);
 
 /** Carries out a step. @throws as `Machines.apply` */
 export async function applyStep(
-  { api, session, clock }: ApplyOptions,
+  { api, session, own, clock }: ApplyOptions,
   step: Step,
   { context, signal }: { readonly context: MachineStepContext; readonly signal: AbortSignal },
 ): Promise<void> {
-  const changes = new Changes(session, context.fence, signal);
+  const changes = new Changes({ session, own, fence: context.fence, signal });
   const save = (record: VmRecord): Promise<void> =>
     context.record.save(formatRecord(record), signal);
   try {
@@ -101,7 +103,7 @@ async function act(acting: Acting): Promise<void> {
       await save(change.record);
       return await shutDown(change, changes);
     case "detachDisk":
-      return await changes.detachDisk(change.linkId);
+      return await changes.detachDisk(change);
     case "deleteVm":
       return await deleteVm(change, acting);
   }
@@ -156,8 +158,9 @@ async function attachSeed(change: ChangeOf<"attachSeed">, acting: Acting): Promi
   const name = toDiskName(toMachineName(identity), SEED_DISK);
   const description = formatDiskMark(identity, SEED_DISK);
   const bytes = toSeedImage(change.seed);
+  const storage = { id: change.storageId, poolId: change.poolId };
   try {
-    const id = await changes.uploadDisk(change.storageId, { name, description }, bytes);
+    const id = await changes.uploadDisk(storage, { name, description }, bytes);
     await changes.attachDisk(change.vmId, id, change.position);
   } catch (error) {
     // A proxy may have held the request back: then another disk comes later.

@@ -155,7 +155,7 @@ export function toTasks(raws: readonly RawTask[]): Map<string, CreateTask[]> {
   return tasks;
 }
 
-function toTask({ id, status, end, properties, result }: RawTask): CreateTask {
+function toTask({ id, status, start, end, properties, result }: RawTask): CreateTask {
   const template = properties?.args?.template;
   const vmId = findText(result, "id");
   const error = findText(result, "message") ?? findText(result, "code");
@@ -164,6 +164,7 @@ function toTask({ id, status, end, properties, result }: RawTask): CreateTask {
     // A status that is not known may be one of a task that runs.
     status: STATUSES.find((one) => one === status) ?? "pending",
     ...(typeof end === "number" && { endMs: end }),
+    ...(typeof end === "number" && typeof start === "number" && { tookMs: end - start }),
     ...(status === "success" && vmId !== undefined && { vmId }),
     ...(typeof template === "string" && { template }),
     ...(status === "failure" && { error: shorten(error ?? "an unknown error", ERROR_CHARS_MAX) }),

@@ -118,6 +118,8 @@ export interface CreateTask {
   readonly status: "pending" | "success" | "failure" | "interrupted";
   /** By the server's clock. */
   readonly endMs?: number;
+  /** How long it took, after its end. */
+  readonly tookMs?: number;
   /** ID of the VM, after a success. */
   readonly vmId?: string;
   /** UUID of the template that was asked for. */

@@ -162,11 +162,12 @@ function planEnd(vm: Vm, known: Known): Plan {
 
 function toDetachment(
   identity: MachineIdentity,
-  { name }: Vm,
+  { id: vmId, name }: Vm,
   { linkId, diskId, disk }: Attached,
 ): Step {
   const what = `detach disk ${disk?.name || diskId} from ${name}: it is not of Landfall`;
-  return toNews(toStep(identity, what, { kind: "detachDisk", linkId }));
+  const link = { linkId, vmId, ...(diskId !== undefined && { diskId }) };
+  return toNews(toStep(identity, what, { kind: "detachDisk", ...link }));
 }
 
 function isDiskOurs(

@@ -20,7 +20,7 @@ import {
   toSpecHash,
 } from "../words.ts";
 import type { Attempt } from "./find/attempt.ts";
-import { toFailure } from "./find/attempt.ts";
+import { FRESH_PERIOD_MS, isFresh, toFailure } from "./find/attempt.ts";
 import type { Comparison } from "./compare/comparison.ts";
 import { type FullView, toDeletion } from "./find/find.ts";
 import { explainKeeping } from "./find/half_made.ts";
@@ -56,6 +56,10 @@ export function planUnfinished(question: UnfinishedQuestion): Plan {
     return toPlan("Blocked", { problems, machine, parts });
   }
   if (vm.isBusy) return toPlan("Creating", { machine, parts, againMs: BUSY_MS });
+  const { attempt, record } = question;
+  if (comparison.differences.length > 0 && isFresh(attempt, record, view.atMs)) {
+    return toPlan("Creating", { machine, parts, againMs: FRESH_PERIOD_MS });
+  }
   // Its own disks take room.
   const problems = wanted.problems.filter(({ reason }) => reason !== "StorageFull");
   if (problems.length > 0) return toPlan("Blocked", { problems, machine, parts });
@@ -131,15 +135,17 @@ function toSeeding(question: UnfinishedQuestion): Step[] {
   const links = view.stock.attached.get(vm.id) ?? [];
   const [attached, ...more] = links.filter(({ disk }) => disk?.name === name);
   // A request that arrived twice attached it twice.
-  const detachments = more.map(({ linkId }) =>
-    toStep(spec, `detach a second disk ${name}`, { kind: "detachDisk", linkId }),
-  );
+  const detachments = more.map(({ linkId, diskId }) => {
+    const link = { linkId, vmId: vm.id, ...(diskId !== undefined && { diskId }) };
+    return toStep(spec, `detach a second disk ${name}`, { kind: "detachDisk", ...link });
+  });
   const storageId = wanted.disks[0]?.storageId ?? view.stock.pools.get(vm.poolId)?.defaultStorageId;
   if (seed === undefined || attached !== undefined || storageId === undefined) {
     return [...detachments, ...sweeps];
   }
   const position = findFreePosition(links);
-  const change = { kind: "attachSeed", vmId: vm.id, storageId, position, seed, record } as const;
+  const place = { vmId: vm.id, poolId: vm.poolId, storageId, position };
+  const change = { kind: "attachSeed", ...place, seed, record } as const;
   return [...sweeps, toStep(spec, `upload and attach disk ${name}`, change)];
 }
 

@@ -19,6 +19,7 @@ import { isComplete } from "../look/vms_view.ts";
 import type { Vm } from "../look/view.ts";
 import { Changes } from "../wire/changes.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
+import { type OwnChanges, toChanged } from "../wire/own_changes.ts";
 import { type Acting, ACTIONS } from "./actions.ts";
 import { toPowerRefusal } from "./refusals.ts";
 
@@ -32,6 +33,7 @@ export interface BootOrders {
 export interface PowerOptions {
   readonly api: MachinesApi;
   readonly session: Pick<Session, "change">;
+  readonly own: OwnChanges;
   /** Finds a VM in the last inventory. */
   readonly findListed: (id: string) => Vm | undefined;
   /** Absent: the boot order cannot be set. */
@@ -97,7 +99,7 @@ export class XenOrchestraPower implements MachinePower {
     fence: Fence,
     signal: AbortSignal,
   ): Promise<void> {
-    const { bootOrders } = this.#options;
+    const { bootOrders, own } = this.#options;
     if (bootOrders === undefined) {
       const message = "Cannot set the boot order: this needs Xen Orchestra's JSON-RPC API";
       throw new RefusedPowerError("unsupported", message);
@@ -105,6 +107,11 @@ export class XenOrchestraPower implements MachinePower {
     const { vm } = await this.#begin(id, fence, signal);
     const letters = order.map((device) => LETTERS[device]).join("");
     await bootOrders.set(vm.id, letters, fence, signal);
+    own.note(
+      "vms",
+      vm.id,
+      toChanged((raw) => ({ ...raw, boot: { ...raw.boot, order: letters } })),
+    );
   }
 
   async #begin(id: string, fence: Fence, signal: AbortSignal): Promise<Acting> {
@@ -113,7 +120,8 @@ export class XenOrchestraPower implements MachinePower {
       const message = `VM ${id} does not exist, or is not one of Landfall's complete machines`;
       throw new RefusedPowerError("notOurs", message);
     }
-    return { vm, changes: new Changes(this.#options.session, fence, signal) };
+    const { session, own } = this.#options;
+    return { vm, changes: new Changes({ session, own, fence, signal }) };
   }
 
   /** Finds a complete VM of ours. */

@@ -8,9 +8,28 @@ import type { Reply } from "../../../../cloud_http/http.ts";
 import type { Fence } from "../../../../core/fence.ts";
 import type { ChangeRequest } from "../../session/change.ts";
 import type { Session } from "../../session/session.ts";
-import type { CreateBody, VmFields } from "../steps.ts";
+import type { CreateBody, DiskFields, VmFields } from "../steps.ts";
+import type { RawVm } from "./objects.ts";
+import { type OwnChanges, toChanged, toGone, withoutText, withText } from "./own_changes.ts";
 import { ChangeRefusal, toRefusal } from "./refusal.ts";
 import { CHANGE_MS, SLOW_MS, TAKEN_MS } from "./timeouts.ts";
+
+/** An interface to add. */
+export interface InterfaceFields {
+  readonly vmId: string;
+  readonly networkId: string;
+  readonly device: string;
+  readonly MAC: string;
+  readonly MTU?: number;
+}
+
+/** A disk of a VM. */
+export interface DiskLink {
+  readonly linkId: string;
+  readonly vmId: string;
+  /** Absent: not known. */
+  readonly diskId?: string;
+}
 
 /** An action on the power of a VM. */
 export type VmAction =
@@ -26,20 +45,35 @@ export type VmAction =
 const TASK = v.object({ taskId: v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)) });
 const CREATED = v.object({ id: v.pipe(v.string(), v.nonEmpty(), v.maxLength(64)) });
 
+/** Lenient: without it, reads show the new object a moment later. */
+const MAYBE_CREATED = v.fallback(v.object({ id: v.optional(v.string()) }), {});
+
+/** What {@linkcode Changes} needs. */
+export interface ChangesOptions {
+  readonly session: Pick<Session, "change">;
+  /** Where the answers are noted. */
+  readonly own: OwnChanges;
+  readonly fence: Pick<Fence, "bind" | "check">;
+  readonly signal: AbortSignal;
+}
+
+/** Power states after actions that are waited for. */
+const POWERS: Readonly<Partial<Record<VmAction, string>>> = {
+  start: "Running",
+  hard_shutdown: "Halted",
+  pause: "Paused",
+  unpause: "Running",
+  resume: "Running",
+};
+
 /** Sends changes. @throws {CloudError} see each method; without an answer the change may have been carried out */
 export class Changes {
-  readonly #session: Pick<Session, "change">;
-  readonly #fence: Pick<Fence, "bind" | "check">;
-  readonly #signal: AbortSignal;
+  readonly #options: ChangesOptions;
+  readonly #own: OwnChanges;
 
-  constructor(
-    session: Pick<Session, "change">,
-    fence: Pick<Fence, "bind" | "check">,
-    signal: AbortSignal,
-  ) {
-    this.#session = session;
-    this.#fence = fence;
-    this.#signal = signal;
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+    this.#own = options.own;
   }
 
   /** Asks for a VM. @returns The ID of the task that makes it */
@@ -59,26 +93,34 @@ export class Changes {
   /** Changes fields of a VM. */
   async patchVm(id: string, fields: VmFields): Promise<void> {
     await this.#plain("patch_vm", "PATCH", `/vms/${encodeURIComponent(id)}`, fields);
+    this.#noteVm(id, (vm) => toPatched(vm, fields));
   }
 
   /** Adds a tag to a VM. It may have it already. */
   async addTag(vmId: string, tag: string): Promise<void> {
     await this.#plain("add_tag", "PUT", toTagPath(vmId, tag));
+    this.#noteVm(vmId, (vm) => ({ ...vm, tags: withText(vm.tags, tag) }));
   }
 
   /** Removes a tag of a VM. It may not have it. */
   async removeTag(vmId: string, tag: string): Promise<void> {
     await this.#plain("remove_tag", "DELETE", toTagPath(vmId, tag));
+    this.#noteVm(vmId, (vm) => ({ ...vm, tags: withoutText(vm.tags, tag) }));
   }
 
   /** Adds a network interface. */
-  async addInterface(fields: object): Promise<void> {
-    await this.#plain("create_vif", "POST", "/vifs", fields);
+  async addInterface(fields: InterfaceFields): Promise<void> {
+    const id = toMaybeId(await this.#plain("create_vif", "POST", "/vifs", fields));
+    if (id === undefined) return;
+    const { vmId, networkId: $network, device, MAC, MTU } = fields;
+    const made = { id, $VM: vmId, $network, device, MAC, ...(MTU !== undefined && { MTU }) };
+    this.#own.note("vifs", id, (vif) => vif ?? made);
+    this.#noteVm(vmId, (vm) => ({ ...vm, VIFs: withText(vm.VIFs, id) }));
   }
 
   /** Makes a disk of these bytes. @returns Its ID */
   async uploadDisk(
-    storageId: string,
+    { id: storageId, poolId: $pool }: { readonly id: string; readonly poolId: string },
     names: { readonly name: string; readonly description: string },
     bytes: Uint8Array<ArrayBuffer>,
   ): Promise<string> {
@@ -94,38 +136,68 @@ export class Changes {
       body: { bytes },
       timeoutMs: SLOW_MS,
     });
-    return read(CREATED, reply, "a new disk").id;
+    const { id } = read(CREATED, reply, "a new disk");
+    const { name: name_label, description: name_description } = names;
+    const size = bytes.length;
+    const made = { id, $pool, $SR: storageId, $VBDs: [], name_label, name_description, size };
+    this.#own.note("vdis", id, (disk) => disk ?? made);
+    return id;
   }
 
   /** Attaches a disk, only for reading. */
   async attachDisk(vmId: string, diskId: string, position: string): Promise<void> {
     const body = { VM: vmId, VDI: diskId, mode: "RO", userdevice: position };
-    await this.#plain("create_vbd", "POST", "/vbds", body);
+    const id = toMaybeId(await this.#plain("create_vbd", "POST", "/vbds", body));
+    if (id === undefined) return;
+    const made = { id, VM: vmId, VDI: diskId, position, is_cd_drive: false, read_only: true };
+    this.#own.note("vbds", id, (link) => link ?? made);
+    this.#noteVm(vmId, (vm) => ({ ...vm, $VBDs: withText(vm.$VBDs, id) }));
+    this.#own.note(
+      "vdis",
+      diskId,
+      toChanged((disk) => ({ ...disk, $VBDs: withText(disk.$VBDs, id) })),
+    );
   }
 
   /** Takes a disk away from its VM. The disk stays. */
-  async detachDisk(linkId: string): Promise<void> {
+  async detachDisk({ linkId, vmId, diskId }: DiskLink): Promise<void> {
     await this.#remove("delete_vbd", `/vbds/${encodeURIComponent(linkId)}`);
+    this.#own.note("vbds", linkId, toGone);
+    this.#noteVm(vmId, (vm) => ({ ...vm, $VBDs: withoutText(vm.$VBDs, linkId) }));
+    if (diskId === undefined) return;
+    this.#own.note(
+      "vdis",
+      diskId,
+      toChanged((disk) => ({ ...disk, $VBDs: withoutText(disk.$VBDs, linkId) })),
+    );
   }
 
   /** Changes the name or the size of a disk. */
-  async patchDisk(id: string, fields: object): Promise<void> {
+  async patchDisk(id: string, fields: DiskFields): Promise<void> {
     await this.#plain("patch_vdi", "PATCH", `/vdis/${encodeURIComponent(id)}`, fields);
+    this.#own.note(
+      "vdis",
+      id,
+      toChanged((disk) => ({ ...disk, ...fields })),
+    );
   }
 
   /** Deletes a disk, or finds that it does not exist. */
   async deleteDisk(id: string): Promise<void> {
     await this.#remove("delete_vdi", `/vdis/${encodeURIComponent(id)}`);
+    this.#own.note("vdis", id, toGone);
   }
 
   /** Deletes a VM with its disks, hard, or finds that it does not exist. */
   async deleteVm(id: string): Promise<void> {
     await this.#remove("delete_vm", `/vms/${encodeURIComponent(id)}`);
+    this.#own.note("vms", id, toGone);
   }
 
   /** Deletes a template with its disks, or finds that it does not exist. */
   async deleteTemplate(id: string): Promise<void> {
     await this.#remove("delete_vm_template", `/vm-templates/${encodeURIComponent(id)}`);
+    this.#own.note("vm-templates", id, toGone);
   }
 
   /**
@@ -147,6 +219,14 @@ export class Changes {
       body: { json: hostId === undefined ? {} : { hostId } },
       timeoutMs: waits ? SLOW_MS : TAKEN_MS,
     });
+    const power_state = waits ? POWERS[action] : undefined;
+    if (power_state === undefined) return;
+    const place = hostId === undefined ? {} : { $container: hostId };
+    this.#noteVm(id, (vm) => ({ ...vm, power_state, ...place }));
+  }
+
+  #noteVm(id: string, change: (vm: RawVm) => RawVm): void {
+    this.#own.note("vms", id, toChanged(change));
   }
 
   async #plain(
@@ -154,9 +234,9 @@ export class Changes {
     method: ChangeRequest["method"],
     path: string,
     json?: object,
-  ): Promise<void> {
+  ): Promise<Reply> {
     const request = { operation, method, path, ...(json && { body: { json } }) };
-    await this.#send(`${method} ${path}`, { ...request, timeoutMs: CHANGE_MS });
+    return await this.#send(`${method} ${path}`, { ...request, timeoutMs: CHANGE_MS });
   }
 
   async #remove(operation: string, path: string): Promise<void> {
@@ -168,10 +248,38 @@ export class Changes {
   }
 
   async #send(what: string, request: ChangeRequest): Promise<Reply> {
-    const reply = await this.#session.change(request, this.#fence, this.#signal);
+    const { session, fence, signal } = this.#options;
+    const reply = await session.change(request, fence, signal);
     if (reply.status >= 200 && reply.status < 300) return reply;
     throw toRefusal(reply, what);
   }
+}
+
+/** What of a VM a patch changes. */
+function toPatched(vm: RawVm, fields: VmFields): RawVm {
+  const { nameDescription, tags, cpus, memory, blockedOperations } = fields;
+  return {
+    ...vm,
+    ...(nameDescription !== undefined && { name_description: nameDescription }),
+    ...(tags !== undefined && { tags }),
+    ...(cpus !== undefined && {
+      CPUs: { ...vm.CPUs, number: cpus, max: Math.max(cpus, vm.CPUs?.max ?? 0) },
+    }),
+    ...(memory !== undefined && {
+      memory: { ...vm.memory, static: [vm.memory?.static?.[0] ?? 0, memory] },
+    }),
+    ...(blockedOperations !== undefined && {
+      blockedOperations: withoutNulls({ ...vm.blockedOperations, ...blockedOperations }),
+    }),
+  };
+}
+
+function withoutNulls(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+}
+
+function toMaybeId({ json }: Reply): string | undefined {
+  return v.parse(MAYBE_CREATED, json?.value).id;
 }
 
 function toTagPath(vmId: string, tag: string): string {

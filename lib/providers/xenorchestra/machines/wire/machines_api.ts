@@ -10,32 +10,36 @@ import type { Session } from "../../session/session.ts";
 import type { ReadReply, XenOrchestraApi } from "../../wire/api.ts";
 import type { GrantedPrivilege } from "../privileges.ts";
 import type { RawPool, RawTask, RawTemplate, RawVdi, RawVm } from "./objects.ts";
+import type { OwnChanges } from "./own_changes.ts";
 import { type MachineCollections, WANTED } from "./schemas.ts";
 
 /** Reads Xen Orchestra. Every method throws {@linkcode CloudError} if there is no usable answer. */
 export class MachinesApi {
   readonly #api: Pick<XenOrchestraApi, "listAs" | "listServers" | "readAs">;
   readonly #session: Pick<Session, "get">;
+  readonly #own: OwnChanges;
 
+  /** @param own What reads may not show yet */
   constructor(
     api: Pick<XenOrchestraApi, "listAs" | "listServers" | "readAs">,
     session: Pick<Session, "get">,
+    own: OwnChanges,
   ) {
     this.#api = api;
     this.#session = session;
+    this.#own = own;
   }
 
-  /** Lists a collection: all of it, or the objects that match `filter`. */
-  list<C extends keyof MachineCollections>(
+  /** Lists a collection: all of it, or the objects that match `filter`, and those that own changes made. */
+  async list<C extends keyof MachineCollections>(
     collection: C,
     signal: AbortSignal,
     filter?: string,
   ): Promise<ListReply<MachineCollections[C]>> {
-    return this.#api.listAs<MachineCollections[C]>(
-      collection,
-      { ...WANTED[collection], filter },
-      signal,
-    );
+    const beganMs = this.#own.now();
+    const wanted = { ...WANTED[collection], filter };
+    const list = await this.#api.listAs<MachineCollections[C]>(collection, wanted, signal);
+    return { ...list, objects: this.#own.addTo(collection, list.objects, beganMs) };
   }
 
   /** As `XenOrchestraApi.listServers`. */
@@ -142,14 +146,20 @@ export class MachinesApi {
     return status === 200 && parsed.success ? parsed.output : undefined;
   }
 
-  #read<C extends keyof MachineCollections>(
+  async #read<C extends keyof MachineCollections>(
     collection: C,
     type: string,
     id: string,
     signal: AbortSignal,
   ): Promise<ReadReply<MachineCollections[C]>> {
     const { schema } = WANTED[collection];
-    return this.#api.readAs<MachineCollections[C]>(collection, { type, id, schema }, signal);
+    const beganMs = this.#own.now();
+    const wanted = { type, id, schema };
+    const read = await this.#api.readAs<MachineCollections[C]>(collection, wanted, signal);
+    if (read.kind === "undecodable") return read;
+    const shown = read.kind === "found" ? read.value : undefined;
+    const value = this.#own.addToOne(collection, id, shown, beganMs);
+    return value === undefined ? { kind: "missing" } : { kind: "found", value };
   }
 }
 

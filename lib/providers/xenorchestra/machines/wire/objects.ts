@@ -129,6 +129,7 @@ export interface RawTask {
   readonly id: string;
   /** `pending`, `success`, `failure` or `interrupted`. */
   readonly status: string;
+  readonly start?: Amount;
   readonly end?: Amount;
   readonly properties?:
     | {

@@ -119,6 +119,7 @@ const ENTRIES = {
   tasks: {
     id,
     status: v.string(),
+    start: number,
     end: number,
     properties: v.nullish(v.object({ args: ARGS })),
     result: v.optional(v.unknown()),

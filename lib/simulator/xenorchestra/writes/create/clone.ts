@@ -2,6 +2,7 @@
  * The first step of a creation: the hypervisor copies a template. What it makes is a template, too.
  * @module
  */
+import { copy } from "../../world/cache.ts";
 import type { XoRecord } from "../../records.ts";
 import { toIdFields, toVif } from "../../records.ts";
 import type { XenOrchestraState } from "../../state.ts";
@@ -56,8 +57,7 @@ export async function cloneTemplate(
 
 function copyDisk(state: XenOrchestraState, vdi: XoRecord): XoRecord {
   const id = state.nextId("vdi");
-  const copy = { ...structuredClone(vdi), ...toIdFields(id, String(vdi["$pool"])), $VBDs: [] };
-  state.put("vdis", copy);
+  state.put("vdis", { ...copy(vdi), ...toIdFields(id, String(vdi["$pool"])), $VBDs: [] });
   const sr = state.all("srs").get(String(vdi["$SR"]));
   if (sr && Array.isArray(sr["VDIs"])) sr["VDIs"] = [...sr["VDIs"], id];
   return toRecord(state, "vdis", id);
@@ -97,5 +97,5 @@ function toCopy(state: XenOrchestraState, vif: XoRecord, vmId: string): XoRecord
   const network = toRecord(state, "networks", String(vif["$network"]));
   const { MAC } = toVif(vmId, network, Number(vif["device"]));
   const ids = toIdFields(state.nextId("vif"), String(vif["$pool"]));
-  return { ...structuredClone(vif), ...ids, MAC, $VM: vmId, attached: false };
+  return { ...copy(vif), ...ids, MAC, $VM: vmId, attached: false };
 }

@@ -2,6 +2,7 @@
  * Snapshots of virtual machines, as records only.
  * @module
  */
+import { copy } from "../../world/cache.ts";
 import { toIdFields, type XoRecord } from "../../records.ts";
 import { readIds, toOperation, type Work } from "../backend.ts";
 
@@ -15,7 +16,7 @@ export async function takeSnapshot(
   const id = state.nextId("snapshot");
   await work.call({ ...toOperation("VM.snapshot", vm, { isAsync: true }), id }, () => {
     state.put("vm-snapshots", {
-      ...structuredClone(vm),
+      ...copy(vm),
       ...toIdFields(id, String(vm["$pool"])),
       type: "VM-snapshot",
       name_label: name,

@@ -16,6 +16,7 @@ import { MachinesApi } from "../../../../../lib/providers/xenorchestra/machines/
 import { Session } from "../../../../../lib/providers/xenorchestra/session/session.ts";
 import { XenOrchestraApi } from "../../../../../lib/providers/xenorchestra/wire/api.ts";
 import { toDeps, toSettings } from "../../fake_server.ts";
+import { OwnChanges } from "../../../../../lib/providers/xenorchestra/machines/wire/own_changes.ts";
 import { Rig } from "../rig.ts";
 import { IDENTITY } from "../scene.ts";
 
@@ -33,14 +34,15 @@ async function apply(change: Change, over: Partial<MachineStepContext> = {}): Pr
   const deps = toDeps();
   const { url, token } = rig.simulator;
   const session = new Session(toSettings(url, { token }), deps);
-  const api = new MachinesApi(new XenOrchestraApi(session, deps.metrics), session);
+  const own = new OwnChanges(deps.clock);
+  const api = new MachinesApi(new XenOrchestraApi(session, deps.metrics), session, own);
   const record = {
     text: undefined,
     save: async (text: string | undefined) => void saved.push(text),
   };
   const context = { record, fence: new Fence(ALONE), ...over };
   const step = { summary: "do it", identity: IDENTITY, change };
-  await applyStep({ api, session, clock: deps.clock }, step, { context, signal });
+  await applyStep({ api, session, own, clock: deps.clock }, step, { context, signal });
 }
 
 function toCreate(template: string): Change {
@@ -76,7 +78,12 @@ describe("applyStep()", () => {
     rig.simulator.faults.set(fault, { route: "POST /srs/{id}/vdis" });
     const { foreign, srIds } = rig.site;
     const seed = { label: "cidata", files: { "user-data": "x" } };
-    const place = { vmId: foreign.vmId, storageId: srIds.local, position: "3" };
+    const place = {
+      vmId: foreign.vmId,
+      poolId: rig.site.poolIds.paris,
+      storageId: srIds.local,
+      position: "3",
+    };
     const attached = apply({ kind: "attachSeed", ...place, seed, record: { task: "t" } });
     await expect(attached).rejects.toThrow();
     expect(saved.map(parseRecord)).toEqual(
@@ -128,7 +135,7 @@ describe("applyStep()", () => {
     const attach = (): void => void (vm["$VBDs"] = [...linkIds, "of others"]);
     const { moments } = rig.simulator.cloud.hypervisor;
     const scope = { method: "VM.set_blockedOperations", times: 1 };
-    if (isAttached) moments.set("after", { ...scope, onHit: attach });
+    if (isAttached) moments.set("before", { ...scope, onHit: attach });
     const record = { refused: true };
     const poolId = rig.site.poolIds.paris;
     const deleted = apply({ kind: "deleteVm", vmId: vm.id, poolId, linkIds, record });

@@ -9,6 +9,7 @@ const seed = { label: "cidata", files: { "user-data": "s3cret" } };
 const attach = {
   kind: "attachSeed",
   vmId: "v",
+  poolId: "p",
   storageId: "s",
   position: "2",
   seed,

@@ -5,6 +5,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { CloudError } from "../../../../../lib/cloud/errors.ts";
 import { takeLook } from "../../../../../lib/providers/xenorchestra/machines/look/look.ts";
+import { OwnChanges } from "../../../../../lib/providers/xenorchestra/machines/wire/own_changes.ts";
 import { MachinesApi } from "../../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
 import { XenOrchestraApi } from "../../../../../lib/providers/xenorchestra/wire/api.ts";
 import { Session } from "../../../../../lib/providers/xenorchestra/session/session.ts";
@@ -23,7 +24,8 @@ async function look(count: number): ReturnType<typeof takeLook> {
   const deps = toDeps();
   const { url, token } = rig.simulator;
   const session = new Session(toSettings(url, { token }), deps);
-  const api = new MachinesApi(new XenOrchestraApi(session, deps.metrics), session);
+  const own = new OwnChanges(deps.clock);
+  const api = new MachinesApi(new XenOrchestraApi(session, deps.metrics), session, own);
   const inventory = await rig.provider.listInventory([], signal);
   const machines = Array.from({ length: count }, (_, index) => ({
     owner: OWNER,

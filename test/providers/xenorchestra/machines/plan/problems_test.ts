@@ -27,6 +27,6 @@ test("toPlan() leaves out what is not known", () => {
 });
 
 test("toStep() keeps only the identity of a specification, which may hold secrets", () => {
-  const step = toStep(toSpec(), "detach it", { kind: "detachDisk", linkId: "l" });
+  const step = toStep(toSpec(), "detach it", { kind: "detachDisk", linkId: "l", vmId: "v" });
   expect(step.identity).toEqual(IDENTITY);
 });

@@ -151,6 +151,8 @@ describe("planUnfinished()", () => {
     expect(plan(toVm(marked), { links: { "vm-1": twice } }).steps[0]?.change).toEqual({
       kind: "detachDisk",
       linkId: "l2",
+      vmId: "vm-1",
+      diskId: "disk-seed",
     });
   });
 

@@ -27,6 +27,7 @@ test("XenOrchestraPower.read() tells each start and restart from the one before"
   const { power } = rig.machines;
   const act = async (action: PowerAction): Promise<number | undefined> => {
     await power.act(id, action, rig.fence, rig.signal);
+    await rig.clock.advance(250);
     return (await power.read(id, rig.signal))?.startedAtMs;
   };
   await act("on");

@@ -30,6 +30,7 @@ describe("createVm()", () => {
       status: "success",
       properties: { args: { name_label: "vino-1" } },
     });
+    await rig.clock.advance(250);
     const vm = Object(await (await rig.get(`/vms/${task.result.id}`)).json());
     expect(vm).toMatchObject({
       name_label: "vino-1",

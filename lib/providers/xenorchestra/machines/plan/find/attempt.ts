@@ -32,6 +32,12 @@ const LOST_MS = TAKEN_MS + 10_000;
 const HIDDEN_MS = 600_000;
 /** A task that takes longer is worth knowing. */
 const SLOW_MS = 900_000;
+/** For so long after an attempt that failed reads may show more. */
+const TAKEN_BACK_MS = 1_000;
+/** For so long after an attempt that succeeded reads may show less. */
+const FRESH_MS = 10_000;
+/** When to look again for what reads do not show yet. */
+export const FRESH_PERIOD_MS = 500;
 /** When to look again while a task runs. */
 const PENDING_MS = 2_000;
 /** After this time a hypervisor has finished what it was asked for. */
@@ -59,6 +65,11 @@ export function judgeAttempt(name: string, stock: Stock, record: VmRecord, nowMs
     };
   }
   const task = findTask(tasks, record);
+  if (task?.status === "failure" && task.tookMs !== undefined && ageMs !== undefined) {
+    // Reads may still show parts of what it took back.
+    const againMs = task.tookMs + TAKEN_BACK_MS - ageMs;
+    if (againMs > 0) return { kind: "running", againMs };
+  }
   if (task !== undefined) return { kind: "over", task };
   if (ageMs === undefined || record.refused === true) return { kind: "over" };
   if (record.task === undefined) {
@@ -68,6 +79,20 @@ export function judgeAttempt(name: string, stock: Stock, record: VmRecord, nowMs
   const advice = "check that the user has the privilege task read for its own tasks";
   const message = `Xen Orchestra does not show the task ${record.task} that creates ${name}: ${advice}`;
   return { kind: "running", againMs: 10_000, problem: toRetry("TaskNotShown", message) };
+}
+
+/**
+ * Whether the last attempt succeeded so shortly ago that reads may not show all of it yet: then its success is the
+ * truth, and what they lack is there.
+ */
+export function isFresh(
+  { task }: { readonly task?: CreateTask },
+  { at, vm, refused }: VmRecord,
+  nowMs: number,
+): boolean {
+  const isOver = vm !== undefined || refused === true;
+  if (at === undefined || isOver || task?.status !== "success") return false;
+  return task.tookMs !== undefined && nowMs < at + task.tookMs + FRESH_MS;
 }
 
 /** Finds the task of the last attempt; without a record the newest one. */

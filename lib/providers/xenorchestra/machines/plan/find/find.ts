@@ -12,7 +12,7 @@ import type { Stock, Template, View, Vm } from "../../look/view.ts";
 import type { VmRecord } from "../../vm_record.ts";
 import type { Step } from "../../steps.ts";
 import { isDiskNameOf } from "../../words.ts";
-import { type Attempt, judgeAttempt, toSettled } from "./attempt.ts";
+import { type Attempt, FRESH_PERIOD_MS, isFresh, judgeAttempt, toSettled } from "./attempt.ts";
 import { explainKeeping, judgeOwner, wasComplete } from "./half_made.ts";
 import { RENAME_OR_DELETE, toDecision, findLostPool, toRetry, toStep } from "../problems.ts";
 
@@ -70,6 +70,10 @@ export function findMachine(question: FindQuestion): Found {
   // Without a right to see tasks nothing comes this far.
   if (attempt.kind === "running") return { kind: "running", attempt };
   if (vm !== undefined) return { kind: "unfinished", vm, attempt };
+  // What was just made is not absent.
+  if (isFresh(attempt, record, view.atMs)) {
+    return { kind: "running", attempt: { kind: "running", againMs: FRESH_PERIOD_MS } };
+  }
   return findImpostor(question, all) ?? { kind: "none", attempt };
 }
 

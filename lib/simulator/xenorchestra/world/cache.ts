@@ -1,0 +1,149 @@
+/**
+ * The memory of xo-server, from which it answers every read and feeds its streams of events. It follows the hypervisor
+ * late: a client that reads right after the answer to its own change still sees what was before.
+ * @module
+ */
+import { hash } from "node:crypto";
+import type { Clock } from "../../../core/clock.ts";
+import type { Collection, XoRecord } from "../records.ts";
+
+/** How late the cache shows what changed. */
+export interface Lag {
+  /** In milliseconds. */
+  readonly minMs: number;
+  /** In milliseconds. */
+  readonly maxMs: number;
+  /** Another one, other times between the two. */
+  readonly seed: number;
+}
+
+/** As a real xo-server did, with a margin. */
+export const MEASURED_LAG: Lag = { minMs: 100, maxMs: 250, seed: 1 };
+
+/** An object, and its collection now: a template that becomes a machine keeps its ID. */
+export interface Located {
+  readonly collection: Collection;
+  readonly record: XoRecord;
+}
+
+interface Pending {
+  readonly atMs: number;
+  readonly dueMs: number;
+  /** What is shown then. `live`: what is there now, since nothing changed after it. `undefined`: nothing. */
+  state: Located | "live" | undefined;
+}
+
+interface Late {
+  shown: Located | undefined;
+  readonly pending: Pending[];
+}
+
+/** What xo-server keeps itself. It knows that at once. */
+const OWN: ReadonlySet<Collection> = new Set(["servers", "tasks"]);
+/** Changes within this time are one, such as those of one call of the hypervisor. */
+const TOGETHER_MS = 5;
+
+/**
+ * What the cache shows of objects that a call of the hypervisor changed a moment ago. Of all others it shows what is
+ * there: when something happened that no call did, no client knows anyway.
+ */
+export class Cache {
+  readonly #clock: Clock;
+  readonly #lag: Lag;
+  readonly #late = new Map<string, Late>();
+  #isCalled = false;
+
+  constructor(clock: Clock, lag: Lag) {
+    this.#clock = clock;
+    this.#lag = lag;
+  }
+
+  /** Carries out what a call of the hypervisor changes. */
+  call<T>(effect: () => T): T {
+    this.#isCalled = true;
+    try {
+      return effect();
+    } finally {
+      this.#isCalled = false;
+    }
+  }
+
+  /** Must be called right before an object changes, appears or goes. @param now The object as it is until then */
+  beforeChange(collection: Collection, id: string, now: XoRecord | undefined): void {
+    if (!this.#isCalled || OWN.has(collection) || this.#lag.maxMs === 0) return;
+    const nowMs = this.#clock.monotonic();
+    const state = now && { collection, record: copy(now) };
+    const late = this.#settle(id) ?? { shown: state, pending: [] };
+    const last = late.pending.at(-1);
+    // What goes from one collection comes to another one in the same moment.
+    if (last !== undefined && nowMs - last.atMs < TOGETHER_MS) return;
+    if (last !== undefined) last.state = state;
+    const dueMs = Math.max(last?.dueMs ?? 0, nowMs + this.#toLagMs(id, nowMs));
+    late.pending.push({ atMs: nowMs, dueMs, state: "live" });
+    this.#late.set(id, late);
+  }
+
+  /** What is shown of an object. @param live The object as it is; `undefined` if this collection does not have it */
+  show(collection: Collection, id: string, live: XoRecord | undefined): XoRecord | undefined {
+    const late = this.#settle(id);
+    if (late === undefined) return live;
+    return late.shown?.collection === collection ? late.shown.record : undefined;
+  }
+
+  /** All that is shown of a collection. @param live Its objects as they are */
+  list(collection: Collection, live: ReadonlyMap<string, XoRecord>): XoRecord[] {
+    const shown = [...live].flatMap(([id, record]) => this.show(collection, id, record) ?? []);
+    for (const id of this.#late.keys()) {
+      const record = live.has(id) ? undefined : this.show(collection, id, undefined);
+      if (record !== undefined) shown.push(record);
+    }
+    return shown;
+  }
+
+  /** Reads everything again, as a process does that starts. */
+  reload(): void {
+    this.#late.clear();
+  }
+
+  /** Lets become visible what is due. @returns `undefined` if nothing is late */
+  #settle(id: string): Late | undefined {
+    const late = this.#late.get(id);
+    if (late === undefined) return undefined;
+    const nowMs = this.#clock.monotonic();
+    for (let next = late.pending[0]; next !== undefined && next.dueMs <= nowMs;) {
+      if (next.state === "live") {
+        this.#late.delete(id);
+        return undefined;
+      }
+      late.shown = next.state;
+      late.pending.shift();
+      next = late.pending[0];
+    }
+    return late;
+  }
+
+  #toLagMs(id: string, atMs: number): number {
+    const { minMs, maxMs, seed } = this.#lag;
+    const part = hash("sha1", `${seed}/${id}/${atMs}`, "hex").slice(0, 8);
+    return minMs + (Number.parseInt(part, 16) / 0xffff_ffff) * (maxMs - minMs);
+  }
+}
+
+/** A copy of a record, also of one that tells its changes. */
+export function copy(record: XoRecord): XoRecord {
+  return structuredClone({ ...record });
+}
+
+/** A record that tells when it is about to change. */
+export function watched(record: XoRecord, beforeChange: () => void): XoRecord {
+  return new Proxy(record, {
+    set: (target, field, value) => {
+      if (!Object.is(Reflect.get(target, field), value)) beforeChange();
+      return Reflect.set(target, field, value);
+    },
+    deleteProperty: (target, field) => {
+      if (Object.hasOwn(target, field)) beforeChange();
+      return Reflect.deleteProperty(target, field);
+    },
+  });
+}
