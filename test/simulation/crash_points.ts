@@ -4,6 +4,8 @@
  * @module
  */
 import type { Outcome } from "../../lib/simulator/loopback.ts";
+import type { Gate } from "./world/api_server.ts";
+import type { ClockErrors } from "./world/process.ts";
 import type { Ending } from "./ending.ts";
 
 /** When a process dies. */
@@ -47,6 +49,14 @@ export class CrashPoints {
     this.#point = point;
   }
 
+  /** The gate of an API server. */
+  toGate(): Gate {
+    return (author, request, serve) => {
+      const asked = toAsked(request);
+      return asked === undefined ? serve() : this.pass(author, asked, serve);
+    };
+  }
+
   /** Lets a server do what a request asks for, unless its author dies before. */
   async pass(author: string, asked: Asked, serve: () => Promise<Outcome>): Promise<Outcome> {
     if (this.#asked?.push(asked) !== this.#point?.at || this.#point === undefined)
@@ -58,8 +68,32 @@ export class CrashPoints {
   }
 }
 
+/** Where a process can die. */
+interface CrashWorld {
+  readonly server: { editLease(holder: string | undefined): boolean };
+  readonly replicas: readonly {
+    readonly current: { readonly process: { readonly name: string } } | undefined;
+    kill(): void;
+    start(errors: ClockErrors): unknown;
+  }[];
+}
+
+/** Ends a process in the middle of a request, and starts the next one. @param onCrash What happens in between */
+export function crash(
+  { replicas, server }: CrashWorld,
+  name: string,
+  onCrash: () => void = () => undefined,
+): void {
+  const replica = replicas.find(({ current }) => current?.process.name === name);
+  replica?.kill();
+  onCrash();
+  // Else the next one would wait for it to run out.
+  server.editLease(undefined);
+  replica?.start({ rate: 1, skewMs: 0 });
+}
+
 /** A request to Kubernetes that counts. Reads, Events and the Lease do not: nothing is lost with them. */
-export function toAsked({ method, url }: Request): Asked | undefined {
+function toAsked({ method, url }: Request): Asked | undefined {
   const { pathname } = new URL(url);
   if (method === "GET" || /\/(events|leases)(\/|$)/.test(pathname)) return undefined;
   return { what: `${method} ${pathname}`, isChange: true, isOfCloud: false };

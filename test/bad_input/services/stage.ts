@@ -15,7 +15,7 @@ import { toLoadBalancerRule } from "../../../lib/simulator/cloudstack/world/load
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { tries } from "../../support/net/hostile.ts";
 import { createSite, USED_IP } from "../../support/services/site.ts";
-import { Stage } from "../../crashes/stage.ts";
+import { Stage } from "./memory_stage.ts";
 
 /** Values of annotations and text fields that mean nothing good. */
 const HOSTILE_VALUES: readonly string[] = [

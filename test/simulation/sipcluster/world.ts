@@ -19,10 +19,12 @@ import {
   planHosts,
 } from "../../../lib/simulator/metal3/hosts.ts";
 import { Random } from "../../support/random.ts";
+import { crash, CrashPoints } from "../crash_points.ts";
 import { Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
 import { ApiServer, type LeasePath } from "../world/api_server.ts";
 import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
+import type { ElectionTimes } from "../world/replica.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { FLAVORS, LABELS, type Role } from "./hosts.ts";
 import { HostJudge, keyOf } from "./judge.ts";
@@ -59,14 +61,15 @@ export class SipWorld {
   readonly judge: HostJudge;
   readonly clusterApi: ClusterApi;
   readonly replicas: readonly ControllerReplica[];
-  /** Told of each request that would write, Leases and Events apart, as it is sent. */
-  onWrite: () => void = () => undefined;
+  /** Requests at which a process dies. */
+  readonly crashPoints: CrashPoints;
   /** How many machines were ever made. */
   machines = 0;
   readonly #leave: () => void;
   #hasLeft = false;
 
-  constructor(seed: number, replicas: number) {
+  /** @param election How often processes look at the Lease. @default {as often as those of Kubernetes} */
+  constructor(seed: number, replicas: number, election?: ElectionTimes) {
     this.random = new Random(seed);
     const { random, timeline, trace, server } = this;
     this.#leave = takeOver(random, () => Promise.reject(new Error("there is no cloud")));
@@ -87,12 +90,13 @@ export class SipWorld {
           server,
           controllers: LOADED,
           lease: LEASE,
+          ...(election && { election }),
           flags: { "sip-network-data-period": 60_000 },
-          onSend: (process, request) => {
-            if (this.judge.noteSent(process, request)) this.onWrite();
-          },
+          onSend: (process, request) => void this.judge.noteSent(process, request),
         }),
     );
+    this.crashPoints = new CrashPoints((name) => crash(this, name));
+    server.gate = this.crashPoints.toGate();
     this.#repeat(METAL_MS, () => this.stepMetal());
     this.#repeat(KUBERNETES_MS, () => this.stepKubernetes());
   }

@@ -42,6 +42,11 @@ export async function calm(world: VinoWorld): Promise<void> {
   await untilRight(world, toRules(world));
 }
 
+/** The same while nothing goes wrong, and nobody puts anything right. */
+export async function untilAllRight(world: VinoWorld, quietMs: number): Promise<void> {
+  await untilRight(world, { ...toRules(world), quietMs });
+}
+
 /** A process that remembers nothing finds all as it should be, and changes nothing. @throws an error if it does not */
 export async function restart(world: VinoWorld): Promise<void> {
   if (world.violations.length === 0) await restartAtRest(world, toRules(world));

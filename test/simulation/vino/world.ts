@@ -13,6 +13,7 @@ import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import type { ApiObject, ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
+import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.ts";
 import { ClusterApi } from "../../../lib/simulator/metal3/cluster_api.ts";
 import { HOST_LABELS } from "../../../lib/simulator/metal3/hosts.ts";
@@ -22,12 +23,15 @@ import {
   XenOrchestra,
   type XoRecord,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
-import { Random } from "../../support/random.ts";
+import { toRoute } from "../../../lib/simulator/xenorchestra/requests.ts";
+import { drawFrom, type Random, type Seed } from "../../support/random.ts";
+import { crash, CrashPoints } from "../crash_points.ts";
 import { Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
 import { ApiServer, type LeasePath } from "../world/api_server.ts";
 import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
 import type { Peer } from "../world/socket.ts";
+import type { ElectionTimes } from "../world/replica.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { CloudJudge } from "./judges/cloud_judge.ts";
 import { Crashes } from "./crashes.ts";
@@ -53,13 +57,31 @@ await Promise.all([
   import("../../../lib/providers/xenorchestra/machines/wire/followed.ts"),
 ]);
 const LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
-/** How often metal3 and the controllers of Kubernetes work; milliseconds. */
-const METAL_MS = 3_000;
-const KUBERNETES_MS = 2_000;
+/** How often others work, and how often the cloud looks for changes to tell of; milliseconds. */
+interface Pace {
+  /** metal3, and the controllers of Kubernetes. */
+  readonly metalMs: number;
+  readonly kubernetesMs: number;
+  readonly eventPeriodMs: number;
+  /** Between two inventories of a process. */
+  readonly refreshMs: number;
+}
+
+const FAST: Pace = {
+  metalMs: 3_000,
+  kubernetesMs: 2_000,
+  eventPeriodMs: 2_000,
+  refreshMs: 10_000,
+};
+/** Where nothing happens between the steps, nobody has to hurry. */
+const SLOW: Pace = {
+  metalMs: 10_000,
+  kubernetesMs: 10_000,
+  eventPeriodMs: 5_000,
+  refreshMs: 30_000,
+};
 /** How long a call of a hypervisor takes: longer than a request, so that things fall between them. */
 const OPERATION_MS = 200;
-/** How often the cloud looks for changes to tell of: rarely, for looking is dear. */
-const EVENT_PERIOD_MS = 2_000;
 
 /** Where management controllers are served, if they are: no process listens there. */
 const REDFISH = {
@@ -70,6 +92,12 @@ const REDFISH = {
 const BOOTING: ReadonlySet<string> = new Set(["provisioning", "deprovisioning"]);
 /** How many stories have management controllers: only with them metal3 installs, and Cluster API takes hosts. */
 const BMC_SHARE = 0.7;
+
+/** What a change of the cloud passes. @param serve What the server does with it */
+export type CloudGate = (
+  request: Request,
+  serve: (request: Request) => Promise<Outcome>,
+) => Promise<Outcome>;
 
 /** The world of one seed. */
 export class VinoWorld {
@@ -95,12 +123,22 @@ export class VinoWorld {
   readonly others: Others;
   /** When processes die in the middle of a change. */
   readonly crashes: Crashes;
+  /** Requests at which a process dies. */
+  readonly crashPoints: CrashPoints = new CrashPoints((name) =>
+    crash(this, name, () => this.onCrash()),
+  );
+  /** What a change of the cloud passes before the server does it. */
+  gate: CloudGate = (request, serve) => serve(request);
+  /** Told when a process died at a crash point, before the next one starts. */
+  onCrash: () => void = () => undefined;
   readonly #stopped = new AbortController();
   readonly #leave: () => void;
   #hasLeft = false;
 
-  constructor(seed: number, replicas: number) {
-    this.random = new Random(seed);
+  /** @param election How often processes look at the Lease. @default {as often as those of Kubernetes} */
+  constructor(seed: Seed, replicas: number, election?: ElectionTimes) {
+    this.random = drawFrom(seed);
+    const pace = seed === "settled" ? SLOW : FAST;
     const { random, timeline, trace, server, site } = this;
     const chance = random.fork();
     const network = random.fork();
@@ -116,9 +154,10 @@ export class VinoWorld {
       clock: timeline,
       signal: this.#stopped.signal,
       world: site.world,
-      eventPeriodMs: EVENT_PERIOD_MS,
+      eventPeriodMs: pace.eventPeriodMs,
       operationMs: OPERATION_MS,
     });
+    server.gate = this.crashPoints.toGate();
     this.crashes = new Crashes(random.fork(), timeline, trace);
     this.cloudJudge = new CloudJudge(this.cloud, server, timeline, trace);
     this.hostJudge = new HostJudge(server, trace);
@@ -138,14 +177,16 @@ export class VinoWorld {
           server,
           controllers: LOADED,
           lease: LEASE,
+          ...(election && { election }),
           flags: this.hasBmcs ? REDFISH : {},
-          createProvider: ({ name: asker }, deps) => this.#createProvider(asker, deps),
+          createProvider: ({ name: asker }, deps) =>
+            this.#createProvider(asker, deps, pace.refreshMs),
           onSend: ({ name: asker }, request) => {
             if (this.hostJudge.noteSent(asker, request)) this.#noteWrite(asker);
           },
         }),
     );
-    this.#repeat(METAL_MS, () => {
+    this.#repeat(pace.metalMs, () => {
       for (const line of this.clusterApi.step()) trace.note("CAPM3", line);
       const { moved } = operateHosts(this.objects);
       for (const [key, state] of moved) {
@@ -153,7 +194,7 @@ export class VinoWorld {
         if (BOOTING.has(state)) this.ironic.deploy(key);
       }
     });
-    this.#repeat(KUBERNETES_MS, () => {
+    this.#repeat(pace.kubernetesMs, () => {
       for (const path of collectGarbage(this.objects)) trace.note("GC", path);
     });
   }
@@ -220,11 +261,11 @@ export class VinoWorld {
     this.#leave();
   }
 
-  #createProvider(asker: string, deps: ProviderDeps): Provider {
+  #createProvider(asker: string, deps: ProviderDeps, refreshMs: number): Provider {
     const raw = {
       url: `http://${asker}.memory`,
       token: this.cloud.token,
-      refreshInterval: "10s",
+      refreshInterval: `${refreshMs}ms`,
     };
     const { settings, issues } = xenOrchestra.parseConfig(raw, {});
     if (settings === undefined) throw new TypeError(JSON.stringify(issues));
@@ -235,7 +276,15 @@ export class VinoWorld {
     const one = this.#findAsker(new URL(request.url));
     const { name } = one.process;
     if (this.cloudJudge.noteSent(name, request)) this.#noteWrite(name);
-    return one.cloud.send(() => this.cloud.answer(request), signal);
+    return one.cloud.send(() => this.#serve(name, request), signal);
+  }
+
+  #serve(asker: string, request: Request): Promise<Outcome> {
+    const isChange = request.method !== "GET";
+    const what = toRoute(request.method, new URL(request.url).pathname);
+    const answer = (asked: Request): Promise<Outcome> => this.cloud.answer(asked);
+    const serve = (): Promise<Outcome> => (isChange ? this.gate(request, answer) : answer(request));
+    return this.crashPoints.pass(asker, { what, isChange, isOfCloud: true }, serve);
   }
 
   #connect(url: URL, signal: AbortSignal): Peer {

@@ -27,7 +27,7 @@ import { createTraceLog } from "../trace_log.ts";
 import type { ApiServer, LeasePath } from "./api_server.ts";
 import { Link } from "./link.ts";
 import { type ClockErrors, Process } from "./process.ts";
-import { ELECTION } from "./replica.ts";
+import { ELECTION, type ElectionTimes } from "./replica.ts";
 
 /** What a replica is part of. */
 export interface ControllerReplicaOptions {
@@ -39,6 +39,8 @@ export interface ControllerReplicaOptions {
   readonly controllers: readonly LoadedController[];
   readonly lease: LeasePath;
   readonly flags: AppOptions["flags"];
+  /** @default {those of Kubernetes} */
+  readonly election?: ElectionTimes;
   /** Makes the cloud of a process. Absent: no controller needs one. */
   readonly createProvider?: (process: Process, deps: ProviderDeps) => Provider;
   /** Told of each request to the API server as it is sent. */
@@ -111,6 +113,7 @@ export class ControllerReplica {
   #toOptions(one: ControllerProcess): AppOptions {
     const { process, metrics, kube, election, stop } = one;
     const { trace, controllers, lease, flags, createProvider } = this.#options;
+    const { election: times = ELECTION } = this.#options;
     const { name, clock } = process;
     const log = createTraceLog(trace, name, () => undefined);
     const requestMetrics = createRequestMetrics(metrics);
@@ -123,7 +126,7 @@ export class ControllerReplica {
         transport: this.#toTransport(process, link),
         ...more,
       });
-    const deadlineMs = toElectionDeadlineMs(ELECTION);
+    const deadlineMs = toElectionDeadlineMs(times);
     const electing = toClient(election, { component: "leader-election", deadlineMs });
     const fence = new Fence();
     const provider = createProvider?.(process, { clock, metrics, log, signal: stop.signal, fence });
@@ -138,7 +141,7 @@ export class ControllerReplica {
       controllers: controllers.map((loaded) => withoutListener(loaded, one)),
       concurrentNodeSyncs: 1,
       flags,
-      election: { client: electing, ...lease, ...ELECTION },
+      election: { client: electing, ...lease, ...times },
     };
   }
 

@@ -8,7 +8,7 @@ import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
-import { CrashPoints, toAsked } from "../crash_points.ts";
+import { crash, CrashPoints } from "../crash_points.ts";
 import { ApiServer } from "./api_server.ts";
 import type { Cloud, Origin } from "./cloud.ts";
 import { Invariants } from "../judges/invariants.ts";
@@ -63,7 +63,7 @@ export class World<C extends Cloud = Cloud> {
   said: Said;
   readonly leftAddresses: LeftAddresses;
   /** Requests at which a process dies. */
-  readonly crashPoints: CrashPoints = new CrashPoints((name) => this.#crash(name));
+  readonly crashPoints: CrashPoints = new CrashPoints((name) => crash(this, name));
   readonly #giveBack: () => void;
   #machineCount = 0;
   #bootCount = 0;
@@ -87,10 +87,7 @@ export class World<C extends Cloud = Cloud> {
     const leavesAddresses = this.leftAddresses.draw();
     this.said = { deletion, refreshIntervalMs, labels, leavesAddresses, token };
     this.invariants = new Invariants(this);
-    server.gate = (author, request, serve) => {
-      const asked = toAsked(request);
-      return asked === undefined ? serve() : this.crashPoints.pass(author, asked, serve);
-    };
+    server.gate = this.crashPoints.toGate();
     server.onNodeChange = (change) => this.invariants.checkChange(change);
     server.onServiceChange = (change) => this.invariants.checkService(change);
     server.onIdleWrite = (author, request) => this.invariants.checkIdle(author, request);
@@ -261,15 +258,6 @@ export class World<C extends Cloud = Cloud> {
     // What wakes by that still draws from the chance of this story, not of the next one.
     await rest();
     this.#giveBack();
-  }
-
-  /** Ends a process in the middle of a request, and starts the next one. */
-  #crash(name: string): void {
-    const replica = this.replicas.find(({ current }) => current?.process.name === name);
-    replica?.kill();
-    // Else the next one would wait for it to run out.
-    this.server.editLease(undefined);
-    replica?.start({ rate: 1, skewMs: 0 });
   }
 
   #fetch(request: Request, signal: AbortSignal): Promise<Response> {

@@ -10,7 +10,7 @@ import type {
   XoRecord,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
-import { Watcher } from "../../../crashes/machines/watcher.ts";
+import { Watcher } from "./watcher.ts";
 import type { Timeline } from "../../timeline.ts";
 import type { Trace } from "../../trace.ts";
 import type { ApiServer } from "../../world/api_server.ts";

@@ -15,7 +15,7 @@ import {
 import { collectGarbage } from "../../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import { BARE_METAL_HOST } from "../../../../lib/simulator/metal3/kinds.ts";
 import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
-import { Watcher } from "../../../crashes/machines/watcher.ts";
+import { Watcher } from "../../../simulation/vino/judges/watcher.ts";
 import { until } from "../../nodes/rig.ts";
 import {
   killAll,

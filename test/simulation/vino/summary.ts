@@ -4,7 +4,7 @@
  * @module
  */
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
-import type { Stage } from "./stage.ts";
+import type { VinoWorld } from "./world.ts";
 
 /** The state of the cloud, without what belongs to others. */
 export interface CloudSummary {
@@ -18,8 +18,8 @@ export interface CloudSummary {
   readonly touched: readonly string[];
 }
 
-/** Summarizes the cloud of a stage. */
-export function summarizeCloud({ cloud, watcher }: Stage): CloudSummary {
+/** Summarizes the cloud of a world. */
+export function summarizeCloud({ cloud, cloudJudge: { watcher } }: VinoWorld): CloudSummary {
   const { state } = cloud;
   const listOwn = (collection: Parameters<typeof state.all>[0]): XoRecord[] =>
     [...state.all(collection).values()].filter(({ id }) => !watcher.isForeign(id));

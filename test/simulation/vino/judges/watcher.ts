@@ -6,8 +6,8 @@ import type {
   Collection,
   XenOrchestra,
   XoRecord,
-} from "../../../lib/simulator/xenorchestra/mod.ts";
-import type { Journaled } from "../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
+} from "../../../../lib/simulator/xenorchestra/mod.ts";
+import type { Journaled } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
 
 /** Collections with things that belong to others. */
 const COLLECTIONS: readonly Collection[] = [
@@ -36,6 +36,8 @@ export class Watcher {
   readonly #foreign: Map<string, string>;
   /** What was wrong, in the order it happened. */
   readonly violations: string[] = [];
+  /** Names whose creation something between us and the server holds back. */
+  readonly heldBack: Set<string> = new Set();
   /** Whether several creations of one name are the fault of something between us and the server. */
   isRepeating = false;
 
