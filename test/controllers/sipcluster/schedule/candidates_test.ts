@@ -1,29 +1,7 @@
 import { expect, test } from "bun:test";
-import {
-  groupHosts,
-  toFindRefusal,
-} from "../../../../lib/controllers/sipcluster/schedule/candidates.ts";
+import { groupHosts } from "../../../../lib/controllers/sipcluster/schedule/candidates.ts";
 import { Domains } from "../../../../lib/controllers/sipcluster/schedule/domains.ts";
-import { type HostWords, toHost, toNodeSet } from "../../../support/sipcluster/scheduling.ts";
-
-const WORKERS = { labelSelector: { matchLabels: { flavor: "worker" } } };
-const labels = { flavor: "worker" };
-
-test.each<[string, HostWords, string | undefined]>([
-  ["a free host", { labels }, undefined],
-  [
-    "a host of another flavor",
-    { labels: { flavor: "other" }, trouble: "paused" },
-    "not matched by the selector",
-  ],
-  ["a host with a trouble", { labels, trouble: "in error" }, "in error"],
-  ["an untouchable host", { labels, isUntouchable: true }, "untouchable"],
-  ["a free host that another program provisioned", { labels, isInUse: true }, undefined],
-  ["a host of the cluster in use", { labels, isInUse: true, role: "Worker" }, "in use"],
-  ["an idle host of the cluster", { labels, role: "ControlPlane" }, undefined],
-])("toFindRefusal() of %s", (_, words, expected) => {
-  expect(toFindRefusal(WORKERS)(toHost("a", words))).toBe(expected);
-});
+import { toHost, toNodeSet } from "../../../support/sipcluster/scheduling.ts";
 
 test("groupHosts() puts hosts of the cluster first, then hosts whose place is known", () => {
   const hosts = [

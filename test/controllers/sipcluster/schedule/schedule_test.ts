@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Role } from "../../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
 import { describeShortfall } from "../../../../lib/controllers/sipcluster/resource/conditions.ts";
+import { REFUSED_MAX } from "../../../../lib/controllers/sipcluster/schedule/report.ts";
 import { schedule } from "../../../../lib/controllers/sipcluster/schedule/schedule.ts";
 import type { HostFacts, Schedule } from "../../../../lib/controllers/sipcluster/schedule/types.ts";
 import {
@@ -486,6 +487,20 @@ describe("schedule() reports", () => {
         ["metal/d", "in error"],
       ]),
     });
+  });
+
+  test("only some of many refused hosts, and none that the selector does not match", () => {
+    const count = REFUSED_MAX + 50;
+    const many = Array.from({ length: count }, (_, at) => toHost(`x${at}`, { trouble: "paused" }));
+    const labelSelector = { matchExpressions: [{ key: "no", operator: "DoesNotExist" as const }] };
+    const hosts = [toHost("a", { labels: { no: "" } }), ...many];
+    const { reports } = decide(hosts, { Worker: { ...toNodeSet(2), labelSelector } });
+    const { rejected = new Map(), refused = new Map() } = reports.get("Worker") ?? {};
+    expect([...rejected]).toEqual([
+      ["paused", count],
+      ["not matched by the selector", 1],
+    ]);
+    expect([refused.size, refused.has("metal/a")]).toEqual([REFUSED_MAX, false]);
   });
 
   test("that both roles need the same hosts", () => {

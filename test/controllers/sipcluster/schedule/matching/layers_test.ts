@@ -36,17 +36,6 @@ test("countLimits() counts the domains of each key, and hosts in none", () => {
   ]);
 });
 
-test("countAtMost() is what the tightest key of each role allows", () => {
-  for (const [needs, atMost] of [
-    [[9, 0], 3],
-    [[2, 0], 2],
-    [[2, 9], 5],
-  ] as const) {
-    const reduced = reduce(toProblem(needs, HOSTS));
-    expect(countAtMost(reduced.groups, reduced, countLimits(reduced.groups, reduced))).toBe(atMost);
-  }
-});
-
 test("countAtMost() counts a key once that roles share", () => {
   const problem = {
     ...toProblem([2, 2], HOSTS),

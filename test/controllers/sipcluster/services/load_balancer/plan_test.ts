@@ -8,6 +8,7 @@ import type {
   Machine,
   ServicePlan,
 } from "../../../../../lib/controllers/sipcluster/services/types.ts";
+import { CONFIG_HASH } from "../../../../../lib/controllers/sipcluster/words.ts";
 import { machine } from "../../../../support/sipcluster/machines.ts";
 
 const API = { image: "haproxy:2.3.2", nodePort: 30001, nodeInterfaceId: "oam" };
@@ -35,6 +36,12 @@ function plan(
 function configOf({ objects }: ServicePlan | undefined = { service: "", objects: [] }): string {
   const data = Object.entries(objects[0]?.body ?? {}).find(([key]) => key === "data")?.[1];
   return atob(data?.["haproxy.cfg"] ?? "");
+}
+
+function listServers(of: ServicePlan | undefined): string[] {
+  return configOf(of)
+    .split("\n")
+    .flatMap((line) => /^ *server (.*)$/.exec(line)?.[1] ?? []);
 }
 
 describe("planLoadBalancers()", () => {
@@ -95,14 +102,42 @@ describe("planLoadBalancers()", () => {
     expect(configOf(api)).not.toMatch(/^ *server /m);
   });
 
-  test("leaves out a host without an address, and leaves all as it is if no host has one", () => {
-    const lost = machine("cp-a", "");
-    const [api] = plan({ loadBalancerControlPlane: [API] }, [lost, machine("cp-b", "10.0.0.2")]);
-    expect(configOf(api)).toContain("cp-b");
-    expect(configOf(api)).not.toContain("cp-a");
-    const [left] = plan({ loadBalancerControlPlane: [API] }, [lost]);
-    expect(left?.objects).toEqual([]);
-    expect(left?.problem?.message).toContain("no host of role ControlPlane has an address");
+  test.each(["", "node-a.example.org", "10.0.0.1/24", "10.0.0.1:22\n  server x 10.0.0.2"])(
+    "leaves out a host with the address %j, and leaves all as it is if no host has one",
+    (address) => {
+      const lost = machine("cp-a", address);
+      const [api] = plan({ loadBalancerControlPlane: [API] }, [lost, machine("cp-b", "10.0.0.2")]);
+      expect(listServers(api)).toEqual(["cp-b 10.0.0.2:6443"]);
+      const [left] = plan({ loadBalancerControlPlane: [API] }, [lost]);
+      expect(left?.objects).toEqual([]);
+      expect(left?.problem?.message).toContain("no host of role ControlPlane has an address");
+      const other = { ...API, nodeInterfaceId: "pxe" };
+      expect(plan({ loadBalancerControlPlane: [other] })).toMatchObject([{ objects: [] }]);
+    },
+  );
+
+  test("tells hosts of one name in two namespaces apart, with addresses in canonical form", () => {
+    const [api] = plan({ loadBalancerControlPlane: [API] }, [
+      machine("a", "::ffff:10.0.0.1", { namespace: "west" }),
+      machine("a", "2001:DB8:0::1", { namespace: "east" }),
+      machine("b", "10.0.0.3", { namespace: "west" }),
+      // It is not a server, so it does not change the name of another one.
+      machine("b", "", { namespace: "east" }),
+    ]);
+    const servers = ["b 10.0.0.3:6443", "east_a [2001:db8::1]:6443", "west_a 10.0.0.1:6443"];
+    expect(listServers(api)).toEqual(servers);
+  });
+
+  test("rolls its Pods when their configuration differs", () => {
+    const read = (machines: readonly Machine[]): string => {
+      const [api] = plan({ loadBalancerControlPlane: [API] }, machines);
+      return JSON.stringify(api?.objects.find(({ body }) => body.kind === "Deployment"));
+    };
+    const more = [...MACHINES, machine("cp-b", "10.0.0.2")];
+    expect(read(more)).not.toBe(read(MACHINES));
+    const [, hash = ""] = new RegExp(`"${CONFIG_HASH}":"([0-9a-f]{16})"`).exec(read(more)) ?? [];
+    // In the annotation, and for the container that checks it.
+    expect(read(more).split(hash)).toHaveLength(3);
   });
 
   test("takes every image, and one of its own for an empty one", () => {
