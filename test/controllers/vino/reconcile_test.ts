@@ -388,7 +388,7 @@ describe("a silent cloud", () => {
     };
     await rig.reconcile();
     expect(rig.released).toEqual([]);
-    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready", "worker-2 Unknown"]);
+    expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready", "worker-2 Removing"]);
   });
 
   test("that lost a pool for good holds a deleted Vino until a person says so", async () => {

@@ -52,8 +52,10 @@ export function reportProgress(
   const ofMachine = [...past, ...present].map((one) => addWayOut(addUse(one, known), task));
   const problems = [...ofMachine, ...differences.map(toHostProblem)];
   const isBlocked = failure?.kind === "decision";
-  // Until it is proven gone, its removal goes on.
-  const state = goal.kind === "remove" && plan.state === "Absent" ? "Removing" : plan.state;
+  // Until it is proven gone, its removal goes on; also while its pool is lost, or others would be removed in its place.
+  const isLost = plan.state === "Unknown" && known?.isRemoving === true;
+  const isGoing = goal.kind === "remove" && (plan.state === "Absent" || isLost);
+  const state = isGoing ? "Removing" : plan.state;
   // A cloud that does not answer does not make a machine forgotten.
   const machineId =
     plan.machine?.id ?? (plan.state === "Unknown" ? known?.entry?.machineId : undefined);

@@ -27,6 +27,13 @@ const VARIANT_SHARE = 3;
 const PAIRS = 12;
 const PAIR_SEED = 17;
 
+const REMOVAL = "vinos/machine-is-removed";
+/** The pool is lost after the VM was stopped; then one of its disks stays. Another machine was removed in its place. */
+const REMOVAL_DISTURBED: readonly Disturbance[] = [
+  { who: "pool", at: 2, when: "before" },
+  { who: "call", at: 4 },
+];
+
 const STORIES: readonly VinoStory[] = [
   { name: "vinos/machine-is-made", act: (world) => order(world) },
   {
@@ -39,7 +46,7 @@ const STORIES: readonly VinoStory[] = [
     act: (world) => order(world, { count: 3 }),
   },
   {
-    name: "vinos/machine-is-removed",
+    name: REMOVAL,
     before: { count: 2 },
     act: (world) => order(world, { count: 1 }),
   },
@@ -98,6 +105,15 @@ export const TELLINGS: readonly Telling[] = STORIES.flatMap((story, number): Tel
   return [
     { name, isOfCi: isVariant, tell: () => tellDisturbed(story, listOnes) },
     { name: `${name}/pairs`, isOfCi: true, tell: () => tellDisturbed(story, listPairs) },
+    ...(name === REMOVAL
+      ? [
+          {
+            name: `${name}/lost-pool-and-disk`,
+            isOfCi: false,
+            tell: () => tellDisturbed(story, () => [REMOVAL_DISTURBED]),
+          },
+        ]
+      : []),
   ];
 });
 
