@@ -36,7 +36,11 @@ export async function startCloudStackSimulator({
 }: CloudStackSimulatorOptions): Promise<CloudStackSimulator> {
   const stopped = new AbortController();
   const cloud = new CloudStack({ ...options, signal: stopped.signal });
-  const loopback = new Loopback((request, onWait) => cloud.answer(request, onWait));
+  const loopback = new Loopback(async (request, onWait) => {
+    const outcome = await cloud.answer(request, onWait);
+    if (outcome.kind !== "reply" || !takesGzip(request)) return outcome;
+    return { ...outcome, response: await compress(outcome.response) };
+  });
   await loopback.listen(port);
   const { state, user, settings, jobs, faults, requests } = cloud;
   return {
@@ -61,4 +65,16 @@ export async function startCloudStackSimulator({
       await loopback.close();
     },
   };
+}
+
+function takesGzip(request: Request): boolean {
+  return /\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
+}
+
+async function compress(response: Response): Promise<Response> {
+  const body = Bun.gzipSync(await response.arrayBuffer());
+  const headers = new Headers(response.headers);
+  headers.set("content-encoding", "gzip");
+  headers.set("content-length", String(body.length));
+  return new Response(body, { status: response.status, headers });
 }
