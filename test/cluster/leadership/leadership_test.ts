@@ -26,7 +26,7 @@ import {
   toMs,
 } from "../../support/kube/election/lease_history.ts";
 
-const HAND_OVERS = 50;
+const HAND_OVERS = 20;
 const NODES = 24;
 /** One Node is made anew so often: each is two writes for whoever leads. */
 const CHURN_MS = 80;

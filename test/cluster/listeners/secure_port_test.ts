@@ -28,7 +28,7 @@ const NAMESPACE = "default";
 const ROLE = "metrics-reader";
 /** How long answers about a token are good for. */
 const CACHE_MS = 10_000;
-const ROTATIONS = 3;
+const ROTATIONS = 2;
 
 function toFiles({ cert, key }: KeyPair): Record<string, string> {
   return { "tls.crt": cert, "tls.key": key };
