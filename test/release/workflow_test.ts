@@ -19,7 +19,7 @@ const Job = v.object({
 const { permissions, jobs } = v.parse(
   v.object({
     permissions: Permissions,
-    jobs: v.object({ build: Job, publish: Job }),
+    jobs: v.object({ build: Job, cluster: Job, publish: Job }),
   }),
   parse(text),
 );
@@ -44,6 +44,7 @@ describe(PATH, () => {
   test("lets what runs code of the repository or of npm write nothing", () => {
     expect(permissions).toEqual({});
     expect(jobs.build.permissions).toEqual({ contents: "read" });
+    expect(jobs.cluster.permissions).toEqual({ contents: "read" });
     expect(jobs.publish.permissions).toEqual({
       contents: "write",
       packages: "write",

@@ -72,18 +72,20 @@ describe.skipIf(await skipsRunningPods())(`${NAME} by ${program?.name}`, () => {
     await installStorage(rig.cluster);
     manager = startControllerManager(rig.cluster, ...MANAGER);
     const annotations = { "volumes.kubernetes.io/controller-managed-attach-detach": "true" };
-    // Both before Landfall starts: the limit of the fleet is a share of the Nodes at that time.
     for (const name of ["halted", "gone"]) {
       const vmId = rig.addVm(name);
       if (name === "halted") haltedVmId = vmId;
       await rig.register(name, { annotations });
       await boot(name, "boot-1");
     }
-    controller = await rig.startController(program, { args: ARGS });
+    const first = await rig.startController(program, { args: ARGS });
     for (const name of ["halted", "gone"]) {
       await rig.waitForNode(name);
       await runPodWithVolume(rig.cluster, name);
     }
+    await first.landfall.stop();
+    // The limit of the fleet is a share of the initialised Nodes that a process finds when it starts.
+    controller = await rig.startController(program, { args: ARGS });
   }, 120_000);
   afterAll(async () => {
     await controller?.landfall.stop();

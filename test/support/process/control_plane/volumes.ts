@@ -52,6 +52,13 @@ export async function runPodWithVolume(cluster: Cluster, nodeName: string): Prom
       resources: { requests: capacity },
     },
   });
+  // A scheduler waits for this, too.
+  await waitUntil(`the binding of claim ${name}`, async () => {
+    const claim = await readJson<{ readonly status?: { readonly phase?: string } }>(
+      await cluster.adminFetch(`${CORE}/persistentvolumeclaims/${name}`),
+    );
+    return claim.status?.phase === "Bound" ? true : undefined;
+  });
   await cluster.create(`${CORE}/pods`, {
     metadata: { name: `web-${nodeName}` },
     spec: {
