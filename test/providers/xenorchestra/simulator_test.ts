@@ -108,33 +108,6 @@ describe("readInstance() against the simulator", () => {
     expect(provider.findInstance(inventory, moved)).toMatchObject({ reason: "ambiguous" });
   });
 
-  test.each<[string, Fault, string]>([
-    ["dropped connections", { kind: "reset" }, "unknown unreachable"],
-    ["no answer", { kind: "hang" }, "unknown unreachable"],
-    ["half an answer", { kind: "halfBody" }, "unknown"],
-    ["401", { kind: "status", status: 401 }, "unknown denied"],
-    ["403", { kind: "status", status: 403 }, "unknown denied"],
-    ["429", { kind: "status", status: 429, retryAfterSeconds: 3 }, "unknown throttled"],
-    ["500", { kind: "status", status: 500 }, "unknown unreachable"],
-    ["HTML 404", { kind: "html", status: 404 }, "unknown protocol"],
-    ["HTML 200", { kind: "html", status: 200 }, "unknown protocol"],
-    ["{}", { kind: "json", body: {} }, "unknown undecodable"],
-    [
-      "a gateway's 404",
-      { kind: "json", status: 404, body: { error: "not found" } },
-      "unknown protocol",
-    ],
-    [
-      "a redirect elsewhere",
-      { kind: "redirect", location: "http://127.0.0.1:1/signin" },
-      "unknown protocol",
-    ],
-    ["lost rights", { kind: "nonAdmin" }, "unknown denied"],
-  ])("takes %s as unknown", async (_title, fault, expected) => {
-    simulator.faults.set(fault);
-    expect(await patiently(read())).toStartWith(expected);
-  });
-
   test("is unsure while the pool is lost, and while Xen Orchestra restarts with slow pools", async () => {
     simulator.state.dropPool(poolId);
     expect(await read()).toBe("unknown notCovered");
@@ -154,6 +127,7 @@ describe("readInstance() against the simulator", () => {
 
 describe("every way a cloud can mislead", () => {
   const MINUTE_MS = 60_000;
+  const SIGN_IN = "http://127.0.0.1:1/signin";
 
   /** What the newest list says of the VM, and what asking for it says. A list that fails says nothing new. */
   async function observe(): Promise<[string, string]> {
@@ -195,6 +169,12 @@ describe("every way a cloud can mislead", () => {
       "a gateway's 404 for VMs",
       () => set(gateway({ message: "no Route matched" }), "/vms/{id}"),
       "present",
+      "unknown protocol",
+    ],
+    [
+      "a redirect",
+      () => set({ kind: "redirect", location: SIGN_IN }),
+      "no list",
       "unknown protocol",
     ],
     ["lists that are filtered", () => set({ kind: "nonAdmin" }), "notCovered", "unknown denied"],

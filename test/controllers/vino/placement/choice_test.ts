@@ -1,12 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import {
-  choosePool,
-  findUnmatched,
-  isChosen,
-  isExcluded,
-} from "../../../../lib/controllers/vino/placement/choice.ts";
-import type { VinoHosts } from "../../../../lib/controllers/vino/resource/vino.ts";
-import { toDoubleHost } from "../../../support/vino/machines_double.ts";
+import { choosePool } from "../../../../lib/controllers/vino/placement/choice.ts";
 
 const lyon = { id: "p-1", name: "lyon", isComplete: true };
 const paris = { id: "p-2", name: "paris", isComplete: true };
@@ -44,39 +37,4 @@ describe("choosePool()", () => {
   ])("says why there is none if %s", (_title, pools, wanted, message) => {
     expect(choosePool(pools, wanted)).toMatchObject({ problem: expect.stringContaining(message) });
   });
-});
-
-const HOST = toDoubleHost("h1", { name: "alpha", tags: ["vino", "rack=r1"] });
-
-test.each<[VinoHosts, boolean]>([
-  [{}, true],
-  [{ ids: [], tags: [] }, true],
-  [{ ids: ["h1"] }, true],
-  [{ ids: ["alpha"] }, false],
-  [{ names: ["alpha"] }, true],
-  [{ tags: ["vino"] }, true],
-  [{ tags: ["rack"] }, false],
-  [{ ids: ["h2"], tags: ["vino"] }, true],
-])("isChosen() of a choice of %j is %p", (hosts, expected) => {
-  expect(isChosen(HOST, hosts)).toBe(expected);
-});
-
-test.each<[VinoHosts, boolean]>([
-  [{}, false],
-  [{ ids: ["h1"] }, false],
-  [{ ids: ["h2"] }, true],
-  [{ ids: ["h2"], names: ["alpha"] }, false],
-  [{ ids: ["h2"], tags: ["other"] }, false],
-  [{ tags: ["other"] }, false],
-])("isExcluded() by a choice of %j is %p", (hosts, expected) => {
-  expect(isExcluded("h1", hosts)).toBe(expected);
-});
-
-test.each<[VinoHosts, readonly string[], readonly string[]]>([
-  [{}, [], []],
-  [{ ids: ["h1"], names: ["alpha"], tags: ["vino"] }, [], []],
-  [{ ids: ["h2", "alpha"], names: ["h1"] }, ["ID h2", "ID alpha", 'name "h1"'], []],
-  [{ names: ["beta"], tags: ["rack"] }, ['name "beta"'], ['tag "rack"']],
-])("findUnmatched() of a choice of %j tells hosts from tags", (hosts, missing, tags) => {
-  expect(findUnmatched([HOST], hosts)).toEqual({ hosts: missing, tags });
 });

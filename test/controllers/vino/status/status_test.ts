@@ -29,29 +29,6 @@ describe("planStatus()", () => {
     });
   });
 
-  test("plans nothing if nothing differs, and keeps times of conditions", () => {
-    const first = plan(served);
-    if (!first) throw new Error("there was no status");
-    expect(
-      planStatus({ ...VINO, status: first }, { outcome: served, records: NONE, nowMs: 9e9 }),
-    ).toBeUndefined();
-    const next = plan({ kind: "refused", spec: {}, why: "silent", message: "no" }, NONE, {
-      ...VINO,
-      status: first,
-    });
-    expect(next?.machines).toEqual(first.machines ?? []);
-    expect(next?.counts).toEqual(first.counts);
-  });
-
-  test("keeps machines that were removed, until none is left of them", () => {
-    const removals = [{ name: "vino-1b4e28ba-worker-9", time: "2026-01-01T12:00:00Z" }];
-    const outcome: Outcome = { ...served, report: { ...report, removals } };
-    const first = plan(outcome) ?? {};
-    expect(first.removals).toEqual(removals);
-    expect(plan(served, NONE, { ...VINO, status: first })?.removals).toEqual([]);
-    expect(plan(served)).not.toHaveProperty("removals");
-  });
-
   test("lists at most a thousand machines, those with something in the cloud first", () => {
     const many = Array.from({ length: 1_200 }, (_, index) =>
       index < 400

@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  PoolIndexes,
-  toIndex,
-} from "../../../../../lib/controllers/vino/addresses/pools/pool_index.ts";
+import { PoolIndexes } from "../../../../../lib/controllers/vino/addresses/pools/pool_index.ts";
 
 const SPEC = {
   subnet: "192.168.2.0/20",
@@ -15,16 +12,6 @@ const SPEC = {
     { allocatedTo: "a", start: "192.168.4.0", stop: "192.168.4.7" },
   ],
 };
-
-test("toIndex() reads what other programs wrote in another form", () => {
-  const { subnet, byOwner, taken, macs, blocked } = toIndex(SPEC);
-  expect(subnet?.text).toBe("192.168.0.0/20");
-  expect(byOwner.get("node01")).toMatchObject({ ip: "192.168.2.10", mac: "52:54:00:06:00:0a" });
-  expect(byOwner.get("metal/a/vino-1-w-0/eth0")?.owner?.machine).toBe("vino-1-w-0");
-  expect([...taken]).toEqual([0xc0a8020an, 0xc0a8020bn]);
-  expect([...macs]).toEqual(["52:54:00:06:00:0a", "52:54:00:06:00:0b"]);
-  expect(blocked).toEqual([{ first: 0xc0a80400n, last: 0xc0a8040fn }]);
-});
 
 test("PoolIndexes reads a state once, and of the next one only what changed", () => {
   const indexes = new PoolIndexes();

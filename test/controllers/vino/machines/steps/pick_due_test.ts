@@ -3,19 +3,6 @@ import { CloudError } from "../../../../../lib/cloud/errors.ts";
 import { nameOf, startStepsRig, toTask } from "../../../../support/vino/steps_rig.ts";
 
 describe("pickDue()", () => {
-  test("begins only so many machines at once, and finishes those first", async () => {
-    const { round, cloud } = startStepsRig(2);
-    const tasks = [0, 1, 2, 3].map(toTask);
-    await round(tasks);
-    expect(cloud.world.size).toBe(2);
-    expect(await round(tasks)).toContain(`configure ${nameOf(0)}`);
-    expect(cloud.world.size).toBe(2);
-    await round(tasks);
-    await round(tasks);
-    expect(await round(tasks)).toContain(`create VM ${nameOf(2)}`);
-    expect(cloud.mostAtOnce).toBe(2);
-  });
-
   test("looks at machines at rest every six hours, some at a time, and when nothing else is due", async () => {
     const { round, clock } = startStepsRig(2);
     const tasks = [0, 1, 2].map(toTask);

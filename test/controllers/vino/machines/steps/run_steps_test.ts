@@ -4,35 +4,12 @@
  */
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../../lib/cloud/errors.ts";
-import { RefusedMachineError } from "../../../../../lib/cloud/capabilities/refused_errors.ts";
 import type { StepInput } from "../../../../../lib/controllers/vino/machines/steps/run_steps.ts";
 import { LeadershipLostError } from "../../../../../lib/core/fence.ts";
 import type { DoubleMachineStep } from "../../../../support/vino/machines_double.ts";
 import { nameOf, startStepsRig, toTask } from "../../../../support/vino/steps_rig.ts";
 
 describe("runSteps()", () => {
-  test("looks once for all machines, and makes one step of each", async () => {
-    const { round } = startStepsRig();
-    expect(await round([toTask(0), toTask(1)])).toEqual([
-      "look worker-0,worker-1",
-      `create VM ${nameOf(0)}`,
-      `create VM ${nameOf(1)}`,
-    ]);
-  });
-
-  test("keeps an error of one machine to itself", async () => {
-    const { round, cloud, options } = startStepsRig();
-    cloud.onStep = ({ name }) => {
-      if (name === nameOf(0)) throw new CloudError("protocol", "no room");
-    };
-    expect(await round([toTask(0), toTask(1)])).toContain(`create VM ${nameOf(1)}`);
-    expect(options.tracker.find(nameOf(0))?.failure).toEqual({
-      kind: "retry",
-      message: `Cannot create VM ${nameOf(0)}: no room`,
-    });
-    expect(options.tracker.find(nameOf(1))?.failure).toBeUndefined();
-  });
-
   test("says which steps were made although one that follows them directly fails", async () => {
     const { round, cloud, options } = startStepsRig();
     cloud.plan = (_view, spec) => {
@@ -49,33 +26,6 @@ describe("runSteps()", () => {
     await round([toTask(0)], { noteStep: (_task, _plan, { summary }) => void made.push(summary) });
     expect(made).toEqual(["create"]);
     expect(options.tracker.find(nameOf(0))?.failure?.message).toBe("Cannot configure: no room");
-  });
-
-  test("lets a person decide about a refusal that only a person can end, and tries again", async () => {
-    const { round, cloud, options } = startStepsRig();
-    const problem = {
-      reason: "NoRight",
-      message: "it lacks vif create",
-      kind: "decision",
-    } as const;
-    cloud.onStep = () => {
-      throw new RefusedMachineError(problem, new CloudError("denied", "refused"));
-    };
-    await round([toTask(0)]);
-    const { failure, dueMs = Infinity } = options.tracker.find(nameOf(0)) ?? {};
-    expect(failure).toEqual({ kind: "decision", message: problem.message });
-    expect(dueMs).toBeLessThan(Infinity);
-  });
-
-  test("says of a refusal only what the cloud says: it names the step", async () => {
-    const { round, cloud, options } = startStepsRig();
-    const message = "Xen Orchestra refused to create VM a: make room";
-    cloud.onStep = () => {
-      const cause = new CloudError("protocol", "refused");
-      throw new RefusedMachineError({ reason: "NoRoom", message, kind: "retry" }, cause);
-    };
-    await round([toTask(0)]);
-    expect(options.tracker.find(nameOf(0))?.failure).toEqual({ kind: "retry", message });
   });
 
   test("throws an error of the whole cloud after the other steps ended", async () => {

@@ -24,23 +24,6 @@ function removeMachine(): Sightings {
 }
 
 describe("Sightings", () => {
-  test("count until an inventory began after the look", () => {
-    const sightings = new Sightings();
-    sightings.note(name, toPlan("Ready", machine), 5);
-    expect(sightings.find(name, 5)).toEqual({ atMs: 5, machine, isReady: true, isGone: false });
-    expect(sightings.find(name, 6)).toBeUndefined();
-    expect([...sightings.list(5).keys()]).toEqual([name]);
-    expect([...sightings.list(6)]).toEqual([]);
-  });
-
-  test("know that a machine does not exist", () => {
-    const sightings = new Sightings();
-    sightings.note(name, toPlan("Ready", machine), 5);
-    sightings.note(name, toPlan("Absent"), 7);
-    expect(sightings.find(name, 7)).toEqual({ atMs: 7, isReady: false, isGone: false });
-    expect([...sightings.list(6).keys()]).toEqual([name]);
-  });
-
   test.each(["Unknown", "Creating", "Removing"] as const)(
     "prove nothing by a look that found it %s and did not show it",
     (state) => {
@@ -51,26 +34,9 @@ describe("Sightings", () => {
       expect(sightings.find(name, 6)).toBeUndefined();
     },
   );
-
-  test("are forgotten when an inventory shows more", () => {
-    const sightings = new Sightings();
-    sightings.note(name, toPlan("Ready", machine), 5);
-    sightings.prune(5);
-    expect(sightings.list(5).size).toBe(1);
-    sightings.prune(6);
-    expect(sightings.list(5).size).toBe(0);
-  });
 });
 
 describe("Sightings of a machine whose removal is over", () => {
-  test("say so until an inventory began after the proof", () => {
-    const sightings = removeMachine();
-    sightings.prune(10);
-    expect(sightings.find(name, 10)).toEqual({ atMs: 10, isReady: false, isGone: true });
-    sightings.prune(11);
-    expect(sightings.isGone(name)).toBe(false);
-  });
-
   test.each<[string, (sightings: Sightings) => void, boolean]>([
     ["a look finds it absent", (one) => one.note(name, toPlan("Absent"), 12), true],
     ["a look finds it being made", (one) => one.note(name, toPlan("Creating"), 12), false],

@@ -1,23 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import {
-  planFirstStart,
-  toStartedNote,
-} from "../../../../../lib/providers/xenorchestra/machines/plan/first_start.ts";
+import { planFirstStart } from "../../../../../lib/providers/xenorchestra/machines/plan/first_start.ts";
 import { HOST, NAME, POOL, toCompleteVm, toSpec, toView } from "../scene.ts";
 
 const vm = toCompleteVm();
 
 describe("planFirstStart()", () => {
-  test("starts it on its host, and notes that directly after", () => {
-    const { steps, problems } = planFirstStart(toView({ vms: [vm] }), toSpec(), vm);
-    expect(problems).toEqual([]);
-    expect(steps).toMatchObject([
-      { change: { kind: "start", vmId: "vm-1", hostId: HOST } },
-      { change: { kind: "removeTag", vmId: "vm-1", tag: "vino:start" }, isDirect: true },
-    ]);
-    expect(steps[1]).toEqual({ ...toStartedNote(toSpec(), vm), isDirect: true });
-  });
-
   test.each([
     ["is disabled", { poolId: POOL, isEnabled: false }],
     ["is in another pool", { poolId: "pool-2", isEnabled: true }],

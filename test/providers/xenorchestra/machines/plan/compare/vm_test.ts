@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import type { Vm } from "../../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import {
   compareMarks,
-  compareSize,
   compareVm,
 } from "../../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
 import { toWanted } from "../../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
@@ -62,11 +61,6 @@ test.each([
     );
   },
 );
-
-test("compareSize() needs a stop", () => {
-  const { differences } = compareSize(toSpec(), toVm({ cpus: 1, memoryBytes: 1 }));
-  expect(differences.map(({ needsStop }) => needsStop)).toEqual([true, true]);
-});
 
 test("compareMarks() keeps what the mark says of the first host", () => {
   const vm = toCompleteVm({ description: "vino uid=x role=worker index=0 host=h9 hash=old ready" });
