@@ -6,7 +6,7 @@ import type {
   ManagementAnswer,
   ManagementRefusal,
 } from "../../cloud/capabilities/machine_management.ts";
-import { toType } from "./schemas.ts";
+import { toSchemaLink, toType } from "./schemas.ts";
 
 /** Why a request is refused, for its client. */
 export class RedfishError extends Error {
@@ -44,9 +44,11 @@ export function reply(
   status = 200,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
+  const type = "@odata.type" in resource ? String(resource["@odata.type"]) : undefined;
+  const described = type !== undefined && { link: toSchemaLink(type) };
   return new Response(`${JSON.stringify(resource)}\n`, {
     status,
-    headers: { ...HEADERS, ...headers },
+    headers: { ...HEADERS, ...described, ...headers },
   });
 }
 

@@ -94,14 +94,15 @@ export function toSystem({
     PowerState: POWER_STATES[power],
     Boot: {
       BootSourceOverrideEnabled: toWord(DURATIONS, boot.duration),
+      "BootSourceOverrideEnabled@Redfish.AllowableValues": Object.keys(DURATIONS),
       BootSourceOverrideTarget: toWord(TARGETS, device),
       "BootSourceOverrideTarget@Redfish.AllowableValues": Object.keys(TARGETS),
       BootSourceOverrideMode: firmware === "unknown" ? null : toWord(MODES, firmware),
       "BootSourceOverrideMode@Redfish.AllowableValues":
         firmware === "unknown" ? [] : [toWord(MODES, firmware)],
     },
-    ProcessorSummary: { Count: cpus, LogicalProcessorCount: cpus, Status: HEALTHY },
-    MemorySummary: { TotalSystemMemoryGiB: memoryBytes / GIB, Status: HEALTHY },
+    ProcessorSummary: { Count: cpus, LogicalProcessorCount: cpus },
+    MemorySummary: { TotalSystemMemoryGiB: memoryBytes / GIB },
     Processors: link(`${path}/Processors`),
     EthernetInterfaces: link(`${path}/EthernetInterfaces`),
     Links: { ManagedBy: [link(toManagerPath(id))] },

@@ -33,6 +33,12 @@ export function toCollectionType(member: Member): string {
   return `#${member}Collection.${member}Collection`;
 }
 
+/** The header that says where the schema of a resource is. @param type As {@linkcode toType} returns it */
+export function toSchemaLink(type: string): string {
+  const file = type.slice(1, type.lastIndexOf("."));
+  return `<${PLACE}/${file}.json>; rel=describedby`;
+}
+
 /** Renders the document, in CSDL: the schemas, and the container of what the root leads to. */
 export function renderMetadata(): string {
   const references = [

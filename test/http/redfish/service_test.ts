@@ -116,8 +116,10 @@ test("createRedfishService() leads from the root to every resource, each at its 
   for (const path of left) {
     if (seen.has(path)) continue;
     seen.add(path);
-    const { status, json } = await ask(path, { as: A });
+    const { status, json, headers } = await ask(path, { as: A });
     expect([path, status, json["@odata.id"]]).toEqual([path, 200, path]);
+    const [, schema] = /^#(.*)\.\w+$/.exec(String(json["@odata.type"])) ?? [];
+    expect(headers.get("link")).toEndWith(`/${schema}.json>; rel=describedby`);
     const links = JSON.stringify(json).matchAll(/"@odata.id":"([^"]+)"/g);
     left.push(...Array.from(links, ([, link = ""]) => link));
   }

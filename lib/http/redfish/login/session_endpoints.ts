@@ -4,7 +4,7 @@
  */
 import { type Access, toCredentials } from "./access.ts";
 import { readFields } from "../bodies.ts";
-import type { Endpoint, KnownVisit } from "../endpoints.ts";
+import type { Endpoint, KnownVisit, Visit } from "../endpoints.ts";
 import { RedfishError, reply, replyDone } from "../replies.ts";
 import { toCollection, toSession, toSessionService } from "../resources.ts";
 import { type Session, SESSION_SECONDS } from "./sessions.ts";
@@ -17,27 +17,26 @@ export function listSessionEndpoints(access: Access): Endpoint[] {
     if (session) return session;
     throw new RedfishError(404, "ResourceMissingAtURI", "You have no such session");
   };
+  const begin = async ({ request, address, signal }: Visit): Promise<Response> => {
+    const { UserName: username, Password: password } = await readFields(request);
+    const credentials = toCredentials(username, password);
+    if (credentials === undefined) {
+      throw new RedfishError(400, "PropertyMissing", "UserName and Password must be texts");
+    }
+    const { session, token } = access.begin(await access.check(credentials, address, { signal }));
+    const headers = { "x-auth-token": token, location: `${SESSIONS_PATH}/${session.id}` };
+    return reply(toSession(session.id, credentials.username), 201, headers);
+  };
   return [
     {
       path: `${ROOT}/SessionService`,
       known: { GET: () => reply(toSessionService(SESSION_SECONDS)) },
     },
+    // The standard lets clients create in the list of members, too.
+    { path: `${SESSIONS_PATH}/Members`, open: { POST: begin } },
     {
       path: SESSIONS_PATH,
-      open: {
-        POST: async ({ request, address, signal }) => {
-          const { UserName: username, Password: password } = await readFields(request);
-          const credentials = toCredentials(username, password);
-          if (credentials === undefined) {
-            throw new RedfishError(400, "PropertyMissing", "UserName and Password must be texts");
-          }
-          const { session, token } = access.begin(
-            await access.check(credentials, address, { signal }),
-          );
-          const headers = { "x-auth-token": token, location: `${SESSIONS_PATH}/${session.id}` };
-          return reply(toSession(session.id, credentials.username), 201, headers);
-        },
-      },
+      open: { POST: begin },
       known: {
         GET: ({ visitor }) => {
           const paths = access.list(visitor).map(({ id }) => `${SESSIONS_PATH}/${id}`);

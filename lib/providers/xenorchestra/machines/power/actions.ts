@@ -21,7 +21,9 @@ export const ACTIONS: Readonly<Record<PowerAction, (acting: Acting) => Promise<v
   on: turnOn,
   off: turnOff,
   gracefulOff,
-  restart: (acting) => send(acting, "hard_reboot"),
+  // Redfish offers it for a machine that is off, too.
+  restart: (acting) =>
+    acting.vm.power === "stopped" ? turnOn(acting) : send(acting, "hard_reboot"),
   gracefulRestart: async (acting) => {
     checkGraceful(acting);
     await begin(acting, "clean_reboot");

@@ -59,6 +59,7 @@ describe("XenOrchestraPower", () => {
     ["off", "Paused", "Halted"],
     ["off", "Suspended", "Halted"],
     ["restart", "Running", "Running"],
+    ["restart", "Halted", "Running"],
     ["gracefulOff", "Running", "Halted"],
     ["gracefulOff", "Halted", "Halted"],
     ["gracefulRestart", "Running", "Running"],
@@ -75,7 +76,6 @@ describe("XenOrchestraPower", () => {
   });
 
   test.each<[PowerAction, string, string]>([
-    ["restart", "Halted", "state"],
     ["pause", "Halted", "state"],
     ["gracefulRestart", "Halted", "state"],
     ["gracefulOff", "Paused", "state"],
