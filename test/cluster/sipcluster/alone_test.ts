@@ -21,7 +21,7 @@ import {
   startLandfall,
 } from "../../support/process/landfall_process.ts";
 import { findFreePort } from "../../support/process/server_process.ts";
-import { BARE_METAL_HOST_CRD } from "../../support/sipcluster/bare_metal_host_crd.ts";
+import { readBareMetalHostCrd } from "../../support/metal3/bare_metal_host_crd.ts";
 import { ROOT } from "../../support/sources.ts";
 
 const ACCOUNT = { namespace: "kube-system", name: "landfall-sipcluster" } as const;
@@ -106,7 +106,7 @@ describe.skipIf(skipsCluster()).each(listPrograms())("sipcluster alone ($name)",
 
   test("finds its kinds once they are installed, with the rights of its manifest", async () => {
     const crd = await readFile(join(FOLDER, "crd.yaml"), "utf8");
-    for (const one of [...readManifests(crd), BARE_METAL_HOST_CRD]) {
+    for (const one of [...readManifests(crd), await readBareMetalHostCrd()]) {
       await cluster.create(CRDS_PATH, one);
     }
     const isSynced = async (): Promise<boolean> =>

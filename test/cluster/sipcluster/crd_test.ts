@@ -23,7 +23,7 @@ import { SIP_CLUSTER_SAMPLES } from "../../support/kinds/samples.ts";
 import { CRDS_PATH } from "../../support/kube/kinds/crd.ts";
 import { findHelm, findKubectl } from "../../support/kube/kubectl.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
-import { BARE_METAL_HOST_CRD, toHostStatus } from "../../support/sipcluster/bare_metal_host_crd.ts";
+import { readBareMetalHostCrd, toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";
 import { RIGHT_SPECS, WRONG_SPECS } from "../../support/sipcluster/spec_cases.ts";
 
 const CRD = "sipclusters.airship.airshipit.org";
@@ -38,7 +38,7 @@ describe.skipIf(kubectl === undefined)("a real API server with the CRD", () => {
 
   beforeAll(async () => {
     server = await KindServer.start(kubectl ?? "", crdText);
-    await server.cluster.create(CRDS_PATH, BARE_METAL_HOST_CRD);
+    await server.cluster.create(CRDS_PATH, await readBareMetalHostCrd());
     await server.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
   }, KIND_SERVER_TIMEOUT_MS);
 

@@ -16,7 +16,7 @@ import { skipsNetworks } from "../../support/net/network.ts";
 import { skipsCluster } from "../../support/process/cluster.ts";
 import { waitUntil } from "../../support/process/cluster_rig.ts";
 import type { Ended } from "../../support/process/landfall_process.ts";
-import { BARE_METAL_HOST_CRD } from "../../support/sipcluster/bare_metal_host_crd.ts";
+import { readBareMetalHostCrd } from "../../support/metal3/bare_metal_host_crd.ts";
 import {
   JumpHostRig,
   NETWORK,
@@ -62,7 +62,7 @@ describe.skipIf(isSkipped)("a jump host", () => {
     started = rig;
     const [jumpHost, nodeHost] = rig.network.hosts;
     if (!jumpHost || !nodeHost) throw new Error("there are no hosts");
-    await rig.cluster.create(CRDS_PATH, BARE_METAL_HOST_CRD);
+    await rig.cluster.create(CRDS_PATH, await readBareMetalHostCrd());
     await rig.cluster.create("/api/v1/namespaces", { metadata: { name: "metal3" } });
     await waitUntil("BareMetalHosts are served", async () =>
       (await rig.cluster.adminFetch(HOSTS_PATH)).ok ? true : undefined,

@@ -26,7 +26,7 @@ import { until } from "../../support/nodes/rig.ts";
 import { type Cluster, startCluster } from "../../support/process/cluster.ts";
 import { startControllerManager } from "../../support/process/control_plane/controller_manager.ts";
 import { skipsRunningPods } from "../../support/process/control_plane/running_pods.ts";
-import { BARE_METAL_HOST_CRD, toHostStatus } from "../../support/sipcluster/bare_metal_host_crd.ts";
+import { readBareMetalHostCrd, toHostStatus } from "../../support/metal3/bare_metal_host_crd.ts";
 import { type RunningPublisher, runPublisher } from "../../support/vino/publisher_rig.ts";
 import { BMC, OWNER, toWanted } from "../../support/vino/wanted_hosts.ts";
 
@@ -46,7 +46,8 @@ describe.skipIf(skips)("hosts of a Vino on a real API server", () => {
 
   beforeAll(async () => {
     cluster = await startCluster();
-    for (const crd of [BARE_METAL_HOST_CRD, VINO_KIND.crd]) await cluster.create(CRDS_PATH, crd);
+    for (const crd of [await readBareMetalHostCrd(), VINO_KIND.crd])
+      await cluster.create(CRDS_PATH, crd);
     await until("the kinds are served", async () => (await get(VINOES, "")) !== undefined, WAIT_MS);
     await until("hosts, too", async () => (await get(BARE_METAL_HOSTS, "")) !== undefined, WAIT_MS);
     await cluster.create("/api/v1/namespaces", { metadata: { name: NAMESPACE } });

@@ -1,168 +1,171 @@
 /**
- * A real Ironic manages virtual machines of Xen Orchestra by Redfish. Xen Orchestra is simulated, on real sockets.
+ * The life of two hosts of a Vino in a real Ironic: a machine with UEFI and one with BIOS, on a real API server, with
+ * what metal3's operator asks for. The password that they share changes in between. Xen Orchestra is simulated.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { VinoManagement } from "../../../lib/controllers/vino/redfish/management.ts";
-import { systemClock } from "../../../lib/core/clock.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import {
-  createMachineSite,
-  startXenOrchestraSimulator,
-} from "../../../lib/simulator/xenorchestra/mod.ts";
-import { toDeps } from "../../providers/xenorchestra/fake_server.ts";
-import { Rig } from "../../providers/xenorchestra/machines/rig.ts";
+import { type Secret, SECRETS } from "../../../lib/kube/kinds/secret.ts";
+import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
+import type { World } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { IRONIC, lacks, METAL3_CRDS } from "../../judges/install.ts";
+import { tlsPath } from "../../support/net/tls_fixtures.ts";
+import { until } from "../../support/nodes/rig.ts";
+import { skipsCluster } from "../../support/process/cluster.ts";
+import { listPrograms } from "../../support/process/landfall_process.ts";
+import { askRedfish } from "../../support/redfish/ask.ts";
+import { RedfishClusterRig } from "../../support/redfish/cluster_rig.ts";
 import { type Ironic, startIronic } from "../../support/redfish/ironic/ironic.ts";
-import { IRONIC_ROOT_MS, skipsIronic } from "../../support/redfish/ironic/system_root.ts";
-import { type ServedRedfish, serveRedfish } from "../../support/redfish/served.ts";
-import { SecretsDouble } from "../../support/vino/management_rig.ts";
+import { Operator } from "../../support/redfish/ironic/operator.ts";
+import type { RedfishProcess } from "../../support/redfish/processes.ts";
+import { toXenOrchestraSpec } from "../../support/vino/xen_orchestra_stage.ts";
 
-const LOGIN = { username: "edge-worker-0", password: "a password of the host" };
-const NODE = "edge-worker-0";
-const SECRET = `${NODE}-bmc-credentials`;
-const START_MS = 120_000;
+const USERNAME = "metal3";
+const PASSWORDS = ["the first password", "the second password"] as const;
+const TEMPLATES = { bios: "vino-debian", uefi: "vino-blank" } as const;
+const BOOT_MODES = { bios: "legacy", uefi: "UEFI" } as const;
+const FIRMWARES = ["bios", "uefi"] as const;
+const WAIT_MS = 60_000;
+const START_MS = 180_000;
+const LIFE_MS = 300_000;
+const isSkipped = skipsCluster() || lacks(METAL3_CRDS) || lacks(IRONIC);
+const program = listPrograms().at(-1);
 
-describe.skipIf(skipsIronic())("Ironic", () => {
-  let rig: Rig;
+type Firmware = (typeof FIRMWARES)[number];
+
+/** A role for each firmware, with the password that Secret `bmc-<at>` has. */
+function toSpec(at: number): ReturnType<typeof toXenOrchestraSpec> {
+  const spec = toXenOrchestraSpec(1, { boot: "Network" });
+  const [node] = spec.nodes ?? [];
+  if (node === undefined) throw new Error("there is no role");
+  const nodes = FIRMWARES.map((name) => ({
+    ...node,
+    name,
+    xenOrchestra: { template: TEMPLATES[name] },
+  }));
+  return { ...spec, nodes, bmcCredentials: { secretRef: { name: `bmc-${at}` } } };
+}
+
+/** One template has UEFI. */
+function withUefi(world: World): World {
+  const templates = (world["vm-templates"] ?? []).map((one) =>
+    one["name_label"] === TEMPLATES.uefi
+      ? { ...one, boot: { ...Object(one["boot"]), firmware: "uefi" } }
+      : one,
+  );
+  return { ...world, "vm-templates": templates };
+}
+
+const toHost = (firmware: Firmware): string => `edge-${firmware}-0`;
+
+describe.skipIf(isSkipped)("a real Ironic", () => {
+  let rig: RedfishClusterRig;
   let ironic: Ironic;
-  let served: ServedRedfish;
-  let vmId = "";
-  const secrets = new SecretsDouble();
-  const ended = new AbortController();
+  let served: RedfishProcess;
+  const operators = new Map<Firmware, Operator>();
 
   beforeAll(async () => {
-    const site = createMachineSite();
-    const deps = toDeps();
-    const world = { clock: deps.clock, world: site.world };
-    rig = new Rig(site, await startXenOrchestraSimulator(world), deps);
-    rig.machines.follow();
-    await rig.refresh();
-    const spec = rig.spec({ isStarted: false });
-    await rig.make(spec);
-    const vm = rig.vm(spec);
-    vmId = vm.id;
-    secrets.set(SECRET, LOGIN);
-    const machine = {
-      id: vmId,
-      name: String(vm["name_label"]),
-      namespace: "metal",
-      overrideName: `${vmId}-boot-override`,
-      vino: { name: "edge", uid: "1b4e28ba-2fa1-41d2-883f-0016d3cca427" },
-    };
-    const management = new VinoManagement({
-      listMachines: () => [{ ...machine, secretName: SECRET }],
-      power: rig.machines.power,
-      client: secrets,
-      fence: rig.fence,
-      clock: systemClock,
-      log: silentLogger,
-      warn: () => {},
-    });
-    void management.run(ended.signal);
-    served = await serveRedfish(management);
-    ironic = await startIronic();
-  }, IRONIC_ROOT_MS + START_MS);
-
+    if (program === undefined) throw new Error("Cannot test: there is no program");
+    rig = await RedfishClusterRig.start(program, toSpec(0), withUefi);
+    for (const [at, password] of PASSWORDS.entries()) {
+      await rig.createSecret(`bmc-${at}`, { username: USERNAME, password });
+    }
+    [served, ironic] = await Promise.all([
+      rig.startProcess(),
+      startIronic((mac) => rig.countStarts(mac)),
+    ]);
+    for (const firmware of FIRMWARES) {
+      await until(`${firmware} is published`, () => findSystem(firmware), WAIT_MS);
+      const host = {
+        readHost: async () => (await rig.read(BARE_METAL_HOSTS, toHost(firmware))) ?? failed(),
+        readSecret: () => readSecret(firmware),
+      };
+      operators.set(firmware, new Operator(ironic, host, tlsPath("ca.crt")));
+    }
+  }, START_MS);
   afterAll(async () => {
-    ended.abort();
     await ironic?.[Symbol.asyncDispose]();
-    await served?.[Symbol.asyncDispose]();
-    await rig?.stop();
+    await rig?.[Symbol.asyncDispose]();
   });
 
-  const readOrder = (): unknown => Object(rig.simulator.state.read("vms", vmId)?.["boot"]).order;
-  const setPower = (target: string): Promise<unknown> =>
-    ironic.ask("PUT", `/v1/nodes/${NODE}/states/power`, { target });
-  const settle = async (power: string): Promise<void> => {
-    await ironic.until(NODE, { power_state: power, target_power_state: null });
+  const readSecret = async (firmware: Firmware): Promise<Secret> =>
+    (await rig.read(SECRETS, `${toHost(firmware)}-bmc-credentials`)) ?? failed();
+  const readVersion = async (firmware: Firmware): Promise<string | undefined> =>
+    (await readSecret(firmware)).metadata.resourceVersion;
+  /** The path of a machine in Redfish; `undefined` until its host is published. */
+  const findSystem = async (firmware: Firmware): Promise<string | undefined> => {
+    const { bmc } = Object(Object(await rig.read(BARE_METAL_HOSTS, toHost(firmware))).spec);
+    return bmc && new URL(bmc.address.replace("redfish+", "")).pathname;
+  };
+  /** Lets the operator do something with both hosts at once. */
+  const both = async (work: (operator: Operator) => Promise<unknown>): Promise<void> => {
+    await Promise.all([...operators.values()].map(work));
   };
 
-  test("Ironic registers a machine by its address, and manages it", async () => {
-    await ironic.ask("POST", "/v1/nodes", {
-      name: NODE,
-      driver: "redfish",
-      driver_info: {
-        redfish_address: served.url,
-        redfish_system_id: `/redfish/v1/Systems/${vmId}`,
-        redfish_username: LOGIN.username,
-        redfish_password: LOGIN.password,
-        redfish_verify_ca: ironic.caFile,
-      },
+  test.each(FIRMWARES)("finds the firmware and the disk of a machine with %s", async (firmware) => {
+    expect(await rig.read(BARE_METAL_HOSTS, toHost(firmware))).toMatchObject({
+      spec: { bootMode: BOOT_MODES[firmware], rootDeviceHints: { deviceName: "/dev/xvda" } },
     });
-    const validity = Object(await ironic.ask("GET", `/v1/nodes/${NODE}/validate`));
-    expect(validity).toMatchObject({ power: { result: true }, management: { result: true } });
-    await ironic.ask("PUT", `/v1/nodes/${NODE}/states/provision`, { target: "manage" });
-    await ironic.until(NODE, { provision_state: "manageable", power_state: "power off" });
   });
 
-  test("Ironic inspects the machine: CPUs, memory, and a port for each network interface", async () => {
-    await ironic.ask("PUT", `/v1/nodes/${NODE}/states/provision`, { target: "inspect" });
-    await ironic.until(NODE, { provision_state: "inspecting" }).catch(() => undefined);
-    const { properties } = await ironic.until(NODE, { provision_state: "manageable" });
-    expect(properties).toMatchObject({ cpus: 4, memory_mb: "4096", cpu_arch: "x86_64" });
-    const { ports } = Object(await ironic.ask("GET", `/v1/ports?node=${NODE}`));
-    expect(ports.map(({ address }: { address: string }) => address).toSorted()).toEqual([
-      "02:00:00:00:00:01",
-      "02:00:00:00:00:02",
-    ]);
+  test(
+    "registers, inspects and cleans both machines",
+    () =>
+      both(async (operator) => {
+        await operator.register();
+        expect(await operator.inspect()).toMatchObject({ inventory: { cpu: { count: 4 } } });
+        await operator.provide();
+      }),
+    LIFE_MS,
+  );
+
+  test(
+    "knows one machine after the other by the new password",
+    async () => {
+      const versions = await Promise.all(FIRMWARES.map(readVersion));
+      await rig.changeVino(toSpec(1));
+      const now = { username: USERNAME, password: PASSWORDS[1] };
+      for (const [at, firmware] of FIRMWARES.entries()) {
+        const isNew = async (): Promise<boolean> => (await readVersion(firmware)) !== versions[at];
+        await until(`${firmware} has the new password`, isNew, WAIT_MS);
+        const system = (await findSystem(firmware)) ?? failed();
+        expect((await askRedfish(served, system, now)).status).toBe(200);
+      }
+      await both(async (operator) => {
+        expect(await operator.renewCredentials()).toBe(true);
+      });
+    },
+    LIFE_MS,
+  );
+
+  test(
+    "installs both, switches them, and takes the image away again",
+    () =>
+      both(async (operator) => {
+        await operator.deploy();
+        for (const target of ["soft power off", "power on", "rebooting", "power off"]) {
+          await operator.power(target);
+        }
+        await operator.undeploy();
+        await operator.forget();
+      }),
+    LIFE_MS,
+  );
+
+  test("has seen a new version of a Secret only with a new password", async () => {
+    expect([...operators.values()].map((one) => one.credentialsSeen)).toEqual([2, 2]);
+    const ended = async (): Promise<boolean> => !(await rig.hasOverride());
+    await until("no boot override is left", ended, WAIT_MS);
   });
 
-  test("Ironic switches the machine on and off", async () => {
-    await setPower("power on");
-    await settle("power on");
-    expect(rig.simulator.state.read("vms", vmId)?.["power_state"]).toBe("Running");
-    await setPower("power off");
-    await settle("power off");
-    expect(rig.simulator.state.read("vms", vmId)?.["power_state"]).toBe("Halted");
-  });
-
-  test("Ironic boots the machine from the network once, and then from its disk", async () => {
-    const before = readOrder();
-    await setPower("power on");
-    await settle("power on");
-    const { journal } = rig.simulator.cloud.hypervisor;
-    const calls = journal.length;
-    const device = { boot_device: "pxe", persistent: false };
-    const path = `/v1/nodes/${NODE}/management/boot_device`;
-    await ironic.ask("PUT", path, device);
-    expect(await ironic.ask("GET", path)).toEqual(device);
-    expect(readOrder()).toBe(`n${String(before)}`);
-    expect(secrets.override(vmId)).toBeDefined();
-    await setPower("rebooting");
-    await settle("power on");
-    while (secrets.override(vmId) !== undefined) await Bun.sleep(200);
-    expect(readOrder()).toBe(before);
-    expect(journal.slice(calls).map(({ method }) => method)).toEqual([
-      "VM.set_HVM_boot_params",
-      "VM.hard_shutdown",
-      "VM.start",
-      "VM.set_HVM_boot_params",
-    ]);
-    expect(await ironic.ask("GET", path)).toMatchObject({ persistent: null });
-  }, 60_000);
-
-  test("Ironic sets the boot device for good, and changes it", async () => {
-    const path = `/v1/nodes/${NODE}/management/boot_device`;
-    await ironic.ask("PUT", path, { boot_device: "pxe", persistent: true });
-    expect(await ironic.ask("GET", path)).toEqual({ boot_device: "pxe", persistent: true });
-    await setPower("rebooting");
-    await settle("power on");
-    expect(String(readOrder()).startsWith("n")).toBe(true);
-    await ironic.ask("PUT", path, { boot_device: "disk", persistent: true });
-    expect(String(readOrder()).startsWith("c")).toBe(true);
-  }, 60_000);
-
-  test("Ironic passes on why a machine without tools cannot be shut down gracefully", async () => {
-    rig.simulator.state.setVm(vmId, { xenTools: false, pvDriversDetected: false });
-    await setPower("soft power off");
-    const { last_error: error } = await ironic.until(NODE, { target_power_state: null });
-    expect(error).toContain("has no guest tools");
-  });
-
-  test("Ironic is refused with another password", async () => {
-    const patch = [{ op: "replace", path: "/driver_info/redfish_password", value: "wrong" }];
-    await ironic.ask("PATCH", `/v1/nodes/${NODE}`, patch);
-    const path = `/v1/nodes/${NODE}/management/boot_device`;
-    await expect(ironic.ask("GET", path)).rejects.toThrow("No machine has this user and password");
+  test("is refused with another password, and with that of no machine", async () => {
+    const system = (await findSystem("uefi")) ?? failed();
+    for (const password of [PASSWORDS[0].toUpperCase(), "no password"]) {
+      const answer = await askRedfish(served, system, { username: USERNAME, password });
+      expect(answer.status).toBe(401);
+    }
   });
 });
+
+function failed(): never {
+  throw new Error("there is none");
+}

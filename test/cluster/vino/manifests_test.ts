@@ -28,7 +28,7 @@ import {
   parseRecord,
   startLandfall,
 } from "../../support/process/landfall_process.ts";
-import { BARE_METAL_HOST_CRD } from "../../support/sipcluster/bare_metal_host_crd.ts";
+import { readBareMetalHostCrd } from "../../support/metal3/bare_metal_host_crd.ts";
 import { readSource } from "../../support/sources.ts";
 
 const FOLDER = "deploy/manifests/vino";
@@ -95,7 +95,7 @@ describe.skipIf(skipsCluster())("the manifests and the role of the controller vi
       users: [{ ...USER, privileges: ROLE }],
     });
     const crds = readManifests(await readSource(`${FOLDER}/crd.yaml`));
-    for (const crd of [...crds, BARE_METAL_HOST_CRD]) await cluster.create(CRDS_PATH, crd);
+    for (const crd of [...crds, await readBareMetalHostCrd()]) await cluster.create(CRDS_PATH, crd);
     const objects = readManifests(await readSource(`${FOLDER}/deployment.yaml`));
     for (const object of objects) await cluster.create(PATHS[object.kind] ?? "", object);
     await cluster.create("/api/v1/namespaces", { metadata: { name: NAMESPACE } });

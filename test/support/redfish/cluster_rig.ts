@@ -5,7 +5,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
+import { VINOES, type VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { type KubeObject, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
@@ -13,23 +13,22 @@ import { SECRETS } from "../../../lib/kube/kinds/secret.ts";
 import {
   createMachineSite,
   startXenOrchestraSimulator,
+  type World,
   type XenOrchestraSimulator,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { ROLE, USER } from "../../providers/xenorchestra/machines/rig.ts";
 import { readManifests } from "../deploy/deploy_tools.ts";
 import { readJson } from "../kube/contract/client.ts";
 import { CRDS_PATH } from "../kube/kinds/crd.ts";
-import { tlsPath } from "../net/tls_fixtures.ts";
 import { until } from "../nodes/rig.ts";
 import { type AuditedRequest, type Cluster, startCluster } from "../process/cluster.ts";
 import type { Program } from "../process/landfall_process.ts";
-import { BARE_METAL_HOST_CRD } from "../sipcluster/bare_metal_host_crd.ts";
+import { readBareMetalHostCrd } from "../metal3/bare_metal_host_crd.ts";
 import { readSource } from "../sources.ts";
 import { METAL } from "../vino/stage.ts";
 import { toXenOrchestraSpec } from "../vino/xen_orchestra_stage.ts";
 import { HOST, type RedfishProcess, startRedfishProcess, VINO } from "./processes.ts";
 import type { RedfishLogin } from "./python.ts";
-import { findSlicesPath, type SlicesFront, startSlicesFront } from "./slices_front.ts";
 
 const NAMESPACE = "kube-system";
 /** As the manifests name the Service. */
@@ -38,6 +37,8 @@ const ACCOUNT = { namespace: NAMESPACE, name: "landfall-vino" } as const;
 const SECRET = `${HOST}-bmc-credentials`;
 const OVERRIDE_SECRET = `${HOST}-boot-override`;
 const WAIT_MS = 60_000;
+const SLICES_PATH = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
+const STARTS: ReadonlySet<string> = new Set(["VM.start", "VM.hard_reboot", "VM.clean_reboot"]);
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const PATHS: Readonly<Record<string, string>> = {
   ServiceAccount: `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`,
@@ -53,34 +54,36 @@ export class RedfishClusterRig implements AsyncDisposable {
   readonly cloud: XenOrchestraSimulator;
   readonly processes: RedfishProcess[] = [];
   readonly #cluster: Cluster;
-  readonly #front: SlicesFront;
   readonly #program: Program;
-  #slices = "";
   #machineId = "";
 
   private constructor(
     program: Program,
-    {
-      cluster,
-      cloud,
-      front,
-    }: { cluster: Cluster; cloud: XenOrchestraSimulator; front: SlicesFront },
+    { cluster, cloud }: { cluster: Cluster; cloud: XenOrchestraSimulator },
   ) {
     this.#program = program;
     this.#cluster = cluster;
     this.cloud = cloud;
-    this.#front = front;
   }
 
-  /** Starts an API server with a Vino of one machine that boots from the network, and no process. */
-  static async start(program: Program): Promise<RedfishClusterRig> {
+  /**
+   * Starts an API server with a Vino, and no process.
+   *
+   * @param spec @default {one machine that boots from the network}
+   * @param adapt Changes the world of the cloud before it starts
+   */
+  static async start(
+    program: Program,
+    spec: VinoSpec = toXenOrchestraSpec(1, { boot: "Network" }),
+    adapt: (world: World) => World = (world) => world,
+  ): Promise<RedfishClusterRig> {
     const cluster = await startCluster();
-    const { world, poolIds } = createMachineSite();
+    const { world: site, poolIds } = createMachineSite();
+    const world = adapt(site);
     const user = { ...USER, privileges: ROLE, operatorOf: [poolIds.paris] };
     const cloud = await startXenOrchestraSimulator({ clock: systemClock, world, users: [user] });
-    const front = await startSlicesFront(cluster);
-    const rig = new RedfishClusterRig(program, { cluster, cloud, front });
-    await rig.#install();
+    const rig = new RedfishClusterRig(program, { cluster, cloud });
+    await rig.#install(spec);
     return rig;
   }
 
@@ -102,7 +105,7 @@ export class RedfishClusterRig implements AsyncDisposable {
     await until(
       "the host is published",
       async () => {
-        const host = await this.#read(BARE_METAL_HOSTS, HOST);
+        const host = await this.read(BARE_METAL_HOSTS, HOST);
         const { address } = Object(Object(host)["spec"]?.bmc);
         this.#machineId =
           String(address ?? "")
@@ -121,21 +124,21 @@ export class RedfishClusterRig implements AsyncDisposable {
 
   /** User and password from the Secret of the host, at a process. */
   async login({ url }: RedfishProcess): Promise<RedfishLogin> {
-    const { username, password } = Object(Object(await this.#read(SECRETS, SECRET))["data"]);
+    const { username, password } = Object(Object(await this.read(SECRETS, SECRET))["data"]);
     const toText = (encoded: string): string => Buffer.from(encoded, "base64").toString();
     return { url, username: toText(username), password: toText(password) };
   }
 
   /** Whether a boot override is written down. */
   async hasOverride(): Promise<boolean> {
-    const secret = await this.#read(SECRETS, OVERRIDE_SECRET);
+    const secret = await this.read(SECRETS, OVERRIDE_SECRET);
     const keys = Object.keys(secret?.metadata.annotations ?? {});
     return keys.some((key) => key.includes("override"));
   }
 
   /** Where the Service leads; `undefined` if there is no such EndpointSlice. */
   async findEndpoints(): Promise<readonly string[] | undefined> {
-    const response = await this.#cluster.adminFetch(`${this.#slices}/${SERVICE}-ipv4`);
+    const response = await this.#cluster.adminFetch(`${SLICES_PATH}/${SERVICE}-ipv4`);
     if (!response.ok) return undefined;
     const { endpoints } = await readJson<{
       readonly endpoints: readonly { readonly addresses: readonly string[] }[] | null;
@@ -149,6 +152,15 @@ export class RedfishClusterRig implements AsyncDisposable {
     await until(`the Service leads to ${ip}`, isSo, WAIT_MS).catch(async (error) => {
       throw new Error(`${error}; it leads to ${await this.findEndpoints()}\n${landfall.log}`);
     });
+  }
+
+  /** How often the VM with a MAC address was started; `undefined` while it does not run. */
+  countStarts(mac: string): number | undefined {
+    const vif = [...this.cloud.state.all("vifs").values()].find((one) => one["MAC"] === mac);
+    const vm = this.cloud.state.read("vms", String(vif?.["$VM"]));
+    if (vm?.["power_state"] !== "Running") return undefined;
+    const { journal } = this.cloud.cloud.hypervisor;
+    return journal.filter(({ method, id }) => id === vm.id && STARTS.has(method)).length;
   }
 
   /** The order of the machine's devices in the cloud. */
@@ -171,19 +183,34 @@ export class RedfishClusterRig implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const { landfall } of this.processes) landfall.signal("SIGKILL");
     await Promise.all(this.processes.map(({ landfall }) => landfall.ended));
-    await this.#front[Symbol.asyncDispose]();
     await Promise.all([this.#cluster.stop(), this.cloud.stop()]);
   }
 
-  async #read<T extends KubeObject>(kind: Resource<T>, name: string): Promise<T | undefined> {
+  /** Creates a Secret beside the Vino. */
+  async createSecret(name: string, stringData: Readonly<Record<string, string>>): Promise<void> {
+    const path = toPath(SECRETS, { namespace: METAL });
+    await this.#cluster.create(path, { metadata: { name }, stringData });
+  }
+
+  /** Merges into the spec of the Vino. */
+  async changeVino(spec: VinoSpec): Promise<void> {
+    const headers = { "content-type": "application/merge-patch+json" };
+    const init = { method: "PATCH", headers, body: JSON.stringify({ spec }) };
+    const path = toPath(VINOES, { namespace: METAL, name: VINO });
+    const response = await this.#cluster.adminFetch(path, init);
+    if (!response.ok) throw new Error(`Cannot change the Vino: ${await response.text()}`);
+  }
+
+  /** An object beside the Vino. */
+  async read<T extends KubeObject>(kind: Resource<T>, name: string): Promise<T | undefined> {
     const response = await this.#cluster.adminFetch(toPath(kind, { namespace: METAL, name }));
     return response.ok ? await readJson<T>(response) : undefined;
   }
 
-  async #install(): Promise<void> {
+  async #install(spec: VinoSpec): Promise<void> {
     const cluster = this.#cluster;
     const crds = readManifests(await readSource("deploy/manifests/vino/crd.yaml"));
-    for (const crd of [...crds, BARE_METAL_HOST_CRD]) await cluster.create(CRDS_PATH, crd);
+    for (const crd of [...crds, await readBareMetalHostCrd()]) await cluster.create(CRDS_PATH, crd);
     for (const file of ["deployment.yaml", "redfish/service.yaml"]) {
       for (const object of readManifests(await readSource(`deploy/manifests/vino/${file}`))) {
         const path = PATHS[object.kind];
@@ -191,14 +218,13 @@ export class RedfishClusterRig implements AsyncDisposable {
       }
     }
     await cluster.create("/api/v1/namespaces", { metadata: { name: METAL } });
-    this.#slices = await findSlicesPath(cluster, NAMESPACE);
     const settings = { url: this.cloud.url, token: this.cloud.token };
     await writeFile(join(cluster.folder, "vino.yaml"), JSON.stringify(settings));
     const config = {
       clusters: [
         {
           name: "c",
-          cluster: { server: this.#front.url, "certificate-authority": tlsPath("ca.crt") },
+          cluster: { server: cluster.url, "certificate-authority": cluster.caPath },
         },
       ],
       users: [
@@ -211,7 +237,6 @@ export class RedfishClusterRig implements AsyncDisposable {
     const vinoes = toPath(VINOES, { namespace: METAL });
     await until("the kind is served", async () => (await cluster.adminFetch(vinoes)).ok, WAIT_MS);
     const { apiVersion, kind } = VINOES;
-    const spec = toXenOrchestraSpec(1, { boot: "Network" });
     await cluster.create(vinoes, { apiVersion, kind, metadata: { name: VINO }, spec });
   }
 }

@@ -33,7 +33,7 @@ import { type Controller, waitUntil } from "../process/cluster_rig.ts";
 import { killAll, listPrograms, startLandfall } from "../process/landfall_process.ts";
 import { findFreePort } from "../process/server_process.ts";
 import { ROOT } from "../sources.ts";
-import { BARE_METAL_HOST_CRD, toHostStatus } from "./bare_metal_host_crd.ts";
+import { readBareMetalHostCrd, toHostStatus } from "../metal3/bare_metal_host_crd.ts";
 
 const ACCOUNT = { namespace: "kube-system", name: "landfall-sipcluster" } as const;
 /** Of the controller, as the audit log has it. */
@@ -82,7 +82,7 @@ export class SipClusterRig implements AsyncDisposable {
 
   /** Installs both kinds, as an administrator does. */
   async installKinds(): Promise<void> {
-    await this.cluster.create(CRDS_PATH, BARE_METAL_HOST_CRD);
+    await this.cluster.create(CRDS_PATH, await readBareMetalHostCrd());
     await this.run("apply", "-f", CRD_PATH);
     await this.run("wait", "--for=condition=Established", "--timeout=60s", "crd", "--all");
   }

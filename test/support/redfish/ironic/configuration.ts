@@ -5,14 +5,15 @@
 
 /** What differs from run to run. */
 export interface IronicPlace {
-  /** Its folder, as it sees it. */
   readonly folder: string;
   readonly apiPort: number;
   readonly rpcPort: number;
+  /** Where machines get the files of a boot from. */
+  readonly filesUrl: string;
 }
 
 /** Writes the file. */
-export function toIronicConfiguration({ folder, apiPort, rpcPort }: IronicPlace): string {
+export function toIronicConfiguration({ folder, apiPort, rpcPort, filesUrl }: IronicPlace): string {
   const sections: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
     DEFAULT: {
       auth_strategy: "noauth",
@@ -23,31 +24,45 @@ export function toIronicConfiguration({ folder, apiPort, rpcPort }: IronicPlace)
       state_path: folder,
       use_stderr: "true",
       enabled_hardware_types: "redfish",
-      enabled_power_interfaces: "redfish",
-      enabled_management_interfaces: "redfish",
-      enabled_inspect_interfaces: "redfish",
-      enabled_boot_interfaces: "pxe",
-      enabled_deploy_interfaces: "ramdisk",
+      enabled_boot_interfaces: "ipxe",
+      enabled_deploy_interfaces: "direct",
+      enabled_inspect_interfaces: "agent,no-inspect",
       enabled_network_interfaces: "noop",
       enabled_storage_interfaces: "noop",
-      enabled_bios_interfaces: "no-bios",
-      enabled_raid_interfaces: "no-raid",
-      enabled_vendor_interfaces: "no-vendor",
+      enabled_bios_interfaces: "redfish,no-bios",
+      enabled_firmware_interfaces: "redfish,no-firmware",
+      enabled_raid_interfaces: "redfish,no-raid",
+      enabled_vendor_interfaces: "redfish,no-vendor",
       enabled_console_interfaces: "no-console",
       enabled_rescue_interfaces: "no-rescue",
+      default_inspect_interface: "agent",
     },
     database: { connection: `sqlite:///${folder}/ironic.sqlite` },
     json_rpc: { auth_strategy: "noauth", host_ip: "127.0.0.1", port: rpcPort },
     api: { host_ip: "127.0.0.1", port: apiPort, api_workers: 1 },
     conductor: {
-      automated_clean: "false",
-      workers_pool_size: 8,
+      workers_pool_size: 64,
+      sync_power_state_interval: 15,
       power_state_change_timeout: 60,
       soft_power_off_timeout: 10,
     },
-    pxe: { tftp_root: `${folder}/tftp`, images_path: `${folder}/images` },
-    deploy: { http_root: `${folder}/http`, http_url: "http://127.0.0.1:1" },
+    agent: {
+      require_tls: "false",
+      deploy_logs_collect: "never",
+      post_deploy_get_power_state_retries: 1,
+      post_deploy_get_power_state_retry_interval: 1,
+    },
+    pxe: {
+      tftp_root: `${folder}/tftp`,
+      tftp_master_path: `${folder}/tftp/master`,
+      images_path: `${folder}/images`,
+      instance_master_path: `${folder}/images/master`,
+    },
+    deploy: { http_root: `${folder}/http`, http_url: filesUrl },
+    dhcp: { dhcp_provider: "none" },
+    inspector: { require_managed_boot: "false" },
     oslo_concurrency: { lock_path: folder },
+    service_catalog: { auth_type: "none", endpoint_override: `http://127.0.0.1:${apiPort}` },
   };
   const toLine = ([key, value]: [string, string | number]): string => `${key} = ${value}\n`;
   return Object.entries(sections)

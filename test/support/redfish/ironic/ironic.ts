@@ -1,101 +1,96 @@
 /**
- * A running Ironic: its API and its conductor, as Debian packages them.
+ * A running Ironic, as PyPI has it, with what machines boot for it.
  * @module
  */
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import {
-  findFreePort,
-  type ServerProcess,
-  startProcess,
-  waitUntilReady,
-} from "../../process/server_process.ts";
-import { readTls } from "../../net/tls_fixtures.ts";
+import { IRONIC } from "../../../judges/install.ts";
+import { findFreePort, startProcess, waitUntilReady } from "../../process/server_process.ts";
 import { toIronicConfiguration } from "./configuration.ts";
-import { ensureIronicRoot } from "./system_root.ts";
+import { createRamdisk } from "./ramdisk.ts";
 
 const run = promisify(execFile);
 const START_MS = 90_000;
-const ANSWER_MS = 30_000;
-/** Ironic tries a change of a locked node again by itself, and then refuses it. */
-const LOCKED = 409;
+const ANSWER_MS = 60_000;
 const POLL_MS = 300;
+const STEP_MS = 180_000;
+/** A node that is worked on is locked for a moment. */
+const LOCKED = 409;
 /** With this version of its API come all that the tests use. */
-const HEADERS = { "x-openstack-ironic-api-version": "1.80", "content-type": "application/json" };
+const HEADERS = { "x-openstack-ironic-api-version": "1.95", "content-type": "application/json" };
 
 /** A node as Ironic shows it. */
 export type IronicNode = Readonly<Record<string, unknown>>;
 
 /** A running Ironic. */
 export interface Ironic extends AsyncDisposable {
-  /** Path of the authority that signed the fixture `server.crt`, as Ironic sees it. */
-  readonly caFile: string;
+  /** Has a kernel, a ramdisk and an image, each a few zeros: `/kernel`, `/ramdisk`, `/image`. */
+  readonly filesUrl: string;
   /** Asks its API. @returns The answer; `undefined` without one. @throws Error with what it says */
   ask(method: string, path: string, body?: unknown): Promise<unknown>;
-  /** Waits until a node has these fields. @throws Error with the node and the end of the log */
-  until(node: string, wanted: IronicNode, timeoutMs?: number): Promise<IronicNode>;
-  /** What its conductor has logged. */
-  readLog(): Promise<string>;
+  /** Waits until a node is as wanted. @throws Error with its own reason if it breaks, or is in maintenance */
+  until(node: string, wanted: IronicNode): Promise<IronicNode>;
 }
 
-/** Starts one. */
-export async function startIronic(): Promise<Ironic> {
-  const root = await ensureIronicRoot();
-  await mkdir(join(root, "srv"), { recursive: true });
-  const outside = await mkdtemp(join(root, "srv", "ironic-"));
-  const folder = `/srv/${basename(outside)}`;
+/** Starts one. @param countStarts As {@linkcode createRamdisk} has it */
+export async function startIronic(
+  countStarts: Parameters<typeof createRamdisk>[2],
+): Promise<Ironic> {
+  const folder = await mkdtemp(join(tmpdir(), "landfall-ironic-"));
+  for (const one of ["http", "tftp/master", "images/master"]) {
+    await mkdir(join(folder, one), { recursive: true });
+  }
   const [apiPort, rpcPort] = [await findFreePort(), await findFreePort()];
-  await writeFile(
-    join(outside, "ironic.conf"),
-    toIronicConfiguration({ folder, apiPort, rpcPort }),
-  );
-  await writeFile(join(outside, "ca.crt"), readTls("ca.crt"));
-  const inside = (program: string, ...args: string[]): string[] => {
-    const file = `--config-file=${folder}/ironic.conf`;
-    const own = ["--pid", "--fork", "--kill-child", `--mount-proc=${join(root, "proc")}`];
-    // Nothing of this environment: it may name other authorities.
-    const clean = ["env", "--ignore-environment", "PATH=/usr/bin:/bin", `HOME=${folder}`];
-    return [...own, "chroot", root, ...clean, program, file, ...args];
-  };
-  await run("unshare", inside("ironic-dbsync", "create_schema"), { timeout: START_MS });
-  const logs = ["conductor", "api"].map((one) => join(outside, `${one}.log`));
-  const [conductorLog = "", apiLog = ""] = logs;
-  const conductor = startProcess("unshare", inside("ironic-conductor"), conductorLog);
-  const api = startProcess("unshare", inside("ironic-api"), apiLog);
-  const ironic = createClient(`http://127.0.0.1:${apiPort}`, conductorLog);
+  const logPath = join(folder, "ironic.log");
+  const client = createClient(`http://127.0.0.1:${apiPort}`, logPath);
+  const files = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: (request) => {
+      const { pathname } = new URL(request.url);
+      if (!pathname.startsWith(AGENT)) return new Response(new Uint8Array(4_096));
+      return ramdisk.handle(request, pathname.slice(AGENT.length));
+    },
+  });
+  const filesUrl = `http://127.0.0.1:${files.port}`;
+  const ramdisk = createRamdisk(client.ask, `${filesUrl}${AGENT}`, countStarts);
+  const config = join(folder, "ironic.conf");
+  await writeFile(config, toIronicConfiguration({ folder, apiPort, rpcPort, filesUrl }));
+  const bin = join(IRONIC.folder, "bin");
+  const schema = ["--config-file", config, "create_schema"];
+  await run(join(bin, "ironic-dbsync"), schema, { timeout: START_MS });
+  // Variables of this environment would win over the authority that Ironic is told.
+  const clean = ["-u", "REQUESTS_CA_BUNDLE", "-u", "CURL_CA_BUNDLE", join(bin, "ironic")];
+  const server = startProcess("env", [...clean, "--config-file", config], logPath);
+  const ended = new AbortController();
   const stop = async (): Promise<void> => {
-    // The end of its own name space ends all that is in it.
-    await Promise.all([conductor.stop("SIGKILL"), api.stop("SIGKILL")]);
-    await rm(outside, { recursive: true, force: true });
+    ended.abort();
+    await Promise.all([server.stop(), files.stop(true)]);
+    await rm(folder, { recursive: true, force: true });
+  };
+  const isReady = async (): Promise<boolean> => {
+    const { drivers } = Object(await client.ask("GET", "/v1/drivers"));
+    return Array.isArray(drivers) && drivers.length > 0;
   };
   try {
-    await untilServed(ironic, [api, conductor]);
+    const { signal } = ended;
+    await waitUntilReady(server, { name: "Ironic", timeoutMs: START_MS, signal, isReady });
   } catch (error) {
     await stop();
     throw error;
   }
-  return { ...ironic, caFile: `${folder}/ca.crt`, [Symbol.asyncDispose]: stop };
+  void ramdisk.run(ended.signal);
+  return { ...client, filesUrl, [Symbol.asyncDispose]: stop };
 }
 
-async function untilServed(
-  ironic: Pick<Ironic, "ask">,
-  servers: readonly ServerProcess[],
-): Promise<void> {
-  const isReady = async (): Promise<boolean> => {
-    const { drivers } = Object(await ironic.ask("GET", "/v1/drivers"));
-    return Array.isArray(drivers) && drivers.length > 0;
-  };
-  const signal = AbortSignal.timeout(START_MS);
-  for (const server of servers) {
-    await waitUntilReady(server, { name: "Ironic", timeoutMs: START_MS, signal, isReady });
-  }
-}
+const AGENT = "/agent";
 
-function createClient(url: string, logPath: string): Pick<Ironic, "ask" | "until" | "readLog"> {
-  const readLog = (): Promise<string> => readFile(logPath, "utf8");
+function createClient(url: string, logPath: string): Pick<Ironic, "ask" | "until"> {
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const deadline = performance.now() + ANSWER_MS;
     for (;;) {
       const response = await fetch(`${url}${path}`, {
         method,
@@ -105,7 +100,7 @@ function createClient(url: string, logPath: string): Pick<Ironic, "ask" | "until
       });
       const text = await response.text();
       if (response.ok) return text === "" ? undefined : JSON.parse(text);
-      if (response.status !== LOCKED || !text.includes("locked")) {
+      if (response.status !== LOCKED || performance.now() > deadline) {
         throw new Error(`Ironic answered ${response.status} to ${method} ${path}: ${text}`);
       }
       await Bun.sleep(POLL_MS);
@@ -113,16 +108,19 @@ function createClient(url: string, logPath: string): Pick<Ironic, "ask" | "until
   };
   return {
     ask,
-    readLog,
-    async until(node, wanted, timeoutMs = 60_000) {
-      const deadline = performance.now() + timeoutMs;
+    async until(node, wanted) {
+      const deadline = performance.now() + STEP_MS;
       for (;;) {
         const shown: IronicNode = Object(await ask("GET", `/v1/nodes/${node}`));
-        if (Object.entries(wanted).every(([key, value]) => shown[key] === value)) return shown;
-        if (performance.now() > deadline) {
-          const { power_state, provision_state, last_error } = shown;
-          const state = JSON.stringify({ power_state, provision_state, last_error });
-          throw new Error(`${node} is ${state}\n${(await readLog()).slice(-4_000)}`);
+        const { provision_state: state, power_state, maintenance, last_error } = shown;
+        const isBroken = maintenance === true || /failed|error/.test(String(state));
+        if (!isBroken && Object.entries(wanted).every(([key, value]) => shown[key] === value)) {
+          return shown;
+        }
+        if (isBroken || performance.now() > deadline) {
+          const reason = String(last_error ?? shown["maintenance_reason"]);
+          const log = (await readFile(logPath, "utf8")).slice(-4_000);
+          throw new Error(`Node is "${state}", "${power_state}": ${reason}\n${log}`);
         }
         await Bun.sleep(POLL_MS);
       }
