@@ -59,7 +59,7 @@ function describeChecks(fields: readonly Field[], hasConditions: boolean): strin
   const rules = fields.flatMap(toRules);
   const server =
     "The API server refuses other values." +
-    (rules.length > 0 ? " Since Kubernetes 1.25 it also checks these rules." : "");
+    (rules.length > 0 ? " It also checks these rules." : "");
   const own = hasConditions
     ? "Landfall checks all of it again:\nan object that breaks a rule gets the condition `Ready` with the reason " +
       "`InvalidSpec`, and changes nothing."

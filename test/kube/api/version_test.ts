@@ -9,7 +9,7 @@ test.each<[unknown, boolean | undefined]>([
   [{ gitVersion: "v2.0.0" }, true],
   [{ gitVersion: "v1.25.16" }, false],
   [{ gitVersion: "v1.3.0" }, false],
-  [{ gitVersion: "v1.20.2" }, false],
+  [{ gitVersion: "v1.19.16" }, false],
   [{ gitVersion: "v0.99.0" }, false],
   [{ gitVersion: "1.30.0" }, undefined],
   [{ gitVersion: "v1" }, undefined],

@@ -12,12 +12,12 @@ export interface SpecCase {
   /** What the check says. */
   readonly problem: string;
   /**
-   * What refuses it: `types` every API server with the CRD, `rule` one that knows CEL, `check` only the controller.
+   * What refuses it: `types` and `rule` (in CEL) the API server with the CRD, `check` only the controller.
    */
   readonly refusedBy: "check" | "rule" | "types";
 }
 
-/** Messages of the rules that a value breaks, as an API server since 1.25 finds them. */
+/** Messages of the rules that a value breaks, as an API server finds them. */
 export function listBroken(schema: OpenApiSchema, value: unknown): string[] {
   const own = (schema["x-kubernetes-validations"] ?? [])
     .filter(({ rule }) => evaluate(rule, { self: toCel(value) }) !== true)

@@ -54,6 +54,18 @@ export function addWriteCases(use: () => ContractContext): void {
       },
     );
 
+    test("versions are whole numbers that grow with each write, in lists as in objects", async () => {
+      const { client } = use();
+      const path = await createNode();
+      const other = await createNode();
+      const changed = await client.patch(path, "merge", { metadata: { labels: { a: "b" } } });
+      const answers = [await client.get(other), changed, await client.get(NODES)];
+      const versions = answers.map(({ body }) => body.metadata.resourceVersion);
+      for (const version of versions) expect(version).toMatch(/^[1-9]\d*$/);
+      const [before, after, list] = versions.map(BigInt);
+      expect([(after ?? 0n) > (before ?? 0n), (list ?? 0n) >= (after ?? 0n)]).toEqual([true, true]);
+    });
+
     test("a write with the UID of another object is refused", async () => {
       const { client } = use();
       const path = await createNode();
