@@ -1,30 +1,18 @@
 /**
- * Redfish clients of Debian: sushy, which Ironic uses, and redfishtool.
+ * sushy, the library by which Ironic speaks Redfish, of the version that the real Ironic of the tests has.
  * @module
  */
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { promisify } from "node:util";
-import { PYTHON } from "../cloud/python_client.ts";
+import { IRONIC } from "../../judges/install.ts";
 import { tlsPath } from "../net/tls_fixtures.ts";
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 60_000;
-const REDFISHTOOL = "/usr/bin/redfishtool";
+const PYTHON = join(IRONIC.folder, "bin", "python3");
 /** These variables would win over the authority that a client is told. */
 const { REQUESTS_CA_BUNDLE: _bundle, CURL_CA_BUNDLE: _other, ...ENV } = process.env;
-
-/** Whether a client is missing, which is said; in CI both must be there. */
-export function lacksRedfishClients(): boolean {
-  const lacked = [
-    ...(spawnSync(PYTHON, ["-c", "import sushy"]).status === 0 ? [] : ["python3-sushy"]),
-    ...(spawnSync("test", ["-x", REDFISHTOOL]).status === 0 ? [] : ["redfishtool"]),
-  ];
-  if (lacked.length === 0) return false;
-  const text = `Redfish with real clients: install Debian's packages ${lacked.join(" ")}`;
-  if (process.env["CI"] !== undefined) throw new Error(`Cannot test ${text}`);
-  process.stderr.write(`\n*** SKIPPED: ${text} ***\n\n`);
-  return true;
-}
 
 /** Where a client goes, and as whom. */
 export interface RedfishLogin {
@@ -59,18 +47,4 @@ export async function runSushy(
     .split("\n")
     .filter((line) => line !== "")
     .map((line): unknown => JSON.parse(line));
-}
-
-/** Runs redfishtool. It checks no certificate. @returns What it prints, as JSON; its text if that is none */
-export async function runRedfishtool(
-  { url, username, password }: RedfishLogin,
-  args: readonly string[],
-): Promise<unknown> {
-  const login = ["-r", new URL(url).host, "-S", "Always", "-u", username, "-p", password];
-  const { stdout, stderr } = await run(REDFISHTOOL, [...login, ...args], { timeout: TIMEOUT_MS });
-  try {
-    return JSON.parse(stdout);
-  } catch {
-    return `${stdout}${stderr}`;
-  }
 }
