@@ -44,7 +44,7 @@ export interface Outage<C extends Cloud> {
   readonly needsTime?: boolean;
   /** Whether the process forgets what it saw, so that it can only prove what goes after the end. */
   readonly forgets?: boolean;
-  /** Whether another outage is much like it, so that most manners are only in CI. */
+  /** Whether another outage is much like it, so that it is only in CI. */
   readonly isVariant?: boolean;
 }
 

@@ -7,9 +7,9 @@ import { readExtent } from "../../support/extent.ts";
 import { describeFailure } from "../ending.ts";
 import { runSipStory } from "./story.ts";
 
-const SEEDS_PER_TEST = 5;
+const SEEDS_PER_TEST = 4;
 /** A seed takes about 0.3 s. */
-const TESTS = { some: 1, all: 60 } as const;
+const TESTS = { some: 1, all: 75 } as const;
 const TIMEOUT_MS = 120_000;
 
 describe("simulation of SIPClusters", () => {
@@ -26,9 +26,12 @@ describe("simulation of SIPClusters", () => {
 
 // They found that a new leader labelled hosts for a cluster that was gone, that a cluster took one host too many, and
 // that a host that was paused and deleted was given back without an end.
-test.each([76, 197, 431, 1114])("runSipStory() breaks no promise with seed %i", async (seed) => {
-  expect(describeFailure(await runSipStory(seed))).toBe("");
-});
+test.each(readExtent() === "all" ? [76, 197, 431, 1114] : [431])(
+  "runSipStory() breaks no promise with seed %i",
+  async (seed) => {
+    expect(describeFailure(await runSipStory(seed))).toBe("");
+  },
+);
 
 test("runSipStory() tells the same story of a seed each time", async () => {
   const [one, other] = [await runSipStory(4), await runSipStory(4)];

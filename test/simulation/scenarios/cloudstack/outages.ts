@@ -55,7 +55,7 @@ const REFUSALS: readonly CsOutage[] = [
   toFault("error-401", toError(401)),
   toFault("error-429", toError(429, "retry after [40000] ms")),
   toFault("error-431-about-a-parameter", toError(431, "Invalid parameter"), IS_VARIANT),
-  toFault("error-503", toError(503)),
+  toFault("error-503", toError(503), IS_VARIANT),
   toFault("error-530", toError(530)),
   toFault("error-531", toError(531), IS_VARIANT),
   toDirectFault("error-401", toError(401), IS_VARIANT),
@@ -71,7 +71,7 @@ const REFUSALS: readonly CsOutage[] = [
 
 const CONNECTIONS: readonly CsOutage[] = [
   { name: "connections-refused", begin: (stage) => stage.refuseCloud() },
-  toFault("connections-reset", { kind: "reset" }),
+  toFault("connections-reset", { kind: "reset" }, IS_VARIANT),
   toFault("connections-reset-after-the-command", { kind: "resetAfter" }, IS_VARIANT),
   toFault("connections-hang", { kind: "hang" }),
   toFault("half-a-body", { kind: "halfBody" }),
@@ -82,10 +82,10 @@ const CONNECTIONS: readonly CsOutage[] = [
 const ELSEWHERE: Fault = { kind: "redirect", location: "http://127.0.0.1:1/" };
 
 const DOCUMENTS: readonly CsOutage[] = [
-  toFault("html-502", { kind: "html", status: 502 }),
+  toFault("html-502", { kind: "html", status: 502 }, IS_VARIANT),
   toFault("html-404", { kind: "html", status: 404 }, IS_VARIANT),
   toFault("sign-in-page-of-a-proxy", { kind: "html", status: 200 }),
-  toFault("empty-object", toJson({})),
+  toFault("empty-object", toJson({}), IS_VARIANT),
   toFault("empty-array", toJson([]), IS_VARIANT),
   toFault("two-keys", toJson({ a: {}, b: {} }), IS_VARIANT),
   toFault("json-404-of-a-gateway", toJson({ error: "not found" }, 404), IS_VARIANT),

@@ -12,15 +12,25 @@ import { STORIES } from "./stories.ts";
 const SHORT_JOB_MS = 200;
 const LONG_JOB_MS = 2_000;
 /** Where only some tests run, one of so many changes, and not the same ones in each story. */
-const SHARE = 3;
+const SHARE = 7;
 
 /** Each way to tell each of them. */
 export const TELLINGS: readonly Telling[] = STORIES.flatMap((story, at) => [
-  toTelling({ ...story, name: `services/${story.name}` }, SHORT_JOB_MS, at),
-  toTelling({ ...story, name: `services/${story.name}/long-jobs`, isOfCi: true }, LONG_JOB_MS, at),
+  toTelling({ ...story, name: `services/${story.name}` }, { jobMs: SHORT_JOB_MS, number: at }),
+  toTelling(
+    { ...story, name: `services/${story.name}/long-jobs`, isOfCi: true },
+    { jobMs: LONG_JOB_MS, number: at },
+  ),
 ]);
 
-function toTelling(story: ServiceStory, jobMs: number, number: number): Telling {
+/** How a story is told.  */
+interface How {
+  readonly jobMs: number;
+  readonly number: number;
+}
+
+function toTelling(story: ServiceStory, how: How): Telling {
+  const { jobMs } = how;
   const { name, isOfCi = false } = story;
   return {
     name,
@@ -29,25 +39,24 @@ function toTelling(story: ServiceStory, jobMs: number, number: number): Telling 
       if (only !== undefined) return tellService(story, jobMs, { point: only });
       const tell = (point?: CrashPoint, whole?: Awaited<ReturnType<typeof tellService>>) =>
         tellService(story, jobMs, { ...(point && { point }), ...(whole && { whole }) });
-      return tellWithCrashes(tell, (asked) => listPoints(asked, number));
+      return tellWithCrashes(tell, (asked) => listPoints(asked, how));
     },
   };
 }
 
 /**
- * After the server did some of the changes, and after the last question. Where all tests run, before and after each
- * change, and after each question, when the jobs may not be over.
+ * After the server did some of the changes. Where all tests run, before and after each change, and after the last
+ * question; with long jobs also after each question, when they may not be over.
  */
-function listPoints(asked: readonly Asked[], number: number): CrashPoint[] {
+function listPoints(asked: readonly Asked[], { jobMs, number }: How): CrashPoint[] {
   const isAll = readExtent() === "all";
+  const isLong = jobMs === LONG_JOB_MS;
   return asked.flatMap(({ isChange }, index): CrashPoint[] => {
     const at = index + 1;
-    if (isAll && isChange)
-      return [
-        { at, when: "before" },
-        { at, when: "after" },
-      ];
-    const isPicked = isAll || (isChange && (at + number) % SHARE === 0) || at === asked.length;
-    return isPicked ? [{ at, when: "after" }] : [];
+    const isPicked = isChange ? isAll || (at + number) % SHARE === 0 : isAll && isLong;
+    return [
+      ...(isAll && isChange && !isLong ? [{ at, when: "before" } as const] : []),
+      ...(isPicked || (isAll && at === asked.length) ? [{ at, when: "after" } as const] : []),
+    ];
   });
 }

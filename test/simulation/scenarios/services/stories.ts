@@ -169,11 +169,13 @@ export const STORIES: readonly ServiceStory[] = [
   { name: "service-is-created", network: "isolated", act: create() },
   {
     name: "service-with-three-ports-is-created",
+    isOfCi: true,
     network: "isolated",
     act: create({ ports: [HTTP, HTTPS, DNS] }),
   },
   {
     name: "service-that-restricts-its-clients-is-created",
+    isOfCi: true,
     network: "isolated",
     act: create({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8", "192.168.0.0/16"] } }),
   },
@@ -203,6 +205,7 @@ export const STORIES: readonly ServiceStory[] = [
   },
   {
     name: "clients-change-in-part",
+    isOfCi: true,
     network: "isolated",
     before: [create({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8", "172.16.0.0/12"] } })],
     act: change({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8", "192.168.0.0/16"] } }),
@@ -221,12 +224,14 @@ export const STORIES: readonly ServiceStory[] = [
   },
   {
     name: "service-gets-affinity",
+    isOfCi: true,
     network: "isolated",
     before: [create()],
     act: change({ spec: { sessionAffinity: "ClientIP" } }),
   },
   {
     name: "service-with-address-of-user-is-created",
+    isOfCi: true,
     network: "isolated",
     act: create({ spec: { loadBalancerIP: PINNED_IP } }),
   },
@@ -249,6 +254,7 @@ export const STORIES: readonly ServiceStory[] = [
   },
   {
     name: "service-gets-hostname",
+    isOfCi: true,
     network: "isolated",
     before: [create()],
     act: change({ annotations: { [`${PREFIX}hostname`]: "web.example.com" } }),
@@ -261,6 +267,7 @@ export const STORIES: readonly ServiceStory[] = [
   },
   {
     name: "service-loses-stickiness",
+    isOfCi: true,
     network: "isolated",
     before: [create({ annotations: { [`${PREFIX}stickiness-method-name`]: "SourceBased" } })],
     act: ({ server }) => {
@@ -286,6 +293,7 @@ export const STORIES: readonly ServiceStory[] = [
   { name: "service-is-deleted", network: "isolated", before: [create()], act: remove },
   {
     name: "service-with-three-ports-is-deleted",
+    isOfCi: true,
     network: "isolated",
     before: [create({ ports: [HTTP, HTTPS, DNS] })],
     act: remove,
@@ -298,6 +306,7 @@ export const STORIES: readonly ServiceStory[] = [
   },
   {
     name: "service-that-named-free-address-is-deleted",
+    isOfCi: true,
     network: "isolated",
     before: [create({ spec: { loadBalancerIP: FREE_IP } })],
     act: remove,
@@ -325,12 +334,14 @@ export const STORIES: readonly ServiceStory[] = [
   },
   {
     name: "service-in-vpc-loses-port",
+    isOfCi: true,
     network: "tier",
     before: [create({ ports: [HTTP, HTTPS] })],
     act: change({ ports: [HTTPS] }),
   },
   {
     name: "service-in-vpc-moves-to-address-of-user",
+    isOfCi: true,
     network: "tier",
     before: [create()],
     act: change({ spec: { loadBalancerIP: PINNED_IP } }),
@@ -349,6 +360,7 @@ export const STORIES: readonly ServiceStory[] = [
   },
   {
     name: "service-in-network-without-firewall-is-deleted",
+    isOfCi: true,
     network: "open",
     before: [create()],
     act: remove,

@@ -28,7 +28,7 @@ const LISTED = { lists: BOTH };
 const REFUSALS: readonly XoOutage[] = [
   toFault("status-401", { kind: "status", status: 401 }),
   toFault("status-403", { kind: "status", status: 403 }, {}, IS_VARIANT),
-  toFault("status-429", { kind: "status", status: 429, retryAfterSeconds: 20 }),
+  toFault("status-429", { kind: "status", status: 429, retryAfterSeconds: 20 }, {}, IS_VARIANT),
   toFault("status-500", { kind: "status", status: 500 }),
   toFault("status-503", { kind: "status", status: 503 }, {}, IS_VARIANT),
   toFault("status-401-for-single-vms", { kind: "status", status: 401 }, SINGLE, {
@@ -40,7 +40,7 @@ const REFUSALS: readonly XoOutage[] = [
 
 const CONNECTIONS: readonly XoOutage[] = [
   { name: "connections-refused", begin: (stage) => stage.refuseCloud(), isVariant: true },
-  toFault("connections-reset", { kind: "reset" }),
+  toFault("connections-reset", { kind: "reset" }, {}, IS_VARIANT),
   toFault("connections-hang", { kind: "hang" }),
   // Lists may take as long, single reads may not.
   toFault("answers-take-20-s", { kind: "delay", ms: 20_000 }, {}, LISTED),
@@ -159,7 +159,7 @@ function toLoss(mode: EventMode): XoOutage {
 const EVENTS: readonly XoOutage[] = [
   toLoss("right"),
   { ...toLoss("doubled"), isVariant: true },
-  toLoss("lossy"),
+  { ...toLoss("lossy"), isVariant: true },
   toLoss("silent"),
   {
     name: "pool-blinks",

@@ -313,6 +313,7 @@ const ANEW: readonly XoScript[] = [
         ["none", { kind: "json", body: [] }],
       ] as const
     ).map(([what, fault]): XoScript => ({
+      isOfCi: what === "refused",
       name: `process-starts-while-a-vm-is-in-a-lost-pool-and-connections-are-${what}/${title}`,
       care,
       act: async (stage) => {

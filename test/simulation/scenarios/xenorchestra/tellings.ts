@@ -40,8 +40,6 @@ interface XoManner extends Manner {
   readonly name: string;
   readonly isOfCi: boolean;
   readonly hasEvents?: boolean;
-  /** Whether variants are told so, too, where not all tests run. */
-  readonly hasVariants?: boolean;
 }
 
 /** Care of a new installation. */
@@ -51,16 +49,16 @@ const POWER_PROOF_ALONE = { confirmations: 1, graceMs: 0 };
 const OFF = { deletion: PROOF_ALONE, outOfService: POWER_PROOF_ALONE };
 
 /**
- * With the proof alone each outage is told twice: with and without the out-of-service controller. What differs is only
- * that controller, so without it they are told in CI. So are those of a cloud without events, because less can go wrong
- * there, and those of a process that starts meanwhile: restarts.ts has the worst of them.
+ * Outside of CI, outages are told with the least between a Node and its deletion: nothing but the proof, and a
+ * controller that takes Nodes out of service by the proof. What only time tells from a deletion needs the settings of a
+ * new installation. Of those of a process that starts meanwhile, scripts.ts has the worst.
  */
 const MANNERS: readonly XoManner[] = [
-  { name: "default", ...DEFAULT, isAnew: false, isOfCi: false },
+  { name: "default", ...DEFAULT, isAnew: false, isOfCi: true },
   { name: "no-events", ...DEFAULT, isAnew: false, isOfCi: true, hasEvents: false },
   { name: "proof-alone", deletion: PROOF_ALONE, isAnew: false, isOfCi: true },
   { name: "proof-alone-anew", deletion: PROOF_ALONE, isAnew: true, isOfCi: true },
-  { name: "off", ...OFF, isAnew: false, isOfCi: false, hasVariants: true },
+  { name: "off", ...OFF, isAnew: false, isOfCi: false },
   { name: "off-anew", ...OFF, isAnew: true, isOfCi: true },
 ];
 
@@ -69,13 +67,13 @@ export function toTelling({ name, act, isOfCi = false, ...how }: XoScript): Tell
   return { name, isOfCi, tell: () => tell(name, how, act) };
 }
 
-/** Tells an outage in every manner. What only time tells from a deletion needs the settings of a new installation. */
+/** Tells an outage in every manner. */
 export function listTellings(outage: XoOutage): Telling[] {
   const { needsTime = false, isVariant = false } = outage;
   return MANNERS.filter(({ deletion }) => !needsTime || deletion === DEFAULT_DELETION).map(
     (manner) => {
       const name = `${outage.name}/${manner.name}`;
-      const isOfCi = manner.isOfCi || (isVariant && manner.hasVariants !== true);
+      const isOfCi = isVariant || (manner.isOfCi && !(needsTime && manner.name === "default"));
       const act = (stage: XoStage): Promise<void> =>
         new OutageStory(stage, outage, manner, RULES).tell();
       return { name, isOfCi, tell: () => tell(name, { care: manner, ...manner }, act) };
