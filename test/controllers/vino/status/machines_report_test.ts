@@ -4,8 +4,10 @@ import { ProgressTracker } from "../../../../lib/controllers/vino/machines/steps
 import { toRemovalTask } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import { takeSnapshot } from "../../../../lib/controllers/vino/placement/snapshot.ts";
 import { readRoles } from "../../../../lib/controllers/vino/placement/roles.ts";
+import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
 import type { VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
 import { makeReport } from "../../../../lib/controllers/vino/status/machines_report.ts";
+import type { MachinesReport } from "../../../../lib/controllers/vino/status/outcome.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
 import { toEntry, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
 import { MachinesDouble, POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";
@@ -20,21 +22,51 @@ const THREE: VinoSpec = { ...SPEC, nodes: [{ name: "worker", count: 3 }] };
 
 const SHOWN = { isDeleting: false, isPaused: false, use: undefined };
 
-test("makeReport() reports on machines that are wanted, wait, stay and go, in their order, with their hosts", () => {
-  const read = readRoles(SPEC);
-  if (!read.isComplete) throw new Error("the form is complete");
-  const { roles } = read;
-  const hosts = [toDoubleHost("h1", { name: "xcp-1" }), toDoubleHost("h2")];
-  const view = toView(
-    [0, 5, 7].map((index) => toMachine("worker", index)),
-    { hosts },
-  );
-  const rest = { isConsumed: () => false, deletes: true };
-  const vino = { metadata: VINO_OWNER, spec: SPEC };
-  const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles, ...rest });
+type Input = Parameters<typeof makeReport>[0];
+
+const nameOf = (index: number): string => toEntry("worker", index).name;
+
+/** The roles of a spec, and what the cloud shows of its machines. @param spec Without it, no machine is wanted */
+function look(view: MachinesView, spec?: VinoSpec): Pick<Input, "snapshot" | "roles"> {
+  const read = spec && readRoles(spec);
+  const roles = read?.isComplete === true ? read.roles : undefined;
+  const result = takeSnapshot({
+    vino: { metadata: VINO_OWNER, ...(spec && { spec }) },
+    owner: VINO_OWNER,
+    view,
+    ...(roles && { roles }),
+    isConsumed: () => false,
+    deletes: true,
+  });
   if (result.kind === "refused") throw new Error(result.message);
-  const { snapshot } = result;
-  const nameOf = (index: number): string => toEntry("worker", index).name;
+  return { snapshot: result.snapshot, roles };
+}
+
+/** A report in which nothing goes on, but for what a test says. */
+function report(change: Pick<Input, "snapshot" | "roles"> & Partial<Input>): MachinesReport {
+  return makeReport({
+    addresses: { machines: new Map(), problems: new Map(), notices: [] },
+    wanted: [],
+    idle: [],
+    removals: [],
+    decision: { removable: [], reports: [], isDrained: true },
+    hosts: new Map(),
+    shown: [],
+    tracker: { find: () => undefined },
+    gonePools: undefined,
+    removed: [],
+    isGone: () => false,
+    now: { monotonicMs: 0, wallMs: 0 },
+    isLeft: () => false,
+    ...change,
+  });
+}
+
+test("makeReport() reports on machines that are wanted, wait, stay and go, in their order, with their hosts", () => {
+  const hosts = [toDoubleHost("h1", { name: "xcp-1" }), toDoubleHost("h2")];
+  const machines = [0, 5, 7].map((index) => toMachine("worker", index));
+  const view = toView(machines, { hosts });
+  const { snapshot, roles = new Map() } = look(view, SPEC);
   const wanted = snapshot.placement.wanted.map(({ index }) => nameOf(index));
   const [kept = "", waiting = ""] = wanted;
   const addresses = {
@@ -51,7 +83,7 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
   const tracker = new ProgressTracker({ clock: new ManualClock(), machines: new MachinesDouble() });
   for (const task of [...tasks, ...removals]) tracker.review(task, view, undefined);
   const differences = ["edge-worker has another address"];
-  const report = makeReport({
+  const found = report({
     snapshot,
     roles,
     addresses,
@@ -74,11 +106,8 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     tracker,
     gonePools: "lyon",
     removed: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
-    isGone: () => false,
-    now: { monotonicMs: 0, wallMs: 0 },
-    isLeft: () => false,
   });
-  expect(report).toMatchObject({
+  expect(found).toMatchObject({
     removals: [{ name: nameOf(9), time: "2026-01-01T12:00:00Z" }],
     wantedCount: 2,
     addressProblems: ["oam is full"],
@@ -89,33 +118,26 @@ test("makeReport() reports on machines that are wanted, wait, stay and go, in th
     hosts: [{ name: "edge-worker", state: "Paused" }],
   });
   expect(
-    report.machines.map(({ entry, isWanted }) => [entry.index, entry.bareMetalHost, isWanted]),
+    found.machines.map(({ entry, isWanted }) => [
+      entry.index,
+      entry.bareMetalHost,
+      isWanted,
+      entry.host,
+      entry.hostDisplayName,
+    ]),
   ).toEqual([
-    [0, "Paused", true],
-    [5, "Published", true],
-    [7, "InUse", false],
-    [12, "InUse", false],
+    [0, "Paused", true, "h1", "xcp-1"],
+    [5, "Published", true, "h1", "xcp-1"],
+    [7, "InUse", false, "h1", "xcp-1"],
+    [12, "InUse", false, undefined, undefined],
   ]);
-  expect(report.machines[0]?.problems).toMatchObject([{ kind: "notice", message: differences[0] }]);
-  expect(report.machines[1]?.entry.message).toBe("oam is full");
-  expect(report.machines.map(({ entry }) => [entry.host, entry.hostDisplayName])).toEqual([
-    ["h1", "xcp-1"],
-    ["h1", "xcp-1"],
-    ["h1", "xcp-1"],
-    [undefined, undefined],
-  ]);
+  expect(found.machines[0]?.problems).toMatchObject([{ kind: "notice", message: differences[0] }]);
+  expect(found.machines[1]?.entry.message).toBe("oam is full");
 });
 
 test("makeReport() tells machines with other addresses apart from those without", () => {
   const view = toView([0, 1, 2].map((index) => toMachine("worker", index)));
-  const owner = VINO_OWNER;
-  const rest = { isConsumed: () => false, deletes: true };
-  const vino = { metadata: owner, spec: THREE };
-  const found = readRoles(THREE);
-  if (!found.isComplete) throw new Error("the spec is not complete");
-  const result = takeSnapshot({ vino, owner, view, roles: found.roles, ...rest });
-  if (result.kind === "refused") throw new Error(result.message);
-  const nameOf = (index: number): string => toEntry("worker", index).name;
+  const { snapshot, roles = new Map() } = look(view, THREE);
   const say = (index: number): string =>
     `interface eth0 of ${nameOf(index)} has 192.0.2.${index}. Set it back`;
   const addresses = {
@@ -128,27 +150,11 @@ test("makeReport() tells machines with other addresses apart from those without"
     differing: new Set([nameOf(0), nameOf(1)]),
     notices: [],
   };
-  const wanted = { spec: THREE, roles: found.roles, addresses, hasBmc: false };
-  const report = makeReport({
-    snapshot: result.snapshot,
-    roles: found.roles,
-    addresses,
-    wanted: [],
-    idle: toWantedTasks(result.snapshot, wanted).idle,
-    removals: [],
-    decision: { removable: [], reports: [], isDrained: true },
-    hosts: new Map(),
-    shown: [],
-    tracker: { find: () => undefined },
-    gonePools: undefined,
-    removed: [],
-    isGone: () => false,
-    now: { monotonicMs: 0, wallMs: 0 },
-    isLeft: () => false,
-  });
-  expect(report.addressProblems).toEqual(["oam is full"]);
-  expect(report.addressDifferences).toEqual([`${say(0)}. The same is true of 1 more machine`]);
-  expect(report.machines.map(({ entry, problems }) => [entry.state, problems])).toEqual([
+  const { idle } = toWantedTasks(snapshot, { spec: THREE, roles, addresses, hasBmc: false });
+  const found = report({ snapshot, roles, addresses, idle });
+  expect(found.addressProblems).toEqual(["oam is full"]);
+  expect(found.addressDifferences).toEqual([`${say(0)}. The same is true of 1 more machine`]);
+  expect(found.machines.map(({ entry, problems }) => [entry.state, problems])).toEqual([
     ["Ready", [{ reason: "AddressesDiffer", kind: "notice", message: say(0) }]],
     ["Ready", [{ reason: "AddressesDiffer", kind: "notice", message: say(1) }]],
     ["Ready", []],
@@ -157,40 +163,20 @@ test("makeReport() tells machines with other addresses apart from those without"
 
 test("makeReport() says of what a person would have to decide that it stays, if the Vino is done with it", () => {
   const view = toView([toMachine("worker", 0)]);
-  const rest = { isConsumed: () => false, deletes: false };
-  const vino = { metadata: VINO_OWNER, spec: SPEC };
-  const result = takeSnapshot({ vino, owner: VINO_OWNER, view, ...rest });
-  if (result.kind === "refused") throw new Error(result.message);
-  const { snapshot } = result;
-  const [machine] = snapshot.placement.surplus;
+  const looked = look(view);
+  const [machine] = looked.snapshot.placement.surplus;
   const removals = machine ? [toRemovalTask(VINO_OWNER, machine)] : [];
   const tracker = new ProgressTracker({ clock: new ManualClock(), machines: new MachinesDouble() });
   for (const task of removals) {
     tracker.review(task, view, undefined);
     tracker.noteFailure(task.name, { kind: "decision", message: "VM a is hidden" });
   }
-  const input = {
-    snapshot,
-    roles: undefined,
-    addresses: { machines: new Map(), problems: new Map(), notices: [] },
-    wanted: [],
-    idle: [],
-    removals,
-    decision: { removable: [], reports: [], isDrained: true },
-    hosts: new Map(),
-    shown: [],
-    tracker,
-    gonePools: undefined,
-    removed: [],
-    isGone: () => false,
-    now: { monotonicMs: 0, wallMs: 0 },
-  };
-  expect(makeReport({ ...input, isLeft: () => false }).machines).toMatchObject([
+  expect(report({ ...looked, removals, tracker }).machines).toMatchObject([
     { entry: { message: "VM a is hidden" }, problems: [{ kind: "decision" }] },
   ]);
   const message =
     "What exists of it stays in the cloud, because deletionPolicy is Retain. VM a is hidden";
-  expect(makeReport({ ...input, isLeft: () => true }).machines).toMatchObject([
+  expect(report({ ...looked, removals, tracker, isLeft: () => true }).machines).toMatchObject([
     { entry: { message }, problems: [], isKept: true },
   ]);
 });
@@ -206,27 +192,9 @@ test.each<[string, readonly (typeof POOL)[], boolean, boolean]>([
   ["that is in the lost pool", [lose(LYON), OTHER], true, true],
   ["without any pool", [], false, true],
 ])("makeReport() of a machine %s", (_title, pools, isShown, isSilent) => {
-  const view = toView(isShown ? [toMachine("worker", 0)] : [], { pools });
-  const rest = { isConsumed: () => false, deletes: true };
-  const result = takeSnapshot({ vino: { metadata: VINO_OWNER }, owner: VINO_OWNER, view, ...rest });
-  if (result.kind === "refused") throw new Error(result.message);
+  const looked = look(toView(isShown ? [toMachine("worker", 0)] : [], { pools }));
   const limited = toReport(0, { state: "Unknown" }, { isWanted: false });
-  const report = makeReport({
-    snapshot: result.snapshot,
-    roles: undefined,
-    addresses: { machines: new Map(), problems: new Map(), notices: [] },
-    wanted: [],
-    idle: [],
-    removals: [],
-    decision: { removable: [], reports: [limited], isDrained: true },
-    hosts: new Map(),
-    shown: [],
-    tracker: { find: () => undefined },
-    gonePools: undefined,
-    removed: [],
-    isGone: () => false,
-    now: { monotonicMs: 0, wallMs: 0 },
-    isLeft: () => false,
-  });
-  expect(report.machines.map((one) => one.isSilent === true)).toEqual([isSilent]);
+  const decision = { removable: [], reports: [limited], isDrained: true };
+  const { machines } = report({ ...looked, decision });
+  expect(machines.map((one) => one.isSilent === true)).toEqual([isSilent]);
 });

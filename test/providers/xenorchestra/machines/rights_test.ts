@@ -1,5 +1,5 @@
 /**
- * The role of the guide is enough, and each of its privileges is needed.
+ * What happens to a creation without a privilege of the role in the guide.
  * @module
  */
 import { afterEach, expect, test } from "bun:test";
@@ -12,24 +12,6 @@ import { Rig, ROLE } from "./rig.ts";
 let rig: Rig | undefined;
 
 afterEach(() => rig?.stop());
-
-test("the role is enough to make a machine, to change it, and to remove it", async () => {
-  rig = await Rig.start(ROLE);
-  const spec = rig.spec({ isStarted: false });
-  expect(await rig.make(spec)).toMatchObject({ state: "Ready", problems: [] });
-  const [root, data] = spec.disks;
-  if (root === undefined || data === undefined) throw new Error("Cannot test: there is none");
-  const more = { name: "more", network: "oam", mac: "02:00:00:00:00:03" };
-  const changed = {
-    ...spec,
-    cpus: 8,
-    disks: [{ ...root, sizeBytes: 2 * root.sizeBytes }, data],
-    interfaces: [...spec.interfaces, more],
-  };
-  expect(await rig.make(changed)).toMatchObject({ state: "Ready", problems: [] });
-  expect(await rig.remove(spec)).toMatchObject({ state: "Absent", problems: [] });
-  expect(rig.errors).toEqual([]);
-});
 
 /** What a machine needs, right at its creation. */
 const AT_CREATION = [
