@@ -17,11 +17,6 @@ const toStatus = (state: string): { provisioning: { state: string } } => ({
 });
 const annotate = (key: string): HostInput => ({ annotations: { [key]: "" } });
 
-test("toHostFacts() gives a host nothing to say by its namespace, name and labels", () => {
-  const labels = { rack: "r1" };
-  expect(toHostFacts(toHost("h", { labels }))).toEqual({ key: "metal3/h", labels, isInUse: false });
-});
-
 test("toHostFacts() tells hosts of the same name in two namespaces apart", () => {
   const keys = ["a", "b"].map((namespace) => toHostFacts(toHost("h", { namespace })).key);
   expect(keys).toEqual(["a/h", "b/h"]);
@@ -77,21 +72,6 @@ test("toHostFacts() says that a host is being deleted, paused or not, and touche
 
 describe("a host of a cluster", () => {
   const labels = toClaimLabels("a", { role: "ControlPlane", standby: true });
-
-  test("is claimed by what its labels say", () => {
-    const claim = { cluster: "tenant/a", role: "ControlPlane" as const, standby: true };
-    expect(toHostFacts(toHost("h", { labels })).claim).toEqual(claim);
-  });
-
-  test("has no role if its labels name none that is known", () => {
-    const host = toHost("h", { labels: toClaimLabels("a", { role: "Storage" }) });
-    expect(toHostFacts(host).claim).toEqual({ cluster: "tenant/a", standby: false });
-    expect(toHostFacts(host).trouble).toBeUndefined();
-  });
-
-  test("is active without the label of standby, as before it existed", () => {
-    expect(toHostFacts(toHost("h", { labels: toClaimLabels("a") })).claim?.standby).toBe(false);
-  });
 
   test.each<[string, HostInput, boolean]>([
     ["is being inspected again", { status: toStatus("inspecting") }, false],

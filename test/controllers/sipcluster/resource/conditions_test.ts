@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import {
-  describeShortfall,
   type Finding,
   listDeletingFindings,
   listFindings,
@@ -296,12 +295,6 @@ describe("listDeletingFindings()", () => {
     expect(found[0]).toBe("Ready=False UnableToDecommission: m/a is in use");
     expect(found[2]).toBe("ServicesReady=True ServicesAvailable: All are available");
   });
-});
-
-test("describeShortfall() is one line with every number", () => {
-  const report = SHORT.reports.get("Worker") ?? toReport();
-  const role: Role = "Worker";
-  expect(describeShortfall(role, report)).toBe(SHORTFALL);
 });
 
 test("every reason of a finding is on the reference page, except those of services", () => {

@@ -180,38 +180,11 @@ describe("planStatus()", () => {
     expect(findCondition(next, "ServicesReady")?.status).toBe("True");
   });
 
-  test("empties what is gone, because it is written as a merge patch", () => {
-    const empty: ServedOutcome = {
-      ...SERVED,
-      schedule: { ...SERVED.schedule, reports: new Map() },
-      machines: [],
-      services: [],
-      endpoints: [],
-    };
-    expect(settle(empty, settle(SERVED))).toMatchObject({
-      counts: { Worker: { wanted: 0, active: 0, standby: 0, summary: "0/0" } },
-      hosts: [],
-      endpoints: [],
-    });
-  });
-
   test("lists a limited number of hosts, and counts all", () => {
     const machines = Array.from({ length: HOSTS_LISTED_MAX + 1 }, (_, at) => toMachine(`h${at}`));
     const status = settle({ ...SERVED, machines });
     expect(status.hosts?.length).toBe(HOSTS_LISTED_MAX);
     expect(status.counts?.Worker?.active).toBe(HOSTS_LISTED_MAX + 1);
-  });
-
-  test("does not count a broken host that waits for its replacement as one that it has", () => {
-    const report = SERVED.schedule.reports.get("Worker");
-    if (report === undefined) throw new TypeError("the schedule has workers");
-    const reports = new Map(SERVED.schedule.reports).set("Worker", { ...report, have: 2 });
-    const machines = ["a", "b", "c"].map((name) => toMachine(name));
-    const schedule = { ...SERVED.schedule, reports };
-    expect(settle({ ...SERVED, schedule, machines }).counts?.Worker).toMatchObject({
-      active: 3,
-      summary: "2/3",
-    });
   });
 
   test("takes over the condition that the original operator wrote", () => {

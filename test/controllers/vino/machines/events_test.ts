@@ -84,17 +84,6 @@ test("MachineEvents.recordRestored() names each pool with its addresses, once", 
   expect(logged.filter((line) => line.includes(" WARN  IPPool "))).toHaveLength(2);
 });
 
-test("MachineEvents.recordChanges() leaves other addresses to the Event of the Vino", () => {
-  const { events, told } = start();
-  const moved = { ...toProblem("notice", "eth0 has another"), reason: "AddressesDiffer" };
-  const machines = [toReport(0, { message: moved.message }, { problems: [moved] })];
-  events.recordChanges(
-    { metadata: { name: "edge" }, status: { machines: [] } },
-    toReports(machines),
-  );
-  expect(told.filter((one) => !one.startsWith("MachineReady"))).toEqual([]);
-});
-
 test("MachineEvents.recordChanged() names the step", () => {
   const { events, told } = start();
   events.recordChanged({ metadata: { name: "edge" } }, "a-0", "add interface b to a-0");
@@ -147,19 +136,6 @@ test("MachineEvents.recordChanges() says why hosts have no management controller
   expect(logged[0]).toContain("Hosts get no management controller");
 });
 
-test.each([
-  ["is kept now", undefined, {}, ["MachineKept: vino-1b4e28ba-worker-0: It stays"]],
-  ["was kept before", "It stays", {}, []],
-  ["is kept by a Vino that ends", undefined, { deletionTimestamp: "2026-01-01T00:00:00Z" }, []],
-])("MachineEvents.recordChanges() of a machine that %s", (_title, message, change, expected) => {
-  const { events, told } = start();
-  const old = toReport(0, message === undefined ? {} : { message }).entry;
-  const vino: Vino = { metadata: { name: "edge", ...change }, status: { machines: [old] } };
-  const kept = toReport(0, { message: "It stays" }, { isWanted: false, isKept: true });
-  events.recordChanges(vino, toReports([kept]));
-  expect(told).toEqual(expected);
-});
-
 test("MachineEvents.recordEnd() names what stays, also if the cloud does not say whether it exists", () => {
   const { events, told } = start();
   const vino: Vino = { metadata: { name: "edge" } };
@@ -192,27 +168,5 @@ describe("MachineEvents.recordFailed()", () => {
       "1970-01-01T00:00:00.000Z WARN  Cannot make or change a machine; trying again " +
         'vino=metal/edge machine=a-0 reason="no room" retryIn=40s',
     ]);
-  });
-
-  test("says the same of a machine again only after five minutes, also if others fail in between", async () => {
-    const { events, told, logged, clock } = start();
-    const fail = (): void => {
-      for (const name of ["a-0", "a-1"]) events.recordFailed(vino, name, failure);
-    };
-    for (let at = 0; at < 3; at += 1) fail();
-    expect([told.length, logged.length]).toEqual([2, 2]);
-    events.recordFailed(vino, "a-0", { ...failure, message: "no rights" });
-    expect([told.length, logged.length]).toEqual([3, 3]);
-    await clock.advance(300_000);
-    fail();
-    expect([told.length, logged.length]).toEqual([5, 5]);
-  });
-
-  test("says it of a new Vino of the same name", () => {
-    const { events, logged } = start();
-    events.recordFailed(vino, "a-0", failure);
-    events.forget("metal/edge");
-    events.recordFailed(vino, "a-0", failure);
-    expect(logged).toHaveLength(2);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { MachinePlan, MachineProblem } from "../../../../lib/cloud/capabilities/machines.ts";
+import type { MachinePlan } from "../../../../lib/cloud/capabilities/machines.ts";
 import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
 import type { MachineGoal } from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
 import {
@@ -54,24 +54,6 @@ describe("reportProgress()", () => {
     expect(entry.message).toBe(`delete it. ${use}`);
   });
 
-  test.each<[readonly MachineProblem[], string]>([
-    [[], "wrong bootMACAddress"],
-    [
-      [toProblem("notice", "must be shut down"), toProblem("notice", "no disk")],
-      "must be shut down. wrong bootMACAddress",
-    ],
-  ])("hides nothing that differs in the host of a machine with the problems %j", (own, said) => {
-    const progress = toProgress({ problems: own }, {}, "exist");
-    const { problems, entry } = reportProgress(progress, {
-      ...wanted,
-      remark: "a label stays",
-      differences: ["wrong bootMACAddress"],
-    });
-    const message = "wrong bootMACAddress";
-    expect(problems).toEqual([...own, { reason: "HostDiffers", kind: "notice", message }]);
-    expect(entry.message).toBe(said);
-  });
-
   test("says what the plan says", () => {
     const plan = { machine: toMachine("worker", 0), parts: [{ name: "CPUs", wanted: "2" }] };
     expect(
@@ -100,21 +82,6 @@ describe("reportProgress()", () => {
     expect(idOf("Absent")).toBeUndefined();
   });
 
-  test("says what to write if the annotation about lost pools does not name the pool", () => {
-    const problem = { ...toProblem("retry", "pool p is not shown"), missingPoolId: "p" };
-    const say = (gonePools?: string): string | undefined => {
-      const progress = toProgress({ state: "Unknown", problems: [problem] });
-      const goal = { kind: "remove", ...(gonePools !== undefined && { gonePools }) } as const;
-      const task = { ...progress.task, goal };
-      return reportProgress({ ...progress, task }, { isWanted: false, now: NOW }).entry.message;
-    };
-    expect(say()).toStartWith("pool p is not shown. If that pool is gone for good");
-    expect(say("lyon")).toMatch(
-      /^pool p is not shown\. The annotation \S+ is "lyon", without the ID of that pool\. If .*=p$/,
-    );
-    expect(say("p")).toBe("pool p is not shown");
-  });
-
   test("says why a step failed before what the plan says, and a remark only if there is nothing else", () => {
     const plan = { problems: [toProblem("notice", "a hand edit")] };
     const failure = { kind: "retry", message: "no room" } as const;
@@ -123,24 +90,6 @@ describe("reportProgress()", () => {
     expect(say(toProgress(plan, { failure }))).toBe("no room");
     expect(say(toProgress(plan))).toBe("a hand edit");
     expect(say(toProgress({}))).toBe("host b is paused");
-  });
-
-  test("blocks a machine about which a person must decide", () => {
-    const failure = { kind: "decision", message: "its host is in use" } as const;
-    const { entry } = reportProgress(toProgress({ state: "Absent" }, { failure }, "exist"), wanted);
-    expect(entry).toMatchObject({ state: "Blocked", message: "its host is in use" });
-  });
-
-  test("calls a complete machine complete although a change of it needs a person", () => {
-    const failure = { kind: "decision", message: "a privilege is missing" } as const;
-    const report = reportProgress(toProgress({ state: "Ready" }, { failure }, "exist"), wanted);
-    expect(report.entry).toMatchObject({ state: "Ready", message: "a privilege is missing" });
-    expect(report.problems).toMatchObject([{ kind: "decision" }]);
-  });
-
-  test("shows a removal until it is proven over", () => {
-    const report = reportProgress(toProgress({ state: "Absent" }), { isWanted: false, now: NOW });
-    expect(report.entry.state).toBe("Removing");
   });
 });
 

@@ -268,11 +268,6 @@ describe("listFindings() of machines that differ", () => {
     const [, differ] = tell(READY, toReport(1, { state: "Blocked" }, { problems }));
     expect(differ).toStartWith("MachinesDiffer False NothingDiffers");
   });
-
-  test("although the spec does not want them", () => {
-    const [, differ] = tell(READY, toReport(1, {}, { problems: [wrong], isWanted: false }));
-    expect(differ).toStartWith("MachinesDiffer False NothingDiffers");
-  });
 });
 
 describe("listFindings() of machines with other addresses", () => {
@@ -303,14 +298,6 @@ describe("listFindings() of machines with other addresses", () => {
 });
 
 describe("listFindings() of other outcomes", () => {
-  test("names what keeps machines", () => {
-    const contraction = { kind: "fleetLimit", message: "too many at once" } as const;
-    const report = toReports([READY], { contraction });
-    expect(show({ kind: "served", spec: {}, report }, "ContractionBlocked")).toEqual([
-      "ContractionBlocked True FleetLimit: too many at once",
-    ]);
-  });
-
   test("says that the cloud is silent, or that machines are too many", () => {
     const silent: Outcome = { kind: "refused", spec: {}, why: "silent", message: "no answer" };
     expect(show(silent, "Ready", "MachinesReady")).toEqual([
@@ -343,17 +330,6 @@ describe("listFindings() of other outcomes", () => {
       "HostsPublished False Progressing: The Vino is being deleted. BareMetalHosts left: 0",
       "MachinesDiffer False NothingDiffers: No complete machine is known to differ from the spec",
       "ContractionBlocked False NothingBlocked: Nothing keeps a machine that the spec does not want",
-    ]);
-  });
-
-  test("says that the machines of a deleted Vino stay, and whether the cloud said so", () => {
-    const keeping = { kind: "deleting", report: toReports([]), keepsMachines: true } as const;
-    expect(show(keeping, "Ready")).toEqual([
-      "Ready False Progressing: Landfall removes the BareMetalHosts of the Vino. Its machines stay, because " +
-        "deletionPolicy is Retain",
-    ]);
-    expect(show({ ...keeping, isWithoutCloud: true }, "MachinesReady")).toEqual([
-      "MachinesReady False CloudUnreachable: The Vino is being deleted. Machines left: 0",
     ]);
   });
 

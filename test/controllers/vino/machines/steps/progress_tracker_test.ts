@@ -80,19 +80,6 @@ const problem = (kind: MachineProblem["kind"]): MachineProblem => ({
 const STEP = { summary: "do it" };
 
 describe("ProgressTracker.review()", () => {
-  test("has nothing due for a machine that is as it should be", () => {
-    const { tracker, look } = startTracker();
-    expect(tracker.review(toTask(), look(1), undefined).dueMs).toBe(Infinity);
-  });
-
-  test("has a machine due that needs a look, and one later that the cloud works on", () => {
-    const { tracker, look, plans } = startTracker();
-    plans.next = { state: "Absent", needsLook: true };
-    expect(tracker.review(toTask(), look(1), undefined).dueMs).toBe(0);
-    plans.next = { state: "Creating", againMs: 2_000 };
-    expect(tracker.review(toTask(), look(2), undefined).dueMs).toBe(2_000);
-  });
-
   const machine: Machine = {
     name,
     id: "vm-1",
@@ -102,19 +89,6 @@ describe("ProgressTracker.review()", () => {
     poolId: "pool-1",
   };
   const gone: MachineTask = { ...toTask(), goal: { kind: "remove" } };
-
-  test("believes a newer look more than an older inventory, also for another goal", () => {
-    const { tracker, look, plans } = startTracker();
-    plans.next = { machine };
-    tracker.look(toTask(), look(5), undefined);
-    plans.next = { state: "Absent", needsLook: true };
-    expect(tracker.review(toTask(), look(5), undefined).plan.state).toBe("Ready");
-    expect(tracker.review(toTask(4), look(5), undefined)).toMatchObject({
-      plan: { state: "Ready", machine, needsLook: true },
-      dueMs: 0,
-    });
-    expect(tracker.review(toTask(4), look(6), undefined).plan.state).toBe("Absent");
-  });
 
   test("does not bring back a removed machine from an inventory that began before", () => {
     const { tracker, look, plans } = startTracker();
@@ -169,23 +143,10 @@ describe("ProgressTracker.look()", () => {
     expect(tracker.look(toTask(), look(10), undefined).dueMs).toBe(5_000);
   });
 
-  test("takes a notice for no problem", () => {
-    const { tracker, look, plans } = startTracker();
-    plans.next = { problems: [problem("notice")] };
-    expect(tracker.look(toTask(), look(1), undefined).dueMs).toBe(Infinity);
-  });
-
   test("looks again soon if the cloud could not say what is to do", () => {
     const { tracker, look, plans } = startTracker();
     plans.next = { state: "Unknown" };
     expect(tracker.look(toTask(), look(1), undefined).dueMs).toBe(30_000);
-  });
-
-  test("has a machine with a step due at once", async () => {
-    const { tracker, look, plans, clock } = startTracker();
-    plans.next = { state: "Creating", steps: [STEP] };
-    await clock.advance(7);
-    expect(tracker.look(toTask(), look(1), undefined).dueMs).toBe(7);
   });
 });
 
@@ -223,40 +184,6 @@ describe("ProgressTracker.review() of a machine that differs", () => {
       expect(plan.needsLook).toBeUndefined();
       expect(dueMs).toBe(601_000);
     }
-  });
-
-  test.each<[string, Partial<MachinePlan>]>([
-    ["shows something else", { shown: "b", needsLook: true }],
-    ["does not say what it shows", { needsLook: true }],
-  ])(
-    "looks at once if the inventory %s, and keeps what was found until then",
-    async (_title, next) => {
-      const { tracker, plans, look } = await startDiffering();
-      plans.next = next;
-      expect(tracker.review(toTask(), look(2), undefined)).toMatchObject({
-        plan: { needsLook: true, problems: [problem("notice")] },
-        dueMs: 1_000,
-      });
-      plans.next = { shown: "b" };
-      expect(tracker.review(toTask(), look(3), undefined).plan.problems).toEqual([]);
-    },
-  );
-
-  test("looks at once for another spec", async () => {
-    const { tracker, plans, look } = await startDiffering();
-    plans.next = { shown: "a", needsLook: true };
-    expect(tracker.review(toTask(4), look(2), undefined)).toMatchObject({
-      plan: { problems: [] },
-      dueMs: 1_000,
-    });
-  });
-
-  test("does not keep a plan with a step", async () => {
-    const { tracker, plans, look } = await startDiffering();
-    plans.next = { problems: [problem("notice")], steps: [STEP], shown: "a" };
-    tracker.look(toTask(), look(2), undefined);
-    plans.next = { shown: "a", needsLook: true };
-    expect(tracker.review(toTask(), look(3), undefined).dueMs).toBe(1_000);
   });
 });
 
@@ -304,19 +231,6 @@ test("ProgressTracker.review() keeps why a look does not know until an inventory
   expect(tracker.review(toTask(), look(2), undefined).plan.problems).toEqual([lost]);
   plans.next = { state: "Removing", needsLook: true };
   expect(tracker.review(toTask(), look(3), undefined).plan.problems).toEqual([]);
-});
-
-test("ProgressTracker.review() tries a new answer about lost pools at once", async () => {
-  const { tracker, plans, look, clock } = startTracker();
-  const toRemoval = (gonePools?: string): MachineTask => ({
-    ...toTask(),
-    goal: { kind: "remove", ...(gonePools !== undefined && { gonePools }) },
-  });
-  plans.next = { state: "Unknown", problems: [problem("retry")], needsLook: true };
-  for (const atMs of [1, 2, 3]) tracker.look(toRemoval(), look(atMs), undefined);
-  const nowMs = clock.monotonic();
-  expect(tracker.review(toRemoval(), look(4), undefined).dueMs).toBeGreaterThan(nowMs);
-  expect(tracker.review(toRemoval("pool-1"), look(4), undefined).dueMs).toBe(nowMs);
 });
 
 test("ProgressTracker.review() keeps the disks that a look showed, until the machine has other parts", () => {
@@ -370,61 +284,5 @@ describe("ProgressTracker and a creation that failed", () => {
     expect(told(tracker.look(toTask(), look(7), undefined))).toEqual(["retry"]);
     plans.next = { state: "Creating", needsLook: true };
     expect(told(tracker.review(toTask(), look(8), undefined))).toEqual(["retry"]);
-  });
-
-  test.each<[string, Partial<MachinePlan>]>([
-    ["made", { state: "Unfinished" }],
-    ["complete", { state: "Ready" }],
-    ["in the way of a person", { state: "Blocked", problems: [problem("decision")] }],
-    ["free to be made", { state: "Absent", steps: [STEP] }],
-    ["perhaps in a lost pool", { state: "Unknown" }],
-  ])("forgets it when a look shows that the machine is %s", async (_title, next) => {
-    const { tracker, plans, look } = await startFailed();
-    plans.next = next;
-    expect(told(tracker.look(toTask(), look(3), undefined))).not.toContain("retry");
-    plans.next = { state: "Creating", needsLook: true };
-    expect(told(tracker.review(toTask(), look(4), undefined))).not.toContain("retry");
-  });
-
-  test("forgets it for another spec, and for a removal", async () => {
-    for (const task of [toTask(4), { ...toTask(), goal: { kind: "remove" } as const }]) {
-      const { tracker, plans, look } = await startFailed();
-      plans.next = { state: "Absent", needsLook: true };
-      expect(told(tracker.review(task, look(3), undefined))).toEqual([]);
-    }
-  });
-});
-
-describe("ProgressTracker.review() of a machine with a problem that passes", () => {
-  const machine = toMachine("worker", 0);
-
-  test("keeps it until another look", () => {
-    const { tracker, plans, look } = startTracker();
-    plans.next = { state: "Unfinished", problems: [problem("retry")], machine };
-    tracker.look(toTask(), look(1), undefined);
-    plans.next = { state: "Unfinished", needsLook: true, machine };
-    for (const atMs of [2, 3]) {
-      const { plan } = tracker.review(toTask(), look(atMs), undefined);
-      expect(plan.problems).toEqual([problem("retry")]);
-    }
-    plans.next = { state: "Unfinished", steps: [STEP], machine };
-    expect(tracker.look(toTask(), look(4), undefined).plan.problems).toEqual([]);
-  });
-
-  test.each<[string, Partial<MachinePlan>, Partial<MachinePlan>]>([
-    ["the pool answers again", { state: "Unknown" }, { state: "Unfinished" }],
-    ["the pool is lost", { state: "Unfinished", machine }, { state: "Unknown" }],
-    ["the machine is gone", { state: "Unfinished", machine }, { state: "Absent" }],
-    [
-      "it is another machine",
-      { state: "Unfinished", machine },
-      { state: "Unfinished", machine: toMachine("worker", 0, { id: "vm-other" }) },
-    ],
-  ])("forgets it when %s", (_title, found, shown) => {
-    const { tracker, plans, look } = startTracker();
-    plans.next = { ...found, problems: [problem("retry")] };
-    tracker.look(toTask(), look(1), undefined);
-    plans.next = { ...shown, needsLook: true };
-    expect(tracker.review(toTask(), look(2), undefined).plan.problems).toEqual([]);
   });
 });
