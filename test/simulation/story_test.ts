@@ -4,7 +4,7 @@ import { runStory } from "./story.ts";
 describe("runStory", () => {
   test("runStory() tells the same story each time, and another one for another seed", async () => {
     const hashes = new Set<string>();
-    for (const seed of [1, 3]) {
+    for (const seed of [1, 2]) {
       const [first, second] = [await runStory(seed), await runStory(seed)];
 
       expect(second.trace).toEqual(first.trace);
@@ -15,10 +15,10 @@ describe("runStory", () => {
   }, 60_000);
 
   test("runStory() tells the same story whatever was told before it", async () => {
-    const { hash } = await runStory(277);
-    await runStory(276);
+    const { hash } = await runStory(7);
+    await runStory(6);
 
-    expect((await runStory(277)).hash).toBe(hash);
+    expect((await runStory(7)).hash).toBe(hash);
   }, 60_000);
 
   test("runStory() gives back what it takes from the machine", async () => {

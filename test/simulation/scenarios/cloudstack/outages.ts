@@ -56,7 +56,7 @@ const REFUSALS: readonly CsOutage[] = [
   toFault("error-429", toError(429, "retry after [40000] ms")),
   toFault("error-431-about-a-parameter", toError(431, "Invalid parameter"), IS_VARIANT),
   toFault("error-503", toError(503), IS_VARIANT),
-  toFault("error-530", toError(530)),
+  toFault("error-530", toError(530), IS_VARIANT),
   toFault("error-531", toError(531), IS_VARIANT),
   toDirectFault("error-401", toError(401), IS_VARIANT),
   toDirectFault("error-530", toError(530)),
@@ -74,7 +74,7 @@ const CONNECTIONS: readonly CsOutage[] = [
   toFault("connections-reset", { kind: "reset" }, IS_VARIANT),
   toFault("connections-reset-after-the-command", { kind: "resetAfter" }, IS_VARIANT),
   toFault("connections-hang", { kind: "hang" }),
-  toFault("half-a-body", { kind: "halfBody" }),
+  toFault("half-a-body", { kind: "halfBody" }, IS_VARIANT),
   // Nodes are seen, but a proof has several questions.
   toFault("answers-take-20-s", { kind: "delay", ms: 20_000 }, LISTED),
 ];
@@ -127,7 +127,10 @@ const NOWHERE = { zoneid: undefined, zonename: undefined, serviceofferingname: u
 const PROVEN = { lists: ["beta"], proves: BOTH } as const;
 
 const LISTS: readonly CsOutage[] = [
-  toPageFault("list-lacks-its-first-page", { kind: "missingPage", page: 1 }, []),
+  {
+    ...toPageFault("list-lacks-its-first-page", { kind: "missingPage", page: 1 }, []),
+    ...IS_VARIANT,
+  },
   toPageFault("list-lacks-its-second-page", { kind: "missingPage", page: 2 }, ["beta"]),
   toPageFault("list-changes-between-two-pages", { kind: "shrinkingList" }, BOTH),
   toShown("unreadable-vms", ["alpha"], { nic: 7 }, PROVEN),
@@ -143,7 +146,7 @@ function restrict({ cloud: { server } }: CsStage): () => void {
 }
 
 const RIGHTS: readonly CsOutage[] = [
-  { name: "role-lost-the-list", begin: restrict },
+  { name: "role-lost-the-list", begin: restrict, isVariant: true },
   {
     name: "role-lost-the-list-on-an-old-server",
     isVariant: true,

@@ -74,6 +74,7 @@ const LOST: readonly XoScript[] = [
   },
   {
     name: "vm-deleted-long-before-its-kubelet-is-silent",
+    isOfCi: true,
     care: TOLERANT,
     act: async (stage) => {
       losePool(stage, "alpha");
@@ -115,6 +116,7 @@ const LOST: readonly XoScript[] = [
     ] satisfies [string, (stage: XoStage) => Promise<void>][]
   ).map(([name, leave]): XoScript => ({
     name: `vm-left-${name}`,
+    isOfCi: name !== "too-soon-after-the-loss",
     care: TOLERANT,
     act: async (stage) => {
       const restore = losePool(stage, "alpha");
@@ -133,6 +135,7 @@ const LOST: readonly XoScript[] = [
 function toAway(name: string, lose: (stage: XoStage) => (() => void) | void): XoScript {
   return {
     name: `pool-away-and-${name}`,
+    isOfCi: !name.startsWith("hidden"),
     act: async (stage) => {
       const find = lose(stage);
       await stage.pass(REFRESH_MS);
@@ -148,6 +151,7 @@ function toAway(name: string, lose: (stage: XoStage) => (() => void) | void): Xo
 function toUnseen(name: string, leave: (stage: XoStage) => Promise<void>): XoScript {
   return {
     name: `vm-went-to-a-pool-before-that-was-removed-${name}`,
+    isOfCi: name === "while-it-was-lost",
     act: async (stage) => {
       await stage.pass(5 * MINUTE_MS);
       await leave(stage);
@@ -253,6 +257,7 @@ const REMOVED: readonly XoScript[] = [
   },
   ...[403, 500].map((status): XoScript => ({
     name: `connections-are-read-once-in-10-min-while-they-are-${status}`,
+    isOfCi: status === 500,
     act: async (stage) => {
       stage.cloud.faults.set({ kind: "status", status }, { route: "/servers" });
       stage.cloud.state.restorePool(findPool(stage, "alpha").id);
@@ -313,7 +318,7 @@ const ANEW: readonly XoScript[] = [
         ["none", { kind: "json", body: [] }],
       ] as const
     ).map(([what, fault]): XoScript => ({
-      isOfCi: what === "refused",
+      isOfCi: what === "refused" || title === "default",
       name: `process-starts-while-a-vm-is-in-a-lost-pool-and-connections-are-${what}/${title}`,
       care,
       act: async (stage) => {
@@ -336,6 +341,7 @@ const ANEW: readonly XoScript[] = [
     })),
     {
       name: `process-starts-and-cannot-read-connections/${title}`,
+      isOfCi: title === "default",
       care,
       act: async (stage) => {
         stage.cloud.hideConnections();
@@ -347,6 +353,7 @@ const ANEW: readonly XoScript[] = [
     },
     {
       name: `process-starts-after-a-vm-was-deleted/${title}`,
+      isOfCi: title === "default",
       care,
       act: async (stage) => {
         stage.fall("alpha-gone");
@@ -406,6 +413,7 @@ const COPIES: readonly XoScript[] = [false, true].flatMap((isAnew): XoScript[] =
     },
     ...[true, false].map((hasEvents): XoScript => ({
       name: `copy-is-started-after-its-kubelet-registered${end}/${hasEvents ? "events" : "no-events"}`,
+      isOfCi: isAnew || !hasEvents,
       hasEvents,
       act: async (stage) => {
         const start = await showCopy(stage, isAnew);
