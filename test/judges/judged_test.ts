@@ -8,8 +8,11 @@ import { toBareMetalHost } from "../../lib/controllers/vino/hosts/bare_metal_hos
 import { toCredentialsName } from "../../lib/controllers/vino/hosts/names.ts";
 import { DEX_PROGRAM_KINDS } from "../../lib/controllers/sipcluster/services/auth/dex_crds.ts";
 import { toOidcData } from "../../lib/controllers/sipcluster/services/auth/flags.ts";
+import { ClusterApi } from "../../lib/simulator/metal3/cluster_api.ts";
+import { patchHostStatus } from "../../lib/simulator/metal3/hosts.ts";
 import dex from "../fixtures/judged/dex.json";
 import metal3 from "../fixtures/judged/metal3.json";
+import { createHosts, HOSTS } from "../support/metal3/objects.ts";
 import { createRig, credentialsOf } from "../support/redfish/client.ts";
 import { ManagementRig } from "../support/vino/management_rig.ts";
 import { OWNER, toWanted } from "../support/vino/wanted_hosts.ts";
@@ -59,6 +62,20 @@ test("metal3 is refused a soft power-off at once, as it was, so that it asks for
   expect((await post("GracefulShutdown")).status).toBe(metal3.softPowerOff.refusedWith);
   backend.refusal = undefined;
   expect((await post("ForceOff")).status).toBe(204);
+});
+
+test("Cluster API's provider takes hosts in the states in which it did, in our double, too", () => {
+  const { takesHostsThatAre: taken, not } = metal3.clusterApi;
+  const states = [...taken, ...not];
+  const found = states.filter((state) => {
+    const objects = createHosts([{ name: "r1", flavors: { worker: 1 } }]);
+    const path = { namespace: HOSTS, name: "r1-worker-1" };
+    patchHostStatus(objects, path, { provisioning: { state } });
+    const provider = new ClusterApi(objects, () => 0);
+    provider.add({ namespace: HOSTS, name: "m", hostSelector: {} });
+    return provider.step().length > 0;
+  });
+  expect(found).toEqual(taken);
 });
 
 test("Dex has its newer kinds, and the API server names a user as it did", () => {

@@ -138,6 +138,32 @@ describe.skipIf(isSkipped)("a real Ironic", () => {
   );
 
   test(
+    "sets what a machine boots from, once and for good",
+    async () => {
+      const operator = operators.get("bios") ?? failed();
+      const id = (await findSystem("bios"))?.split("/").at(-1) ?? failed();
+      const before = rig.readOrder(id);
+      for (const [device, order] of [
+        ["disk", "cnd"],
+        ["pxe", "ncd"],
+      ] as const) {
+        for (const persistent of [true, false]) {
+          const set = { boot_device: device, persistent };
+          expect(await operator.setBootDevice(device, persistent)).toEqual(set);
+          const isSet = (): boolean => rig.readOrder(id) === order;
+          await until(`the order is ${order}`, isSet, WAIT_MS);
+        }
+      }
+      await operator.power("power on");
+      await operator.power("power off");
+      const isOver = async (): Promise<boolean> => !(await rig.hasOverride(toHost("bios")));
+      await until("the device that was set once is used up", isOver, WAIT_MS);
+      expect(rig.readOrder(id)).toBe(before);
+    },
+    LIFE_MS,
+  );
+
+  test(
     "installs both, switches them, and takes the image away again",
     () =>
       both(async (operator) => {
@@ -153,8 +179,11 @@ describe.skipIf(isSkipped)("a real Ironic", () => {
 
   test("has seen a new version of a Secret only with a new password", async () => {
     expect([...operators.values()].map((one) => one.credentialsSeen)).toEqual([2, 2]);
-    const ended = async (): Promise<boolean> => !(await rig.hasOverride());
-    await until("no boot override is left", ended, WAIT_MS);
+  });
+
+  test.each(FIRMWARES)("leaves no boot override of the machine with %s", async (firmware) => {
+    const isOver = async (): Promise<boolean> => !(await rig.hasOverride(toHost(firmware)));
+    await until("no boot override is left", isOver, WAIT_MS);
   });
 
   test("is refused with another password, and with that of no machine", async () => {

@@ -153,7 +153,7 @@ export class Ironic {
     const id = toVmId(host);
     return this.#ask(id, `${what} ${host.metadata.name}`, async (management, signal) => {
       const credentials = this.#readCredentials(host);
-      const systems = await management.findSystems(credentials, signal);
+      const systems = await management.findSystems(credentials, signal, id);
       if (systems.kind !== "done") return systems;
       if (systems.value.includes(id)) return await act(management, id, signal);
       return { kind: "silent", message: "401" };

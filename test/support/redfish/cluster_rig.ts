@@ -35,7 +35,6 @@ const NAMESPACE = "kube-system";
 export const SERVICE = "landfall-vino-redfish";
 const ACCOUNT = { namespace: NAMESPACE, name: "landfall-vino" } as const;
 const SECRET = `${HOST}-bmc-credentials`;
-const OVERRIDE_SECRET = `${HOST}-boot-override`;
 const WAIT_MS = 60_000;
 const SLICES_PATH = `/apis/discovery.k8s.io/v1/namespaces/${NAMESPACE}/endpointslices`;
 const STARTS: ReadonlySet<string> = new Set(["VM.start", "VM.hard_reboot", "VM.clean_reboot"]);
@@ -129,9 +128,9 @@ export class RedfishClusterRig implements AsyncDisposable {
     return { url, username: toText(username), password: toText(password) };
   }
 
-  /** Whether a boot override is written down. */
-  async hasOverride(): Promise<boolean> {
-    const secret = await this.read(SECRETS, OVERRIDE_SECRET);
+  /** Whether a boot override of a host is written down. */
+  async hasOverride(host: string = HOST): Promise<boolean> {
+    const secret = await this.read(SECRETS, `${host}-boot-override`);
     const keys = Object.keys(secret?.metadata.annotations ?? {});
     return keys.some((key) => key.includes("override"));
   }
@@ -164,8 +163,8 @@ export class RedfishClusterRig implements AsyncDisposable {
   }
 
   /** The order of the machine's devices in the cloud. */
-  readOrder(): unknown {
-    return Object(this.cloud.state.read("vms", this.#machineId)?.["boot"]).order;
+  readOrder(machineId: string = this.#machineId): unknown {
+    return Object(this.cloud.state.read("vms", machineId)?.["boot"]).order;
   }
 
   /** What the processes asked of EndpointSlices. */

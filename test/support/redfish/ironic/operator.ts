@@ -106,6 +106,13 @@ export class Operator {
     await this.#ironic.until(this.#uuid, { power_state, target_power_state: null });
   }
 
+  /** Sets what the host boots from. @returns What Ironic reads of it then */
+  async setBootDevice(device: string, persistent: boolean): Promise<unknown> {
+    const path = `/v1/nodes/${this.#uuid}/management/boot_device`;
+    await this.#ironic.ask("PUT", path, { boot_device: device, persistent });
+    return await this.#ironic.ask("GET", path);
+  }
+
   /** Removes the image, and cleans the disks. */
   async undeploy(): Promise<void> {
     await this.#provision("deleted", "available");
