@@ -80,6 +80,8 @@ function checkField(
 ): void {
   if (type === "any" || (isNullable && value === null)) return;
   const actual = Array.isArray(value) ? "array" : typeof value;
+  // A number may be sent as text.
+  if (type === "number" && actual === "string" && Number.isFinite(Number(value))) return;
   if (actual !== type || value === null) {
     issues[path] = { message: `invalid ${type} value`, value };
     return;

@@ -58,7 +58,8 @@ export function addInterfaceRoutes(app: Hono<Env>, backend: Backend): void {
           ...(body.MTU !== undefined && { mtu: body.MTU }),
           ...(body.ipv4_allowed && { ipv4: body.ipv4_allowed }),
           ...(body.ipv6_allowed && { ipv6: body.ipv6_allowed }),
-          ...(body.locking_mode !== undefined && { lockingMode: body.locking_mode }),
+          // Only create_vm locks by addresses.
+          lockingMode: body.locking_mode ?? "network_default",
         });
         return toMade("vifs", vif, false);
       },
