@@ -3,7 +3,8 @@ import { readExtent } from "../../support/extent.ts";
 import { describeFailure } from "../ending.ts";
 import { TELLINGS } from "./mod.ts";
 
-const TIMEOUT_MS = 60_000;
+/** Of one scenario with all its crash points, on a busy machine. After one cut off, no other can start. */
+const TIMEOUT_MS = 300_000;
 const IS_ALL = readExtent() === "all";
 
 test.each(TELLINGS.filter(({ isOfCi }) => IS_ALL || !isOfCi))(

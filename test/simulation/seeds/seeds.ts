@@ -14,7 +14,7 @@ export const PARTS: readonly number[] = [1, 2];
 /** So many seeds are one test. */
 const SEEDS_PER_TEST = 5;
 /** What so many may take, in milliseconds: much more than on a busy machine. After one cut off, no other can start. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 120_000;
 
 /** Defines the tests of a part of the seeds. */
 export function describeSeeds(part: number): void {
