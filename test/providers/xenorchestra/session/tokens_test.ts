@@ -134,12 +134,6 @@ describe("MintedToken", () => {
     source = new MintedToken({ mint, clock, log: silentLogger });
   });
 
-  test("read() mints once for all who ask", async () => {
-    const tokens = await Promise.all([source.read(signal), source.read(signal)]);
-    expect(tokens).toEqual(["t1", "t1"]);
-    expect(tries).toBe(1);
-  });
-
   test("read() renews at two thirds of the life, and lives with a failure until the end", async () => {
     await source.read(signal);
     await clock.advance(2_399_000);

@@ -3,12 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  byIds,
-  byVms,
-  FILTER_IDS_MAX,
-  XenOrchestraApi,
-} from "../../../../lib/providers/xenorchestra/wire/api.ts";
+import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
   FakeXenOrchestra,
@@ -45,27 +40,6 @@ describe("XenOrchestraApi", () => {
     ]);
     for (const path of fake.paths) expect(path).toMatch(/\?fields=id%2C/);
     expect(fake.paths.join()).not.toContain("*");
-  });
-
-  test("byIds() filters as the captured request does", async () => {
-    const ids = ["cf910379-9c51-46ef-af3f-4a51129ecb9e", "837dff87-d0dc-4531-a4cb-ee53250c884a"];
-    await api.list("vms", signal, byIds(ids));
-    const query = new URLSearchParams(fake.paths[0]?.split("?")[1]);
-    expect(query.get("filter")).toBe(
-      "id:|(cf910379-9c51-46ef-af3f-4a51129ecb9e 837dff87-d0dc-4531-a4cb-ee53250c884a)",
-    );
-    expect(FILTER_IDS_MAX).toBe(400);
-  });
-
-  test("listSomeVmsOfPool() gives VMs of that pool", async () => {
-    const { objects } = await api.listSomeVmsOfPool(POOL_PARIS, signal);
-    expect(new Set(objects.map(({ $pool }) => $pool))).toEqual(new Set([POOL_PARIS]));
-    expect(fake.paths[0]).toContain("limit=2");
-  });
-
-  test("byVms() filters the interfaces of one VM", async () => {
-    const { objects } = await api.list("vifs", signal, byVms([WORKER_1]));
-    expect(objects).toHaveLength(2);
   });
 
   test("readVm(), readPool(), readHost() and readVmController() find what is there", async () => {

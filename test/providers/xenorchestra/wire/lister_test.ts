@@ -68,25 +68,6 @@ test("relist() shows a version only for the very question it answered", async ()
   expect(await api.relist("vms", { known, filter }, signal)).toBe("unchanged");
 });
 
-test("Lister brings nothing when nothing changed, in three requests", async () => {
-  const lister = new Lister(api, clock, undefined);
-  expect((await lister.list(undefined, signal))?.vms.objects.length).toBeGreaterThan(0);
-  const again = lister.list(undefined, signal);
-  expect(await codesOf(again)).toEqual(["GET /hosts", "GET /pools", "GET /vms"]);
-  expect(await again).toBeUndefined();
-});
-
-test("Lister asks for VMs alone when they changed, and keeps what surrounds them", async () => {
-  const lister = new Lister(api, clock, undefined);
-  const first = await lister.list(undefined, signal);
-  cloud.state.setVm(vmId, { name_label: "renamed" });
-  const again = lister.list(undefined, signal);
-  expect(await codesOf(again)).toEqual(["GET /hosts", "GET /pools", "GET /vms"]);
-  const second = await again;
-  expect(second?.vms.objects.find(({ id }) => id === vmId)?.name_label).toBe("renamed");
-  expect(second?.surroundings.hosts).toEqual(first?.surroundings.hosts ?? new Map());
-});
-
 test("Lister asks for the VMs whole when only what surrounds them changed", async () => {
   const lister = new Lister(api, clock, undefined);
   const first = await lister.list(undefined, signal);
