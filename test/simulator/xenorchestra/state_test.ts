@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
-import { toHost, toPool, toVm } from "../../../lib/simulator/xenorchestra/records.ts";
+import { toVm } from "../../../lib/simulator/xenorchestra/records.ts";
 import { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
 
@@ -26,38 +26,11 @@ describe("XenOrchestraState", () => {
     });
   });
 
-  test("addPool(), addHost() and addVm() add what belongs to them", () => {
-    const host = toHost({ name: "h", poolId: "p", address: "10.0.0.1" });
-    state.addPool(toPool({ name: "p", id: "p", masterId: host.id }));
-    state.addHost(host);
-    const inParis = state.addVm({
-      name: "n",
-      poolId: paris,
-      addresses: { "0/ipv4/0": "10.0.0.9" },
-    });
-    expect(state.list("servers").at(-1)).toMatchObject({ poolId: "p", status: "connected" });
-    expect(state.read("vm-controllers", String(host["controlDomain"]))).toBeDefined();
-    expect(state.read("vms", inParis)).toMatchObject({ mainIpAddress: "10.0.0.9" });
-    expect(state.list("vifs").at(-1)).toMatchObject({ $VM: inParis, device: "0" });
-  });
-
   test("removeVm() takes the interfaces along", () => {
     state.removeVm(vmId);
     expect(state.read("vms", vmId)).toBeUndefined();
     expect(state.list("vifs").some((vif) => vif["$VM"] === vmId)).toBe(false);
     expect(() => state.removeVm(vmId)).toThrow(`Cannot find VM "${vmId}"`);
-  });
-
-  test("setPower() takes host and addresses from whoever stops, and gives a host back", () => {
-    const before = state.read("vms", vmId)?.["$container"];
-    state.setPower(vmId, "Paused");
-    expect(state.read("vms", vmId)).toMatchObject({ power_state: "Paused", $container: before });
-    state.setPower(vmId, "Halted");
-    const halted = state.read("vms", vmId);
-    expect(halted).toMatchObject({ power_state: "Halted", $container: paris, addresses: {} });
-    expect(halted).not.toHaveProperty("xenTools");
-    state.setPower(vmId, "Running");
-    expect(state.read("vms", vmId)).toMatchObject({ $container: demo.hostIds["xcp-par-1"] });
   });
 
   test("migrateLive() changes the host only", () => {
@@ -97,12 +70,6 @@ describe("XenOrchestraState", () => {
     });
     state.migratePool(vmId, paris, { hostId: demo.hostIds["xcp-par-2"] });
     expect(state.read("vms", vmId)?.["$container"]).toBe(demo.hostIds["xcp-par-2"]);
-  });
-
-  test("balloon() changes the live size, not the limits", () => {
-    const memory = state.read("vms", vmId)?.["memory"];
-    state.balloon(vmId, 5);
-    expect(state.read("vms", vmId)?.["memory"]).toEqual(Object.assign({}, memory, { size: 5 }));
   });
 
   test("dropPool() hides everything of the pool until restorePool(), and as long as it lingers", async () => {
@@ -150,14 +117,6 @@ describe("XenOrchestraState", () => {
     expect(state.read("vms", vmId)).toBeDefined();
     state.forbid(vmId, false);
     expect([state.list("vms").length, state.isForbidden(vmId)]).toEqual([before, false]);
-  });
-
-  test("makeTemplate() moves a VM to the templates of its pool", () => {
-    state.makeTemplate(vmId);
-    expect(state.read("vms", vmId)).toBeUndefined();
-    expect(state.read("vm-templates", vmId)).toMatchObject({ id: vmId, type: "VM-template" });
-    state.dropPool(paris);
-    expect(state.read("vm-templates", vmId)).toBeUndefined();
   });
 
   test("restart() shows nothing while the connections already say that they are up", async () => {
