@@ -125,7 +125,9 @@ export function toShortName(vm: XoRecord): string {
 function readObjects({ state }: XenOrchestraSimulator): ReadonlyMap<string, XoRecord> {
   const names = ["vms", "vm-templates", "vdis", "vbds", "vifs"] as const;
   const all = names.flatMap((name) =>
-    state.list(name).map((record) => [`${name}/${record.id}`, structuredClone(record)] as const),
+    state
+      .list(name)
+      .map((record) => [`${name}/${record.id}`, structuredClone({ ...record })] as const),
   );
   return new Map(all);
 }
