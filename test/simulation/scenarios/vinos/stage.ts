@@ -59,6 +59,8 @@ export interface VinoStory {
   readonly isForgetful?: boolean;
   /** Whether its disturbances are like those of another story, so that some in CI are enough. @default {false} */
   readonly isVariant?: boolean;
+  /** Whether pairs of disturbances end as without. @default {true} */
+  readonly hasPairs?: boolean;
   /** Whether only CI tells it. @default {as variants} */
   readonly isOfCi?: boolean;
   /** The change. From here on everything may go wrong. */
