@@ -52,7 +52,7 @@ const FOREIGN_FLAGS = {
   "kube-router": "advertise-loadbalancer-ip",
   "kube-vip": "services",
   MetalLB: "lb-class",
-  "npm run": "cloud minutes only packages quick seed sipclusters vinos",
+  "npm run": "cloud minutes only packages scenario scenarios seed sipclusters vinos",
 } as const;
 /** Words in the form of reasons that are other things' names. */
 const OTHER_WORDS = new Set([
@@ -73,6 +73,7 @@ const OTHER_KEYS = new Set([
   "apiGroup",
   "apiVersion",
   "appProtocol",
+  "bootMode",
   "checksumType",
   "cloudProvider",
   "consumerRef",
