@@ -555,6 +555,8 @@ describe("changes", () => {
     const disks = links.map(({ VDI }) => String(VDI));
     const kept = await createDisk();
     const link = idOf(await ask("POST", "/vbds", { VM: id, VDI: kept }));
+    // Until reads show it, a real server may answer 404.
+    await wait(300);
     expect((await ask("DELETE", `/vbds/${link}`)).status).toBe(204);
     await wait(300);
     expect((await ask("DELETE", `/vms/${id}`)).status).toBe(204);
