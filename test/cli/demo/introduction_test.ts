@@ -36,27 +36,10 @@ test("toIntroduction() says what runs, and how to watch it", () => {
   expect(lines.join()).not.toContain("s3cret");
 });
 
-test("toIntroduction() names the wait of the out-of-service controller only if it runs", () => {
-  expect(toIntroduction(SHOWN)).not.toContain("outOfService");
-  const lines = toIntroduction({ ...SHOWN, hasOutOfService: true }).split("\n");
-  expect(lines).toContain("  outOfService.graceDuration 2s   usually 30s");
-});
-
-test("toIntroduction() names the period of load balancers only if the story has some", () => {
-  expect(toIntroduction(SHOWN)).not.toContain("--service-sync-period");
-  const lines = toIntroduction({ ...SHOWN, hasServices: true }).split("\n");
-  expect(lines).toContain("  --service-sync-period      3s   usually 10m");
-});
-
 test("toInvitation() lists the commands of the cloud, too", () => {
   const lines = toInvitation(SHOWN).split("\n");
   expect(lines).toContain(CHECK);
   expect(lines).toContain("  landfall nodes");
   expect(lines).toContain("  kubectl describe node worker");
   expect(lines.join()).not.toContain("s3cret");
-});
-
-test("toInvitation() names no page for a unix socket", () => {
-  const debugAddress = { kind: "unix", path: "/d/sock" } as const;
-  expect(toInvitation({ ...SHOWN, debugAddress })).not.toContain("browser");
 });

@@ -115,20 +115,4 @@ describe("Kubelets", () => {
     stop.abort();
     await running;
   });
-
-  test("create a Lease again that a user deleted", async () => {
-    kubelets.register(MACHINE);
-    const running = kubelets.run(stop.signal);
-    objects.delete("leases", LEASE);
-    await clock.advance(1_000);
-    expect(objects.get("leases", LEASE)).toBeDefined();
-    stop.abort();
-    await running;
-  });
-
-  test("that nobody registered can be silenced and resumed", () => {
-    kubelets.silence("nobody");
-    kubelets.resume("nobody");
-    expect(objects.list("nodes")).toEqual([]);
-  });
 });

@@ -6,8 +6,8 @@ import type { DemoCloud } from "../../../lib/cli/demo/cloud.ts";
 import { ClusterView } from "../../../lib/cli/demo/cluster.ts";
 import { startCloud } from "../../../lib/cli/demo/clouds/mod.ts";
 import { Kubelets } from "../../../lib/cli/demo/kubelets.ts";
-import { type Setting, toStory } from "../../../lib/cli/demo/story/mod.ts";
-import type { Stage, Step } from "../../../lib/cli/demo/story/stage.ts";
+import type { Setting } from "../../../lib/cli/demo/story/mod.ts";
+import type { Stage } from "../../../lib/cli/demo/story/stage.ts";
 import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
@@ -18,16 +18,13 @@ import { Store } from "../../../lib/kube/cache/store.ts";
 import { startKubernetesSimulator } from "../../../lib/simulator/kubernetes/mod.ts";
 
 /** A stage, what it was told, and what clears it. */
-export interface EmptyStage extends AsyncDisposable {
+interface EmptyStage extends AsyncDisposable {
   readonly stage: Stage;
   readonly setting: Setting;
   readonly lines: readonly string[];
-  /** Finds the only step of the story whose title has this text. */
-  step(text: string): Step;
 }
 
-/** What {@linkcode setStage} takes. */
-export interface StageOptions extends Partial<Omit<Stage, "cloud">> {
+interface StageOptions extends Partial<Omit<Stage, "cloud">> {
   /** Name of the cloud. @default {"xenorchestra"} */
   readonly on?: string;
   /** Parts of the cloud that differ. */
@@ -35,7 +32,7 @@ export interface StageOptions extends Partial<Omit<Stage, "cloud">> {
 }
 
 /** A view of a cluster without objects. */
-export function createView(): ClusterView {
+function createView(): ClusterView {
   const log = silentLogger;
   return new ClusterView({
     nodes: new Store<Node>({ resource: NODES, log }),
@@ -60,11 +57,6 @@ export async function setStage(options: StageOptions = {}): Promise<EmptyStage> 
     stage: { ...stage, deletion: DEFAULT_DELETION, ...more },
     setting,
     lines,
-    step: (text) => {
-      const [found, ...others] = toStory(setting).filter(({ title }) => title.includes(text));
-      if (found === undefined || others.length > 0) throw new Error(`not one step has "${text}"`);
-      return found;
-    },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([kubernetes.stop(), setting.cloud.stop()]);
     },

@@ -11,14 +11,6 @@ describe.each(["xenorchestra", "cloudstack"])("the story on %s", (on) => {
     expect(await playStory(set.stage, steps, NEVER)).toBe(false);
     expect(set.lines.filter((line) => line === "     FAILED")).toHaveLength(steps.length);
   });
-
-  test("has every title once, with the number of Nodes that register", async () => {
-    await using set = await setStage({ on });
-    const titles = toStory(set.setting).map(({ title }) => title);
-    expect(new Set(titles).size).toBe(titles.length);
-    expect(set.setting.cloud.machines.size).toBe(8);
-    expect(titles[0]).toContain("Eight kubelets");
-  });
 });
 
 test.each([
