@@ -31,7 +31,7 @@ interface How {
 
 function toTelling(story: ServiceStory, how: How): Telling {
   const { jobMs } = how;
-  const { name, isOfCi = false } = story;
+  const { name, isOfCi = false, hasCrashes = true } = story;
   return {
     name,
     isOfCi,
@@ -39,7 +39,7 @@ function toTelling(story: ServiceStory, how: How): Telling {
       if (only !== undefined) return tellService(story, jobMs, { point: only });
       const tell = (point?: CrashPoint, whole?: Awaited<ReturnType<typeof tellService>>) =>
         tellService(story, jobMs, { ...(point && { point }), ...(whole && { whole }) });
-      return tellWithCrashes(tell, (asked) => listPoints(asked, how));
+      return tellWithCrashes(tell, (asked) => (hasCrashes ? listPoints(asked, how) : []));
     },
   };
 }

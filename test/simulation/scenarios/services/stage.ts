@@ -31,6 +31,8 @@ export interface ServiceStory {
   readonly frees?: string;
   /** Whether only CI tells it. @default {false} */
   readonly isOfCi?: boolean;
+  /** Whether it is told with crashes, too. @default {true} */
+  readonly hasCrashes?: boolean;
   /** The change. From here on every request may be the last one of its process. */
   readonly act: Act;
 }
