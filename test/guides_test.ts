@@ -202,12 +202,15 @@ describe("pages for people", () => {
       [...text.matchAll(/Kubernetes (\d+\.\d+) or newer/g)].map(([, least]) => [path, least]),
     );
     expect(named).toEqual([
+      ["README.md", SUPPORTED_FROM],
       ["docs/guides/install.md", SUPPORTED_FROM],
       ["docs/guides/sipclusters/guide.md", SUPPORTED_FROM],
       ["docs/guides/vino/guide.md", SUPPORTED_FROM],
     ]);
-    for (const version of Object.values(TESTED_WITH))
+    for (const version of Object.values(TESTED_WITH)) {
+      expect(pages.get("README.md")).toContain(version);
       expect(pages.get("docs/guides/install.md")).toContain(version);
+    }
     expect(pages.get("docs/guides/install-cloudstack.md")).toContain(TESTED_WITH.newest);
   });
 
