@@ -277,7 +277,7 @@ describe("an exec plugin", () => {
     ["that prints nothing", "true", "not JSON"],
     ["that tells its secret on standard error", `echo ${SECRET} >&2; exit 3`, "code 3"],
     ["that prints its secret alone", `echo ${SECRET}`, "not JSON"],
-    ["that prints without an end", `yes ${SECRET}`, "printed more than 1 MiB"],
+    ["that prints 2 MB", `yes ${SECRET} | head -c 2000000`, "printed more than 1 MiB"],
     ["that kills itself", "kill -9 $$", "failed"],
     ["that prints 100,000 brackets", "head -c 100000 /dev/zero | tr '\\0' '['", "not JSON"],
     ["that answers a list", "echo '[]'", "must be a mapping"],
@@ -296,7 +296,7 @@ describe("an exec plugin", () => {
     ],
     [
       "of another version",
-      `echo '{"kind":"${SECRET}","apiVersion":"${SECRET}"}'`,
+      `echo '{"kind":"ExecCredential","apiVersion":"${SECRET}"}'`,
       "not an ExecCredential",
     ],
   ])("%s is refused with a reason, and without its secret", async (_what, script, reason) => {

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../lib/cloud/errors.ts";
-import { toUnanswered, toUnknown } from "../../lib/cloud/presence.ts";
-
-test("toUnknown() keeps reason and message", () => {
-  const unknown = { kind: "unknown", reason: "notFound", message: "it is nowhere" } as const;
-  expect(toUnknown("notFound", "it is nowhere")).toEqual(unknown);
-});
+import { toUnanswered } from "../../lib/cloud/presence.ts";
 
 describe("toUnanswered()", () => {
   test.each([

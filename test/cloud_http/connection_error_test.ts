@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../lib/cloud/errors.ts";
 import { toConnectionError } from "../../lib/cloud_http/connection_error.ts";
-import { describeError } from "../../lib/core/errors.ts";
 import { NAMES } from "./fake_server.ts";
 
 function withCode(code: string): Error {
@@ -32,14 +31,6 @@ describe("toConnectionError()", () => {
     expect(error.kind).toBe(kind);
     expect(error.message).toContain(advice);
     if (kind === "protocol") expect(error.message).toContain("certificate not trusted");
-  });
-
-  test("says once, in our words, what was not reached, without the path", async () => {
-    const url = "http://127.0.0.1:1/secret";
-    const thrown = await fetch(url).catch((error: unknown) => error);
-    expect(describeError(toConnectionError(thrown, url, NAMES))).toBe(
-      "Cannot reach Example Cloud at 127.0.0.1:1: connection refused; check api-url",
-    );
   });
 
   test("keeps a CloudError", () => {

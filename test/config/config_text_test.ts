@@ -4,20 +4,13 @@
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { decodeConfigText, readConfigText } from "../../lib/config/config_text.ts";
+import { readConfigText } from "../../lib/config/config_text.ts";
 import { SecretMount } from "../support/process/secret_mount.ts";
 
 describe("readConfigText()", () => {
   test("reads a file as it is, a byte order mark included", async () => {
     using mount = new SecretMount({ "config.yaml": "\uFEFFurl: ü" });
     expect(await readConfigText(mount.path("config.yaml"))).toBe("\uFEFFurl: ü");
-  });
-
-  test.each([
-    ["/nowhere/config.yaml", "there is no such file"],
-    ["/dev", "it is a folder"],
-  ])("says why it cannot read %s", async (path, problem) => {
-    await expect(readConfigText(path)).rejects.toThrow(`${path}: Cannot read the file: ${problem}`);
   });
 });
 
@@ -26,12 +19,4 @@ test("readConfigText() names the whole path that it tried, where only a part of 
   await expect(readConfigText(path)).rejects.toThrow(
     `${path}: Cannot read the file: ${join(process.cwd(), path)}: there is no such file`,
   );
-});
-
-describe("decodeConfigText()", () => {
-  test.each([[[0x61, 0xff]], [[0x61, 0x00]]])("refuses the bytes %j", (bytes) => {
-    expect(() => decodeConfigText(Uint8Array.from(bytes), "x")).toThrow(
-      "x: Cannot read the file: it is not UTF-8 text",
-    );
-  });
 });

@@ -15,7 +15,6 @@ import { loadProviderConfig, placeIssues } from "../../lib/config/provider_confi
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { ConfigIssue } from "../../lib/core/errors.ts";
 import { loadProviders } from "../../lib/providers/mod.ts";
-import { measureCpuMs } from "../support/net/hostile.ts";
 import { startStaticCloud } from "../support/cloud/static_cloud.ts";
 import type { StaticCloud } from "../support/cloud/static_cloud.ts";
 
@@ -397,11 +396,6 @@ describe("P-05 loadProviderConfig()", () => {
       "url: a\ntoken: *b\n",
       ["FILE:2:8: an alias (*name) refers to no anchor; quote the text if it is not an alias"],
     ],
-    [
-      "refuses aliases that multiply",
-      toAliasBomb(),
-      ["FILE: cannot read this as YAML; if it uses aliases (*name), write them out"],
-    ],
     ["refuses a list", "- url: a\n", ["FILE:1:1: must be one block of settings (key: value)"]],
     ["refuses plain text", "url\n", ["FILE:1:1: must be one block of settings (key: value)"]],
     [
@@ -439,23 +433,6 @@ describe("P-05 loadProviderConfig()", () => {
       "FILE: url: must be a URL",
     ]);
   });
-
-  test.each([
-    ["one word", "a".repeat(500_000), "must be one block of settings"],
-    ["one long value", `url: ${"a".repeat(500_000)}\nurl: b`, "this key occurs twice; remove one"],
-    ["brackets", `a: ${"[".repeat(500_000)}`, "brackets or lists are nested too deeply"],
-    ["few brackets", "{a: ".repeat(3_000), "brackets or lists are nested too deeply"],
-    ["lists", "- ".repeat(400_000), "brackets or lists are nested too deeply"],
-  ])(
-    "loadProviderConfig() refuses a text of %s without long work",
-    async (_what, text, problem) => {
-      const cpuMs = await measureCpuMs(async () => {
-        expect((await listIssues(text)).join()).toContain(problem);
-      });
-      // It took minutes.
-      expect(cpuMs).toBeLessThan(4_000);
-    },
-  );
 
   test("P-05 loadProviderConfig() says why a file cannot be read", async () => {
     const sub = join(folder, "folder");
@@ -506,12 +483,3 @@ describe("P-06 loadProviderConfig()", () => {
     expect(issues.join("\n")).not.toContain(SECRET);
   });
 });
-
-/** Nine aliases of nine aliases, nine levels deep: 387 million items when written out. */
-function toAliasBomb(): string {
-  const levels = Array.from({ length: 8 }, (_, level) => {
-    const items = Array.from({ length: 9 }, () => `*a${level}`);
-    return `a${level + 1}: &a${level + 1} [${items.join(",")}]\n`;
-  });
-  return `a0: &a0 [x,x,x,x,x,x,x,x,x]\n${levels.join("")}`;
-}

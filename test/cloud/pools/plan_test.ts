@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Allocations } from "../../../lib/cloud/pools/allocations.ts";
-import { planAddresses, planHeld, planRelease } from "../../../lib/cloud/pools/plan.ts";
+import { planAddresses, planHeld } from "../../../lib/cloud/pools/plan.ts";
 import { PoolMap } from "../../../lib/cloud/pools/pool.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
 
@@ -12,17 +12,6 @@ function createView(announce: "kubeVip" | "none" = "none"): Parameters<typeof pl
 }
 
 describe("planAddresses()", () => {
-  test("reserves before it shows anything", () => {
-    const plan = planAddresses(createView(), toSpec("shop", DUAL));
-    expect(plan.steps).toMatchObject([
-      {
-        summary: "reserve 192.0.2.10 and 2001:db8::10",
-        addresses: ["192.0.2.10", "2001:db8::10"],
-      },
-    ]);
-    expect(plan).not.toContainKeys(["ingress", "record"]);
-  });
-
   test("changes nothing that it reads, and gives the same plan again", () => {
     const [view, spec] = [createView(), Object.freeze(toSpec("shop", DUAL))];
     expect(planAddresses(view, spec)).toEqual(planAddresses(view, spec));
@@ -73,21 +62,5 @@ describe("planHeld()", () => {
   test.each(["", "0.0.0.0", "x"])("leaves %j alone: it is no address", (text) => {
     const claim = toSpec("shop", { annotations: { [KEY]: text } });
     expect(planHeld(createView("kubeVip"), claim)).toEqual({});
-  });
-});
-
-test("planRelease() wants an empty status, and no annotation for kube-vip", () => {
-  const claim = toSpec("shop", { ingress: [{ ip: "192.0.2.10" }] });
-  expect(planRelease(createView(), claim)).toEqual({
-    steps: [],
-    problems: [],
-    ingress: [],
-    parts: [
-      { kind: "address", name: "IPv4", actual: "192.0.2.10" },
-      { kind: "pool", name: "IPv4", actual: "a" },
-    ],
-  });
-  expect(planRelease(createView("kubeVip"), claim).annotations).toEqual({
-    "kube-vip.io/loadbalancerIPs": undefined,
   });
 });

@@ -1,18 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  describeUnknownPool,
-  listOwners,
-  nameRivals,
-  POOL_PROBLEMS,
-  toNotice,
-  toWaiting,
-} from "../../../lib/cloud/pools/problems.ts";
+import { describeUnknownPool, listOwners, nameRivals } from "../../../lib/cloud/pools/problems.ts";
 import { toSettings, toSpec } from "../../support/pools/services.ts";
-
-test("a Service waits for one problem, and not for a notice", () => {
-  expect(toWaiting("AddressConflict", "m")).toEqual({ reason: "AddressConflict", message: "m" });
-  expect(toNotice("AddressConflict", "m")).toMatchObject({ isWaiting: false });
-});
 
 test("nameRivals() names three Services at most", () => {
   const list = (count: number): string =>
@@ -44,11 +32,4 @@ test("listOwners() names a hundred Services at most", () => {
   }));
   expect(listOwners(rivals)).toHaveLength(100);
   expect(listOwners(rivals)[0]).toEqual(toSpec("s0").owner);
-});
-
-test("every reason is a word for an Event, with its meaning", () => {
-  for (const [reason, meaning] of Object.entries(POOL_PROBLEMS)) {
-    expect(reason).toMatch(/^(?:[A-Z][a-z]+)+$/);
-    expect(meaning).toEndWith(".");
-  }
 });

@@ -161,17 +161,4 @@ describe("LOAD_BALANCERS", () => {
     expect(lines.length).toBeGreaterThan(4);
     for (const line of lines) expect(line).not.toContain(secret);
   });
-
-  test("describes the settings of a pool below the list", () => {
-    expect(LOAD_BALANCERS.settings.map(({ path, form }) => `${path} ${form}`)).toEqual([
-      "loadBalancers.announce string",
-      "loadBalancers.pools array",
-      "loadBalancers.pools.name string",
-      "loadBalancers.pools.addresses array",
-      "loadBalancers.pools.namespaces array",
-      "loadBalancers.pools.selector object",
-      "loadBalancers.pools.shareable boolean",
-      "loadBalancers.pools.autoAssign boolean",
-    ]);
-  });
 });

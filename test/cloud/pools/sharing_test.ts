@@ -27,18 +27,6 @@ describe("listRivals()", () => {
   const cases: readonly [string, Parameters<typeof listRivals>[2], boolean, number][] = [
     ["itself", WEB, true, 0],
     [
-      "another port",
-      toSpec("x", { annotations: { [SHARED]: "k" }, ports: [{ protocol: "TCP", port: 81 }] }),
-      true,
-      0,
-    ],
-    [
-      "another protocol",
-      toSpec("x", { annotations: { [SHARED]: "k" }, ports: [{ protocol: "UDP", port: 80 }] }),
-      true,
-      0,
-    ],
-    [
       "a pool that is not shareable",
       toSpec("x", { annotations: { [SHARED]: "k" }, ports: [{ protocol: "TCP", port: 81 }] }),
       false,
@@ -52,17 +40,6 @@ describe("listRivals()", () => {
           { protocol: "TCP", port: 81 },
           { protocol: "TCP", port: 443 },
         ],
-      }),
-      true,
-      1,
-    ],
-    ["no key", toSpec("x", { ports: [{ protocol: "TCP", port: 81 }] }), true, 1],
-    [
-      "another namespace",
-      toSpec("x", {
-        namespace: "bank",
-        annotations: { [SHARED]: "k" },
-        ports: [{ protocol: "TCP", port: 81 }],
       }),
       true,
       1,

@@ -83,6 +83,7 @@ describe("formatCidr()", () => {
   test.each([
     ["10.1.2.3/8", "10.0.0.0/8"],
     ["10.1.2.3", "10.1.2.3/32"],
+    ["2001:DB8::1/33", "2001:db8::/33"],
     ["0.0.0.0/0", "0.0.0.0/0"],
     ["2001:DB8:0:1::5/48", "2001:db8::/48"],
     ["2001:db8::1", "2001:db8::1/128"],
@@ -269,16 +270,4 @@ const hosts: readonly [string, boolean][] = [
 ];
 test.each(hosts)("isLoopbackHost() of %j is %p", (host, isLoopback) => {
   expect(isLoopbackHost(host)).toBe(isLoopback);
-});
-
-test.each([
-  ["10.1.2.3/8", "10.0.0.0/8"],
-  ["192.0.2.1", "192.0.2.1/32"],
-  ["0.0.0.0/0", "0.0.0.0/0"],
-  ["2001:DB8::1/33", "2001:db8::/33"],
-  ["::/0", "::/0"],
-  ["::1", "::1/128"],
-])("formatCidr() of %p is %p", (text, expected) => {
-  const cidr = parseCidr(text);
-  expect(cidr && formatCidr(cidr)).toBe(expected);
 });

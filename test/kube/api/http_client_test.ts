@@ -10,7 +10,6 @@ import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { KubeClient, PatchType, WatchEvent } from "../../../lib/kube/api/client.ts";
 import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { createKubeClient, type KubeClientOptions } from "../../../lib/kube/api/http_client.ts";
-import { SERVICE_ACCOUNT_FOLDER } from "../../../lib/kube/credentials/in_cluster.ts";
 import { type Lease, LEASES } from "../../../lib/kube/kinds/lease.ts";
 import { Recovery, type RecoveryNews } from "../../../lib/kube/api/recovery.ts";
 import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
@@ -18,10 +17,8 @@ import { EVENTS } from "../../../lib/kube/kinds/event.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { createTransport, type Transport } from "../../../lib/kube/api/transport.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
-import { MemoryDisk } from "../../support/memory_disk.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/net/tcp_proxy.ts";
-import { readTls } from "../../support/net/tls_fixtures.ts";
 
 const never = new AbortController().signal;
 const WATCH = { resourceVersion: "7", timeoutSeconds: 300 };
@@ -105,6 +102,7 @@ describe("createKubeClient()", () => {
     const { client, asked } = await startBench(() => Response.json(NODE_A));
     expect(await client.read(NODES, { name: "a" }, never)).toEqual(NODE_A);
     expect(asked).toMatchObject([{ method: "GET", path: "/api/v1/nodes/a", body: undefined }]);
+    expect(asked[0]?.headers.get("accept")).toBe("application/json");
     const agent = asked[0]?.headers.get("user-agent") ?? "";
     expect(agent).toMatch(/^landfall\/1\.2\.3 \([a-z0-9]+\/[a-z0-9]+\) kubernetes$/);
     expect(agent).not.toContain("x64");
@@ -169,11 +167,11 @@ describe("createKubeClient()", () => {
       Response.json({ kind: "Status", status: "Success" }),
     );
     await client.delete(NODES, { name: "a" }, { uid: "u", resourceVersion: "7" }, never);
-    await client.delete(NODES, { name: "a" }, {}, never);
+    await client.delete(NODES, { name: "a" }, { propagationPolicy: "Foreground" }, never);
     const options = { apiVersion: "v1", kind: "DeleteOptions" };
     expect(asked.map(({ method, body }) => [method, body])).toEqual([
       ["DELETE", { ...options, preconditions: { uid: "u", resourceVersion: "7" } }],
-      ["DELETE", options],
+      ["DELETE", { ...options, propagationPolicy: "Foreground" }],
     ]);
   });
 
@@ -273,6 +271,7 @@ describe("createKubeClient()", () => {
       return requests.length;
     };
     expect(await count(() => patch({ metadata: { labels: {} } }))).toBe(1);
+    expect(await count(() => patch({ metadata: { resourceVersion: null } }))).toBe(1);
     expect(await count(() => patch({ metadata: { resourceVersion: "7" } }))).toBe(2);
     expect(await count(() => client.delete(NODES, path, {}, never))).toBe(1);
     expect(await count(() => client.delete(NODES, path, { uid: "u" }, never))).toBe(2);
@@ -516,49 +515,7 @@ describe("createKubeClient() over connections that fall silent", () => {
   });
 });
 
-describe("createKubeClient() with rotating credentials", () => {
-  const TOKEN = `${SERVICE_ACCOUNT_FOLDER}/token`;
-  const CA = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`;
-
-  /** A server that takes one token, and can be started again with another certificate on the same port. */
-  function startTls(state: { token: string }, name: "server" | "other_server", port = 0) {
-    return Bun.serve({
-      port,
-      hostname: "127.0.0.1",
-      tls: { cert: readTls(`${name}.crt`), key: readTls(`${name}.key`) },
-      fetch: (request) =>
-        request.headers.get("authorization") === `Bearer ${state.token}`
-          ? Response.json({ ok: true })
-          : Response.json({ kind: "Status", reason: "Unauthorized" }, { status: 401 }),
-    });
-  }
-
-  test("follows a new token after a 401 and a new authority after a refused certificate", async () => {
-    const state = { token: "one" };
-    const server = startTls(state, "server");
-    const { port } = server;
-    const disk = new MemoryDisk({ [TOKEN]: "one\n", [CA]: readTls("ca.crt") });
-    const clock = new ManualClock();
-    const env = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: `${port}` };
-    const credentials = await loadCredentials({ env, clock, readFile: disk.readFile });
-    const metrics = new MetricsRegistry();
-    const client = createKubeClient({ credentials, clock, metrics, version: "1" });
-    expect(await client.get("/x", never)).toEqual({ ok: true });
-
-    state.token = "two";
-    await expect(client.get("/x", never)).rejects.toMatchObject({ kind: "unauthorized" });
-    disk.files.set(TOKEN, "two\n");
-    expect(await client.get("/x", never)).toEqual({ ok: true });
-
-    await server.stop(true);
-    const renewed = startTls(state, "other_server", port);
-    closers.push(() => renewed.stop(true));
-    await expect(client.get("/x", never)).rejects.toMatchObject({ kind: "unavailable" });
-    disk.files.set(CA, readTls("other_ca.crt"));
-    expect(await client.get("/x", never)).toEqual({ ok: true });
-    client.close();
-  });
-
+describe("createKubeClient() without credentials", () => {
   test("says which file is wrong when there are no credentials any more, without the token", async () => {
     const clock = new ManualClock();
     const server = "https://127.0.0.1:1";

@@ -6,20 +6,12 @@ import { describe, expect, test } from "bun:test";
 import { LEASES } from "../../../lib/kube/kinds/lease.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import {
-  type Call,
   checkDeleted,
-  GET,
-  hasPrecondition,
   readBody,
-  toCollection,
-  toDeletion,
   toListSearch,
   toObject,
   toPage,
-  toRequest,
-  toUserAgent,
   toWatchSearch,
-  toWhat,
 } from "../../../lib/kube/api/wire.ts";
 
 describe("toListSearch()", () => {
@@ -38,12 +30,6 @@ describe("toListSearch()", () => {
 });
 
 describe("toWatchSearch()", () => {
-  test("asks for bookmarks, and keeps a version of 0", () => {
-    expect(toWatchSearch({ resourceVersion: "0", timeoutSeconds: 300 })).toBe(
-      "?watch=1&allowWatchBookmarks=true&resourceVersion=0&timeoutSeconds=300",
-    );
-  });
-
   test("asks for what is selected alone", () => {
     const selection = { labelSelector: "a=b", fieldSelector: "x=y" };
     expect(toWatchSearch({ resourceVersion: "7", timeoutSeconds: 30, ...selection })).toBe(
@@ -52,32 +38,7 @@ describe("toWatchSearch()", () => {
   });
 });
 
-describe("hasPrecondition()", () => {
-  test.each([
-    [{ metadata: { resourceVersion: "7" } }, true],
-    [{ metadata: { resourceVersion: null } }, false],
-    [{ metadata: {} }, false],
-    [{ metadata: null }, false],
-    [{ spec: {} }, false],
-    [[], false],
-  ])("finds a version that the patch insists on, case %#", (body, expected) => {
-    expect(hasPrecondition(body)).toBe(expected);
-  });
-});
-
 describe("toPage()", () => {
-  test("reads items, version and the next page", () => {
-    const list = {
-      items: [{ metadata: { name: "a" } }],
-      metadata: { resourceVersion: "7", continue: "c" },
-    };
-    expect(toPage(list, NODES, "/x")).toEqual({
-      items: list.items,
-      resourceVersion: "7",
-      continue: "c",
-    });
-  });
-
   test("takes null for no items, and an empty continue for none", () => {
     const list = { items: null, metadata: { resourceVersion: "7", continue: "" } };
     expect(toPage(list, NODES, "/x")).toEqual({ items: [], resourceVersion: "7" });
@@ -152,33 +113,8 @@ test("checkDeleted() takes a Status or the object, and no page of a proxy", () =
   }
 });
 
-test("toDeletion() is repeatable with a precondition", () => {
-  expect(toDeletion({ uid: "u" })).toMatchObject({
-    body: { preconditions: { uid: "u" } },
-    repeatable: true,
-  });
-  expect(toDeletion({ propagationPolicy: "Foreground" })).toEqual({
-    body: { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Foreground" },
-    repeatable: false,
-  });
-  expect(toDeletion({})).toEqual({
-    body: { apiVersion: "v1", kind: "DeleteOptions" },
-    repeatable: false,
-  });
-});
-
-test("toUserAgent() names version, platform and purpose", () => {
-  expect(toUserAgent("1.2", undefined)).toMatch(/^landfall\/1\.2 \(\w+\/\w+\) kubernetes$/);
-  expect(toUserAgent("1.2", "leader-election")).toEndWith("kubernetes/leader-election");
-});
-
 describe("readBody()", () => {
   const json = { headers: { "content-type": "application/json; charset=utf-8" } };
-
-  test("reads JSON as a value and all else as text", async () => {
-    expect(await readBody(new Response('{"a":1}', json), "read")).toEqual({ a: 1 });
-    expect(await readBody(new Response("ok"), "read")).toBe("ok");
-  });
 
   test("refuses broken JSON", async () => {
     const reading = readBody(new Response('{"a":', json), 'read "/x"');
@@ -204,43 +140,4 @@ test("readBody() reads to a bound", async () => {
   await expect(readBody(create(17), 'read "/x"')).rejects.toThrow(
     'Cannot read "/x": the answer is longer than 16Mi',
   );
-});
-
-const CONTEXT = { userAgent: "landfall", deadlineMs: 30_000 } as const;
-
-test("toRequest() names the request without its query, and sends no body where there is none", () => {
-  const call: Call = { ...GET, path: "/api/v1/nodes?limit=1" };
-  expect(toRequest(call, CONTEXT)).toEqual({
-    method: "GET",
-    path: "/api/v1/nodes?limit=1",
-    headers: { accept: "application/json", "user-agent": "landfall" },
-    what: 'read "/api/v1/nodes"',
-    repeatable: true,
-    beforeSend: undefined,
-    deadlineMs: 30_000,
-  });
-});
-
-test("toRequest() sends a body as JSON, with its type", () => {
-  const call: Call = {
-    method: "PATCH",
-    verb: "patch",
-    path: "/api/v1/nodes/a",
-    body: { spec: {} },
-    contentType: "application/merge-patch+json",
-    repeatable: false,
-  };
-  expect(toRequest(call, CONTEXT)).toMatchObject({
-    headers: { "content-type": "application/merge-patch+json" },
-    body: '{"spec":{}}',
-    repeatable: false,
-  });
-});
-
-test("toWhat() names verb and path for errors", () => {
-  expect(toWhat({ verb: "list", path: "/api/v1/nodes?limit=1" })).toBe('list "/api/v1/nodes"');
-});
-
-test("toCollection() has a namespace only when there is one", () => {
-  expect([toCollection(undefined), toCollection("a")]).toEqual([{}, { namespace: "a" }]);
 });

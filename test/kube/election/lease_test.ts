@@ -6,7 +6,6 @@ import {
   readDurationMs,
   readRenewMs,
   toAcquired,
-  toFirstLease,
   toMicroTime,
   toReleased,
   toRenewed,
@@ -54,21 +53,6 @@ describe("toMicroTime()", () => {
   });
 });
 
-test("toFirstLease() makes a Lease that nobody held before", () => {
-  expect(toFirstLease({ namespace: "kube-system", name: "ccm" }, CLAIM)).toEqual({
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: { namespace: "kube-system", name: "ccm" },
-    spec: {
-      holderIdentity: "me_1",
-      leaseDurationSeconds: 15,
-      acquireTime: NOW,
-      renewTime: NOW,
-      leaseTransitions: 0,
-    },
-  });
-});
-
 describe("toAcquired(), toRenewed() and toReleased()", () => {
   test("change the record alone; all else of the Lease goes back as it came", () => {
     const { metadata, spec } = THEIRS;
@@ -96,13 +80,6 @@ describe("toAcquired(), toRenewed() and toReleased()", () => {
     const { spec } = toRenewed(THEIRS, { ...CLAIM, durationMs });
     expect(spec?.leaseDurationSeconds).toBe(seconds);
   });
-});
-
-test("findHolder() and readDurationMs() read what is there, and know what is not", () => {
-  expect(findHolder(THEIRS)).toBe("other_2");
-  expect(findHolder({ metadata: { name: "a" } })).toBe("");
-  expect(readDurationMs(THEIRS, 5)).toBe(30_000);
-  expect(readDurationMs({ metadata: { name: "a" }, spec: {} }, 5)).toBe(5);
 });
 
 describe("isReleased()", () => {

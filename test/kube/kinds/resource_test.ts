@@ -4,16 +4,14 @@
  */
 import { describe, expect, test } from "bun:test";
 import { EVENTS } from "../../../lib/kube/kinds/event.ts";
+import { LEASES } from "../../../lib/kube/kinds/lease.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
-import { type ObjectPath, type Resource, toPath } from "../../../lib/kube/kinds/resource.ts";
-import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
-
-const LEASES: Resource<KubeObject> = {
-  apiVersion: "coordination.k8s.io/v1",
-  kind: "Lease",
-  plural: "leases",
-  namespaced: true,
-};
+import {
+  type KubeObject,
+  type ObjectPath,
+  type Resource,
+  toPath,
+} from "../../../lib/kube/kinds/resource.ts";
 
 describe("toPath()", () => {
   const CASES: [Resource<KubeObject>, ObjectPath | undefined, string][] = [
