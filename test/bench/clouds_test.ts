@@ -7,7 +7,7 @@ import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { CLOUD_NAMES, type CloudName, CLOUDS, readCloudName } from "../../bench/clouds/mod.ts";
+import { CLOUD_NAMES, type CloudName, CLOUDS } from "../../bench/clouds/mod.ts";
 import { openCloud } from "../../bench/clouds/open.ts";
 import { toReading } from "../../bench/clouds/reading.ts";
 import { MEASUREMENTS } from "../../bench/measurements.ts";
@@ -47,11 +47,6 @@ test.each<[args: string[], message: string]>([
   ],
 ])("npm run bench refuses %j", async (args, message) => {
   expect(await runBench(args)).toEqual([2, message]);
-});
-
-test("readCloudName() refuses what every object has", () => {
-  expect(readCloudName("--cloud", "cloudstack")).toBe("cloudstack");
-  expect(() => readCloudName("--cloud", "toString")).toThrow(/^--cloud: there is no "toString"/);
 });
 
 describe.each(CLOUD_NAMES.map((name) => [name] as const))("%s", (name) => {

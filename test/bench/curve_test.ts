@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type CurvePoint, listBends, toCurveTable, toExponent } from "../../bench/curve.ts";
+import { type CurvePoint, listBends, toExponent } from "../../bench/curve.ts";
 
 function toPoint(nodes: number, more: Partial<CurvePoint> = {}): CurvePoint {
   const flat = { cloudRequests: 4, cloudBytes: 2 ** 20, requests: 10, bytes: 2 ** 21 };
@@ -39,15 +39,4 @@ describe("listBends()", () => {
     );
     expect(listBends([])).toEqual([]);
   });
-});
-
-test("toCurveTable() marks what bends, and gives the first column no exponent", () => {
-  const { header, rows } = toCurveTable([
-    toPoint(10),
-    toPoint(1_000, { seconds: 100, cpuSeconds: 10_000 }),
-  ]);
-  expect(header).toEqual(["Nodes", "10", "1,000"]);
-  expect(rows[0]).toEqual(["until all are initialised", "1 s", "100 s (1.00)"]);
-  expect(rows[1]).toEqual(["processor time", "1 s", "10,000 s (2.00 BENDS)"]);
-  expect(rows[3]?.[2]).toBe("1 MiB (0.00)");
 });

@@ -3,9 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { formatCommandHelp, formatFlagHelp, listShownFlags } from "../../lib/cli/command_help.ts";
+import { formatCommandHelp, listShownFlags } from "../../lib/cli/command_help.ts";
 import { COMMANDS, findCommand } from "../../lib/cli/commands.ts";
-import { FLAGS } from "../../lib/cli/flags/table.ts";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
 import { galleryController } from "../support/galleries/definition.ts";
 
@@ -47,15 +46,6 @@ describe("formatCommandHelp()", () => {
   test("continues a long example with a backslash, so that it can be pasted", () => {
     expect(format("check", { width: 50 })).toMatch(/^ {2}landfall check \S+ \\\n {4}--/m);
   });
-});
-
-test("formatFlagHelp() has an entry for each flag, with its default and help", () => {
-  const flags = FLAGS.filter(({ effect }) => effect === "applies");
-  const text = formatFlagHelp(flags, Infinity);
-  for (const { name, help: what } of flags) {
-    expect(text).toContain(`--${name}`);
-    expect(text).toContain(what);
-  }
 });
 
 test("listShownFlags() has each flag once", () => {

@@ -3,7 +3,7 @@
  * @module
  */
 import { expect, test } from "bun:test";
-import { COMMANDS, findCommand } from "../../lib/cli/commands.ts";
+import { COMMANDS } from "../../lib/cli/commands.ts";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
 import { parseOwnFlags } from "../../lib/cli/flags/own.ts";
 import { FLAGS } from "../../lib/cli/flags/table.ts";
@@ -50,9 +50,4 @@ test("a command has no flag of its own that means something else to run", () => 
     const own = new Set(flags.map((flag) => flag.name));
     expect(FLAGS.filter((flag) => own.has(flag.name))).toEqual([]);
   }
-});
-
-test("findCommand() finds by name", () => {
-  expect(findCommand("check")?.name).toBe("check");
-  expect(findCommand("chec")).toBeUndefined();
 });

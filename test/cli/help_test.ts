@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { COMMANDS } from "../../lib/cli/commands.ts";
-import { formatOverview, help, printHelp, toUnknownCommand } from "../../lib/cli/help.ts";
+import { formatOverview, help, printHelp } from "../../lib/cli/help.ts";
 
 async function capture(work: (print: (text: string) => void) => Promise<number>): Promise<string> {
   let out = "";
@@ -47,14 +47,4 @@ describe("help()", () => {
   test("refuses a command that does not exist", async () => {
     await expect(run("chek")).rejects.toThrow('unknown command "chek"; did you mean check?');
   });
-});
-
-test.each([
-  ["chek", "did you mean check?"],
-  ["chekc", "did you mean check?"],
-  ["node", "did you mean nodes?"],
-  ["complet", "did you mean completion?"],
-  ["fly", "see landfall --help"],
-])("toUnknownCommand() answers %s with %s", (command, hint) => {
-  expect(toUnknownCommand(command).message).toBe(`unknown command "${command}"; ${hint}`);
 });

@@ -13,11 +13,6 @@ describe("checkCloud()", () => {
     expect(step).toMatchObject({ status: "ok", endpoint: provider.name, counts: { instances: 1 } });
     expect(inventory?.instances.size).toBe(1);
   });
-
-  test("is skipped without a provider", async () => {
-    const { step } = await checkCloud(undefined, {}, signal);
-    expect(step).toMatchObject({ status: "skipped", skipped: "the settings cannot be used" });
-  });
 });
 
 describe("countNodes()", () => {

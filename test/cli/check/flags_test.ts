@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { parseCheckFlags } from "../../../lib/cli/check/flags.ts";
-import { CHECK_FLAGS } from "../../../lib/cli/flags/command_flags.ts";
 
 describe("parseCheckFlags()", () => {
   test.each([
@@ -70,8 +69,4 @@ describe("parseCheckFlags()", () => {
     expect(parseCheckFlags([]).isLeaseNamed).toBe(false);
     expect(parseCheckFlags(["--leader-elect-resource-name=l"]).isLeaseNamed).toBe(true);
   });
-});
-
-test("CHECK_FLAGS stand in groups of their own", () => {
-  expect([...new Set(CHECK_FLAGS.map(({ group }) => group))]).toEqual(["Report", "Permissions"]);
 });

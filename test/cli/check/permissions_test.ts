@@ -204,10 +204,3 @@ describe("checkPermissions()", () => {
     expect(rights).toContain("patch nodes/status");
   });
 });
-
-test.each([
-  [{ group: "", resource: "nodes", subresource: "status", verb: "patch" }, "nodes/status"],
-  [{ group: "a.b", resource: "leases", verb: "get" }, "leases.a.b"],
-])("formatResource(%j) is %s", (access, text) => {
-  expect(formatResource(access)).toBe(text);
-});

@@ -91,11 +91,6 @@ describe("checkSettings()", () => {
     expect(lines(bad)[0]).toMatch(/^failure XOA_URL: /);
   });
 
-  test("knows whether Nodes may be deleted", async () => {
-    const found = await check(`url: https://xo\ntoken: t\ndeletion: { enabled: false }\n`);
-    expect(found.sections?.get("deletion")).toMatchObject({ enabled: false });
-  });
-
   test("says that the file is not there", async () => {
     await rm(file, { force: true });
     const found = await checkSettings({

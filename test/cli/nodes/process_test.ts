@@ -100,22 +100,6 @@ describe("readCloudSilence()", () => {
     return await readCloudSilence({ kind: "tcp", host: "127.0.0.1", port }, signal);
   };
 
-  test("says why the cloud did not answer", async () => {
-    const lastError = "Cannot reach Xen Orchestra";
-    expect(await read(() => Response.json({ ...toInventoryView(), lastError }))).toEqual({
-      problem: lastError,
-      hasAnswered: true,
-    });
-  });
-
-  test("says that the cloud never answered", async () => {
-    const never = { ...toInventoryView(), ageSeconds: null, lastError: "refused" };
-    expect(await read(() => Response.json(never))).toEqual({
-      problem: "refused",
-      hasAnswered: false,
-    });
-  });
-
   test.each<[string, () => Response]>([
     ["the cloud answered", () => Response.json(toInventoryView())],
     ["the answer is no JSON", () => new Response("{")],

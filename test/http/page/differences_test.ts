@@ -48,7 +48,3 @@ test("compareProviderId() counts a missing one, and keeps one that differs", () 
   expect(compareProviderId(moved).state).toBe("kept");
   expect(countDifferences(moved)).toBe(0);
 });
-
-test("countDifferences() finds none in a Node that is well", () => {
-  expect(countDifferences(toNodeView("n"))).toBe(0);
-});

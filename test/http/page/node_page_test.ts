@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { renderNodePage, renderNoNodePage } from "../../../lib/http/page/node_page.tsx";
+import { renderNodePage } from "../../../lib/http/page/node_page.tsx";
 import type { NodeView } from "../../../lib/http/views.ts";
 import { PAGE_NOW, toLostView, toNodeView } from "../../support/page/node_views.ts";
 
@@ -67,8 +67,4 @@ test("renderNodePage() tells that nothing was done yet", async () => {
   expect(html).toContain("<dd>not yet</dd>");
   expect(html).toContain("no: it waits with its taint");
   expect(html).toContain("when something changes");
-});
-
-test("renderNoNodePage() names what is not there", async () => {
-  expect(await renderNoNodePage("<b>", "../")).toContain("There is no Node “&lt;b&gt;”");
 });

@@ -25,19 +25,6 @@ test.each<[string, Lease, boolean]>([
 
 const own = { namespace: "n", name: "cloud-controller-manager" };
 
-test("listOtherLeaders() warns of those that are held, and says when that is fine", () => {
-  const others = [toLease(2_400), toLease(3_600_000), toLease(0, "")];
-  const [finding, ...more] = listOtherLeaders(others, { own, isElected: true, nowMs: NOW_MS });
-  expect(more).toEqual([]);
-  expect(finding).toMatchObject({
-    level: "warning",
-    code: "otherLeader",
-    message:
-      "another cloud controller manager holds Lease n/cloud-controller-manager-a: a renewed it 2s ago",
-    advice: expect.stringContaining("--controllers=service"),
-  });
-});
-
 test.each([
   ["the Lease of the flags", "cloud-controller-manager-a", "remove --leader-elect=false, so"],
   [

@@ -125,18 +125,6 @@ describe("checkLease()", () => {
       ]);
     },
   );
-
-  test("warns of another cloud controller manager that leads now", async () => {
-    const existing = { [USUAL]: "me", [OURS]: "go_1", "kube-scheduler": "s" };
-    const { findings } = await look({ existing, isRenewed: true }, true);
-    expect(findings.slice(1)).toMatchObject([
-      {
-        level: "warning",
-        code: "otherLeader",
-        message: expect.stringContaining(`Lease kube-system/${OURS}: go_1 renewed it 3s ago`),
-      },
-    ]);
-  });
 });
 
 describe("checkWithoutLease()", () => {

@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  renderLoadBalancerPage,
-  renderNoLoadBalancerPage,
-} from "../../../../lib/http/page/load_balancers/detail_page.tsx";
+import { renderLoadBalancerPage } from "../../../../lib/http/page/load_balancers/detail_page.tsx";
 import type { LoadBalancerView } from "../../../../lib/http/load_balancers/views.ts";
 import { toLoadBalancerView, WAITING, PLACES } from "../../../support/page/load_balancer_views.ts";
 import { PAGE_NOW } from "../../../support/page/node_views.ts";
@@ -58,12 +55,6 @@ test("renderLoadBalancerPage() names some of thousands of Nodes", async () => {
   expect(html).toContain("3,000 Nodes");
   expect(html).toContain("node-199, …");
   expect(html).not.toContain("node-200");
-});
-
-test("renderNoLoadBalancerPage() names what was asked for", async () => {
-  expect(await renderNoLoadBalancerPage("a/b", { base: "../../", places: PLACES })).toContain(
-    "“a/b” has no load balancer",
-  );
 });
 
 test("renderLoadBalancerPage() of one that waits says why twice: at the top, and as a problem", async () => {

@@ -1,8 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  renderNoSipClusterPage,
-  renderSipClusterPage,
-} from "../../../../lib/http/page/sip_clusters/detail_page.tsx";
+import { renderSipClusterPage } from "../../../../lib/http/page/sip_clusters/detail_page.tsx";
 import type { SipClusterView } from "../../../../lib/http/sip_clusters/views.ts";
 import { PAGE_NOW } from "../../../support/page/node_views.ts";
 import {
@@ -48,8 +45,4 @@ test("renderSipClusterPage() shows the first refused hosts of very many", async 
   const html = await render(toSipCluster("big", { roles: [toRole("Worker", { refused })] }));
   expect(html).toContain("These are the first 200 of 300.");
   expect(html).not.toContain("m/200<");
-});
-
-test("renderNoSipClusterPage() names what was asked for", async () => {
-  expect(await renderNoSipClusterPage("a/b", FRAME)).toContain("There is no SIPCluster “a/b”");
 });

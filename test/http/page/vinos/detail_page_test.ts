@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import {
-  renderNoVinoPage,
   renderVinoPage,
   type VinoPageOptions,
 } from "../../../../lib/http/page/vinos/detail_page.tsx";
@@ -56,8 +55,4 @@ test("renderVinoPage() of very many machines shows the first rows, and compares 
   const html = await render({ vino: toVino("big", { machines }) });
   expect(html).toContain("These are the first 500 of 600.");
   expect(html).toContain("These are 30 of 600 machines.");
-});
-
-test("renderNoVinoPage() names what was asked for", async () => {
-  expect(await renderNoVinoPage("a/b", FRAME)).toContain("There is no Vino “a/b”");
 });

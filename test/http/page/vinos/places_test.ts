@@ -1,10 +1,5 @@
 import { expect, test } from "bun:test";
-import {
-  countTiles,
-  findHostId,
-  type MachineTile,
-  toPlaces,
-} from "../../../../lib/http/page/vinos/places.ts";
+import { findHostId, type MachineTile, toPlaces } from "../../../../lib/http/page/vinos/places.ts";
 import {
   CLOUD,
   MIXED,
@@ -60,8 +55,4 @@ test("findHostId() prefers where the cloud shows a machine", () => {
   expect(findHostId({ machine, shown: toShown("a", { hostId: "id-h2" }) })).toBe("id-h2");
   expect(findHostId({ machine })).toBe("id-h1");
   expect(findHostId({})).toBeUndefined();
-});
-
-test("countTiles() counts only states that occur", () => {
-  expect(countTiles([])).toEqual([]);
 });
