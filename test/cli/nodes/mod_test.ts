@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { main } from "../../../lib/cli/main.ts";
 import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { type DemoServers, startDemoServers } from "../../support/process/demo_servers.ts";
+import { toRegistration } from "../../support/nodes/nodes.ts";
 import { toNodeView } from "../../support/page/node_views.ts";
 
 let servers: DemoServers;
@@ -63,8 +64,11 @@ describe("nodes(), which looks itself", () => {
   });
 
   test("shows one Node in detail, and asks the cloud for its machine alone", async () => {
+    const systemUuid = crypto.randomUUID();
+    kubernetes.objects.createNode(toRegistration("lost", { systemUuid }));
     const { code, out } = await look("worker-uefi");
     expect(code).toBe(0);
+    expect(cloud.requests.count("GET /vms/{id}")).toBe(1);
     expect(out).toMatch(/^Node: +worker-uefi\n/);
     expect(out).toMatch(/\nMachine: +present, running, matched by swappedSystemUuid\n/);
     expect(out).toContain("+ provider ID: xenorchestra://");

@@ -77,6 +77,7 @@ describe("renderFleetPage()", () => {
     const byMachine = await render({ query: " VM-B" });
     expect(byMachine).toContain("1 Node with “VM-B”");
     expect(byMachine).toContain('href="nodes/b"');
+    for (const text of ["vm-b", "Paris › xcp-1", "30s ago"]) expect(byMachine).toContain(text);
     expect(await render({ query: "paris" })).toContain("3 Nodes with");
     expect(await render({ query: "nowhere" })).toContain("0 Nodes with");
   });

@@ -41,6 +41,7 @@ test("renderNodePage() says why nothing is known, what stands before a deletion,
     "no &lt;answer&gt;",
     "in 45s, or when something changes",
     "It has none, and the desired ones are unknown.",
+    "It has none.",
   ]) {
     expect(html).toContain(text);
   }
@@ -63,7 +64,9 @@ test("renderNodePage() says whether a Node is out of service, where there is som
 });
 
 test("renderNodePage() tells that nothing was done yet", async () => {
-  const html = await render(toNodeView("a", { lastReconcile: null, isUninitialized: true }));
+  const { providerId: _none, ...bare } = toLostView("a", "notFound");
+  const html = await render({ ...bare, lastReconcile: null, isUninitialized: true });
+  expect(html).toContain("It has no provider ID, and the desired one is unknown.");
   expect(html).toContain("<dd>not yet</dd>");
   expect(html).toContain("no: it waits with its taint");
   expect(html).toContain("when something changes");

@@ -97,12 +97,12 @@ test("check() looks whether the namespace of IPPools exists, and says if it cann
   const flag = "--ip-pool-namespace=ipam";
   const findBad = async (): Promise<string[]> => {
     const { findings } = (await reportWith([flag])).kubernetes;
-    return findings.flatMap(({ level, message, advice }) =>
-      message.includes("ipam") ? [`${level}: ${message}; ${advice}`] : [],
+    return findings.flatMap(({ level, code, message, advice }) =>
+      message.includes("ipam") ? [`${level} ${code}: ${message}; ${advice}`] : [],
     );
   };
   expect(await findBad()).toEqual([
-    "failure: namespace ipam does not exist, and Landfall needs it for all IPPools; " +
+    "failure missingNamespace: namespace ipam does not exist, and Landfall needs it for all IPPools; " +
       "correct --ip-pool-namespace, or run kubectl create namespace ipam",
   ]);
   objects.create("namespaces", { metadata: { name: "ipam" } });
@@ -110,7 +110,7 @@ test("check() looks whether the namespace of IPPools exists, and says if it cann
   faults.deny({ verb: "get", resource: "namespaces" });
   expect(await findBad()).toEqual([
     expect.stringMatching(
-      /^warning: cannot find out whether namespace ipam exists, .*403.*; run kubectl get namespace ipam$/,
+      /^warning forbidden: cannot find out whether namespace ipam exists, .*403.*; run kubectl get namespace ipam$/,
     ),
   ]);
 });

@@ -35,7 +35,8 @@ test.each<[string, readonly LoadBalancerView[], string]>([
 });
 
 test("renderLoadBalancerList() shows first what needs attention, and why", async () => {
-  const html = await render([READY, WAITING]);
+  const html = await render([READY, { ...WAITING, isLeaving: true }]);
+  expect(html).toContain('<span class="mark s-notReady">waiting, being removed</span>');
   expect(html.indexOf(">store/shop<")).toBeLessThan(html.indexOf(">default/api<"));
   expect(html).toContain("the address 192.0.2.77 belongs to another network");
   expect(html).toContain("not ready for 7m");
@@ -75,8 +76,10 @@ test("renderLoadBalancerList() shows notices of one that is ready, and pools ins
   const { backends: _none, ...view } = toLoadBalancerView("api", {
     problems: [{ reason: "AddressOutsidePools", message: "in no pool", isWaiting: false }],
   });
-  const html = await render([view], { pools: [POOL] });
+  const huge = { ...POOL, family: "IPv6", total: 2 ** 64 };
+  const html = await render([view], { pools: [POOL, huge] });
   expect(html).toContain("AddressOutsidePools: in no pool");
   expect(html).toContain('<td data-label="Backends"></td>');
-  expect(html).toContain('<h2 id="pools">Address pools</h2>');
+  expect(html).toContain('<td data-label="In use">15</td><td data-label="Addresses">16</td>');
+  expect(html).toContain("more than a million");
 });

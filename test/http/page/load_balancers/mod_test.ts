@@ -88,6 +88,12 @@ test("there are no such pages and no links to them if nothing makes load balance
   }
 });
 
+test("links encode what may stand in no path", async () => {
+  const odd = toPages([toLoadBalancerView("ü?", { namespace: "a/b" })]);
+  const text = await (await odd.request("/debug/load-balancers", HTML)).text();
+  expect(text).toContain('href="load-balancers/a%2Fb/%C3%BC%3F"');
+});
+
 test("nothing that anybody wrote becomes markup", async () => {
   const evil = toPages([
     {

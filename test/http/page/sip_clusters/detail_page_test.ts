@@ -20,7 +20,7 @@ function render(cluster: SipClusterView): Promise<string> {
 
 test("renderSipClusterPage() shows what each role lacks, and why not each other host", async () => {
   const html = await render(SHORT);
-  expect(html).toContain("Worker: want 2, have 1, eligible 1");
+  expect(html).toContain('<p class="soft">Worker: want 2, have 1, eligible 1</p>');
   expect(html).toContain('<td data-label="Refused">1 paused</td>');
   expect(html).toContain('<th scope="row">metal3/h-4</th>');
   expect(html).toContain("in error");

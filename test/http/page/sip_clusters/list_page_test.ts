@@ -65,7 +65,9 @@ test("renderSipClusterList() shows each rack with its hosts, who has them and wh
   const html = await render();
   const racks = [...html.matchAll(/<b>([^<]*)<\/b><\/span><span class="tally">/g)];
   expect(racks.map(([, name]) => name)).toEqual(["r1", "r2", "No rack"]);
+  expect(html).not.toContain(">0 ");
   for (const text of [
+    ">1 standby<",
     "h-1<i>tenants/well · ControlPlane</i>",
     "h-3<i>tenants/well · Worker, standby</i>",
     "h-4<i>paused</i>",

@@ -41,5 +41,6 @@ test("the pages lead to no page that is not there", async () => {
   const html = await (await PAGES.request("/debug/sipclusters", HTML)).text();
   expect(html).toContain('class="brand" href="sipclusters"');
   expect(html).not.toContain('href="nodes');
+  expect(html).toContain('href="sipclusters/tenants/short"');
   expect(await (await PAGES.request("/")).text()).toContain("/debug/sipclusters\n");
 });

@@ -42,6 +42,7 @@ test("renderVinoList() shows Vinos in trouble first, with how many machines are 
   expect(html).toContain("2 of 9 ready");
   expect(html).toContain("2 machines not wanted any more");
   expect(html).toContain("2, 1 in use");
+  expect(html).toContain('<span class="mark s-notReady">1 not begun</span>');
 });
 
 test("renderVinoList() shows machines without a Vino, and how full address pools are", async () => {
