@@ -64,7 +64,8 @@ test("renderNodePage() says whether a Node is out of service, where there is som
 });
 
 test("renderNodePage() tells that nothing was done yet", async () => {
-  const { providerId: _none, ...bare } = toLostView("a", "notFound");
+  const lost = toLostView("a", "notFound");
+  const { providerId: _none, wantedProviderId: _unknown, ...bare } = lost;
   const html = await render({ ...bare, lastReconcile: null, isUninitialized: true });
   expect(html).toContain("It has no provider ID, and the desired one is unknown.");
   expect(html).toContain("<dd>not yet</dd>");
