@@ -59,7 +59,7 @@ export const LEASE_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/session/request.ts",
     from: "fence.check(); try { return { reply: await client.request(sent, fence.bind(signal)),",
     to: "try { return { reply: await client.request(sent, signal),",
-    caughtBy: "test/providers/cloudstack/session/request_test.ts",
+    caughtBy: "test/providers/cloudstack/session/keys_test.ts",
   },
   {
     id: "call-after-leading",

@@ -35,7 +35,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/load_balancers/apply/release_address.ts",
     from: "return isTaggedFor(tags, view.clusterIds, owner.uid) ||",
     to: "return isTaggedFor(tags, view.clusterIds, owner.uid) || tags.size >= 0 ||",
-    caughtBy: "test/providers/cloudstack/load_balancers/apply/release_address_test.ts",
+    caughtBy: "test/providers/cloudstack/load_balancers/apply/addresses_test.ts",
   },
   {
     id: "release-used-address",
@@ -43,7 +43,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/load_balancers/apply/release_address.ts",
     from: "if (use !== undefined) return store.putAddress({ ...address, usedBy: use });",
     to: "if (use !== undefined) void store.putAddress({ ...address, usedBy: use });",
-    caughtBy: "test/providers/cloudstack/load_balancers/apply/release_address_test.ts",
+    caughtBy: "test/providers/cloudstack/load_balancers/apply/addresses_test.ts",
   },
   {
     id: "plan-release-of-used-address",
@@ -67,7 +67,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/controllers/service/spec/live.ts",
     from: "if (metadata.uid !== undefined) uids.add(metadata.uid);",
     to: "void metadata;",
-    caughtBy: "test/controllers/service/passes/leftovers_test.ts",
+    caughtBy: "test/controllers/service/passes_test.ts",
   },
   {
     id: "trust-unsigned-record",
@@ -83,7 +83,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/load_balancers/clients/firewall.ts",
     from: "if (rule === undefined && !isOwn && exact.length > 0)",
     to: "if (rule === undefined && !isOwn && exact.length > 1_000)",
-    caughtBy: "test/providers/cloudstack/load_balancers/clients/firewall_test.ts",
+    caughtBy: "test/providers/cloudstack/load_balancers/clients_test.ts",
   },
   {
     id: "step-to-another-cloud",
@@ -99,7 +99,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/wire/load_balancing_api.ts",
     from: "if (gap !== undefined) throw toGapError(gap);",
     to: "if (gap !== undefined) void gap;",
-    caughtBy: "test/providers/cloudstack/wire/load_balancing_api_test.ts",
+    caughtBy: "test/providers/cloudstack/wire/load_balancing_test.ts",
   },
   {
     id: "release-by-flag",
@@ -115,7 +115,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/controllers/service/spec/source_ranges.ts",
     from: "return { problem };",
     to: "continue;",
-    caughtBy: "test/controllers/service/spec/source_ranges_test.ts",
+    caughtBy: "test/controllers/service/spec_test.ts",
   },
   {
     id: "open-rule-for-everyone",
@@ -123,7 +123,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/load_balancers/apply/rules.ts",
     from: 'assert(cidrs.length > 0, "a rule that restricts its clients names at least one block");',
     to: "void cidrs;",
-    caughtBy: "test/providers/cloudstack/load_balancers/apply/rules_test.ts",
+    caughtBy: "test/providers/cloudstack/load_balancers/apply/addresses_test.ts",
   },
   {
     id: "open-firewall-for-everyone",
@@ -131,7 +131,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/load_balancers/apply/firewall_rules.ts",
     from: 'assert(cidrs.length > 0, "a firewall rule names at least one block");',
     to: "void cidrs;",
-    caughtBy: "test/providers/cloudstack/load_balancers/apply/rules_test.ts",
+    caughtBy: "test/providers/cloudstack/load_balancers/apply/addresses_test.ts",
   },
   {
     id: "open-for-empty-sources",
@@ -139,7 +139,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/load_balancers/wanted/wanted.ts",
     from: 'if (isWaiting(sources.problems) || wishes.sourceCidrs === "refused") return { asked,',
     to: "if (isWaiting(sources.problems)) return { asked,",
-    caughtBy: "test/providers/cloudstack/load_balancers/wanted/wanted_test.ts",
+    caughtBy: "test/providers/cloudstack/load_balancers/wanted_test.ts",
   },
   {
     id: "unreadable-cidrs-mean-everyone",
@@ -147,7 +147,7 @@ export const LOAD_BALANCER_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/wire/fields.ts",
     from: "if (blocks.length < entries.length) return undefined;",
     to: "",
-    caughtBy: "test/providers/cloudstack/wire/fields_test.ts",
+    caughtBy: "test/providers/cloudstack/wire/api_test.ts",
   },
   {
     id: "give-an-address-twice",

@@ -11,7 +11,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/plan/find/half_made.ts",
     from: 'if (vm.power !== "stopped") return "it is not halted";',
     to: 'if (vm.power === "unknown") return "it is not halted";',
-    caughtBy: "test/providers/xenorchestra/machines/plan/find/half_made_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/plan/find/find_test.ts",
   },
   {
     id: "clean-up-for-others",
@@ -19,7 +19,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/plan/find/half_made.ts",
     from: 'if (stock.userId === undefined || creation.user !== stock.userId) return "another user made it";',
     to: 'if (false) return "another user made it";',
-    caughtBy: "test/providers/xenorchestra/machines/plan/find/half_made_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/plan/find/find_test.ts",
   },
   {
     id: "create-after-a-lost-answer",
@@ -27,7 +27,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/plan/find/attempt.ts",
     from: "const LOST_MS = TAKEN_MS + 10_000;",
     to: "const LOST_MS = 0;",
-    caughtBy: "test/providers/xenorchestra/machines/plan/find/attempt_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/plan/find/find_test.ts",
   },
   {
     id: "delete-by-an-old-plan",
@@ -35,7 +35,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/apply/checks.ts",
     from: "!isComplete(vm) &&",
     to: "true &&",
-    caughtBy: "test/providers/xenorchestra/machines/apply/checks_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/apply/apply_test.ts",
   },
   {
     id: "delete-a-disk-in-use",
@@ -43,7 +43,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/apply/checks.ts",
     from: "if (name !== diskName || links > 0) throw toChanged(`disk ${diskId} is in use`);",
     to: "if (name !== diskName) throw toChanged(`disk ${diskId} is in use`);",
-    caughtBy: "test/providers/xenorchestra/machines/apply/checks_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/apply/apply_test.ts",
   },
   {
     id: "delete-foreign-disks",
@@ -83,7 +83,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/controllers/vino/machines/removal/lost_pool.ts",
     from: "({ missingPoolId }) => missingPoolId !== undefined && gone.has(missingPoolId),",
     to: "({ missingPoolId }) => missingPoolId !== undefined,",
-    caughtBy: "test/controllers/vino/machines/removal/lost_pool_test.ts",
+    caughtBy: "test/controllers/vino/machines/removal_test.ts",
   },
   {
     id: "delete-a-host-in-use",
@@ -99,7 +99,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/controllers/vino/hosts/publish/host_writer.ts",
     from: "await this.#client.delete(BARE_METAL_HOSTS, path, { uid, resourceVersion }, signal);",
     to: "await this.#client.delete(BARE_METAL_HOSTS, path, { uid }, signal);",
-    caughtBy: "test/controllers/vino/hosts/publish/host_writer_test.ts",
+    caughtBy: "test/controllers/vino/hosts/publish_test.ts",
   },
   {
     id: "remove-a-machine-in-use",
@@ -107,7 +107,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/controllers/vino/machines/removal/decision.ts",
     from: '} else if (host !== undefined && host.state !== "Gone") {',
     to: '} else if (host !== undefined && host.state === "Removing") {',
-    caughtBy: "test/controllers/vino/machines/removal/decision_test.ts",
+    caughtBy: "test/controllers/vino/machines/removal_test.ts",
   },
   {
     id: "take-host-of-another-cluster",

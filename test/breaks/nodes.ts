@@ -99,7 +99,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/controllers/node_lifecycle/deleter.ts",
     from: 'if (answer.kind !== "absent") return this.#keep(node, answer, options);',
     to: 'if (answer.kind === "present") return this.#keep(node, answer, options);',
-    caughtBy: "test/controllers/node_lifecycle/deleter_test.ts",
+    caughtBy: "test/controllers/node_lifecycle/deletion_test.ts",
   },
   {
     id: "skip-last-read",
@@ -107,7 +107,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/controllers/node_lifecycle/deleter.ts",
     from: 'if (!isSameNode(node, fresh) || isReady(fresh) || fleet.judge(node).kind !== "confirm") {',
     to: 'if ( fleet.judge(node).kind !== "confirm") {',
-    caughtBy: "test/controllers/node_lifecycle/deleter_test.ts",
+    caughtBy: "test/controllers/node_lifecycle/deletion_test.ts",
   },
   {
     id: "delete-without-precondition",
@@ -115,7 +115,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/controllers/node_lifecycle/deleter.ts",
     from: "client.delete(NODES, { name }, { uid, resourceVersion }, signal),",
     to: "client.delete(NODES, { name }, {}, signal),",
-    caughtBy: "test/controllers/node_lifecycle/deleter_test.ts",
+    caughtBy: "test/controllers/node_lifecycle/deletion_test.ts",
   },
   {
     id: "own-all-pools",
@@ -123,7 +123,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/scope/pool_scope.ts",
     from: "if (poolId !== undefined && this.owns(poolId, known)) return undefined;",
     to: "if (poolId !== undefined) return undefined;",
-    caughtBy: "test/providers/xenorchestra/provider_pools_test.ts",
+    caughtBy: "test/providers/xenorchestra/provider_test.ts",
   },
   {
     id: "take-lost-for-removed",
@@ -131,7 +131,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/proof/connection_history.ts",
     from: "return gone !== undefined && gone.untilMs - gone.sinceMs >= GONE_MS;",
     to: "return gone !== undefined;",
-    caughtBy: "test/providers/xenorchestra/proof/connection_history_test.ts",
+    caughtBy: "test/providers/xenorchestra/proof/connections_test.ts",
   },
   {
     id: "trust-listed-power",
@@ -179,7 +179,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/cloudstack/model/power.ts",
     from: 'const GONE: ReadonlySet<string> = new Set(["Expunging", "Expunged"]);',
     to: 'const GONE: ReadonlySet<string> = new Set(["Expunging", "Expunged", "Destroyed"]);',
-    caughtBy: "test/providers/cloudstack/model/power_test.ts",
+    caughtBy: "test/providers/cloudstack/model/inventory_test.ts",
   },
   {
     id: "list-without-damaged",

@@ -3,12 +3,25 @@ import { CloudError } from "../../../lib/cloud/errors.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { DeletionHolds } from "../../../lib/controllers/deletion_holds.ts";
 import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
-import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { NODES } from "../../../lib/kube/kinds/node.ts";
+import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import { Store } from "../../../lib/kube/cache/store.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
+import type { Presence } from "../../../lib/cloud/provider.ts";
+import { toFleetMember, toSighting } from "../../../lib/controllers/fleet/fleet_member.ts";
+import {
+  EXCLUSION_LABEL,
+  findRecord,
+  formatRecord,
+  formatReleasedRecord,
+  isExcluded,
+  isOutOfServiceByUs,
+  listForeignlyTainted,
+  listOutOfServiceTaints,
+  OUT_OF_SERVICE_RECORD,
+  OUT_OF_SERVICE_TAINT,
+} from "../../../lib/controllers/fleet/out_of_service.ts";
 
 interface SetUp extends LifecycleWorld, AsyncDisposable {
   readonly fleet: FleetWatch;
@@ -334,4 +347,104 @@ describe("FleetWatch", () => {
     await world.observe(60_001);
     expect(world.fleet.read()).toMatchObject({ deleted: 0, affected: 0, sizeAtStart: 11 });
   });
+});
+
+const PRESENT: Presence = {
+  kind: "present",
+  instance: toInstance("n"),
+  matchedBy: "providerId",
+};
+
+test("toSighting() takes for missing only what was not listed", () => {
+  const toUnknown = (reason: "notCovered" | "notListed"): Presence => {
+    return { kind: "unknown", reason, message: "m" };
+  };
+  expect([PRESENT, toUnknown("notListed"), toUnknown("notCovered")].map(toSighting)).toEqual([
+    "present",
+    "missing",
+    "unknown",
+  ]);
+});
+
+test("toFleetMember() counts a Node as out of service only by the taint and the record together", () => {
+  const options = { providerId: "test://n", uninitialized: false };
+  const tainted = toNode("n", { ...options, taints: [OUT_OF_SERVICE_TAINT] });
+  const annotations = { "landfall.dev/out-of-service": "2026-01-01T00:00:00Z boot" };
+  const recorded = toNode("n", options);
+  const both = { ...tainted, metadata: { ...tainted.metadata, annotations } };
+  const record = { ...recorded, metadata: { ...recorded.metadata, annotations } };
+  expect(toFleetMember(tainted, PRESENT)).not.toHaveProperty("outOfService");
+  expect(toFleetMember(record, PRESENT)).not.toHaveProperty("outOfService");
+  expect(toFleetMember(both, PRESENT)).toHaveProperty("outOfService", "done");
+});
+
+function toRecorded(record: string, taints: readonly { key: string; effect: string }[] = []): Node {
+  const node = toNode("n", { taints });
+  return {
+    ...node,
+    metadata: { ...node.metadata, annotations: { [OUT_OF_SERVICE_RECORD]: record } },
+  };
+}
+
+test("the words are frozen", () => {
+  expect(OUT_OF_SERVICE_TAINT).toEqual({
+    key: "node.kubernetes.io/out-of-service",
+    value: "nodeshutdown",
+    effect: "NoExecute",
+  });
+  expect(OUT_OF_SERVICE_RECORD).toBe("landfall.dev/out-of-service");
+  expect(EXCLUSION_LABEL).toBe("landfall.dev/exclude-from-out-of-service");
+});
+
+describe("findRecord()", () => {
+  test.each([
+    { timeMs: Date.UTC(2026, 0, 2, 3, 4, 5, 6), bootId: "9f3c" },
+    { timeMs: 0, bootId: "" },
+  ])("reads what formatRecord() writes: %p", (record) => {
+    expect(findRecord(toRecorded(formatRecord(record)))).toEqual(record);
+  });
+
+  test("finds none without the annotation, and no time in nonsense", () => {
+    expect(findRecord(toNode("n"))).toBeUndefined();
+    expect(findRecord(toRecorded("yesterday"))).toEqual({ timeMs: NaN, bootId: "" });
+  });
+});
+
+test.each(["2026-01-02T03:04:05.006Z 9f3c", "2026-01-02T03:04:05.006Z", "yesterday"])(
+  "formatReleasedRecord() keeps what %p says, and that the taint is not ours any more",
+  (text) => {
+    const before = findRecord(toRecorded(text));
+    if (before === undefined) throw new TypeError("it has a record");
+    const released = toRecorded(formatReleasedRecord(toRecorded(text)), [OUT_OF_SERVICE_TAINT]);
+    expect(findRecord(released)).toEqual({ ...before, isReleased: true });
+    expect(isOutOfServiceByUs(released)).toBe(false);
+    expect(listForeignlyTainted([released])).toEqual(["n"]);
+  },
+);
+
+test("isOutOfServiceByUs() needs the record and the very taint", () => {
+  const { key, effect } = OUT_OF_SERVICE_TAINT;
+  const other = { key, effect, value: "mine" };
+  expect(isOutOfServiceByUs(toRecorded("", [OUT_OF_SERVICE_TAINT]))).toBe(true);
+  expect(isOutOfServiceByUs(toRecorded("", [other]))).toBe(false);
+  expect(isOutOfServiceByUs(toRecorded(""))).toBe(false);
+  expect(isOutOfServiceByUs(toNode("n", { taints: [OUT_OF_SERVICE_TAINT] }))).toBe(false);
+});
+
+test("listOutOfServiceTaints() goes by the key alone", () => {
+  const other = { key: OUT_OF_SERVICE_TAINT.key, effect: "NoSchedule" };
+  const taints = [other, { key: "example.com/x", effect: "NoExecute" }];
+  expect(listOutOfServiceTaints(toNode("n", { taints }))).toEqual([other]);
+});
+
+test("listForeignlyTainted() names the Nodes with the taint and without our record", () => {
+  const foreign = toNode("a", { taints: [OUT_OF_SERVICE_TAINT] });
+  const ours = toRecorded("", [OUT_OF_SERVICE_TAINT]);
+  expect(listForeignlyTainted([foreign, ours, toNode("b")])).toEqual(["a"]);
+});
+
+test("isExcluded() goes by the label, whatever its value", () => {
+  expect(isExcluded(toNode("n", { labels: { [EXCLUSION_LABEL]: "" } }))).toBe(true);
+  expect(isExcluded(toNode("n", { labels: { [EXCLUSION_LABEL]: "false" } }))).toBe(true);
+  expect(isExcluded(toNode("n"))).toBe(false);
 });

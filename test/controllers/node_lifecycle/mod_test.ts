@@ -1,7 +1,25 @@
 import { describe, expect, test } from "bun:test";
-import { toInstance } from "../../support/cloud/instances.ts";
-import { isGone, lose, startFleet } from "../../support/nodes/lifecycle_rig.ts";
+import { FakeProvider, toInstance } from "../../support/cloud/instances.ts";
+import {
+  createLifecycleWorld,
+  isGone,
+  type LifecycleWorld,
+  lose,
+  startFleet,
+} from "../../support/nodes/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
+import { DEFAULT_DELETION, type FleetReading } from "../../../lib/cloud/deletion/guard.ts";
+import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
+import { LifecycleEvents } from "../../../lib/controllers/node_lifecycle/events.ts";
+import { UnconfirmedAbsences } from "../../../lib/controllers/node_lifecycle/unconfirmed_absences.ts";
+import { FleetWatch } from "../../../lib/controllers/fleet/fleet_watch.ts";
+import { LifecycleReconciler } from "../../../lib/controllers/node_lifecycle/reconcile.ts";
+import { RefreshPacer } from "../../../lib/controllers/node_lifecycle/refresh_pacer.ts";
+import { NodeScanner } from "../../../lib/controllers/node_lifecycle/node_scanner.ts";
+import { InventorySource } from "../../../lib/cloud/inventory/source.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { ManualClock } from "../../support/manual_clock.ts";
 
 /** Time after which everything that would be deleted is. */
 const LONG_MS = 300_000;
@@ -206,4 +224,324 @@ test("no Node is deleted after the stop", async () => {
   rig.stop();
   await rig.clock.advance(LONG_MS);
   expect(rig.server.deletions).toEqual([]);
+});
+
+const FLEET: FleetReading = {
+  sizeAtStart: 12,
+  missing: 2,
+  deleted: 1,
+  affected: 3,
+  limit: 4,
+  isExceeded: false,
+};
+
+function listSamples(registry: MetricsRegistry): string[] {
+  return registry
+    .render()
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .toSorted();
+}
+
+test("createLifecycleMetrics() counts deletions by result", () => {
+  const registry = new MetricsRegistry();
+  const metrics = createLifecycleMetrics(registry);
+  metrics.countDeletion("deleted");
+  metrics.countDeletion("deleted");
+  metrics.countDeletion("failed");
+  expect(listSamples(registry)).toEqual([
+    'landfall_node_deletions_total{result="deleted"} 2',
+    'landfall_node_deletions_total{result="failed"} 1',
+  ]);
+});
+
+test("readFrom() asks whenever the metrics are read, and drops reasons that hold no more", () => {
+  const registry = new MetricsRegistry();
+  let blocked = ["fleetLimit", "denied", "fleetLimit"];
+  createLifecycleMetrics(registry).readFrom({
+    readFleet: () => FLEET,
+    listBlocked: () => blocked,
+  });
+  expect(listSamples(registry)).toEqual([
+    "landfall_fleet_limit 4",
+    "landfall_fleet_missing 3",
+    'landfall_node_deletions_blocked{reason="denied"} 1',
+    'landfall_node_deletions_blocked{reason="fleetLimit"} 2',
+  ]);
+  blocked = ["unconfirmed"];
+  expect(listSamples(registry)).toEqual([
+    "landfall_fleet_limit 4",
+    "landfall_fleet_missing 3",
+    'landfall_node_deletions_blocked{reason="unconfirmed"} 1',
+  ]);
+});
+
+test("LifecycleEvents reports a blocked deletion once in five minutes, until the reason is another", async () => {
+  const { context, clock, events, lines, add } = createLifecycleWorld();
+  const lifecycle = new LifecycleEvents(context);
+  const node = add("n0");
+  const told: readonly (readonly [afterMs: number, why: string, message: string])[] = [
+    [0, "fleetLimit", "3 are gone"],
+    [5_000, "fleetLimit", "4 are gone"],
+    [5_000, "notCovered", "pool p is lost"],
+    [300_000, "notCovered", "pool p is lost"],
+  ];
+  for (const [afterMs, why, message] of told) {
+    await clock.advance(afterMs);
+    lifecycle.reportBlocked(node, why, message);
+  }
+  const messages = ["3 are gone", "pool p is lost", "pool p is lost"];
+  expect(events.map(({ message }) => message)).toEqual(messages);
+  const records = lines.map((line): Record<string, unknown> => JSON.parse(line));
+  expect(records.map((record) => [record["node"], record["explanation"]])).toEqual(
+    messages.map((message) => ["n0", message]),
+  );
+  lifecycle.forget("n0");
+  lifecycle.reportBlocked(node, "notCovered", "pool p is lost");
+  expect([events.length, lines.length]).toEqual([4, 4]);
+});
+
+const never = new AbortController().signal;
+
+function createReconciler({ context, metrics }: LifecycleWorld): LifecycleReconciler {
+  return new LifecycleReconciler({
+    ...context,
+    fleet: new FleetWatch(context, DEFAULT_DELETION),
+    unconfirmed: new UnconfirmedAbsences(context),
+    pacer: new RefreshPacer({ ...context, tickIntervalMs: 5_000 }),
+    metrics: createLifecycleMetrics(metrics),
+  });
+}
+
+test("LifecycleReconciler knows whether every Node of ours is Ready", async () => {
+  const world = createLifecycleWorld();
+  const reconciler = createReconciler(world);
+  await reconciler.reconcile(world.add("a"), never);
+  await reconciler.reconcile(world.add("new", { ready: "False", uninitialized: true }), never);
+  expect(reconciler.areAllReady).toBe(true);
+  await reconciler.reconcile(world.add("b", { ready: "Unknown" }), never);
+  expect(reconciler.areAllReady).toBe(false);
+  world.server.setReady("b", "True");
+  await reconciler.reconcile(world.server.find("b") ?? world.add("b"), never);
+  expect(reconciler.areAllReady).toBe(true);
+});
+
+test("LifecycleReconciler forgets a Node that is gone", async () => {
+  const world = createLifecycleWorld();
+  const reconciler = createReconciler(world);
+  await reconciler.reconcile(world.add("a", { ready: "Unknown" }), never);
+  reconciler.forget("a");
+  expect(reconciler.areAllReady).toBe(true);
+});
+
+interface Stage extends LifecycleWorld, AsyncDisposable {
+  readonly scanner: NodeScanner;
+  readonly reconciler: { areAllReady: boolean };
+  /** The Nodes that need something, and whether one that is not Ready misses its machine. */
+  look(): { readonly due: readonly string[]; readonly hasMissing: boolean };
+}
+
+/** Three Nodes that are well. */
+async function setStage(): Promise<Stage> {
+  const world = createLifecycleWorld();
+  const { clock, source, context } = world;
+  for (const name of ["a", "b", "c"]) world.add(name);
+  const fleet = new FleetWatch(context, DEFAULT_DELETION);
+  const reconciler = { areAllReady: true };
+  const unconfirmed = new UnconfirmedAbsences(context);
+  const scanner = new NodeScanner({ ...context, fleet, unconfirmed, reconciler });
+  const stop = new AbortController();
+  const refreshing = source.run(stop.signal);
+  await clock.advance(0);
+  return {
+    ...world,
+    scanner,
+    reconciler,
+    look: () => {
+      const due: string[] = [];
+      const hasMissing = scanner.look((name) => due.push(name));
+      return { due, hasMissing };
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error("the test is over"));
+      await clock.advance(0);
+      await refreshing;
+    },
+  };
+}
+
+test("NodeScanner finds the Nodes that need something", async () => {
+  await using stage = await setStage();
+  stage.add("off", { ready: "Unknown", state: "stopped" });
+  await stage.clock.advance(30_000);
+  expect(stage.look()).toEqual({ due: ["off"], hasMissing: false });
+  stage.server.setReady("a", "Unknown");
+  stage.loseMachines("a");
+  await stage.clock.advance(30_000);
+  expect(stage.look().hasMissing).toBe(true);
+});
+
+test("NodeScanner rests once it looked at Nodes that are all well", async () => {
+  await using stage = await setStage();
+  expect(stage.scanner.isAtRest).toBe(false);
+  expect(stage.look()).toEqual({ due: [], hasMissing: false });
+  expect(stage.scanner.isAtRest).toBe(true);
+});
+
+test.each<[string, (stage: Stage) => unknown]>([
+  ["a Node changed", ({ scanner }) => scanner.noteChange()],
+  ["a Node is not Ready", ({ reconciler }) => (reconciler.areAllReady = false)],
+  [
+    "the instances are others",
+    async ({ add, clock }) => {
+      add("d");
+      await clock.advance(30_000);
+    },
+  ],
+  [
+    "the cloud does not answer",
+    async ({ provider, clock }) => {
+      provider.failure = new Error("no answer");
+      await clock.advance(30_000);
+    },
+  ],
+])("NodeScanner looks again when %s", async (_when, change) => {
+  await using stage = await setStage();
+  stage.look();
+  await change(stage);
+  expect(stage.scanner.isAtRest).toBe(false);
+});
+
+interface SetUp extends AsyncDisposable {
+  readonly clock: ManualClock;
+  readonly source: InventorySource;
+  readonly pacer: RefreshPacer;
+  /** When inventories were asked of the cloud, in milliseconds. */
+  readonly listedMs: number[];
+  /** Ticks until `ms`, with or without a Node that misses its machine. */
+  tickUntil(ms: number, hasMissing: boolean): Promise<void>;
+}
+
+async function setUp(tickIntervalMs = 5_000, listTakesMs = 0): Promise<SetUp> {
+  const clock = new ManualClock();
+  const provider = new FakeProvider();
+  const stop = new AbortController();
+  const listedMs: number[] = [];
+  provider.refreshIntervalMs = 3_600_000;
+  provider.clock = () => {
+    listedMs.push(clock.monotonic());
+    provider.gate = clock.sleep(listTakesMs, stop.signal);
+    return clock.monotonic();
+  };
+  const source = new InventorySource({
+    provider,
+    interest: () => [],
+    clock,
+    log: silentLogger,
+    metrics: new MetricsRegistry(),
+  });
+  const refreshing = source.run(stop.signal);
+  await clock.advance(listTakesMs);
+  const pacer = new RefreshPacer({ source, clock, tickIntervalMs });
+  return {
+    clock,
+    source,
+    pacer,
+    listedMs,
+    async tickUntil(ms, hasMissing) {
+      while (clock.monotonic() + tickIntervalMs <= ms) {
+        await clock.advance(tickIntervalMs);
+        pacer.tick(hasMissing);
+      }
+      await clock.advance(0);
+    },
+    async [Symbol.asyncDispose]() {
+      stop.abort(new Error("the test is over"));
+      await clock.advance(0);
+      await refreshing;
+    },
+  };
+}
+
+test("RefreshPacer asks for nothing while nothing is missing", async () => {
+  await using rig = await setUp();
+  await rig.tickUntil(600_000, false);
+  expect(rig.listedMs).toEqual([0]);
+});
+
+test("RefreshPacer asks every 10 s while something is missing", async () => {
+  await using rig = await setUp();
+  await rig.tickUntil(60_000, true);
+  expect(rig.listedMs).toEqual([0, 10_000, 20_000, 30_000, 40_000, 50_000, 60_000]);
+});
+
+test("RefreshPacer rather asks a little early than a tick late", async () => {
+  await using rig = await setUp();
+  await rig.clock.advance(4_900);
+  rig.pacer.tick(true);
+  await rig.tickUntil(9_900, true);
+  expect(rig.listedMs).toEqual([0, 9_900]);
+});
+
+test("RefreshPacer asks at every tick when ticks are rarer", async () => {
+  await using rig = await setUp(60_000);
+  await rig.tickUntil(180_000, true);
+  expect(rig.listedMs).toEqual([0, 60_000, 120_000, 180_000]);
+});
+
+test("RefreshPacer leaves a cloud time that takes 6 s to answer", async () => {
+  await using rig = await setUp(5_000, 6_000);
+  await rig.tickUntil(60_000, true);
+  const gapsMs = rig.listedMs.slice(1).map((atMs, index) => atMs - (rig.listedMs[index] ?? 0));
+  expect(gapsMs.length).toBeGreaterThanOrEqual(5);
+  expect(Math.min(...gapsMs)).toBeGreaterThanOrEqual(10_000);
+});
+
+test("noteNotReady() asks at once when the inventory is 5 s old", async () => {
+  await using rig = await setUp();
+  await rig.clock.advance(5_000);
+  rig.pacer.noteNotReady();
+  await rig.clock.advance(0);
+  expect(rig.listedMs).toEqual([0, 5_000]);
+});
+
+test("noteNotReady() takes a younger inventory for good enough, until it is 5 s old", async () => {
+  await using rig = await setUp();
+  await rig.clock.advance(4_000);
+  rig.pacer.noteNotReady();
+  await rig.clock.advance(0);
+  expect(rig.listedMs).toEqual([0]);
+  await rig.clock.advance(1_000);
+  await rig.tickUntil(600_000, false);
+  expect(rig.listedMs).toHaveLength(2);
+  expect(rig.listedMs[1]).toBeLessThanOrEqual(10_000);
+});
+
+test("noteNotReady() asks for nothing when somebody else did since", async () => {
+  await using rig = await setUp();
+  await rig.clock.advance(4_000);
+  rig.pacer.noteNotReady();
+  await rig.clock.advance(500);
+  rig.source.requestRefresh();
+  await rig.tickUntil(600_000, false);
+  expect(rig.listedMs).toEqual([0, 4_500]);
+});
+
+test("noteNotReady() asks once, though the cloud takes long to answer", async () => {
+  await using rig = await setUp(5_000, 12_000);
+  rig.pacer.noteNotReady();
+  await rig.tickUntil(600_000, false);
+  expect(rig.listedMs).toEqual([0, 12_000]);
+});
+
+test("noteNotReady() asks twice at most when falls trickle in while the cloud answers", async () => {
+  await using rig = await setUp(5_000, 2_000);
+  await rig.clock.advance(28_000);
+  for (let fall = 0; fall < 100; fall += 1) {
+    rig.pacer.noteNotReady();
+    await rig.clock.advance(10);
+  }
+  await rig.tickUntil(600_000, false);
+  expect(rig.listedMs.slice(0, 2)).toEqual([0, 30_000]);
+  expect(rig.listedMs.length).toBeLessThanOrEqual(3);
 });

@@ -1,5 +1,5 @@
 /**
- * The life of Vinos on a simulated API server, with a cloud in memory.
+ * The life of Vinos on a simulated API server, with a cloud in memory; rights, metrics and a controller that is off.
  * @module
  */
 import { expect, test } from "bun:test";
@@ -7,7 +7,27 @@ import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { VinoSpec } from "../../../lib/controllers/vino/resource/vino.ts";
 import { until } from "../../support/nodes/rig.ts";
 import { MachinesDouble, POOL, toDoubleHost } from "../../support/vino/machines_double.ts";
-import { VinoStage } from "../../support/vino/stage.ts";
+import { METAL, VinoStage } from "../../support/vino/stage.ts";
+import { listFurtherRights, listRights, needAll, toPolicy } from "../../../lib/app/rights.ts";
+import { vinoController } from "../../../lib/controllers/vino/definition.ts";
+import { listRedfishRights } from "../../../lib/controllers/vino/rights.ts";
+import { toEndpointSlice } from "../../../lib/controllers/vino/redfish/leader_endpoint.ts";
+import { NAME } from "../../../lib/controllers/vino/words.ts";
+import { HintingProvider } from "../../support/cloud/instances.ts";
+import { toVinoSpec } from "../../support/vino/reconciler_rig.ts";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { MANIFEST_CLOUDS } from "../../../deploy/clouds.ts";
+import { renderFiles } from "../../../deploy/files.ts";
+import { LEASE, toCloudPolicy } from "../../../deploy/names.ts";
+import { listOnByDefault } from "../../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
+import { createDemoWorld } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { startDemoServers } from "../../support/process/demo_servers.ts";
+import { startLandfall } from "../../support/process/landfall_process.ts";
+import { ROOT } from "../../support/sources.ts";
+import { createVinoMetrics } from "../../../lib/controllers/vino/metrics.ts";
+import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 
 const READY = "True ReconciliationSucceeded";
 
@@ -267,4 +287,210 @@ test("a machine that fails waits by itself, and others go on", async () => {
   await until("others are ready", () => stage.listHosts().length === 2);
   cloud.onStep = () => undefined;
   await stage.untilCondition("edge", "Ready", READY);
+});
+
+const { clusterRules } = toPolicy(
+  listRights({ registry: [vinoController], controllers: new Set([NAME]), hasSecurePort: false }),
+);
+
+function listVerbs(resource: string): readonly string[] {
+  const rules = clusterRules.filter(({ resources }) => resources.includes(resource));
+  return rules.flatMap(({ verbs }) => verbs).toSorted();
+}
+
+test("the controller never lists, watches or deletes Secrets", () => {
+  expect(listVerbs("secrets")).toEqual(["create", "get", "patch"]);
+});
+
+test("the controller writes Vinos, their hosts and pools, and deletes only hosts", () => {
+  expect(listVerbs("vinoes")).toEqual(["get", "list", "patch", "watch"]);
+  expect(listVerbs("vinoes/status")).toEqual(["patch"]);
+  expect(listVerbs("ippools")).toEqual(["create", "list", "patch", "watch"]);
+  expect(listVerbs("baremetalhosts")).toEqual([
+    "create",
+    "delete",
+    "get",
+    "list",
+    "patch",
+    "watch",
+  ]);
+});
+
+test("the controller changes no Node, and no kind", () => {
+  expect(listVerbs("nodes").filter((verb) => !["list", "watch", "get"].includes(verb))).toEqual([]);
+  const resources = clusterRules.flatMap((rule) => rule.resources);
+  expect(resources.filter((one) => /customresource|role|\*/.test(one))).toEqual([]);
+});
+
+test.each([
+  ["10.0.0.7", "10.0.0.7"],
+  ["fd00::7", "fd00::7"],
+  // As an administrator checks it, who does not know the address of the Pod.
+  ["", "10.0.0.7"],
+])(
+  "listRedfishRights() allows the slice that the leader writes, with the address %p",
+  (given, ip) => {
+    const flags = {
+      "vino-redfish-address": "0.0.0.0:8443",
+      "vino-redfish-service": "metal/redfish",
+      "vino-redfish-pod-ip": given,
+    };
+    const endpoint = { namespace: "metal", service: "redfish", ip, port: 8_443 };
+    const { name } = toEndpointSlice(endpoint, true).metadata;
+    const slices = { group: "discovery.k8s.io", resource: "endpointslices", namespace: "metal" };
+    const rights = listRedfishRights(flags);
+    expect(rights.map(({ access }) => access)).toEqual([
+      { ...slices, verb: "create" },
+      { ...slices, name, verb: "patch" },
+    ]);
+    expect(rights.every(({ mandatory }) => mandatory)).toBe(true);
+  },
+);
+
+test("listRedfishRights() needs nothing without the Service, or without Redfish", () => {
+  expect(listRedfishRights({ "vino-redfish-address": "0.0.0.0:8443" })).toEqual([]);
+  expect(listRedfishRights({ "vino-redfish-service": "metal/redfish" })).toEqual([]);
+});
+
+test("a Vino says that the cloud cannot make machines, gets no finalizer, and can be deleted", async () => {
+  await using stage = await VinoStage.start(() => new HintingProvider());
+  stage.create("edge", toVinoSpec(3));
+  const message = await stage.untilCondition("edge", "Ready", "False CloudWithoutMachines");
+  expect(message).toBe("The cloud test cannot make and destroy machines");
+  await stage.untilCondition("edge", "MachinesReady", "False CloudWithoutMachines");
+  await stage.untilQuiet();
+  expect(stage.read("edge")?.metadata.finalizers ?? []).toEqual([]);
+  const writes = stage.countWrites();
+  stage.delete("edge");
+  await until("it is gone", () => stage.read("edge") === undefined);
+  expect(stage.countWrites()).toBe(writes);
+});
+
+test("a Vino that another cloud served stays, keeps its records, and says why", async () => {
+  await using stage = await VinoStage.start(() => new HintingProvider());
+  const { objects } = stage.kubernetes;
+  stage.create("edge", toVinoSpec(1), { finalizers: ["vino.airshipit.org"] });
+  const machine = {
+    name: "vino-1-worker-0",
+    role: "worker",
+    index: 0,
+    state: "Ready",
+    record: "vm-1",
+  };
+  const path = { namespace: METAL, name: "edge", subresource: "status" };
+  objects.patch("vinoes", path, { status: { machines: [machine] } });
+  stage.delete("edge");
+  await stage.untilCondition("edge", "Ready", "False UnableToDecommission");
+  expect(stage.read("edge")?.status?.machines).toMatchObject([machine]);
+});
+
+test("a Vino with a wrong spec says what is wrong with that", async () => {
+  await using stage = await VinoStage.start(() => new HintingProvider());
+  stage.create("edge", { ...toVinoSpec(1), xenOrchestra: { cpus: 0 } });
+  await stage.untilCondition("edge", "Ready", "False InvalidSpec");
+});
+
+test("a Vino that another program holds at its end is left alone", async () => {
+  await using stage = await VinoStage.start(() => new HintingProvider());
+  stage.create("edge", toVinoSpec(1), { finalizers: ["example.org/other"] });
+  await stage.untilCondition("edge", "Ready", "False CloudWithoutMachines");
+  const writes = stage.countWrites();
+  stage.delete("edge");
+  await stage.untilQuiet();
+  expect(stage.countWrites()).toBe(writes);
+});
+
+/** What the registry needs to know, for flags, pages and rights. */
+const OF_THE_REGISTRY = [
+  "lib/controllers/vino/definition.ts",
+  "lib/controllers/vino/flags.ts",
+  "lib/controllers/vino/hosts/word_table.ts",
+  "lib/controllers/vino/hosts/words.ts",
+  "lib/controllers/vino/metrics.ts",
+  "lib/controllers/vino/redfish/flags.ts",
+  "lib/controllers/vino/redfish/words.ts",
+  "lib/controllers/vino/resource/ip_pool.ts",
+  "lib/controllers/vino/resource/vino.ts",
+  "lib/controllers/vino/rights.ts",
+  "lib/controllers/vino/words.ts",
+];
+/** Of kinds that only this controller and sipcluster have. */
+const KINDS = /vino|ippool|sipcluster|baremetalhost/i;
+
+/** Lists the files of the program that were loaded, when the program ends. */
+const LIST_LOADED = `process.on("exit", () => console.error(Object.keys(require.cache)
+  .map((path) => "loaded " + path).join("\\n")));\n`;
+
+test("a process without it loads none of its code, and asks Kubernetes for none of its objects", async () => {
+  const { cloud, kubernetes, folder, kubeconfig, stop } = await startDemoServers();
+  const nodes = Array.from(createDemoWorld().machines.keys());
+  const [preload, settings] = [join(folder, "preload.ts"), join(folder, "settings.yaml")];
+  await writeFile(preload, LIST_LOADED);
+  await writeFile(settings, `url: ${cloud.url}\ntoken: ${cloud.token}\n`);
+  const command = [process.execPath, "--preload", preload, join(ROOT, "main.ts")];
+  const landfall = startLandfall({ name: "source", command }, [
+    `--cloud-config=${settings}`,
+    `--kubeconfig=${kubeconfig}`,
+    "--controllers=*",
+    "--secure-port=0",
+    "--debug-address=127.0.0.1:0",
+  ]);
+  const [name = ""] = nodes;
+  const spec = (): string => JSON.stringify(kubernetes.objects.getNode(name)?.["spec"]);
+  await until("a Node is initialised", () => spec().includes("xenorchestra://"), 15_000);
+  const { code, stderr } = await landfall.stop();
+  const asked = kubernetes.requests.entries.map(({ resource }) => String(resource));
+  await stop();
+  expect(code).toBe(0);
+  expect(asked).toContain("nodes");
+  expect(asked.filter((resource) => KINDS.test(resource))).toEqual([]);
+  const loaded = [...stderr.matchAll(/^loaded (.*)$/gm)].map(([, path = ""]) =>
+    path.replace(`${ROOT}/`, ""),
+  );
+  expect(loaded).toContain("lib/controllers/node/mod.ts");
+  const own = loaded.filter((path) => path.startsWith("lib/controllers/vino/"));
+  expect(own.sort()).toEqual(OF_THE_REGISTRY);
+  const making = loaded.filter((path) => path.startsWith("lib/providers/xenorchestra/machines/"));
+  expect(making).toEqual([]);
+}, 30_000);
+
+test("* does not choose it, and no manifest of a cloud starts it or grants its rights", () => {
+  expect(listOnByDefault(CONTROLLERS).map(({ name }) => name)).not.toContain(NAME);
+  const further = listFurtherRights(needAll(LEASE), NAME).map(({ access }) => access.resource);
+  expect(further).toEqual(expect.arrayContaining(["vinoes", "ippools", "secrets"]));
+  for (const cloud of MANIFEST_CLOUDS) {
+    expect(JSON.stringify(toCloudPolicy(cloud).clusterRules)).not.toMatch(KINDS);
+    expect(JSON.stringify(toCloudPolicy(cloud).clusterRules)).not.toContain("secrets");
+  }
+  const files = [...renderFiles()].filter(([path]) =>
+    /^(manifests\/(?!vino\/|sipcluster\/)|static-pod\/)/.test(path),
+  );
+  expect(files.length).toBeGreaterThan(8);
+  for (const [path, text] of files) expect(text, path).not.toMatch(KINDS);
+});
+
+test("the chart has its rights only behind a condition that names it", () => {
+  const rules = renderFiles().get("chart/templates/_rules.tpl") ?? "";
+  const blocks = rules.split("{{- if ").filter((block) => /vinoes|landfall-vino\]/.test(block));
+  expect(blocks.length).toBe(2);
+  for (const block of blocks) expect(block).toStartWith(`or (has "${NAME}" `);
+});
+
+test("createVinoMetrics() counts changes of machines, and Vinos and machines by state", () => {
+  const registry = new MetricsRegistry();
+  const metrics = createVinoMetrics(registry);
+  // An alert needs a rise, so the first one must be one.
+  expect(registry.render()).toContain('landfall_vino_machine_changes_total{change="vanished"} 0');
+  metrics.countMachine("created");
+  metrics.countMachine("created");
+  metrics.readFrom({
+    listStates: () => ["ready", "waiting", "ready"],
+    listMachineStates: () => ["Ready", "Creating", "Ready"],
+  });
+  const text = registry.render();
+  expect(text).toContain('landfall_vino_machine_changes_total{change="created"} 2');
+  expect(text).toContain('landfall_vinos{state="ready"} 2');
+  expect(text).toContain('landfall_vinos{state="deleting"} 0');
+  expect(text).toContain('landfall_vino_machines{state="Ready"} 2');
+  expect(text).toContain('landfall_vino_machines{state="Blocked"} 0');
 });

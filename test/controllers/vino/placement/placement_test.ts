@@ -2,17 +2,40 @@
  * Which machines are wanted where, and which are too many.
  * @module
  */
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { describe, expect, test } from "bun:test";
 import {
   type Placement,
   type PlacementInput,
   planPlacement,
 } from "../../../../lib/controllers/vino/placement/placement.ts";
-import type { RoleDemand } from "../../../../lib/controllers/vino/placement/roles.ts";
-import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
-import { toKnown } from "../../../support/vino/known.ts";
+import {
+  readRoles,
+  type RoleDemand,
+  toDemands,
+} from "../../../../lib/controllers/vino/placement/roles.ts";
+import {
+  compareKnown,
+  type KnownMachine,
+  type KnownSources,
+  listKnown,
+} from "../../../../lib/controllers/vino/placement/known.ts";
+import { toEntry, toKnown, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
 import { POOL, toDoubleHost } from "../../../support/vino/machines_double.ts";
+import {
+  explainShortage,
+  type ShortageInput,
+} from "../../../../lib/controllers/vino/placement/shortages.ts";
+import { pickSurplus } from "../../../../lib/controllers/vino/placement/surplus.ts";
+import type { Sighting } from "../../../../lib/controllers/vino/machines/steps/sightings.ts";
+import type { VinoMachine, VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
+import { choosePool } from "../../../../lib/controllers/vino/placement/choice.ts";
+import { describeOtherPool } from "../../../../lib/controllers/vino/placement/other_pool.ts";
+import type { MachinesView } from "../../../../lib/cloud/capabilities/machines.ts";
+import {
+  type SnapshotResult,
+  takeSnapshot,
+} from "../../../../lib/controllers/vino/placement/snapshot.ts";
 
 const HOSTS = ["h1", "h2", "h3"].map((id) => toDoubleHost(id));
 
@@ -403,5 +426,351 @@ describe("planPlacement() of anything", () => {
         );
       }),
     );
+  });
+});
+
+const INPUT: ShortageInput = {
+  demand: { role: "worker", count: 2, countPer: "Host", hosts: {} },
+  pool: POOL,
+  chosen: [toDoubleHost("h1")],
+  unmatched: { hosts: [], tags: [] },
+  kept: 2,
+  missing: 0,
+  isFull: false,
+  machinesMax: 1_000,
+};
+const NO_TAG = { hosts: [], tags: ["tag vino"] };
+const NOWHERE = { chosen: [], kept: 0 };
+const LOST = { ...POOL, isComplete: false };
+
+test.each<[string, Partial<ShortageInput>, string[], string[]]>([
+  ["all machines", {}, [], []],
+  [
+    "all machines, and a tag that no host has",
+    { unmatched: NO_TAG },
+    [],
+    ["Pool lyon shows no host with tag vino of xenOrchestra.hosts"],
+  ],
+  [
+    "a name of three that no host has, for a count on each host",
+    { unmatched: { hosts: ['name "h9"'], tags: ['tag "x"'] } },
+    ['2 noHosts pool lyon shows no host with name "h9". Correct xenOrchestra.hosts'],
+    [],
+  ],
+  [
+    "a name that no host has, for a total",
+    { demand: { ...INPUT.demand, countPer: "Total" }, unmatched: { hosts: ["ID x"], tags: [] } },
+    [],
+    ["Pool lyon shows no host with ID x of xenOrchestra.hosts"],
+  ],
+  [
+    "no machine that it wants, on hosts that the pool does not show",
+    {
+      ...NOWHERE,
+      demand: { ...INPUT.demand, count: 0 },
+      unmatched: { hosts: ["ID x"], tags: ["tag y"] },
+    },
+    [],
+    [],
+  ],
+  ["a tag that a lost host may have", { unmatched: NO_TAG, pool: LOST }, [], []],
+  [
+    "hosts that are disabled",
+    { missing: 1, chosen: [toDoubleHost("h1", { isEnabled: false })] },
+    ["1 noRoom these hosts are disabled: h1 (h1). Enable them"],
+    [],
+  ],
+  [
+    "as many machines as it may have",
+    { missing: 3, isFull: true },
+    ["3 noRoom a Vino has at most 1000 machines. Landfall makes these when others are gone"],
+    [],
+  ],
+  ["no host at all", NOWHERE, ["2 noHosts pool lyon shows no host. Check the pool"], []],
+  [
+    "no host with its tag",
+    { ...NOWHERE, unmatched: NO_TAG },
+    [
+      "2 noHosts pool lyon shows no host with tag vino. Correct xenOrchestra.hosts, or add the tag to a host",
+    ],
+    [],
+  ],
+  [
+    "no host of a lost pool",
+    { ...NOWHERE, pool: LOST },
+    ["2 silent pool lyon is disconnected or still loading"],
+    [],
+  ],
+])("explainShortage() of a role with %s", (_what, change, shortages, notices) => {
+  const answer = explainShortage({ ...INPUT, ...change });
+  const texts = answer.shortages.map(({ missing, kind, why }) => `${missing} ${kind} ${why}`);
+  expect([texts, answer.notices]).toEqual([shortages, notices]);
+});
+
+const pick = (machines: readonly KnownMachine[], total: number): number[] =>
+  pickSurplus(machines, { total }).map(({ index }) => index);
+
+describe("pickSurplus()", () => {
+  test("picks none if there are not too many", () => {
+    expect(pick([worker(0), worker(1)], 2)).toEqual([]);
+    expect(pick([], 3)).toEqual([]);
+  });
+
+  test("picks those that no object uses first", () => {
+    const used = worker(5, "h1", { isConsumed: true });
+    expect(pick([used, worker(0), worker(1)], 1)).toEqual([1, 0]);
+  });
+
+  test("picks those that are not complete before others", () => {
+    const half = worker(0, "h1", { machine: toMachine("worker", 0, { isComplete: false }) });
+    expect(pick([half, worker(1), worker(2)], 2)).toEqual([0]);
+  });
+
+  test("picks from the host with the most, one after the other", () => {
+    const all = [
+      worker(0, "h1"),
+      worker(1, "h1"),
+      worker(2, "h1"),
+      worker(3, "h2"),
+      worker(4, "h3"),
+    ];
+    expect(pick(all, 2)).toEqual([2, 1, 4]);
+  });
+
+  test("picks those whose removal has begun in any case", () => {
+    expect(pick([worker(0, "h1", { isRemoving: true }), worker(1)], 2)).toEqual([0]);
+  });
+
+  test("picks by host, and leaves machines without a host unless there may be none", () => {
+    const nowhere = { ...worker(9) };
+    const { hostId: _none, ...homeless } = nowhere;
+    const all = [worker(0, "h1"), worker(1, "h1"), worker(2, "h2"), homeless];
+    const perHost = (hostId: string): number => (hostId === "h2" ? 0 : 1);
+    expect(pickSurplus(all, { perHost, isNone: false }).map(({ index }) => index)).toEqual([2, 1]);
+    const none = pickSurplus(all, { perHost: () => 0, isNone: true });
+    expect(none.map(({ index }) => index)).toEqual([9, 2, 1, 0]);
+  });
+});
+
+function list(
+  machines: Parameters<typeof toView>[0],
+  entries: readonly VinoMachine[],
+  change: Partial<KnownSources> = {},
+): string[] {
+  const sources = { owner: VINO_OWNER, view: toView(machines), entries };
+  const rest = { isConsumed: () => false, deletes: true };
+  return listKnown({ ...sources, ...rest, ...change }).map(
+    ({ role, index, hostId, machine, entry, isRemoving }) =>
+      [
+        `${role}-${index}`,
+        hostId ?? "nowhere",
+        ...(machine ? ["shown"] : []),
+        ...(entry ? [entry.state] : []),
+        ...(isRemoving ? ["goes"] : []),
+      ].join(" "),
+  );
+}
+
+test("listKnown() joins what the cloud shows with the status", () => {
+  const machines = [toMachine("worker", 10), toMachine("worker", 2), toMachine("master", 0)];
+  const entries = [
+    toEntry("worker", 2, { host: "h9" }),
+    toEntry("worker", 3, { machineId: "x", host: "h2" }),
+  ];
+  expect(list(machines, entries)).toEqual([
+    "master-0 h1 shown",
+    "worker-2 h1 shown Ready",
+    "worker-3 h2 Ready",
+    "worker-10 h1 shown",
+  ]);
+});
+
+test("listKnown() leaves out machines of other Vinos, and names of another form", () => {
+  const other = { ...toMachine("worker", 0), name: "vino-00000000-worker-0" };
+  expect(list([other, { ...other, name: "web-1" }], [])).toEqual([]);
+});
+
+test.each<[string, Partial<VinoMachine>, number]>([
+  ["has a record", { record: "task-1", state: "Creating" }, 1],
+  ["has an ID", { machineId: "vm-1" }, 1],
+  ["is being removed", { state: "Removing" }, 1],
+  ["was never begun", { state: "Absent" }, 0],
+])("listKnown() of an entry that %s and that the cloud does not show", (_title, change, count) => {
+  expect(list([], [toEntry("worker", 0, change)])).toHaveLength(count);
+});
+
+test("listKnown() lets removals go on only if the Vino deletes", () => {
+  const entries = [toEntry("worker", 0, { state: "Removing" })];
+  expect(list([toMachine("worker", 0)], entries)).toEqual(["worker-0 h1 shown Removing goes"]);
+  expect(list([toMachine("worker", 0)], entries, { deletes: false })).toEqual([
+    "worker-0 h1 shown Removing",
+  ]);
+});
+
+test.each<[string, Partial<Sighting>, string[]]>([
+  [
+    "showed it on another host",
+    { machine: toMachine("worker", 0, { firstHostId: "h7" }) },
+    ["worker-0 h7 shown Ready"],
+  ],
+  ["proved that it does not exist", {}, ["worker-0 h1 Ready"]],
+  ["ended its removal", { isGone: true }, []],
+])("listKnown() of a machine of view and status if a look %s", (_what, sighting, expected) => {
+  const machine = toMachine("worker", 0);
+  const seen = new Map([[machine.name, { atMs: 1, isReady: false, isGone: false, ...sighting }]]);
+  const entries = [toEntry("worker", 0, { host: "h1" })];
+  expect(list([machine], entries, { seen })).toEqual(expected);
+});
+
+test("listKnown() says which machines are used, by role and index", () => {
+  const known = listKnown({
+    owner: VINO_OWNER,
+    view: toView([toMachine("worker", 0), toMachine("worker", 1)]),
+    entries: [toEntry("worker", 2, { machineId: "x" })],
+    isConsumed: ({ index }) => index > 0,
+    deletes: true,
+  });
+  expect(known.map(({ isConsumed }) => isConsumed)).toEqual([false, true, true]);
+});
+
+test("compareKnown() orders by role, then by index", () => {
+  const all = ["b-2", "b-10", "a-3"].map((text) => {
+    const [role = "", index = ""] = text.split("-");
+    return { role, index: Number(index) };
+  });
+  expect(all.toSorted(compareKnown).map(({ role, index }) => `${role}-${index}`)).toEqual([
+    "a-3",
+    "b-2",
+    "b-10",
+  ]);
+});
+
+const lyon = { id: "p-1", name: "lyon", isComplete: true };
+const paris = { id: "p-2", name: "paris", isComplete: true };
+
+describe("choosePool()", () => {
+  test.each([
+    ["the only one", [lyon], undefined, "p-1"],
+    ["one by its ID", [lyon, paris], "p-2", "p-2"],
+    ["one by its name", [lyon, paris], "paris", "p-2"],
+    [
+      "the one whose ID it is, although another has it as a name",
+      [{ ...lyon, name: "p-2" }, paris],
+      "p-2",
+      "p-2",
+    ],
+  ])("finds %s", (_title, pools, wanted, id) => {
+    expect(choosePool(pools, wanted)).toMatchObject({ pool: { id } });
+  });
+
+  test.each([
+    ["none is shown", [], undefined, "Set spec.xenOrchestra.pool, because the cloud shows no pool"],
+    ["there are several", [lyon, paris], undefined, "2 pools: lyon (p-1), paris (p-2)"],
+    [
+      "it is not shown",
+      [lyon],
+      "paris",
+      'The cloud does not show pool "paris". It shows: lyon (p-1)',
+    ],
+    [
+      "a name is that of two",
+      [lyon, { ...paris, name: "lyon" }],
+      "lyon",
+      'shows 2 pools with the name "lyon"',
+    ],
+  ])("says why there is none if %s", (_title, pools, wanted, message) => {
+    expect(choosePool(pools, wanted)).toMatchObject({ problem: expect.stringContaining(message) });
+  });
+});
+
+const FORM = { template: "debian", cpus: 2, memory: "4Gi" } as const;
+
+test("readRoles() reads each role with its form", () => {
+  const spec: VinoSpec = {
+    nodes: [
+      { name: "master", count: 1, xenOrchestra: { cpus: 8 } },
+      { name: "worker", count: 3 },
+    ],
+    xenOrchestra: { ...FORM, countPer: "Total", hosts: { tags: ["vino"] } },
+  };
+  const read = readRoles(spec);
+  if (!read.isComplete) throw new Error("the form is complete");
+  expect([...read.roles].map(([name, { form }]) => `${name} ${form.cpus}`)).toEqual([
+    "master 8",
+    "worker 2",
+  ]);
+  expect(toDemands(read.roles)).toEqual([
+    { role: "master", count: 1, countPer: "Total", hosts: { tags: ["vino"] } },
+    { role: "worker", count: 3, countPer: "Total", hosts: { tags: ["vino"] } },
+  ]);
+});
+
+test("readRoles() names what is missing, but not of a role that wants no machine", () => {
+  const spec: VinoSpec = {
+    nodes: [{ name: "a", count: 1 }, { name: "b" }],
+    xenOrchestra: { cpus: 1 },
+  };
+  const read = readRoles(spec);
+  if (read.isComplete) throw new Error("the form is not complete");
+  expect(read.missing.map(({ path }) => path)).toEqual([
+    "spec.nodes[0].xenOrchestra.template",
+    "spec.nodes[0].xenOrchestra.memory",
+  ]);
+  expect(readRoles({ nodes: [{ name: "b", count: 0 }] })).toEqual({
+    isComplete: true,
+    roles: new Map(),
+  });
+});
+
+const KNOWN = toKnown("worker", 0);
+const NICE = { id: "pool-nice", name: "nice", isComplete: true };
+const view = { ...toView([]), pools: [POOL, NICE] };
+
+test("describeOtherPool() names the machine, both pools, and what to do", () => {
+  expect(describeOtherPool(KNOWN, { view, poolId: NICE.id })).toEqual({
+    reason: "MachineDiffers",
+    kind: "notice",
+    message:
+      `${KNOWN.name} is in pool ${POOL.name}, but xenOrchestra.pool wants nice. Landfall moves no machine to another ` +
+      `pool. Set xenOrchestra.pool back to ${POOL.name}, or remove the machine: lower count, and raise it again when ` +
+      "it is gone",
+  });
+});
+
+test("describeOtherPool() says nothing of a machine in its pool, or of one that is not shown", () => {
+  const { machine: _none, ...hidden } = KNOWN;
+  expect(describeOtherPool(KNOWN, { view, poolId: POOL.id })).toBeUndefined();
+  expect(describeOtherPool(KNOWN, { view })).toBeUndefined();
+  expect(describeOtherPool(hidden, { view, poolId: NICE.id })).toBeUndefined();
+});
+
+function snapshot(spec: VinoSpec | undefined, view: MachinesView): SnapshotResult {
+  const read = spec && readRoles(spec);
+  return takeSnapshot({
+    vino: { metadata: VINO_OWNER, ...(spec && { spec }) },
+    owner: VINO_OWNER,
+    view,
+    ...(read?.isComplete && { roles: read.roles }),
+    isConsumed: () => false,
+    deletes: true,
+  });
+}
+
+function toSpec(count: number, countPer: "Host" | "Total" = "Total"): VinoSpec {
+  const xenOrchestra = { template: "debian", cpus: 2, memory: "4Gi", countPer };
+  return { nodes: [{ name: "worker", count }], xenOrchestra };
+}
+
+test("takeSnapshot() without a pool says so, as a matter of the cloud", () => {
+  const result = snapshot(toSpec(2), toView([], { pools: [] }));
+  expect(result).toMatchObject({ kind: "refused", why: "silent" });
+});
+
+test("takeSnapshot() refuses more machines than a Vino may have", () => {
+  const result = snapshot(toSpec(400, "Host"), toView([]));
+  expect(result).toMatchObject({
+    kind: "refused",
+    why: "tooMany",
+    message: expect.stringContaining("wants 1200 machines, and a Vino has at most 1000"),
   });
 });

@@ -1,9 +1,9 @@
 /**
- * The record on a Service: its words are frozen, and hostile texts say nothing.
+ * The record on a Service, and names of what is made: words are frozen, and hostile texts say nothing.
  * @module
  */
-import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { describe, expect, test } from "bun:test";
 import { RecordSigner } from "../../../../lib/providers/cloudstack/load_balancers/record_signer.ts";
 import {
   findUnsigned,
@@ -12,7 +12,45 @@ import {
   parseRecord,
   withoutJobs,
 } from "../../../../lib/providers/cloudstack/load_balancers/record.ts";
-import { SIGNER, SIGNING_KEY } from "./objects.ts";
+import {
+  byId,
+  SIGNER,
+  SIGNING_KEY,
+  toAclItem,
+  toAddress,
+  toFirewallRule,
+  toFound,
+  toRule,
+} from "./objects.ts";
+import {
+  ANNOTATIONS,
+  describeRule,
+  isAclReason,
+  isAclReasonOf,
+  isOf1x,
+  isPolicyDescription,
+  isTagged,
+  isTaggedFor,
+  POLICY_DESCRIPTION,
+  toAclReason,
+  toTags,
+} from "../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import {
+  changeMembers,
+  dropById,
+  putById,
+  removeRule,
+  renewAddress,
+  type Tables,
+  toTables,
+} from "../../../../lib/providers/cloudstack/load_balancers/tables.ts";
+import { array, assert, constantFrom, integer, oneof, property, record, uuid } from "fast-check";
+import {
+  formatRuleName,
+  parseRuleName,
+  toLbName,
+} from "../../../../lib/providers/cloudstack/load_balancers/rule_names.ts";
+import { SharedMap } from "../../../../lib/providers/cloudstack/load_balancers/shared_map.ts";
 
 const UID = "11111111-2222-4333-8444-555555555555";
 const ID = "aaaaaaaa-2222-4333-8444-555555555555";
@@ -214,4 +252,247 @@ describe("the record", () => {
     expect(withoutJobs({ job: JOB, shared }, new Set([JOB.id]))).toEqual({ shared });
     expect(withoutJobs(undefined, new Set([JOB.id]))).toBeUndefined();
   });
+});
+
+const OWNER = { namespace: "shop", name: "web", uid: "service" };
+
+test("an address says which cluster and Service it belongs to", () => {
+  expect(Object.fromEntries(toTags("cluster", OWNER))).toEqual({
+    "landfall.dev/cluster": "cluster",
+    "landfall.dev/service-uid": "service",
+    "landfall.dev/service": "shop/web",
+  });
+  expect(POLICY_DESCRIPTION).toBe("Managed by Landfall");
+});
+
+test.each([
+  ["cluster", "service", true],
+  ["before", "service", true],
+  ["another", "service", false],
+  ["cluster", "another", false],
+])("tags of cluster %s and Service %s are ours: %p", (cluster, uid, isOurs) => {
+  const tags = toTags(cluster, { ...OWNER, uid });
+  expect(isTaggedFor(tags, ["cluster", "before"], "service")).toBe(isOurs);
+});
+
+test("an address without tags is not ours", () => {
+  expect(isTaggedFor(new Map(), ["cluster"], "service")).toBe(false);
+});
+
+test("rules, ACL items and policies say who made them", () => {
+  const lbName = "a0123456789ab4cde8f0123456789abc";
+  expect(describeRule(OWNER)).toBe("Managed by Landfall for shop/web");
+  expect(toAclReason(lbName)).toBe(`Managed by Landfall for ${lbName}`);
+  const apache = "Managed by the CloudStack Kubernetes Provider";
+  const reasons = [
+    toAclReason(lbName),
+    `${apache} for ${lbName}`,
+    toAclReason("other"),
+    "mine",
+    "",
+  ];
+  expect(reasons.map((one) => isAclReasonOf(lbName, one))).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  expect(reasons.map(isAclReason)).toEqual([true, true, true, false, false]);
+  expect([POLICY_DESCRIPTION, apache, "mine", undefined].map(isPolicyDescription)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+  expect(["", undefined, describeRule(OWNER), "mine"].map(isOf1x)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test("any tag of ours says that an address belongs to a Service", () => {
+  expect(isTagged(toTags("cluster", OWNER))).toBe(true);
+  expect(isTagged(new Map([["landfall.dev/service-uid", "x"]]))).toBe(true);
+  expect(isTagged(new Map([["landfall.dev/service", "x"]]))).toBe(false);
+});
+
+test("annotations keep the names of the Go provider", () => {
+  const prefix = "service.beta.kubernetes.io/cloudstack-load-balancer-";
+  expect(Object.values(ANNOTATIONS).map((name) => name.replace(prefix, ""))).toEqual([
+    "proxy-protocol",
+    "hostname",
+    "source-cidrs",
+    "ip-associated-by-controller",
+    "stickiness-method-name",
+    "stickiness-method-param",
+  ]);
+});
+
+const { networkId: _, ...UNBOUND } = toAddress("ip", { vpcId: "vpc" });
+
+/** The tier that an address of a VPC is bound to after its rules changed. */
+function findTier(over: Parameters<typeof toFound>[0], networkId?: string): string | undefined {
+  const address = { ...UNBOUND, ...(networkId !== undefined && { networkId }) };
+  const tables = toTables(toFound({ addresses: byId(address), ...over }));
+  renewAddress(tables, "ip");
+  return tables.addresses.get("ip")?.networkId;
+}
+
+describe("renewAddress()", () => {
+  const rules = byId(toRule("rule", { networkId: "tier" }));
+
+  test.each<[string, string | undefined, string | undefined]>([
+    ["a rule binds", findTier({ rules }), "tier"],
+    ["a rule leaves", findTier({ rules }, "bound"), "bound"],
+    [
+      "a firewall rule keeps",
+      findTier({ firewallRules: byId(toFirewallRule("fw")) }, "bound"),
+      "bound",
+    ],
+    [
+      "a rule of another address frees",
+      findTier({ rules: byId(toRule("r", { addressId: "x" })) }, "bound"),
+      undefined,
+    ],
+    ["nothing frees", findTier({}, "bound"), undefined],
+  ])("%s the address of a VPC to its tier", (_what, found, expected) => {
+    expect(found).toBe(expected);
+  });
+
+  test("leaves an address that is not known, and one of an isolated network", () => {
+    const addresses = byId(toAddress("ip"));
+    const tables = toTables(toFound({ addresses }));
+    renewAddress(tables, "unknown");
+    renewAddress(tables, "ip");
+    expect(tables.addresses.share()).toBe(addresses);
+  });
+});
+
+test("removeRule() takes members and policies away", () => {
+  const rule = toRule("rule");
+  const members = new Map([["rule", new Set(["vm"])]]);
+  const tables = toTables(
+    toFound({ rules: byId(rule), members, policies: new Map([["rule", []]]) }),
+  );
+  removeRule(tables, rule);
+  expect([tables.rules, tables.members, tables.policies].map((one) => one.has("rule"))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
+test.each([
+  ["Active", "Add"],
+  ["Revoke", "Revoke"],
+])("changeMembers() of a rule that is %s makes it %s without members", (before, after) => {
+  const rules = byId(toRule("rule", { state: before }));
+  const tables = toTables(toFound({ rules, members: new Map([["rule", new Set(["vm"])]]) }));
+  changeMembers(tables, "rule", () => new Set());
+  expect(tables.rules.get("rule")?.state).toBe(after);
+});
+
+test("putById() and dropById() change lists that are known", () => {
+  const tables: Tables = toTables(toFound({ aclItems: new Map([["acl", [toAclItem("a")]]]) }));
+  putById(tables.aclItems, "acl", toAclItem("a", { number: 2 }));
+  putById(tables.aclItems, "acl", toAclItem("b"));
+  putById(tables.aclItems, "unknown", toAclItem("c"));
+  dropById(tables.aclItems, "unknown", "c");
+  expect([...tables.aclItems.share()]).toEqual([
+    ["acl", [toAclItem("a", { number: 2 }), toAclItem("b")]],
+  ]);
+  dropById(tables.aclItems, "acl", "a");
+  expect(tables.aclItems.get("acl")).toEqual([toAclItem("b")]);
+});
+
+const SERVICE_UID = "01234567-89ab-cdef-0123-456789abcdef";
+const LB_NAME = "a0123456789abcdef0123456789abcde";
+
+test("toLbName() is Kubernetes' default, cut to 32 characters", () => {
+  expect(toLbName(SERVICE_UID)).toBe(LB_NAME);
+  expect(toLbName("short-uid")).toBe("ashortuid");
+});
+
+describe("parseRuleName()", () => {
+  test.each([
+    [`${LB_NAME}-tcp-80`, { lbName: LB_NAME, protocol: "tcp", port: 80 }],
+    [`${LB_NAME}-udp-65535`, { lbName: LB_NAME, protocol: "udp", port: 65_535 }],
+    [`${LB_NAME}-tcp-proxy-443`, { lbName: LB_NAME, protocol: "tcp-proxy", port: 443 }],
+    [`${LB_NAME}-443`, { lbName: LB_NAME, port: 443 }],
+  ])("reads %s", (name, expected) => {
+    expect(parseRuleName(name)).toEqual(expected as ReturnType<typeof parseRuleName>);
+  });
+
+  test.each([
+    "",
+    LB_NAME,
+    `${LB_NAME}-`,
+    `${LB_NAME}-tcp`,
+    `${LB_NAME}-tcp-0`,
+    `${LB_NAME}-tcp-080`,
+    `${LB_NAME}-tcp-65536`,
+    `${LB_NAME}-tcp-80-x`,
+    `${LB_NAME}-TCP-80`,
+    `${LB_NAME}-sctp-80`,
+    `x${LB_NAME}-tcp-80`,
+    `${LB_NAME}f-tcp-80`,
+    `a-tcp-80`,
+    `${LB_NAME}-tcp-80\n`,
+  ])("reads no foreign name: %j", (name) => {
+    expect(parseRuleName(name)).toBeUndefined();
+  });
+
+  test("reads what formatRuleName() writes", () => {
+    const protocols = constantFrom("tcp", "udp", "tcp-proxy");
+    assert(
+      property(uuid(), protocols, integer({ min: 1, max: 65_535 }), (uid, protocol, port) => {
+        const lbName = toLbName(uid);
+        const name = formatRuleName(lbName, protocol, port);
+        expect(parseRuleName(name)).toEqual({ lbName, protocol, port });
+      }),
+    );
+  });
+});
+
+test("SharedMap never changes what it shared, or got", () => {
+  const key = constantFrom("a", "b", "c");
+  const action = oneof(
+    record({ kind: constantFrom("set"), key, value: constantFrom(1, 2) }),
+    record({ kind: constantFrom("delete", "share"), key, value: constantFrom(0) }),
+  );
+  assert(
+    property(array(action), (actions) => {
+      const first = new Map([["a", 0]]);
+      const map = new SharedMap(first);
+      const expected = new Map(first);
+      const shared: [ReadonlyMap<string, number>, string][] = [[first, JSON.stringify([["a", 0]])]];
+      for (const { kind, key, value } of actions) {
+        if (kind === "set") {
+          map.set(key, value);
+          expected.set(key, value);
+        }
+        if (kind === "delete") {
+          map.delete(key);
+          expected.delete(key);
+        }
+        if (kind === "share") shared.push([map.share(), JSON.stringify([...expected])]);
+        expect(map.get(key)).toBe(expected.get(key));
+        expect(map.has(key)).toBe(expected.has(key));
+      }
+      expect([...map.values()]).toEqual([...expected.values()]);
+      for (const [one, text] of shared) expect(JSON.stringify([...one])).toBe(text);
+    }),
+  );
+});
+
+test("SharedMap shares the same map while nothing changes", () => {
+  const map = new SharedMap(new Map([["a", 1]]));
+  const before = map.share();
+  map.delete("b");
+  expect(map.share()).toBe(before);
+  map.set("b", 2);
+  expect(map.share()).not.toBe(before);
 });

@@ -5,6 +5,13 @@ import { parseIdentity } from "../../../../lib/providers/cloudstack/model/identi
 import type { CloudStackInventory } from "../../../../lib/providers/cloudstack/model/inventory.ts";
 import { findInstance } from "../../../../lib/providers/cloudstack/model/matching.ts";
 import { toInstance } from "../../../support/cloud/instances.ts";
+import {
+  formatProviderId,
+  parseProviderId,
+} from "../../../../lib/providers/cloudstack/model/provider_id.ts";
+import { toBackends } from "../../../../lib/providers/cloudstack/model/backends.ts";
+import type { ObjectList } from "../../../../lib/providers/cloudstack/session/lists.ts";
+import type { Vm } from "../../../../lib/providers/cloudstack/wire/schema.ts";
 
 const [A, B, C] = ["a", "b", "c"].map((end) => `0a1b2c3d-0000-4000-8000-00000000000${end}`);
 
@@ -140,4 +147,133 @@ describe("findInstance()", () => {
     const found = find(inventory, "one", `external-cloudstack://${A}`);
     expect(found).toMatchObject({ kind: "unknown", reason: "undecodable" });
   });
+});
+
+const VM = "0a1b2c3d-0000-4000-8000-00000000000f";
+
+test("parseIdentity() prefers the provider ID", () => {
+  const node = { name: "node-1", providerId: `cloudstack:///${VM}`, systemUuid: VM };
+  expect(parseIdentity(node)).toEqual({ kind: "providerId", vmId: VM });
+});
+
+test("parseIdentity() takes the name in lower case, also beside a provider ID that names no VM", () => {
+  expect(parseIdentity({ name: "Node-1" })).toEqual({ kind: "name", name: "node-1" });
+  const old = { name: "node-1.example.org", providerId: "external-cloudstack" };
+  expect(parseIdentity(old)).toEqual({
+    kind: "name",
+    name: "node-1.example.org",
+    short: "node-1",
+    isNameless: true,
+  });
+});
+
+test("parseIdentity() never looks for a system UUID: it only tells machines of one name apart", () => {
+  expect(parseIdentity({ name: "node-1", systemUuid: VM.toUpperCase() })).toEqual({
+    kind: "name",
+    name: "node-1",
+    systemUuid: VM,
+  });
+});
+
+test("parseIdentity() says why a Node cannot be looked up", () => {
+  expect(parseIdentity({ name: "a", providerId: "aws:///x" })).toEqual({
+    kind: "other",
+    presence: { kind: "foreign", providerId: "aws:///x" },
+  });
+  expect(parseIdentity({ name: "a", providerId: "external-cloudstack://x" })).toMatchObject({
+    presence: { kind: "unknown", reason: "malformedProviderId" },
+  });
+  expect(parseIdentity({ name: "" })).toMatchObject({
+    presence: { kind: "unknown", reason: "noIdentity" },
+  });
+});
+
+const OURS = { kind: "ours", vmId: VM } as const;
+
+describe("parseProviderId()", () => {
+  test("reads what formatProviderId() writes", () => {
+    expect(formatProviderId(VM)).toBe(`external-cloudstack://${VM}`);
+    expect(parseProviderId(formatProviderId(VM))).toEqual(OURS);
+  });
+
+  test.each([
+    [`external-cloudstack://${VM.toUpperCase()}`],
+    [`cloudstack:///${VM}`],
+    [`cloudstack://region-1/${VM}`],
+  ])("reads %s", (text) => {
+    expect(parseProviderId(text)).toEqual(OURS);
+  });
+
+  test("knows what version 1.1 of the Apache provider wrote, which names no VM", () => {
+    expect(parseProviderId("external-cloudstack")).toEqual({ kind: "nameless" });
+  });
+
+  test.each([
+    "external-cloudstack:",
+    "external-cloudstack://",
+    "external-cloudstack://node-1",
+    `external-cloudstack:///${VM}`,
+    `external-cloudstack://a/${VM}`,
+    `cloudstack://${VM}`,
+    `cloudstack://a/b/${VM}`,
+    "cloudstack://region/",
+  ])("cannot read %s, and says what to do", (text) => {
+    const parsed = parseProviderId(text);
+    expect(parsed).toMatchObject({ kind: "malformed" });
+    expect(JSON.stringify(parsed)).toContain("delete the Node");
+  });
+
+  test.each([
+    "",
+    "aws:///eu-west-3a/i-0abc",
+    "xenorchestra://a/b",
+    `cloudstackx:///${VM}`,
+    "cloudstack",
+  ])("leaves %p to another cloud", (text) => {
+    expect(parseProviderId(text)).toEqual({ kind: "foreign" });
+  });
+});
+
+function toList(vms: readonly Vm[], over: Partial<ObjectList<Vm>> = {}): ObjectList<Vm> {
+  return { objects: vms, undecodable: new Map(), ...over };
+}
+
+test("toBackends() keeps the interfaces of each VM, the default one first", () => {
+  const nic = [
+    { networkid: "B", ipaddress: "10.0.0.2", deviceid: "2" },
+    { networkid: "a", ipaddress: "10.1.0.1", ip6address: "2001:DB8::1", isdefault: true },
+    { networkid: "c", ipaddress: null, deviceid: 1 },
+    { ipaddress: "10.2.0.1" },
+  ];
+  const { vms, isWhole, observedAtMs } = toBackends(
+    toList([{ id: "vm", state: "Running", nic }, { id: "bare" }]),
+    5,
+  );
+  expect([isWhole, observedAtMs]).toEqual([true, 5]);
+  expect(vms.get("vm")).toEqual({
+    id: "vm",
+    isGone: false,
+    nics: [
+      { networkId: "a", ips: ["10.1.0.1", "2001:db8::1"] },
+      { networkId: "c", ips: [] },
+      { networkId: "b", ips: ["10.0.0.2"] },
+    ],
+  });
+  expect(vms.get("bare")).toEqual({ id: "bare", isGone: false, nics: [] });
+});
+
+test.each([
+  ["Running", false],
+  ["Stopped", false],
+  ["Destroyed", true],
+  ["Expunging", true],
+  ["Error", true],
+  ["Unknown", false],
+])("a VM that is %s can be a backend: unless %p", (state, isGone) => {
+  expect(toBackends(toList([{ id: "vm", state }]), 5).vms.get("vm")?.isGone).toBe(isGone);
+});
+
+test("a list with a gap, or with a VM that cannot be read, does not show all VMs", () => {
+  expect(toBackends(toList([], { gap: "a page is missing" }), 5).isWhole).toBe(false);
+  expect(toBackends(toList([], { undecodable: new Map([["vm", "odd"]]) }), 5).isWhole).toBe(false);
 });

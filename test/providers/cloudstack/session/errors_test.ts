@@ -1,10 +1,13 @@
 /**
- * What each code of CloudStack means.
+ * What codes and replies of CloudStack mean.
  * @module
  */
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
+import type { Reply } from "../../../../lib/cloud_http/http.ts";
+import { isJsonType, readBody } from "../../../../lib/providers/cloudstack/session/reply.ts";
+import { judgeRefusal } from "../../../../lib/providers/cloudstack/session/refusal.ts";
 
 const LIST = "listVirtualMachines";
 
@@ -130,4 +133,117 @@ describe("ApiError", () => {
     expect(message).not.toMatch(/\p{Cc}/u);
     expect(message.length).toBeLessThan(500);
   });
+});
+
+const ASKED = { command: "listZones", secrets: [] };
+
+function toReply(value: unknown, status = 200): Reply {
+  return { status, contentType: "application/json; charset=UTF-8", json: { value } };
+}
+
+function read(reply: Reply): unknown {
+  try {
+    return readBody(reply, ASKED);
+  } catch (error) {
+    return error;
+  }
+}
+
+describe("readBody()", () => {
+  test.each([
+    [{ listzonesresponse: { count: 1, zone: [] } }, { count: 1, zone: [] }],
+    [{ listzonesresponse: {} }, {}],
+    [{ anyresponse: { id: "a" } }, { id: "a" }],
+  ])("takes what is under the single key of %j", (value, body) => {
+    expect(read(toReply(value))).toEqual(body);
+  });
+
+  test("a refusal is an ApiError, under any key, and with any status", () => {
+    const refusal = { errorcode: 432, errortext: "no" };
+    for (const reply of [
+      toReply({ listzonesresponse: refusal }, 432),
+      toReply({ errorresponse: refusal }, 432),
+      toReply({ errorresponse: { ...refusal, errorcode: "432" } }, 432),
+      toReply({ errorresponse: refusal }, 200),
+    ]) {
+      expect(read(reply)).toBeInstanceOf(ApiError);
+      expect(read(reply)).toMatchObject({ code: 432, kind: "denied" });
+    }
+  });
+
+  test.each([
+    [null],
+    [[]],
+    ["text"],
+    [7],
+    [{}],
+    [{ a: {}, b: {} }],
+    [{ a: [] }],
+    [{ a: null }],
+    [{ a: "text" }],
+  ] as unknown[][])("JSON of another shape is no answer: %j", (value) => {
+    expect(read(toReply(value))).toMatchObject({ kind: "protocol" });
+    expect(read(toReply(value))).not.toBeInstanceOf(ApiError);
+  });
+
+  test.each([
+    [200, "protocol", "check api-url"],
+    [302, "protocol", "check api-url"],
+    [401, "denied", "something on the way refuses"],
+    [403, "denied", "something on the way refuses"],
+    [404, "protocol", "check api-url"],
+    [429, "throttled", "too many requests"],
+    [500, "unreachable", "try again later"],
+    [502, "unreachable", "try again later"],
+    [504, "unreachable", "try again later"],
+  ] as const)("HTML with %i is %s", (status, kind, advice) => {
+    const error = read({ status, contentType: "text/html", retryAfterMs: 7_000 });
+    expect(error).toMatchObject({ kind, status, retryAfterMs: 7_000 });
+    expect(String(error)).toContain(advice);
+    expect(error).not.toBeInstanceOf(ApiError);
+  });
+
+  test("damaged JSON is not said to be another server's", () => {
+    const error = read({ status: 200, contentType: "application/json" });
+    expect(String(error)).toContain("damaged JSON to listZones: something on the way");
+  });
+
+  test("JSON of a proxy with a bad status is no answer", () => {
+    expect(read(toReply({ error: { message: "no upstream" } }, 502))).toMatchObject({
+      kind: "unreachable",
+    });
+  });
+});
+
+describe("isJsonType()", () => {
+  test.each([
+    ["application/json; charset=UTF-8", true],
+    ["text/javascript; charset=UTF-8", true],
+    ["text/html", false],
+    ["", false],
+  ])("of %j is %p", (type, isJson) => expect(isJsonType(type)).toBe(isJson));
+});
+
+test.each([
+  [401, "unauthorized"],
+  [411, "twoFactors"],
+  [429, "throttled"],
+  [431, "invalid"],
+  [432, "forbidden"],
+  [530, "serverError"],
+  [531, "forbidden"],
+  [536, "conflict"],
+  [599, "serverError"],
+  [444, "refused"],
+])("judgeRefusal() gives %i the word %s, and an advice", (code, word) => {
+  const { advice, ...judged } = judgeRefusal({ code, text: "" }, { command: "c", secrets: [] });
+  expect(judged.word).toBe(word);
+  expect(advice).toMatch(/^[a-z].*[^.]$/);
+});
+
+test.each([
+  [401, "The given command 'c' either does not exist, is not available for user.", "forbidden"],
+  [431, "Invalid parameter projectid value=p due to incorrect long value format", "noProject"],
+])("judgeRefusal() of %i reads the server's words: %s", (code, text, word) => {
+  expect(judgeRefusal({ code, text }, { command: "c", secrets: [] }).word).toBe(word);
 });

@@ -11,6 +11,7 @@ import {
   type Work,
 } from "../../../../lib/providers/cloudstack/session/jobs.ts";
 import { ManualClock, settle } from "../../../support/manual_clock.ts";
+import { toOutcome } from "../../../../lib/providers/cloudstack/session/job_reply.ts";
 
 const signal = new AbortController().signal;
 const unreachable = new CloudError("unreachable", "no answer");
@@ -23,24 +24,6 @@ let started: string[];
 /** What the server says about each job: an error is thrown. */
 let states: Map<string, JobOutcome | Error>;
 let jobs: Jobs;
-
-beforeEach(() => {
-  clock = new ManualClock();
-  stop = new AbortController();
-  asked = [];
-  started = [];
-  states = new Map();
-  jobs = new Jobs({
-    ask: (jobId) => {
-      asked.push([jobId, clock.monotonic()]);
-      const state = states.get(jobId);
-      return state instanceof Error ? Promise.reject(state) : Promise.resolve(state);
-    },
-    clock,
-    signal: stop.signal,
-    random: () => 0,
-  });
-});
 
 function toWork(key: string, more: Partial<Work> = {}): Work {
   const start = (): Promise<{ jobId: string }> => {
@@ -56,6 +39,24 @@ function run(work: Work, by: AbortSignal = signal): Promise<unknown> {
 }
 
 describe("Jobs", () => {
+  beforeEach(() => {
+    clock = new ManualClock();
+    stop = new AbortController();
+    asked = [];
+    started = [];
+    states = new Map();
+    jobs = new Jobs({
+      ask: (jobId) => {
+        asked.push([jobId, clock.monotonic()]);
+        const state = states.get(jobId);
+        return state instanceof Error ? Promise.reject(state) : Promise.resolve(state);
+      },
+      clock,
+      signal: stop.signal,
+      random: () => 0,
+    });
+  });
+
   test("asks first after 0.3 s, and then less often, every 4 s to 5 s at last", async () => {
     const outcome = run(toWork("a"));
     await clock.advance(20_000);
@@ -307,5 +308,26 @@ describe("Jobs", () => {
     await settle();
     expect(await outcome).toMatchObject({ message: "stopped" });
     expect(clock.pending).toBe(0);
+  });
+});
+
+describe("toOutcome()", () => {
+  test("knows a job that runs and one that succeeded", () => {
+    expect(toOutcome({ jobstatus: 0 }, [])).toBeUndefined();
+    expect(toOutcome({ jobstatus: "1", jobresult: { a: 1 } }, [])).toEqual({ result: { a: 1 } });
+  });
+
+  test.each([
+    [{ errorcode: 431, errortext: "no" }, 431, "(no) to StopVMCmd"],
+    ["no", 530, "(no) to StopVMCmd"],
+    [undefined, 530, "to StopVMCmd"],
+  ])("a failure with %p keeps code and text", (jobresult, code, text) => {
+    const outcome = toOutcome({ jobstatus: 2, jobresult, cmd: "org.apache.StopVMCmd" }, []);
+    expect(outcome).toMatchObject({ failure: { code } });
+    if (outcome && "failure" in outcome) expect(outcome.failure.message).toContain(text);
+  });
+
+  test("refuses an answer without a status", () => {
+    expect(() => toOutcome({}, [])).toThrow("cannot be read");
   });
 });

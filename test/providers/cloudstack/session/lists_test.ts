@@ -1,5 +1,5 @@
 /**
- * Lists that are read again: what counts as the same list, and what is read in full.
+ * Lists and their pages: what counts as the same list, and what is read in full.
  * @module
  */
 import { describe, expect, test } from "bun:test";
@@ -9,9 +9,22 @@ import {
   readList,
   type VersionedList,
 } from "../../../../lib/providers/cloudstack/session/lists.ts";
-import { PageReader } from "../../../../lib/providers/cloudstack/session/pages.ts";
+import {
+  type Page,
+  type PagedList,
+  PageReader,
+} from "../../../../lib/providers/cloudstack/session/pages.ts";
 import { type Body, parseBody } from "../../../../lib/providers/cloudstack/session/reply.ts";
 import { type Project, SCHEMAS } from "../../../../lib/providers/cloudstack/wire/schema.ts";
+import { ApiError } from "../../../../lib/providers/cloudstack/session/errors.ts";
+import { Facts, parseVersion } from "../../../../lib/providers/cloudstack/session/facts.ts";
+import { CloudStackSession } from "../../../../lib/providers/cloudstack/session/session.ts";
+import { useCloudStack } from "../../../support/cloud/cloudstack_rig.ts";
+import { FakeCloudStack, reply, toDeps, toSettings } from "../fake_server.ts";
+import {
+  listUnreadable,
+  listUnreadableNames,
+} from "../../../../lib/providers/cloudstack/session/unreadable_names.ts";
 
 const QUERY = { command: "listZones", key: "zone", schema: SCHEMAS.project };
 const SIZE = 500;
@@ -124,4 +137,247 @@ describe("readList()", () => {
     }, version);
     await expect(failing).rejects.toThrow("no page 2");
   });
+});
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, at) => from + at);
+}
+
+interface NumberPage extends Page {
+  readonly objects: readonly number[];
+}
+
+function toPage(objects: readonly number[], count?: number): Promise<NumberPage> {
+  return Promise.resolve({
+    objects,
+    length: objects.length,
+    ...(count !== undefined && { count }),
+  });
+}
+
+function listObjects({ pages }: PagedList<NumberPage>): number[] {
+  return pages.flatMap(({ objects }) => objects);
+}
+
+/** A server with so many objects. */
+function createList(total: number, asked: string[] = []) {
+  return (page: number, size: number): Promise<NumberPage> => {
+    asked.push(`${page}/${size}`);
+    const from = Math.min((page - 1) * size, total);
+    return toPage(range(from, Math.min(from + size, total)), total);
+  };
+}
+
+function refuseSize(): Promise<never> {
+  const text = "Page size can not exceed max allowed page size value: 100";
+  return Promise.reject(new ApiError({ code: 431, text }, { command: "listX", secrets: [] }));
+}
+
+describe("PageReader", () => {
+  test.each([
+    [0, ["1/500"]],
+    [1, ["1/500"]],
+    [499, ["1/500"]],
+    [500, ["1/500"]],
+    [501, ["1/500", "2/500"]],
+    [1_000, ["1/500", "2/500"]],
+    [1_001, ["1/500", "2/500", "3/500"]],
+  ])("reads %i objects by the fewest pages", async (total, pages) => {
+    const asked: string[] = [];
+    const list = await new PageReader().readAll(createList(total, asked));
+    expect([listObjects(list), list.gap]).toEqual([range(0, total), undefined]);
+    expect(asked).toEqual(pages);
+  });
+
+  test("a list without a count is whole when its last page is not full", async () => {
+    const pages = [range(0, 500), range(500, 700)];
+    const list = await new PageReader().readAll((page) => toPage(pages[page - 1] ?? []));
+    expect([listObjects(list), list.gap]).toEqual([range(0, 700), undefined]);
+  });
+
+  test("a list that never ends is cut", async () => {
+    let asked = 0;
+    const list = await new PageReader().readAll(() => {
+      asked += 1;
+      return toPage([1, 2, 3, ...range(3, 500)], 10 ** 9);
+    });
+    expect([asked, list.gap]).toEqual([200, "the list has more than 200 pages"]);
+  });
+
+  test("a size that the server refuses shrinks, and the server is not asked for it again", async () => {
+    const asked: string[] = [];
+    const reader = new PageReader();
+    const readPage = (page: number, size: number): Promise<NumberPage> => {
+      if (size <= 100) return createList(150, asked)(page, size);
+      asked.push(`${page}/${size}`);
+      return refuseSize();
+    };
+    expect(listObjects(await reader.readAll(readPage))).toHaveLength(150);
+    expect(asked).toEqual(["1/500", "1/200", "1/100", "2/100"]);
+    await reader.readAll(readPage);
+    expect(asked.slice(4)).toEqual(["1/100", "2/100"]);
+  });
+
+  test("a server that refuses every size, or refuses for another reason, is believed", async () => {
+    await expect(new PageReader().readAll(refuseSize)).rejects.toThrow("Page size");
+    let asked = 0;
+    const other = new ApiError({ code: 431, text: "zoneid" }, { command: "x", secrets: [] });
+    const refuse = (): Promise<never> => {
+      asked += 1;
+      return Promise.reject(other);
+    };
+    await expect(new PageReader().readAll(refuse)).rejects.toBe(other);
+    expect(asked).toBe(1);
+  });
+});
+
+const signal = new AbortController().signal;
+const rig = useCloudStack();
+
+function open(more: object = {}): Facts {
+  const { url, apiKey, secretKey } = rig.simulator;
+  const settings = toSettings(url, { apiKey, secretKey, ...more });
+  const session = new CloudStackSession(settings, { ...toDeps(), clock: rig.clock });
+  return new Facts(session, settings);
+}
+
+function findProjectName(): string {
+  const project = rig.simulator.state.projects.get(rig.story.projectId);
+  if (project === undefined) throw new Error("the world has no project");
+  return project.name;
+}
+
+describe("parseVersion()", () => {
+  test.each([
+    ["4.22.0.0", { major: 4, minor: 22, patch: 0 }],
+    ["4.17.1.0-SNAPSHOT", { major: 4, minor: 17, patch: 1 }],
+    ["4.18", { major: 4, minor: 18, patch: 0 }],
+    ["", undefined],
+    ["main", undefined],
+    ["4", undefined],
+  ])("reads %j", (text, version) => expect(parseVersion(text)).toEqual(version));
+});
+
+describe("readProjectId()", () => {
+  test("asks for nothing without a project, or with a UUID", async () => {
+    expect(await open().readProjectId(signal)).toBeUndefined();
+    const id = "AAAAAAAA-1111-4111-8111-AAAAAAAAAAAA";
+    expect(await open({ projectId: id }).readProjectId(signal)).toBe(id.toLowerCase());
+    expect(rig.simulator.requests.entries).toHaveLength(0);
+  });
+
+  test("finds a project by its name in any case, and asks once", async () => {
+    const facts = open({ projectId: findProjectName().toUpperCase() });
+    expect(await facts.readProjectId(signal)).toBe(rig.story.projectId);
+    expect(await facts.readProjectId(signal)).toBe(rig.story.projectId);
+    expect(rig.simulator.requests.count("listProjects")).toBe(1);
+  });
+
+  test("says what to do when there is none, and asks again", async () => {
+    const facts = open({ projectId: "nowhere" });
+    for (let tries = 0; tries < 2; tries += 1) {
+      await expect(facts.readProjectId(signal)).rejects.toThrow(
+        'no project with the name "nowhere"; check project-id',
+      );
+    }
+    expect(rig.simulator.requests.count("listProjects")).toBe(2);
+  });
+
+  test("does not take a part of a name for the name, nor one of several", async () => {
+    const fake = new FakeCloudStack();
+    // Without a name, a project cannot be read.
+    const find = async (...names: (string | undefined)[]): Promise<string | undefined> => {
+      const project = names.map((name, at) => ({ id: toId(at), name: name ?? 7 }));
+      fake.answer = ({ command }) => reply(command, { count: names.length, project });
+      const settings = toSettings(fake.url, { projectId: "kube" });
+      const session = new CloudStackSession(settings, toDeps());
+      return await new Facts(session, settings).readProjectId(signal);
+    };
+    await expect(find("kube-2")).rejects.toThrow("no project");
+    await expect(find("kube", "kube-2", undefined)).rejects.toThrow("not whole");
+    await expect(find("kube", "Kube")).rejects.toThrow("2 projects");
+    expect(await find("kube-2", "KUBE")).toBe(toId(1));
+    await fake.stop();
+  });
+
+  test("takes no project from a list that is not whole: another one may have the name", async () => {
+    const facts = open({ projectId: findProjectName() });
+    const end = rig.simulator.faults.set({ kind: "json", body: shortList() });
+    await expect(facts.readProjectId(signal)).rejects.toThrow("not whole");
+    end();
+    expect(await facts.readProjectId(signal)).toBe(rig.story.projectId);
+  });
+});
+
+/** One project of two. */
+function shortList(): object {
+  const project = [{ id: rig.story.projectId, name: findProjectName() }];
+  return { listprojectsresponse: { count: 2, project } };
+}
+
+describe("inProject()", () => {
+  test("finds a project again that was deleted and created again under its name", async () => {
+    const facts = open({ projectId: findProjectName() });
+    const ask = (id: string | undefined): Promise<string | undefined> => Promise.resolve(id);
+    expect(await facts.inProject(ask, signal)).toBe(rig.story.projectId);
+    const gone = (id = ""): Promise<never> => Promise.reject(toUnknownProject(id));
+    await expect(facts.inProject(gone, signal)).rejects.toThrow("431");
+    await facts.inProject(ask, signal);
+    expect(rig.simulator.requests.count("listProjects")).toBe(2);
+  });
+
+  test("keeps the project after any other failure", async () => {
+    const facts = open({ projectId: findProjectName() });
+    const other = (): Promise<never> => Promise.reject(toUnknownProject(toId(9)));
+    await expect(facts.inProject(other, signal)).rejects.toThrow("431");
+    await facts.readProjectId(signal);
+    expect(rig.simulator.requests.count("listProjects")).toBe(1);
+  });
+});
+
+function toUnknownProject(id: string): ApiError {
+  const text = `Invalid parameter projectid value=${id} due to incorrect long value format, or entity does not exist`;
+  return new ApiError({ code: 431, text }, { command: "listVirtualMachines", secrets: [] });
+}
+
+describe("readVersion()", () => {
+  test("believes the settings, and asks for nothing", async () => {
+    const facts = open({ version: "4.19.1.0" });
+    expect(await facts.readVersion(signal)).toEqual({ major: 4, minor: 19, patch: 1 });
+    expect(rig.simulator.requests.entries).toHaveLength(0);
+  });
+
+  test("asks the server once, when it is needed", async () => {
+    const facts = open();
+    expect(await facts.readVersion(signal)).toEqual({ major: 4, minor: 22, patch: 0 });
+    expect(await facts.readVersion(signal)).toEqual({ major: 4, minor: 22, patch: 0 });
+    expect(rig.simulator.requests.count("listCapabilities")).toBe(1);
+  });
+
+  test("a version that cannot be read is none", async () => {
+    rig.simulator.settings.version = "main";
+    expect(await open().readVersion(signal)).toBeUndefined();
+  });
+});
+
+test("listUnreadable() lists the objects that are not among the readable ones", () => {
+  const raw = [{ id: "A", name: "readable" }, { id: "b", port: "x" }, null];
+  expect(listUnreadable(raw, [{ id: "a" }])).toEqual([{ id: "b", port: "x" }, {}]);
+  expect(listUnreadable(raw.slice(0, 1), [{ id: "a" }])).toEqual([]);
+});
+
+test("listUnreadableNames() lists the names of what is not among the readable objects", () => {
+  const raw = [
+    { id: "A", name: "readable" },
+    { id: "b", name: "Broken" },
+    { name: "No-ID" },
+    { id: "c", name: 7 },
+    null,
+    "text",
+  ];
+  expect([...listUnreadableNames(raw, [{ id: "a" }])]).toEqual(["broken", "no-id"]);
+});
+
+test("listUnreadableNames() lists nothing of a list that can be read", () => {
+  expect(listUnreadableNames([{ id: "a", name: "one" }], [{ id: "a" }]).size).toBe(0);
 });

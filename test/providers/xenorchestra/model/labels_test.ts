@@ -1,5 +1,5 @@
 /**
- * The frozen label keys, and the values under them.
+ * The frozen label keys, tags and instance types, and the values under them.
  * @module
  */
 import { describe, expect, test } from "bun:test";
@@ -8,6 +8,12 @@ import {
   LABEL_DESCRIPTIONS,
   toLabels,
 } from "../../../../lib/providers/xenorchestra/model/labels.ts";
+import { NO_TAG_LABELS } from "../../../../lib/cloud/tag_labels.ts";
+import { toVmTagLabels } from "../../../../lib/providers/xenorchestra/model/tags.ts";
+import {
+  findTagValue,
+  formatInstanceType,
+} from "../../../../lib/providers/xenorchestra/model/instance_type.ts";
 
 describe("LABEL_DESCRIPTIONS", () => {
   test("holds exactly the keys that are in clusters already", () => {
@@ -44,5 +50,62 @@ describe("toLabels()", () => {
     expect(toLabels({ poolId: "p", poolName: undefined })).toEqual({
       "topology.k8s.xenorchestra/pool_id": "p",
     });
+  });
+});
+
+const PREFIXES = ["example.com/", "topology.k8s.xenorchestra/"];
+
+test("toVmTagLabels() reads tags of the form key=value, with or without blanks around them", () => {
+  const tags = ["k8s", "example.com/rack=7", " example.com/row = b ", "example.com/none", "=x"];
+  expect(toVmTagLabels(tags, PREFIXES)?.labels).toEqual({
+    "example.com/rack": "7",
+    "example.com/row": "b",
+  });
+});
+
+test("toVmTagLabels() leaves the labels of Xen Orchestra itself to Xen Orchestra", () => {
+  const found = toVmTagLabels(["topology.k8s.xenorchestra/pool_id=x"], PREFIXES);
+  expect(found?.labels).toEqual({});
+  expect(found?.refused).toEqual([expect.stringContaining("is reserved")]);
+});
+
+test("toVmTagLabels() tells no labels from labels that are not known", () => {
+  expect(toVmTagLabels([], PREFIXES)?.labels).toEqual({});
+  expect(toVmTagLabels(undefined, PREFIXES)).toBeUndefined();
+  // Without the setting there are none, whatever Xen Orchestra tells.
+  expect(toVmTagLabels(undefined, [])).toBe(NO_TAG_LABELS);
+  expect(toVmTagLabels(["example.com/rack=7"], [])).toBe(NO_TAG_LABELS);
+});
+
+test("toVmTagLabels() gives what nothing can change", () => {
+  const found = toVmTagLabels(["example.com/rack=7"], PREFIXES);
+  expect([found, found?.labels, found?.unclear].every(Object.isFrozen)).toBe(true);
+});
+
+const GIB = 2 ** 30;
+
+describe("formatInstanceType()", () => {
+  test.each([
+    [4, 8, "4vCPU-8GB"],
+    [1, 0.5, "1vCPU-0GB"],
+    [1, 1.5, "1vCPU-2GB"],
+    [2, 2.5, "2vCPU-2GB"],
+    [2, 4.5, "2vCPU-4GB"],
+    [2, 4.500001, "2vCPU-5GB"],
+    [16, 15.9, "16vCPU-16GB"],
+    [128, 1024, "128vCPU-1024GB"],
+  ])("%d CPUs and %d GiB are rounded half to even", (cpus, gib, expected) => {
+    expect(formatInstanceType(cpus, gib * GIB)).toBe(expected);
+  });
+});
+
+describe("findTagValue()", () => {
+  test.each([
+    [["a", "type=big", "type=aaa"], "aaa"],
+    [["type="], undefined],
+    [["my-type=x"], undefined],
+    [[], undefined],
+  ])("of %p is %p", (tags, expected) => {
+    expect(findTagValue(tags, "type=")).toBe(expected);
   });
 });

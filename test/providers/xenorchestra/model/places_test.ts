@@ -1,6 +1,17 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { toPlaces } from "../../../../lib/providers/xenorchestra/model/places.ts";
 import { toInstance } from "../../../support/cloud/instances.ts";
+import {
+  findOwnRegion,
+  findOwnZone,
+  listUnfitEntries,
+  type Places,
+} from "../../../../lib/providers/xenorchestra/model/own_places.ts";
+import { toUuid } from "../../../../lib/simulator/uuid.ts";
+import {
+  findRegionLabel,
+  findZone,
+} from "../../../../lib/providers/xenorchestra/model/topology.ts";
 
 const LABELS = {
   "topology.k8s.xenorchestra/pool_id": "p",
@@ -28,4 +39,141 @@ test("toPlaces() goes by the labels of a Node whose VM is not shown", () => {
     { kind: "host", id: "h" },
   ]);
   expect(toPlaces(undefined, {})).toEqual([]);
+});
+
+const [A, B, C] = [toUuid("a"), toUuid("b"), toUuid("c")];
+const [H1, H2, H3] = [toUuid("h1"), toUuid("h2"), toUuid("h3")];
+
+/** Pools and hosts by ID, each with its name. */
+function toNamedPlaces(
+  pools: Record<string, string | null>,
+  hosts: Record<string, string | null> = {},
+): Places {
+  const toMap = (names: Record<string, string | null>) =>
+    new Map(Object.entries(names).map(([id, name_label]) => [id, { id, name_label }]));
+  return { pools: toMap(pools), hosts: toMap(hosts) };
+}
+
+const TWINS = toNamedPlaces(
+  { [A]: "paris", [B]: "twin", [C]: "twin" },
+  { [H1]: "one", [H2]: null },
+);
+
+describe("findOwnRegion()", () => {
+  test.each([
+    ["by ID", A, { [A]: "eu" }, { kind: "named", label: "eu" }],
+    ["by name", A, { paris: "eu" }, { kind: "named", label: "eu" }],
+    ["by ID rather than by name", A, { paris: "no", [A]: "eu" }, { kind: "named", label: "eu" }],
+    ["not without an entry", A, { lyon: "eu" }, { kind: "none" }],
+    ["not by a name that two pools have", B, { twin: "eu" }, { kind: "unknown" }],
+    [
+      "by ID although two pools have its name",
+      B,
+      { twin: "no", [B]: "eu" },
+      { kind: "named", label: "eu" },
+    ],
+    ["not by a name while its own is not known", H3, { paris: "eu" }, { kind: "unknown" }],
+    ["not at all where only IDs are named", H3, { [A]: "eu" }, { kind: "none" }],
+    ["not by what every object has", A, { constructor: "eu" }, { kind: "none" }],
+  ] as const)("finds a pool %s", (_title, poolId, regions, expected) => {
+    expect<object>(findOwnRegion(poolId, TWINS, new Map(Object.entries(regions)))).toEqual(
+      expected,
+    );
+  });
+});
+
+describe("findOwnZone()", () => {
+  test.each([
+    ["its own", H1, { one: "z1", paris: "z" }, { kind: "named", label: "z1" }],
+    ["that of its pool", H1, { two: "z2", paris: "z" }, { kind: "named", label: "z" }],
+    ["none without an entry", H1, { two: "z2" }, { kind: "none" }],
+    [
+      "an unknown one while its name is not known",
+      H2,
+      { one: "z1", paris: "z" },
+      { kind: "unknown" },
+    ],
+    ["that of its pool by ID", H2, { [A]: "z" }, { kind: "named", label: "z" }],
+  ] as const)("gives a host %s", (_title, hostId, zones, expected) => {
+    expect<object>(findOwnZone(hostId, A, TWINS, new Map(Object.entries(zones)))).toEqual(expected);
+  });
+});
+
+test("listUnfitEntries() names entries that match nothing, or several places", () => {
+  const regions = new Map([
+    ["paris", "a"],
+    ["twin", "b"],
+    ["gone", "c"],
+    [H1, "a host is no region"],
+  ]);
+  const zones = new Map([
+    ["one", "a"],
+    ["paris", "b"],
+    [H2, "c"],
+    ["gone", "d"],
+    ["twin", "e"],
+  ]);
+  expect(listUnfitEntries(TWINS, { regions, zones })).toEqual([
+    { setting: "regions", entry: "twin", isAmbiguous: true },
+    { setting: "regions", entry: "gone", isAmbiguous: false },
+    { setting: "regions", entry: H1, isAmbiguous: false },
+    { setting: "zones", entry: "gone", isAmbiguous: false },
+    { setting: "zones", entry: "twin", isAmbiguous: true },
+  ]);
+  expect(listUnfitEntries(TWINS, {})).toEqual([]);
+});
+
+const POOL = toUuid("pool");
+const PLACES: Places = {
+  pools: new Map([[POOL, { id: POOL, name_label: "paris" }]]),
+  hosts: new Map([
+    [H1, { id: H1, name_label: "one", $pool: POOL, tags: ["rack=r1"] }],
+    [H2, { id: H2, name_label: "two", $pool: POOL }],
+  ]),
+};
+const HOST = { kind: "host" } as const;
+const NONE = { kind: "none" } as const;
+const TAG = { kind: "hostTag", prefix: "rack=" } as const;
+
+test("findRegionLabel() names the region, leaves it to the pool's ID, or does not know", () => {
+  const find = (regions?: Record<string, string>, poolId = POOL): string | undefined =>
+    findRegionLabel(poolId, PLACES, regions ? { regions: new Map(Object.entries(regions)) } : {});
+  expect(find({ paris: "eu" })).toBe("eu");
+  expect(find({ lyon: "eu" })).toBeUndefined();
+  expect(find()).toBeUndefined();
+  expect(find({ paris: "eu" }, H1)).toBe("");
+});
+
+describe("findZone()", () => {
+  test.each([
+    ["a host", H1, HOST, undefined, H1],
+    ["a host that is not known", undefined, HOST, undefined, undefined],
+    ["a pool", undefined, { kind: "pool" } as const, undefined, POOL],
+    ["a tag of the host", H1, TAG, undefined, "r1"],
+    ["a host without that tag", H2, TAG, undefined, undefined],
+    ["nothing, when no zone is wanted", H1, NONE, undefined, undefined],
+    ["nothing, when no zone is wanted, whatever else is set", H1, NONE, { one: "a" }, undefined],
+    ["an entry of the host", H1, HOST, { one: "a", paris: "b" }, "a"],
+    ["an entry of the pool", H2, HOST, { one: "a", paris: "b" }, "b"],
+    ["the host where no entry fits", H2, HOST, { one: "a" }, H2],
+  ] as const)("goes by %s", (_title, hostId, zoneLabelFrom, zones, expected) => {
+    const settings = { zoneLabelFrom, ...(zones && { zones: new Map(Object.entries(zones)) }) };
+    expect(findZone({ hostId, poolId: POOL }, PLACES, settings)).toBe(expected);
+  });
+
+  test.each([
+    ["that of its pool, where all hosts have it", HOST, { paris: "b" }, "b"],
+    ["none, where a host of its pool has another", HOST, { one: "a", paris: "b" }, undefined],
+    ["that which all hosts have by themselves", HOST, { one: "a", two: "a" }, "a"],
+    ["none, where some hosts have entries", { kind: "pool" } as const, { one: "a" }, undefined],
+  ] as const)("gives a VM that does not run %s", (_title, zoneLabelFrom, zones, expected) => {
+    const settings = { zoneLabelFrom, zones: new Map(Object.entries(zones)) };
+    expect(findZone({ hostId: undefined, poolId: POOL }, PLACES, settings)).toBe(expected);
+  });
+
+  test("gives none in a pool that shows no hosts", () => {
+    const places = { ...PLACES, hosts: new Map() };
+    const settings = { zoneLabelFrom: HOST, zones: new Map([["paris", "b"]]) };
+    expect(findZone({ hostId: undefined, poolId: POOL }, places, settings)).toBeUndefined();
+  });
 });

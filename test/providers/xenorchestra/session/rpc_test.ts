@@ -1,8 +1,8 @@
 /**
- * Calls by JSON-RPC, on the wire.
+ * Calls by JSON-RPC, on the wire: tokens that are minted, and errors in replies.
  * @module
  */
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { ALONE, Fence } from "../../../../lib/core/fence.ts";
 import { RpcError, sendRpc } from "../../../../lib/providers/xenorchestra/session/rpc.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
@@ -11,7 +11,20 @@ import {
   startXenOrchestraSimulator,
   type XenOrchestraSimulator,
 } from "../../../../lib/simulator/xenorchestra/mod.ts";
-import { toDeps, toSettings } from "../fake_server.ts";
+import { FakeXenOrchestra, loadCapture, toDeps, toSettings } from "../fake_server.ts";
+import { type Reply, sendRequest } from "../../../../lib/cloud_http/http.ts";
+import {
+  createMint,
+  OWN_CLIENT,
+  toBasic,
+  toMinted,
+} from "../../../../lib/providers/xenorchestra/session/mint.ts";
+import {
+  isUnknownRoute,
+  toReplyError,
+} from "../../../../lib/providers/xenorchestra/session/reply_error.ts";
+import { createRoute, SERVER_NAMES } from "../../../../lib/providers/xenorchestra/session/route.ts";
+import { Meter } from "../../../../lib/cloud_http/meter.ts";
 
 const { signal } = new AbortController();
 const leading = new Fence(ALONE);
@@ -25,10 +38,6 @@ const names = {
 };
 
 let xo: XenOrchestraSimulator;
-beforeEach(async () => {
-  xo = await startXenOrchestraSimulator({ clock: systemClock });
-});
-afterEach(() => xo.stop());
 
 function open(token = xo.token): Session {
   return new Session(toSettings(xo.url, { token }), toDeps());
@@ -50,78 +59,326 @@ function toClient(answers: readonly unknown[]) {
   return { sent, route, isClosed: () => isClosed };
 }
 
-test("Session.callRpc() signs in with the token, and returns the result", async () => {
-  expect(await open().callRpc(VERSION, leading, signal)).toBe("5.207.2");
-});
+describe("rpc", () => {
+  beforeEach(async () => {
+    xo = await startXenOrchestraSimulator({ clock: systemClock });
+  });
+  afterEach(() => xo.stop());
 
-test("Session.callRpc() says that the token is refused", async () => {
-  await expect(open("wrong").callRpc(VERSION, leading, signal)).rejects.toMatchObject({
-    kind: "denied",
+  test("Session.callRpc() signs in with the token, and returns the result", async () => {
+    expect(await open().callRpc(VERSION, leading, signal)).toBe("5.207.2");
+  });
+
+  test("Session.callRpc() says that the token is refused", async () => {
+    await expect(open("wrong").callRpc(VERSION, leading, signal)).rejects.toMatchObject({
+      kind: "denied",
+    });
+  });
+
+  test("Session.callRpc() throws what Xen Orchestra refuses, with its code", async () => {
+    const call = { ...VERSION, method: "vm.create" };
+    const failed = open().callRpc(call, leading, signal);
+    await expect(failed).rejects.toBeInstanceOf(RpcError);
+    await expect(failed).rejects.toMatchObject({ code: -32_601 });
+  });
+
+  test("Session.callRpc() sends nothing unless this process leads", async () => {
+    const failed = open().callRpc(VERSION, new Fence(), signal);
+    await expect(failed).rejects.toThrow("this process does not lead");
+  });
+
+  test("sendRpc() ignores messages about other things, and closes the connection", async () => {
+    const { sent, route, isClosed } = toClient([
+      { jsonrpc: "2.0", method: "all", params: {} },
+      { jsonrpc: "2.0", id: 1, result: {} },
+      { jsonrpc: "2.0", method: "all", params: {} },
+      { jsonrpc: "2.0", id: 2, result: true },
+    ]);
+    expect(await sendRpc(VERSION, route, signal)).toEqual({ status: 200, result: true });
+    expect(sent).toMatchObject([
+      { id: 1, method: "session.signIn", params: { token: "t0ken" } },
+      { id: 2, method: VERSION.method },
+    ]);
+    expect(isClosed()).toBe(true);
+  });
+
+  test("sendRpc() asks the fence again after it signed in", async () => {
+    let isHeld = true;
+    const fence = new Fence({ signal, isHeld: () => isHeld });
+    const { sent, route } = toClient([{ id: 1, result: {} }]);
+    const { openWebSocket } = route.client;
+    const client = {
+      openWebSocket: () => {
+        isHeld = false;
+        return openWebSocket();
+      },
+    };
+    await expect(sendRpc(VERSION, { ...route, client, fence }, signal)).rejects.toThrow("lead");
+    expect(sent).toHaveLength(1);
+  });
+
+  test("sendRpc() tells a refused sign-in from other refusals", async () => {
+    const refused = toClient([{ id: 1, error: { code: 3, message: "invalid credentials" } }]);
+    expect(await sendRpc(VERSION, refused.route, signal)).toEqual({ status: 401 });
+    const other = toClient([
+      { id: 1, error: { code: 11, message: "x".repeat(1_000), data: null } },
+    ]);
+    const failed = sendRpc(VERSION, other.route, signal);
+    await expect(failed).rejects.toMatchObject({ code: 11, message: "x".repeat(200) });
+  });
+
+  test("sendRpc() passes on the reason of the hypervisor", async () => {
+    const error = { code: -32_000, message: "busy", data: { code: "OTHER_OPERATION_IN_PROGRESS" } };
+    const { route } = toClient([
+      { id: 1, result: {} },
+      { id: 2, error },
+    ]);
+    await expect(sendRpc(VERSION, route, signal)).rejects.toMatchObject({
+      reason: "OTHER_OPERATION_IN_PROGRESS",
+    });
+  });
+
+  test.each(["<html>", "5", ""])("sendRpc() takes no answer like %j", async (text) => {
+    const { route } = toClient([text]);
+    await expect(sendRpc(VERSION, route, signal)).rejects.toMatchObject({ kind: "protocol" });
   });
 });
 
-test("Session.callRpc() throws what Xen Orchestra refuses, with its code", async () => {
-  const call = { ...VERSION, method: "vm.create" };
-  const failed = open().callRpc(call, leading, signal);
-  await expect(failed).rejects.toBeInstanceOf(RpcError);
-  await expect(failed).rejects.toMatchObject({ code: -32_601 });
+const USER = { kind: "password", username: "ccm@local", password: "canary:ss" } as const;
+const URL = "https://xo.example.org";
+const json = (value: unknown, status = 201): Reply => ({
+  status,
+  contentType: "application/json",
+  json: { value },
 });
+const TOKEN = json({ token: { id: "canary-token", expiration: 5 } });
 
-test("Session.callRpc() sends nothing unless this process leads", async () => {
-  const failed = open().callRpc(VERSION, new Fence(), signal);
-  await expect(failed).rejects.toThrow("this process does not lead");
-});
-
-test("sendRpc() ignores messages about other things, and closes the connection", async () => {
-  const { sent, route, isClosed } = toClient([
-    { jsonrpc: "2.0", method: "all", params: {} },
-    { jsonrpc: "2.0", id: 1, result: {} },
-    { jsonrpc: "2.0", method: "all", params: {} },
-    { jsonrpc: "2.0", id: 2, result: true },
-  ]);
-  expect(await sendRpc(VERSION, route, signal)).toEqual({ status: 200, result: true });
-  expect(sent).toMatchObject([
-    { id: 1, method: "session.signIn", params: { token: "t0ken" } },
-    { id: 2, method: VERSION.method },
-  ]);
-  expect(isClosed()).toBe(true);
-});
-
-test("sendRpc() asks the fence again after it signed in", async () => {
-  let isHeld = true;
-  const fence = new Fence({ signal, isHeld: () => isHeld });
-  const { sent, route } = toClient([{ id: 1, result: {} }]);
-  const { openWebSocket } = route.client;
-  const client = {
-    openWebSocket: () => {
-      isHeld = false;
-      return openWebSocket();
-    },
+/** @param replies One a request */
+function createBench(...replies: Reply[]): { mint: () => Promise<unknown>; sent: unknown[] } {
+  const sent: unknown[] = [];
+  const post = (request: { url: string; body: string }): Promise<Reply> => {
+    sent.push([request.url, JSON.parse(request.body).client.id]);
+    return Promise.resolve(replies.shift() ?? TOKEN);
   };
-  await expect(sendRpc(VERSION, { ...route, client, fence }, signal)).rejects.toThrow("lead");
-  expect(sent).toHaveLength(1);
-});
+  const options = { settings: { url: URL }, deps: toDeps(), timeoutMs: 1_000, post };
+  return { mint: createMint(options, USER), sent };
+}
 
-test("sendRpc() tells a refused sign-in from other refusals", async () => {
-  const refused = toClient([{ id: 1, error: { code: 3, message: "invalid credentials" } }]);
-  expect(await sendRpc(VERSION, refused.route, signal)).toEqual({ status: 401 });
-  const other = toClient([{ id: 1, error: { code: 11, message: "x".repeat(1_000), data: null } }]);
-  const failed = sendRpc(VERSION, other.route, signal);
-  await expect(failed).rejects.toMatchObject({ code: 11, message: "x".repeat(200) });
-});
+describe("createMint()", () => {
+  test("follows the redirect to the user's own path, and goes there at once the next time", async () => {
+    const own = `${URL}/rest/v0/users/u-1/authentication_tokens`;
+    const { mint, sent } = createBench({ status: 307, contentType: "", redirectUrl: own });
+    expect(await mint()).toEqual({ token: "canary-token", expiresAtMs: 5 });
+    await mint();
+    const id = expect.stringMatching(new RegExp(`^${OWN_CLIENT}[0-9a-f]{12}$`));
+    expect(sent).toEqual([
+      [`${URL}/rest/v0/users/me/authentication_tokens`, id],
+      [own, id],
+      [own, id],
+    ]);
+  });
 
-test("sendRpc() passes on the reason of the hypervisor", async () => {
-  const error = { code: -32_000, message: "busy", data: { code: "OTHER_OPERATION_IN_PROGRESS" } };
-  const { route } = toClient([
-    { id: 1, result: {} },
-    { id: 2, error },
-  ]);
-  await expect(sendRpc(VERSION, route, signal)).rejects.toMatchObject({
-    reason: "OTHER_OPERATION_IN_PROGRESS",
+  const own = `${URL}/rest/v0/users/u-1/authentication_tokens`;
+  const me = `${URL}/rest/v0/users/me/authentication_tokens`;
+  const another = `${URL}/rest/v0/users/u-2/authentication_tokens`;
+  const toRedirect = (redirectUrl: string): Reply => ({
+    status: 307,
+    contentType: "",
+    redirectUrl,
+  });
+  const urls = (sent: unknown[]): unknown[] => sent.map((one) => (one as string[])[0]);
+
+  test.each([403, 404])(
+    "asks who it is again when its old path is answered with %d",
+    async (status) => {
+      const { mint, sent } = createBench(
+        toRedirect(own),
+        TOKEN,
+        json({ error: "no" }, status),
+        toRedirect(another),
+      );
+      await mint();
+      expect(await mint()).toEqual({ token: "canary-token", expiresAtMs: 5 });
+      await mint();
+      expect(urls(sent)).toEqual([me, own, own, me, another, another]);
+    },
+  );
+
+  test("asks who it is with the next try after a 401, for a second one at once would be held back", async () => {
+    const { mint, sent } = createBench(
+      toRedirect(own),
+      TOKEN,
+      json({ error: "invalid credentials" }, 401),
+      toRedirect(another),
+    );
+    await mint();
+    await expect(mint()).rejects.toThrow("the username or the password is wrong");
+    expect(await mint()).toEqual({ token: "canary-token", expiresAtMs: 5 });
+    expect(urls(sent)).toEqual([me, own, own, me, another]);
+  });
+
+  test("keeps its path after trouble of the server, and forgets one that never worked", async () => {
+    const { mint, sent } = createBench(
+      toRedirect(own),
+      json({}, 403),
+      toRedirect(own),
+      TOKEN,
+      json({}, 500),
+    );
+    await expect(mint()).rejects.toThrow("403");
+    await mint();
+    await expect(mint()).rejects.toThrow("500");
+    await mint();
+    expect(urls(sent)).toEqual([me, own, me, own, own, own]);
+  });
+
+  test("asks for the same client every time, so that a token is renewed and not added", async () => {
+    const [one, other] = [createBench(), createBench()];
+    await one.mint();
+    await other.mint();
+    expect(one.sent).toEqual(other.sent);
+  });
+
+  test("says that the password is wrong, without showing it", async () => {
+    const { mint } = createBench(json({ error: "invalid credentials" }, 401));
+    await expect(mint()).rejects.toThrow("the username or the password is wrong");
+    await expect(createBench(json({}, 500)).mint()).rejects.not.toThrow("canary");
   });
 });
 
-test.each(["<html>", "5", ""])("sendRpc() takes no answer like %j", async (text) => {
-  const { route } = toClient([text]);
-  await expect(sendRpc(VERSION, route, signal)).rejects.toMatchObject({ kind: "protocol" });
+describe("toMinted()", () => {
+  test("takes a token without an end, and nothing that is no token", () => {
+    expect(toMinted(json({ token: { id: "a" } }))).toEqual({ token: "a" });
+    expect(() => toMinted(json({ token: { id: "a" } }, 403))).toThrow("403");
+    expect(() => toMinted(json({ id: "a" }))).toThrow("did not expect");
+  });
+
+  test.each(["", "geheim\r\nx: y", "geheim;x", "gehe im", "geheimé", '"geheim"'])(
+    "refuses %j, which no header could carry, without showing it",
+    (id) => {
+      const error = (): unknown => toMinted(json({ token: { id } }));
+      expect(error).toThrow("Xen Orchestra gave an unusable token");
+      expect(error).not.toThrow(/gehe/);
+    },
+  );
+
+  test.each([1e308, Infinity, -1, 0, null])("takes an end of %p for none", (expiration) => {
+    expect(toMinted(json({ token: { id: "a", expiration } }))).toEqual({ token: "a" });
+  });
+});
+
+describe("toBasic()", () => {
+  test("keeps colons of a password", () => {
+    expect(atob(toBasic(USER))).toBe("ccm@local:canary:ss");
+  });
+});
+
+let fake: FakeXenOrchestra;
+
+function send(path: string): Promise<Reply> {
+  const { signal } = new AbortController();
+  const headers = { cookie: "authenticationToken=geheim" };
+  const url = `${fake.url}/rest/v0${path}`;
+  return sendRequest({ method: "GET", url, headers, tls: {}, signal }, SERVER_NAMES);
+}
+
+describe("reply error", () => {
+  beforeEach(() => {
+    fake = new FakeXenOrchestra();
+  });
+  afterEach(() => fake.stop());
+
+  describe("isUnknownRoute()", () => {
+    test.each([
+      ["Cannot GET /rest/v0/x", "/proxied/rest/v0/x", true],
+      ["Cannot GET /rest/v0/x", "/rest/v0/y", false],
+      ["Cannot GET /x", "/x", false],
+    ])("of a page that says %s for %s is %p", (said, path, isOne) => {
+      const page = { text: `<pre>${said}</pre>`, url: `https://xo${path}` };
+      expect(isUnknownRoute({ status: 404, contentType: "text/html", page })).toBe(isOne);
+    });
+  });
+
+  describe("toReplyError()", () => {
+    test("shows no more than a part of a long question", () => {
+      const reply = { status: 404, contentType: "application/json", json: { value: {} } };
+      const { message } = toReplyError(reply, `GET /hosts/${"x".repeat(5_000)}`);
+      expect(message.length).toBeLessThan(500);
+      expect(message).toContain("x…");
+    });
+
+    test.each([
+      ["auth-badtoken", "denied", "token is wrong or expired"],
+      ["nonadmin-vm-403", "denied", "not enough privileges"],
+      ["auth-basic-bad-again", "throttled", "too fast"],
+      ["auth-both", "protocol", "adds an Authorization header"],
+      ["err-unknown-route", "protocol", "text/html"],
+    ])("reads the capture %s as %s", (name, kind, text) => {
+      const { status, headers, body } = loadCapture(name);
+      const json = body === undefined ? {} : { json: { value: body } };
+      const reply = { status, contentType: headers["content-type"] ?? "", ...json };
+      expect(toReplyError(reply, "GET /vms")).toMatchObject({
+        kind,
+        message: expect.stringContaining(text),
+      });
+    });
+
+    test.each([
+      [429, "throttled"],
+      [502, "unreachable"],
+      [503, "unreachable"],
+      [422, "protocol"],
+      [200, "protocol"],
+    ] as const)("reads %d as %s", (status, kind) => {
+      const error = toReplyError({ status, contentType: "text/plain", retryAfterMs: 7_000 }, "x");
+      expect(error.kind).toBe(kind);
+      if (status >= 429) expect(error.retryAfterMs).toBe(7_000);
+    });
+
+    test("says what to do about a 404 of something else, and of a server that is too old", async () => {
+      const json = { value: { message: "no Route matched" } };
+      const gateway = toReplyError({ status: 404, contentType: "application/json", json }, "x");
+      expect(gateway.message).toContain("a proxy in between");
+      const page = toReplyError({ status: 404, contentType: "text/html" }, "x");
+      expect(page.message).toContain("a proxy in between");
+      const old = await send("/nope");
+      expect([old.status, isUnknownRoute(old)]).toEqual([404, true]);
+      expect(toReplyError(old, "x").message).toContain("update Xen Orchestra to 5.112");
+    });
+
+    test("shows the parameters of an error that is an object", () => {
+      const json = { value: { error: { limit: { message: "no" } } } };
+      expect(toReplyError({ status: 422, contentType: "", json }, "x").message).toContain("limit");
+    });
+
+    test("keeps out of an error what the server repeats of the request", async () => {
+      fake.answer = ({ headers }) =>
+        Response.json({ error: `no such session: ${headers.get("cookie")}` }, { status: 500 });
+      expect(toReplyError(await send("/vms"), "GET /vms").message).toContain(
+        "(no such session: authenticationToken=(secret)) to GET /vms",
+      );
+    });
+  });
+});
+
+const PASSWORD = { token: null, username: "ccm@local", password: "pa:ss" };
+
+function create(more: object, isTransient = false) {
+  const deps = toDeps({ isTransient });
+  const settings = toSettings("https://xo.example/prefix", more);
+  return createRoute(settings, deps, new Meter(deps.metrics, deps.clock, "xenorchestra"));
+}
+
+test("createRoute() keeps the prefix of the URL, and the token of the settings", async () => {
+  const { base, tokens, usesBasic } = create({});
+  expect(base).toBe("https://xo.example/prefix/rest/v0");
+  expect([await tokens.read(signal), usesBasic]).toEqual(["t0ken", false]);
+});
+
+test("createRoute() signs in with each request only if nothing may be left behind", async () => {
+  expect(create(PASSWORD).usesBasic).toBe(false);
+  const { tokens, usesBasic } = create(PASSWORD, true);
+  expect(usesBasic).toBe(true);
+  const basic = Buffer.from(await tokens.read(signal), "base64").toString();
+  expect(basic).toBe("ccm@local:pa:ss");
 });

@@ -2,7 +2,7 @@
  * Life of a token: minted once, renewed in time, never tried too fast.
  * @module
  */
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,192 +11,517 @@ import { createLogger, silentLogger } from "../../../../lib/core/log.ts";
 import {
   createFixedToken,
   FileToken,
-  MintedToken,
   type Minted,
+  MintedToken,
 } from "../../../../lib/providers/xenorchestra/session/tokens.ts";
 import { ManualClock } from "../../../support/manual_clock.ts";
+import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
+import { OWN_CLIENT } from "../../../../lib/providers/xenorchestra/session/mint.ts";
+import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import {
+  readTokenLife,
+  renewToken,
+} from "../../../../lib/providers/xenorchestra/session/token_life.ts";
+import {
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { FakeXenOrchestra, loadCapture, toDeps, toResponse, toSettings } from "../fake_server.ts";
+import {
+  describeTokenEnd,
+  TokenWatch,
+} from "../../../../lib/providers/xenorchestra/session/token_watch.ts";
 
 const signal = new AbortController().signal;
 let clock: ManualClock;
-beforeEach(() => {
-  clock = new ManualClock();
-});
 
-describe("createFixedToken()", () => {
-  test("has no other token to offer", async () => {
-    const source = createFixedToken("t");
-    expect(await source.read(signal)).toBe("t");
-    expect(await source.refuse("t")).toBe(false);
-  });
-});
-
-describe("FileToken", () => {
-  const folder = mkdtempSync(join(tmpdir(), "landfall-"));
-  const path = join(folder, "token");
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  test("keeps the last token while the file is away or empty", async () => {
-    writeFileSync(path, " one \n");
-    const source = new FileToken(path, { clock, log: silentLogger });
-    rmSync(path);
-    expect(await source.refuse("one")).toBe(false);
-    await clock.advance(1_000);
-    expect(await source.read()).toBe("one");
-    writeFileSync(path, "\n");
-    expect(await source.refuse("one")).toBe(false);
-    writeFileSync(path, "two");
-    expect(await source.refuse("one")).toBe(true);
-    expect(await source.read()).toBe("two");
+describe("tokens", () => {
+  beforeEach(() => {
+    clock = new ManualClock();
   });
 
-  test("looks at the file once a second at most", async () => {
-    writeFileSync(path, "one");
-    const source = new FileToken(path, { clock, log: silentLogger });
-    writeFileSync(path, "two");
-    await clock.advance(999);
-    expect(await source.read()).toBe("one");
-    await clock.advance(1);
-    expect(await source.read()).toBe("two");
-    writeFileSync(path, "three");
-    expect(await source.read()).toBe("two");
+  describe("createFixedToken()", () => {
+    test("has no other token to offer", async () => {
+      const source = createFixedToken("t");
+      expect(await source.read(signal)).toBe("t");
+      expect(await source.refuse("t")).toBe(false);
+    });
   });
 
-  test.each([
-    ["\n", "is empty"],
-    ["canary token", "holds a blank"],
-    ["canary\ncanary", "holds a blank, a line break"],
-  ])("refuses a file of %j at the start, without showing it", (text, problem) => {
-    writeFileSync(path, text);
-    const make = () => new FileToken(path, { clock, log: silentLogger });
-    expect(make).toThrow(`${path}: ${problem}`);
-    expect(make).not.toThrow("canary");
-  });
+  describe("FileToken", () => {
+    const folder = mkdtempSync(join(tmpdir(), "landfall-"));
+    const path = join(folder, "token");
+    afterAll(() => rmSync(folder, { recursive: true }));
 
-  test.each<[string, string, () => void]>([
-    ["away", "cannot be read: there is no such file", () => rmSync(path)],
-    ["empty", "is empty", () => writeFileSync(path, "\n")],
-  ])(
-    "says once that the file is %s, but not while it is replaced",
-    async (_what, problem, lose) => {
+    test("keeps the last token while the file is away or empty", async () => {
+      writeFileSync(path, " one \n");
+      const source = new FileToken(path, { clock, log: silentLogger });
+      rmSync(path);
+      expect(await source.refuse("one")).toBe(false);
+      await clock.advance(1_000);
+      expect(await source.read()).toBe("one");
+      writeFileSync(path, "\n");
+      expect(await source.refuse("one")).toBe(false);
+      writeFileSync(path, "two");
+      expect(await source.refuse("one")).toBe(true);
+      expect(await source.read()).toBe("two");
+    });
+
+    test("looks at the file once a second at most", async () => {
+      writeFileSync(path, "one");
+      const source = new FileToken(path, { clock, log: silentLogger });
+      writeFileSync(path, "two");
+      await clock.advance(999);
+      expect(await source.read()).toBe("one");
+      await clock.advance(1);
+      expect(await source.read()).toBe("two");
+      writeFileSync(path, "three");
+      expect(await source.read()).toBe("two");
+    });
+
+    test.each([
+      ["\n", "is empty"],
+      ["canary token", "holds a blank"],
+      ["canary\ncanary", "holds a blank, a line break"],
+    ])("refuses a file of %j at the start, without showing it", (text, problem) => {
+      writeFileSync(path, text);
+      const make = () => new FileToken(path, { clock, log: silentLogger });
+      expect(make).toThrow(`${path}: ${problem}`);
+      expect(make).not.toThrow("canary");
+    });
+
+    test.each<[string, string, () => void]>([
+      ["away", "cannot be read: there is no such file", () => rmSync(path)],
+      ["empty", "is empty", () => writeFileSync(path, "\n")],
+    ])(
+      "says once that the file is %s, but not while it is replaced",
+      async (_what, problem, lose) => {
+        const lines: string[] = [];
+        const write = (line: string): number => lines.push(line);
+        writeFileSync(path, "one");
+        const log = createLogger({ format: "text", write, now: () => 0 });
+        const source = new FileToken(path, { clock, log });
+        const readFor = async (seconds: number): Promise<void> => {
+          for (let second = 0; second < seconds; second += 10) {
+            await clock.advance(10_000);
+            expect(await source.read()).toBe("one");
+          }
+        };
+        lose();
+        await readFor(50);
+        writeFileSync(path, "one");
+        await readFor(10);
+        lose();
+        await readFor(60);
+        expect(lines).toEqual([]);
+        await readFor(300);
+        expect(lines).toEqual([expect.stringContaining(problem)]);
+      },
+    );
+
+    test("keeps the last token while the file holds none, and says so once", async () => {
       const lines: string[] = [];
       const write = (line: string): number => lines.push(line);
       writeFileSync(path, "one");
-      const log = createLogger({ format: "text", write, now: () => 0 });
+      const log = createLogger({ format: "json", now: () => 0, write });
       const source = new FileToken(path, { clock, log });
-      const readFor = async (seconds: number): Promise<void> => {
-        for (let second = 0; second < seconds; second += 10) {
-          await clock.advance(10_000);
-          expect(await source.read()).toBe("one");
-        }
-      };
-      lose();
-      await readFor(50);
-      writeFileSync(path, "one");
-      await readFor(10);
-      lose();
-      await readFor(60);
-      expect(lines).toEqual([]);
-      await readFor(300);
-      expect(lines).toEqual([expect.stringContaining(problem)]);
-    },
-  );
+      writeFileSync(path, "<html> canary </html>");
+      expect(await source.refuse("one")).toBe(false);
+      expect(await source.refuse("one")).toBe(false);
+      expect(await source.read()).toBe("one");
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toContain(path);
+      expect(lines[0]).not.toContain("canary");
+      writeFileSync(path, "two");
+      expect(await source.refuse("one")).toBe(true);
+    });
+  });
 
-  test("keeps the last token while the file holds none, and says so once", async () => {
-    const lines: string[] = [];
-    const write = (line: string): number => lines.push(line);
-    writeFileSync(path, "one");
-    const log = createLogger({ format: "json", now: () => 0, write });
-    const source = new FileToken(path, { clock, log });
-    writeFileSync(path, "<html> canary </html>");
-    expect(await source.refuse("one")).toBe(false);
-    expect(await source.refuse("one")).toBe(false);
-    expect(await source.read()).toBe("one");
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain(path);
-    expect(lines[0]).not.toContain("canary");
-    writeFileSync(path, "two");
-    expect(await source.refuse("one")).toBe(true);
+  describe("MintedToken", () => {
+    let tries: number;
+    let next: () => Promise<Minted>;
+    let source: MintedToken;
+
+    beforeEach(() => {
+      tries = 0;
+      next = () => Promise.resolve({ token: `t${tries}`, expiresAtMs: clock.now() + 3_600_000 });
+      const mint = (): Promise<Minted> => {
+        tries += 1;
+        return next();
+      };
+      source = new MintedToken({ mint, clock, log: silentLogger });
+    });
+
+    test("read() renews at two thirds of the life, and lives with a failure until the end", async () => {
+      await source.read(signal);
+      await clock.advance(2_399_000);
+      await source.read(signal);
+      expect(tries).toBe(1);
+      next = () => Promise.reject(new CloudError("unreachable", "down"));
+      await clock.advance(1_000);
+      expect(await source.read(signal)).toBe("t1");
+      expect(tries).toBe(2);
+      await clock.advance(100);
+      expect(await source.read(signal)).toBe("t1");
+      expect(tries).toBe(2);
+      await clock.advance(1_200_000);
+      await expect(source.read(signal)).rejects.toMatchObject({ kind: "unreachable" });
+    });
+
+    test("read() does not mint again at once when the clocks differ", async () => {
+      next = () => Promise.resolve({ token: "t", expiresAtMs: clock.now() + 1_000 });
+      await source.read(signal);
+      await clock.advance(2_400);
+      await expect(source.read(signal)).rejects.toMatchObject({ kind: "denied" });
+      expect(tries).toBe(1);
+      await clock.advance(200);
+      expect(await source.read(signal)).toBe("t");
+      expect(tries).toBe(2);
+    });
+
+    test("read() uses a token that had ended when it was given: a clock is wrong, not the token", async () => {
+      next = () => Promise.resolve({ token: "t", expiresAtMs: clock.now() - 86_400_000 });
+      for (let times = 0; times < 3; times += 1) {
+        expect(await source.read(signal)).toBe("t");
+        await clock.advance(3_600_000);
+      }
+      expect(tries).toBe(1);
+    });
+
+    test("read() waits longer after each failure", async () => {
+      next = () => Promise.reject(new CloudError("denied", "wrong password"));
+      for (let at = 0; at < 60; at += 1) {
+        await source.read(signal).catch(() => {});
+        await clock.advance(1_000);
+      }
+      expect(tries).toBeWithin(4, 6);
+    });
+
+    test("read() gives up for one who asks, not for the others", async () => {
+      const { promise, resolve } = Promise.withResolvers<Minted>();
+      next = () => promise;
+      const stop = new AbortController();
+      const first = source.read(stop.signal);
+      const second = source.read(signal);
+      stop.abort(new Error("stop"));
+      await expect(first).rejects.toThrow("stop");
+      resolve({ token: "t" });
+      expect(await second).toBe("t");
+    });
+
+    test("refuse() leads to a new token, but not at once", async () => {
+      await source.read(signal);
+      expect(await source.refuse("t1")).toBe(false);
+      await expect(source.read(signal)).rejects.toThrow("refuses the token that it just issued");
+      await clock.advance(2_500);
+      expect(await source.read(signal)).toBe("t2");
+      expect(await source.refuse("t1")).toBe(true);
+    });
   });
 });
 
-describe("MintedToken", () => {
-  let tries: number;
-  let next: () => Promise<Minted>;
-  let source: MintedToken;
+const DAY_MS = 86_400_000;
+const LIST = { route: "GET /users/{id}/authentication_tokens" };
+const ANN = { id: "u-1", username: "ann", password: "canary" };
+const BOB = { id: "u-2", username: "bob", password: "canary" };
 
-  beforeEach(() => {
-    tries = 0;
-    next = () => Promise.resolve({ token: `t${tries}`, expiresAtMs: clock.now() + 3_600_000 });
-    const mint = (): Promise<Minted> => {
-      tries += 1;
-      return next();
-    };
-    source = new MintedToken({ mint, clock, log: silentLogger });
+let deps: ReturnType<typeof toDeps>;
+let cloud: XenOrchestraSimulator;
+
+function open(token: string): Session {
+  return new Session(toSettings(cloud.url, { token }), { ...deps, metrics: new MetricsRegistry() });
+}
+
+function now(): number {
+  return deps.clock.now();
+}
+
+/** Answers everything with this, until it is disposed of. */
+function answerWith(value: unknown): Disposable & { readonly fetch: unknown } {
+  const answered = spyOn(globalThis, "fetch").mockImplementation(
+    Object.assign(() => Promise.resolve(Response.json(value)), { preconnect: () => {} }),
+  );
+  return { fetch: answered, [Symbol.dispose]: () => answered.mockRestore() };
+}
+
+describe("token life", () => {
+  beforeEach(async () => {
+    deps = toDeps();
+    cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [ANN, BOB] });
+  });
+  afterEach(() => cloud.stop());
+
+  describe("readTokenLife()", () => {
+    test("finds the token in use among all of its user", async () => {
+      cloud.auth.addToken("one", ANN, 20 * DAY_MS);
+      cloud.auth.addToken("two", ANN, 40 * DAY_MS);
+      cloud.auth.addToken("three", BOB, 60 * DAY_MS);
+      expect(await readTokenLife(open("two"), signal)).toEqual({ endsAtMs: now() + 40 * DAY_MS });
+    });
+
+    test.each([
+      [`${OWN_CLIENT}abc`, true],
+      ["terraform", false],
+    ])("says that a token with the client ID %j is ours: %p", async (id, isOurs) => {
+      const token = cloud.auth.mint(ANN, { client: { id }, expiresIn: "10 days" });
+      const life = await readTokenLife(open(token.id), signal);
+      expect(life?.renewal).toEqual(isOurs ? { userId: ANN.id, clientId: id } : undefined);
+    });
+
+    test.each([403, 404])("gives nothing where it is answered with %d", async (status) => {
+      cloud.auth.addToken("one", ANN);
+      cloud.faults.set({ kind: "status", status }, LIST);
+      expect(await readTokenLife(open("one"), signal)).toBeUndefined();
+    });
+
+    test("gives nothing for a token that is not listed, or of which no end is told", async () => {
+      expect(await readTokenLife(open(cloud.token), signal)).toBeUndefined();
+      const fake = new FakeXenOrchestra();
+      fake.answer = ({ path }) => (path.startsWith("/users/me") ? Response.json([]) : undefined);
+      const session = new Session(toSettings(fake.url), toDeps());
+      expect(await readTokenLife(session, signal)).toBeUndefined();
+      await fake.stop();
+    });
+
+    test.each([1e308, Infinity, -5, "soon", null])("knows no end of %p", async (expiration) => {
+      using answered = answerWith([{ id: "one", expiration, user_id: ANN.id }]);
+      expect(await readTokenLife(open("one"), signal)).toBeUndefined();
+      expect(answered.fetch).toHaveBeenCalledTimes(1);
+    });
+
+    test("takes HTML, 5xx and a refused token for no answer, and shows no token", async () => {
+      cloud.auth.addToken("canary", ANN);
+      const session = open("canary");
+      const faults = [
+        { kind: "html", status: 200 },
+        { kind: "status", status: 503 },
+        { kind: "status", status: 401 },
+      ] as const;
+      for (const fault of faults) {
+        cloud.faults.set(fault, LIST);
+        const asked = readTokenLife(session, signal);
+        await expect(asked).rejects.toMatchObject({ name: "CloudError" });
+        await expect(asked).rejects.not.toThrow("canary");
+        cloud.faults.clear();
+      }
+    });
   });
 
-  test("read() renews at two thirds of the life, and lives with a failure until the end", async () => {
-    await source.read(signal);
-    await clock.advance(2_399_000);
-    await source.read(signal);
-    expect(tries).toBe(1);
-    next = () => Promise.reject(new CloudError("unreachable", "down"));
-    await clock.advance(1_000);
-    expect(await source.read(signal)).toBe("t1");
-    expect(tries).toBe(2);
-    await clock.advance(100);
-    expect(await source.read(signal)).toBe("t1");
-    expect(tries).toBe(2);
-    await clock.advance(1_200_000);
-    await expect(source.read(signal)).rejects.toMatchObject({ kind: "unreachable" });
+  describe("a question that is refused", () => {
+    test("is no reason to leave the token alone", async () => {
+      cloud.auth.addToken("one", ANN);
+      cloud.faults.set({ kind: "status", status: 401 }, LIST);
+      const session = open("one");
+      await expect(readTokenLife(session, signal)).rejects.toMatchObject({ kind: "denied" });
+      const reply = await session.get(
+        { operation: "list_vms", path: "/vms", isList: true },
+        signal,
+      );
+      expect(reply.status).toBe(200);
+    });
   });
 
-  test("read() does not mint again at once when the clocks differ", async () => {
-    next = () => Promise.resolve({ token: "t", expiresAtMs: clock.now() + 1_000 });
-    await source.read(signal);
-    await clock.advance(2_400);
-    await expect(source.read(signal)).rejects.toMatchObject({ kind: "denied" });
-    expect(tries).toBe(1);
-    await clock.advance(200);
-    expect(await source.read(signal)).toBe("t");
-    expect(tries).toBe(2);
+  describe("renewToken()", () => {
+    const client = { id: `${OWN_CLIENT}abc` };
+    const renewal = { userId: ANN.id, clientId: client.id };
+
+    test("gives the same token 30 more days", async () => {
+      const token = cloud.auth.mint(ANN, { client, expiresIn: "10 days" });
+      const session = open(token.id);
+      await deps.clock.advance(5 * DAY_MS);
+      expect(await renewToken(session, renewal, signal)).toBe(now() + 30 * DAY_MS);
+      expect(cloud.auth.tokens.get(token.id)?.expiration).toBe(now() + 30 * DAY_MS);
+      expect(cloud.auth.tokens.size).toBe(2);
+    });
+
+    test("takes what the server gives when 30 days are too long for it", async () => {
+      const fake = new FakeXenOrchestra();
+      const expiration = deps.clock.now() + DAY_MS;
+      fake.answer = ({ method, body }) => {
+        if (method !== "POST") return undefined;
+        if (body.includes("expiresIn")) return toResponse(loadCapture("token-too-long"));
+        return Response.json({ token: { id: "t0ken", expiration } }, { status: 201 });
+      };
+      const session = new Session(toSettings(fake.url), toDeps());
+      expect(await renewToken(session, renewal, signal)).toBe(expiration);
+      await fake.stop();
+    });
+
+    test("is told apart from another token, which is not shown", async () => {
+      const other = cloud.auth.addToken("canary", ANN);
+      const renewed = renewToken(open(other.id), renewal, signal);
+      await expect(renewed).rejects.toThrow("another token");
+      await expect(renewed).rejects.not.toThrow("canary");
+    });
+  });
+});
+
+const CANARY = "canary-of-a-token";
+const METRIC = "landfall_xenorchestra_token_expiry_timestamp_seconds";
+const KIND = { kind: "token" } as const;
+let session: Session;
+let watch: TokenWatch;
+let notices: string[];
+let lines: string[];
+
+function asked(): number {
+  return cloud.requests.count(LIST.route);
+}
+
+function readMetric(): string | undefined {
+  const found = deps.metrics.render().match(new RegExp(`^${METRIC} (.*)$`, "m"));
+  return found?.[1];
+}
+
+describe("token watch", () => {
+  beforeEach(async () => {
+    notices = [];
+    lines = [];
+    const write = (line: string): number => lines.push(line);
+    deps = toDeps({ log: createLogger({ format: "json", level: "debug", now: () => 0, write }) });
+    cloud = await startXenOrchestraSimulator({ clock: deps.clock, users: [ANN] });
+    session = new Session(toSettings(cloud.url, { token: CANARY }), deps);
+    watch = new TokenWatch({ ...deps, session, notify: ({ message }) => notices.push(message) });
+    await deps.clock.advance(10_000);
+  });
+  afterEach(async () => {
+    await cloud.stop();
+    expect([...lines, ...notices, deps.metrics.render()].join("")).not.toContain("canary");
   });
 
-  test("read() uses a token that had ended when it was given: a clock is wrong, not the token", async () => {
-    next = () => Promise.resolve({ token: "t", expiresAtMs: clock.now() - 86_400_000 });
-    for (let times = 0; times < 3; times += 1) {
-      expect(await source.read(signal)).toBe("t");
-      await clock.advance(3_600_000);
-    }
-    expect(tries).toBe(1);
+  describe("TokenWatch", () => {
+    test("does not look while the process starts", async () => {
+      const late = new MetricsRegistry();
+      const early = new TokenWatch({ ...deps, session, metrics: late });
+      await deps.clock.advance(9_999);
+      await early.look(KIND, signal);
+      expect(asked()).toBe(0);
+    });
+
+    test("shows when the token ends, and asks once a day for it", async () => {
+      const { expiration } = cloud.auth.addToken(CANARY, ANN, 30 * DAY_MS);
+      await watch.look(KIND, signal);
+      expect(readMetric()).toBe(String(expiration / 1_000));
+      // The answer to /users/me is a redirect.
+      const once = asked();
+      await deps.clock.advance(DAY_MS - 1);
+      await watch.look(KIND, signal);
+      expect(asked()).toBe(once);
+      await deps.clock.advance(1);
+      await watch.look(KIND, signal);
+      expect(asked()).toBe(2 * once);
+      expect(notices).toEqual([]);
+    });
+
+    test("warns from 14 days before the end, once a day, in the log and to a person", async () => {
+      cloud.auth.addToken(CANARY, ANN, 15 * DAY_MS);
+      for (let day = 0; day < 4; day += 1) {
+        for (let hour = 0; hour < 24; hour += 6) {
+          await watch.look(KIND, signal);
+          await deps.clock.advance(DAY_MS / 4);
+        }
+      }
+      const advice = "create a new one and set token or XOA_TOKEN";
+      const about = "The token for Xen Orchestra expires on 2026-01-16";
+      expect(notices).toEqual([
+        `${about}, in 13 days; ${advice}`,
+        `${about}, in 12 days; ${advice}`,
+      ]);
+      const warnings = lines.filter((line) => line.includes("expire soon"));
+      expect(warnings).toHaveLength(2);
+      expect(warnings[0]).toContain("2026-01-16T00:00:10.000Z");
+    });
+
+    test("looks at once when the token is another", async () => {
+      cloud.auth.addToken(CANARY, ANN, 10 * DAY_MS);
+      cloud.auth.addToken("canary-2", ANN, 20 * DAY_MS);
+      await watch.look(KIND, signal);
+      session.reconfigure(toSettings(cloud.url, { token: "canary-2" }));
+      await watch.look(KIND, signal);
+      expect(readMetric()).toBe(String((deps.clock.now() + 20 * DAY_MS) / 1_000));
+      expect(notices).toHaveLength(1);
+    });
+
+    test("renews a token of ours before there is anything to warn of", async () => {
+      const client = { id: "landfall-by-hand" };
+      const token = cloud.auth.mint(ANN, { client, expiresIn: "17 days" });
+      session.reconfigure(toSettings(cloud.url, { token: token.id }));
+      await watch.look(KIND, signal);
+      expect(cloud.requests.count("POST /users/{id}/authentication_tokens")).toBe(0);
+      let leastMs = Infinity;
+      for (let hour = 0; hour < 60 * 24; hour += 1) {
+        leastMs = Math.min(leastMs, Number(readMetric()) * 1_000 - deps.clock.now());
+        await deps.clock.advance(3_600_000);
+        await watch.look(KIND, signal);
+      }
+      expect(leastMs).toBeGreaterThan(14 * DAY_MS);
+      expect(cloud.requests.count("POST /users/{id}/authentication_tokens")).toBeLessThan(7);
+      expect(notices).toEqual([]);
+      expect(lines.join("")).not.toContain(token.id);
+    });
+
+    test("warns of a token of ours that cannot be renewed", async () => {
+      const client = { id: "landfall-by-hand" };
+      const token = cloud.auth.mint(ANN, { client, expiresIn: "10 days" });
+      session.reconfigure(toSettings(cloud.url, { token: token.id }));
+      const route = "POST /users/{id}/authentication_tokens";
+      cloud.faults.set({ kind: "status", status: 403 }, { route });
+      await watch.look(KIND, signal);
+      expect(notices).toHaveLength(1);
+      expect(lines.join("")).toContain("Cannot renew the credentials");
+      expect(lines.join("") + notices.join("")).not.toContain(token.id);
+    });
+
+    test.each([403, 404])("says nothing where it is answered with %d", async (status) => {
+      cloud.auth.addToken(CANARY, ANN, DAY_MS);
+      cloud.faults.set({ kind: "status", status }, LIST);
+      await watch.look(KIND, signal);
+      expect(readMetric()).toBeUndefined();
+      expect([notices, lines]).toEqual([[], []]);
+    });
+
+    test("keeps what it knows while there is no answer, and asks again after an hour", async () => {
+      cloud.auth.addToken(CANARY, ANN, 30 * DAY_MS);
+      await watch.look(KIND, signal);
+      const known = readMetric();
+      await deps.clock.advance(DAY_MS);
+      cloud.faults.set({ kind: "status", status: 503 }, LIST);
+      await watch.look(KIND, signal);
+      expect(readMetric()).toBe(known ?? "none");
+      cloud.faults.clear();
+      const before = asked();
+      await deps.clock.advance(3_599_999);
+      await watch.look(KIND, signal);
+      expect(asked()).toBe(before);
+      await deps.clock.advance(1);
+      await watch.look(KIND, signal);
+      expect(asked()).toBeGreaterThan(before);
+    });
+
+    test("leaves a token alone that a password gets, and shows none", async () => {
+      cloud.auth.addToken(CANARY, ANN, DAY_MS);
+      await watch.look(KIND, signal);
+      expect(readMetric()).toBeDefined();
+      const before = asked();
+      await watch.look({ kind: "password" }, signal);
+      expect(readMetric()).toBeUndefined();
+      expect(asked()).toBe(before);
+    });
   });
 
-  test("read() waits longer after each failure", async () => {
-    next = () => Promise.reject(new CloudError("denied", "wrong password"));
-    for (let at = 0; at < 60; at += 1) {
-      await source.read(signal).catch(() => {});
-      await clock.advance(1_000);
-    }
-    expect(tries).toBeWithin(4, 6);
-  });
-
-  test("read() gives up for one who asks, not for the others", async () => {
-    const { promise, resolve } = Promise.withResolvers<Minted>();
-    next = () => promise;
-    const stop = new AbortController();
-    const first = source.read(stop.signal);
-    const second = source.read(signal);
-    stop.abort(new Error("stop"));
-    await expect(first).rejects.toThrow("stop");
-    resolve({ token: "t" });
-    expect(await second).toBe("t");
-  });
-
-  test("refuse() leads to a new token, but not at once", async () => {
-    await source.read(signal);
-    expect(await source.refuse("t1")).toBe(false);
-    await expect(source.read(signal)).rejects.toThrow("refuses the token that it just issued");
-    await clock.advance(2_500);
-    expect(await source.read(signal)).toBe("t2");
-    expect(await source.refuse("t1")).toBe(true);
+  describe("describeTokenEnd()", () => {
+    test.each([
+      [14, false, "in 14 days"],
+      [13.9, true, "in 13 days"],
+      [1.5, true, "in 1 day"],
+      [0.5, true, "in less than a day"],
+    ])("calls %p days soon: %p", (days, isSoon, words) => {
+      const described = describeTokenEnd("tokenFile", days * DAY_MS, 0);
+      expect(described).toMatchObject({
+        isSoon,
+        advice: "create a new one and write it into tokenFile",
+      });
+      expect(described.message).toContain(words);
+    });
   });
 });

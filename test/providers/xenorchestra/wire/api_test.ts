@@ -1,9 +1,9 @@
 /**
- * Questions to Xen Orchestra, and which answers are a clear no.
+ * Questions to Xen Orchestra, how often lists are read, and which answers are a clear no.
  * @module
  */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { byIds, XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import {
   FakeXenOrchestra,
@@ -15,20 +15,34 @@ import {
   toSettings,
   WORKER_1,
 } from "../fake_server.ts";
+import { decode, decodeList } from "../../../../lib/cloud_http/decode.ts";
+import { SCHEMAS } from "../../../../lib/providers/xenorchestra/wire/schema.ts";
+import {
+  isMissing,
+  isSameEtag,
+  toListPath,
+} from "../../../../lib/providers/xenorchestra/wire/replies.ts";
+import { Lister } from "../../../../lib/providers/xenorchestra/wire/lister.ts";
+import {
+  createDemoWorld,
+  startXenOrchestraSimulator,
+  type XenOrchestraSimulator,
+} from "../../../../lib/simulator/xenorchestra/mod.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
 
 const signal = new AbortController().signal;
 let fake: FakeXenOrchestra;
 let api: XenOrchestraApi;
 let deps: ReturnType<typeof toDeps>;
 
-beforeEach(() => {
-  fake = new FakeXenOrchestra();
-  deps = toDeps();
-  api = new XenOrchestraApi(new Session(toSettings(fake.url), deps), deps.metrics);
-});
-afterEach(() => fake.stop());
-
 describe("XenOrchestraApi", () => {
+  beforeEach(() => {
+    fake = new FakeXenOrchestra();
+    deps = toDeps();
+    api = new XenOrchestraApi(new Session(toSettings(fake.url), deps), deps.metrics);
+  });
+  afterEach(() => fake.stop());
+
   test("lists only the fields that are used", async () => {
     await Promise.all([
       api.list("vms", signal),
@@ -135,4 +149,283 @@ describe("XenOrchestraApi", () => {
       'landfall_cloud_undecodable_objects_total{collection="vms"} 1',
     );
   });
+});
+
+const ID_A = "aaaaaaaa-1111-4111-8111-aaaaaaaaaaaa";
+const ID_P = "cccccccc-1111-4111-8111-cccccccccccc";
+
+describe("decode()", () => {
+  test("needs nothing but the identity", () => {
+    expect(
+      decode(SCHEMAS.vm, {
+        id: ID_A.toUpperCase(),
+        $pool: ID_P.toUpperCase(),
+        power_state: null,
+        more: 1,
+      }),
+    ).toEqual({
+      value: { id: ID_A, $pool: ID_P, power_state: null },
+    });
+  });
+
+  test.each([
+    ["absent", {}, {}],
+    ["null", { current_operations: null }, { current_operations: null }],
+    ["a map", { current_operations: { t: "start" } }, { current_operations: { t: "start" } }],
+    ["text", { current_operations: "migrate_send" }, { current_operations: null }],
+    ["a number", { current_operations: 7 }, { current_operations: null }],
+    [
+      "a map of anything",
+      { current_operations: { a: "pool_migrate", b: 3, c: { d: 1 } } },
+      { current_operations: { a: "pool_migrate", b: 3, c: { d: 1 } } },
+    ],
+  ])("takes a VM whose operations are %s", (_title, more, expected) => {
+    expect(decode(SCHEMAS.vm, { id: ID_A, $pool: ID_P, ...more })).toEqual({
+      value: { id: ID_A, $pool: ID_P, ...expected },
+    });
+  });
+
+  test.each([
+    ["no ID", { $pool: ID_P }],
+    ["an empty ID", { id: "", $pool: ID_P }],
+    ["half an ID", { id: ID_A.slice(0, 20), $pool: ID_P }],
+    ["no pool", { id: ID_A }],
+    ["no ID for its pool", { id: ID_A, $pool: "undefined" }],
+    ["no ID for its host", { id: ID_A, $pool: ID_P, $container: "[object Object]" }],
+    ["CPUs of another type", { id: ID_A, $pool: ID_P, CPUs: "4" }],
+    ["addresses of another type", { id: ID_A, $pool: ID_P, addresses: { "0/ipv4/0": 1 } }],
+    ["no object", "a"],
+    ["nothing", null],
+  ])("tells what is wrong with a VM that has %s", (_title, body) => {
+    expect(decode(SCHEMAS.vm, body)).toEqual({ problem: expect.stringContaining("must be") });
+  });
+});
+
+describe("decodeList()", () => {
+  test.each([
+    ["vms-ccm-fields", SCHEMAS.vm, 17],
+    ["hosts-all-fields", SCHEMAS.host, 5],
+    ["pools-all-fields", SCHEMAS.pool, 2],
+    ["networks-all-fields", SCHEMAS.network, 6],
+    ["vm-controllers-all-fields", SCHEMAS.poolMember, 5],
+    ["servers-all-fields", SCHEMAS.server, 2],
+    ["pooldown-servers", SCHEMAS.server, 2],
+  ] as const)("reads the whole capture %s", (name, schema, count) => {
+    const { body } = loadCapture(name);
+    const list = decodeList<{ readonly id: string }>(schema, Array.isArray(body) ? body : []);
+    expect(list.undecodable.size).toBe(0);
+    expect(list.objects).toHaveLength(count);
+  });
+
+  test("reads the VIFs of the captures", () => {
+    const { body } = loadCapture("vifs-all-fields");
+    const list = decodeList(SCHEMAS.vif, Array.isArray(body) ? body : []);
+    expect(list.undecodable.size).toBe(0);
+    expect(list.objects[0]?.device).toBeDefined();
+  });
+});
+
+test("isSameEtag() compares weakly", () => {
+  expect(isSameEtag('W/"a"', '"a"')).toBe(true);
+  expect(isSameEtag('"a"', '"b"')).toBe(false);
+});
+
+test("toListPath() encodes filters", () => {
+  expect(toListPath("vms", { fields: "id", filter: "a:|(b c)" })).toBe(
+    "/vms?fields=id&filter=a%3A%7C%28b+c%29",
+  );
+});
+
+test.each<[unknown, boolean]>([
+  [{ error: "no such VM x", data: { type: "VM", id: "x" } }, true],
+  [{ data: { type: "VM", id: "y" } }, false],
+  [{ data: { type: "host", id: "x" } }, false],
+  [{ error: "not found" }, false],
+  [null, false],
+])("isMissing() is sure only if the server names the object: %p", (value, isSure) => {
+  const reply = { status: 404, contentType: "application/json", json: { value } };
+  expect(isMissing(reply, "VM", "x")).toBe(isSure);
+});
+
+const { world, machines } = createDemoWorld();
+const [machine] = machines.values();
+const vmId = machine?.vmId ?? "";
+let clock: ManualClock;
+let cloud: XenOrchestraSimulator;
+
+/** Codes of the requests of one round, in no certain order. */
+async function codesOf(round: Promise<unknown>): Promise<string[]> {
+  const before = new Map(cloud.requests.byRoute);
+  await round;
+  return [...cloud.requests.byRoute]
+    .flatMap(([route, count]) =>
+      Array.from({ length: count - (before.get(route) ?? 0) }, () => route),
+    )
+    .toSorted();
+}
+
+/** Renames one object. Returns its ID. */
+function rename(collection: "hosts" | "pools" | "networks"): string {
+  const [first] = cloud.state.list(collection);
+  if (first) cloud.state.put(collection, { ...first, name_label: "renamed" });
+  return first?.id ?? "";
+}
+
+describe("lister", () => {
+  beforeEach(async () => {
+    clock = new ManualClock();
+    cloud = await startXenOrchestraSimulator({ clock, world: structuredClone(world) });
+    const deps = toDeps();
+    api = new XenOrchestraApi(
+      new Session(toSettings(cloud.url, { token: cloud.token }), deps),
+      deps.metrics,
+    );
+  });
+  afterEach(() => cloud.stop());
+
+  test("relist() says unchanged until something changed", async () => {
+    const { version: known } = await api.list("pools", signal);
+    expect(known?.etag).toBeString();
+    expect(await api.relist("pools", { known }, signal)).toBe("unchanged");
+    rename("pools");
+    expect(await api.relist("pools", { known }, signal)).toMatchObject({
+      objects: expect.arrayContaining([expect.objectContaining({ name_label: "renamed" })]),
+    });
+  });
+
+  test("relist() shows a version only for the very question it answered", async () => {
+    const filter = byIds([vmId]);
+    const { version: known } = await api.list("vms", signal, filter);
+    expect(await api.relist("vms", { known }, signal)).not.toBe("unchanged");
+    expect(await api.relist("vms", { known, filter }, signal)).toBe("unchanged");
+  });
+
+  test("Lister asks for the VMs whole when only what surrounds them changed", async () => {
+    const lister = new Lister(api, clock, undefined);
+    const first = await lister.list(undefined, signal);
+    const id = rename("hosts");
+    const again = lister.list(undefined, signal);
+    expect(await codesOf(again)).toEqual(["GET /hosts", "GET /pools", "GET /vms", "GET /vms"]);
+    const second = await again;
+    expect(second?.vms.objects).toEqual(first?.vms.objects ?? []);
+    expect(second?.surroundings.hosts.get(id)?.name_label).toBe("renamed");
+  });
+
+  test("Lister takes a lost pool and its return as changes", async () => {
+    const lister = new Lister(api, clock, undefined);
+    const first = await lister.list(undefined, signal);
+    const [pool] = cloud.state.list("pools");
+    cloud.state.dropPool(pool?.id ?? "");
+    const lost = await lister.list(undefined, signal);
+    expect(lost?.surroundings.pools.has(pool?.id ?? "")).toBe(false);
+    expect(await lister.list(undefined, signal)).toBeUndefined();
+    cloud.state.restorePool(pool?.id ?? "");
+    expect((await lister.list(undefined, signal))?.vms.objects).toEqual(first?.vms.objects ?? []);
+  });
+
+  test("Lister forgets nothing by a round that failed half-way", async () => {
+    const lister = new Lister(api, clock, undefined);
+    await lister.list(undefined, signal);
+    const id = rename("hosts");
+    const mend = cloud.faults.set({ kind: "status", status: 503 }, { route: "GET /pools" });
+    await expect(lister.list(undefined, signal)).rejects.toThrow("503");
+    mend();
+    const after = await lister.list(undefined, signal);
+    expect(after?.surroundings.hosts.get(id)?.name_label).toBe("renamed");
+  });
+
+  test("Lister asks for everything after ten minutes, in case something in between keeps old answers", async () => {
+    const lister = new Lister(api, clock, undefined);
+    await lister.list(undefined, signal);
+    await clock.advance(300_000);
+    cloud.state.setVm(vmId, { name_label: "renamed" });
+    expect(await lister.list(undefined, signal)).toBeDefined();
+    await clock.advance(299_999);
+    expect(await lister.list(undefined, signal)).toBeUndefined();
+    await clock.advance(1);
+    expect(await lister.list(undefined, signal)).toBeDefined();
+    expect(await lister.list(undefined, signal)).toBeUndefined();
+  });
+
+  test("Lister asks for networks and interfaces only when addresses are chosen by network", async () => {
+    const [network] = cloud.state.list("networks");
+    const lister = new Lister(api, clock, network?.id);
+    const routes = await codesOf(lister.list(undefined, signal));
+    expect(routes).toEqual(["GET /hosts", "GET /networks", "GET /pools", "GET /vifs", "GET /vms"]);
+    expect(await lister.list(undefined, signal)).toBeUndefined();
+  });
+
+  test("Lister brings other VMs when it is asked for others, and for the same again", async () => {
+    const lister = new Lister(api, clock, undefined);
+    const [one = "", two = ""] = [...machines.values()].map(({ vmId }) => vmId);
+    for (const ids of [[one], [two], [one, two], undefined, [one]]) {
+      const shown = (await lister.list(ids, signal))?.vms.objects.map(({ id }) => id);
+      expect(shown?.filter((id) => [one, two].includes(id))).toEqual(ids ?? [one, two]);
+      expect(await lister.list(ids, signal)).toBeUndefined();
+    }
+  });
+
+  test("Lister takes other rights of the user as changes, whoever asked before", async () => {
+    const lister = new Lister(api, clock, undefined);
+    const all = (await lister.list(undefined, signal))?.vms.objects.length ?? 0;
+    cloud.state.forbid(vmId);
+    expect((await lister.list(undefined, signal))?.vms.objects).toHaveLength(all - 1);
+    cloud.state.forbid(vmId, false);
+    expect((await lister.list(undefined, signal))?.vms.objects).toHaveLength(all);
+    const none = cloud.faults.set({ kind: "nonAdmin" });
+    expect((await lister.list(undefined, signal))?.vms.objects).toHaveLength(0);
+    none();
+    expect((await lister.list(undefined, signal))?.vms.objects).toHaveLength(all);
+  });
+
+  test("Lister brings everything each time when something on the way strips the ETags", async () => {
+    const fake = new FakeXenOrchestra();
+    const deps = toDeps();
+    const bare = new XenOrchestraApi(new Session(toSettings(fake.url), deps), deps.metrics);
+    const lister = new Lister(bare, clock, undefined);
+    for (let round = 1; round <= 3; round += 1) {
+      expect((await lister.list(undefined, signal))?.vms.objects).toHaveLength(17);
+      expect(fake.seen).toHaveLength(3 * round);
+    }
+    expect(fake.seen.some(({ headers }) => headers.has("if-none-match"))).toBe(false);
+    await fake.stop();
+  });
+
+  test("Lister keeps the condition when a connection is dropped", async () => {
+    const lister = new Lister(api, clock, undefined);
+    await lister.list(undefined, signal);
+    cloud.faults.set({ kind: "reset" }, { route: "GET /vms", times: 1 });
+    const again = lister.list(undefined, signal);
+    expect(await codesOf(again)).toEqual(["GET /hosts", "GET /pools", "GET /vms", "GET /vms"]);
+    expect(await again).toBeUndefined();
+  });
+
+  test("Lister brings what changed although asking for the whole failed at first", async () => {
+    const lister = new Lister(api, clock, undefined);
+    await lister.list(undefined, signal);
+    const id = rename("hosts");
+    // Only a question without a condition is asked with list().
+    const whole = spyOn(api, "list").mockRejectedValueOnce(new Error("half a body"));
+    await expect(lister.list(undefined, signal)).rejects.toThrow("half a body");
+    whole.mockRestore();
+    const after = await lister.list(undefined, signal);
+    expect(after?.surroundings.hosts.get(id)?.name_label).toBe("renamed");
+  });
+
+  test.each(["hosts", "pools", "networks", "vifs"] as const)(
+    "Lister takes a change of %s alone as one",
+    async (collection) => {
+      const [network] = cloud.state.list("networks");
+      const lister = new Lister(api, clock, network?.id);
+      await lister.list(undefined, signal);
+      if (collection === "vifs") {
+        const [vif] = cloud.state.list("vifs");
+        if (vif) cloud.state.put("vifs", { ...vif, device: "7" });
+      } else {
+        rename(collection);
+      }
+      expect(await lister.list(undefined, signal)).toBeDefined();
+      expect(await lister.list(undefined, signal)).toBeUndefined();
+    },
+  );
 });

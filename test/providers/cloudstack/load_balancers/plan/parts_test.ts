@@ -1,13 +1,21 @@
 import { expect, test } from "bun:test";
-import type { LoadBalancerSpec } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerPort,
+  LoadBalancerSpec,
+} from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import {
   describeParts,
   listActual,
 } from "../../../../../lib/providers/cloudstack/load_balancers/plan/parts.ts";
 import { plan } from "../../../../../lib/providers/cloudstack/load_balancers/plan/plan.ts";
-import { toScene } from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
+import {
+  isNameOf,
+  isOfAnother,
+  isOwn,
+  toScene,
+} from "../../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
 import { toWanted } from "../../../../../lib/providers/cloudstack/load_balancers/wanted/wanted.ts";
-import type { CloudModel } from "../cloud/cloud_model.ts";
+import { type CloudModel, CLUSTER } from "../cloud/cloud_model.ts";
 import {
   annotate,
   converge,
@@ -15,10 +23,23 @@ import {
   HTTP,
   HTTPS,
   type KINDS,
+  LB_NAME,
+  OWNER,
+  REASON,
   toBackend,
   toRecord,
   toSpec,
 } from "../cloud/services.ts";
+import { toIngress } from "../../../../../lib/providers/cloudstack/load_balancers/plan/status.ts";
+import { planRemoval } from "../../../../../lib/providers/cloudstack/load_balancers/plan/removal.ts";
+import { TAG_KEYS, toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
+import { planKeeping } from "../../../../../lib/providers/cloudstack/load_balancers/plan/keeping.ts";
+import { planRelease } from "../../../../../lib/providers/cloudstack/load_balancers/plan/release.ts";
+import {
+  findUnreadable,
+  findUnreadableAddresses,
+} from "../../../../../lib/providers/cloudstack/load_balancers/plan/unreadable.ts";
+import type { Unreadable } from "../../../../../lib/providers/cloudstack/load_balancers/view.ts";
 
 /** The parts that the plan of a Service has. */
 function list(cloud: CloudModel, spec: LoadBalancerSpec): readonly string[] {
@@ -170,4 +191,178 @@ test("describeParts() and listActual() name the address that goes, too", () => {
   const { parts } = describeParts({ scene, spec, asked: toWanted(spec).asked, address });
   expect(parts.at(-1)).toEqual({ kind: "address", name: "192.0.2.11", actual: "192.0.2.11" });
   expect(listActual(scene, [address])).toHaveLength(2);
+});
+
+const UDP = { protocol: "UDP", port: 53, nodePort: 30_053 } as const;
+const STATUSES: readonly [string, Record<string, string>, object][] = [
+  ["the IP", {}, { ip: "192.0.2.1", ipMode: "VIP" }],
+  ["the mode of a proxy", { "proxy-protocol": "true" }, { ip: "192.0.2.1", ipMode: "Proxy" }],
+  [
+    "the hostname alone",
+    { hostname: "a.example", "proxy-protocol": "true" },
+    { hostname: "a.example" },
+  ],
+];
+for (const [what, values, entry] of STATUSES) {
+  test(`toIngress() shows ${what}`, () => {
+    const { wanted } = toWanted(toSpec({ ports: [UDP, HTTP], annotations: annotate(values) }));
+    if (wanted === undefined) throw new Error("not wanted");
+    expect(toIngress(wanted, "192.0.2.1")).toEqual([JSON.parse(JSON.stringify(entry))]);
+  });
+}
+
+for (const [kind, first] of [
+  ["firewall", "deleteFirewallRule"],
+  ["tier", "deleteAclItem"],
+] as const) {
+  test(`with a ${kind}, what lets clients in goes before the rule`, () => {
+    const cloud = createCloud(kind);
+    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+    const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+    if (kind === "firewall") cloud.addFirewallRule({ addressId });
+    else cloud.addAclItem({ listId: "list-1", reason: REASON });
+    const steps = planRemoval(toScene(cloud.view(), toSpec()), rule, () => false);
+    expect(steps.map(({ change }) => change.kind)).toEqual([first, "deleteRule"]);
+  });
+}
+
+test("a rule is of a Service if its name is exactly one of ours, whatever it contains", () => {
+  const names: readonly [string, boolean][] = [
+    [`${LB_NAME}-tcp-80`, true],
+    [`${LB_NAME}-tcp-proxy-80`, true],
+    [`${LB_NAME}-udp-80`, true],
+    [`${LB_NAME}-80`, true],
+    [`${LB_NAME}-sctp-80`, false],
+    [`${LB_NAME}-tcp-080`, false],
+    [`${LB_NAME}-tcp-80-x`, false],
+    [`x${LB_NAME}-tcp-80`, false],
+    [`${LB_NAME}`, false],
+    [`${LB_NAME}0-tcp-80`, false],
+  ];
+  expect(names.map(([name]) => [name, isNameOf(LB_NAME, name)])).toEqual(
+    names.map((one) => [...one]),
+  );
+});
+
+test("an address is of a Service if its tags name this cluster and the Service", () => {
+  const cloud = createCloud();
+  const scene = toScene(cloud.view(), toSpec());
+  const put = (tags: ReadonlyMap<string, string>): (string | boolean)[] => {
+    const address = cloud.addAddress({ ip: "192.0.2.1", tags });
+    return [isOwn(scene, address), isOfAnother(scene, address)];
+  };
+  expect(put(toTags(CLUSTER, OWNER))).toEqual([true, false]);
+  expect(put(toTags(CLUSTER, { ...OWNER, uid: "other" }))).toEqual([false, true]);
+  expect(put(toTags("other", OWNER))).toEqual([false, true]);
+  expect(put(new Map([[TAG_KEYS.serviceUid, OWNER.uid]]))).toEqual([false, true]);
+  expect(put(new Map([["team", "shop"]]))).toEqual([false, false]);
+});
+
+test("a copy of another Service's record says nothing", () => {
+  const address = { ip: "192.0.2.1", network: "01234567-89ab-4cde-8f01-23456789abcd" };
+  const asked = { ...address, at: "2026-01-01T00:00:00Z", free: true };
+  const view = createCloud().view();
+  expect(toScene(view, toSpec({ record: toRecord({ address: asked }) })).record?.address?.ip).toBe(
+    "192.0.2.1",
+  );
+  expect(
+    toScene(view, toSpec({ record: toRecord({ address: asked }, "another") })).record,
+  ).toBeUndefined();
+});
+
+function keep(
+  who?: { readonly sources?: readonly string[] },
+  port: LoadBalancerPort = { ...HTTP, protocol: "UDP" },
+): readonly string[] {
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  const rule = cloud.addRule({
+    name: `${LB_NAME}-udp-80`,
+    addressId,
+    networkId: "net-1",
+    privatePort: 1,
+    protocol: "udp",
+  });
+  cloud.addFirewallRule({ addressId, protocol: "udp" });
+  const spec = toSpec({ ports: [port], backends: [toBackend(1)] });
+  const steps = planKeeping(toScene(cloud.view(), spec), [rule], spec, who);
+  return steps.map(({ change }) => change.kind);
+}
+
+test("rules that stay for now get their backends", () => {
+  expect(keep()).toEqual(["addBackends"]);
+});
+
+test.each<[string, LoadBalancerPort]>([
+  ["port", { ...HTTP, protocol: "UDP", port: 81 }],
+  ["protocol", HTTP],
+])(
+  "rules that stay for now let no client in once the Service asks for another %s",
+  (_what, port) => {
+    for (const who of [{ sources: ["10.0.0.0/8"] }, {}]) {
+      expect(keep(who, port)).toEqual(["deleteFirewallRule", "addBackends"]);
+    }
+    expect(keep(undefined, port)).toEqual(["addBackends"]);
+  },
+);
+
+test("rules that stay for now keep out who may no longer connect", () => {
+  expect(keep({ sources: ["10.0.0.0/8"] })).toEqual([
+    "createFirewallRule",
+    "deleteFirewallRule",
+    "addBackends",
+  ]);
+  expect(keep({})).toEqual(["addBackends"]);
+});
+
+const PROBLEM = { problem: "its port is no number" };
+const UNREADABLE: readonly [Unreadable, boolean][] = [
+  [{ kind: "rule", ...PROBLEM }, true],
+  [{ kind: "rule", name: `${LB_NAME}-tcp-80`, ...PROBLEM }, true],
+  [{ kind: "rule", name: "theirs", addressId: "ip-9", ...PROBLEM }, false],
+  [{ kind: "rule", name: "theirs", addressId: "ip-1", ...PROBLEM }, true],
+  [{ kind: "firewallRule", ...PROBLEM }, true],
+  [{ kind: "firewallRule", addressId: "ip-1", ...PROBLEM }, true],
+  [{ kind: "firewallRule", addressId: "ip-9", ...PROBLEM }, false],
+  [{ kind: "aclItem", listId: "list-1", name: REASON, ...PROBLEM }, true],
+  [{ kind: "aclItem", listId: "list-1", name: "theirs", ...PROBLEM }, false],
+  [{ kind: "network", name: "x", ...PROBLEM }, false],
+];
+for (const [unreadable, matters] of UNREADABLE) {
+  test(`an unreadable ${JSON.stringify(unreadable)} ${matters ? "may" : "cannot"} be of the Service`, () => {
+    const view = { ...createCloud().view(), unreadable: [unreadable] };
+    const found = findUnreadable(toScene(view, toSpec()), new Set(["ip-1"]));
+    expect(found).toHaveLength(matters ? 1 : 0);
+    for (const one of found)
+      expect(one).toMatchObject({ reason: "UnreadableObject", isWaiting: true });
+  });
+}
+
+test("a Service gets no new address while one cannot be read", () => {
+  const unreadable: Unreadable[] = [{ kind: "address", id: "x", name: "192.0.2.7", ...PROBLEM }];
+  const view = { ...createCloud().view(), unreadable };
+  const scene = toScene(view, toSpec());
+  expect(findUnreadableAddresses(scene)).toHaveLength(1);
+  expect(findUnreadableAddresses(scene, "192.0.2.7")).toHaveLength(1);
+  expect(findUnreadableAddresses(scene, "192.0.2.8")).toEqual([]);
+  const { steps, problems, ingress } = plan(view, toSpec());
+  expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
+  expect(problems).toMatchObject([{ reason: "UnreadableObject" }]);
+});
+
+test("a release is not over while an object that may be of the Service cannot be read", () => {
+  const unreadable: Unreadable[] = [{ kind: "rule", name: `${LB_NAME}-tcp-80`, ...PROBLEM }];
+  const { steps, problems, ingress } = planRelease(
+    { ...createCloud().view(), unreadable },
+    toSpec(),
+  );
+  expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
+  expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
+});
+
+test("nothing is made for a Service while one of its rules cannot be read", () => {
+  const unreadable: Unreadable[] = [{ kind: "rule", name: `${LB_NAME}-tcp-80`, ...PROBLEM }];
+  const { steps, problems, ingress } = plan({ ...createCloud().view(), unreadable }, toSpec());
+  expect({ steps, ingress }).toEqual({ steps: [], ingress: undefined });
+  expect(problems).toMatchObject([{ reason: "UnreadableObject", isWaiting: true }]);
 });

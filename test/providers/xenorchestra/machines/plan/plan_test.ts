@@ -1,25 +1,58 @@
 import { describe, expect, test } from "bun:test";
 import type { MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
-import type { CreateTask } from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+import type {
+  Attached,
+  CreateTask,
+  Vm,
+} from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
 import { planMachine } from "../../../../../lib/providers/xenorchestra/machines/plan/plan.ts";
-import type { Plan } from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
+import {
+  type Plan,
+  toDecision,
+  toNotice,
+  toPlan,
+  toRetry,
+  toStep,
+} from "../../../../../lib/providers/xenorchestra/machines/plan/problems.ts";
 import {
   formatRecord,
   type VmRecord,
 } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
 import {
   GIB,
+  HOST,
+  IDENTITY,
   NAME,
   NOW,
   POOL,
   type SceneOptions,
   toCompleteVm,
-  toOwnDisk,
+  toDisk,
+  toLink,
   toNextRecord,
+  toOwnDisk,
+  toOwnLinks,
+  toSeedLink,
   toSpec,
+  toTemplate,
   toView,
   toVm,
 } from "../scene.ts";
+import { planFromInventory } from "../../../../../lib/providers/xenorchestra/machines/plan/from_inventory.ts";
+import { planFirstStart } from "../../../../../lib/providers/xenorchestra/machines/plan/first_start.ts";
+import {
+  nameHost,
+  nameNetwork,
+  namePool,
+  nameStorage,
+  nameTemplate,
+  nameThing,
+} from "../../../../../lib/providers/xenorchestra/machines/plan/names.ts";
+import {
+  toPartsHash,
+  toShownHash,
+} from "../../../../../lib/providers/xenorchestra/machines/plan/fingerprints.ts";
+import { listAttachedDisks } from "../../../../../lib/providers/xenorchestra/machines/plan/attached_disks.ts";
 
 const FAILED: CreateTask = { id: "t1", status: "failure", error: "HANDLE_INVALID" };
 const PENDING: CreateTask = { id: "t1", status: "pending" };
@@ -132,4 +165,198 @@ describe("planMachine()", () => {
       record: { at: NOW, prior: "t1", tries: 3, templates: ["template-1"], pool: POOL },
     });
   });
+});
+
+const LOST = { pools: [{ id: POOL, name: "paris", isComplete: false }] };
+
+test.each<[string, readonly Vm[], object, string, boolean]>([
+  ["a complete one alone", [toCompleteVm()], {}, "Ready", false],
+  ["a missing one", [], {}, "Absent", true],
+  ["one in a lost pool", [toCompleteVm()], LOST, "Unknown", false],
+  ["a missing one in a lost pool", [], LOST, "Unknown", false],
+  ["one that is not complete", [toVm()], {}, "Creating", true],
+  ["two", [toCompleteVm(), toCompleteVm({ id: "vm-2" })], {}, "Unfinished", true],
+  [
+    "one of another owner",
+    [toVm({ description: "vino uid=x role=worker index=0" })],
+    {},
+    "Absent",
+    true,
+  ],
+  ["fewer CPUs", [toCompleteVm({ cpus: 1 })], {}, "Ready", true],
+  ["a lost tag", [toCompleteVm({ tags: ["vino", "vino:ready=x"] })], {}, "Ready", true],
+  ["a lost interface", [toCompleteVm({ vifIds: [] })], {}, "Ready", true],
+  ["an interface that was made again", [toCompleteVm({ vifIds: ["vif-2"] })], {}, "Ready", true],
+  ["a detached disk", [toCompleteVm({ linkIds: ["link-vm-1-0"] })], {}, "Ready", true],
+  [
+    "parts in another order",
+    [toCompleteVm({ linkIds: ["link-vm-1-1", "link-vm-1-0"] })],
+    {},
+    "Ready",
+    false,
+  ],
+  [
+    "another specification",
+    [toCompleteVm({ tags: [...toCompleteVm().tags.slice(0, 2), "vino:ready=x"] })],
+    {},
+    "Ready",
+    true,
+  ],
+  [
+    "an old note beside the right one",
+    [toCompleteVm({ tags: [...toCompleteVm().tags, "vino:ready=x"] })],
+    {},
+    "Ready",
+    true,
+  ],
+  [
+    "one to start",
+    [toCompleteVm({ tags: [...toCompleteVm().tags, "vino:start"], power: "stopped" })],
+    {},
+    "Unfinished",
+    true,
+  ],
+])("planFromInventory() of %s plans nothing: %#", (_what, vms, view, state, needsLook) => {
+  const plan = planFromInventory(toView({ vms, view }), toSpec(), { ...toNextRecord(), at: 1 });
+
+  expect(plan).toMatchObject({ state, steps: [] });
+  expect(plan.needsLook === true).toBe(needsLook);
+});
+
+test.each<[string, Vm, boolean]>([
+  ["as it was looked at last", toCompleteVm(), true],
+  ["with other CPUs", toCompleteVm({ cpus: 1 }), true],
+  ["with an interface more", toCompleteVm({ vifIds: ["vif-vm-1-0", "vif-2"] }), false],
+  ["with an older note", toCompleteVm({ tags: ["vino", "vino:ready=x"] }), false],
+])(
+  "planFromInventory() knows whether one %s has all disks and interfaces",
+  (_what, vm, isBuilt) => {
+    const plan = planFromInventory(toView({ vms: [vm] }), toSpec(), toNextRecord());
+    expect(plan.isBuilt === true).toBe(isBuilt);
+  },
+);
+
+test("planFromInventory() needs a look long after an attempt that may have left something", () => {
+  const view = toView({ vms: [toCompleteVm()] });
+  const look = (doubtAt: number) =>
+    planFromInventory(view, toSpec(), { ...toNextRecord(), doubtAt }).needsLook === true;
+  expect([look(view.atMs), look(view.atMs - 1_800_000)]).toEqual([false, true]);
+});
+
+test("planFromInventory() looks closer if the record does not know a complete VM", () => {
+  const view = toView({ vms: [toCompleteVm()] });
+  expect(planFromInventory(view, toSpec(), {}).needsLook).toBe(true);
+});
+
+test("toDecision(), toRetry() and toNotice() differ by their kind", () => {
+  const made = [toDecision, toRetry, toNotice].map((make) => make("Reason", "why").kind);
+  expect(made).toEqual(["decision", "retry", "notice"]);
+});
+
+test("toPlan() leaves out what is not known", () => {
+  expect(toPlan("Absent", { againMs: undefined, machine: undefined, needsLook: false })).toEqual({
+    state: "Absent",
+    steps: [],
+    problems: [],
+    parts: [],
+  });
+  expect(toPlan("Absent", { againMs: 5, needsLook: true })).toMatchObject({
+    againMs: 5,
+    needsLook: true,
+  });
+});
+
+test("toStep() keeps only the identity of a specification, which may hold secrets", () => {
+  const step = toStep(toSpec(), "detach it", { kind: "detachDisk", linkId: "l", vmId: "v" });
+  expect(step.identity).toEqual(IDENTITY);
+});
+
+const vm = toCompleteVm();
+
+describe("planFirstStart()", () => {
+  test.each([
+    ["is disabled", { poolId: POOL, isEnabled: false }],
+    ["is in another pool", { poolId: "pool-2", isEnabled: true }],
+  ])("waits for a host that %s", (_what, over) => {
+    const host = { id: HOST, name: "xcp-1", tags: [], ...over };
+    const view = { hostsById: new Map([[HOST, host]]) };
+    const { steps, problems } = planFirstStart(toView({ vms: [vm], view }), toSpec(), vm);
+    expect(steps).toEqual([]);
+    expect(problems).toMatchObject([{ kind: "retry", reason: "HostNotUsable" }]);
+    expect(problems[0]?.message).toContain(`host xcp-1 cannot start ${NAME} now`);
+  });
+});
+
+const view = toView({ templates: [toTemplate({ id: "t-2", uuid: "u-2", name: "old" })] });
+const { stock } = view;
+
+test.each([
+  ["a pool", namePool(view, "pool-1"), 'pool "paris" (pool-1)'],
+  ["a pool that is not shown", namePool(view, "pool-9"), "pool pool-9"],
+  ["a network", nameNetwork(stock, "net-1"), 'network "oam" (net-1)'],
+  ["a storage", nameStorage(stock, "sr-2"), 'storage repository "fast" (sr-2)'],
+  ["a template by its UUID", nameTemplate(stock, "u-2"), 'template "old" (u-2)'],
+  ["a template that is gone", nameTemplate(stock, "u-9"), "template u-9"],
+  ["a host", nameHost(view, "host-1"), 'host "xcp-1" (host-1)'],
+  ["what has no name", nameThing("disk", { id: "d", name: "" }), "disk d"],
+  [
+    "what has a name with a break",
+    nameThing("disk", { id: "d", name: "a\nb" }),
+    'disk "a\\nb" (d)',
+  ],
+])("names %s", (_what, found, expected) => {
+  expect(found).toBe(expected);
+});
+
+const VM = toCompleteVm();
+
+test.each<[string, Partial<Vm>, boolean, boolean]>([
+  ["an interface more", { vifIds: ["vif-vm-1-0", "vif-2"] }, true, true],
+  ["another disk", { linkIds: ["link-vm-1-0", "link-2"] }, true, true],
+  ["disks in another order", { linkIds: VM.linkIds.toReversed() }, false, false],
+  ["a stop", { power: "running" }, false, true],
+  ["more CPUs", { cpus: 8 }, false, true],
+  ["more memory", { memoryBytes: 1 }, false, true],
+  ["a tag more", { tags: [...VM.tags, "mine"] }, false, true],
+  ["tags in another order", { tags: VM.tags.toReversed() }, false, false],
+  ["another description", { description: "mine" }, false, true],
+  ["another protection", { destroyBlock: "mine" }, false, true],
+  ["another pool", { poolId: "pool-2" }, false, true],
+  ["another start", { startedAtMs: 5, isStarted: true }, false, false],
+  ["an operation", { isBusy: true }, false, false],
+])("toPartsHash() and toShownHash() with %s", (_what, over, isOther, isShown) => {
+  const vm = { ...VM, ...over };
+  expect(toPartsHash(vm) !== toPartsHash(VM)).toBe(isOther);
+  expect(toShownHash(vm) !== toShownHash(VM)).toBe(isShown);
+});
+
+const CD: Attached = { linkId: "cd", position: "3", isCd: true };
+
+function list(
+  links: readonly Attached[],
+  linkIds?: readonly string[],
+): readonly string[] | undefined {
+  const vm = { ...toVm(), linkIds: linkIds ?? links.map(({ linkId }) => linkId) };
+  const disks = listAttachedDisks({ attached: new Map([[vm.id, links]]) }, vm);
+  return disks?.map(({ name, sizeBytes }) => `${name} ${sizeBytes / GIB}`);
+}
+
+const [ROOT, DATA] = toOwnLinks("vm-1");
+
+test("listAttachedDisks() lists disks by position, without drives and the disk of the first start", () => {
+  const late = toLink("vm-1", 10, toDisk({ name: "", id: "late", sizeBytes: 7 * GIB }));
+  const links = [late, DATA, toSeedLink("vm-1"), CD, ROOT].flatMap((one) => one ?? []);
+  expect(list(links)).toEqual([
+    "vino-1b4e28ba-worker-0.root 20",
+    "vino-1b4e28ba-worker-0.data 5",
+    "late 7",
+  ]);
+  expect(list([])).toEqual([]);
+});
+
+test("listAttachedDisks() does not know them if one cannot be seen", () => {
+  const links = toOwnLinks("vm-1");
+  expect(list(links, [...links.map(({ linkId }) => linkId), "hidden"])).toBeUndefined();
+  const { disk: _hidden, ...link } = toLink("vm-1", 2, toDisk());
+  expect(list([...links, link])).toBeUndefined();
 });

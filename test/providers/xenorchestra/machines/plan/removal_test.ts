@@ -5,9 +5,14 @@ import {
   formatRecord,
   type VmRecord,
 } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";
-import { SEED_DISK } from "../../../../../lib/providers/xenorchestra/machines/words.ts";
+import {
+  BLOCK_REASON,
+  listOwnTags,
+  SEED_DISK,
+} from "../../../../../lib/providers/xenorchestra/machines/words.ts";
 import {
   GIB,
+  HOST,
   IDENTITY,
   NAME,
   NOW,
@@ -16,14 +21,25 @@ import {
   toCompleteVm,
   toDisk,
   toLink,
+  toNextRecord,
   toOwnDisk,
   toOwnLinks,
+  toSeedLink,
+  toSpec,
   toTemplate,
   toView,
   toVm,
 } from "../scene.ts";
+import { listNextSteps, type MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
+import type {
+  CreateTask,
+  Vm,
+} from "../../../../../lib/providers/xenorchestra/machines/look/view.ts";
+import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
+import { planUnfinished } from "../../../../../lib/providers/xenorchestra/machines/plan/unfinished.ts";
+import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
 
-function plan(options: SceneOptions = {}, record?: VmRecord): Plan {
+function planRemoved(options: SceneOptions = {}, record?: VmRecord): Plan {
   return planRemoval(toView(options), IDENTITY, record && formatRecord(record));
 }
 
@@ -45,7 +61,7 @@ const LOST = { pools: [{ id: POOL, name: "paris", isComplete: false }], gap: "po
 describe("planRemoval()", () => {
   test("says which pool is missing, unless another one does not answer either", () => {
     const lost = (options: SceneOptions, record: VmRecord): (string | undefined)[] =>
-      plan(options, record).problems.map(({ missingPoolId }) => missingPoolId);
+      planRemoved(options, record).problems.map(({ missingPoolId }) => missingPoolId);
     expect(lost({}, { vm: "vm-1", pool: "gone" })).toEqual(["gone"]);
     expect(lost({ view: { gap: "pool lyon is lost" } }, { vm: "vm-1", pool: "gone" })).toEqual([
       undefined,
@@ -196,11 +212,11 @@ describe("planRemoval()", () => {
       `Removing; ${sweepSeed}`,
     ],
   ])("%s", (_what, options, record, planned) => {
-    expect(summarise(plan(options, record))).toBe(planned);
+    expect(summarise(planRemoved(options, record))).toBe(planned);
   });
 
   test("remembers which disks go with the VM", () => {
-    const [step] = plan({ vms: [toCompleteVm({ linkIds: three.slice(0, 2) })] }).steps;
+    const [step] = planRemoved({ vms: [toCompleteVm({ linkIds: three.slice(0, 2) })] }).steps;
     expect(step?.change).toMatchObject({
       linkIds: ["link-vm-1-0", "link-vm-1-1"],
       record: { vm: "vm-1", pool: POOL, disks: ["disk-root", "disk-data"] },
@@ -221,5 +237,163 @@ describe("planRemoval()", () => {
     const { state, problems } = planRemoval(view, IDENTITY, record);
     expect(state).toBe("Unknown");
     expect(problems).toMatchObject([{ reason: "PoolNotConnected", kind: "retry" }]);
+  });
+});
+
+const SEED = { label: "cidata", files: { "user-data": "#cloud-config" } };
+const DONE: CreateTask = { id: "t1", status: "success", vmId: "vm-1" };
+const KEPT = { at: 1, templates: ["template-1"] };
+
+function planStarted(
+  vm: Vm,
+  options: SceneOptions = {},
+  over: Partial<MachineSpec> = {},
+  task = DONE,
+): Plan {
+  const spec = toSpec({ seed: SEED, ...over });
+  const view = toView({ vms: [vm], ...options });
+  const wanted = toWanted(view, spec);
+  const comparison = compareVm(view, spec, { vm, wanted, record: KEPT });
+  const attempt = { kind: "over", task } as const;
+  return planUnfinished({ view, spec, record: KEPT, wanted, vm, attempt, comparison });
+}
+
+const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
+const mark = `mark VM ${NAME}`;
+const seed = `upload and attach disk ${NAME}-cidata`;
+const ready = [
+  `note that VM ${NAME} is complete`,
+  `start VM ${NAME} on host xcp-1`,
+  `note that ${NAME} was started`,
+];
+const marked = { tags: [...listOwnTags(toSpec()), "inherited"], destroyBlock: BLOCK_REASON };
+const seeded = { links: { "vm-1": [...toOwnLinks("vm-1"), toSeedLink("vm-1")] } };
+
+describe("planUnfinished()", () => {
+  test.each<[string, Vm, SceneOptions, Partial<MachineSpec>, readonly string[]]>([
+    ["marks, seeds, and notes that it is complete", toVm(), {}, {}, [mark, seed, ...ready]],
+    ["goes on after the mark", toVm(marked), {}, {}, [seed, ...ready]],
+    ["goes on after the seed", toVm(marked), seeded, {}, ready],
+    ["needs no seed", toVm(marked), {}, { seed: undefined } as object, ready],
+    [
+      "uploads a seed again that is attached to nothing",
+      toVm(marked),
+      { loose: [toOwnDisk(SEED_DISK, GIB, { id: "old" })] },
+      {},
+      [`delete disk ${NAME}-cidata (old), which nothing uses`, seed, ...ready],
+    ],
+    [
+      "puts CPUs right before",
+      toVm({ ...marked, cpus: 1 }),
+      seeded,
+      {},
+      [`set the CPUs of ${NAME} to 2`, ...ready],
+    ],
+    [
+      "adds a missing interface",
+      toVm(marked),
+      { ...seeded, vifs: { "vm-1": [] } },
+      {},
+      [`add interface oam to ${NAME}`, ...ready],
+    ],
+    [
+      "makes one again whose interface is another",
+      toVm(),
+      { vifs: { "vm-1": [{ device: "0", mac: "x", networkId: "net-1" }] } },
+      {},
+      [`delete half-made VM ${NAME} (vm-1)`],
+    ],
+    [
+      "makes one again without a disk",
+      toVm(),
+      { links: { "vm-1": toOwnLinks("vm-1").slice(0, 1) } },
+      {},
+      [],
+    ],
+  ])("%s", (_what, vm, options, over, wanted) => {
+    expect(steps(planStarted(vm, options, over))).toEqual([...wanted]);
+  });
+
+  test("makes one again that has not even its description", () => {
+    const vm = toVm({ description: "" });
+    expect(steps(planStarted(vm, {}, {}, { id: "t", status: "interrupted" }))).toEqual([
+      `delete half-made VM ${NAME} (vm-1)`,
+    ]);
+    expect(steps(planStarted(vm))).toEqual([mark, seed, ...ready]);
+  });
+
+  test("notes with one request that it is complete and waits for its start", () => {
+    const [step] = planStarted(toVm(marked), seeded).steps;
+    expect(step?.change).toMatchObject({
+      kind: "ready",
+      fields: {
+        tags: [
+          ...listOwnTags(toSpec()),
+          "inherited",
+          expect.stringMatching(/^vino:ready=/),
+          "vino:start",
+        ],
+        nameDescription: expect.stringMatching(/ ready$/),
+      },
+      record: { vm: "vm-1", parts: toNextRecord(toVm(marked)).parts },
+    });
+    const [still] = planStarted(toVm(marked), seeded, { isStarted: false }).steps;
+    expect(JSON.stringify(still)).not.toContain("vino:start");
+  });
+
+  test("reads back what it did before the last mark, and starts right after it", () => {
+    const isDirect = planStarted(toVm()).steps.map((step) => step.isDirect === true);
+    expect(isDirect).toEqual([false, true, false, true, true]);
+    expect(listNextSteps(planStarted(toVm())).map(({ summary }) => summary)).toEqual([mark, seed]);
+  });
+
+  test("starts nothing on a host that cannot, or that must not be started", () => {
+    const host = { id: HOST, name: "xcp-1", poolId: POOL, tags: [], isEnabled: false };
+    const view = { hostsById: new Map([[HOST, host]]) };
+    expect(steps(planStarted(toVm(marked), { ...seeded, view }))).toEqual(ready.slice(0, 1));
+    expect(steps(planStarted(toVm(marked), seeded, { isStarted: false }))).toEqual(
+      ready.slice(0, 1),
+    );
+  });
+
+  test("detaches a seed that is attached twice", () => {
+    const twice = [
+      ...toOwnLinks("vm-1"),
+      toSeedLink("vm-1"),
+      { ...toSeedLink("vm-1"), linkId: "l2" },
+    ];
+    expect(planStarted(toVm(marked), { links: { "vm-1": twice } }).steps[0]?.change).toEqual({
+      kind: "detachDisk",
+      linkId: "l2",
+      vmId: "vm-1",
+      diskId: "disk-seed",
+    });
+  });
+
+  test("waits while the hypervisor works on it", () => {
+    expect(planStarted(toVm({ isBusy: true }))).toMatchObject({
+      state: "Creating",
+      steps: [],
+      againMs: 5_000,
+    });
+  });
+
+  test("does not mind that its own disks fill the storage", () => {
+    const { storages } = toView().stock;
+    const full = storages.map((one) => ({ ...one, freeBytes: 0 }));
+    expect(planStarted(toVm(), { stock: { storages: full } }).steps).not.toEqual([]);
+  });
+
+  test.each<[string, Vm, string]>([
+    ["was started too early", toVm({ power: "running" }), "StartedTooEarly"],
+    [
+      "is not as asked for and has a snapshot",
+      toVm({ hasSnapshots: true, linkIds: [] }),
+      "MachineUnfinished",
+    ],
+  ])("leaves one to a person that %s", (_what, vm, reason) => {
+    const planned = planStarted(vm, { links: { "vm-1": [] } });
+    expect(planned).toMatchObject({ state: "Blocked", steps: [] });
+    expect(planned.problems.map((one) => one.reason)).toEqual([reason]);
   });
 });

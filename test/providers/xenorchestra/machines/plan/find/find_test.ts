@@ -23,6 +23,25 @@ import {
   toView,
   toVm,
 } from "../../scene.ts";
+import {
+  isDoubtDue,
+  isDoubtful,
+  judgeAttempt,
+  toDoubtLeftMs,
+  toFailure,
+  toSettled,
+  toWaitMs,
+} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/attempt.ts";
+import {
+  explainKeeping,
+  judgeOwner,
+  wasComplete,
+} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/half_made.ts";
+import {
+  findOrphanDisks,
+  toOrphanDeletion,
+} from "../../../../../../lib/providers/xenorchestra/machines/plan/find/orphan_disks.ts";
+import { SEED_DISK } from "../../../../../../lib/providers/xenorchestra/machines/words.ts";
 
 const KEPT: VmRecord = { at: NOW - 60_000, task: "t1", templates: ["template-1"], pool: POOL };
 const DONE: CreateTask = { id: "t1", status: "success", vmId: "vm-1" };
@@ -226,4 +245,284 @@ test("toDeletion() names the VM, and who Landfall is", () => {
       record: { at: 1, refused: true },
     },
   });
+});
+
+const FAILED: CreateTask = { id: "t1", status: "failure", error: "HANDLE_INVALID" };
+const INTERRUPTED: CreateTask = { id: "t1", status: "interrupted" };
+
+function judge(tasks: readonly CreateTask[], record: VmRecord = {}): string {
+  const attempt = judgeAttempt(NAME, toView({ tasks }).stock, record, NOW);
+  if (attempt.kind === "over") return `over ${attempt.task?.id ?? "none"}`;
+  return `running ${attempt.againMs} ${attempt.problem?.reason ?? ""}`.trim();
+}
+
+describe("judgeAttempt()", () => {
+  test.each<[string, readonly CreateTask[], VmRecord, string]>([
+    ["waits while a task is pending", [PENDING, FAILED], {}, "running 2000"],
+    [
+      "says when a task is pending for long",
+      [PENDING],
+      { at: NOW - 1e6 },
+      "running 2000 CreateSlow",
+    ],
+    ["is over without a record and without a task", [], {}, "over none"],
+    ["finds the newest task without a record", [DONE], {}, "over t1"],
+    ["finds the task of the record", [FAILED, DONE], { at: NOW, task: "t1" }, "over t1"],
+    ["waits for a request whose answer was lost", [], { at: NOW - 5_000 }, "running 25000"],
+    [
+      "does so although an older task is shown",
+      [FAILED],
+      { at: NOW, prior: "t1" },
+      "running 30000",
+    ],
+    [
+      "does not take an older task for that of a lost answer",
+      [FAILED],
+      { at: NOW, prior: "t2" },
+      "running 30000",
+    ],
+    ["finds the task of a lost answer", [FAILED], { at: NOW, prior: "t0" }, "over t1"],
+    ["gives a lost request up", [], { at: NOW - 31_000 }, "over none"],
+    ["waits for nothing after a refusal", [], { at: NOW, refused: true }, "over none"],
+    [
+      "waits for a task that is not shown",
+      [],
+      { at: NOW, task: "t9" },
+      "running 10000 TaskNotShown",
+    ],
+    ["gives a task up that is not shown", [], { at: NOW - 6e5, task: "t9" }, "over none"],
+    ["takes a time in the future for now", [], { at: NOW + 9e9 }, "running 30000"],
+  ])("%s", (_what, tasks, record, judged) => {
+    expect(judge(tasks, record)).toBe(judged);
+  });
+
+  test("decides nothing without a right to see tasks", () => {
+    const { tasks: _tasks, ...stock } = toView().stock;
+    expect(judgeAttempt(NAME, stock, {}, NOW)).toMatchObject({
+      kind: "running",
+      problem: { reason: "NoRight", kind: "decision" },
+    });
+  });
+});
+
+test.each<[VmRecord, number]>([
+  [{}, 0],
+  [{ at: NOW - 1_000, tries: 1 }, 4_000],
+  [{ at: NOW - 1_000, tries: 3 }, 19_000],
+  [{ at: NOW - 1_000, tries: 99 }, 599_000],
+  [{ at: NOW - 60_000, tries: 1 }, 0],
+  [{ at: NOW, vm: "vm-1" }, 0],
+])("toWaitMs() waits longer after each attempt: %o", (record, ms) => {
+  expect(toWaitMs(record, NOW)).toBe(ms);
+});
+
+test.each<[CreateTask | undefined, string | undefined]>([
+  [undefined, undefined],
+  [DONE, undefined],
+  [FAILED, "CreateFailed"],
+  [{ ...FAILED, error: "SR_BACKEND_FAILURE_44(, There is insufficient space, )" }, "StorageFull"],
+  [{ id: "t", status: "interrupted" }, "CreateInterrupted"],
+])("toFailure() names what happened: %o", (task, reason) => {
+  expect(toFailure(NAME, task === undefined ? {} : { task })?.reason).toBe(reason);
+});
+
+test.each<[string, CreateTask | undefined, VmRecord, boolean]>([
+  ["no attempt", undefined, {}, false],
+  ["a lost request", undefined, { at: 1 }, true],
+  ["a restart of the server", { id: "t1", status: "interrupted" }, { at: 1, task: "t1" }, true],
+  ["a failure", FAILED, { at: 1, task: "t1" }, false],
+  ["a success", DONE, { at: 1, task: "t1" }, false],
+  ["a refusal", undefined, { at: 1, refused: true }, false],
+  ["a complete machine", undefined, { at: 1, vm: "vm-1" }, false],
+])("isDoubtful() after %s", (_what, task, record, expected) => {
+  expect(isDoubtful({ ...(task && { task }) }, record)).toBe(expected);
+});
+
+test.each<[string, CreateTask | undefined, VmRecord, number]>([
+  ["no attempt", undefined, {}, 0],
+  ["a restart of the server", INTERRUPTED, { at: NOW - 60_000, task: "t1" }, 1_740_000],
+  ["a restart long ago", INTERRUPTED, { at: NOW - 1_800_000, task: "t1" }, 0],
+  ["a restart whose record is lost", { ...INTERRUPTED, endMs: NOW - 60_000 }, {}, 1_740_000],
+  ["a success whose record is lost", { ...DONE, endMs: NOW - 60_000 }, {}, 0],
+  ["an earlier restart", DONE, { vm: "vm-1", doubtAt: NOW - 300_000 }, 1_500_000],
+  ["two restarts", INTERRUPTED, { at: NOW, task: "t1", doubtAt: NOW - 300_000 }, 1_800_000],
+  ["a restart, after what it left was deleted", INTERRUPTED, { at: NOW, refused: true }, 0],
+  ["a clock that went back", INTERRUPTED, { at: NOW + 9e9, task: "t1" }, 1_800_000],
+])("toDoubtLeftMs() after %s", (_what, task, record, ms) => {
+  expect(toDoubtLeftMs({ ...(task && { task }) }, record, NOW)).toBe(ms);
+});
+
+test.each<[string, readonly CreateTask[], VmRecord, boolean]>([
+  ["the only attempt", [INTERRUPTED], { at: 1, task: "t1" }, true],
+  ["an attempt after a failed one", [DONE, INTERRUPTED], { at: 1, prior: "t1" }, true],
+  ["an attempt after one that is in doubt", [INTERRUPTED], { at: 1, doubtAt: 1 }, false],
+  ["a request that arrived twice", [INTERRUPTED, PENDING], { at: 1, prior: "t0" }, false],
+  ["no attempt of the record", [INTERRUPTED], {}, false],
+  ["a machine that was complete", [INTERRUPTED], { at: 1, vm: "vm-1" }, false],
+])("toSettled() with %s", (_what, tasks, record, isSettled) => {
+  const after = toSettled(NAME, toView({ tasks }).stock, record);
+  expect(after).toEqual(isSettled ? { ...record, refused: true } : undefined);
+});
+
+test("isDoubtDue() after half an hour", () => {
+  expect([isDoubtDue({}, NOW), isDoubtDue({ doubtAt: NOW - 1_799_999 }, NOW)]).toEqual([
+    false,
+    false,
+  ]);
+  expect(isDoubtDue({ doubtAt: NOW - 1_800_000 }, NOW)).toBe(true);
+});
+
+const TEMPLATE_KEPT = { at: 1, templates: ["template-1"] };
+
+function explain(
+  vm: Vm,
+  options: SceneOptions = {},
+  record: object = TEMPLATE_KEPT,
+): string | undefined {
+  const { stock } = toView({ vms: [vm], ...options });
+  return explainKeeping(vm, { identity: IDENTITY, stock, record, template: toTemplate() });
+}
+
+describe("explainKeeping()", () => {
+  const inherited = { "vm-1": [toLink("vm-1", 0, toDisk({ id: "copy" }))] };
+  test.each<[string, Vm, SceneOptions]>([
+    ["that has everything", toVm(), {}],
+    [
+      "without a description, creation and interfaces",
+      toVm({ description: "", linkIds: [] }),
+      { links: { "vm-1": [] } },
+    ],
+    ["with the disk of its template", toVm({ linkIds: ["link-vm-1-0"] }), { links: inherited }],
+    [
+      "with an empty drive",
+      toVm({ linkIds: ["link-vm-1-0"] }),
+      { links: { "vm-1": [toLink("vm-1", 0, undefined)] } },
+    ],
+  ])("lets a half-made VM go %s", (_what, vm, options) => {
+    expect(explain(vm, options)).toBeUndefined();
+  });
+
+  const foreign = toDisk({ id: "x", name: "important" });
+  test.each<[string, Vm, SceneOptions]>([
+    ["it has another name", toVm({ name: "vino-1b4e28ba-worker-1" }), {}],
+    [
+      "it has the mark of another machine",
+      toVm({ description: "vino uid=x role=worker index=0" }),
+      {},
+    ],
+    ["it was complete once", toCompleteVm(), {}],
+    ["it was complete once", toCompleteVm({ tags: [] }), {}],
+    ["it was complete once", toCompleteVm({ description: "" }), {}],
+    ["it is not halted", toVm({ power: "running" }), {}],
+    ["it is not halted", toVm({ power: "unknown" }), {}],
+    ["it was started", toVm({ isStarted: true }), {}],
+    ["an operation runs on it", toVm({ isBusy: true }), {}],
+    ["it has a snapshot", toVm({ hasSnapshots: true }), {}],
+    ["another user made it", toVm({ creation: { user: "other", template: "template-1" } }), {}],
+    ["another user made it", toVm(), { stock: { userId: "other" } }],
+    [
+      "it was made from another template",
+      toVm({ creation: { user: "user-1", template: "t9" } }),
+      {},
+    ],
+    ["it is the template of the machine", toVm({ id: "template-1" }), {}],
+    ["one of its disks cannot be seen", toVm({ linkIds: ["hidden"] }), {}],
+    [
+      "it has a disk that Landfall did not make",
+      toVm(),
+      {
+        links: { "vm-1": [toLink("vm-1", 0, foreign), toLink("vm-1", 1, toOwnDisk("data", GIB))] },
+      },
+    ],
+  ])("keeps it because %s", (why, vm, options) => {
+    expect(explain(vm, options)).toBe(why);
+  });
+
+  test("keeps what nothing says that Landfall asked for", () => {
+    const { creation: _creation, ...vm } = toVm();
+    expect(explain(vm, {}, {})).toBe("nothing says that Landfall asked for it");
+    expect(explain(vm, { tasks: [{ id: "t", status: "interrupted" }] }, {})).toBeUndefined();
+    expect(explain(vm)).toBeUndefined();
+  });
+
+  test("keeps a default template", () => {
+    expect(explain({ ...toTemplate({ id: "t2", name: NAME, isDefault: true }) })).toBe(
+      "it is a default template",
+    );
+  });
+
+  test("accepts the template that a task asked for", () => {
+    const vm = toVm({ creation: { user: "user-1", template: "t9" } });
+    const tasks = [{ id: "t", status: "failure", template: "t9" }] as const;
+    expect(explain(vm, { tasks })).toBeUndefined();
+  });
+
+  test("accepts the disk of the template that a task asked for, although the record is lost", () => {
+    const { creation: _creation, ...vm } = toVm({ linkIds: ["link-vm-1-0"] });
+    const explainRemoval = (asked: string): string | undefined => {
+      const tasks = [{ id: "t", status: "interrupted", template: asked }] as const;
+      const { stock } = toView({ vms: [vm], links: inherited, tasks });
+      return explainKeeping(vm, { identity: IDENTITY, stock, record: {} });
+    };
+    expect(explainRemoval("template-1")).toBeUndefined();
+    expect(explainRemoval("t9")).toBe("it has a disk that Landfall did not make");
+  });
+});
+
+test.each<["ours" | "unmarked" | "foreign", Partial<Vm>]>([
+  ["ours", {}],
+  ["ours", { description: "", tags: [`vino:uid=${IDENTITY.owner.uid}`] }],
+  ["unmarked", { description: "" }],
+  ["foreign", { description: "vino uid=x role=worker index=0" }],
+  ["foreign", { description: "", tags: ["vino:uid=x"] }],
+])("judgeOwner() says %s for %o", (whose, over) => {
+  expect(judgeOwner(toVm(over), IDENTITY)).toBe(whose);
+});
+
+test("wasComplete() knows it by tag, by description and by the record", () => {
+  expect(wasComplete(toVm(), {})).toBe(false);
+  expect(wasComplete(toCompleteVm({ description: "" }), {})).toBe(true);
+  expect(wasComplete(toCompleteVm({ tags: [] }), {})).toBe(true);
+  expect(wasComplete(toVm(), { vm: "vm-1" })).toBe(true);
+  expect(wasComplete(toVm(), { vm: "vm-2" })).toBe(false);
+});
+
+test("findOrphanDisks() finds only disks that no other machine can have", () => {
+  const loose = [
+    toOwnDisk("root", GIB),
+    toOwnDisk(SEED_DISK, GIB, { id: "seed" }),
+    toDisk({ id: "unmarked", name: `${NAME}.data` }),
+    toDisk({
+      id: "foreign",
+      name: `${NAME}.data`,
+      description: "vino uid=x role=worker index=0 disk=a",
+    }),
+    toDisk({ id: "other", name: "vino-1b4e28ba-worker-0-1.root" }),
+    toDisk({ id: "debian" }),
+  ];
+  const found = findOrphanDisks(toView({ loose }), IDENTITY);
+  expect(found.map(({ disk, isSeed }) => [disk.id, isSeed])).toEqual([
+    ["disk-root", false],
+    ["seed", true],
+    ["unmarked", false],
+  ]);
+});
+
+test("toOrphanDeletion() names the disk", () => {
+  const orphan = { disk: toOwnDisk("root", GIB), isSeed: false };
+  expect(toOrphanDeletion(IDENTITY, orphan, {})).toEqual({
+    identity: IDENTITY,
+    summary: `delete disk ${NAME}.root (disk-root), which nothing uses`,
+    change: { kind: "deleteDisk", diskId: "disk-root", diskName: `${NAME}.root` },
+  });
+});
+
+test.each([
+  ["a seed", true, { vm: "vm-1" }, true],
+  ["a disk of an attempt", false, { at: 1 }, true],
+  ["a disk of one that was complete", false, { at: 1, vm: "vm-1" }, undefined],
+  ["a disk of which nothing is known", false, {}, undefined],
+])("toOrphanDeletion() knows whether %s holds data", (_what, isSeed, record, isCleanup) => {
+  const step = toOrphanDeletion(IDENTITY, { disk: toOwnDisk("root", GIB), isSeed }, record);
+  expect(step.isCleanup).toBe(isCleanup);
 });

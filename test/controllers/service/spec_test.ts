@@ -1,0 +1,465 @@
+import { describe, expect, test } from "bun:test";
+import { toClaim, toSpec } from "../../../lib/controllers/service/spec/spec.ts";
+import type { Service } from "../../../lib/kube/kinds/service.ts";
+import { FINALIZER, toService } from "../../support/services/service.ts";
+import {
+  changesBackends,
+  isBackendNode,
+  isExcluded,
+  listExcluded,
+  toBackends,
+} from "../../../lib/controllers/service/spec/node_set.ts";
+import type { Presence } from "../../../lib/cloud/provider.ts";
+import type { Node } from "../../../lib/kube/kinds/node.ts";
+import { toInstance } from "../../support/cloud/instances.ts";
+import {
+  findNeed,
+  isWanted,
+  mayHold,
+  needsCleanup,
+  type ServiceNeed,
+} from "../../../lib/controllers/service/spec/which.ts";
+import { readSourceRanges } from "../../../lib/controllers/service/spec/source_ranges.ts";
+import { toLiveServices } from "../../../lib/controllers/service/spec/live.ts";
+
+const RECORD = "landfall.dev/load-balancer";
+
+describe("toClaim()", () => {
+  test("takes the record out of the annotations, and everything else as it is", () => {
+    const service = toService({
+      metadata: { labels: { tier: "front" }, annotations: { mine: "1", [RECORD]: "text" } },
+      spec: { loadBalancerIP: " 192.0.2.7 " },
+      status: {
+        loadBalancer: { ingress: [{ ip: "192.0.2.7", ipMode: "VIP" }, { hostname: "a.example" }] },
+      },
+    });
+    expect(toClaim(service)).toEqual({
+      owner: { namespace: "web", name: "shop", uid: "uid-1" },
+      annotations: { mine: "1" },
+      labels: { tier: "front" },
+      address: "192.0.2.7",
+      ports: [{ port: 80, protocol: "TCP" }],
+      ingress: [{ ip: "192.0.2.7", ipMode: "VIP" }, { hostname: "a.example" }],
+      record: "text",
+    });
+  });
+
+  test("fails on nothing", () => {
+    const ports = [
+      { port: 80, protocol: "TCP" },
+      { port: 1, protocol: "QUIC" },
+    ];
+    const ingress = [{}, { ip: "x", ipMode: "Strange" }];
+    const claim = toClaim(
+      toService({ spec: { ports, ipFamilies: ["IPv7"] }, status: { loadBalancer: { ingress } } }),
+    );
+    expect(claim).toMatchObject({ ports: [{ port: 80 }], ingress: [{ ip: "x" }] });
+    expect(toClaim({ metadata: { name: "shop" } }).owner).toEqual({
+      namespace: "",
+      name: "shop",
+      uid: "",
+    });
+  });
+});
+
+describe("toSpec()", () => {
+  function read(spec: Service["spec"]): unknown {
+    const reading = toSpec(toService({ spec }), []);
+    return "spec" in reading ? reading.spec : reading.problem;
+  }
+
+  test("has the defaults of the API server", () => {
+    expect(read({ ports: [{ port: 80 }] })).toEqual({
+      owner: { namespace: "web", name: "shop", uid: "uid-1" },
+      annotations: {},
+      labels: {},
+      ingress: [],
+      ports: [{ protocol: "TCP", port: 80 }],
+      trafficPolicy: "Cluster",
+      ipFamilies: ["IPv4"],
+      ipFamilyPolicy: "SingleStack",
+      backends: [],
+    });
+  });
+
+  test.each<[string, Service["spec"], object]>([
+    [
+      "ports",
+      { ports: [{ name: "dns", port: 53, protocol: "UDP", nodePort: 30_053, appProtocol: "dns" }] },
+      { ports: [{ name: "dns", protocol: "UDP", port: 53, nodePort: 30_053, appProtocol: "dns" }] },
+    ],
+    [
+      "ports without node ports",
+      { ports: [{ port: 53, nodePort: 0 }] },
+      { ports: [{ protocol: "TCP", port: 53 }] },
+    ],
+    ["affinity", { sessionAffinity: "ClientIP" }, { clientIpAffinity: { timeoutSeconds: 10_800 } }],
+    [
+      "its time",
+      { sessionAffinity: "ClientIP", sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } },
+      { clientIpAffinity: { timeoutSeconds: 5 } },
+    ],
+    [
+      "S-17 the health check of Local",
+      { externalTrafficPolicy: "Local", healthCheckNodePort: 30_900 },
+      { trafficPolicy: "Local", healthCheckNodePort: 30_900 },
+    ],
+    [
+      "dual-stack",
+      { ipFamilies: ["IPv6", "IPv4"], ipFamilyPolicy: "PreferDualStack" },
+      { ipFamilies: ["IPv6", "IPv4"], ipFamilyPolicy: "PreferDualStack" },
+    ],
+    [
+      "source ranges",
+      { loadBalancerSourceRanges: ["10.0.0.0/8"] },
+      { sourceRanges: ["10.0.0.0/8"] },
+    ],
+  ])("reads %s", (_what, spec, expected) => {
+    expect(read(spec)).toMatchObject(expected);
+  });
+
+  test("S-17 has no health check port of Cluster, nor of Local without one", () => {
+    const hasPort = (spec: Service["spec"]): boolean =>
+      Object.hasOwn(Object(read(spec)), "healthCheckNodePort");
+    expect(hasPort({ externalTrafficPolicy: "Cluster", healthCheckNodePort: 30_900 })).toBe(false);
+    expect(hasPort({ externalTrafficPolicy: "Local", healthCheckNodePort: 0 })).toBe(false);
+  });
+
+  test.each<[string, Service["spec"]]>([
+    ["spec.ports: there is none", { ports: [] }],
+    ['spec.ports[0].protocol: "QUIC" is not known', { ports: [{ port: 80, protocol: "QUIC" }] }],
+    ["spec.ports[0].port: 65536 is not a port", { ports: [{ port: 65_536 }] }],
+    ["spec.ports[0].nodePort: -1 is not a port", { ports: [{ port: 80, nodePort: -1 }] }],
+    ["spec.ports[1]: TCP 80 is there twice", { ports: [{ port: 80 }, { port: 80 }] }],
+    ['spec.ipFamilies: "IPv7" is not known', { ipFamilies: ["IPv7"] }],
+  ])("says %s", (problem, spec) => {
+    expect(read(spec)).toBe(problem);
+  });
+});
+
+const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
+const AUTOSCALER = { key: "ToBeDeletedByClusterAutoscaler", effect: "NoSchedule" };
+
+function toNode(change: Partial<Node["metadata"]> = {}, rest: Omit<Node, "metadata"> = {}): Node {
+  return { metadata: { name: "n1", ...change }, ...rest };
+}
+
+test.each<[string, Node, boolean]>([
+  ["a plain Node", toNode(), true],
+  [
+    "one that is not Ready",
+    toNode({}, { status: { conditions: [{ type: "Ready", status: "False" }] } }),
+    true,
+  ],
+  ["one that is being deleted", toNode({ deletionTimestamp: "2026-01-01T00:00:00Z" }), false],
+  ["one that the autoscaler removes", toNode({}, { spec: { taints: [AUTOSCALER] } }), false],
+  [
+    "one with another taint",
+    toNode({}, { spec: { taints: [{ key: "a", effect: "NoSchedule" }] } }),
+    true,
+  ],
+  ["a control plane", toNode({ labels: { "node-role.kubernetes.io/control-plane": "" } }), true],
+])("S-10 isBackendNode() of %s", (_what, node, expected) => {
+  expect(isBackendNode(node)).toBe(expected);
+});
+
+test.each<[string, boolean]>([
+  ...["", "true", "1", "t", "T", "TRUE", "True", "foo", "no", "0 "].map(
+    (one) => [one, true] as [string, boolean],
+  ),
+  ...["false", "0", "f", "F", "FALSE", "False"].map((one) => [one, false] as [string, boolean]),
+])("S-10 isExcluded() with the label %p: %p", (label, expected) => {
+  expect(isExcluded(toNode({ labels: { [EXCLUDE]: label } }))).toBe(expected);
+  expect(isBackendNode(toNode({ labels: { [EXCLUDE]: label } }))).toBe(!expected);
+});
+
+describe("S-11 changesBackends()", () => {
+  const before = toNode({}, { spec: { providerID: "a" } });
+  test.each<[string, Node | undefined, Node | undefined, boolean]>([
+    ["a new Node", undefined, before, true],
+    ["a deleted Node", before, undefined, true],
+    ["another provider ID", before, toNode({}, { spec: { providerID: "b" } }), true],
+    [
+      "an exclusion",
+      before,
+      toNode({ labels: { [EXCLUDE]: "" } }, { spec: { providerID: "a" } }),
+      true,
+    ],
+    ["another label", before, toNode({ labels: { a: "" } }, { spec: { providerID: "a" } }), false],
+    [
+      "a label that excludes nothing",
+      before,
+      toNode({ labels: { [EXCLUDE]: "false" } }, { spec: { providerID: "a" } }),
+      false,
+    ],
+    ["a taint", before, toNode({}, { spec: { providerID: "a", taints: [AUTOSCALER] } }), false],
+    [
+      "a deletion mark",
+      before,
+      toNode({ deletionTimestamp: "2026" }, { spec: { providerID: "a" } }),
+      false,
+    ],
+    [
+      "readiness",
+      before,
+      { ...before, status: { conditions: [{ type: "Ready", status: "False" }] } },
+      false,
+    ],
+    [
+      "an InternalIP",
+      before,
+      { ...before, status: { addresses: [{ type: "InternalIP", address: "10.0.0.1" }] } },
+      true,
+    ],
+    [
+      "an ExternalIP",
+      before,
+      { ...before, status: { addresses: [{ type: "ExternalIP", address: "10.0.0.1" }] } },
+      false,
+    ],
+  ])("of %s", (_what, one, other, expected) => {
+    expect(changesBackends(one, other)).toBe(expected);
+  });
+});
+
+describe("toBackends()", () => {
+  const unknown: Presence = { kind: "unknown", reason: "noInventory", message: "" };
+  const present: Presence = { kind: "present", instance: toInstance("vm-1"), matchedBy: "name" };
+  const toInstanceId = (id: string): string | undefined =>
+    id.startsWith("test://") ? id.slice(7) : undefined;
+  const list = (node: Node, presence: Presence): unknown =>
+    toBackends([node], { toInstanceId, findPresence: () => presence });
+
+  test("takes the instance from the provider ID, else from the inventory, else it is not known", () => {
+    const named = toNode({}, { spec: { providerID: "test://vm-7" } });
+    expect(list(named, present)).toEqual([{ nodeName: "n1", instanceId: "vm-7", internalIps: [] }]);
+    expect(list(toNode(), present)).toEqual([
+      { nodeName: "n1", instanceId: "vm-1", internalIps: [] },
+    ]);
+    expect(list(toNode(), unknown)).toEqual([{ nodeName: "n1", internalIps: [] }]);
+  });
+
+  test("leaves out Nodes of another cloud, and those that may get no traffic", () => {
+    expect(list(toNode({}, { spec: { providerID: "other://1" } }), { kind: "foreign" })).toEqual(
+      [],
+    );
+    expect(list(toNode({ labels: { [EXCLUDE]: "" } }), present)).toEqual([]);
+  });
+
+  test("has the InternalIPs, by the name of the Node", () => {
+    const addresses = [
+      { type: "InternalIP", address: "10.0.0.1" },
+      { type: "ExternalIP", address: "192.0.2.1" },
+      { type: "InternalIP", address: "fd00::1" },
+    ];
+    const nodes = [toNode({ name: "b" }), toNode({ name: "a" }, { status: { addresses } })];
+    expect(toBackends(nodes, { toInstanceId: undefined, findPresence: () => unknown })).toEqual([
+      { nodeName: "a", internalIps: ["10.0.0.1", "fd00::1"] },
+      { nodeName: "b", internalIps: [] },
+    ]);
+  });
+});
+
+test("listExcluded() finds the instances of Nodes that must get no traffic", () => {
+  const toId = (id: string): string | undefined =>
+    id.startsWith("test://") ? id.slice(7) : undefined;
+  const excluded = { labels: { [EXCLUDE]: "" } };
+  const nodes = [
+    toNode({}, { spec: { providerID: "test://plain" } }),
+    toNode(excluded, { spec: { providerID: "test://excluded" } }),
+    toNode(excluded, { spec: { providerID: "other://foreign" } }),
+    toNode(excluded),
+  ];
+  expect(listExcluded(nodes, toId)).toEqual(new Set(["excluded"]));
+  expect(listExcluded(nodes, undefined)).toEqual(new Set());
+});
+
+const finalizers = [FINALIZER];
+const deletionTimestamp = "2026-01-01T00:00:00Z";
+const annotations = { "landfall.dev/load-balancer": "{}" };
+const loadBalancerClass = "example.com/other";
+const ClusterIP = { type: "ClusterIP" };
+
+describe("S-01 isWanted()", () => {
+  test.each<[string, Service["spec"], boolean]>([
+    ["LoadBalancer without a class", {}, true],
+    ["LoadBalancer with our class", { loadBalancerClass: "example.com/ours" }, true],
+    ["LoadBalancer with another class", { loadBalancerClass }, false],
+    ["ClusterIP", ClusterIP, false],
+    ["NodePort", { type: "NodePort" }, false],
+    ["ExternalName", { type: "ExternalName" }, false],
+  ])("of %s", (_what, spec, wanted) => {
+    expect(isWanted(toService({ spec }), "example.com/ours")).toBe(wanted);
+  });
+
+  test("takes no class without the flag", () => {
+    expect(isWanted(toService({ spec: { loadBalancerClass } }), undefined)).toBe(false);
+  });
+});
+
+test.each<[string, Parameters<typeof toService>[0], boolean]>([
+  ["without the finalizer", { metadata: { deletionTimestamp } }, false],
+  ["that stays", { metadata: { finalizers } }, false],
+  ["that is deleted", { metadata: { finalizers, deletionTimestamp } }, true],
+  ["of another type", { metadata: { finalizers }, spec: ClusterIP }, true],
+  ["of another class", { metadata: { finalizers }, spec: { loadBalancerClass } }, false],
+])("S-01 needsCleanup() of a Service %s", (_what, input, needed) => {
+  expect(needsCleanup(toService(input))).toBe(needed);
+});
+
+test.each<[string, Parameters<typeof toService>[0], boolean]>([
+  ["with the finalizer", { metadata: { finalizers }, spec: { loadBalancerClass } }, true],
+  ["of another class", { spec: { loadBalancerClass } }, true],
+  ["of another class that is deleted", { metadata: { deletionTimestamp } }, false],
+  ["of another type", { spec: ClusterIP }, false],
+])("mayHold() of a Service %s", (_what, input, may) => {
+  expect(mayHold(toService(input))).toBe(may);
+});
+
+describe("findNeed()", () => {
+  const released = { metadata: { finalizers, deletionTimestamp } };
+  test.each<[string, Parameters<typeof toService>[0], boolean, ServiceNeed]>([
+    ["wanted", {}, false, "ensure"],
+    ["wanted and known", { metadata: { finalizers } }, true, "ensure"],
+    ["deleted", released, false, "release"],
+    ["deleted, without the finalizer", { metadata: { deletionTimestamp } }, false, "nothing"],
+    ["deleted, finalizer removed by hand", { metadata: { deletionTimestamp } }, true, "release"],
+    ["of another type", { metadata: { finalizers }, spec: ClusterIP }, false, "release"],
+    ["of another type, never a load balancer", { spec: ClusterIP }, false, "nothing"],
+    ["of another type, finalizer removed by hand", { spec: ClusterIP }, true, "release"],
+    ["of another class", { spec: { loadBalancerClass } }, false, "nothing"],
+    [
+      "of another class, and its finalizer",
+      { metadata: { finalizers }, spec: { loadBalancerClass } },
+      false,
+      "nothing",
+    ],
+    [
+      "of another class, and our record",
+      { metadata: { finalizers, annotations }, spec: { loadBalancerClass } },
+      false,
+      "conflict",
+    ],
+    [
+      "of another class since this process made one",
+      { metadata: { finalizers }, spec: { loadBalancerClass } },
+      true,
+      "release",
+    ],
+  ])("of a Service that is %s", (_what, input, isManaged, need) => {
+    const options = { ownClass: undefined, isManaged, leavesNothingBehind: false };
+    expect(findNeed(toService(input), options)).toBe(need);
+  });
+
+  test.each<[string, Parameters<typeof toService>[0], boolean, ServiceNeed]>([
+    [
+      "deleted: it keeps its address until it is gone",
+      { metadata: { deletionTimestamp } },
+      true,
+      "ensure",
+    ],
+    [
+      "of another type, with our record",
+      { metadata: { annotations }, spec: ClusterIP },
+      false,
+      "release",
+    ],
+    ["of another type, without it", { spec: ClusterIP }, false, "nothing"],
+    [
+      "of another class, with our record",
+      { metadata: { annotations }, spec: { loadBalancerClass } },
+      false,
+      "conflict",
+    ],
+    ["deleted, with a finalizer from before", released, false, "release"],
+  ])("where nothing is left behind, of a Service that is %s", (_what, input, isManaged, need) => {
+    const options = { ownClass: undefined, isManaged, leavesNothingBehind: true };
+    expect(findNeed(toService(input), options)).toBe(need);
+  });
+});
+
+const KEY = "service.beta.kubernetes.io/load-balancer-source-ranges";
+
+function read(
+  loadBalancerSourceRanges: readonly string[] | undefined,
+  annotation?: string,
+  families: readonly ("IPv4" | "IPv6")[] = ["IPv4"],
+): unknown {
+  const metadata = annotation === undefined ? {} : { annotations: { [KEY]: annotation } };
+  const spec = loadBalancerSourceRanges ? { loadBalancerSourceRanges } : {};
+  return readSourceRanges(toService({ metadata, spec }), families);
+}
+
+test.each<[string, readonly string[] | undefined, string | undefined, unknown]>([
+  ["nothing", undefined, undefined, {}],
+  ["an empty list and an empty annotation", [], " ", {}],
+  ["everything", ["0.0.0.0/0"], undefined, {}],
+  ["everything and more", ["10.0.0.0/8", "0.0.0.0/0"], undefined, {}],
+  ["the spec before the annotation", ["10.0.0.0/8"], "192.0.2.0/24", { ranges: ["10.0.0.0/8"] }],
+  [
+    "the annotation",
+    undefined,
+    " 192.0.2.0/24 , 10.0.0.0/8",
+    { ranges: ["10.0.0.0/8", "192.0.2.0/24"] },
+  ],
+  [
+    "each once, without host bits",
+    ["10.1.2.3/8", "10.0.0.0/8"],
+    undefined,
+    { ranges: ["10.0.0.0/8"] },
+  ],
+  [
+    "IPv6 after IPv4",
+    ["2001:DB8:0::/32", "10.0.0.0/8"],
+    undefined,
+    { ranges: ["10.0.0.0/8", "2001:db8::/32"] },
+  ],
+])("S-17 readSourceRanges() takes %s", (_what, spec, annotation, expected) => {
+  expect(read(spec, annotation)).toEqual(expected);
+});
+
+test.each<[string, readonly string[] | undefined, string | undefined, string]>([
+  [
+    "a word",
+    ["10.0.0.0/8", "all"],
+    undefined,
+    'spec.loadBalancerSourceRanges: "all" is not a CIDR',
+  ],
+  [
+    "an address",
+    ["10.0.0.1"],
+    undefined,
+    'spec.loadBalancerSourceRanges: "10.0.0.1" is not a CIDR',
+  ],
+  ["too long a prefix", ["10.0.0.0/33"], undefined, '"10.0.0.0/33" is not a CIDR'],
+  ["an empty item", undefined, "10.0.0.0/8,", `annotation ${KEY}: "" is not a CIDR`],
+])("S-17 readSourceRanges() refuses %s, and names the field", (_what, spec, annotation, text) => {
+  expect(read(spec, annotation)).toEqual({ problem: expect.stringContaining(text) });
+});
+
+test("readSourceRanges() opens no family that the ranges do not open", () => {
+  expect(read(["0.0.0.0/0"], undefined, ["IPv6"])).toEqual({ ranges: ["0.0.0.0/0"] });
+  expect(read(["0.0.0.0/0"], undefined, ["IPv4", "IPv6"])).toEqual({ ranges: ["0.0.0.0/0"] });
+  expect(read(["0.0.0.0/0", "::/0"], undefined, ["IPv4", "IPv6"])).toEqual({});
+});
+
+function toLive(uid: string, over: Partial<Service> = {}): Service {
+  return { metadata: { name: uid, namespace: "web", uid }, ...over };
+}
+
+test("toLiveServices() knows every Service, and the addresses of those of type LoadBalancer", () => {
+  const shown = {
+    loadBalancer: { ingress: [{ ip: "192.0.2.1" }, { hostname: "web.example.com" }] },
+  };
+  const live = toLiveServices([
+    toLive("a", { spec: { type: "LoadBalancer" }, status: shown }),
+    toLive("b", { spec: { type: "LoadBalancer", loadBalancerIP: " 192.0.2.2" } }),
+    toLive("c", {
+      spec: { type: "LoadBalancer", loadBalancerIP: "typo", loadBalancerClass: "x" },
+    }),
+    toLive("d", { spec: { type: "ClusterIP", loadBalancerIP: "192.0.2.3" } }),
+    toLive("e"),
+  ]);
+  expect([...live.uids]).toEqual(["a", "b", "c", "d", "e"]);
+  expect([...live.addresses]).toEqual(["192.0.2.1", "192.0.2.2"]);
+});

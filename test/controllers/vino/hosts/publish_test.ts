@@ -1,0 +1,579 @@
+/**
+ * What is written to BareMetalHosts, and what is remembered until the watch shows it.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  HostWriter,
+  type WriteResult,
+} from "../../../../lib/controllers/vino/hosts/publish/host_writer.ts";
+import { KubeError, type KubeErrorKind } from "../../../../lib/kube/api/errors.ts";
+import {
+  BARE_METAL_HOSTS,
+  type BareMetalHost,
+  PAUSED,
+  VINO_UID,
+} from "../../../../lib/kube/kinds/bare_metal_host.ts";
+import { ManualClock } from "../../../support/manual_clock.ts";
+import { toOwnerPrefix } from "../../../../lib/cloud/capabilities/machines.ts";
+import { BMC, OWNER, toWanted } from "../../../support/vino/wanted_hosts.ts";
+import { toBareMetalHost } from "../../../../lib/controllers/vino/hosts/bare_metal_host_object.ts";
+import {
+  HostPublisher,
+  type PublishRequest,
+} from "../../../../lib/controllers/vino/hosts/publish/host_publisher.ts";
+import { silentLogger } from "../../../../lib/core/log.ts";
+import { Store } from "../../../../lib/kube/cache/store.ts";
+import {
+  PublishPass,
+  toOutcome,
+} from "../../../../lib/controllers/vino/hosts/publish/publish_pass.ts";
+import type { HostPlan } from "../../../../lib/controllers/vino/hosts/plan.ts";
+import { SecretWriter } from "../../../../lib/controllers/vino/hosts/publish/secret_writer.ts";
+import {
+  toSecretBody,
+  toSecrets,
+  type WantedSecret,
+} from "../../../../lib/controllers/vino/hosts/secrets.ts";
+import type { KubeClient } from "../../../../lib/kube/api/client.ts";
+import { AddressReader } from "../../../../lib/controllers/sipcluster/hosts/address_reader.ts";
+import { systemClock } from "../../../../lib/core/clock.ts";
+import type { Secret } from "../../../../lib/kube/kinds/secret.ts";
+import { operateHosts } from "../../../../lib/simulator/metal3/bare_metal_operator.ts";
+import { ClusterApi } from "../../../../lib/simulator/metal3/cluster_api.ts";
+import { stateOf } from "../../../../lib/simulator/metal3/host_state.ts";
+import { type PublisherRig, startPublisher } from "../../../support/vino/publisher_rig.ts";
+
+const KEY = "metal/edge-worker-0";
+const { signal } = new AbortController();
+
+/** What the API server answers, and what it was asked. */
+let answers: (object | KubeErrorKind)[];
+let asked: unknown[][];
+let clock: ManualClock;
+let writer: HostWriter;
+
+function answer(...what: unknown[]): Promise<never> {
+  asked.push(what);
+  const next = answers.shift() ?? {};
+  if (typeof next === "string") return Promise.reject(new KubeError(next, `it is ${next}`));
+  return Promise.resolve(next as never);
+}
+
+function toHost(
+  resourceVersion: string,
+  more: Partial<BareMetalHost["metadata"]> = {},
+): BareMetalHost {
+  const { namespace } = OWNER;
+  return { metadata: { namespace, name: "edge-worker-0", uid: "u1", resourceVersion, ...more } };
+}
+
+type ErrorCase = readonly [kind: KubeErrorKind, result: string];
+const errorCases: readonly ErrorCase[] = [
+  ["conflict", "overtaken"],
+  ["forbidden", "refused"],
+  ["invalid", "refused"],
+];
+
+describe("host writer", () => {
+  beforeEach(() => {
+    answers = [];
+    asked = [];
+    clock = new ManualClock();
+    const client = {
+      read: (_kind: unknown, path: unknown) => answer("read", path),
+      create: (_kind: unknown, path: unknown) => answer("create", path),
+      patch: (_kind: unknown, path: unknown, patch: unknown) => answer("patch", path, patch),
+      delete: (_kind: unknown, path: unknown, options: unknown) => answer("delete", path, options),
+    };
+    writer = new HostWriter(client, clock);
+  });
+
+  describe("create()", () => {
+    test("knows for 30 s that the watch may not show the host", async () => {
+      answers = [toHost("1")];
+      expect(await writer.create(OWNER, toWanted(), signal)).toEqual({ kind: "done", uid: "u1" });
+      expect(writer.isUnseen(KEY, undefined)).toBe(true);
+      await clock.advance(29_000);
+      expect(writer.isUnseen(KEY, undefined)).toBe(true);
+      await clock.advance(2_000);
+      expect(writer.isUnseen(KEY, undefined)).toBe(false);
+    });
+
+    test("knows that a host was deleted after the watch showed it", async () => {
+      answers = [toHost("1")];
+      await writer.create(OWNER, toWanted(), signal);
+      expect(writer.isUnseen(KEY, toHost("1"))).toBe(false);
+      expect(writer.isUnseen(KEY, undefined)).toBe(false);
+    });
+
+    type Case = readonly [live: object | KubeErrorKind, kind: string];
+    const cases: readonly Case[] = [
+      [toHost("1", { labels: { "landfall.dev/vino-uid": OWNER.uid } }), "overtaken"],
+      [toHost("1", { labels: {} }), "taken"],
+      ["notFound", "overtaken"],
+    ];
+    test.each(cases)("of a name that exists reads what has it: %j", async (live, kind) => {
+      answers = ["alreadyExists", live];
+      expect<string>((await writer.create(OWNER, toWanted(), signal)).kind).toBe(kind);
+    });
+  });
+
+  describe("readForProof()", () => {
+    const OF_VINO = { "landfall.dev/machine": `${toOwnerPrefix(OWNER)}worker-0` };
+    type Case = readonly [what: string, live: object | KubeErrorKind, isGone: boolean];
+    const cases: readonly Case[] = [
+      ["that does not exist", "notFound", true],
+      ["of something else", toHost("1", { labels: {} }), true],
+      ["of the Vino without its label", toHost("1", { labels: {}, annotations: OF_VINO }), false],
+      ["of the Vino", toHost("1", { labels: { "landfall.dev/vino-uid": OWNER.uid } }), false],
+    ];
+    test.each(cases)("of a host %s proves that it is gone or not", async (_what, live, isGone) => {
+      answers = [live];
+      await writer.readForProof(OWNER, "edge-worker-0", signal);
+      expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(isGone);
+      expect(writer.isProvenGone(OWNER, "edge-worker-1")).toBe(false);
+    });
+
+    test("proves nothing after the host was made, or the Vino forgotten", async () => {
+      answers = ["notFound", toHost("1"), "notFound"];
+      await writer.readForProof(OWNER, "edge-worker-0", signal);
+      await writer.create(OWNER, toWanted(), signal);
+      expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
+      await writer.readForProof(OWNER, "edge-worker-0", signal);
+      writer.forgetVino(OWNER.uid);
+      expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
+    });
+
+    test.each<[object | KubeErrorKind]>([["unavailable"], [{ kind: "Status" }]])(
+      "proves nothing by the answer %j",
+      async (live) => {
+        answers = [live];
+        await expect(writer.readForProof(OWNER, "edge-worker-0", signal)).rejects.toThrow();
+        expect(writer.isProvenGone(OWNER, "edge-worker-0")).toBe(false);
+      },
+    );
+  });
+
+  describe("patch()", () => {
+    test("is for the version that the plan saw, and for nothing else", async () => {
+      answers = [toHost("2")];
+      const patch = { labels: { a: "b", c: null }, record: new Set<string>() };
+      expect((await writer.patch(toHost("1"), toWanted(), patch, signal)).kind).toBe("done");
+      expect(asked).toEqual([
+        [
+          "patch",
+          { namespace: "metal", name: "edge-worker-0" },
+          {
+            type: "merge",
+            body: {
+              metadata: {
+                resourceVersion: "1",
+                labels: { a: "b", c: null },
+                annotations: { "landfall.dev/labels-from-vino": null },
+              },
+            },
+          },
+        ],
+      ]);
+    });
+
+    test("makes the version before it outdated", async () => {
+      answers = [toHost("2")];
+      await writer.patch(toHost("1"), toWanted(), { labels: { a: "b" } }, signal);
+      expect([toHost("1"), toHost("2")].map((host) => writer.isOutdated(host))).toEqual([
+        true,
+        false,
+      ]);
+    });
+
+    test("is not sent for a host without a version", async () => {
+      const { resourceVersion: _none, ...metadata } = toHost("1").metadata;
+      const result = await writer.patch({ metadata }, toWanted(), { labels: {} }, signal);
+      expect([result.kind, asked]).toEqual(["overtaken", []]);
+    });
+  });
+
+  describe("delete()", () => {
+    test("is for the host and the version that the plan saw", async () => {
+      await writer.delete(toHost("7"), signal);
+      const path = { namespace: "metal", name: "edge-worker-0" };
+      expect(asked).toEqual([["delete", path, { uid: "u1", resourceVersion: "7" }]]);
+    });
+
+    test("makes the host outdated until the watch shows the deletion, or another host", async () => {
+      await writer.delete(toHost("7"), signal);
+      expect(writer.isOutdated(toHost("7"))).toBe(true);
+      const deletionTimestamp = "2026-01-01T00:00:00Z";
+      expect(writer.isOutdated(toHost("8", { deletionTimestamp }))).toBe(false);
+      await writer.delete(toHost("8"), signal);
+      expect(writer.isOutdated(toHost("9", { uid: "u2" }))).toBe(false);
+      expect(writer.isOutdated(toHost("8"))).toBe(false);
+    });
+
+    test("of a host that is gone is done", async () => {
+      answers = ["notFound"];
+      expect((await writer.delete(toHost("7"), signal)).kind).toBe("done");
+    });
+  });
+  test.each(errorCases)("an answer %s means that the host is %s", async (kind, result) => {
+    answers = [kind, kind, kind];
+    const results = [
+      await writer.create(OWNER, toWanted(), signal),
+      await writer.patch(toHost("1"), toWanted(), { labels: { a: "b" } }, signal),
+      await writer.delete(toHost("1"), signal),
+    ];
+    expect<string[]>(results.map((one) => one.kind)).toEqual([result, result, result]);
+  });
+
+  test.each<KubeErrorKind>(["unavailable", "throttled", "unauthorized"])(
+    "an answer %s is an error: another try may help",
+    async (kind) => {
+      answers = [kind];
+      await expect(writer.delete(toHost("1"), signal)).rejects.toThrow(kind);
+    },
+  );
+});
+
+const WANTED = toWanted(0, {}, { bmhLabels: { tier: "gold" } });
+
+interface BehindOptions {
+  /** Whether the view has the host at all. @default {true} */
+  readonly shown?: boolean;
+  /** What the API server has in addition. @default {nothing} */
+  readonly stored?: object;
+}
+
+/** A publisher with the host as it was made before labels changed, and all that it writes to hosts. */
+function startBehind({ shown = true, stored = {} }: BehindOptions = {}): {
+  readonly publisher: HostPublisher;
+  readonly writes: string[];
+} {
+  const writes: string[] = [];
+  const { metadata, ...rest } = toBareMetalHost(OWNER, toWanted());
+  const host: BareMetalHost = {
+    ...rest,
+    metadata: { ...metadata, uid: "u", resourceVersion: "1" },
+  };
+  const hosts = new Store<BareMetalHost>({ resource: BARE_METAL_HOSTS, log: silentLogger });
+  hosts.replace(shown ? [host] : [], "1");
+  const note = (verb: string, kind: { readonly kind: string }): Promise<never> => {
+    if (kind.kind === BARE_METAL_HOSTS.kind) writes.push(verb);
+    const after = { metadata: { ...metadata, uid: "u", resourceVersion: "2", labels: {} } };
+    return Promise.resolve(after as never);
+  };
+  const client = {
+    read: (kind: { readonly kind: string }) => {
+      if (kind.kind !== BARE_METAL_HOSTS.kind) return Promise.resolve({ metadata: {} } as never);
+      return Promise.resolve({ ...host, metadata: { ...host.metadata }, ...stored } as never);
+    },
+    create: (kind: { readonly kind: string }) => note("create", kind),
+    patch: (kind: { readonly kind: string }) => note("patch", kind),
+    delete: (kind: { readonly kind: string }) => note("delete", kind),
+  };
+  const vinoes = { values: () => [] };
+  const clock = new ManualClock();
+  const options = { client, clock, hosts, vinoes };
+  return { publisher: new HostPublisher(options), writes };
+}
+
+test.each<[what: string, request: Partial<PublishRequest>, writes: string[]]>([
+  ["labels", { hosts: [WANTED] }, ["patch"]],
+  ["a deletion", { unwanted: [WANTED.name] }, ["delete"]],
+  ["a host that is made again", { hosts: [{ ...WANTED, machineId: "vm-new" }] }, ["delete"]],
+])(
+  "publish() does not repeat %s that the view does not show yet",
+  async (_what, request, expected) => {
+    const { publisher, writes } = startBehind();
+    const whole = { owner: OWNER, hosts: [], unwanted: [], paused: new Set<string>() };
+    for (let round = 0; round < 3; round += 1)
+      await publisher.publish({ ...whole, publishesMoved: false, ...request }, signal);
+    expect(writes).toEqual(expected);
+  },
+);
+
+test.each<[what: string, stored: object, state: string, writes: string[]]>([
+  ["deletes a host", {}, "Removing", ["delete"]],
+  ["keeps a host in use", { spec: { consumerRef: { kind: "M", name: "m" } } }, "InUse", []],
+  [
+    "keeps a paused host",
+    {
+      metadata: {
+        name: WANTED.name,
+        labels: { [VINO_UID]: OWNER.uid },
+        annotations: { [PAUSED]: "" },
+      },
+    },
+    "Paused",
+    [],
+  ],
+])("publish() %s that the view does not show at all", async (_what, stored, state, expected) => {
+  const { publisher, writes } = startBehind({ shown: false, stored });
+  const whole = { owner: OWNER, hosts: [], paused: new Set<string>(), publishesMoved: false };
+  const { unwanted } = await publisher.publish({ ...whole, unwanted: [WANTED.name] }, signal);
+  expect<unknown>([unwanted.map((one) => one.state), writes]).toEqual([[state], expected]);
+});
+
+const PLAN: HostPlan = {
+  name: "h",
+  state: "Published",
+  notices: ["n"],
+  change: { kind: "create" },
+  hasSecrets: true,
+};
+
+test("toOutcome() leaves out what only the writer needs", () => {
+  expect(toOutcome(PLAN)).toEqual({ name: "h", state: "Published", notices: ["n"] });
+});
+
+describe("PublishPass", () => {
+  type Case = readonly [result: WriteResult | undefined, state: string, againMs: number];
+  const cases: readonly Case[] = [
+    [undefined, "Published", 300_000],
+    [{ kind: "done", uid: "u" }, "Published", 300_000],
+    [{ kind: "overtaken" }, "Published", 1_000],
+    [{ kind: "held", pauseMs: 7_000 }, "Published", 7_000],
+    [{ kind: "taken", why: "x" }, "NameTaken", 60_000],
+    [{ kind: "refused", why: "x" }, "Refused", 60_000],
+  ];
+  test.each(cases)("after %j", (result, state, againMs) => {
+    const pass = new PublishPass();
+    const outcome = pass.toOutcome(PLAN, result);
+    expect<unknown>([outcome.state, pass.againMs]).toEqual([state, againMs]);
+  });
+
+  test("looks again at a name that is taken", () => {
+    const pass = new PublishPass();
+    pass.toOutcome({ ...PLAN, state: "NameTaken" }, undefined);
+    expect(pass.againMs).toBe(60_000);
+  });
+
+  test("looks again at credentials that cannot be used, and says why", () => {
+    const pass = new PublishPass();
+    expect(pass.withBmcProblem(toOutcome(PLAN), {})).toEqual(toOutcome(PLAN));
+    expect(pass.againMs).toBe(300_000);
+    expect(pass.withBmcProblem(toOutcome(PLAN), { bmcProblem: "no Secret" })).toEqual({
+      ...toOutcome(PLAN),
+      notices: ["n", "no Secret"],
+      bmcProblem: "no Secret",
+    });
+    expect(pass.againMs).toBe(60_000);
+  });
+
+  test("makes at most 100 hosts", () => {
+    const pass = new PublishPass();
+    const allowed = Array.from({ length: 120 }, () => pass.mayMake());
+    expect(allowed.filter(Boolean)).toHaveLength(100);
+  });
+});
+
+const INPUT = { owner: OWNER, host: { name: "edge-worker-0" }, networkData: "{}" };
+
+function toWantedSecret(hostUid: string): WantedSecret {
+  const [secret] = toSecrets({ ...INPUT, hostUid });
+  if (secret === undefined) throw new Error("there is no Secret");
+  return secret;
+}
+
+/** @param answers What each request gets, in order: an object, or the kind of a refusal */
+function start(answers: (object | KubeErrorKind)[]) {
+  const calls: string[] = [];
+  const answer = <T>(call: string): Promise<T> => {
+    calls.push(call);
+    const next = answers.shift() ?? {};
+    const isRefused = typeof next === "string";
+    return isRefused ? Promise.reject(new KubeError(next, "no")) : Promise.resolve(next as T);
+  };
+  const client: Pick<KubeClient, "create" | "patch" | "read"> = {
+    create: () => answer("create"),
+    patch: () => answer("patch"),
+    read: () => answer("read"),
+  };
+  return { calls, writer: new SecretWriter(client, new ManualClock()) };
+}
+
+test("SecretWriter waits for a Secret that is deleted right before it is changed, and makes it again", async () => {
+  const wanted = toWantedSecret("new");
+  const { calls, writer } = start([toSecretBody(toWantedSecret("old")), "notFound", "notFound"]);
+  expect(await writer.ensure(OWNER.uid, wanted, false, signal)).toEqual({
+    state: "Publishing",
+    message: "Secret edge-worker-0-network-data was deleted, and is made again",
+  });
+  expect(await writer.ensure(OWNER.uid, wanted, false, signal)).toBeUndefined();
+  expect(calls).toEqual(["read", "patch", "read", "create"]);
+});
+
+test("SecretWriter takes it for a refusal that a namespace does not exist", async () => {
+  const { writer } = start(["notFound", "notFound"]);
+  const problem = await writer.ensure(OWNER.uid, toWantedSecret("u"), false, signal);
+  expect(problem).toMatchObject({ state: "Refused" });
+});
+
+const HOST = "edge-worker-0";
+const BLANK = { bmc: BMC, power: "stopped", isExternallyProvisioned: false } as const;
+
+let rig: PublisherRig;
+
+/** Lets metal3 work until it has nothing to do. */
+function operate(): void {
+  while (operateHosts(rig.kubernetes.objects).moved.length > 0);
+}
+function stateOfHost(): string {
+  const host = rig.host(HOST);
+  return host === undefined ? "gone" : stateOf(host);
+}
+
+describe("metal3", () => {
+  beforeEach(async () => {
+    rig = await startPublisher();
+  });
+  afterEach(async () => await rig[Symbol.asyncDispose]());
+
+  describe("metal3", () => {
+    type Level = readonly [what: string, host: Parameters<typeof toWanted>[1], state: string];
+    const levels: readonly Level[] = [
+      ["without a management controller", {}, "unmanaged"],
+      ["from a template, with one", { bmc: BMC }, "externally provisioned"],
+      ["with blank disks, with one", BLANK, "available"],
+    ];
+    test.each(levels)(
+      "takes a machine %s, and then there is nothing to write",
+      async (_what, host, state) => {
+        const hosts = [toWanted(0, host)];
+        await rig.publishAll({ hosts });
+        operate();
+        expect(stateOfHost()).toBe(state);
+        rig.kubernetes.requests.clear();
+        const report = await rig.publish({ hosts });
+        expect([report.states, report.requests]).toEqual([[`${HOST} Published`], []]);
+      },
+    );
+
+    test("cleans a host that is taken back, before its machine may go", async () => {
+      await rig.publishAll({ hosts: [toWanted(0, BLANK)] });
+      operate();
+      expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Removing`]);
+      expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Removing`]);
+      operate();
+      expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Gone`]);
+    });
+  });
+
+  describe("Cluster API", () => {
+    test("takes a host by its labels, keeps it while the Vino shrinks, and gives it back", async () => {
+      const { objects } = rig.kubernetes;
+      const capi = new ClusterApi(objects, () => 0);
+      const bmhLabels = { "airshipit.org/k8s-role": "worker" };
+      const hosts = [toWanted(0, BLANK, { bmhLabels })];
+      await rig.publishAll({ hosts });
+      operate();
+      const machine = { namespace: OWNER.namespace, name: "m-1" };
+      capi.add({ ...machine, hostSelector: bmhLabels });
+      capi.step();
+      operate();
+      expect(stateOfHost()).toBe("provisioned");
+      const moved = { poolId: "p1", hostId: "h2" };
+      await rig.publishAll({ hosts: [toWanted(0, BLANK, { bmhLabels, machine: moved })] });
+      expect(rig.host(HOST)).toMatchObject({
+        metadata: { labels: { "vino.airshipit.org/host": "h2" } },
+        spec: { online: true, consumerRef: { name: "m-1" }, image: { format: "qcow2" } },
+      });
+      const kept = await rig.publish({ unwanted: [HOST] });
+      expect([kept.states, kept.requests]).toEqual([[`${HOST} InUse`], []]);
+      capi.remove(machine);
+      for (let step = 0; step < 4; step += 1) {
+        capi.step();
+        expect((await rig.publish({ unwanted: [HOST] })).states[0]).toMatch(
+          / (InUse|Removing|Gone)$/,
+        );
+        operate();
+      }
+      expect((await rig.publish({ unwanted: [HOST] })).states).toEqual([`${HOST} Gone`]);
+    });
+  });
+
+  test("a SIPCluster finds the addresses of a host", async () => {
+    await rig.publishAll({ hosts: [toWanted()] });
+    const read = (_kind: unknown, { name = "" }: { name?: string }): Promise<never> =>
+      Promise.resolve(rig.secret(name) as unknown as Secret as never);
+    const reader = new AddressReader({ client: { read }, clock: systemClock, periodMs: 600_000 });
+    const host = rig.host(HOST) as unknown as BareMetalHost;
+    const found = await reader.readAll([host], new AbortController().signal);
+    expect([...found.values()]).toEqual([
+      { addresses: new Map([["oam", "192.0.2.10"]]), problems: new Map() },
+    ]);
+  });
+});
+
+const SECRETS = [`${HOST}-network-data`, `${HOST}-bmc-credentials`];
+const FIRST = toWanted(0, { bmc: BMC });
+const MOVED = { poolId: "p1", hostId: "h2", firstHostId: "h1" };
+
+/** What a story asks for, one after another. */
+const STORIES: Readonly<Record<string, readonly Partial<PublishRequest>[]>> = {
+  "a new host with a management controller": [{ hosts: [FIRST] }],
+  "a host whose machine moves, and gets a management controller": [
+    { hosts: [toWanted()] },
+    { hosts: [toWanted(0, { bmc: BMC }, { machine: MOVED, bmhLabels: { tier: "gold" } })] },
+  ],
+  "a host whose machine is another one": [
+    { hosts: [FIRST] },
+    { hosts: [toWanted(0, { bmc: BMC, machineId: "vm-new" })] },
+  ],
+  "a host that is taken back": [{ hosts: [FIRST] }, { unwanted: [HOST] }],
+};
+
+/** What must be the same, whatever happened on the way. */
+function picture(rig: PublisherRig): unknown {
+  const host = rig.host(HOST);
+  return {
+    host: host && {
+      spec: host["spec"],
+      labels: host.metadata["labels"],
+      annotations: host.metadata["annotations"],
+    },
+    secrets: SECRETS.map((name) => {
+      const secret = rig.secret(name);
+      const owners = [secret?.metadata["ownerReferences"] ?? []]
+        .flat()
+        .map((one) => Object(one).uid);
+      return (
+        secret && { data: secret["data"], isOwned: owners.join() === (host?.metadata.uid ?? "") }
+      );
+    }),
+    count: rig.kubernetes.objects.list("baremetalhosts").length,
+  };
+}
+
+/** Plays a story; where an answer is lost, another process goes on without memory. */
+async function play(rig: PublisherRig, story: readonly Partial<PublishRequest>[]): Promise<number> {
+  let crashes = 0;
+  for (const request of story) {
+    try {
+      await rig.publishAll(request);
+    } catch {
+      crashes += 1;
+      await rig.restart();
+      await rig.publishAll(request);
+    }
+  }
+  return crashes;
+}
+
+test.each(Object.entries(STORIES))("%s: every crash ends the same", async (_title, story) => {
+  await using whole = await startPublisher();
+  await play(whole, story);
+  const expected = picture(whole);
+  const requests = whole.sent.length;
+  expect(requests).toBeGreaterThan(5);
+  let cuts = 0;
+  for (let at = 0; at < requests; at += 1) {
+    for (const isDone of [false, true]) {
+      await using rig = await startPublisher({ lost: { at, isDone } });
+      cuts += await play(rig, story);
+      expect([at, isDone, picture(rig)]).toEqual([at, isDone, expected]);
+    }
+  }
+  // Each of them is a crash, unless the client repeats a read by itself.
+  expect(cuts).toBeGreaterThan(requests);
+});

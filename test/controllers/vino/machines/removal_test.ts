@@ -1,0 +1,390 @@
+import { describe, expect, test } from "bun:test";
+import type { HostOutcome } from "../../../../lib/controllers/vino/hosts/types.ts";
+import {
+  decideRemovals,
+  KEPT_MESSAGE,
+  type RemovalInput,
+} from "../../../../lib/controllers/vino/machines/removal/decision.ts";
+import type { KnownMachine } from "../../../../lib/controllers/vino/placement/known.ts";
+import { toEntry, toKnown, toMachine, VINO_OWNER } from "../../../support/vino/known.ts";
+import type { MachinePlan } from "../../../../lib/cloud/capabilities/machines.ts";
+import { NeverComplete } from "../../../../lib/controllers/vino/machines/removal/never_complete.ts";
+import { toTask } from "../../../support/vino/steps_rig.ts";
+import {
+  describeIdlePools,
+  describeWayOut,
+  isGoneWithPool,
+  readGonePools,
+} from "../../../../lib/controllers/vino/machines/removal/lost_pool.ts";
+import { toReport } from "../../../support/vino/reports.ts";
+import {
+  describeLimit,
+  isConfirmed,
+  RemovalLimit,
+} from "../../../../lib/controllers/vino/machines/removal/limit.ts";
+import { isProvenGone } from "../../../../lib/controllers/vino/machines/removal/gone.ts";
+import type { Progress } from "../../../../lib/controllers/vino/machines/steps/progress_tracker.ts";
+
+const worker = (change: Partial<KnownMachine> = {}): KnownMachine =>
+  toKnown("worker", 0, "h1", change);
+
+function judge(
+  machine: KnownMachine,
+  state: HostOutcome["state"] | undefined,
+  change: Partial<RemovalInput> = {},
+): {
+  removable: number;
+  says: (string | undefined)[];
+  contraction: string | undefined;
+  isDrained: boolean;
+} {
+  const host = { name: "edge-worker-0", notices: [] };
+  const message = { message: `BareMetalHost edge-worker-0 is ${state}` };
+  const outcomes = new Map(
+    state === undefined
+      ? []
+      : [[machine.name, { ...host, state, ...(state !== "Gone" && message) }]],
+  );
+  const base = { deletes: true, limit: undefined };
+  const decision = decideRemovals({ surplus: [machine], outcomes, ...base, ...change });
+  return {
+    removable: decision.removable.length,
+    says: decision.reports.map(({ entry }) => entry.message),
+    contraction: decision.contraction?.kind,
+    isDrained: decision.isDrained,
+  };
+}
+
+describe("decideRemovals()", () => {
+  test("removes a machine only when its host is gone", () => {
+    expect(judge(worker(), "Gone")).toMatchObject({ removable: 1, says: [], isDrained: true });
+    expect(judge(worker(), "Removing")).toMatchObject({
+      removable: 0,
+      says: ["BareMetalHost edge-worker-0 is Removing"],
+      contraction: undefined,
+      isDrained: false,
+    });
+  });
+
+  test.each(["InUse", "Paused", "Moved", "Refused", "NameTaken"] as const)(
+    "keeps a machine whose host is %s, and names it",
+    (state) => {
+      expect(judge(worker(), state)).toMatchObject({
+        removable: 0,
+        contraction: "inUse",
+        isDrained: false,
+      });
+    },
+  );
+
+  test("leaves a machine in the cloud if the Vino retains, and says so", () => {
+    expect(judge(worker(), "Gone", { deletes: false })).toEqual({
+      removable: 0,
+      says: [KEPT_MESSAGE],
+      contraction: undefined,
+      isDrained: true,
+    });
+  });
+
+  test("looks after a machine that is not shown, also if the Vino retains", () => {
+    const { machine: _gone, ...known } = worker({ entry: toEntry("worker", 0) });
+    expect(judge(known, "Gone", { deletes: false }).removable).toBe(1);
+  });
+
+  test("keeps all machines without the cloud, but removes their hosts first", () => {
+    const { machine: _unseen, ...known } = worker({ entry: toEntry("worker", 0) });
+    const alone = { deletes: false, isWithoutCloud: true };
+    expect(judge(known, "Removing", alone)).toMatchObject({ removable: 0, isDrained: false });
+    expect(judge(known, "Gone", alone)).toMatchObject({
+      removable: 0,
+      says: [expect.stringContaining("If it exists, it stays there with its addresses")],
+      isDrained: true,
+    });
+  });
+
+  test("removes none while a person must confirm, except what was begun", () => {
+    const limit = "too many at once";
+    expect(judge(worker(), undefined, { limit })).toMatchObject({
+      removable: 0,
+      contraction: "fleetLimit",
+    });
+    expect(judge(worker({ isRemoving: true }), "Gone", { limit })).toMatchObject({ removable: 1 });
+  });
+});
+
+const TASK = toTask(0);
+const CREATE = { summary: "create" };
+const COMPLETE = { summary: "complete", completes: true };
+
+function toPlan(change: Partial<MachinePlan>): MachinePlan {
+  return { state: "Absent", steps: [CREATE], problems: [], parts: [], ...change };
+}
+
+function begin(): NeverComplete {
+  const never = new NeverComplete();
+  never.noteSteps(TASK, toPlan({}));
+  return never;
+}
+
+describe("NeverComplete", () => {
+  test("knows a machine that a look proved absent before it was begun", () => {
+    expect(begin().has(TASK.name)).toBe(true);
+    expect(begin().has("another")).toBe(false);
+  });
+
+  test.each<[string, Partial<MachinePlan>]>([
+    ["that is half made already", { state: "Creating" }],
+    ["that only an inventory does not show", { needsLook: true }],
+    ["that may be in a lost pool", { state: "Unknown" }],
+    ["that is complete after the same steps", { steps: [CREATE, { ...COMPLETE, isDirect: true }] }],
+  ])("does not know it of a machine %s", (_title, plan) => {
+    const never = new NeverComplete();
+    never.noteSteps(TASK, toPlan(plan));
+    expect(never.has(TASK.name)).toBe(false);
+  });
+
+  test("does not know it of a machine that goes", () => {
+    const never = new NeverComplete();
+    never.noteSteps({ name: TASK.name, goal: { kind: "remove" } }, toPlan({}));
+    expect(never.has(TASK.name)).toBe(false);
+  });
+
+  test("forgets a machine before the step that completes it, and not before", () => {
+    const never = begin();
+    never.noteSteps(TASK, toPlan({ state: "Creating", steps: [CREATE, COMPLETE] }));
+    expect(never.has(TASK.name)).toBe(true);
+    never.noteSteps(TASK, toPlan({ state: "Creating", steps: [COMPLETE] }));
+    expect(never.has(TASK.name)).toBe(false);
+  });
+
+  const half = toMachine("worker", 0, { isComplete: false });
+  const creating = toEntry("worker", 0, { state: "Creating" });
+
+  test.each<[string, Partial<KnownMachine>, boolean]>([
+    ["is half made", { machine: half, entry: creating }, true],
+    ["is complete", { machine: toMachine("worker", 0) }, false],
+    ["was complete", { machine: half, entry: toEntry("worker", 0) }, false],
+    ["is in use", { machine: half, isConsumed: true }, false],
+    ["is published", { machine: half, entry: { ...creating, bareMetalHost: "Published" } }, false],
+  ])("reviews a machine that %s", (_title, change, expected) => {
+    const never = begin();
+    const { entry: _entry, ...known } = toKnown("worker", 0);
+    never.review([{ ...known, ...change }]);
+    expect(never.has(TASK.name)).toBe(expected);
+  });
+
+  test("forgets a machine that is not known any more", () => {
+    const never = begin();
+    never.review([]);
+    expect(never.has(TASK.name)).toBe(false);
+  });
+});
+
+const LOST: MachinePlan = {
+  state: "Unknown",
+  steps: [],
+  problems: [{ reason: "No", message: "no", kind: "retry", missingPoolId: "p" }],
+  parts: [],
+};
+
+test.each([
+  [{}, []],
+  [{ annotations: {} }, []],
+  [{ annotations: { "landfall.dev/gone-pools": "p" } }, ["p"]],
+  [{ annotations: { "landfall.dev/gone-pools": "p, q" } }, ["p", "q"]],
+])("readGonePools() of %o", (metadata, pools) => {
+  expect([...readGonePools(metadata)]).toEqual(pools);
+});
+
+test.each<[string, Partial<MachinePlan>, readonly string[], boolean]>([
+  ["in a pool that a person named", {}, ["p"], true],
+  ["in a pool that no person named", {}, ["q"], false],
+  [
+    "in a pool that is only not connected",
+    { problems: [{ reason: "No", message: "no", kind: "retry" }] },
+    ["p"],
+    false,
+  ],
+  ["which the cloud shows", { state: "Removing" }, ["p"], false],
+  ["about which only a look could tell", { needsLook: true }, ["p"], false],
+  ["for which there is something to do", { steps: [{ summary: "x" }] }, ["p"], false],
+])("isGoneWithPool() of a machine %s", (_title, over, pools, expected) => {
+  expect(isGoneWithPool({ ...LOST, ...over }, new Set(pools))).toBe(expected);
+});
+
+test("describeWayOut() gives the command", () => {
+  const owner = { namespace: "metal", name: "edge", uid: "u" };
+  const command =
+    "kubectl annotate vino edge --namespace=metal --overwrite landfall.dev/gone-pools=p";
+  expect(describeWayOut(owner, "p", undefined)).toStartWith("If that pool is gone for good");
+  expect(describeWayOut(owner, "p", undefined)).toEndWith(command);
+  const wrong = describeWayOut(owner, "p", "lyon, q");
+  expect(wrong).toStartWith(
+    'The annotation landfall.dev/gone-pools is "lyon, q", without the ID of that pool. If',
+  );
+  expect(wrong).toEndWith(command);
+  expect(describeWayOut(owner, "p", "q, p")).toBeUndefined();
+});
+
+const POOLS = [
+  { id: "p", name: "lyon", isComplete: true },
+  { id: "q", name: "paris", isComplete: false },
+];
+const REMOVE = "remove the annotation landfall.dev/gone-pools";
+const SHOWN = `The cloud shows pool lyon, so it is not gone: ${REMOVE}`;
+
+test.each<[string | undefined, Parameters<typeof toReport>[1], readonly string[]]>([
+  [undefined, {}, []],
+  ["p", {}, [SHOWN]],
+  ["lyon", {}, [SHOWN]],
+  ["q", {}, [`No machine of this Vino is in a lost pool "q": ${REMOVE}`]],
+  ["typo, p", {}, [`No machine of this Vino is in a lost pool "typo": ${REMOVE}`, SHOWN]],
+  // Then the message of that machine says what to write.
+  ["typo", { state: "Unknown" }, []],
+])("describeIdlePools() of %j, with a machine %j", (said, entry, found) => {
+  expect(describeIdlePools(said, POOLS, [toReport(0, entry)])).toEqual([...found]);
+});
+
+const SETTINGS = { fleetShare: 0.34, fleetWindowMs: 600_000 };
+const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `m-${at}`);
+
+describe("RemovalLimit", () => {
+  test.each([
+    [10, 3, false],
+    [10, 4, true],
+    [1, 1, false],
+    [3, 1, false],
+    [3, 2, true],
+    [0, 0, false],
+  ])("of %i machines, %i too many: exceeded is %p", (known, surplus, isExceeded) => {
+    const question = { known: names(known), surplus: names(surplus), nowMs: 0 };
+    expect(new RemovalLimit().read(question, SETTINGS).isExceeded).toBe(isExceeded);
+  });
+
+  test("counts what was removed within the window, and compares with the size before", () => {
+    const limit = new RemovalLimit();
+    const read = (known: number, surplus: number, nowMs: number): boolean =>
+      limit.read({ known: names(known), surplus: names(surplus), nowMs }, SETTINGS).isExceeded;
+    expect(read(10, 3, 0)).toBe(false);
+    limit.noteRemoval("m-9", { monotonicMs: 1_000, wallMs: 0 });
+    expect(read(9, 2, 1_000)).toBe(false);
+    expect(read(9, 3, 2_000)).toBe(true);
+    expect(read(9, 3, 700_000)).toBe(false);
+  });
+});
+
+describe("RemovalLimit after a restart", () => {
+  const at = { monotonicMs: 5_000, wallMs: Date.UTC(2026, 0, 1, 12) };
+  const isExceeded = (time: string): boolean => {
+    const limit = new RemovalLimit();
+    limit.load([{ name: "m-9", time }], at, SETTINGS);
+    const question = { known: names(9), surplus: names(3), nowMs: at.monotonicMs };
+    return limit.read(question, SETTINGS).isExceeded;
+  };
+
+  test.each([
+    ["a short time ago", "2026-01-01T11:59:00Z", true],
+    ["before the window", "2026-01-01T11:49:59Z", false],
+    ["in the future, because a clock went back", "2026-01-01T13:00:00Z", true],
+    ["at no time that can be read", "soon", true],
+  ])("counts what another process removed %s", (_title, time, expected) => {
+    expect(isExceeded(time)).toBe(expected);
+  });
+
+  test("ends with the window that began before it", () => {
+    const limit = new RemovalLimit();
+    const removals = [{ name: "m-9", time: "2026-01-01T11:59:00Z" }];
+    limit.load(removals, at, SETTINGS);
+    const endMs = at.monotonicMs + SETTINGS.fleetWindowMs - 60_000;
+    expect(limit.list(endMs, SETTINGS)).toEqual(removals);
+    expect(limit.list(endMs + 1, SETTINGS)).toEqual([]);
+  });
+
+  test("keeps what it removed itself, with its own time", () => {
+    const limit = new RemovalLimit();
+    limit.noteRemoval("m-9", at);
+    limit.load([{ name: "m-9", time: "2026-01-01T11:55:00Z" }], at, SETTINGS);
+    expect(limit.list(at.monotonicMs, SETTINGS)).toEqual([
+      { name: "m-9", time: "2026-01-01T12:00:00Z" },
+    ]);
+  });
+});
+
+test.each([
+  [
+    "confirms this spec",
+    { generation: 3, annotations: { "landfall.dev/confirm-removal": "3" } },
+    true,
+  ],
+  [
+    "confirms another one",
+    { generation: 4, annotations: { "landfall.dev/confirm-removal": "3" } },
+    false,
+  ],
+  ["is absent", { generation: 3 }, false],
+  [
+    "is there, and the spec has no generation",
+    { annotations: { "landfall.dev/confirm-removal": "undefined" } },
+    false,
+  ],
+])("isConfirmed() if the annotation %s", (_title, metadata, expected) => {
+  expect(isConfirmed(metadata)).toBe(expected);
+});
+
+const reading = {
+  affected: 5,
+  missing: 4,
+  deleted: 1,
+  sizeAtStart: 6,
+  limit: 2,
+  isExceeded: true,
+};
+
+test("describeLimit() says that a confirmation is for another spec", () => {
+  const metadata = { namespace: "metal", name: "edge", generation: 7 };
+  const annotations = { "landfall.dev/confirm-removal": "6" };
+  expect(describeLimit(reading, { ...metadata, annotations })).toContain(
+    'The annotation landfall.dev/confirm-removal is "6", but the generation of this spec is 7. ' +
+      "If that is right, confirm it: kubectl annotate",
+  );
+  expect(describeLimit(reading, metadata)).not.toContain("The annotation");
+});
+
+test("describeLimit() gives the command that confirms", () => {
+  const text = describeLimit(reading, { namespace: "metal", name: "edge", generation: 7 });
+  expect(text).toContain(
+    "The spec wants 5 of 6 machines gone at once, 1 of them already, and the limit is 2",
+  );
+  expect(text).toEndWith(
+    "kubectl annotate vino edge --namespace=metal --overwrite landfall.dev/confirm-removal=7",
+  );
+});
+
+const NAME = "vino-1b4e28ba-worker-0";
+
+function toProgress(plan: Partial<MachinePlan> = {}): Progress {
+  const identity = { owner: VINO_OWNER, role: "worker", index: 0 };
+  return {
+    task: { name: NAME, identity, goal: { kind: "remove" } },
+    plan: { state: "Absent", steps: [], problems: [], parts: [], ...plan },
+    observedAtMs: 20,
+    dueMs: Infinity,
+    failures: 0,
+    retryMs: -Infinity,
+    sinceMs: 0,
+    setbacks: [],
+  };
+}
+
+const PROBLEM = { reason: "MayComeLate", message: "m", kind: "notice" } as const;
+
+test.each<[string, Progress | undefined, boolean]>([
+  ["of which a look found nothing", toProgress(), true],
+  ["that has a step left", toProgress({ steps: [{ summary: "delete a disk" }] }), false],
+  ["that may come late", toProgress({ problems: [PROBLEM] }), false],
+  ["that only an inventory does not show", toProgress({ needsLook: true }), false],
+  ["that may be in a lost pool", toProgress({ state: "Unknown" }), false],
+  ["without a plan", undefined, false],
+])("isProvenGone() of a machine %s", (_what, progress, expected) => {
+  expect(isProvenGone(progress)).toBe(expected);
+});

@@ -1,0 +1,585 @@
+/**
+ * A round, its steps, and what is remembered of machines between rounds.
+ * @module
+ */
+import { describe, expect, test } from "bun:test";
+import { CloudError } from "../../../../lib/cloud/errors.ts";
+import type { StepInput } from "../../../../lib/controllers/vino/machines/steps/run_steps.ts";
+import { LeadershipLostError } from "../../../../lib/core/fence.ts";
+import type { DoubleMachineStep } from "../../../support/vino/machines_double.ts";
+import { nameOf, startStepsRig, toTask } from "../../../support/vino/steps_rig.ts";
+import type {
+  Machine,
+  MachinePlan,
+  MachinesView,
+} from "../../../../lib/cloud/capabilities/machines.ts";
+import { MachineEvents } from "../../../../lib/controllers/vino/machines/events.ts";
+import { MachineRecords } from "../../../../lib/controllers/vino/machines/machine_records.ts";
+import { runRound } from "../../../../lib/controllers/vino/machines/steps/round.ts";
+import { NeverComplete } from "../../../../lib/controllers/vino/machines/removal/never_complete.ts";
+import {
+  listForgotten,
+  type MachineTask,
+  toMachineRequests,
+  toRemovalTask,
+  toWantedTasks,
+} from "../../../../lib/controllers/vino/machines/steps/tasks.ts";
+import type { HostFacts } from "../../../../lib/controllers/vino/hosts/host_facts.ts";
+import { silentLogger } from "../../../../lib/core/log.ts";
+import { toEntry, toKnown, toMachine, toView, VINO_OWNER } from "../../../support/vino/known.ts";
+import { toProblem } from "../../../support/vino/reports.ts";
+import { toMachineSpec, toOwner } from "../../../../lib/controllers/vino/machines/steps/spec.ts";
+import type { RoleForm } from "../../../../lib/controllers/vino/resource/role_form.ts";
+import {
+  type Snapshot,
+  takeSnapshot,
+} from "../../../../lib/controllers/vino/placement/snapshot.ts";
+import { readRoles, type Role } from "../../../../lib/controllers/vino/placement/roles.ts";
+import type { VinoMachine, VinoSpec } from "../../../../lib/controllers/vino/resource/vino.ts";
+import {
+  Sightings,
+  toInterimPlan,
+} from "../../../../lib/controllers/vino/machines/steps/sightings.ts";
+import {
+  holds,
+  keepFound,
+  listSetbacks,
+} from "../../../../lib/controllers/vino/machines/steps/kept_findings.ts";
+
+describe("runSteps()", () => {
+  test("says which steps were made although one that follows them directly fails", async () => {
+    const { round, cloud, options } = startStepsRig();
+    cloud.plan = (_view, spec) => {
+      const step = (kind: "configure" | "create", isDirect: boolean): DoubleMachineStep => {
+        return { summary: kind, kind, name: nameOf(0), isDirect, spec };
+      };
+      const steps = [step("create", false), step("configure", true)];
+      return { state: "Absent", steps, problems: [], parts: [], needsLook: true };
+    };
+    cloud.onStep = ({ kind }) => {
+      if (kind === "configure") throw new CloudError("protocol", "no room");
+    };
+    const made: string[] = [];
+    await round([toTask(0)], { noteStep: (_task, _plan, { summary }) => void made.push(summary) });
+    expect(made).toEqual(["create"]);
+    expect(options.tracker.find(nameOf(0))?.failure?.message).toBe("Cannot configure: no room");
+  });
+
+  test("throws an error of the whole cloud after the other steps ended", async () => {
+    const { round, cloud, options } = startStepsRig();
+    cloud.onStep = ({ name }) => {
+      if (name === nameOf(0)) throw new CloudError("unreachable", "gone");
+    };
+    await expect(round([toTask(0), toTask(1)])).rejects.toThrow("gone");
+    expect(cloud.world.has(nameOf(1))).toBe(true);
+    expect(options.tracker.find(nameOf(0))?.failure).toBeUndefined();
+  });
+
+  test("throws a lost leadership first", async () => {
+    const { round, cloud } = startStepsRig();
+    cloud.onStep = ({ name }) => {
+      if (name === nameOf(0)) throw new CloudError("unreachable", "gone");
+      throw new LeadershipLostError("another leads");
+    };
+    await expect(round([toTask(0), toTask(1)])).rejects.toThrow("another leads");
+  });
+
+  test("makes no step that an obstacle forbids, and says that a person must decide", async () => {
+    const { round, cloud, options } = startStepsRig();
+    await round([toTask(0)], { findObstacle: () => "its host is in use" });
+    expect(cloud.world.size).toBe(0);
+    expect(options.tracker.find(nameOf(0))?.failure).toEqual({
+      kind: "decision",
+      message: "its host is in use",
+    });
+  });
+
+  test("gives a seed only to a machine that is not complete", async () => {
+    const { round, cloud } = startStepsRig();
+    const asked: string[] = [];
+    const readSeed: StepInput["readSeed"] = async ({ name }) => {
+      asked.push(name);
+      return { label: "cidata", files: { "user-data": "x" } };
+    };
+    for (let at = 0; at < 4; at += 1) await round([toTask(0)], { readSeed });
+    expect(cloud.world.get(nameOf(0))).toMatchObject({ stage: "ready", seed: { label: "cidata" } });
+    expect(asked).toHaveLength(3);
+  });
+
+  test("leaves a machine whose seed cannot be read, and goes on with others", async () => {
+    const { round, cloud, options } = startStepsRig();
+    const readSeed: StepInput["readSeed"] = async ({ name }) => {
+      if (name === nameOf(0)) throw new Error("there is no Secret");
+      return undefined;
+    };
+    await round([toTask(0), toTask(1)], { readSeed });
+    expect([...cloud.world.keys()]).toEqual([nameOf(1)]);
+    expect(options.tracker.find(nameOf(0))?.failure?.message).toBe("there is no Secret");
+  });
+});
+
+const REPORT = {
+  wantedCount: 0,
+  machines: [],
+  shortages: [],
+  addressProblems: [],
+  notices: [],
+  hosts: [],
+  removals: [],
+};
+
+const FULL = toProblem("retry", "no room");
+const NOTICE = toProblem("notice", "worth knowing");
+const LEFT = { state: "Removing", problems: [], parts: [] } as const;
+
+function toRemoval(state: "Ready" | "Removing"): MachineTask {
+  const known = toKnown("worker", 0, "h1", { entry: toEntry("worker", 0, { state }) });
+  const { name, identity } = toTask(0);
+  return { name, identity, known, goal: { kind: "remove" } };
+}
+
+interface Asked {
+  /** Answers of the Vino. @default {true} */
+  readonly confirms?: boolean;
+  readonly announces?: boolean;
+  readonly deletes?: boolean;
+  /** The steps of a removal. @default {those of the machine} */
+  readonly steps?: readonly DoubleMachineStep[];
+  /** What the cloud says of a machine that must exist. @default {that it can be made} */
+  readonly plan?: Partial<MachinePlan<DoubleMachineStep>>;
+  /** What uses the host. */
+  readonly use?: string;
+  /** A host of something else that has the name. */
+  readonly foreign?: Pick<HostFacts, "isDeleting">;
+}
+
+/** Runs one round with a task. */
+async function run(task: MachineTask, asked: Asked = {}) {
+  const { confirms = true, announces = true, deletes = true, steps, plan, use, foreign } = asked;
+  const { cloud, clock, options } = startStepsRig();
+  if (steps) cloud.planRemoval = () => ({ ...LEFT, steps, needsLook: true });
+  const base = { state: "Absent", steps: [], problems: [], parts: [] } as const;
+  if (plan) {
+    cloud.plan = ({ isForChange }) =>
+      isForChange ? { ...base, ...plan } : { ...base, needsLook: true };
+  }
+  await clock.advance(1);
+  const said: string[] = [];
+  const events: string[] = [];
+  const machineEvents = new MachineEvents({
+    clock,
+    events: { record: (_object, { reason }) => void events.push(reason) },
+    log: silentLogger,
+    metrics: { countMachine: () => undefined },
+    warn: (_vino, { reason }, message) => void events.push(`${reason}: ${message}`),
+  });
+  const { namespace, name, uid } = VINO_OWNER;
+  const vino = { metadata: { namespace, name, uid } };
+  const host = { name: "h", vinoUid: uid, use } as unknown as HostFacts;
+  const other = { ...host, labels: {}, vinoUid: "v2", ...foreign };
+  const hosts = {
+    find: () => (foreign ? other : use === undefined ? undefined : host),
+    list: () => [],
+    forget: () => undefined,
+    publish: () => Promise.reject(new Error("not here")),
+  };
+  const { signal } = new AbortController();
+  const store = {
+    find: () => vino,
+    read: () => Promise.resolve(vino),
+    patch: () => Promise.resolve(vino),
+  };
+  const context = {
+    signal,
+    records: new MachineRecords(vino, store, signal),
+    confirm: async () => (said.push("confirm"), confirms),
+    announce: async () => (said.push("announce"), announces),
+  };
+  options.tracker.review(task, toView([], { observedAtMs: -1 }), undefined);
+  const isMoving = await runRound(
+    { input: { vino, deletes }, tasks: [task], toReport: () => REPORT },
+    {
+      ...options,
+      neverComplete: new NeverComplete(),
+      hosts,
+      machineEvents,
+      readSeed: async () => undefined,
+    },
+    context,
+  );
+  const failure = options.tracker.find(task.name)?.failure?.message;
+  return { isMoving, said, events, failure, calls: cloud.calls };
+}
+
+describe("runRound()", () => {
+  test("confirms the Vino, then makes a step", async () => {
+    const { isMoving, said, calls } = await run(toTask(0));
+    expect([isMoving, said]).toEqual([true, ["confirm"]]);
+    expect(calls).toEqual(["look worker-0", `create VM ${nameOf(0)}`]);
+  });
+
+  test.each<[string, MachineTask, Asked, string[]]>([
+    ["a Vino that changed", toTask(0), { confirms: false }, ["confirm"]],
+    [
+      "a removal that is not in the status",
+      toRemoval("Ready"),
+      { announces: false },
+      ["confirm", "announce"],
+    ],
+  ])("does not even look for %s", async (_what, task, asked, said) => {
+    const result = await run(task, asked);
+    expect([result.isMoving, result.said, result.calls]).toEqual([true, said, []]);
+  });
+
+  test("makes no machine whose host could not be published, unless the other host goes", async () => {
+    const { failure, calls } = await run(toTask(0), { foreign: { isDeleting: false } });
+    expect(calls).toEqual(["look worker-0"]);
+    expect(failure).toStartWith(
+      "BareMetalHost h was made for another Vino. Landfall makes no machine that it cannot publish",
+    );
+    const later = await run(toTask(0), { foreign: { isDeleting: true } });
+    expect(later.calls).toContain(`create VM ${nameOf(0)}`);
+  });
+
+  test.each<[string, Partial<MachinePlan<DoubleMachineStep>>, readonly string[]]>([
+    ["says that the cloud could not make a machine", { problems: [FULL] }, ["MachineFailure: "]],
+    ["takes a lost pool for no failure of a machine", { state: "Unknown", problems: [FULL] }, []],
+    ["takes a notice for no failure", { state: "Ready", problems: [NOTICE] }, []],
+  ])("%s", async (_title, plan, reasons) => {
+    const { events } = await run(toTask(0), { plan });
+    expect(events).toEqual(reasons.map((reason) => `${reason}${nameOf(0)}: no room`));
+  });
+
+  test("announces a removal only once", async () => {
+    expect((await run(toRemoval("Ready"))).said).toEqual(["confirm", "announce"]);
+    expect((await run(toRemoval("Removing"))).said).toEqual(["confirm"]);
+  });
+
+  test.each([
+    ["asks whether a machine is gone", { isQuestion: true }, undefined],
+    ["deletes what no machine ever used", { isCleanup: true }, undefined],
+    ["removes nothing of a machine", {}, "The cloud still has something of the machine"],
+  ])("%s although the Vino deletes none", async (_title, flags, message) => {
+    const step = { summary: "ask", kind: "detach", name: nameOf(0), ...flags } as const;
+    const { failure = "" } = await run(toRemoval("Removing"), { deletes: false, steps: [step] });
+    // There is no such machine: so the question fails, and not because of the policy.
+    expect(failure).toStartWith(message ?? "Cannot ask: ");
+  });
+
+  test("makes a machine again that vanished, and records that", async () => {
+    const known = toKnown("worker", 0, "h1", { entry: toEntry("worker", 0) });
+    const { events, calls } = await run({ ...toTask(0), known });
+    expect(events[0]).toStartWith(`MachineVanished: Machine ${nameOf(0)} does not exist any more`);
+    expect(calls).toContain(`create VM ${nameOf(0)}`);
+  });
+
+  test("does not make a machine again whose host is in use", async () => {
+    const { failure, calls } = await run(toTask(0), { use: 'is used by Metal3Machine "a"' });
+    expect(failure).toStartWith(
+      'The machine does not exist any more. BareMetalHost edge-worker-0 is used by Metal3Machine "a". ',
+    );
+    expect(calls).toEqual(["look worker-0"]);
+  });
+});
+
+const FORM: RoleForm = {
+  template: "debian",
+  cpus: 2,
+  memoryBytes: 4_294_967_296,
+  disks: [
+    { name: "root", sizeBytes: 10 },
+    { name: "data", sizeBytes: 20, sr: "fast" },
+  ],
+  countPer: "Host",
+  boot: "Template",
+  hosts: {},
+};
+const INTERFACES = ["oam", "storage"].map((network, at) => ({
+  name: `eth${at}`,
+  network,
+  mac: `02:00:00:00:00:0${at}`,
+  ...(at === 1 && { mtu: 9000 }),
+  addresses: [],
+  routes: [],
+  dnsServers: [],
+}));
+const SOURCE = {
+  owner: VINO_OWNER,
+  spec: { xenOrchestra: { networks: { oam: "Pool-wide network" } } },
+  form: FORM,
+  role: "worker",
+  index: 3,
+  poolId: "p",
+  hostId: "h",
+  interfaces: INTERFACES,
+  hasBmc: false,
+};
+
+test("toMachineSpec() maps networks, storage and MTUs", () => {
+  expect(toMachineSpec(SOURCE)).toEqual({
+    owner: VINO_OWNER,
+    role: "worker",
+    index: 3,
+    poolId: "p",
+    hostId: "h",
+    template: "debian",
+    cpus: 2,
+    memoryBytes: 4_294_967_296,
+    disks: [
+      { name: "root", sizeBytes: 10 },
+      { name: "data", sizeBytes: 20, storage: "fast" },
+    ],
+    interfaces: [
+      { name: "eth0", network: "Pool-wide network", mac: "02:00:00:00:00:00" },
+      { name: "eth1", network: "storage", mac: "02:00:00:00:00:01", mtu: 9000 },
+    ],
+    boot: "disk",
+    isStarted: true,
+  });
+});
+
+test.each([
+  ["Template", false, "disk", true],
+  ["Template", true, "disk", true],
+  ["Network", false, "network", true],
+  ["Network", true, "network", false],
+] as const)(
+  "toMachineSpec() for %s with a management controller: %p",
+  (boot, hasBmc, first, isStarted) => {
+    const spec = toMachineSpec({ ...SOURCE, form: { ...FORM, boot }, hasBmc });
+    expect(spec).toMatchObject({ boot: first, isStarted });
+  },
+);
+
+test("toOwner() reads namespace, name and UID", () => {
+  expect(toOwner({ metadata: { ...VINO_OWNER, resourceVersion: "7" } })).toEqual(VINO_OWNER);
+});
+
+const SPEC: VinoSpec = {
+  networks: [{ name: "oam" }],
+  nodes: [{ name: "worker", count: 2, networkInterfaces: [{ name: "eth0", network: "oam" }] }],
+  xenOrchestra: { template: "t", cpus: 2, memory: "4Gi", countPer: "Total" },
+};
+
+function toScene(
+  view: MachinesView = toView([toMachine("worker", 0)]),
+  entries: readonly VinoMachine[] = [],
+): { snapshot: Snapshot; roles: ReadonlyMap<string, Role> } {
+  const read = readRoles(SPEC);
+  if (!read.isComplete) throw new Error("the form is complete");
+  const { roles } = read;
+  const vino = { metadata: VINO_OWNER, spec: SPEC, status: { machines: entries } };
+  const rest = { isConsumed: () => false, deletes: true };
+  const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles, ...rest });
+  if (result.kind === "refused") throw new Error(result.message);
+  return { snapshot: result.snapshot, roles };
+}
+
+const [FIRST, SECOND] = [toEntry("worker", 0).name, toEntry("worker", 1).name];
+
+test("toMachineRequests() asks for each machine that must exist", () => {
+  const { snapshot, roles } = toScene();
+  expect(toMachineRequests(snapshot, roles)).toEqual([
+    { name: FIRST, interfaces: [{ name: "eth0", network: "oam" }] },
+    { name: SECOND, interfaces: [{ name: "eth0", network: "oam" }] },
+  ]);
+});
+
+describe("toWantedTasks()", () => {
+  test("makes a task of each machine with addresses, and says why others wait", () => {
+    const { snapshot, roles } = toScene();
+    const addresses = {
+      machines: new Map([[FIRST, []]]),
+      problems: new Map([[SECOND, "oam has no free address"]]),
+      notices: [],
+    };
+    const { tasks, idle } = toWantedTasks(snapshot, {
+      spec: SPEC,
+      roles,
+      addresses,
+      hasBmc: false,
+    });
+    expect(tasks).toMatchObject([
+      { name: FIRST, hostId: "h1", goal: { spec: { poolId: "pool-1", cpus: 2 } } },
+    ]);
+    expect(idle).toMatchObject([{ name: SECOND, why: "oam has no free address" }]);
+  });
+
+  test("leaves a machine alone whose host may be in a part of the cloud that is lost", () => {
+    const pools = [
+      { id: "pool-1", name: "lyon", isComplete: true },
+      { id: "pool-2", name: "paris", isComplete: false },
+    ];
+    const entry = toEntry("worker", 0, { machineId: "vm-1", host: "h9" });
+    const view = toView([], { pools });
+    const read = readRoles(SPEC);
+    if (!read.isComplete) throw new Error("the form is complete");
+    const vino = {
+      metadata: VINO_OWNER,
+      spec: { ...SPEC, xenOrchestra: { ...SPEC.xenOrchestra, pool: "lyon" } },
+      status: { machines: [entry] },
+    };
+    const rest = { isConsumed: () => false, deletes: true };
+    const result = takeSnapshot({ vino, owner: VINO_OWNER, view, roles: read.roles, ...rest });
+    if (result.kind === "refused") throw new Error(result.message);
+    const machines = new Map([FIRST, SECOND].map((name) => [name, []]));
+    const addresses = { machines, problems: new Map(), notices: [] };
+    const options = { spec: SPEC, roles: read.roles, addresses, hasBmc: false };
+    const { tasks, idle } = toWantedTasks(result.snapshot, options);
+    expect(tasks.map(({ name }) => name)).toEqual([SECOND]);
+    const why = "The cloud does not show its host h9: pool paris is disconnected or still loading";
+    expect(idle).toMatchObject([{ name: FIRST, why }]);
+  });
+});
+
+test("toRemovalTask() names the machine, and wants no spec", () => {
+  expect(toRemovalTask(VINO_OWNER, toKnown("worker", 3))).toMatchObject({
+    name: toEntry("worker", 3).name,
+    identity: { role: "worker", index: 3 },
+    goal: { kind: "remove" },
+  });
+});
+
+test("listForgotten() finds machines with addresses that are neither wanted nor known, of this Vino alone", () => {
+  const { snapshot } = toScene();
+  const forgotten = toEntry("worker", 9).name;
+  const holders = [FIRST, SECOND, forgotten, "vino-00000000-worker-9", "something"];
+  expect(listForgotten(VINO_OWNER, holders, snapshot).map(({ name }) => name)).toEqual([forgotten]);
+});
+
+const machine: Machine = toMachine("worker", 0);
+const { name } = machine;
+const toShownPlan = (state: MachinePlan["state"], shown?: Machine): MachinePlan => ({
+  state,
+  steps: [],
+  problems: [],
+  parts: [],
+  ...(shown && { machine: shown }),
+});
+
+function removeMachine(): Sightings {
+  const sightings = new Sightings();
+  sightings.note(name, toShownPlan("Ready", machine), 5);
+  sightings.noteGone(name, 10);
+  return sightings;
+}
+
+describe("Sightings", () => {
+  test.each(["Unknown", "Creating", "Removing"] as const)(
+    "prove nothing by a look that found it %s and did not show it",
+    (state) => {
+      const sightings = new Sightings();
+      sightings.note(name, toShownPlan("Ready", machine), 5);
+      sightings.note(name, toShownPlan(state), 7);
+      expect(sightings.find(name, 5)).toMatchObject({ atMs: 5, machine, isReady: true });
+      expect(sightings.find(name, 6)).toBeUndefined();
+    },
+  );
+});
+
+describe("Sightings of a machine whose removal is over", () => {
+  test.each<[string, (sightings: Sightings) => void, boolean]>([
+    ["a look finds it absent", (one) => one.note(name, toShownPlan("Absent"), 12), true],
+    ["a look finds it being made", (one) => one.note(name, toShownPlan("Creating"), 12), false],
+    ["a look does not know", (one) => one.note(name, toShownPlan("Unknown"), 12), false],
+    ["a look shows it", (one) => one.note(name, toShownPlan("Ready", machine), 12), false],
+    ["it is begun", (one) => one.noteBegun(name), false],
+    ["another one is begun", (one) => one.noteBegun("vino-1b4e28ba-worker-9"), true],
+  ])("after %s", (_what, change, isGone) => {
+    const sightings = removeMachine();
+    change(sightings);
+    expect(sightings.isGone(name)).toBe(isGone);
+  });
+});
+
+test.each<["exist" | "remove", Machine | undefined, boolean, MachinePlan["state"]]>([
+  ["exist", machine, true, "Ready"],
+  ["exist", machine, false, "Unfinished"],
+  ["exist", undefined, false, "Absent"],
+  ["remove", machine, true, "Removing"],
+  ["remove", undefined, false, "Removing"],
+])("toInterimPlan() to %s: %#", (goal, shown, isReady, state) => {
+  const plan = toInterimPlan(goal, { isReady, ...(shown && { machine: shown }) });
+  expect(plan).toMatchObject({ state, steps: [], needsLook: true });
+  expect(plan.machine).toEqual(shown);
+});
+
+function toPlan(change: Partial<MachinePlan>): MachinePlan {
+  return { state: "Ready", steps: [], problems: [], parts: [], ...change };
+}
+
+const NEW = toProblem("retry", "new");
+const OLD = toProblem("retry", "old");
+const BEFORE = { setbacks: [OLD] };
+
+describe("listSetbacks()", () => {
+  test.each<[string, Partial<MachinePlan>, readonly string[]]>([
+    ["of a look that finds why", { state: "Absent", problems: [NEW] }, ["new"]],
+    ["of a look that finds nothing in the way", { state: "Absent" }, []],
+    ["of an inventory that shows no machine", { state: "Absent", needsLook: true }, ["old"]],
+    ["while it is made", { state: "Creating" }, ["old"]],
+    ["once it is made", { state: "Unfinished" }, []],
+    ["of a machine that may be in a lost pool", { state: "Unknown" }, []],
+  ])("%s", (_title, plan, expected) => {
+    const found = listSetbacks(toPlan(plan), BEFORE);
+    expect(found.map(({ message }) => message)).toEqual([...expected]);
+  });
+
+  test("takes only what passes by itself, and needs nothing from before", () => {
+    const problems = [toProblem("notice", "n"), toProblem("decision", "d")];
+    expect(listSetbacks(toPlan({ state: "Absent", problems }), BEFORE)).toEqual([]);
+    expect(listSetbacks(toPlan({ state: "Creating" }), undefined)).toEqual([]);
+  });
+});
+
+test("keepFound() keeps failures beside notices, as long as a look is needed", () => {
+  const notice = toProblem("notice", "n");
+  const before = toPlan({ problems: [notice, OLD] });
+  const kept = keepFound(toPlan({ needsLook: true }), before);
+  expect(kept.problems).toEqual([OLD, notice]);
+  expect(keepFound(toPlan({}), before).problems).toEqual([]);
+});
+
+test("holds() only what a look found that no failure followed", () => {
+  const plan = toPlan({ problems: [toProblem("notice", "n")], shown: "a" });
+  const next = toPlan({ shown: "a" });
+  expect(holds({ plan, failures: 0, foundMs: 1 }, next)).toBe(true);
+  expect(holds({ plan, failures: 1, foundMs: 1 }, next)).toBe(false);
+  expect(holds({ plan, failures: 0 }, next)).toBe(false);
+});
+
+describe("pickDue()", () => {
+  test("looks at machines at rest every six hours, some at a time, and when nothing else is due", async () => {
+    const { round, clock } = startStepsRig(2);
+    const tasks = [0, 1, 2].map(toTask);
+    const nothing = ["look "];
+    for (let at = 0; at < 8; at += 1) await round(tasks);
+    expect(await round(tasks)).toEqual(nothing);
+    await clock.advance(21_590_000);
+    expect(await round(tasks)).toEqual(nothing);
+    await clock.advance(10_000);
+    const more = [...tasks, toTask(3)];
+    expect(await round(more)).toEqual(["look worker-3", `create VM ${nameOf(3)}`]);
+    await round(more);
+    await round(more);
+    expect(await round(more)).toEqual(["look worker-3"]);
+    expect(await round(more)).toEqual(["look worker-0,worker-1"]);
+    expect(await round(more)).toEqual(["look worker-2"]);
+    expect(await round(more)).toEqual(nothing);
+  });
+
+  test("gives the place of a machine that failed to others until it is due again", async () => {
+    const { round, cloud, clock } = startStepsRig(1);
+    cloud.onStep = ({ name }) => {
+      if (name === nameOf(0)) throw new CloudError("protocol", "no room");
+    };
+    const tasks = [toTask(0), toTask(1)];
+    await round(tasks);
+    await round(tasks);
+    expect([...cloud.world.keys()]).toEqual([nameOf(1)]);
+    cloud.onStep = () => undefined;
+    await clock.advance(5_000);
+    for (let at = 0; at < 4; at += 1) await round(tasks);
+    expect(cloud.world.size).toBe(2);
+  });
+});

@@ -1,0 +1,538 @@
+import { expect, test } from "bun:test";
+import {
+  type AclSite,
+  isAclWider,
+  isAllowing,
+  isExactly,
+  listOwnItems,
+  planAcl,
+  planAclRemoval,
+  toDeletion,
+} from "../../../../lib/providers/cloudstack/load_balancers/clients/acl.ts";
+import { toScene } from "../../../../lib/providers/cloudstack/load_balancers/plan/scene.ts";
+import type {
+  AclItem,
+  FirewallRule,
+  Network,
+} from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import type { CloudModel } from "./cloud/cloud_model.ts";
+import {
+  createCloud,
+  DESCRIPTION,
+  KINDS,
+  LB_NAME,
+  REASON,
+  toNetwork,
+  toSpec,
+} from "./cloud/services.ts";
+import {
+  findGate,
+  type Gate,
+  isGate,
+  needsRuleList,
+  planGate,
+  toNoRuleLists,
+} from "../../../../lib/providers/cloudstack/load_balancers/clients/gate.ts";
+import {
+  type GateSite,
+  isFirewallWider,
+  listFirewallRulesOf,
+  listOrphans,
+  planFirewall,
+  planFirewallRemoval,
+  planOrphanRemoval,
+} from "../../../../lib/providers/cloudstack/load_balancers/clients/firewall.ts";
+
+const A = "10.0.0.0/8";
+const B = "192.168.0.0/16";
+const APACHE = `Managed by the CloudStack Kubernetes Provider for ${LB_NAME}`;
+const OTHER = "Managed by Landfall for a9999999989ab4cde8f0123456789abc";
+
+interface AclSetup {
+  readonly cloud: CloudModel;
+  readonly site: AclSite;
+}
+
+interface SetupOptions {
+  readonly sources?: readonly string[];
+  /** Description of the load-balancer rule; `none`: there is no rule. */
+  readonly rule?: string | "none" | undefined;
+  readonly prepare?: (cloud: CloudModel) => void;
+}
+
+/** Port tcp 80 of a tier, with items in its list. */
+function setUpAcl(existing: readonly Partial<AclItem>[], options: SetupOptions = {}): AclSetup {
+  const cloud = createCloud("tier");
+  const address = cloud.addAddress({ ip: "192.0.2.1", vpcId: "vpc-1", networkId: "net-1" });
+  const { rule: description = DESCRIPTION } = options;
+  const names = { name: `${LB_NAME}-tcp-80`, addressId: address.id, networkId: "net-1" };
+  const rule = description === "none" ? undefined : cloud.addRule({ ...names, description });
+  for (const one of existing) cloud.addAclItem({ listId: "list-1", ...one });
+  options.prepare?.(cloud);
+  const scene = toScene(cloud.view(), toSpec());
+  const port = { ipProtocol: "tcp", publicPort: 80 } as const;
+  const items = scene.view.aclItems.get("list-1") ?? [];
+  const base = { scene, address, networkId: "net-1", port, isOwn: true, listId: "list-1", items };
+  return { cloud, site: { ...base, rule, sources: options.sources } };
+}
+
+function describeAcl({ site }: AclSetup): readonly string[] {
+  const { before, after } = planAcl(site);
+  const toText = ({ change }: (typeof before)[number]): string => {
+    if (change.kind === "createAclItem")
+      return `+${change.cidrs.join()} at ${change.number ?? "end"}`;
+    if (change.kind === "updateAclItem") {
+      const { itemId, cidrs, reason } = change;
+      return `${itemId} → ${[cidrs ?? [], reason ?? []].flat().join()}`;
+    }
+    return change.kind === "deleteAclItem" ? `-${change.itemId}` : change.kind;
+  };
+  return [...before.map((one) => `before: ${toText(one)}`), ...after.map(toText)];
+}
+
+const DENY_ALL = { protocol: "all", startPort: 1, endPort: 65_535, isAllow: false };
+const PLANS: readonly [string, AclSetup, readonly string[]][] = [
+  ["makes an item", setUpAcl([]), ["+0.0.0.0/0 at end"]],
+  ["makes an item for the ranges", setUpAcl([], { sources: [A, B] }), [`+${A},${B} at end`]],
+  ["keeps an item", setUpAcl([{ reason: REASON }]), []],
+  ["keeps an item of the Go provider", setUpAcl([{ reason: APACHE }]), []],
+  [
+    "changes the blocks in place",
+    setUpAcl([{ reason: REASON }], { sources: [A] }),
+    [`before: acl-003 → ${A}`],
+  ],
+  ["keeps one of two", setUpAcl([{ reason: REASON }, { reason: REASON }]), ["before: -acl-004"]],
+  [
+    "keeps the fitting one",
+    setUpAcl([{ reason: REASON, cidrs: [A] }, { reason: REASON }]),
+    ["before: -acl-003"],
+  ],
+  [
+    "is before what denies everyone",
+    setUpAcl([
+      { number: 7, isAllow: true, startPort: 22, endPort: 22 },
+      { ...DENY_ALL, number: 9 },
+    ]),
+    ["+0.0.0.0/0 at 8"],
+  ],
+  [
+    "finds a free number further up",
+    setUpAcl([
+      { number: 8, startPort: 22, endPort: 22 },
+      { ...DENY_ALL, number: 9 },
+    ]),
+    ["+0.0.0.0/0 at 7"],
+  ],
+  [
+    "stays behind what denies some",
+    setUpAcl([{ ...DENY_ALL, number: 1, cidrs: [A] }]),
+    ["+0.0.0.0/0 at end"],
+  ],
+  ["makes none without its rule", setUpAcl([], { rule: "none" }), []],
+  [
+    "changes one without its rule",
+    setUpAcl([{ reason: REASON }], { rule: "none", sources: [A] }),
+    [`before: acl-002 → ${A}`],
+  ],
+  ["does not rely on one of another Service", setUpAcl([{ reason: OTHER }]), ["+0.0.0.0/0 at end"]],
+  ["relies on one of somebody else", setUpAcl([{ reason: "mine" }]), []],
+  [
+    "takes the item of version 1.x beside its rule",
+    setUpAcl([{}], { rule: "" }),
+    [`before: acl-003 → ${REASON}`],
+  ],
+  ["leaves an item without reason beside a rule of ours", setUpAcl([{}]), []],
+];
+for (const [what, setup, done] of PLANS) {
+  test(`planAcl() ${what}`, () => {
+    expect(describeAcl(setup)).toEqual([...done]);
+    expect(planAcl(setup.site).problems).toEqual([]);
+  });
+}
+
+const PROBLEMS: readonly [string, AclSetup, RegExp, boolean][] = [
+  [
+    "an item of others that denies the port",
+    setUpAcl([{ isAllow: false, reason: "x" }]),
+    /acl-003 .* not of this Service/,
+    true,
+  ],
+  [
+    "an item of others that lets in fewer",
+    setUpAcl([{ cidrs: [A], reason: "x" }]),
+    /acl-003 .* not of this Service/,
+    true,
+  ],
+  [
+    "no number in front of what denies everyone",
+    setUpAcl([{ ...DENY_ALL, number: 1 }]),
+    /item 1 .* higher number/,
+    true,
+  ],
+  [
+    "an own item behind what denies everyone",
+    setUpAcl([{ ...DENY_ALL, number: 1 }, { reason: REASON }]),
+    /denies tcp 80 before item 2/,
+    false,
+  ],
+];
+for (const [what, setup, message, isWaiting] of PROBLEMS) {
+  test(`planAcl() says that there is ${what}`, () => {
+    const { before, after, problems } = planAcl(setup.site);
+    expect([...before, ...after]).toEqual([]);
+    expect(problems).toMatchObject([{ reason: "PortInUse", isWaiting }]);
+    expect(problems[0]?.message).toMatch(message);
+  });
+}
+
+test("an item of version 1.x that another Service of that version may need stays", () => {
+  const prepare = (cloud: CloudModel): void => {
+    const { id: addressId } = cloud.addAddress({
+      ip: "192.0.2.2",
+      vpcId: "vpc-1",
+      networkId: "net-1",
+    });
+    cloud.addRule({
+      name: "a9999999989ab4cde8f0123456789abc-tcp-80",
+      addressId,
+      networkId: "net-1",
+    });
+  };
+  const { cloud, site } = setUpAcl([{}], { rule: "", prepare });
+  expect(describeAcl({ cloud, site })).toEqual([]);
+  const rule = site.rule;
+  if (rule === undefined) throw new Error("no rule");
+  expect(planAclRemoval(site.scene, rule, () => false)).toEqual([]);
+});
+
+test("isAclWider() finds what others let in", () => {
+  const range = { startPort: 1, endPort: 1_000, reason: "x" };
+  expect(isAclWider(setUpAcl([range], { sources: [A] }).site)).toBe(true);
+  expect(isAclWider(setUpAcl([{ reason: OTHER }], { sources: [A] }).site)).toBe(true);
+  expect(isAclWider(setUpAcl([{ ...range, cidrs: [A] }], { sources: [A] }).site)).toBe(false);
+  expect(isAclWider(setUpAcl([{ ...range, isAllow: false }], { sources: [A] }).site)).toBe(false);
+  expect(isAclWider(setUpAcl([{ ...range, isIngress: false }], { sources: [A] }).site)).toBe(false);
+  expect(isAclWider(setUpAcl([{ reason: REASON }], { sources: [A] }).site)).toBe(false);
+  expect(isAclWider(setUpAcl([{}], { sources: [A], rule: "" }).site)).toBe(false);
+  expect(isAclWider(setUpAcl([range]).site)).toBe(false);
+});
+
+test("the removal of a rule takes along its items, those of version 1.x only beside a rule of that version", () => {
+  const items = [
+    { reason: REASON },
+    {},
+    { reason: "x" },
+    { reason: REASON, startPort: 443, endPort: 443 },
+  ];
+  for (const [rule, gone] of [
+    ["", ["acl-003", "acl-004"]],
+    [DESCRIPTION, ["acl-003"]],
+  ] as const) {
+    const { site } = setUpAcl(items, { rule });
+    if (site.rule === undefined) throw new Error("no rule");
+    const steps = planAclRemoval(site.scene, site.rule, () => false);
+    expect(steps.map(({ change }) => change.kind === "deleteAclItem" && change.itemId)).toEqual([
+      ...gone,
+    ]);
+  }
+});
+
+test("an item that another rule of the Service needs stays", () => {
+  const { site } = setUpAcl([{ reason: REASON }]);
+  if (site.rule === undefined) throw new Error("no rule");
+  expect(planAclRemoval(site.scene, site.rule, () => true)).toEqual([]);
+});
+
+test("listOwnItems() goes by the reason, and toDeletion() names the list", () => {
+  const { site } = setUpAcl([{ reason: REASON }, { reason: APACHE }, { reason: OTHER }, {}]);
+  const [first, second, ...more] = listOwnItems(site.scene);
+  expect([first?.reason, second?.reason, more]).toEqual([REASON, APACHE, []]);
+  if (first === undefined) throw new Error("no item");
+  expect(toDeletion(site.scene, first, "net-1")).toMatchObject({
+    turn: "net-1",
+    change: { kind: "deleteAclItem", itemId: first.id, listId: "list-1" },
+  });
+  expect([isAllowing(first), isExactly(first, { ipProtocol: "tcp", publicPort: 80 })]).toEqual([
+    true,
+    true,
+  ]);
+  expect(isExactly(first, { ipProtocol: "udp", publicPort: 80 })).toBe(false);
+});
+
+test("before 4.18, an item that would open a Service with the same port in the tier is a problem", () => {
+  const old = (cloud: CloudModel): void => {
+    cloud.version = { major: 4, minor: 17, patch: 0 };
+  };
+  const other = { reason: OTHER, cidrs: [A] };
+  const { after, problems } = planAcl(setUpAcl([other], { sources: [B], prepare: old }).site);
+  expect(after).toEqual([]);
+  expect(problems).toMatchObject([{ reason: "SourceRangesNotPossible", isWaiting: true }]);
+  expect(planAcl(setUpAcl([other], { sources: [A], prepare: old }).site).problems).toEqual([]);
+  expect(planAcl(setUpAcl([other], { sources: [B] }).site).problems).toEqual([]);
+});
+
+const TIER = KINDS.tier;
+const GATES: readonly [string, Network, Gate["kind"] | RegExp][] = [
+  ["a firewall", KINDS.firewall, "firewall"],
+  ["a firewall and an ACL", { ...TIER, hasFirewall: true }, "firewall"],
+  ["an ACL list", TIER, "acl"],
+  ["neither", KINDS.open, "rule"],
+  ["default_allow", KINDS.tierAllow, "rule"],
+  [
+    "default_deny",
+    { ...TIER, aclListName: "default_deny" },
+    /lets no client in and cannot be changed/,
+  ],
+  [
+    "an ACL list that is not shown",
+    { ...TIER, aclListId: "list-9" },
+    /does not show the ACL list list-9/,
+  ],
+  [
+    "no ACL list",
+    toNetwork({ id: "net-1", hasFirewall: false, hasNetworkAcl: true }),
+    /has no ACL list/,
+  ],
+];
+for (const [what, network, kind] of GATES) {
+  test(`findGate() of a network with ${what}`, () => {
+    const gate = findGate(createCloud("tier").view(), network);
+    if (isGate(gate)) expect(gate.kind).toBe(typeof kind === "string" ? kind : "rule");
+    else {
+      expect(gate.isWaiting).toBe(true);
+      expect(gate.message).toMatch(typeof kind === "string" ? /nothing/ : kind);
+    }
+    expect(isGate(gate)).toBe(typeof kind === "string");
+  });
+}
+
+test("only the list of a rule restricts clients where there is no firewall and no ACL", () => {
+  const cloud = createCloud("open");
+  const address = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  const rule = cloud.addRule({
+    name: `${LB_NAME}-tcp-80`,
+    addressId: address.id,
+    networkId: "net-1",
+  });
+  const scene = toScene(cloud.view(), toSpec());
+  const port = { ipProtocol: "tcp", publicPort: 80 } as const;
+  const base = { scene, address, networkId: "net-1", port, rule, isOwn: true };
+  const site: GateSite = { ...base, sources: ["10.0.0.0/8"] };
+  expect(needsRuleList({ kind: "rule" }, site)).toBe(true);
+  expect(needsRuleList({ kind: "rule" }, { ...base, sources: undefined })).toBe(false);
+  expect(needsRuleList({ kind: "firewall" }, site)).toBe(false);
+  const acl = { kind: "acl", listId: "list-1", items: [] } as const;
+  expect(needsRuleList(acl, site)).toBe(true);
+  expect(needsRuleList(acl, { ...base, sources: undefined })).toBe(false);
+  cloud.version = { major: 4, minor: 17, patch: 0 };
+  expect(needsRuleList(acl, { ...site, scene: toScene(cloud.view(), toSpec()) })).toBe(false);
+  expect(planGate({ kind: "rule" }, site)).toEqual({ before: [], after: [], problems: [] });
+  expect(planGate({ kind: "firewall" }, site).after).toHaveLength(1);
+  expect(planGate({ kind: "acl", listId: "list-1", items: [] }, site).after).toHaveLength(1);
+});
+
+test("toNoRuleLists() says what a server would need", () => {
+  expect(toNoRuleLists("the network x")).toMatchObject({
+    reason: "SourceRangesNotPossible",
+    isWaiting: true,
+    message: expect.stringContaining("4.18"),
+  });
+});
+
+const C = "203.0.113.0/24";
+const ALL = "0.0.0.0/0";
+
+interface FirewallSetup {
+  readonly cloud: CloudModel;
+  readonly site: GateSite;
+}
+
+/** Port tcp 80 of an address, with or without its load-balancer rule, and with firewall rules. */
+function setUpFirewall(
+  existing: readonly Partial<FirewallRule>[],
+  fields: Partial<Omit<GateSite, "rule">> & { readonly hasRule?: boolean } = {},
+): FirewallSetup {
+  const { hasRule = true, ...rest } = fields;
+  const cloud = createCloud();
+  const address = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  const names = { name: `${LB_NAME}-tcp-80`, addressId: address.id, networkId: "net-1" };
+  const rule = hasRule ? cloud.addRule(names) : undefined;
+  for (const one of existing) cloud.addFirewallRule({ addressId: address.id, ...one });
+  const scene = toScene(cloud.view(), toSpec());
+  const port = { ipProtocol: "tcp", publicPort: 80 } as const;
+  const base = { scene, address, networkId: "net-1", port, sources: undefined, isOwn: true };
+  return { cloud, site: { ...base, rule, ...rest } };
+}
+
+/** What is done, as `-` with the blocks of what goes and `+` with those of what comes. */
+function describeFirewall({ cloud, site }: FirewallSetup): {
+  readonly before: string;
+  readonly after: string;
+} {
+  const { before, after } = planFirewall(site);
+  const toText = ({ change }: (typeof before)[number]): string => {
+    if (change.kind === "createFirewallRule") return `+${change.cidrs.join()}`;
+    if (change.kind !== "deleteFirewallRule") return change.kind;
+    return `-${cloud.firewallRules.get(change.firewallRuleId)?.cidrs?.join() ?? "?"}`;
+  };
+  return { before: before.map(toText).join(" "), after: after.map(toText).join(" ") };
+}
+
+const REPLACEMENTS: readonly [
+  readonly (readonly string[])[],
+  readonly string[] | undefined,
+  string,
+][] = [
+  [[], undefined, `+${ALL}`],
+  [[], [A], `+${A}`],
+  [[[A]], [A], ""],
+  [[[]], undefined, ""],
+  [[[A, B]], [B, A], ""],
+  // Nothing in common: the new one first, so nobody is cut off.
+  [[[A]], [B], `+${B} -${A}`],
+  [[[ALL]], [A], `+${A} -${ALL}`],
+  // A block in common: CloudStack refuses both at once.
+  [[[A]], [A, B], `-${A} +${A},${B}`],
+  [[[A], [C]], [A, B], `-${A} +${A},${B} -${C}`],
+  [[[A], [B]], [B], `-${A}`],
+  [[[A], [A]], [A], `-${A}`],
+];
+for (const [existing, sources, done] of REPLACEMENTS) {
+  const from = existing.join(" and ") || "nothing";
+  test(`planFirewall() makes ${from} into ${sources?.join() ?? ALL}: ${done || "no change"}`, () => {
+    const setup = setUpFirewall(
+      existing.map((cidrs) => ({ cidrs })),
+      { sources },
+    );
+    expect(describeFirewall(setup)).toEqual({ before: "", after: done });
+  });
+}
+
+test("a firewall rule whose blocks cannot be read is replaced, and goes first", () => {
+  const { cloud, site } = setUpFirewall([{}]);
+  for (const one of cloud.firewallRules.values()) {
+    const { cidrs: _, ...rest } = one;
+    cloud.firewallRules.set(one.id, rest);
+  }
+  const scene = toScene(cloud.view(), toSpec());
+  expect(describeFirewall({ cloud, site: { ...site, scene } }).after).toBe(`-? +${ALL}`);
+});
+
+test("a firewall rule that is being deleted does not count", () => {
+  expect(describeFirewall(setUpFirewall([{ state: "Deleting" }])).after).toBe(`-${ALL} +${ALL}`);
+});
+
+test("firewall rules for other ports, ranges and protocols are of others", () => {
+  const others = [
+    { startPort: 80, endPort: 81, cidrs: [A] },
+    { startPort: 443, endPort: 443 },
+    { protocol: "udp" },
+    { protocol: "icmp" },
+  ];
+  expect(describeFirewall(setUpFirewall(others)).after).toBe(`+${ALL}`);
+});
+
+test("a range of others that lets all of them in is enough", () => {
+  expect(describeFirewall(setUpFirewall([{ startPort: 1, endPort: 1_000 }])).after).toBe("");
+});
+
+test("a range of others that CloudStack takes for a conflict is a problem", () => {
+  const { site } = setUpFirewall([{ startPort: 1, endPort: 1_000, cidrs: [A] }], {
+    sources: [A, B],
+  });
+  const { after, problems } = planFirewall(site);
+  expect(after).toEqual([]);
+  expect(problems).toMatchObject([{ reason: "PortInUse", isWaiting: true }]);
+});
+
+test("on the user's address, a firewall rule for the port from before is the user's", () => {
+  const setup = setUpFirewall([{ cidrs: [A] }], { hasRule: false, isOwn: false });
+  expect(describeFirewall(setup)).toEqual({ before: "", after: "" });
+  expect(planFirewall(setup.site).problems).toMatchObject([
+    { reason: "PortInUse", isWaiting: true },
+  ]);
+});
+
+test("on an address of its own, what is left for the port does not open a new rule wider", () => {
+  expect(describeFirewall(setUpFirewall([{}], { hasRule: false, sources: [A] })).before).toBe(
+    `-${ALL}`,
+  );
+  expect(
+    describeFirewall(setUpFirewall([{ cidrs: [A] }], { hasRule: false, sources: [A] })).before,
+  ).toBe("");
+});
+
+test("isFirewallWider() finds what others let in", () => {
+  const range = { startPort: 1, endPort: 1_000 };
+  expect(isFirewallWider(setUpFirewall([range], { sources: [A] }).site)).toBe(true);
+  expect(
+    isFirewallWider(setUpFirewall([{ ...range, protocol: "all" }], { sources: [A] }).site),
+  ).toBe(true);
+  expect(
+    isFirewallWider(setUpFirewall([{ ...range, cidrs: ["10.1.0.0/16"] }], { sources: [A] }).site),
+  ).toBe(false);
+  expect(isFirewallWider(setUpFirewall([range]).site)).toBe(false);
+  expect(isFirewallWider(setUpFirewall([{}], { sources: [A] }).site)).toBe(false);
+});
+
+test("the removal of a rule takes exactly its firewall rules along", () => {
+  const { cloud, site } = setUpFirewall([{}, { startPort: 80, endPort: 90 }, { protocol: "udp" }]);
+  const [own] = [...cloud.firewallRules.keys()];
+  if (site.rule === undefined) throw new Error("no rule");
+  expect(listFirewallRulesOf(site.scene, site.rule).map(({ id }) => id)).toEqual([own ?? ""]);
+  expect(planFirewallRemoval(site.scene, site.rule).map(({ change }) => change)).toEqual([
+    { kind: "deleteFirewallRule", firewallRuleId: own ?? "" },
+  ]);
+});
+
+test("a firewall rule in a network without a firewall belongs to no rule", () => {
+  const { cloud, site } = setUpFirewall([{}]);
+  const network = cloud.networks.get("net-1");
+  if (site.rule === undefined || network === undefined) throw new Error("no rule");
+  cloud.networks.set("net-1", { ...network, hasFirewall: false });
+  expect(listFirewallRulesOf(toScene(cloud.view(), toSpec()), site.rule)).toEqual([]);
+});
+
+test("firewall rules for a port of the Service without a load-balancer rule are orphans", () => {
+  const ports = [
+    { startPort: 80, endPort: 80 },
+    { startPort: 443, endPort: 443 },
+  ];
+  const { site } = setUpFirewall(ports, { hasRule: false });
+  const [orphan, ...more] = listOrphans(site.scene, site.address);
+  expect([orphan?.startPort, more]).toEqual([80, []]);
+  expect(planOrphanRemoval(site.scene, site.address)).toHaveLength(1);
+  const whole = setUpFirewall(ports).site;
+  expect(listOrphans(whole.scene, whole.address)).toEqual([]);
+});
+
+test("firewall rules seen beside a rule that is gone are orphans, also for another port", () => {
+  const ports = [443, 8_443, 22].map((port) => ({ startPort: port, endPort: port }));
+  const { cloud, site } = setUpFirewall(ports, { hasRule: false });
+  const [gone = "", ofAnother = ""] = cloud.firewallRules.keys();
+  const orphans = new Map([
+    [gone, LB_NAME],
+    [ofAnother, "a9999999989ab4cde8f0123456789abc"],
+  ]);
+  const list = (): readonly unknown[] =>
+    listOrphans(toScene({ ...cloud.view(), orphans }, toSpec()), site.address).map(({ id }) => id);
+  expect(list()).toEqual([gone]);
+  const place = { addressId: site.address.id, networkId: "net-1", publicPort: 443 };
+  cloud.addRule({ name: "theirs", ...place });
+  expect(list()).toEqual([]);
+});
+
+test("a rule that cannot get its clients because of a foreign one loses those that may no longer connect", () => {
+  const { cloud, site } = setUpFirewall(
+    [{ cidrs: [ALL] }, { startPort: 1, endPort: 1_000, cidrs: [A] }],
+    {
+      sources: [A, B],
+    },
+  );
+  const [ours] = [...cloud.firewallRules.keys()];
+  const { after, problems } = planFirewall(site);
+  expect(after.map(({ change }) => change)).toEqual([
+    { kind: "deleteFirewallRule", firewallRuleId: ours ?? "" },
+  ]);
+  expect(problems).toMatchObject([{ reason: "PortInUse" }]);
+});

@@ -1,0 +1,393 @@
+/**
+ * What a look shows and costs, and what it does when an answer is missing.
+ * @module
+ */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { CloudError } from "../../../../lib/cloud/errors.ts";
+import { takeLook } from "../../../../lib/providers/xenorchestra/machines/look/look.ts";
+import { OwnChanges } from "../../../../lib/providers/xenorchestra/machines/wire/own_changes.ts";
+import { MachinesApi } from "../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
+import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
+import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
+import { toDeps, toSettings } from "../fake_server.ts";
+import { OWNER, Rig } from "./rig.ts";
+import {
+  type StockLists,
+  toDisk,
+  toStock,
+  toTasks,
+} from "../../../../lib/providers/xenorchestra/machines/look/to_stock.ts";
+import { toMacs } from "../../../../lib/providers/xenorchestra/machines/look/to_macs.ts";
+import { GIB, HOST, NAME, POOL, toCompleteVm, toVm } from "./scene.ts";
+import {
+  findShown,
+  isComplete,
+  toHost,
+  toMachine,
+  toVmsView,
+} from "../../../../lib/providers/xenorchestra/machines/look/vms_view.ts";
+import {
+  readVms,
+  toInventoryView,
+} from "../../../../lib/providers/xenorchestra/machines/look/inventory_view.ts";
+import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
+import {
+  type PoolsQuestion,
+  provePools,
+} from "../../../../lib/providers/xenorchestra/machines/look/pools_proof.ts";
+
+const signal = new AbortController().signal;
+let rig: Rig;
+
+async function look(count: number): ReturnType<typeof takeLook> {
+  const deps = toDeps();
+  const { url, token } = rig.simulator;
+  const session = new Session(toSettings(url, { token }), deps);
+  const own = new OwnChanges(deps.clock);
+  const api = new MachinesApi(new XenOrchestraApi(session, deps.metrics), session, own);
+  const inventory = await rig.provider.listInventory([], signal);
+  const machines = Array.from({ length: count }, (_, index) => ({
+    owner: OWNER,
+    role: "worker",
+    index,
+  }));
+  return await takeLook(
+    { api, clock: deps.clock, inventory, readUserId: async () => "me" },
+    machines,
+    signal,
+  );
+}
+
+async function count(machines: number): Promise<number> {
+  await look(machines);
+  rig.simulator.requests.reset();
+  await look(machines);
+  // Without the inventory of this test.
+  return rig.simulator.requests.total - 4;
+}
+
+describe("look", () => {
+  beforeEach(async () => {
+    rig = await Rig.start();
+  });
+  afterEach(() => rig.stop());
+
+  test("takeLook() needs as many requests for a hundred machines as for one", async () => {
+    const one = await count(1);
+    expect(await count(100)).toBe(one);
+    expect(one).toBeLessThanOrEqual(14);
+  });
+
+  test("takeLook() shows templates, storages and networks, and that all pools answer", async () => {
+    const view = await look(1);
+    expect(view.gap).toBeUndefined();
+    expect(view.pools.map(({ isComplete }) => isComplete)).toEqual([true, true]);
+    expect(view.stock?.templates.length).toBeGreaterThan(2);
+    expect(view.stock?.storages.length).toBeGreaterThan(2);
+    expect(view.stock?.userId).toBe("me");
+  });
+
+  test("takeLook() says which pool was lost", async () => {
+    rig.simulator.state.dropPool(rig.site.poolIds.lyon);
+    const view = await look(1);
+    expect(view.gap).toBeDefined();
+  });
+
+  test("takeLook() fails if one list fails", async () => {
+    rig.simulator.faults.set({ kind: "status", status: 500 }, { route: "GET /srs" });
+    await expect(look(1)).rejects.toBeInstanceOf(CloudError);
+  });
+
+  test("takeLook() sees no tasks without a right to them", async () => {
+    rig.simulator.faults.set({ kind: "status", status: 403 }, { route: "GET /tasks" });
+    const view = await look(1);
+    expect(view.stock).toBeDefined();
+    expect(view.stock?.tasks).toBeUndefined();
+  });
+});
+
+const NONE: StockLists = {
+  userId: undefined,
+  pools: [],
+  templates: [],
+  tasks: undefined,
+  storages: [],
+  networks: [],
+  vifs: [],
+  links: [],
+  disks: [],
+};
+const raw = { id: "d", name_label: "vino-1b4e28ba-a-0.root", size: 5, $SR: "s", $pool: "p" };
+
+describe("toStock()", () => {
+  test("sorts interfaces by device, and finds addresses in any case", () => {
+    const vifs = ["10", "2"].map((device) => ({
+      id: device,
+      $VM: "v",
+      $network: "n",
+      $pool: "p",
+      device,
+      MAC: "02:00:00:00:00:AB",
+    }));
+    const stock = toStock({ ...NONE, vifs });
+    expect(stock.vifs.get("v")?.map(({ device }) => device)).toEqual(["2", "10"]);
+    expect(stock.macs.get("02:00:00:00:00:ab")).toHaveLength(2);
+  });
+
+  test("finds disks of links, and those of our names without links", () => {
+    const disks = [
+      { ...raw, $VBDs: ["l"] },
+      { ...raw, id: "loose" },
+      { ...raw, id: "foreign", name_label: "backup" },
+    ];
+    const links = [
+      { id: "l", VM: "v", VDI: "d", position: "1" },
+      { id: "m", VM: "v", VDI: "hidden", position: "0" },
+      { id: "n", VM: "v", position: "3", is_cd_drive: true },
+    ];
+    const stock = toStock({ ...NONE, disks, links });
+    expect(stock.attached.get("v")).toEqual([
+      { linkId: "m", position: "0", isCd: false, diskId: "hidden" },
+      {
+        linkId: "l",
+        position: "1",
+        isCd: false,
+        diskId: "d",
+        disk: toDisk({ ...raw, $VBDs: ["l"] }),
+      },
+      { linkId: "n", position: "3", isCd: true },
+    ]);
+    expect(stock.orphans.map(({ id }) => id)).toEqual(["loose"]);
+  });
+
+  test.each([
+    ["a shared one", { shared: true, $container: "p" }, { isUsable: true }],
+    ["a local one", { shared: false, $container: "h" }, { hostId: "h", isUsable: true }],
+    ["one for images", { content_type: "iso" }, { isUsable: false }],
+    ["a drive", { SR_type: "udev" }, { isUsable: false }],
+    ["one in maintenance", { inMaintenanceMode: true }, { isUsable: false }],
+    ["a thick one", { allocationStrategy: "thick" }, { isThick: true }],
+    ["a full one", { size: 5, physical_usage: 9 }, { freeBytes: 0 }],
+    ["one without sizes", { size: null }, { isThick: false }],
+  ])("describes %s", (_what, over, wanted) => {
+    const { storages } = toStock({ ...NONE, storages: [{ id: "s", $pool: "p", ...over }] });
+    expect(storages).toMatchObject([wanted]);
+    expect(storages[0]).not.toHaveProperty("freeBytes", -4);
+  });
+
+  test("says nothing about tasks and the user that it does not know", () => {
+    expect(toStock(NONE)).not.toHaveProperty("tasks");
+    expect(toStock(NONE)).not.toHaveProperty("userId");
+    expect(toStock({ ...NONE, tasks: [], userId: "u" })).toMatchObject({ userId: "u" });
+  });
+
+  test("keeps names and default storages of pools", () => {
+    const pools = [{ id: "p", name_label: "paris", default_SR: "s" }, { id: "q" }];
+    expect([...toStock({ ...NONE, pools }).pools.values()]).toEqual([
+      { id: "p", name: "paris", defaultStorageId: "s" },
+      { id: "q", name: "q" },
+    ]);
+  });
+});
+
+test("toTasks() sorts tasks by name, the newest first", () => {
+  const named = (id: string, name_label: unknown, rest: object = {}) => ({
+    id,
+    status: "success",
+    properties: { args: { name_label, template: "t" } },
+    ...rest,
+  });
+  const tasks = toTasks([
+    named("0a", "x", { status: "failure", end: 5, result: { code: "C", message: "M" } }),
+    named("0b", "x", { result: { id: "vm" } }),
+    named("0c", "y", { status: "odd" }),
+    named("0d", 7),
+    { id: "0e", status: "pending" },
+  ]);
+  expect(tasks.get("x")).toEqual([
+    { id: "0b", status: "success", template: "t", vmId: "vm" },
+    { id: "0a", status: "failure", template: "t", endMs: 5, error: "M" },
+  ]);
+  // What is not known may run.
+  expect(tasks.get("y")).toEqual([{ id: "0c", status: "pending", template: "t" }]);
+  expect(tasks.size).toBe(2);
+});
+
+const toVif = (id: string, vmId: string | undefined, mac: string, device: string | number = 0) => ({
+  id,
+  MAC: mac,
+  device,
+  ...(vmId !== undefined && { $VM: vmId }),
+});
+
+test("toMacs() lists all addresses, and says which ones our machines have", () => {
+  const vms = [
+    toCompleteVm(),
+    toVm({ id: "vm-2", description: "vino uid=x role=worker index=0" }),
+    toVm({ id: "vm-3", description: "" }),
+    toVm({ id: "vm-4", name: "copy" }),
+  ];
+  const vifs = [
+    toVif("a", "vm-1", "02:00:00:00:00:0A", "1"),
+    toVif("b", "vm-2", "02:00:00:00:00:02"),
+    toVif("c", "vm-3", "02:00:00:00:00:03"),
+    toVif("d", "vm-4", "02:00:00:00:00:04"),
+    toVif("e", "other", "02:00:00:00:00:05"),
+    toVif("f", undefined, "02:00:00:00:00:06"),
+    toVif("g", "template-1", "02:00:00:00:00:07"),
+  ];
+  expect(toMacs({ vifs, vms, templates: [{ id: "template-1" }] })).toEqual([
+    { mac: "02:00:00:00:00:0a", machine: { name: NAME, device: 1 } },
+    { mac: "02:00:00:00:00:02" },
+    { mac: "02:00:00:00:00:03" },
+    { mac: "02:00:00:00:00:04" },
+    { mac: "02:00:00:00:00:05" },
+    { mac: "02:00:00:00:00:06" },
+  ]);
+});
+
+const instance = { id: "vm-1" };
+const INVENTORY = {
+  observedAtMs: 0,
+  instances: new Map([["vm-1", instance]]),
+  coverage: new Map(),
+  undecodable: new Map(),
+} as never;
+
+test("toVmsView() tells machines from copies with other names", () => {
+  const vms = [toVm(), toVm({ id: "vm-2" }), toVm({ id: "vm-3", name: "copy" })];
+  const view = toVmsView({ vms, hosts: [], pools: [], inventory: INVENTORY });
+  expect([...view.machines].map(([name, some]) => [name, some.length])).toEqual([[NAME, 2]]);
+  expect(view.strays.map(({ id }) => id)).toEqual(["vm-3"]);
+  expect(findShown(view, toVm({ id: "vm-2" }))?.id).toBe("vm-2");
+  expect(findShown(view, toVm({ id: "vm-9" }))).toBeUndefined();
+});
+
+test("toMachine() has the first host, the host while it runs, and its instance", () => {
+  const vm = toCompleteVm({ power: "running", hostId: "host-2" });
+  expect(toMachine(vm, INVENTORY)).toEqual({
+    name: NAME,
+    id: "vm-1",
+    isComplete: true,
+    power: "running",
+    poolId: POOL,
+    hostId: "host-2",
+    cpus: 2,
+    firmware: "bios",
+    memoryBytes: 4 * GIB,
+    firstHostId: HOST,
+    instance,
+  } as never);
+});
+
+test("isComplete() needs the last tag", () => {
+  expect(isComplete(toVm({ tags: ["vino"] }))).toBe(false);
+  expect(isComplete(toVm({ tags: ["vino:ready=x"] }))).toBe(true);
+});
+
+test("toHost() takes a host for enabled unless it says otherwise", () => {
+  expect(toHost({ id: "h" })).toEqual({
+    id: "h",
+    name: "h",
+    poolId: "",
+    tags: [],
+    isEnabled: true,
+  });
+  expect(toHost({ id: "h", enabled: false }).isEnabled).toBe(false);
+});
+
+const ID = "5be2b0ce-0000-4000-8000-000000000001";
+const LISTING = {
+  origin: {},
+  source: {},
+  inventory: {
+    observedAtMs: 7,
+    instances: new Map(),
+    coverage: new Map([
+      ["p", { complete: true, name: "paris" }],
+      ["q", { complete: false }],
+    ]),
+    undecodable: new Map(),
+  },
+  vms: [
+    { id: ID, $pool: "p", name_label: "vino-1b4e28ba-a-0", tags: ["vino:ready=x"] },
+    { id: ID, $pool: "p", name_label: "web" },
+    { id: ID, $pool: "p" },
+  ],
+  hosts: [{ id: "h", $pool: "p", name_label: "xcp", enabled: false }],
+};
+
+test("toInventoryView() shows what the last inventory showed, and is not for a change", () => {
+  const view = toInventoryView(LISTING, readVms(LISTING.vms), 9);
+  expect(view).toMatchObject({ observedAtMs: 7, atMs: 9, isForChange: false });
+  expect(view.stock).toBeUndefined();
+  expect(view.pools).toEqual([
+    { id: "p", name: "paris", isComplete: true },
+    { id: "q", name: "q", isComplete: false },
+  ]);
+  expect([...view.machines.keys()]).toEqual(["vino-1b4e28ba-a-0"]);
+  expect(view.hosts).toEqual([{ id: "h", name: "xcp", poolId: "p", tags: [], isEnabled: false }]);
+});
+
+test("readVms() leaves out what it cannot read", () => {
+  expect(readVms(LISTING.vms).map(({ name }) => name)).toEqual(["vino-1b4e28ba-a-0", "web"]);
+});
+
+const SHOWN = {
+  pools: [{ id: "p", name_label: "paris", master: "h" }],
+  hosts: [{ id: "h", $pool: "p" }],
+};
+const server = { id: "s", status: "connected", enabled: true, poolId: "p" };
+const QUESTION: PoolsQuestion = {
+  before: SHOWN,
+  after: SHOWN,
+  loaded: new Set(["p"]),
+  servers: { objects: [server], undecodable: new Map() },
+  coverage: new Map(),
+};
+const down = { ...server, id: "t", label: "lyon", status: "disconnected", poolId: null };
+
+test.each<[string, Partial<PoolsQuestion>, boolean, RegExp | undefined]>([
+  ["that is shown before and after", {}, true, undefined],
+  ["that vanished meanwhile", { after: { pools: [], hosts: [] } }, false, /paris is disconnected/],
+  ["whose master vanished", { after: { ...SHOWN, hosts: [] } }, false, /paris/],
+  [
+    "whose master is in another pool",
+    { before: { ...SHOWN, hosts: [{ id: "h", $pool: "q" }] } },
+    false,
+    /paris/,
+  ],
+  ["whose VMs are not loaded", { loaded: new Set() }, false, /paris/],
+  [
+    "beside a connection that is down",
+    { servers: { objects: [server, down], undecodable: new Map() } },
+    true,
+    /lyon/,
+  ],
+  ["beside connections that cannot be read", { servers: "refused" }, true, undefined],
+])("provePools() of a pool %s", (_what, over, isComplete, gap) => {
+  const proven = provePools({ ...QUESTION, ...over });
+  expect(proven.pools).toEqual([{ id: "p", name: "paris", isComplete }]);
+  if (gap === undefined) expect(proven.gap).toBeUndefined();
+  else expect(proven.gap).toMatch(gap);
+});
+
+test("provePools() knows pools that were shown earlier", () => {
+  const coverage = new Map<string, Coverage>([
+    ["q", { complete: false, name: "lyon" }],
+    ["r", { complete: false, isOnlyNamed: true }],
+  ]);
+  const { pools, gap } = provePools({ ...QUESTION, coverage });
+  expect(pools.map(({ id, isComplete }) => [id, isComplete])).toEqual([
+    ["p", true],
+    ["q", false],
+  ]);
+  expect(gap).toContain("lyon");
+});
+
+test("provePools() does not take an empty cloud for a whole one", () => {
+  const nothing = { pools: [], hosts: [] };
+  expect(provePools({ ...QUESTION, before: nothing, after: nothing }).gap).toBe(
+    "Xen Orchestra shows no pool",
+  );
+});
