@@ -1,30 +1,87 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { HOST_TAG } from "../orders.ts";
 import { tagHypervisor } from "../steps/cloud.ts";
 import { isReady } from "./machines.ts";
-import { type Case, listSaid, ORDER, RightWorld, VINO } from "./right_world.ts";
+import { type Act, call, make, pass, place, set, testCases, use, want } from "./right_world.ts";
+import { RightWorld } from "./right_world.ts";
 
 /** For so long a process may not know what changed. */
-const OLD_MS = 300_000;
+const OLD = pass(300_000);
 
-/** Lets a hypervisor destroy a VM that was complete. */
-async function destroy(right: RightWorld, index: number): Promise<void> {
-  const { id } = right.vm(index);
-  const remove = (): void => right.world.cloud.state.removeVm(id);
-  await right.call("VM.destroy", id, right.toName(index), remove);
+/** A hypervisor destroys a VM. */
+function destroy(index: number): Act {
+  return (right) => {
+    const { id } = right.vm(index);
+    const remove = (): void => right.world.cloud.state.removeVm(id);
+    return right.call("VM.destroy", id, right.toName(index), remove);
+  };
 }
 
-/** Lets two creations of the name of a VM run, and another one begin. */
-async function createTwice(right: RightWorld): Promise<void> {
+/** A hypervisor does something with a VM that is not complete. */
+function callUnfinished(method: string, tags: readonly string[]): Act {
+  return async (right) => {
+    const id = await right.makeVm(right.toName(2), tags);
+    await right.call(method, id, right.toName(2), () => {
+      if (method === "VM.destroy") right.world.cloud.state.removeVm(id);
+    });
+  };
+}
+
+/** Two creations of the name of a VM run, and another one begins. */
+const createTwice: Act = async (right) => {
+  const { state } = right.world.cloud;
   const name = right.toName(2);
-  for (const id of ["1", "2"]) {
-    const properties = { args: { name_label: name } };
-    right.world.cloud.state.put("tasks", { id, status: "pending", properties });
-  }
-  await right.call("VM.clone", right.world.cloud.state.nextId("vm"), name);
+  for (const id of ["1", "2"])
+    state.put("tasks", { id, status: "pending", properties: { args: { name_label: name } } });
+  await right.call("VM.clone", state.nextId("vm"), name);
+};
+
+const repeat: Act = ({ world }) => {
+  world.cloudJudge.watcher.isRepeating = true;
+};
+
+const shareMac: Act = ({ world }) => {
+  const [one, other] = [...world.cloud.state.all("vifs").values()].slice(-2);
+  if (one && other) one["MAC"] = String(other["MAC"]).toUpperCase();
+};
+
+const attachDisk: Act = (right) => right.world.others.attachDisk(right.vm(0));
+const leave: Act = ({ world }) => world.others.leave();
+
+function lastDisk({ world }: RightWorld): string {
+  return [...world.cloud.state.all("vdis").keys()].at(-1) ?? "";
 }
 
-const IN_THE_CLOUD: readonly Case[] = [
+/** Landfall writes a VM of others that has a name of ours. */
+const writeVmOfOthers: Act = (right) => {
+  right.world.others.putVm(right.toName(0));
+  const vms = [...right.world.cloud.state.all("vms").values()];
+  const other = vms.find((vm) => vm["name_label"] === right.toName(0) && !isReady(vm));
+  if (other !== undefined) other["tags"] = ["vino"];
+};
+
+const putAll: Act = (right) => {
+  const { others } = right.world;
+  others.copy(right.vm(0));
+  others.putVm(right.toName(0));
+  others.putTemplate(right.toName(1));
+  others.putUser(`${right.toName(1)}.data`);
+};
+
+const untag: Act = ({ world }) => {
+  const [host] = world.hypervisors;
+  if (host !== undefined) tagHypervisor(world, host);
+};
+
+const RENAME = set(0, { name_label: "mine" });
+const ONE_PER_HOST = want({ isPerHost: true, count: 1 });
+const TAGGED = { names: [], tags: [HOST_TAG] };
+const UNWANTED = "no Vino asked for that";
+const FOREIGN = "of others is not as it was";
+const TWICE = "2 VMs that can start were made as vino-";
+
+testCases("CloudJudge judges", [
+  ["a right world", pass(600_000)],
   [
     "a call for something of others",
     (right) => right.call("VM.set_tags", right.world.site.foreign.vmId, "database"),
@@ -33,245 +90,89 @@ const IN_THE_CLOUD: readonly Case[] = [
   [
     "a change of something of others that no call made",
     ({ world }) => world.cloud.state.setVm(world.site.foreign.vmId, { name_label: "mine" }),
-    "of others is not as it was",
+    FOREIGN,
   ],
   [
     "a start of a VM without the last tag",
-    async (right) => {
-      const id = await right.makeVm(right.toName(2), ["vino"]);
-      await right.call("VM.start", id, right.toName(2));
-    },
+    callUnfinished("VM.start", ["vino"]),
     "starts without the tag of a complete machine",
   ],
-  [
-    "a start of a complete VM",
-    (right) => right.call("VM.start", right.vm(0).id, right.toName(0)),
-    "",
-  ],
+  ["a start of a complete VM", call("VM.start")],
   ["two creations of one name", createTwice, "is created 2 times at once"],
-  [
-    "two creations of one name because of a proxy that repeats",
-    async (right) => {
-      right.world.cloudJudge.watcher.isRepeating = true;
-      await createTwice(right);
-    },
-    "",
-  ],
-  [
-    "two VMs that were made as one machine",
-    async (right) => {
-      right.vm(0)["name_label"] = "mine";
-      await right.makeVm(right.toName(0));
-    },
-    "2 VMs that can start were made as vino-",
-  ],
-  [
-    "two VMs of which one has no last tag, but runs",
-    async (right) => {
-      right.vm(0)["name_label"] = "mine";
-      await right.makeVm(right.toName(0), []);
-    },
-    "2 VMs that can start were made as vino-",
-  ],
+  ["two creations of one name because of a proxy that repeats", [repeat, createTwice]],
+  ["two VMs that were made as one machine", [RENAME, make(0)], TWICE],
+  ["two VMs of which one has no last tag, but runs", [RENAME, make(0, [])], TWICE],
   [
     "two VMs of which one cannot start",
-    async (right) => {
-      right.vm(0)["name_label"] = "mine";
-      Object.assign(right.vm(0), { tags: [], power_state: "Halted" });
-      await right.makeVm(right.toName(0));
-    },
-    "",
+    [RENAME, set(0, { tags: [], power_state: "Halted" }), make(0)],
   ],
-  [
-    "a MAC address of two machines",
-    async (right) => {
-      const [one, other] = [...right.world.cloud.state.all("vifs").values()].slice(-2);
-      if (one && other) one["MAC"] = String(other["MAC"]).toUpperCase();
-      await right.call("VIF.create", right.vm(0).id, right.toName(0));
-    },
-    "have the MAC address",
-  ],
-];
-
-const OF_OTHERS: readonly Case[] = [
+  ["a MAC address of two machines", [shareMac, call("VIF.create")], "have the MAC address"],
+  ["two VMs of one name, also as what they were made", make(0), "2 machines with the name", TWICE],
   [
     "a call for a disk that others attached to a VM of ours",
-    async (right) => {
-      right.world.others.attachDisk(right.vm(0));
-      const { id = "" } = [...right.world.cloud.state.all("vdis").values()].at(-1) ?? {};
-      await right.call("VDI.destroy", id, right.toName(0));
-    },
+    [attachDisk, (right) => right.call("VDI.destroy", lastDisk(right), right.toName(0))],
     "which belongs to others",
   ],
   [
     "a disk of others that is gone",
-    (right) => {
-      right.world.others.putDisk("old");
-      const { id = "" } = [...right.world.cloud.state.all("vdis").values()].at(-1) ?? {};
-      right.world.cloud.state.remove("vdis", id);
-    },
-    "of others is not as it was",
+    [
+      ({ world }) => world.others.putDisk("old"),
+      (right) => right.world.cloud.state.remove("vdis", lastDisk(right)),
+    ],
+    FOREIGN,
   ],
-  [
-    "a disk of others that is detached",
-    (right) => {
-      right.world.others.attachDisk(right.vm(0));
-      right.world.others.leave();
-    },
-    "",
-  ],
-  [
-    "a VM of others with a name of ours that is written",
-    (right) => {
-      right.world.others.putVm(right.toName(0));
-      const vms = [...right.world.cloud.state.all("vms").values()];
-      const other = vms.find((vm) => vm["name_label"] === right.toName(0) && !isReady(vm));
-      if (other !== undefined) other["tags"] = ["vino"];
-    },
-    "of others is not as it was",
-  ],
-  [
-    "a copy of a VM, and VMs and templates of others that they take away",
-    (right) => {
-      const { others } = right.world;
-      others.copy(right.vm(0));
-      others.putVm(right.toName(0));
-      others.putTemplate(right.toName(1));
-      others.putUser(`${right.toName(1)}.data`);
-      others.leave();
-    },
-    "",
-  ],
-];
-
-const DELETIONS: readonly Case[] = [
-  ["a deletion that no Vino asked for", (right) => destroy(right, 0), "no Vino asked for that"],
+  ["a disk of others that is detached", [attachDisk, leave]],
+  ["a VM of others with a name of ours that is written", writeVmOfOthers, FOREIGN],
+  ["a copy of a VM, and VMs and templates of others that they take away", [putAll, leave]],
+  ["a deletion that no Vino asked for", destroy(0), UNWANTED],
   [
     "a deletion for a Vino that has wanted one VM for a moment only",
-    async (right) => {
-      await right.world.timeline.advance(OLD_MS);
-      right.world.order(VINO.name, { ...ORDER, count: 1 });
-      await destroy(right, 1);
-    },
-    "",
+    [OLD, want({ count: 1 }), destroy(1)],
   ],
-  [
-    "the deletion of one VM too many",
-    async (right) => {
-      right.world.order(VINO.name, { ...ORDER, count: 1 });
-      await destroy(right, 1);
-      await right.world.timeline.advance(OLD_MS);
-      await destroy(right, 0);
-    },
-    "no Vino asked for that",
-  ],
+  ["the deletion of one VM too many", [want({ count: 1 }), destroy(1), OLD, destroy(0)], UNWANTED],
   [
     "a deletion for a Vino that keeps its VMs",
-    async (right) => {
-      right.world.order(VINO.name, { ...ORDER, count: 1, deletes: false });
-      await right.world.timeline.advance(OLD_MS);
-      await destroy(right, 1);
-    },
-    "no Vino asked for that",
+    [want({ count: 1, deletes: false }), OLD, destroy(1)],
+    UNWANTED,
   ],
   [
     "a deletion for a Vino that has wanted two VMs again for long",
-    async (right) => {
-      right.world.order(VINO.name, { ...ORDER, count: 1 });
-      right.world.order(VINO.name, ORDER);
-      await right.world.timeline.advance(OLD_MS);
-      await destroy(right, 1);
-    },
-    "no Vino asked for that",
+    [want({ count: 1 }), want({}), OLD, destroy(1)],
+    UNWANTED,
   ],
   [
     "the deletion of one VM of two on a host of which each is to have one",
-    async (right) => {
-      right.world.order(VINO.name, { ...ORDER, isPerHost: true, count: 1 });
-      await right.world.timeline.advance(OLD_MS);
-      await destroy(right, 1);
-    },
-    "",
+    [ONE_PER_HOST, OLD, destroy(1)],
   ],
   [
     "the deletion of the only VM on a host of which each is to have one",
-    async (right) => {
-      right.vm(1)["affinityHost"] = right.world.site.hostIds["xcp-par-2"];
-      right.world.order(VINO.name, { ...ORDER, isPerHost: true, count: 1 });
-      await right.world.timeline.advance(OLD_MS);
-      await destroy(right, 1);
-    },
-    "no Vino asked for that",
+    [place(1), ONE_PER_HOST, OLD, destroy(1)],
+    UNWANTED,
   ],
   [
     "the deletion of a VM on a host that lost the tag",
-    async (right) => {
-      right.vm(1)["affinityHost"] = right.world.site.hostIds["xcp-par-2"];
-      const hosts = { names: [], tags: [HOST_TAG] };
-      right.world.order(VINO.name, { ...ORDER, isPerHost: true, count: 1, hosts });
-      await right.world.timeline.advance(OLD_MS);
-      const [host] = right.world.hypervisors;
-      if (host !== undefined) tagHypervisor(right.world, host);
-      await destroy(right, 1);
-    },
-    "no Vino asked for that",
+    [place(1), want({ isPerHost: true, count: 1, hosts: TAGGED }), OLD, untag, destroy(1)],
+    UNWANTED,
   ],
   [
     "the deletion of VMs on all hosts, of which each is to have none",
-    async (right) => {
-      right.vm(1)["affinityHost"] = right.world.site.hostIds["xcp-par-2"];
-      right.world.order(VINO.name, { ...ORDER, isPerHost: true, count: 0 });
-      await destroy(right, 0);
-      await destroy(right, 1);
-    },
-    "",
+    [place(1), want({ isPerHost: true, count: 0 }), destroy(0), destroy(1)],
   ],
   [
     "the deletion of a VM whose host is used",
-    async (right) => {
-      right.world.order(VINO.name, { ...ORDER, count: 1 });
-      right.use(1);
-      await destroy(right, 1);
-    },
+    [want({ count: 1 }), use(1), destroy(1)],
     "something uses its host",
   ],
-  [
-    "the deletion of a VM that was never complete",
-    async (right) => {
-      const id = await right.makeVm(right.toName(2), []);
-      const remove = (): void => right.world.cloud.state.removeVm(id);
-      await right.call("VM.destroy", id, right.toName(2), remove);
-    },
-    "",
-  ],
-];
+  ["the deletion of a VM that was never complete", callUnfinished("VM.destroy", [])],
+]);
 
-describe("CloudJudge", () => {
-  test.each([...IN_THE_CLOUD, ...OF_OTHERS, ...DELETIONS])("judges %s", async (_, spoil, say) => {
-    const said = await listSaid(spoil);
-    expect(said.filter((one) => !one.includes(say))).toEqual([]);
-    expect(said.length > 0).toBe(say !== "");
-  });
-
-  test("knows two VMs of one name in two ways: by their names, and as what they were made", async () => {
-    using right = await RightWorld.create();
-    await right.makeVm(right.toName(0));
-    const { cloudJudge } = right.world;
-    expect(cloudJudge.violations).toEqual([
-      expect.stringContaining("2 machines with the name"),
-      expect.stringContaining("2 VMs that can start were made as"),
-    ]);
-    expect(cloudJudge.watcher.violations).toHaveLength(1);
-  });
-
-  test("judges a change by a process that does not hold the Lease, and no question", async () => {
-    using right = await RightWorld.create();
-    const { cloudJudge } = right.world;
-    const url = "http://a1.memory/rest/v0/vms/1";
-    cloudJudge.noteSent("a1", new Request(url));
-    cloudJudge.noteSent("a1", new Request("http://a1.memory/rest/v0/events", { method: "POST" }));
-    expect([cloudJudge.violations, cloudJudge.changes]).toEqual([[], 0]);
-    cloudJudge.noteSent("a1", new Request(url, { method: "DELETE" }));
-    expect(cloudJudge.violations).toEqual(["a1 changes the cloud without the Lease"]);
-  });
+test("CloudJudge judges a change by a process that does not hold the Lease, and no question", async () => {
+  using right = await RightWorld.create();
+  const { cloudJudge } = right.world;
+  const url = "http://a1.memory/rest/v0/vms/1";
+  cloudJudge.noteSent("a1", new Request(url));
+  cloudJudge.noteSent("a1", new Request("http://a1.memory/rest/v0/events", { method: "POST" }));
+  expect([cloudJudge.violations, cloudJudge.changes]).toEqual([[], 0]);
+  cloudJudge.noteSent("a1", new Request(url, { method: "DELETE" }));
+  expect(cloudJudge.violations).toEqual(["a1 changes the cloud without the Lease"]);
 });

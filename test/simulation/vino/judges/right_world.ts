@@ -2,6 +2,7 @@
  * A world made by hand in which everything is right, for tests that make one thing in it wrong.
  * @module
  */
+import { expect, test } from "bun:test";
 import type { ApiObject, Json, JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import { isArray, isObject, objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
@@ -9,7 +10,6 @@ import { toVbd, toVdi } from "../../../../lib/simulator/xenorchestra/world/stora
 import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
 import type { Order } from "../orders.ts";
 import { METAL, VinoWorld } from "../world.ts";
-import { listUntrue } from "./truth.ts";
 
 /** What the Vino of the world asks for. */
 export const ORDER: Order = {
@@ -35,19 +35,65 @@ const CALL_MS = 1_000;
 /** The process that is said to have done something. No process runs. */
 const PROCESS = "a1";
 
-/** What makes a right world wrong, and what is said about it; `""` if it stays right. */
-export type Case = readonly [
-  what: string,
-  spoil: (right: RightWorld) => Promise<void> | void,
-  say: string,
-];
+/** Something that happens in a right world. */
+export type Act = (right: RightWorld) => unknown;
+/** What happens in a right world, one after the other, and parts of all that is said about it; none if it may. */
+export type Case = readonly [what: string, acts: Act | readonly Act[], ...said: string[]];
 
-/** What all judges say of a right world once it is spoilt. */
-export async function listSaid(spoil: Case[1]): Promise<readonly string[]> {
-  using right = await RightWorld.create();
-  await spoil(right);
-  right.world.cloudJudge.checkForeign();
-  return right.world.violations;
+/** Tests what is said in the end, names without the UID. @param list Who says it @default {all judges} */
+export function testCases(
+  title: string,
+  cases: readonly Case[],
+  list: (world: VinoWorld) => readonly string[] = ({ violations }) => violations,
+): void {
+  test.each(cases.map(([what, acts, ...said]) => ({ what, acts: [acts].flat(), said })))(
+    `${title} $what`,
+    async ({ acts, said }) => {
+      using right = await RightWorld.create();
+      const prefix = right.toName(0).replace("worker-0", "");
+      for (const act of acts) await act(right);
+      right.world.cloudJudge.checkForeign();
+      const found = list(right.world).map((one) => one.replaceAll(prefix, "vino-"));
+      expect(found).toEqual(said.map((one) => expect.stringContaining(one)));
+    },
+  );
+}
+
+/** Lets time go on. */
+export function pass(ms: number): Act {
+  return ({ world }) => world.timeline.advance(ms);
+}
+
+/** The Vino asks for something else. */
+export function want(more: Partial<Order>): Act {
+  return ({ world }) => world.order(VINO.name, { ...ORDER, ...more });
+}
+
+/** Something uses the host of a VM. */
+export function use(index: number): Act {
+  return (right) => right.use(index);
+}
+
+/** A hypervisor carries out a call about a VM. */
+export function call(method: string, index: number = 0): Act {
+  return (right) => right.call(method, right.vm(index).id, right.toName(index));
+}
+
+/** A VM is made. @param tags By default it is complete */
+export function make(index: number, tags?: readonly string[]): Act {
+  return (right) => right.makeVm(right.toName(index), tags);
+}
+
+/** A VM gets other fields. */
+export function set(index: number, fields: object): Act {
+  return (right) => Object.assign(right.vm(index), fields);
+}
+
+/** A VM is placed on the second hypervisor. */
+export function place(index: number): Act {
+  return (right) => {
+    right.vm(index)["affinityHost"] = right.world.site.hostIds["xcp-par-2"];
+  };
 }
 
 /** The Vino `core` with two complete VMs, their hosts and Secrets. No process runs: whatever happens, a test did it. */
@@ -168,12 +214,6 @@ export class RightWorld implements Disposable {
   listConditions(): readonly JsonObject[] {
     const { conditions = [] } = objectAt(this.vino, "status");
     return isArray(conditions) ? conditions.filter(isObject) : [];
-  }
-
-  /** What is broken, and what is not true. */
-  listWrong(): readonly string[] {
-    this.world.cloudJudge.checkForeign();
-    return [...this.world.violations, ...listUntrue(this.world)];
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,4 @@
-import { expect, test } from "bun:test";
-import { type Case, RightWorld, VINO } from "../right_world.ts";
+import { type Act, call, type Case, testCases, VINO } from "../right_world.ts";
 
 const SECRET = { namespace: VINO.namespace, name: "core-worker-0-boot-override" };
 const PATH = `/api/v1/namespaces/${VINO.namespace}/secrets/${SECRET.name}`;
@@ -13,201 +12,98 @@ function toPatch(record: object | null) {
 }
 
 /** A host has a Secret for its override. */
-function putSecret(right: RightWorld, record: object | null): void {
-  const { world } = right;
-  const annotations = { "landfall.dev/machine-id": right.vm(0).id };
-  world.objects.create("secrets", { metadata: { ...SECRET, annotations } });
-  world.objects.patch("secrets", SECRET, toPatch(record));
-}
-
-/** A process removes the override. */
-function forget(right: RightWorld): Promise<void> {
-  return right.ask("PATCH", PATH, toPatch(null));
+function put(record: object | null): Act {
+  return (right) => {
+    const annotations = { "landfall.dev/machine-id": right.vm(0).id };
+    right.world.objects.create("secrets", { metadata: { ...SECRET, annotations } });
+    right.world.objects.patch("secrets", SECRET, toPatch(record));
+  };
 }
 
 /** A hypervisor gives a VM another order. */
-async function order(right: RightWorld, letters: string): Promise<void> {
-  const vm = right.vm(0);
-  await right.call(SET, vm.id, right.toName(0), () => {
-    vm["boot"] = { ...Object(vm["boot"]), order: letters };
-  });
+function order(letters: string): Act {
+  return (right) => {
+    const vm = right.vm(0);
+    return right.call(SET, vm.id, right.toName(0), () => {
+      vm["boot"] = { ...Object(vm["boot"]), order: letters };
+    });
+  };
 }
 
+/** A person changes the record. */
+function edit(record: object | null): Act {
+  return ({ world }) => world.objects.patch("secrets", SECRET, toPatch(record));
+}
+
+/** A client was told what a VM boots from next, as far as that is certain. */
+function promise(device?: string): Act {
+  return (right) => right.world.overrideJudge.notePromise(right.vm(0).id, device);
+}
+
+/** A process removes the record. */
+const forget: Act = (right) => right.ask("PATCH", PATH, toPatch(null));
+const deleteSecret: Act = ({ world }) => world.objects.delete("secrets", SECRET);
+const orderUnfinished: Act = async (right) => {
+  await right.call(SET, await right.makeVm(right.toName(2), []), right.toName(2));
+};
+
+/** A VM starts after a client was told that it boots from the network once. */
+function start(letters: string): Act[] {
+  return [put(RECORD), order(letters), promise("network"), call("VM.start")];
+}
+
+const UNKNOWN = "gets another boot order, and nobody would know";
+
 const CASES: readonly Case[] = [
-  [
-    "another order without a record",
-    async (right) => {
-      putSecret(right, null);
-      await order(right, "ncd");
-    },
-    "gets another boot order, and nobody would know",
-  ],
-  [
-    "another order with a record",
-    async (right) => {
-      putSecret(right, RECORD);
-      await order(right, "ncd");
-    },
-    "",
-  ],
-  [
-    "another order without a Secret",
-    (right) => order(right, "ncd"),
-    "gets another boot order, and nobody would know",
-  ],
-  [
-    "another order after somebody deleted the Secret",
-    async (right) => {
-      putSecret(right, RECORD);
-      right.world.objects.delete("secrets", SECRET);
-      await order(right, "ncd");
-    },
-    "",
-  ],
-  [
-    "the order of a VM that was never complete",
-    async (right) => {
-      putSecret(right, null);
-      const id = await right.makeVm(right.toName(2), []);
-      await right.call(SET, id, right.toName(2));
-    },
-    "",
-  ],
+  ["another order without a record", [put(null), order("ncd")], UNKNOWN],
+  ["another order with a record", [put(RECORD), order("ncd")]],
+  ["another order without a Secret", order("ncd"), UNKNOWN],
+  ["another order after somebody deleted the Secret", [put(RECORD), deleteSecret, order("ncd")]],
+  ["the order of a VM that was never complete", [put(null), orderUnfinished]],
   [
     "a record that goes before the old order is back",
-    async (right) => {
-      putSecret(right, RECORD);
-      await order(right, "ncd");
-      await forget(right);
-    },
+    [put(RECORD), order("ncd"), forget],
     "a1 forgets the old boot order",
   ],
   [
     "a record that goes after the old order is back",
-    async (right) => {
-      putSecret(right, RECORD);
-      await order(right, "ncd");
-      await order(right, "cd");
-      await forget(right);
-    },
-    "",
+    [put(RECORD), order("ncd"), order("cd"), forget],
   ],
-  [
-    "a record that goes although somebody else set an order",
-    async (right) => {
-      putSecret(right, RECORD);
-      await order(right, "dc");
-      await forget(right);
-    },
-    "",
-  ],
-  [
-    "a record of the order that the VM had before",
-    async (right) => {
-      putSecret(right, { ...RECORD, device: "disk" });
-      await forget(right);
-    },
-    "",
-  ],
-  [
-    "a record that a person removes",
-    async (right) => {
-      putSecret(right, RECORD);
-      await order(right, "ncd");
-      right.world.objects.patch("secrets", SECRET, toPatch(null));
-    },
-    "",
-  ],
-];
-
-/** A VM starts after a client was told that it boots from the network once. */
-async function start(right: RightWorld, letters: string): Promise<void> {
-  const { id } = right.vm(0);
-  putSecret(right, RECORD);
-  await order(right, letters);
-  right.world.overrideJudge.notePromise(id, "network");
-  await right.call("VM.start", id, right.toName(0));
-}
-
-const STARTS: readonly Case[] = [
-  ["a start from what was promised", (right) => start(right, "ncd"), ""],
-  ["a start from something else", (right) => start(right, "cd"), "starts from cd, and not from n"],
-  [
-    "a start after the one that was promised",
-    async (right) => {
-      await start(right, "ncd");
-      await order(right, "cd");
-      await right.call("VM.start", right.vm(0).id, right.toName(0));
-    },
-    "",
-  ],
+  ["a record that goes although somebody else set an order", [put(RECORD), order("dc"), forget]],
+  ["a record of the order that the VM had before", [put({ ...RECORD, device: "disk" }), forget]],
+  ["a record that a person removes", [put(RECORD), order("ncd"), edit(null)]],
+  ["a start from what was promised", start("ncd")],
+  ["a start from something else", start("cd"), "starts from cd, and not from n"],
+  ["a start after the one that was promised", [...start("ncd"), order("cd"), call("VM.start")]],
   [
     "a start from something else after a person removed the record",
-    async (right) => {
-      const { id } = right.vm(0);
-      putSecret(right, RECORD);
-      right.world.overrideJudge.notePromise(id, "network");
-      right.world.objects.patch("secrets", SECRET, toPatch(null));
-      await right.call("VM.start", id, right.toName(0));
-    },
-    "",
+    [put(RECORD), promise("network"), edit(null), call("VM.start")],
   ],
   [
     "a start from something else when nothing certain was said",
-    async (right) => {
-      const { id } = right.vm(0);
-      right.world.overrideJudge.notePromise(id, "network");
-      right.world.overrideJudge.notePromise(id);
-      await right.call("VM.start", id, right.toName(0));
-    },
-    "",
+    [promise("network"), promise(), call("VM.start")],
   ],
 ];
 
-test.each([...CASES, ...STARTS])("OverrideJudge judges %s", async (_, act, say) => {
-  using right = await RightWorld.create();
-  await act(right);
-  const { violations } = right.world.overrideJudge;
-  expect(violations).toEqual(say === "" ? [] : [expect.stringContaining(say)]);
-});
+testCases("OverrideJudge judges", CASES, ({ overrideJudge }) => overrideJudge.violations);
 
-test.each<readonly [what: string, act: Case[1], ...untrue: string[]]>([
-  ["nothing", () => undefined],
-  [
-    "a record that is left",
-    (right) => putSecret(right, RECORD),
-    "core-worker-0-boot-override has an override: once",
-  ],
+const HAS = "core-worker-0-boot-override has an override: ";
+const LEFT: readonly Case[] = [
+  ["nothing", []],
+  ["a record that is left", put(RECORD), `${HAS}once`],
   [
     "an order that is not undone",
-    async (right) => {
-      putSecret(right, RECORD);
-      await order(right, "ncd");
-      right.world.objects.patch("secrets", SECRET, toPatch({ ...RECORD, duration: "never" }));
-    },
-    "core-worker-0-boot-override has an override: never",
+    [put(RECORD), order("ncd"), edit({ ...RECORD, duration: "never" })],
+    `${HAS}never`,
     "vino-worker-0 boots from ncd, and at first it was cd",
   ],
-  [
-    "an order whose record somebody deleted",
-    async (right) => {
-      putSecret(right, RECORD);
-      await order(right, "ncd");
-      right.world.objects.delete("secrets", SECRET);
-    },
-  ],
+  ["an order whose record somebody deleted", [put(RECORD), order("ncd"), deleteSecret]],
   [
     "an order that two processes set at once",
-    async (right) => {
-      putSecret(right, RECORD);
-      await Promise.all([order(right, "cd"), order(right, "ncd")]);
-      await forget(right);
-    },
+    [put(RECORD), (right) => Promise.all([order("cd")(right), order("ncd")(right)]), forget],
   ],
-])("OverrideJudge finds %s in the end", async (_, act, ...untrue) => {
-  using right = await RightWorld.create();
-  await act(right);
-  const prefix = right.toName(0).replace("worker-0", "");
-  const found = right.world.overrideJudge.listUntrue().map((one) => one.replace(prefix, "vino-"));
-  expect(found).toEqual(untrue);
-});
+];
+
+testCases("OverrideJudge finds in the end", LEFT, ({ overrideJudge }) =>
+  overrideJudge.listUntrue(),
+);

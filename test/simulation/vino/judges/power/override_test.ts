@@ -1,31 +1,5 @@
-import { describe, expect, test } from "bun:test";
-import { orderOf, type Override, parseOverride, waitsForStart } from "./override.ts";
-
-const OVERRIDE: Override = { duration: "once", order: "ncd", before: "cd" };
-
-function toSecret(text: string) {
-  const annotations = { "landfall.dev/boot-override": text };
-  const metadata = {
-    name: "a",
-    uid: "u",
-    resourceVersion: "1",
-    creationTimestamp: "",
-    annotations,
-  };
-  return { apiVersion: "v1", kind: "Secret", metadata };
-}
-
-describe("parseOverride()", () => {
-  test("reads what is written down", () => {
-    const since = { isRunning: false };
-    const record = { duration: "once", device: "network", before: ["disk", "cd"], since };
-    expect(parseOverride(toSecret(JSON.stringify(record)))).toEqual({ ...OVERRIDE, since });
-  });
-
-  test("finds nothing in a Secret without a record", () => {
-    expect(parseOverride(toSecret(""))).toBeUndefined();
-  });
-});
+import { expect, test } from "bun:test";
+import { type Override, waitsForStart } from "./override.ts";
 
 test.each<[string, Override["since"], object, boolean]>([
   ["which may not have its order yet", undefined, { power_state: "Halted" }, false],
@@ -36,11 +10,6 @@ test.each<[string, Override["since"], object, boolean]>([
   ["whose start nobody knows", { isRunning: true }, { startTime: 2 }, true],
   ["whose last start nobody knows", { isRunning: true, startedAtMs: 1_000 }, {}, true],
 ])("waitsForStart() of a VM %s", (_what, since, vm, waits) => {
-  const override = { ...OVERRIDE, ...(since && { since }) };
+  const override = { duration: "once", order: "ncd", before: "cd", ...(since && { since }) };
   expect(waitsForStart(override, { id: "a", ...vm })).toBe(waits);
-});
-
-test("orderOf() reads the order of a VM", () => {
-  expect(orderOf({ id: "a", boot: { order: "cd" } })).toBe("cd");
-  expect(orderOf({ id: "a" })).toBe("");
 });
