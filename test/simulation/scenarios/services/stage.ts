@@ -22,7 +22,8 @@ export type Act = (world: CloudStackWorld) => void;
 /** A Service that is at rest, and a change. */
 export interface ServiceStory {
   readonly name: string;
-  readonly network: SiteKind;
+  /** @default {"isolated"} */
+  readonly network?: SiteKind;
   /** Whether addresses are not those that Landfall chose. @default {false} */
   readonly namesAddress?: boolean;
   /** The Services before the change, brought to rest one after another without any crash. @default {none} */
@@ -59,7 +60,7 @@ const SETTINGS: WorldSettings = {
 
 /** Tells a story. @param jobMs How long each job of the cloud takes @param whole How it should end */
 export async function tellService(
-  { name, network, before = [], act, frees, namesAddress = false }: ServiceStory,
+  { name, network = "isolated", before = [], act, frees, namesAddress = false }: ServiceStory,
   jobMs: number,
   { point, whole }: { readonly point?: CrashPoint; readonly whole?: CrashEnding } = {},
 ): Promise<CrashEnding> {

@@ -8,7 +8,7 @@ import { toLoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/l
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import type { CloudStackWorld } from "../../cloudstack/cloud.ts";
 import { PREFIX } from "../../cloudstack/services/wishes.ts";
-import type { ServiceStory } from "./stage.ts";
+import type { Act, ServiceStory } from "./stage.ts";
 
 /** Address of the user, with rules that are not of the cluster. */
 const USED_IP = "203.0.1.20";
@@ -70,10 +70,24 @@ function removeShop({ server: { objects } }: CloudStackWorld): void {
   objects.delete("services", SHOP);
 }
 
+/** The Service names an address. */
+function at(loadBalancerIP: string): Wishes {
+  return { spec: { loadBalancerIP } };
+}
+
+/** Only some clients may reach the Service. */
+function from(...loadBalancerSourceRanges: string[]): Wishes {
+  return { spec: { loadBalancerSourceRanges } };
+}
+
+function annotate(key: string, value: string): Wishes {
+  return { annotations: { [`${PREFIX}${key}`]: value } };
+}
+
 /** Landfall takes the address for the Service `shop`; then `web` names it, too. */
 const SHARED = [
-  create({ service: SHOP, spec: { loadBalancerIP: FREE_IP } }),
-  create({ ports: [HTTPS], spec: { loadBalancerIP: FREE_IP } }),
+  create({ service: SHOP, ...at(FREE_IP) }),
+  create({ ports: [HTTPS], ...at(FREE_IP) }),
 ] as const;
 
 function toPorts(ports: readonly Port[]): JsonObject[] {
@@ -101,45 +115,6 @@ function createWithLeftover(wishes: Wishes, ip: string) {
   };
 }
 
-const SHARING: readonly ServiceStory[] = [
-  {
-    name: "service-that-address-was-taken-for-is-deleted-while-another-one-uses-it",
-    isOfCi: true,
-    network: "isolated",
-    namesAddress: true,
-    before: SHARED,
-    act: removeShop,
-  },
-  {
-    name: "last-service-on-address-of-one-that-is-gone-is-deleted",
-    isOfCi: true,
-    frees: FREE_IP,
-    network: "isolated",
-    namesAddress: true,
-    before: [...SHARED, removeShop],
-    act: remove,
-  },
-  {
-    name: "last-service-on-address-of-one-that-is-gone-moves",
-    frees: FREE_IP,
-    network: "isolated",
-    namesAddress: true,
-    before: [...SHARED, removeShop],
-    act: change({ spec: { loadBalancerIP: PINNED_IP } }),
-  },
-  {
-    name: "both-services-on-address-are-deleted-at-once",
-    frees: FREE_IP,
-    network: "isolated",
-    namesAddress: true,
-    before: SHARED,
-    act: (world) => {
-      removeShop(world);
-      remove(world);
-    },
-  },
-];
-
 /** The change makes Landfall look, and it cannot make the rule again. */
 function loseRule({ cloud: { state, server }, server: { objects } }: CloudStackWorld): void {
   for (const { id, name } of state.loadBalancerRules.values()) {
@@ -152,219 +127,151 @@ function loseRule({ cloud: { state, server }, server: { objects } }: CloudStackW
   objects.patch("services", WEB, { spec: { sessionAffinity: "ClientIP" } });
 }
 
-/** Every story. */
-export const STORIES: readonly ServiceStory[] = [
-  ...SHARING,
-  {
-    name: "service-whose-rule-was-deleted-by-hand-gets-another-type-and-port",
-    network: "isolated",
-    namesAddress: true,
-    frees: FREE_IP,
-    // Only the process that had the rule knows whose its firewall rule is. Another one keeps the address and says so.
-    hasCrashes: false,
-    before: [create({ spec: { loadBalancerIP: FREE_IP } }), loseRule],
-    act: ({ server }) => {
-      const ports = toPorts([HTTPS]).map((port) => ({ ...port, nodePort: null }));
-      server.objects.patch("services", WEB, { spec: { type: "ClusterIP", ports } });
-    },
-  },
-  { name: "service-is-created", network: "isolated", act: create() },
-  {
-    name: "service-with-three-ports-is-created",
-    isOfCi: true,
-    network: "isolated",
-    act: create({ ports: [HTTP, HTTPS, DNS] }),
-  },
-  {
-    name: "service-that-restricts-its-clients-is-created",
-    isOfCi: true,
-    network: "isolated",
-    act: create({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8", "192.168.0.0/16"] } }),
-  },
-  {
-    name: "port-is-added",
-    network: "isolated",
-    before: [create()],
-    act: change({ ports: [HTTP, HTTPS] }),
-  },
-  {
-    name: "port-is-removed",
-    network: "isolated",
-    before: [create({ ports: [HTTP, HTTPS] })],
-    act: change({ ports: [HTTPS] }),
-  },
-  {
-    name: "port-gets-another-node-port",
-    network: "isolated",
-    before: [create()],
-    act: change({ ports: [{ ...HTTP, nodePort: 30_081 }] }),
-  },
-  {
-    name: "clients-change-to-others",
-    network: "isolated",
-    before: [create({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8"] } })],
-    act: change({ spec: { loadBalancerSourceRanges: ["192.168.0.0/16"] } }),
-  },
-  {
-    name: "clients-change-in-part",
-    isOfCi: true,
-    network: "isolated",
-    before: [create({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8", "172.16.0.0/12"] } })],
-    act: change({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8", "192.168.0.0/16"] } }),
-  },
-  {
-    name: "port-changes-from-tcp-to-udp",
-    network: "isolated",
-    before: [create({ ports: [{ ...DNS, protocol: "TCP" }] })],
-    act: change({ ports: [DNS] }),
-  },
-  {
-    name: "service-gets-proxy-protocol",
-    network: "isolated",
-    before: [create()],
-    act: change({ annotations: { [`${PREFIX}proxy-protocol`]: "true" } }),
-  },
-  {
-    name: "service-gets-affinity",
-    isOfCi: true,
-    network: "isolated",
-    before: [create()],
-    act: change({ spec: { sessionAffinity: "ClientIP" } }),
-  },
-  {
-    name: "service-with-address-of-user-is-created",
-    isOfCi: true,
-    network: "isolated",
-    act: create({ spec: { loadBalancerIP: PINNED_IP } }),
-  },
-  {
-    name: "service-beside-other-rules-on-address-of-user-is-created",
-    network: "isolated",
-    act: create({ spec: { loadBalancerIP: USED_IP } }),
-  },
-  {
-    name: "service-that-names-free-address-is-created",
-    namesAddress: true,
-    network: "isolated",
-    act: create({ spec: { loadBalancerIP: FREE_IP } }),
-  },
-  {
-    name: "service-moves-to-address-of-user",
-    network: "isolated",
-    before: [create()],
-    act: change({ spec: { loadBalancerIP: PINNED_IP } }),
-  },
-  {
-    name: "service-gets-hostname",
-    isOfCi: true,
-    network: "isolated",
-    before: [create()],
-    act: change({ annotations: { [`${PREFIX}hostname`]: "web.example.com" } }),
-  },
-  {
-    name: "service-gets-stickiness",
-    network: "isolated",
-    before: [create()],
-    act: change({ annotations: { [`${PREFIX}stickiness-method-name`]: "SourceBased" } }),
-  },
-  {
-    name: "service-loses-stickiness",
-    isOfCi: true,
-    network: "isolated",
-    before: [create({ annotations: { [`${PREFIX}stickiness-method-name`]: "SourceBased" } })],
-    act: ({ server }) => {
-      const annotations = { [`${PREFIX}stickiness-method-name`]: null };
-      server.objects.patch("services", WEB, { metadata: { annotations } });
-    },
-  },
-  {
-    name: "node-leaves",
-    network: "isolated",
-    before: [create({ ports: [HTTP, HTTPS] })],
-    act: ({ server }) => server.objects.deleteNode("n1"),
-  },
-  {
-    name: "node-must-not-get-traffic-any-more",
-    network: "isolated",
-    before: [create()],
-    act: ({ server }) => {
-      const labels = { "node.kubernetes.io/exclude-from-external-load-balancers": "" };
-      server.objects.patchNode("n2", { metadata: { labels } });
-    },
-  },
-  { name: "service-is-deleted", network: "isolated", before: [create()], act: remove },
-  {
-    name: "service-with-three-ports-is-deleted",
-    isOfCi: true,
-    network: "isolated",
-    before: [create({ ports: [HTTP, HTTPS, DNS] })],
-    act: remove,
-  },
-  {
-    name: "service-on-address-of-user-is-deleted",
-    network: "isolated",
-    before: [create({ spec: { loadBalancerIP: USED_IP } })],
-    act: remove,
-  },
-  {
-    name: "service-that-named-free-address-is-deleted",
-    isOfCi: true,
-    network: "isolated",
-    before: [create({ spec: { loadBalancerIP: FREE_IP } })],
-    act: remove,
-  },
-  {
-    name: "service-becomes-one-of-type-clusterip",
-    network: "isolated",
-    before: [create()],
-    act: change({ spec: { type: "ClusterIP" } }),
-  },
-  {
-    name: "service-of-apache-provider-is-taken-over",
-    network: "isolated",
-    act: createWithLeftover({ ports: [HTTP, HTTPS] }, PINNED_IP),
-  },
-  { name: "service-in-vpc-is-created", network: "tier", act: create() },
-  {
-    name: "service-in-vpc-gets-port-and-other-clients",
-    network: "tier",
-    before: [create({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8"] } })],
-    act: change({
-      ports: [HTTP, HTTPS],
-      spec: { loadBalancerSourceRanges: ["192.168.0.0/16"] },
-    }),
-  },
-  {
-    name: "service-in-vpc-loses-port",
-    isOfCi: true,
-    network: "tier",
-    before: [create({ ports: [HTTP, HTTPS] })],
-    act: change({ ports: [HTTPS] }),
-  },
-  {
-    name: "service-in-vpc-moves-to-address-of-user",
-    isOfCi: true,
-    network: "tier",
-    before: [create()],
-    act: change({ spec: { loadBalancerIP: PINNED_IP } }),
-  },
-  { name: "service-in-vpc-is-deleted", network: "tier", before: [create()], act: remove },
-  {
-    name: "service-in-network-without-firewall-is-created",
-    network: "open",
-    act: create({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8", "172.16.0.0/12"] } }),
-  },
-  {
-    name: "clients-of-service-in-network-without-firewall-change",
-    network: "open",
-    before: [create({ spec: { loadBalancerSourceRanges: ["10.0.0.0/8"] } })],
-    act: change({ spec: { loadBalancerSourceRanges: ["192.168.0.0/16"] } }),
-  },
-  {
-    name: "service-in-network-without-firewall-is-deleted",
-    isOfCi: true,
-    network: "open",
-    before: [create()],
-    act: remove,
-  },
+/** What there is before, and the change. */
+type Row = readonly [
+  name: string,
+  before: readonly Act[],
+  act: Act,
+  more?: Omit<ServiceStory, "act" | "before" | "name">,
 ];
+
+const getOtherTypeAndPort: Act = ({ server }) => {
+  const ports = toPorts([HTTPS]).map((port) => ({ ...port, nodePort: null }));
+  server.objects.patch("services", WEB, { spec: { type: "ClusterIP", ports } });
+};
+
+const loseStickiness: Act = ({ server }) => {
+  const annotations = { [`${PREFIX}stickiness-method-name`]: null };
+  server.objects.patch("services", WEB, { metadata: { annotations } });
+};
+
+const removeBoth: Act = (world) => {
+  removeShop(world);
+  remove(world);
+};
+
+const loseNode: Act = ({ server }) => server.objects.deleteNode("n1");
+
+const exclude: Act = ({ server }) => {
+  const labels = { "node.kubernetes.io/exclude-from-external-load-balancers": "" };
+  server.objects.patchNode("n2", { metadata: { labels } });
+};
+
+const STICKY = annotate("stickiness-method-name", "SourceBased");
+const BOTH = create({ ports: [HTTP, HTTPS] });
+const ALL = create({ ports: [HTTP, HTTPS, DNS] });
+const OF_CI = { isOfCi: true };
+/** The address is not one that Landfall chose. */
+const NAMED = { namesAddress: true };
+const FREED = { ...NAMED, frees: FREE_IP };
+const TIER = { network: "tier" } as const;
+const OPEN = { network: "open" } as const;
+
+const ROWS: readonly Row[] = [
+  [
+    "service-that-address-was-taken-for-is-deleted-while-another-one-uses-it",
+    SHARED,
+    removeShop,
+    { ...NAMED, ...OF_CI },
+  ],
+  [
+    "last-service-on-address-of-one-that-is-gone-is-deleted",
+    [...SHARED, removeShop],
+    remove,
+    { ...FREED, ...OF_CI },
+  ],
+  [
+    "last-service-on-address-of-one-that-is-gone-moves",
+    [...SHARED, removeShop],
+    change(at(PINNED_IP)),
+    FREED,
+  ],
+  ["both-services-on-address-are-deleted-at-once", SHARED, removeBoth, FREED],
+  [
+    "service-whose-rule-was-deleted-by-hand-gets-another-type-and-port",
+    [create(at(FREE_IP)), loseRule],
+    getOtherTypeAndPort,
+    // Only the process that had the rule knows whose its firewall rule is. Another one keeps the address and says so.
+    { ...FREED, hasCrashes: false },
+  ],
+  ["service-is-created", [], create()],
+  ["service-with-three-ports-is-created", [], ALL, OF_CI],
+  [
+    "service-that-restricts-its-clients-is-created",
+    [],
+    create(from("10.0.0.0/8", "192.168.0.0/16")),
+    OF_CI,
+  ],
+  ["port-is-added", [create()], change({ ports: [HTTP, HTTPS] })],
+  ["port-is-removed", [BOTH], change({ ports: [HTTPS] })],
+  ["port-gets-another-node-port", [create()], change({ ports: [{ ...HTTP, nodePort: 30_081 }] })],
+  ["clients-change-to-others", [create(from("10.0.0.0/8"))], change(from("192.168.0.0/16"))],
+  [
+    "clients-change-in-part",
+    [create(from("10.0.0.0/8", "172.16.0.0/12"))],
+    change(from("10.0.0.0/8", "192.168.0.0/16")),
+    OF_CI,
+  ],
+  [
+    "port-changes-from-tcp-to-udp",
+    [create({ ports: [{ ...DNS, protocol: "TCP" }] })],
+    change({ ports: [DNS] }),
+  ],
+  ["service-gets-proxy-protocol", [create()], change(annotate("proxy-protocol", "true"))],
+  ["service-gets-affinity", [create()], change({ spec: { sessionAffinity: "ClientIP" } }), OF_CI],
+  ["service-with-address-of-user-is-created", [], create(at(PINNED_IP)), OF_CI],
+  ["service-beside-other-rules-on-address-of-user-is-created", [], create(at(USED_IP))],
+  ["service-that-names-free-address-is-created", [], create(at(FREE_IP)), NAMED],
+  ["service-moves-to-address-of-user", [create()], change(at(PINNED_IP))],
+  ["service-gets-hostname", [create()], change(annotate("hostname", "web.example.com")), OF_CI],
+  ["service-gets-stickiness", [create()], change(STICKY)],
+  ["service-loses-stickiness", [create(STICKY)], loseStickiness, OF_CI],
+  ["node-leaves", [BOTH], loseNode],
+  ["node-must-not-get-traffic-any-more", [create()], exclude],
+  ["service-is-deleted", [create()], remove],
+  ["service-with-three-ports-is-deleted", [ALL], remove, OF_CI],
+  ["service-on-address-of-user-is-deleted", [create(at(USED_IP))], remove],
+  ["service-that-named-free-address-is-deleted", [create(at(FREE_IP))], remove, OF_CI],
+  ["service-becomes-one-of-type-clusterip", [create()], change({ spec: { type: "ClusterIP" } })],
+  [
+    "service-of-apache-provider-is-taken-over",
+    [],
+    createWithLeftover({ ports: [HTTP, HTTPS] }, PINNED_IP),
+  ],
+  ["service-in-vpc-is-created", [], create(), TIER],
+  [
+    "service-in-vpc-gets-port-and-other-clients",
+    [create(from("10.0.0.0/8"))],
+    change({ ports: [HTTP, HTTPS], ...from("192.168.0.0/16") }),
+    TIER,
+  ],
+  ["service-in-vpc-loses-port", [BOTH], change({ ports: [HTTPS] }), { ...TIER, ...OF_CI }],
+  [
+    "service-in-vpc-moves-to-address-of-user",
+    [create()],
+    change(at(PINNED_IP)),
+    { ...TIER, ...OF_CI },
+  ],
+  ["service-in-vpc-is-deleted", [create()], remove, TIER],
+  [
+    "service-in-network-without-firewall-is-created",
+    [],
+    create(from("10.0.0.0/8", "172.16.0.0/12")),
+    OPEN,
+  ],
+  [
+    "clients-of-service-in-network-without-firewall-change",
+    [create(from("10.0.0.0/8"))],
+    change(from("192.168.0.0/16")),
+    OPEN,
+  ],
+  ["service-in-network-without-firewall-is-deleted", [create()], remove, { ...OPEN, ...OF_CI }],
+];
+
+/** Every story. */
+export const STORIES: readonly ServiceStory[] = ROWS.map(([name, before, act, more]) => ({
+  name,
+  before,
+  act,
+  ...more,
+}));
