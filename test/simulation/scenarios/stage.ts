@@ -12,7 +12,8 @@ import { type Ending, tellStory } from "../ending.ts";
 import { calm, end } from "../story.ts";
 import type { Cloud } from "../world/cloud.ts";
 import type { World, WorldSettings } from "../world/mod.ts";
-import type { ElectionTimes, Incarnation } from "../world/replica.ts";
+import type { ElectionTimes } from "../world/program.ts";
+import type { Incarnation } from "../world/replica.ts";
 import { check, toReplay } from "./scenario.ts";
 
 /** One of the two parts: a pool, a zone. */

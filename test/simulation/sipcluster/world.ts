@@ -24,7 +24,7 @@ import { Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
 import { ApiServer, type LeasePath } from "../world/api_server.ts";
 import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
-import type { ElectionTimes } from "../world/replica.ts";
+import type { ElectionTimes } from "../world/program.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { FLAVORS, LABELS, type Role } from "./hosts.ts";
 import { HostJudge, keyOf } from "./judge.ts";
@@ -112,7 +112,7 @@ export class SipWorld {
 
   /** All processes that ever were. */
   get processes(): readonly ControllerProcess[] {
-    return this.replicas.flatMap(({ processes }) => processes);
+    return this.replicas.flatMap(({ incarnations }) => incarnations);
   }
 
   /** All hosts. */

@@ -125,7 +125,9 @@ export function endFaults({
   replicas,
 }: Pick<ControllerWorld, "replicas" | "server">): void {
   server.faults.clear();
-  for (const { kube, election, cloud, process } of replicas.flatMap(({ processes }) => processes)) {
+  for (const { kube, election, cloud, process } of replicas.flatMap(
+    ({ incarnations }) => incarnations,
+  )) {
     for (const link of [kube, election, cloud]) link.heal();
     process.resume();
   }

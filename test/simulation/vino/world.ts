@@ -31,7 +31,7 @@ import { Trace } from "../trace.ts";
 import { ApiServer, type LeasePath } from "../world/api_server.ts";
 import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
 import type { Peer } from "../world/socket.ts";
-import type { ElectionTimes } from "../world/replica.ts";
+import type { ElectionTimes } from "../world/program.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { CloudJudge } from "./judges/cloud_judge.ts";
 import { Crashes } from "./crashes.ts";
@@ -251,8 +251,8 @@ export class VinoWorld {
   /** Ends what the world itself does, and gives the machine's chance back. */
   leave(): void {
     this.#hasLeft = true;
-    for (const { processes } of this.replicas) {
-      for (const { process, stop } of processes) {
+    for (const { incarnations } of this.replicas) {
+      for (const { process, stop } of incarnations) {
         process.kill();
         stop.abort(new Error("the simulation is over"));
       }
@@ -300,7 +300,7 @@ export class VinoWorld {
 
   #findAsker({ hostname }: URL): ControllerProcess {
     const [asker = ""] = hostname.split(".");
-    const all = this.replicas.flatMap(({ processes }) => processes);
+    const all = this.replicas.flatMap(({ incarnations }) => incarnations);
     const one = all.find(({ process }) => process.name === asker);
     if (one === undefined) throw new RangeError(`There is no process ${asker}`);
     return one;

@@ -4,6 +4,7 @@
  */
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
+import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
 import { toUuid } from "../../../lib/simulator/uuid.ts";
@@ -13,7 +14,8 @@ import { ApiServer } from "./api_server.ts";
 import type { Cloud, Origin } from "./cloud.ts";
 import { Invariants } from "../judges/invariants.ts";
 import { drawFrom, type Random, type Seed } from "../../support/random.ts";
-import { ELECTION, type ElectionTimes, type Incarnation, Replica } from "./replica.ts";
+import type { ElectionTimes } from "./program.ts";
+import { type Incarnation, Replica } from "./replica.ts";
 import { type Said, SettingsFile, toSaying } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
 import { rest, Timeline } from "../timeline.ts";
@@ -78,7 +80,7 @@ export class World<C extends Cloud = Cloud> {
     const { random } = this;
     const settings = toSettings(random);
     this.settings = settings;
-    const { deletion, refreshIntervalMs, election = ELECTION } = settings;
+    const { deletion, refreshIntervalMs, election } = settings;
     const chance = random.fork();
     const network = random.fork();
     this.cloud = createCloud({ seed, random, timeline, trace, settings });
@@ -115,11 +117,11 @@ export class World<C extends Cloud = Cloud> {
           server,
           definition: this.cloud.definition,
           file: new SettingsFile(toSaying(this.cloud, this.said)),
-          election,
           random: network,
+          ...(election && { election }),
           ...(outOfService && { outOfService }),
           ...(this.cloud.balancing && { serviceFlags: this.cloud.balancing.flags }),
-          onServe: ({ name: asker }, { path }) => this.#noteServed(asker, path),
+          onServe: ({ name: asker }, request) => this.#noteServed(asker, request),
           onSend: (process, request) => this.invariants.checkSent(process, request),
           onPiece: (process, piece) => {
             this.invariants.proofs.notePiece(process.name, piece);
@@ -128,7 +130,6 @@ export class World<C extends Cloud = Cloud> {
           onFailure: (process) => this.invariants.proofs.noteFailure(process.name),
           onInventory: ({ name }, inventory) =>
             this.invariants.proofs.fleet.noteInventory(name, inventory),
-          onList: ({ name }, nodes) => this.invariants.proofs.noteNodes(name, nodes),
           onSettings: (...told) => this.invariants.checkSettings(...told),
         }),
     );
@@ -276,13 +277,17 @@ export class World<C extends Cloud = Cloud> {
     return link.send(gated, signal);
   }
 
-  /** What of Services an answer of the API server may show. */
-  #noteServed(asker: string, path: string): () => void {
+  /** What of Services and Nodes an answer of the API server may show. */
+  #noteServed(asker: string, { method, path }: TransportRequest): () => void {
     const { balancing } = this.cloud;
-    if (balancing === undefined || !path.includes("/services") || path.includes("watch="))
-      return () => undefined;
-    const { services } = this.server;
-    return () => balancing.noteShown(asker, services);
+    if (path.includes("watch=")) return () => undefined;
+    if (balancing && path.includes("/services")) {
+      const { services } = this.server;
+      return () => balancing.noteShown(asker, services);
+    }
+    if (method !== "GET" || !/^\/api\/v1\/nodes(\?|$)/.test(path)) return () => undefined;
+    const { nodes } = this.server;
+    return () => this.invariants.proofs.noteNodes(asker, nodes);
   }
 }
 

@@ -230,7 +230,7 @@ function killServer({ cloud, replicas, timeline }: VinoWorld): void {
   if (!cloud.life.isUp) return;
   cloud.kill();
   const refuse = (isRefused: boolean): void => {
-    for (const one of replicas.flatMap(({ processes }) => processes)) {
+    for (const one of replicas.flatMap(({ incarnations }) => incarnations)) {
       one.cloud.isRefused = isRefused;
       if (isRefused) one.cloud.reset();
     }
