@@ -9,13 +9,27 @@ import type { SipCluster } from "../../lib/controllers/sipcluster/resource/sip_c
 import { CONDITION_WORDS } from "../../lib/controllers/sipcluster/resource/words.ts";
 import { planLoadBalancers } from "../../lib/controllers/sipcluster/services/load_balancer/plan.ts";
 import { LOAD_BALANCERS } from "../../lib/controllers/sipcluster/services/load_balancer/words.ts";
-import { listCode, listCodeBlocks } from "../support/markdown_links.ts";
+import { listCodeBlocks } from "../support/markdown_links.ts";
 import { machine } from "../support/sipcluster/machines.ts";
-import { listSources, readSource } from "../support/sources.ts";
+import { checkQuotes } from "../support/quotes.ts";
+import { readSource } from "../support/sources.ts";
 
 const GUIDE = await readSource("docs/guides/sipclusters/guide.md");
 const TROUBLE = await readSource("docs/guides/sipclusters/troubleshooting.md");
 const MANIFEST = await readSource("deploy/manifests/sipcluster/deployment.yaml");
+
+/** What other programs and other parts of Landfall say, and commands. */
+const OF_OTHERS = new RegExp(
+  [
+    "^422 Invalid$",
+    "^MountVolume.SetUp failed$",
+    "^Permission denied .publickey.$",
+    "^REMOTE HOST IDENTIFICATION HAS CHANGED$",
+    "^(haproxy -c|host reboot|in use)$",
+    "^(kubectl|curl|ssh) ",
+    ": ",
+  ].join("|"),
+);
 
 describe("docs/guides/sipclusters/guide.md", () => {
   test("its narrowed rights are together those of the manifests", () => {
@@ -80,44 +94,16 @@ describe("docs/guides/sipclusters/troubleshooting.md", () => {
   });
 
   test("quotes only messages that the program has", async () => {
-    const folders = ["lib/controllers/sipcluster", "lib/kube/cache", "lib/app"];
-    const paths = (await Promise.all(folders.map((folder) => listSources(folder)))).flat();
-    const code = (await Promise.all(paths.map((path) => readSource(path)))).join("\n");
-    const quotes = listQuotes(TROUBLE);
-    expect(quotes.length).toBeGreaterThan(20);
-    expect(quotes.filter((quote) => !isIn(code, quote))).toEqual([]);
+    const { count, unknown } = await checkQuotes(TROUBLE, {
+      folders: ["lib/controllers/sipcluster", "lib/kube/cache", "lib/app"],
+      others: OF_OTHERS,
+      variables:
+        /…|"ID"|\bKEY\b|\[\d+\]|ControlPlane|Worker|dex\.coreos\.com|config\.yaml| on network /,
+    });
+    expect(count).toBeGreaterThan(20);
+    expect(unknown).toEqual([]);
   });
 });
-
-/** What other programs and other parts of Landfall say, and commands. */
-const OF_OTHERS = new Set([
-  "422 Invalid",
-  "MountVolume.SetUp failed",
-  "Permission denied (publickey)",
-  "REMOTE HOST IDENTIFICATION HAS CHANGED",
-  "haproxy -c",
-  "host reboot",
-  "in use",
-]);
-const COMMAND = /^(?:kubectl|curl|ssh) /;
-
-/** Texts in the type of code with a space in them, on one line, without commands. */
-function listQuotes(page: string): readonly string[] {
-  const spans = listCode(page.replaceAll(/^ *```[^]*?^ *```$/gm, ""));
-  return spans.filter(
-    (text) => text.includes(" ") && !COMMAND.test(text) && !OF_OTHERS.has(text) && !/: /.test(text),
-  );
-}
-
-/** What messages are put together from. */
-const PARTS =
-  /…|"ID"|\bKEY\b|\[\d+\]|ControlPlane|Worker|dex\.coreos\.com|config\.yaml| on network /;
-
-/** Whether the code has all parts of a text. */
-function isIn(code: string, quote: string): boolean {
-  const parts = quote.split(PARTS).map((part) => part.trim());
-  return parts.every((part) => code.includes(part));
-}
 
 /** A ClusterRole, or another object. */
 interface Role {

@@ -9,7 +9,8 @@ import { listUnsupportedFields } from "../../lib/controllers/vino/resource/unsup
 import type { Vino, VinoSpec } from "../../lib/controllers/vino/resource/vino.ts";
 import { CONDITION_WORDS } from "../../lib/controllers/vino/resource/words.ts";
 import { listCode, listCodeBlocks } from "../support/markdown_links.ts";
-import { listSources, readSource } from "../support/sources.ts";
+import { checkQuotes } from "../support/quotes.ts";
+import { readSource } from "../support/sources.ts";
 
 const GUIDE = await readSource("docs/guides/vino/guide.md");
 const MIGRATION = await readSource("docs/guides/vino/migrate-from-vino.md");
@@ -97,42 +98,18 @@ describe("docs/guides/vino/troubleshooting.md", () => {
   });
 
   test("quotes only messages that the program has", async () => {
-    const folders = [
-      "lib/controllers/vino",
-      "lib/providers/xenorchestra/machines",
-      "lib/kube/cache",
-      "lib/app",
-    ];
-    const paths = (await Promise.all(folders.map((folder) => listSources(folder)))).flat();
-    const code = (await Promise.all(paths.map((path) => readSource(path)))).join("\n");
-    const quotes = listQuotes(TROUBLE);
-    expect(quotes.length).toBeGreaterThan(15);
-    expect(quotes.filter((quote) => !isIn(code, quote))).toEqual([]);
+    const { count, unknown } = await checkQuotes(TROUBLE, {
+      folders: [
+        "lib/controllers/vino",
+        "lib/providers/xenorchestra/machines",
+        "lib/kube/cache",
+        "lib/app",
+      ],
+      others:
+        /^(?:403 Forbidden|404 NotFound|422 Invalid|task read|vif create)$|^(?:kubectl|curl) |: /,
+      variables: /(?<=^has no )(?:template|network|storage repository|host)$/,
+    });
+    expect(count).toBeGreaterThan(15);
+    expect(unknown).toEqual([]);
   });
 });
-
-/** What other programs say, privileges and commands. */
-const OF_OTHERS = new Set([
-  "403 Forbidden",
-  "404 NotFound",
-  "422 Invalid",
-  "task read",
-  "vif create",
-]);
-const COMMAND = /^(?:kubectl|curl) /;
-
-/** Texts in the type of code with a space in them, on one line, without commands. */
-function listQuotes(page: string): readonly string[] {
-  const spans = listCode(page.replaceAll(/^ *```[^]*?^ *```$/gm, ""));
-  return spans.filter(
-    (text) => text.includes(" ") && !COMMAND.test(text) && !OF_OTHERS.has(text) && !/: /.test(text),
-  );
-}
-
-/** Nouns that the code puts into a message. */
-const NOUN = /^(has no) (?:template|network|storage repository|host)$/;
-
-/** Whether the code has a text. */
-function isIn(code: string, quote: string): boolean {
-  return code.includes(NOUN.exec(quote)?.[1] ?? quote);
-}

@@ -33,51 +33,40 @@ describe("listNodePlans()", () => {
       const [name = "", providerId] = line.split(" ");
       return toNode(name, providerId);
     });
+    const common = { ready: true, uninitialized: false, changes: [], problems: [] };
     expect(await plan(provider, nodes)).toEqual([
       {
+        ...common,
         name: "a",
         level: "ok",
-        ready: true,
-        uninitialized: false,
         providerId: "test://a",
         presence: "present",
         matchedBy: "providerId",
         instance: { id: "a", name: "a", state: "running", providerId: "test://a" },
-        changes: [],
-        problems: [],
       },
       {
+        ...common,
         name: "b",
         level: "ok",
-        ready: true,
-        uninitialized: false,
         providerId: "other://b",
         presence: "foreign",
         message: "the provider ID is another cloud's: the Node is left alone",
-        changes: [],
-        problems: [],
       },
       {
+        ...common,
         name: "c",
         level: "warning",
-        ready: true,
-        uninitialized: false,
         presence: "unknown",
         reason: "notFound",
         message: "no such instance",
-        changes: [],
-        problems: [],
       },
       {
+        ...common,
         name: "d",
         level: "warning",
-        ready: true,
-        uninitialized: false,
         providerId: "test://d",
         presence: "absent",
         message: "scripted",
-        changes: [],
-        problems: [],
       },
     ]);
   });

@@ -92,28 +92,3 @@ test("P-01 listControllerNames() has the names of Go first, those that Landfall 
     ["more", true],
   ]);
 });
-
-test.each<[readonly string[], readonly string[]]>([
-  [["*"], ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync", "service"]],
-  [
-    ["*", "-service"],
-    ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"],
-  ],
-  [
-    ["*", "-service-lb-controller", "-route"],
-    ["cloud-node", "cloud-node-lifecycle", "cloud-node-label-sync"],
-  ],
-  [["-service"], []],
-  [
-    ["cloud-node", "cloud-node-lifecycle"],
-    ["cloud-node", "cloud-node-lifecycle"],
-  ],
-  [["service"], ["service"]],
-])(
-  "P-02 selectControllers() turns %j, as users of other clouds write it, into %j",
-  (items, enabled) => {
-    const selection = selectControllers(items);
-    expect([...selection.enabled].toSorted()).toEqual([...enabled].toSorted());
-    expect(selection.issues).toEqual([]);
-  },
-);

@@ -434,48 +434,16 @@ describe.skipIf(helm === "")("deploy/chart", () => {
   });
 
   test.each<[string, object, string]>([
-    [
-      "an existing Secret",
-      { existingConfigSecret: "mine" },
-      "the key config.yaml of the Secret mine",
-    ],
-    [
-      "a Secret of its own",
-      { config: { url: "x" } },
-      "the Secret landfall, which this release created",
-    ],
-    [
-      "CloudStack",
-      CASES["CloudStack"] ?? {},
-      "the key cloud-config of the Secret cloudstack-secret, which must exist",
-    ],
-    ["CloudStack", CASES["CloudStack"] ?? {}, "While the Apache provider holds this Lease"],
+    ["an existing Secret", { existingConfigSecret: "mine" }, "key config.yaml of the Secret mine"],
+    ["a Secret of its own", { config: { url: "x" } }, "which this release created"],
+    ["CloudStack", CASES["CloudStack"] ?? {}, "cloudstack-secret, which must exist"],
     ["CloudStack", CASES["CloudStack"] ?? {}, "get lease cloud-controller-manager\n"],
     ["Xen Orchestra", {}, "get lease cloud-controller-manager-xenorchestra\n"],
     ["the environment", CASES["the environment alone"] ?? {}, "from environment variables"],
     ["a DaemonSet", {}, "rollout status daemonset/landfall"],
-    [
-      "a DaemonSet on one control plane",
-      {},
-      "one Node:     during an upgrade no replica acts for some seconds",
-    ],
-    [
-      "a DaemonSet on two or three",
-      {},
-      "two or more:  an upgrade replaces one replica after the other",
-    ],
-    ["a DaemonSet on none", {}, "no such Node: no pod runs; set useDaemonSet to false"],
-    [
-      "a Deployment on one Node",
-      { useDaemonSet: false },
-      "one Node:    set replicaCount to 1; a second replica would stay Pending",
-    ],
-    ["a Deployment on more", { useDaemonSet: false }, "two or more: no other value is needed"],
-    [
-      "one replica",
-      { useDaemonSet: false, replicaCount: 1 },
-      "1 replica runs on any Nodes and prefers control planes",
-    ],
+    ["a DaemonSet without Nodes for it", {}, "no pod runs; set useDaemonSet to false"],
+    ["a Deployment on one Node", { useDaemonSet: false }, "set replicaCount to 1"],
+    ["one replica", { useDaemonSet: false, replicaCount: 1 }, "1 replica runs on any Nodes"],
   ])("says after the installation, with %s, where to look", async (_title, values, words) => {
     expect(await renderNotes(helm, values)).toContain(words);
   });
