@@ -1,22 +1,14 @@
 /**
- * Whatever the API server, or something in between, answers: what was asked for, or a reason; and never a yes, nor a
- * Lease, that nobody gave.
+ * Whatever the API server, or something in between, answers: what was asked for, or a reason; and never a Lease that
+ * nobody gave.
  * @module
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createLogger } from "../../lib/core/log.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { KubeClient } from "../../lib/kube/api/client.ts";
-import {
-  createDelegatedReviewer,
-  createReviewMetrics,
-} from "../../lib/kube/access/delegated_review.ts";
-import { createEventMetrics, createEventSender } from "../../lib/kube/events/events.ts";
 import { type Lease, LEASES } from "../../lib/kube/kinds/lease.ts";
 import { LeaseLock } from "../../lib/kube/election/lease_lock.ts";
 import { NODES } from "../../lib/kube/kinds/node.ts";
-import { reviewAccess } from "../../lib/kube/access/review.ts";
 import { tries } from "../support/net/hostile.ts";
 import { applyDamage, damage } from "./damage.ts";
 import { checkReason, createStage, TOKEN, toStream } from "./kube_stage.ts";
@@ -138,69 +130,6 @@ describe("createKubeClient()", () => {
   });
 });
 
-describe("reviews", () => {
-  const status = fc.oneof(
-    fc.anything({ withNullPrototype: false }),
-    fc.record(
-      {
-        allowed: fc.constantFrom<unknown>(true, false, "true", 1, null, [true], {}),
-        denied: fc.constantFrom<unknown>(true, false, "false", 0, null),
-        authenticated: fc.constantFrom<unknown>(true, false, "true", 1, null, {}),
-        user: fc.oneof(
-          fc.json(),
-          fc.record(
-            {
-              username: fc.constantFrom<unknown>("ann", "", 5, null, ["ann"]),
-              groups: fc.constantFrom<unknown>(["system:masters"], "system:masters", [1], null),
-              extra: fc.constantFrom<unknown>({ a: ["b"] }, { a: "b" }, [], null),
-            },
-            { requiredKeys: [] },
-          ),
-        ),
-      },
-      { requiredKeys: [] },
-    ),
-  );
-
-  test("let nobody in, and nothing pass, without a clear word", async () => {
-    await fc.assert(
-      fc.asyncProperty(status, fc.constantFrom(200, 201), async (given, code) => {
-        const { client } = createStage(({ body = "{}" }) => {
-          const { apiVersion, kind } = JSON.parse(body);
-          const answer = JSON.stringify({ apiVersion, kind, status: given }, (_key, value) =>
-            typeof value === "bigint" ? value.toString() : value,
-          );
-          return new Response(answer, {
-            status: code,
-            headers: { "content-type": "application/json" },
-          });
-        });
-        const metrics = createReviewMetrics(new MetricsRegistry());
-        const reviewer = createDelegatedReviewer(client, metrics);
-        const { allowed, denied, authenticated, user } = Object(given);
-        const may = await reviewer
-          .authorize({ username: "ann" }, { path: "/metrics", verb: "get" }, never)
-          .catch(checkReason);
-        if (may === true) expect([allowed, denied ?? false]).toEqual([true, false]);
-        const who = await reviewer.authenticate("token", never).catch(checkReason);
-        if (who !== undefined && !(who instanceof Error)) {
-          expect(authenticated).toBe(true);
-          expect(who.username).toBe(user.username);
-          expect(who.username).toBe("ann");
-          for (const group of who.groups ?? []) expect(group).toBeString();
-        }
-        const [own] = await reviewAccess(
-          client,
-          [{ verb: "get", group: "", resource: "nodes" }],
-          never,
-        );
-        if (own?.allowed === "yes") expect(allowed).toBe(true);
-      }),
-      tries(200),
-    );
-  });
-});
-
 describe("LeaseLock", () => {
   const odd = fc.constantFrom<unknown>(
     undefined,
@@ -271,67 +200,6 @@ describe("LeaseLock", () => {
       tries(100),
     );
   });
-
-  test("never holds what a proxy says yes to", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        text,
-        fc.constantFrom("application/json", "text/html", ""),
-        async (body, type) => {
-          const { client, clock } = createStage(
-            () => new Response(body, { headers: { "content-type": type } }),
-          );
-          const options = { client, clock, lease: LEASE, identity: "me", durationMs: 15_000 };
-          const lock = new LeaseLock({ ...options, onSlowPath: () => {} });
-          for (let times = 0; times < 3; times += 1) {
-            const attempt = await lock.acquire(never);
-            expect(attempt.kind).toBe("failed");
-            if (attempt.kind === "failed") checkReason(attempt.error);
-            await clock.advance(20_000);
-          }
-        },
-      ),
-      tries(60),
-    );
-  });
-});
-
-test("createEventSender() gives up Events that are answered with rubbish, and goes on", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(reply, { maxLength: 4 }), async (replies) => {
-      const left = [...replies];
-      let arrived = 0;
-      const { client, clock } = createStage(({ body = "" }) => {
-        const next = left.shift();
-        if (next !== undefined) {
-          return new Response(next.body, {
-            status: next.status,
-            headers: { "content-type": next.type },
-          });
-        }
-        arrived += 1;
-        return Response.json(JSON.parse(body), { status: 201 });
-      });
-      const lines: string[] = [];
-      const log = createLogger({ format: "json", write: (line) => lines.push(line), now: () => 0 });
-      const metrics = createEventMetrics(new MetricsRegistry());
-      const sender = createEventSender({ client, clock, log, metrics, random: () => 0 });
-      const stop = new AbortController();
-      const running = sender.run(stop.signal);
-      const recorder = sender.speakAs("test");
-      for (let at = 0; at <= replies.length; at += 1) {
-        recorder.record(NODE, { type: "Normal", reason: `Reason${at}`, message: "m" });
-      }
-      for (let minute = 0; minute < 10; minute += 1) await clock.advance(60_000);
-      expect(arrived).toBeGreaterThan(0);
-      expect(lines.join("")).not.toContain(TOKEN);
-      for (const line of lines) expect(line.length).toBeLessThan(4_000);
-      stop.abort(new Error("over"));
-      await clock.advance(5_000);
-      await running;
-    }),
-    tries(30),
-  );
 });
 
 test("a watch that is answered with one line without end is left", async () => {

@@ -120,37 +120,6 @@ describe("followConfig()", () => {
     expect(intervals).toEqual([5_000, 6_000]);
   });
 
-  test("reads by the way that it is given", async () => {
-    const clock = new ManualClock();
-    const stop = new AbortController();
-    const current = await loadProviderConfig({
-      path,
-      env: ENV,
-      definition: xenOrchestra,
-      sections,
-    });
-    const applied: number[] = [];
-    const running = followConfig(
-      {
-        path: "/nowhere",
-        read: async (asked) => `${GOOD}# of ${asked}\nrefreshInterval: 5s\n`,
-        env: ENV,
-        parser: xenOrchestra,
-        sections,
-        current,
-        apply: ({ settings }) => void applied.push(settings.refreshIntervalMs),
-        onOutcome: () => undefined,
-        clock,
-      },
-      stop.signal,
-    );
-    await clock.advance(1_000);
-    stop.abort();
-    await running;
-
-    expect(applied).toEqual([5_000]);
-  });
-
   test("lets a change that is still being written come to its end", async () => {
     await using bench = await follow();
     await bench.clock.advance(8_999);

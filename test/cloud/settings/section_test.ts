@@ -31,34 +31,6 @@ describe("createSection()", () => {
     ]);
     expect(LAMP.standard).toEqual(STANDARD);
   });
-
-  test.each([undefined, null, "", {}, { isOn: null, watts: "" }])(
-    "takes %j for not set",
-    (written) => {
-      expect(LAMP.parse(written)).toEqual({ settings: STANDARD, issues: [], warnings: [] });
-    },
-  );
-
-  test("gives what is written, and says what is odd", () => {
-    expect(LAMP.parse({ isOn: false, watts: 99 })).toEqual({
-      settings: { isOn: false, watts: 99 },
-      issues: [],
-      warnings: [{ path: "lamp.watts", message: "gets hot" }],
-    });
-  });
-
-  test.each<[unknown, readonly string[]]>([
-    [7, ["lamp"]],
-    [[], ["lamp"]],
-    [{ isOn: "s3cr3t", watts: "s3cr3t" }, ["lamp.isOn", "lamp.watts"]],
-    [{ watts: 99, isOn: 1 }, ["lamp.isOn"]],
-  ])("refuses %j, keeps what holds without it and repeats no value", (written, paths) => {
-    const { settings, issues, warnings } = LAMP.parse(written);
-    expect(settings).toEqual(STANDARD);
-    expect(issues.map(({ path }) => path)).toEqual([...paths]);
-    expect(JSON.stringify(issues)).not.toContain("s3cr3t");
-    expect(warnings).toEqual([]);
-  });
 });
 
 describe("createSection() with a list of blocks", () => {
@@ -86,22 +58,6 @@ describe("createSection() with a list of blocks", () => {
       "lamps.bulbs",
       "lamps.bulbs.name",
       "lamps.bulbs.isOn",
-    ]);
-  });
-
-  test("takes an item's empty key for not set", () => {
-    const { settings, issues } = LAMPS.parse({ bulbs: [{ name: "a", isOn: null }] });
-    expect(issues).toEqual([]);
-    expect(settings).toEqual(["a"]);
-  });
-
-  test("reports what is wrong with each value and with all of them together", () => {
-    const { settings, issues } = LAMPS.parse({ bulbs: [{ isOn: "x" }, { name: "b" }] });
-    expect(settings).toEqual([]);
-    expect(issues).toEqual([
-      { path: "lamps.bulbs.0.name", message: "required" },
-      { path: "lamps.bulbs.0.isOn", message: "must be true or false" },
-      { path: "lamps.bulbs.1", message: "is too much" },
     ]);
   });
 });

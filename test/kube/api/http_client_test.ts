@@ -281,14 +281,6 @@ describe("createKubeClient()", () => {
     expect(await count(() => replace({ name: "a" }))).toBe(1);
     expect(await count(() => replace({ name: "a", resourceVersion: "7" }))).toBe(2);
   });
-
-  test("registers its metrics", async () => {
-    const { client, metrics } = await startBench(() => Response.json({}));
-    await client.get("/x", never);
-    expect(metrics.render()).toMatch(
-      /rest_client_requests_total\{code="200",host="127\.0\.0\.1:\d+",method="GET"\} 1\n/,
-    );
-  });
 });
 
 describe("createKubeClient() for a component", () => {

@@ -130,13 +130,6 @@ test("Caches ask for what was selected alone, in lists and watches", async () =>
   await stop();
 });
 
-test("Caches keep what the kind asks for", async () => {
-  const { galleries, run, stop } = setUp([list("a")]);
-  await run();
-  expect(galleries.get("n/a")?.metadata.finalizers).toEqual(["a/b"]);
-  await stop();
-});
-
 test("Caches wait for a kind that is missing, say so once, and say once that it was found", async () => {
   const rig = setUp([notThere, list("a"), watch]);
   rig.discovery = missing;

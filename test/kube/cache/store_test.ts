@@ -28,14 +28,6 @@ test.each([
   expect(toKey({ metadata })).toBe(key);
 });
 
-test("Store is synced once the first list is in, even an empty one", () => {
-  const { store } = setUp();
-  expect(store.synced).toBe(false);
-  store.replace([], "0");
-  expect(store.synced).toBe(true);
-  expect(store.resourceVersion).toBe("0");
-});
-
 test("Store.replace() tells what is new, changed and gone, and nothing of what is the same", () => {
   const { store, told } = setUp();
   store.replace([toNode("same", "1"), toNode("changed", "2"), toNode("gone", "3")], "3");
@@ -57,14 +49,6 @@ test("Store.replace() is whole before the first listener hears of it", () => {
   store.subscribe((_key, before) => before && sizes.push(store.size));
   store.replace([toNode("b", "2")], "2");
   expect(sizes).toEqual([1, 1]);
-});
-
-test("I-07: Store.replace() reports a deletion that no watch showed, with the last state", () => {
-  const { store, told } = setUp();
-  store.apply(toNode("a", "1"));
-  store.apply(toNode("a", "2"));
-  store.replace([], "9");
-  expect(told.at(-1)).toEqual(["a", "2", undefined]);
 });
 
 test("I-07: Store.replace() reports the deletion of an object that was made again", () => {

@@ -90,11 +90,6 @@ test.each([
   expect(step.pause).toBe("backoff");
 });
 
-test("toNextStep() keeps the version that a broken watch reached", () => {
-  const outcome = { ...failed("unavailable"), resourceVersion: "930", events: 2 };
-  expect(toNextStep(WATCH, outcome).state.resourceVersion).toBe("930");
-});
-
 test.each([
   ["long and empty", 0, 400_000, "gap", "ended", 0, true],
   ["short with an event", 1, 10, "gap", "ended", 0, true],
