@@ -57,8 +57,16 @@ export const MACHINE_BREAKS: readonly Break[] = [
     id: "sweep-what-was-taken-away",
     rule: "a disk that a person detached from a complete VM stays",
     file: "lib/providers/xenorchestra/machines/plan/removal.ts",
-    from: "({ disk, isSeed }) => isSeed || record.vm === undefined || gone.has(disk.id),",
-    to: "({ disk, isSeed }) => isSeed || record.vm === undefined || !gone.has(disk.id),",
+    from: "isSeed || record.vm === undefined || gone.has(disk.id);",
+    to: "isSeed || record.vm === undefined || !gone.has(disk.id);",
+    caughtBy: "test/providers/xenorchestra/machines/plan/removal_test.ts",
+  },
+  {
+    id: "take-a-stale-read-for-the-end",
+    rule: "a machine is gone only when reads show what became of its disks",
+    file: "lib/providers/xenorchestra/machines/plan/removal.ts",
+    from: "const adrift = findAdriftDisks(view, identity).filter(mustGo);",
+    to: "const adrift = findAdriftDisks(view, identity).slice(0, 0);",
     caughtBy: "test/providers/xenorchestra/machines/plan/removal_test.ts",
   },
   {

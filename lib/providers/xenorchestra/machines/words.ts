@@ -104,6 +104,12 @@ export function isDiskNameOf(machineName: string, diskName: string): boolean {
   return diskName === toDiskName(machineName, SEED_DISK) || diskName.startsWith(`${machineName}.`);
 }
 
+/** The name of the only VM that can have a disk with this name. Any text for a name of another form. */
+export function toNameOfOwner(diskName: string): string {
+  const [name = ""] = diskName.split(".", 1);
+  return name === diskName ? name.replace(/-cidata$/, "") : name;
+}
+
 /** The tag with the owner. */
 export function toUidTag(uid: string): string {
   return UID_TAG + uid;

@@ -7,6 +7,8 @@ import { CloudError } from "../../../../lib/cloud/errors.ts";
 import { takeLook } from "../../../../lib/providers/xenorchestra/machines/look/look.ts";
 import { OwnChanges } from "../../../../lib/providers/xenorchestra/machines/wire/own_changes.ts";
 import { MachinesApi } from "../../../../lib/providers/xenorchestra/machines/wire/machines_api.ts";
+import { toVbd, toVdi } from "../../../../lib/simulator/xenorchestra/world/storage.ts";
+import { putAttachment } from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
 import { XenOrchestraApi } from "../../../../lib/providers/xenorchestra/wire/api.ts";
 import { Session } from "../../../../lib/providers/xenorchestra/session/session.ts";
 import { toDeps, toSettings } from "../fake_server.ts";
@@ -66,6 +68,19 @@ async function count(machines: number): Promise<number> {
   return rig.simulator.requests.total - 4;
 }
 
+/** A disk with the name of one of a machine, attached to a VM of others, or to what is not shown. Returns its ID. */
+function putDisk(name: string, vmName?: string): string {
+  const { state } = rig.simulator;
+  const [sr] = state.all("srs").values();
+  const vm = [...state.all("vms").values()].find((one) => one["name_label"] === vmName);
+  if (sr === undefined) throw new Error("Cannot test: there is no storage");
+  const vdi = { ...toVdi({ id: state.nextId("vdi"), name, sr, sizeBytes: 1 }), $VBDs: ["gone"] };
+  state.put("vdis", vmName === undefined ? vdi : { ...vdi, $VBDs: [] });
+  const held = state.all("vdis").get(vdi.id);
+  if (vm && held) putAttachment(state, toVbd({ id: "link", vm, vdi: held, position: "7" }));
+  return vdi.id;
+}
+
 describe("look", () => {
   beforeEach(async () => {
     rig = await Rig.start();
@@ -85,6 +100,17 @@ describe("look", () => {
     expect(view.stock?.templates.length).toBeGreaterThan(2);
     expect(view.stock?.storages.length).toBeGreaterThan(2);
     expect(view.stock?.userId).toBe("me");
+  });
+
+  test("takeLook() finds disks that are attached to nothing that is shown", async () => {
+    const [vm] = rig.simulator.state.all("vms").values();
+    const name = `vino-${OWNER.uid.slice(0, 8)}-worker-0`;
+    const adrift = [putDisk(`${name}.:left`), putDisk(`${name}-cidata`)];
+    putDisk(`vino-${OWNER.uid.slice(0, 8)}-worker-1.root`);
+    putDisk(`${name}.root`, String(vm?.["name_label"]));
+    const { stock } = await look(1);
+    expect(stock?.adrift.map(({ id }) => id)).toEqual(adrift);
+    expect(stock?.orphans).toEqual([]);
   });
 
   test("takeLook() says which pool was lost", async () => {
@@ -116,6 +142,7 @@ const NONE: StockLists = {
   vifs: [],
   links: [],
   disks: [],
+  adrift: [],
 };
 const raw = { id: "d", name_label: "vino-1b4e28ba-a-0.root", size: 5, $SR: "s", $pool: "p" };
 

@@ -16,12 +16,14 @@ import {
   formatMark,
   isDiskNameOf,
   isMarkOf,
+  LEFT_DISK,
   listOwnTags,
   listReadyTags,
   parseDiskMark,
   parseMark,
   SEED_DISK,
   toDiskName,
+  toNameOfOwner,
   toReadyTag,
   toSpecHash,
   toUidTag,
@@ -183,6 +185,13 @@ test.each(["", "vino", `vino uid=${UID}`, `vino uid=${UID} role=worker`, "Debian
   (text) => {
     expect(parseMark(text)).toBeUndefined();
     expect(parseDiskMark(text)).toBeUndefined();
+  },
+);
+
+test.each(["root", "a.b", LEFT_DISK, SEED_DISK])(
+  "toNameOfOwner() finds the VM of disk %s",
+  (disk) => {
+    expect(toNameOfOwner(toDiskName(NAME, disk))).toBe(NAME);
   },
 );
 

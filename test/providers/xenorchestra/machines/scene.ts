@@ -228,6 +228,7 @@ export function toView(options: SceneOptions = {}): FullView {
       }),
     ),
     orphans: loose,
+    adrift: [],
     ...options.stock,
   };
   return {

@@ -27,13 +27,6 @@ const VARIANT_SHARE = 3;
 const PAIRS = 12;
 const PAIR_SEED = 17;
 
-const REMOVAL = "vinos/machine-is-removed";
-/** The pool is lost after the VM was stopped; then one of its disks stays. Another machine was removed in its place. */
-const REMOVAL_DISTURBED: readonly Disturbance[] = [
-  { who: "pool", at: 2, when: "before" },
-  { who: "call", at: 4 },
-];
-
 const STORIES: readonly VinoStory[] = [
   { name: "vinos/machine-is-made", act: (world) => order(world) },
   {
@@ -47,18 +40,29 @@ const STORIES: readonly VinoStory[] = [
     act: (world) => order(world, { count: 3 }),
   },
   {
-    name: REMOVAL,
+    name: "vinos/machine-is-removed",
     before: { count: 2 },
     act: (world) => order(world, { count: 1 }),
+    once: {
+      // The pool is lost after the VM was stopped; then one of its disks stays. Another machine was removed instead.
+      "lost-pool-and-disk": [
+        { who: "pool", at: 2, when: "before" },
+        { who: "call", at: 4 },
+      ],
+    },
   },
   {
     name: "vinos/machine-is-removed-while-it-is-made",
-    // If xo-server dies before VM.set_affinityHost (call 8) and call 11 fails, which deletes the disk, the disk stays
-    // under the name that ends in ":left", and Landfall takes the machine for removed.
-    hasPairs: false,
     act: (world) => {
       order(world);
       world.timeline.schedule(CHANGED_MIND_MS, () => order(world, { count: 0 }));
+    },
+    once: {
+      // Nothing completes the VM; its only disk stays when it is deleted. The machine was taken for removed.
+      "cut-off-and-disk": [
+        { who: "server", at: 8, when: "before" },
+        { who: "call", at: 11 },
+      ],
     },
   },
   {
@@ -94,7 +98,7 @@ const STORIES: readonly VinoStory[] = [
 
 /** Each way to tell each of them. */
 export const TELLINGS: readonly Telling[] = STORIES.flatMap((story, number): Telling[] => {
-  const { name, isVariant = false, isOfCi = isVariant } = story;
+  const { name, isVariant = false, isOfCi = isVariant, once = {} } = story;
   const share = SHARES[readExtent()] * (isVariant ? VARIANT_SHARE : 1);
   const listOnes = (whole: VinoEnding): Disturbance[][] =>
     listDisturbances(story, whole)
@@ -109,18 +113,12 @@ export const TELLINGS: readonly Telling[] = STORIES.flatMap((story, number): Tel
   };
   return [
     { name, isOfCi, tell: () => tellDisturbed(story, listOnes) },
-    ...(story.hasPairs === false
-      ? []
-      : [{ name: `${name}/pairs`, isOfCi: true, tell: () => tellDisturbed(story, listPairs) }]),
-    ...(name === REMOVAL
-      ? [
-          {
-            name: `${name}/lost-pool-and-disk`,
-            isOfCi: false,
-            tell: () => tellDisturbed(story, () => [REMOVAL_DISTURBED]),
-          },
-        ]
-      : []),
+    { name: `${name}/pairs`, isOfCi: true, tell: () => tellDisturbed(story, listPairs) },
+    ...Object.entries(once).map(([end, some]) => ({
+      name: `${name}/${end}`,
+      isOfCi: false,
+      tell: () => tellDisturbed(story, () => [some]),
+    })),
   ];
 });
 

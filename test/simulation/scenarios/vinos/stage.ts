@@ -59,8 +59,8 @@ export interface VinoStory {
   readonly isForgetful?: boolean;
   /** Whether its disturbances are like those of another story, so that some in CI are enough. @default {false} */
   readonly isVariant?: boolean;
-  /** Whether pairs of disturbances end as without. @default {true} */
-  readonly hasPairs?: boolean;
+  /** What was once broken, by the end of its name. @default {nothing} */
+  readonly once?: Readonly<Record<string, readonly Disturbance[]>>;
   /** Whether only CI tells it. @default {as variants} */
   readonly isOfCi?: boolean;
   /** The change. From here on everything may go wrong. */

@@ -115,17 +115,22 @@ export class CloudJudge {
   #judgeEnd(id: string, birth: Birth): void {
     const vm = this.#cloud.state.all("vms").get(id);
     if (vm === undefined || !this.machines.wasComplete(id)) return;
-    const { name, uid, role } = birth;
-    const homes = [...this.#listHomes(birth), ...this.#listLostHomes(birth)];
-    const isWanted = this.wishes.listLate(uid).every((vino) => {
-      const tooMany = listTooMany(readWish(vino, role), homes);
-      return !(deletes(vino) && (isLeaving(vino) || tooMany.includes(homeOf(vm))));
-    });
-    if (isWanted) this.#accuse(`${name} is deleted, and no Vino asked for that`);
+    const { name } = birth;
+    if (this.isWanted(vm, birth)) this.#accuse(`${name} is deleted, and no Vino asked for that`);
     const host = this.wishes.findHost(birth);
     if (host && consumerOf(host) !== undefined) {
       this.#accuse(`${name} is deleted, and something uses its host`);
     }
+  }
+
+  /** Whether no Vino asked lately for a VM that was complete to go. */
+  isWanted(vm: XoRecord, birth: Birth): boolean {
+    const { uid, role } = birth;
+    const homes = [...this.#listHomes(birth), ...this.#listLostHomes(birth)];
+    return this.wishes.listLate(uid).every((vino) => {
+      const tooMany = listTooMany(readWish(vino, role), homes);
+      return !(deletes(vino) && (isLeaving(vino) || tooMany.includes(homeOf(vm))));
+    });
   }
 
   #listHomes({ uid, role }: Birth): readonly string[] {

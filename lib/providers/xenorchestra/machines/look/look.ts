@@ -15,6 +15,7 @@ import type { Clock } from "../../../../core/clock.ts";
 import { OWN_DISKS, OWN_VMS } from "../wire/filters.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 import type { RawTask, RawTemplate, RawVbd, RawVdi, RawVif, RawVm } from "../wire/objects.ts";
+import { toNameOfOwner } from "../words.ts";
 import { provePools, type Shown } from "./pools_proof.ts";
 import { toMacs } from "./to_macs.ts";
 import { toStock } from "./to_stock.ts";
@@ -108,6 +109,7 @@ interface Close {
   readonly vifs: readonly RawVif[];
   readonly links: readonly RawVbd[];
   readonly disks: readonly RawVdi[];
+  readonly adrift: readonly RawVdi[];
 }
 
 /** Lists what VMs are made of: of the machines in question, and of templates. */
@@ -121,7 +123,7 @@ async function listClose(
   signal: AbortSignal,
 ): Promise<Close> {
   const { names } = shown;
-  if (names.size === 0) return { vifs: [], links: [], disks: [] };
+  if (names.size === 0) return { vifs: [], links: [], disks: [], adrift: [] };
   const vms = [
     ...shown.vms.objects.filter(({ name_label: name }) => names.has(name)),
     ...shown.templates.objects.filter(({ $VBDs }) => ($VBDs ?? []).length > 0),
@@ -137,7 +139,41 @@ async function listClose(
     api.list("vbds", signal, byVm),
     api.list("vdis", signal, byLink && `|(${OWN_DISKS} ${byLink})`),
   ]);
-  return { vifs: vifs.objects, links: links.objects, disks: disks.objects };
+  const ids = new Set(vms.map(({ id }) => id));
+  const seen = links.objects.filter(({ VM }) => ids.has(VM ?? "")).map(({ id }) => id);
+  const known = { names, seen: new Set(seen) };
+  const adrift = await listAdrift(api, disks.objects, known, signal);
+  return { vifs: vifs.objects, links: links.objects, disks: disks.objects, adrift };
+}
+
+/**
+ * Disks of the machines in question that are attached to no VM that there is.
+ *
+ * @param known.seen IDs of the links of VMs that are shown
+ */
+async function listAdrift(
+  api: MachinesApi,
+  disks: readonly RawVdi[],
+  { names, seen }: { readonly names: ReadonlySet<string>; readonly seen: ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<readonly RawVdi[]> {
+  const isUnclear = ({ name_label: name, $VBDs: links }: RawVdi): boolean =>
+    names.has(toNameOfOwner(name ?? "")) && isAttached(links) && !links.some((id) => seen.has(id));
+  const unclear = disks.filter(isUnclear);
+  if (unclear.length === 0) return [];
+  // A person may have attached one to another VM, and copies of VMs have disks with the same names.
+  const holders = toIdsFilter(
+    "$VBDs",
+    unclear.flatMap(({ $VBDs }) => $VBDs ?? []),
+  );
+  // Own VMs are listed, too: own changes of what a list lacks would be taken for seen.
+  const { objects } = await api.list("vms", signal, holders && `|(${OWN_VMS} ${holders})`);
+  const held = new Set(objects.flatMap(({ $VBDs }) => $VBDs ?? []));
+  return unclear.filter(({ $VBDs }) => !($VBDs ?? []).some((id) => held.has(id)));
+}
+
+function isAttached(links: RawVdi["$VBDs"]): links is readonly string[] {
+  return (links ?? []).length > 0;
 }
 
 /** A filter by IDs. @returns `undefined` if there are too many, so that everything must be listed */

@@ -28,6 +28,7 @@ export interface StockLists {
   readonly vifs: readonly RawVif[];
   readonly links: readonly RawVbd[];
   readonly disks: readonly RawVdi[];
+  readonly adrift: readonly RawVdi[];
 }
 
 const ERROR_CHARS_MAX = 200;
@@ -49,6 +50,7 @@ export function toStock(lists: StockLists): Stock {
     macs: toMacs(lists.vifs),
     attached: toAttached(lists.links, disks),
     orphans: [...disks.values()].filter(isOrphan),
+    adrift: lists.adrift.map(toDisk),
   };
 }
 

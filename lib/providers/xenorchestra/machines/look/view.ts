@@ -153,6 +153,11 @@ export interface Stock {
   readonly attached: ReadonlyMap<string, readonly Attached[]>;
   /** Disks with a name of our form that are attached to nothing. */
   readonly orphans: readonly Disk[];
+  /**
+   * Disks of the machines in question that are attached to something that is not shown: so reads show for a moment what
+   * a VM left that was just deleted. Then they show the disk as an orphan, or not at all.
+   */
+  readonly adrift: readonly Disk[];
 }
 
 /** One look at Xen Orchestra. */

@@ -13,7 +13,12 @@ import { compareVm } from "./compare/vm.ts";
 import { planComplete } from "./complete.ts";
 import { type Found, findMachine, type FullView } from "./find/find.ts";
 import { planFromInventory } from "./from_inventory.ts";
-import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
+import {
+  findAdriftDisks,
+  findOrphanDisks,
+  planAdrift,
+  toOrphanDeletion,
+} from "./find/orphan_disks.ts";
 import {
   type Plan,
   RENAME_OR_DELETE,
@@ -114,6 +119,8 @@ function planAbsent(
     const message = `VM ${toMachineName(spec)} is gone, but its ${left} exists: ${RENAME_OR_DELETE}`;
     return toPlan("Blocked", { problems: [toDecision("DisksLeft", message)] });
   }
+  const adrift = isSwept ? findAdriftDisks(view, spec) : [];
+  if (adrift.length > 0) return planAdrift(adrift);
   const waitMs = toWaitMs(record, view.atMs);
   const failures = failure === undefined ? [] : [failure];
   if (waitMs > 0) return toPlan("Absent", { problems: failures, againMs: waitMs });

@@ -11,7 +11,13 @@ import { isDiskNameOf, isMarkOf, parseDiskMark } from "../words.ts";
 import { type Found, findMachine, type FullView, toDeletion } from "./find/find.ts";
 import { findEarlier, toDoubtLeftMs } from "./find/attempt.ts";
 import { explainKeeping, judgeOwner } from "./find/half_made.ts";
-import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
+import {
+  findAdriftDisks,
+  findOrphanDisks,
+  type OrphanDisk,
+  planAdrift,
+  toOrphanDeletion,
+} from "./find/orphan_disks.ts";
 import {
   findLostPool,
   type Plan,
@@ -100,9 +106,9 @@ function planRest(
   attempt: { readonly task?: CreateTask } = {},
 ): Plan {
   const gone = new Set(record.disks);
-  const loose = findOrphanDisks(view, identity).filter(
-    ({ disk, isSeed }) => isSeed || record.vm === undefined || gone.has(disk.id),
-  );
+  const mustGo = ({ disk, isSeed }: OrphanDisk): boolean =>
+    isSeed || record.vm === undefined || gone.has(disk.id);
+  const loose = findOrphanDisks(view, identity).filter(mustGo);
   if (loose.length > 0) {
     const steps = loose.map((one) => toOrphanDeletion(identity, one, record));
     return toPlan("Removing", { steps });
@@ -111,6 +117,9 @@ function planRest(
   if (earlier.vmIds.length > 0) {
     return toPlan("Removing", { steps: [toProof(identity, earlier, record)] });
   }
+  // Deleting a VM is answered also if a disk of it stays.
+  const adrift = findAdriftDisks(view, identity).filter(mustGo);
+  if (adrift.length > 0) return planAdrift(adrift);
   const leftMs = toDoubtLeftMs(attempt, record, view.atMs);
   if (leftMs === 0) return toPlan("Absent");
   // A hypervisor goes on although Xen Orchestra was interrupted, and then shows a half-made template.

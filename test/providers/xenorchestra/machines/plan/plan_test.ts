@@ -123,6 +123,12 @@ describe("planMachine()", () => {
       "Blocked; DisksLeft",
     ],
     [
+      "makes none while disks of an attempt may be left",
+      { stock: { adrift: [toOwnDisk("root", GIB)] } },
+      { at: 1 },
+      "Unknown; DisksUnclear; 500 ms",
+    ],
+    [
       "touches nothing in a lost pool",
       { view: { pools: [{ id: POOL, name: "p", isComplete: false }] } },
       undefined,

@@ -211,8 +211,45 @@ describe("planRemoval()", () => {
       { vm: "vm-1", disks: [] },
       `Removing; ${sweepSeed}`,
     ],
+    [
+      "waits for what became of the disks of an attempt",
+      { stock: { adrift: loose } },
+      { at: 1, refused: true },
+      "Unknown; DisksUnclear; 500 ms",
+    ],
+    [
+      "waits for what became of the disks that went with the VM",
+      { stock: { adrift: loose.slice(0, 1) } },
+      { vm: "vm-1", disks: ["disk-root"], gone: true },
+      "Unknown; DisksUnclear; 500 ms",
+    ],
+    [
+      "asks for a VM that no list shows before it waits for its disks",
+      { stock: { adrift: loose } },
+      { vm: "vm-1" },
+      `Removing; make sure that VM ${NAME} is gone`,
+    ],
+    [
+      "waits for no disk that a person took away before",
+      { stock: { adrift: loose.slice(0, 1) } },
+      { vm: "vm-1", disks: [], gone: true },
+      "Absent",
+    ],
+    [
+      "waits for no disk of another machine",
+      { stock: { adrift: [toDisk({ name: `${NAME}1.root` })] } },
+      { at: 1, refused: true },
+      "Absent",
+    ],
   ])("%s", (_what, options, record, planned) => {
     expect(summarise(planRemoved(options, record))).toBe(planned);
+  });
+
+  test("names the disks that it waits for", () => {
+    const { problems } = planRemoved({ stock: { adrift: loose } }, { at: 1, refused: true });
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`${NAME}.root (disk-root), ${NAME}-cidata (seed)`),
+    ]);
   });
 
   test("remembers which disks go with the VM", () => {

@@ -7,15 +7,15 @@ import type { XenOrchestra, XoRecord } from "../../../../../lib/simulator/xenorc
 import type { Journaled } from "../../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
 import type { Timeline } from "../../../timeline.ts";
 import type { Trace } from "../../../trace.ts";
-import { type Birth, isReady, type Machines } from "../machines.ts";
-import type { Wishes } from "../wishes.ts";
+import type { CloudJudge } from "../cloud_judge.ts";
+import { type Birth, isReady } from "../machines.ts";
 
 /** What a {@linkcode PowerJudge} needs of a world. */
 export interface PowerWorld {
   readonly cloud: XenOrchestra;
   readonly timeline: Timeline;
   readonly trace: Trace;
-  readonly cloudJudge: { readonly machines: Machines; readonly wishes: Wishes };
+  readonly cloudJudge: Pick<CloudJudge, "isWanted" | "machines" | "wishes">;
   /** Whoever switches machines by their management controllers. */
   readonly ironic: { askedSince(vmId: string): number | undefined };
 }
@@ -67,7 +67,7 @@ export class PowerJudge {
     const birth = vm && machines.findBirth(vm.id);
     if (vm === undefined || birth === undefined) return;
     const isSwitch = STOPS.has(method) || STARTS.has(method);
-    if (isSwitch) this.#judgeSwitch(vm.id, birth, method);
+    if (isSwitch) this.#judgeSwitch(vm, birth, method);
     if (NEEDS_STOP.has(method) && machines.wasComplete(vm.id)) {
       this.#judgeChange(vm.id, birth, method);
     }
@@ -80,23 +80,26 @@ export class PowerJudge {
     this.#accuse(`${name} gets ${method} while it runs`);
   }
 
-  /** Only who has the management controller stops what is used, and only what is complete has one. */
-  #judgeSwitch(id: string, birth: Birth, method: string): void {
+  /** Only who has the management controller stops what is used or wanted, and only what is complete has one. */
+  #judgeSwitch(vm: XoRecord, birth: Birth, method: string): void {
     const { cloudJudge, ironic } = this.#world;
     const { machines, wishes } = cloudJudge;
     const { name } = birth;
+    const isStop = STOPS.has(method);
     const host = wishes.findHost(birth);
-    // A removal switches a machine off, too, once its host is gone.
-    if (STOPS.has(method) && host === undefined) return;
-    const askedMs = ironic.askedSince(id);
+    const askedMs = ironic.askedSince(vm.id);
     if (askedMs !== undefined) {
-      const readyMs = this.#readyMs.get(id) ?? -Infinity;
+      // A removal switches a machine off, too, once its host is gone.
+      if (isStop && host === undefined) return;
+      const readyMs = this.#readyMs.get(vm.id) ?? -Infinity;
       if (readyMs < askedMs) this.#accuse(`${name} gets ${method}, and was not complete`);
       return;
     }
-    const isUsed = host !== undefined && consumerOf(host) !== undefined;
-    if (STOPS.has(method) && isUsed && machines.wasComplete(id)) {
+    if (!isStop || !machines.wasComplete(vm.id)) return;
+    if (host !== undefined && consumerOf(host) !== undefined) {
       this.#accuse(`${name} gets ${method}, and something uses its host`);
+    } else if (cloudJudge.isWanted(vm, birth)) {
+      this.#accuse(`${name} gets ${method}, and nobody asked for that`);
     }
   }
 

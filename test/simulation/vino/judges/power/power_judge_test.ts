@@ -1,4 +1,15 @@
-import { type Act, call, type Case, pass, testCases, use, VINO } from "../right_world.ts";
+import {
+  type Act,
+  call,
+  type Case,
+  make,
+  pass,
+  testCases,
+  use,
+  VINO,
+  want,
+} from "../right_world.ts";
+import { NEWS_MS } from "../wishes.ts";
 
 /** For so long a change that was asked for while a VM was off may be on its way. */
 const LATE_MS = 60_000;
@@ -62,7 +73,28 @@ testCases("PowerJudge judges", [
       [use(0), call(method)],
       `gets ${method}, and something uses its host`,
     ],
-    [`${method} of a VM whose host another one uses`, [use(1), call(method)]],
+    [
+      `${method} of a VM that its Vino wants, and whose host nothing uses`,
+      [use(1), call(method)],
+      `gets ${method}, and nobody asked for that`,
+    ],
+    [
+      `${method} of a VM that its Vino wants, and whose host is gone`,
+      [deleteHost, call(method)],
+      `gets ${method}, and nobody asked for that`,
+    ],
+    [
+      `${method} of a VM of a Vino that keeps those that it does not want`,
+      [
+        want({ deletes: false }),
+        pass(NEWS_MS + 1),
+        want({ deletes: false, count: 1 }),
+        call(method),
+      ],
+      `gets ${method}, and nobody asked for that`,
+    ],
+    [`${method} of a VM of a Vino that wants fewer`, [want({ count: 1 }), call(method)]],
+    [`${method} of a VM that was never complete`, [make(2, []), call(method, 2)]],
   ]),
   [
     "a stop of a VM whose host is used, which a client asked for",

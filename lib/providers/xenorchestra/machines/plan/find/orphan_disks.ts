@@ -8,7 +8,8 @@ import type { Step } from "../../steps.ts";
 import type { VmRecord } from "../../vm_record.ts";
 import { isDiskNameOf, isMarkOf, parseDiskMark, SEED_DISK, toDiskName } from "../../words.ts";
 import type { FullView } from "./find.ts";
-import { toStep } from "../problems.ts";
+import { FRESH_PERIOD_MS } from "./attempt.ts";
+import { type Plan, toPlan, toRetry, toStep } from "../problems.ts";
 
 /** A disk that nothing uses. */
 export interface OrphanDisk {
@@ -19,13 +20,32 @@ export interface OrphanDisk {
 
 /** Disks with a name that only this machine can have, and without the mark of another one. */
 export function findOrphanDisks({ stock }: FullView, identity: MachineIdentity): OrphanDisk[] {
+  return listOwn(stock.orphans, identity);
+}
+
+/** Of disks of this machine, those that are not shown as they are: what they were attached to is gone. */
+export function findAdriftDisks({ stock }: FullView, identity: MachineIdentity): OrphanDisk[] {
+  return listOwn(stock.adrift, identity);
+}
+
+/** Waits until reads show what became of disks; the controller waits longer each time. */
+export function planAdrift(disks: readonly OrphanDisk[]): Plan {
+  const some = disks.map(({ disk: { id, name } }) => `${name} (${id})`).join(", ");
+  const what = `Xen Orchestra shows ${some} as attached to a VM that it does not show`;
+  const advice =
+    "if that does not pass, give the user the right to see that VM, or rename the disk to keep it";
+  const problems = [toRetry("DisksUnclear", `${what}: ${advice}`)];
+  return toPlan("Unknown", { problems, againMs: FRESH_PERIOD_MS });
+}
+
+function listOwn(disks: readonly Disk[], identity: MachineIdentity): OrphanDisk[] {
   const name = toMachineName(identity);
   const seed = toDiskName(name, SEED_DISK);
   const isOurs = ({ name: called, description }: Disk): boolean => {
     const mark = parseDiskMark(description);
     return isDiskNameOf(name, called) && (mark === undefined || isMarkOf(mark, identity));
   };
-  return stock.orphans.filter(isOurs).map((disk) => ({ disk, isSeed: disk.name === seed }));
+  return disks.filter(isOurs).map((disk) => ({ disk, isSeed: disk.name === seed }));
 }
 
 /** The step that deletes a disk that nothing uses. */
