@@ -58,33 +58,6 @@ test("Connections gives 30 seconds for an answer to be taken, and 30 for the nex
   expect(idle.destroyed).toBe(true);
 });
 
-test("Connections.begin() allows eight requests ahead of their answers", () => {
-  const connections = new Connections(new ManualClock(), 10);
-  const socket = open(connections);
-  const begun = Array.from({ length: 9 }, () => connections.begin(socket));
-  expect(begun).toEqual([...Array.from({ length: 8 }, () => true), false]);
-  connections.end(socket);
-  expect(connections.begin(socket)).toBe(true);
-  expect(connections.begin(new Socket())).toBe(false);
-});
-
-test("Connections.add() makes room by the one that has asked nothing for longest", async () => {
-  const clock = new ManualClock();
-  const connections = new Connections(clock, 3);
-  const busy = open(connections);
-  connections.begin(busy);
-  const older = open(connections);
-  await clock.advance(1_000);
-  const newer = open(connections);
-  const fresh = open(connections);
-  expect([busy, older, newer, fresh].map(({ destroyed }) => destroyed)).toEqual([
-    false,
-    true,
-    false,
-    false,
-  ]);
-});
-
 test("Connections.add() makes room among those from the place that has most", async () => {
   const clock = new ManualClock();
   const connections = new Connections(clock, 4);

@@ -6,7 +6,6 @@ import {
   formatBareAnswer,
   readRequest,
   sendRefusal,
-  toRubbishStatus,
 } from "../../../lib/http/sockets/exchange.ts";
 
 interface Head {
@@ -47,16 +46,10 @@ test("readRequest() gives a path that begins with two slashes as a path", () => 
 });
 
 test.each<[title: string, head: Head, status: number]>([
-  ["a method that changes things", { method: "POST" }, 405],
-  ["a tunnel", { method: "CONNECT", url: "h:1" }, 405],
-  ["a body with a length", { headers: { host: "h", "content-length": "1" } }, 413],
-  ["a body in chunks", { headers: { host: "h", "transfer-encoding": "chunked" } }, 413],
   ["HTTP/0.9", { version: 0 }, 505],
   ["HTTP/2 without its frames", { version: 2 }, 505],
   ["what it cannot expect", { headers: { host: "h", expect: "a miracle" } }, 417],
-  ["two hosts", { headers: { host: ["h", "i"] } }, 400],
   ["two tokens", { headers: { host: "h", authorization: ["a", "b"] } }, 400],
-  ["another address", { url: "http://i/metrics" }, 400],
   ["no path", { url: "*" }, 400],
   ["a host that moves the path", { headers: { host: "h/healthz?" } }, 400],
   ["a host with somebody in it", { headers: { host: "a@h" } }, 400],
@@ -88,13 +81,6 @@ test("sendRefusal() ends the connection, and says which methods there are", () =
   sendRefusal({ status: 405, message: "no\n", allow: "GET, HEAD" }, outgoing);
   expect(outgoing.statusCode).toBe(405);
   expect(outgoing.getHeaders()).toMatchObject({ connection: "close", allow: "GET, HEAD" });
-});
-
-test("toRubbishStatus() tells a head that is too large from what is no head", () => {
-  const toComplaint = (code: string): Error => Object.assign(new Error("bad"), { code });
-  expect(toRubbishStatus(toComplaint("HPE_HEADER_OVERFLOW"))).toBe(431);
-  expect(toRubbishStatus(toComplaint("HPE_INVALID_METHOD"))).toBe(400);
-  expect(toRubbishStatus(new Error("bad"))).toBe(400);
 });
 
 test("formatBareAnswer() gives an answer without a body that is the last one", () => {
