@@ -23,8 +23,7 @@ import { BETA_ZONE, LabelStage, ZONE } from "../../support/nodes/label_stage.ts"
 const TYPE = "node.kubernetes.io/instance-type";
 
 test("NodeLabelController follows a machine to another host in one write, then tells it", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   rig.provider.place("a", "h2");
   await rig.clock.advance(REFRESH_MS);
   expect(rig.writes).toEqual([
@@ -36,8 +35,7 @@ test("NodeLabelController follows a machine to another host in one write, then t
 });
 
 test("NodeLabelController writes with the planned version, and not again before the watch shows it", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   const version = rig.nodes.get("a")?.metadata.resourceVersion;
   rig.isWatchSilent = true;
   rig.provider.place("a", "h2");
@@ -48,8 +46,7 @@ test("NodeLabelController writes with the planned version, and not again before 
 });
 
 test("NodeLabelController tells a change of region and of type after the write", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   const moved = { region: "r2", zone: "h1", instanceType: "t2", labels: { [HOST]: "h1" } };
   rig.provider.instances.set("a", toInstance("a", moved));
   await rig.clock.advance(REFRESH_MS);
@@ -80,8 +77,7 @@ test("NodeLabelController says of a machine that is left to another Landfall, an
 });
 
 test("NodeLabelController tells nothing of a refused write, and all of it once one is taken", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   rig.refusal = new KubeError("unavailable", "the API server is not well");
   rig.provider.place("a", "h2");
   await rig.clock.advance(REFRESH_MS);
@@ -96,8 +92,7 @@ test("NodeLabelController tells nothing of a refused write, and all of it once o
 });
 
 test("NodeLabelController sees by memory that a machine started elsewhere, and nothing when it did not", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   for (const host of [undefined, "h1", undefined]) {
     rig.provider.place("a", host);
     await rig.clock.advance(REFRESH_MS);
@@ -114,8 +109,7 @@ test("NodeLabelController sees by memory that a machine started elsewhere, and n
 });
 
 test("NodeLabelController puts edited and deleted labels back at once, without an Event", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   await rig.edit("a", { [ZONE]: "mine", [TYPE]: undefined, role: "web" });
   expect(rig.writes).toEqual([{ [ZONE]: "h1", [TYPE]: "t" }]);
   expect(rig.labels("a")["role"]).toBe("web");
@@ -123,8 +117,7 @@ test("NodeLabelController puts edited and deleted labels back at once, without a
 });
 
 test("NodeLabelController writes nothing when nothing differs, however often it looks", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   await rig.clock.advance(5 * FULL_PASS_MS);
   expect(rig.provider.lists).toBeGreaterThan(40);
   expect(rig.client.writes).toEqual([]);
@@ -182,8 +175,7 @@ test("NodeLabelController looks again after each refresh at a Node that no inven
 });
 
 test("NodeLabelController remembers nothing of a Node that came again under its name", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   rig.provider.place("a", undefined);
   await rig.clock.advance(REFRESH_MS);
   const options = { providerId: "test://a", uninitialized: false, resourceVersion: "2000" };
@@ -198,8 +190,7 @@ test("NodeLabelController remembers nothing of a Node that came again under its 
 });
 
 test("NodeLabelController forgets a Node that is gone, and who fought over its labels", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   for (let round = 0; round < 6; round += 1) await rig.edit("a", { [TYPE]: "mine" });
   expect(rig.labels("a")[TYPE]).toBe("mine");
   rig.provider.place("a", undefined);
@@ -219,8 +210,7 @@ test("NodeLabelController forgets a Node that is gone, and who fought over its l
 });
 
 test("NodeLabelController puts labels back five times a minute at most, and says so once", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   for (let second = 0; second < 115; second += 1) {
     if (rig.labels("a")[ZONE] === "h1") await rig.edit("a", { [ZONE]: "mine" });
     await rig.clock.advance(1_000);
@@ -237,8 +227,7 @@ test("NodeLabelController puts labels back five times a minute at most, and says
 });
 
 test("NodeLabelController follows the machine at once, though somebody fights over its labels", async () => {
-  await using rig = new LabelRig();
-  await rig.settle("a", "h1");
+  await using rig = await LabelRig.start("a", "h1");
   for (let round = 0; round < 6; round += 1) await rig.edit("a", { [TYPE]: "mine" });
   expect(rig.labels("a")[TYPE]).toBe("mine");
   rig.provider.place("a", "h2");

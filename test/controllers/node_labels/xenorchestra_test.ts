@@ -37,8 +37,7 @@ test("labels of eight Nodes take one write each, and none after that over refres
 });
 
 test("a live migration is followed within a second of the refresh, in one write; the first host stays", async () => {
-  await using stage = await LabelStage.start();
-  await stage.join("worker-1");
+  await using stage = await LabelStage.startWith("worker-1");
   const { hostIds } = stage.world;
   stage.cloud.state.migrateLive(stage.vmId("worker-1"), hostIds["xcp-par-2"]);
   const first = { [FIRST_HOST]: hostIds["xcp-par-1"] };
@@ -54,8 +53,7 @@ test("a live migration is followed within a second of the refresh, in one write;
 });
 
 test("a migration to another pool is followed in one write, and the provider ID stays", async () => {
-  await using stage = await LabelStage.start();
-  await stage.join("worker-1");
+  await using stage = await LabelStage.startWith("worker-1");
   const { poolIds, hostIds } = stage.world;
   const providerId = stage.rig.readNode("worker-1")?.spec?.providerID;
   expect(providerId).toContain(poolIds.paris);
@@ -74,8 +72,7 @@ test("a migration to another pool is followed in one write, and the provider ID 
 });
 
 test("a migration with new addresses is right in time, though two controllers write at once", async () => {
-  await using stage = await LabelStage.start();
-  await stage.join("worker-1");
+  await using stage = await LabelStage.startWith("worker-1");
   const { poolIds, hostIds } = stage.world;
   const vmId = stage.vmId("worker-1");
   stage.cloud.state.migratePool(vmId, poolIds.lyon, { hostId: hostIds["xcp-lyo-1"] });
@@ -91,8 +88,7 @@ test("a migration with new addresses is right in time, though two controllers wr
 
 describe("a machine that stops keeps its labels and addresses, and is followed when it starts", () => {
   test.each(["Halted", "Suspended", "Paused"] as const)("%s", async (power) => {
-    await using stage = await LabelStage.start();
-    await stage.join("worker-2");
+    await using stage = await LabelStage.startWith("worker-2");
     const before = stage.rig.readNode("worker-2");
     const vmId = stage.vmId("worker-2");
     const { state } = stage.cloud;
@@ -156,8 +152,7 @@ describe("nothing is written when", () => {
     ],
   ];
   test.each(cases)("%s", async (_title, begin, end) => {
-    await using stage = await LabelStage.start();
-    await stage.join("worker-2");
+    await using stage = await LabelStage.startWith("worker-2");
     const before = stage.labels("worker-2");
     begin(stage);
     await stage.pass();
@@ -170,8 +165,7 @@ describe("nothing is written when", () => {
 });
 
 test("a machine that stops in another pool while its old pool is lost is followed once that pool is back", async () => {
-  await using stage = await LabelStage.start();
-  await stage.join("worker-1");
+  await using stage = await LabelStage.startWith("worker-1");
   const { poolIds, hostIds } = stage.world;
   const vmId = stage.vmId("worker-1");
   const { state } = stage.cloud;
@@ -191,8 +185,7 @@ test("a machine that stops in another pool while its old pool is lost is followe
 });
 
 test("a machine that moves to a host that cannot be looked up keeps the old name until it can", async () => {
-  await using stage = await LabelStage.start();
-  await stage.join("worker-1");
+  await using stage = await LabelStage.startWith("worker-1");
   const hostId = stage.world.hostIds["xcp-par-2"];
   stage.cloud.state.forbid(hostId);
   stage.cloud.state.migrateLive(stage.vmId("worker-1"), hostId);
@@ -203,8 +196,7 @@ test("a machine that moves to a host that cannot be looked up keeps the old name
 });
 
 test("a machine that is renamed or resized is followed; only the size is an Event", async () => {
-  await using stage = await LabelStage.start();
-  await stage.join("worker-1");
+  await using stage = await LabelStage.startWith("worker-1");
   stage.cloud.state.setVm(stage.vmId("worker-1"), {
     name_label: "nœud 1",
     CPUs: { max: 8, number: 2 },
@@ -219,8 +211,7 @@ test("a machine that is renamed or resized is followed; only the size is an Even
 });
 
 test("hands that edit and delete labels are put right at once, without an Event or a first host", async () => {
-  await using stage = await LabelStage.start();
-  await stage.join("worker-1");
+  await using stage = await LabelStage.startWith("worker-1");
   const before = stage.labels("worker-1");
   const labels = { [BETA_ZONE]: "mine", [`${PREFIX}host_id`]: "mine", [TYPE]: null, role: "web" };
   stage.rig.kubernetes.objects.patchNode("worker-1", { metadata: { labels } });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { lose } from "../../support/nodes/lifecycle_rig.ts";
 import { startOutOfService } from "../../support/nodes/out_of_service_rig.ts";
 
 const MINUTE_MS = 60_000;
@@ -29,23 +30,20 @@ describe("the out-of-service controller", () => {
 
   test("leaves a Node whose machine is gone and has no volumes to its deletion", async () => {
     await using rig = await startOutOfService();
-    rig.loseMachines("n1");
-    rig.server.setReady("n1", "Unknown");
+    lose(rig, "n1");
     expect(await rig.until(() => rig.isTainted("n1"), 5 * MINUTE_MS)).toBe(false);
   });
 
   test("taints the same Node where Nodes are not deleted", async () => {
     await using rig = await startOutOfService({ deletion: { enabled: false } });
-    rig.loseMachines("n1");
-    rig.server.setReady("n1", "Unknown");
+    lose(rig, "n1");
     expect(await rig.until(() => rig.isTainted("n1"), 3 * MINUTE_MS)).toBe(true);
   });
 
   test("taints a Node whose machine is proven gone, as soon as it could be deleted", async () => {
     await using rig = await startOutOfService();
     rig.attach("a", "n1");
-    rig.loseMachines("n1");
-    rig.server.setReady("n1", "Unknown");
+    lose(rig, "n1");
     expect(await rig.until(() => rig.isTainted("n1"), 3 * MINUTE_MS)).toBe(true);
     expect(rig.provider.reads).toBeGreaterThan(0);
   });
@@ -141,8 +139,7 @@ describe("the out-of-service controller", () => {
     rig.halt("n1", "n2");
     await rig.until(() => rig.isTainted("n1") && rig.isTainted("n2"), 2 * MINUTE_MS);
     for (const name of ["n1", "n2"]) {
-      rig.boot(name);
-      rig.report(name, "True", "boot-2");
+      rig.restart(name);
     }
     await rig.until(() => !rig.isTainted("n1") && !rig.isTainted("n2"), MINUTE_MS);
     rig.halt("n3");
@@ -243,12 +240,10 @@ describe("the out-of-service controller", () => {
 
   test("does not set a taint again that a person removed, until the machine has run", async () => {
     await using rig = await startOutOfService();
-    rig.halt("n1");
-    await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+    await rig.taint("n1");
     rig.server.setTaints("n1", []);
     expect(await rig.until(() => rig.isTainted("n1"), 15 * MINUTE_MS)).toBe(false);
-    rig.boot("n1");
-    rig.report("n1", "True", "boot-2");
+    rig.restart("n1");
     await rig.clock.advance(MINUTE_MS);
     expect(rig.server.find("n1")?.metadata.annotations?.[RECORD]).toBeUndefined();
     rig.halt("n1");
@@ -260,8 +255,7 @@ describe("the out-of-service controller", () => {
     rig.halt("n1");
     rig.server.setTaints("n1", [TAINT]);
     await rig.clock.advance(2 * MINUTE_MS);
-    rig.boot("n1");
-    rig.report("n1", "True", "boot-2");
+    rig.restart("n1");
     await rig.clock.advance(10 * MINUTE_MS);
     expect(rig.isTainted("n1")).toBe(true);
     expect(rig.server.find("n1")?.metadata.annotations?.[RECORD]).toBeUndefined();
@@ -270,13 +264,11 @@ describe("the out-of-service controller", () => {
 
   test("leaves the taint of a person who removed it before and set it again", async () => {
     await using rig = await startOutOfService();
-    rig.halt("n1");
-    await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+    await rig.taint("n1");
     rig.server.setTaints("n1", []);
     await rig.clock.advance(MINUTE_MS);
     rig.server.setTaints("n1", [TAINT]);
-    rig.boot("n1");
-    rig.report("n1", "True", "boot-2");
+    rig.restart("n1");
     await rig.clock.advance(10 * MINUTE_MS);
     expect(rig.isTainted("n1")).toBe(true);
     expect(rig.server.find("n1")?.metadata.annotations?.[RECORD]).toBeUndefined();
@@ -287,8 +279,7 @@ describe("the out-of-service controller", () => {
     test("when the machine runs, its kubelet was restarted, and no volume of before is attached", async () => {
       await using rig = await startOutOfService();
       rig.attach("a", "n1");
-      rig.halt("n1");
-      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      await rig.taint("n1");
       rig.boot("n1");
       await rig.clock.advance(MINUTE_MS);
       expect(rig.isTainted("n1")).toBe(true);
@@ -306,10 +297,8 @@ describe("the out-of-service controller", () => {
     test("six minutes after the machine started, whatever is still attached", async () => {
       await using rig = await startOutOfService();
       rig.attach("a", "n1");
-      rig.halt("n1");
-      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
-      rig.boot("n1");
-      rig.report("n1", "True", "boot-2");
+      await rig.taint("n1");
+      rig.restart("n1");
       expect(await rig.until(() => !rig.isTainted("n1"), 5.8 * MINUTE_MS)).toBe(false);
       expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
     });
@@ -317,24 +306,20 @@ describe("the out-of-service controller", () => {
     test("six minutes after the last start, when the machine went off again before its kubelet reported", async () => {
       await using rig = await startOutOfService();
       rig.attach("a", "n1");
-      rig.halt("n1");
-      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      await rig.taint("n1");
       rig.boot("n1");
       await rig.clock.advance(MINUTE_MS);
       rig.provider.setPower("n1", "Halted");
       await rig.clock.advance(10 * MINUTE_MS);
-      rig.boot("n1");
-      rig.report("n1", "True", "boot-2");
+      rig.restart("n1");
       expect(await rig.until(() => !rig.isTainted("n1"), 5.8 * MINUTE_MS)).toBe(false);
       expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
     });
 
     test("six minutes after the start where VolumeAttachments cannot be read", async () => {
       await using rig = await startOutOfService({ hasAttachments: false });
-      rig.halt("n1");
-      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
-      rig.boot("n1");
-      rig.report("n1", "True", "boot-2");
+      await rig.taint("n1");
+      rig.restart("n1");
       expect(await rig.until(() => !rig.isTainted("n1"), 5.8 * MINUTE_MS)).toBe(false);
       expect(await rig.until(() => !rig.isTainted("n1"), MINUTE_MS)).toBe(true);
     });
@@ -344,8 +329,7 @@ describe("the out-of-service controller", () => {
       async (status) => {
         await using rig = await startOutOfService();
         rig.attach("a", "n1");
-        rig.halt("n1");
-        await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+        await rig.taint("n1");
         rig.report("n1", status);
         expect(await rig.until(() => !rig.isTainted("n1"), 2_000)).toBe(true);
         expect(rig.listReasons("n1").at(-1)).toBe("OutOfServiceTaintWithdrawn");
@@ -356,11 +340,9 @@ describe("the out-of-service controller", () => {
       await using rig = await startOutOfService();
       const other = { key: "example.com/theirs", effect: "NoSchedule" };
       rig.server.setTaints("n1", [other]);
-      rig.halt("n1");
-      await rig.until(() => rig.isTainted("n1"), 2 * MINUTE_MS);
+      await rig.taint("n1");
       expect(rig.server.find("n1")?.spec?.taints).toEqual([other, TAINT]);
-      rig.boot("n1");
-      rig.report("n1", "True", "boot-2");
+      rig.restart("n1");
       await rig.until(() => !rig.isTainted("n1"), MINUTE_MS);
       expect(rig.server.find("n1")?.spec?.taints).toEqual([other]);
     });
@@ -380,8 +362,7 @@ describe("the out-of-service controller", () => {
     test("for six minutes at most, from the record on, which another process may have written", async () => {
       await using rig = await startOutOfService();
       rig.attach("a", "n1");
-      rig.loseMachines("n1");
-      rig.server.setReady("n1", "Unknown");
+      lose(rig, "n1");
       await rig.clock.advance(31_000);
       const time = new Date(rig.clock.now() - 350_000).toISOString();
       rig.server.annotate("n1", { [RECORD]: `${time} boot-1` });
@@ -399,8 +380,7 @@ describe("the out-of-service controller", () => {
       async (record) => {
         await using rig = await startOutOfService();
         rig.attach("a", "n1");
-        rig.loseMachines("n1");
-        rig.server.setReady("n1", "Unknown");
+        lose(rig, "n1");
         await rig.clock.advance(31_000);
         rig.server.annotate("n1", { [RECORD]: record });
         const node = rig.server.find("n1");

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import { readExtent } from "../../support/extent.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
 import { toSettings } from "../../support/pools/services.ts";
-import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
+import { type ServiceRig, startServices, startShop } from "../../support/services/service_rig.ts";
 
 const KEY = "web/shop";
 const SMALL = toSettings({ name: "a", addresses: ["192.0.2.10"] });
@@ -33,9 +33,7 @@ describe("the controller of Services with address pools", () => {
   });
 
   test("gives an address without any Node, and says nothing about Nodes", async () => {
-    await using rig = await startServices({ pools: SMALL, nodes: 0 });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools: SMALL, nodes: 0 });
     expect(rig.readAddress(KEY)).toBe("192.0.2.10");
     expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
   });
@@ -48,11 +46,9 @@ describe("the controller of Services with address pools", () => {
       address,
     }));
     await rig.addNode("n3", (node) => ({ ...node, status: { ...node.status, addresses } }));
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     rig.server.add("late");
-    rig.server.add("asks", { spec: { loadBalancerIP: "192.0.2.10" } });
-    await rig.clock.advance(0);
+    await rig.add("asks", { spec: { loadBalancerIP: "192.0.2.10" } });
     expect(rig.readAddress(KEY)).toBe("192.0.2.12");
     expect(rig.listReasons("web/late")).toEqual(["AddressPoolExhausted"]);
     const said = rig.events.filter(({ key }) => key === "web/asks").map(({ message }) => message);
@@ -62,25 +58,18 @@ describe("the controller of Services with address pools", () => {
   });
 
   test("says that all addresses are in use, and gives one that becomes free", async () => {
-    await using rig = await startServices({ pools: SMALL });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
-    rig.server.add("late");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools: SMALL });
+    await rig.add("late");
     expect(rig.readAddress("web/late")).toBeUndefined();
     expect(rig.listReasons("web/late")).toContain("AddressPoolExhausted");
-    rig.server.remove(KEY);
-    await rig.clock.advance(0);
+    await rig.remove(KEY);
     expect(rig.server.find(KEY)).toBeUndefined();
     expect(rig.readAddress("web/late")).toBe("192.0.2.10");
   });
 
   test("writes no Event and no warning when a waiting Service is deleted", async () => {
-    await using rig = await startServices({ pools: SMALL });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
-    rig.server.add("late");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools: SMALL });
+    await rig.add("late");
     const [reasons, lines] = [rig.listReasons("web/late").length, rig.lines.length];
     rig.server.beforeWrite = () => {
       rig.server.isWatchHeld = true;
@@ -102,13 +91,11 @@ describe("the controller of Services with address pools", () => {
     expect(rig.metrics.render()).not.toContain('pool="a"');
     await rig.lead();
     expect(rig.controller.listPools()).toEqual([{ pool: "a", family: "IPv4", used: 0, total: 1 }]);
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(readUsed()).toEqual([1]);
     const series = 'landfall_address_pool_addresses_used{family="IPv4",pool="a"}';
     expect(rig.metrics.render()).toContain(`${series} 1`);
-    rig.server.remove(KEY);
-    await rig.clock.advance(0);
+    await rig.remove(KEY);
     expect(readUsed()).toEqual([0]);
     rig.controller.reconfigure(toSettings({ name: "b", addresses: ["198.51.100.0/30"] }));
     expect(rig.controller.listPools()).toEqual([{ pool: "b", family: "IPv4", used: 0, total: 2 }]);
@@ -121,8 +108,7 @@ describe("the controller of Services with address pools", () => {
       const service = rig.server.find(KEY);
       return service && rig.controller.describe(service);
     };
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     const parts = [
       { kind: "address", name: "IPv4", wanted: "192.0.2.10", actual: "192.0.2.10" },
       { kind: "pool", name: "IPv4", wanted: "a", actual: "a" },
@@ -146,23 +132,17 @@ describe("the controller of Services with address pools", () => {
 
   test("gives a Service that is deleted and made again the same address", async () => {
     const pools = toSettings({ name: "a", addresses: ["10.0.0.0/16"] });
-    await using rig = await startServices({ pools });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools });
     const before = rig.readAddress(KEY);
     rig.server.remove(KEY);
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(rig.readAddress(KEY)).toBe(before ?? "none");
   });
 
   test("frees the address of a Service that changes its type, and removes the record", async () => {
-    await using rig = await startServices({ pools: SMALL });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools: SMALL });
     rig.server.change(KEY, { spec: { type: "ClusterIP" } });
-    rig.server.add("late");
-    await rig.clock.advance(0);
+    await rig.add("late");
     expect(rig.readAddress(KEY)).toBeUndefined();
     expect(readAnnotation(rig, KEY, RECORD)).toBeUndefined();
     expect(rig.readAddress("web/late")).toBe("192.0.2.10");
@@ -170,19 +150,14 @@ describe("the controller of Services with address pools", () => {
 
   test("writes the annotation of kube-vip with the status, and puts it right", async () => {
     const name = "kube-vip.io/loadbalancerIPs";
-    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools: { ...SMALL, announce: "kubeVip" } });
     expect(readAnnotation(rig, KEY, name)).toBe("192.0.2.10");
-    rig.server.change(KEY, { metadata: { annotations: { [name]: "192.0.2.99" } } });
-    await rig.clock.advance(0);
+    await rig.change(KEY, { metadata: { annotations: { [name]: "192.0.2.99" } } });
     expect(readAnnotation(rig, KEY, name)).toBe("192.0.2.10");
   });
 
   test("a copied annotation of kube-vip goes in one write if its address belongs to another Service", async () => {
-    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools: { ...SMALL, announce: "kubeVip" } });
     rig.server.add("copy", { metadata: { annotations: { [KUBE_VIP]: "192.0.2.10" } } });
     const before = rig.server.writes.length;
     await rig.clock.advance(0);
@@ -192,17 +167,13 @@ describe("the controller of Services with address pools", () => {
   });
 
   test("a status that kube-vip writes for a copied annotation makes no owner", async () => {
-    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
-    rig.server.add("copy");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools: { ...SMALL, announce: "kubeVip" } });
+    await rig.add("copy");
     const record = readAnnotation(rig, KEY, RECORD) ?? "";
-    rig.server.change("web/copy", {
+    await rig.change("web/copy", {
       metadata: { annotations: { [KUBE_VIP]: "192.0.2.10", [RECORD]: record } },
       status: { loadBalancer: { ingress: [{ ip: "192.0.2.10" }] } },
     });
-    await rig.clock.advance(0);
     const find = (key: string): unknown => {
       const service = rig.server.find(key);
       return service && rig.controller.describe(service);
@@ -220,8 +191,7 @@ describe("the controller of Services with address pools", () => {
     expect(find(KEY)).toMatchObject({ state: "ready", problems: [{ reason: "AddressConflict" }] });
     expect(rig.listReasons(KEY)).toContain("AddressConflict");
     expect(readAnnotation(rig, KEY, KUBE_VIP)).toBe("192.0.2.10");
-    rig.server.remove(KEY);
-    await rig.clock.advance(0);
+    await rig.remove(KEY);
     expect(find("web/copy")).toMatchObject({ state: "ready", problems: [] });
     expect(readAnnotation(rig, "web/copy", KUBE_VIP)).toBe("192.0.2.10");
   });
@@ -243,28 +213,22 @@ describe("the controller of Services with address pools", () => {
   });
 
   test("a Service that waits for another address keeps what it was given in the annotation of kube-vip", async () => {
-    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ pools: { ...SMALL, announce: "kubeVip" } });
     const annotations = {
       "landfall.dev/load-balancer-ips": "192.0.2.99",
       [KUBE_VIP]: "192.0.2.99",
     };
-    rig.server.change(KEY, { metadata: { annotations } });
-    await rig.clock.advance(0);
+    await rig.change(KEY, { metadata: { annotations } });
     expect(rig.listReasons(KEY)).toContain("AddressNotAvailable");
     expect(readAnnotation(rig, KEY, KUBE_VIP)).toBe("192.0.2.10");
   });
 
   test("a field that cannot be read keeps no foreign address for kube-vip", async () => {
-    await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
-    rig.server.add("copy", {
+    await using rig = await startShop({ pools: { ...SMALL, announce: "kubeVip" } });
+    await rig.add("copy", {
       metadata: { annotations: { [KUBE_VIP]: "192.0.2.10" } },
       spec: { type: "LoadBalancer", ports: [] },
     });
-    await rig.clock.advance(0);
     expect(rig.listReasons("web/copy")).toEqual(["SyncLoadBalancerFailed"]);
     expect(readAnnotation(rig, "web/copy", KUBE_VIP)).toBeUndefined();
   });
@@ -272,8 +236,7 @@ describe("the controller of Services with address pools", () => {
   test("writes at most five times in ten minutes against a program that writes the annotation again", async () => {
     await using rig = await startServices({ pools: { ...SMALL, announce: "kubeVip" } });
     rig.server.add("shop");
-    rig.server.add("copy");
-    await rig.clock.advance(0);
+    await rig.add("copy");
     const loser = rig.readAddress(KEY) === undefined ? KEY : "web/copy";
     const annotations = {
       [KUBE_VIP]: "192.0.2.10",
@@ -290,8 +253,7 @@ describe("the controller of Services with address pools", () => {
   test("uses other pools at once, and takes nothing away", async () => {
     await using rig = await startServices({ pools: SMALL });
     rig.server.add("shop");
-    rig.server.add("late");
-    await rig.clock.advance(0);
+    await rig.add("late");
     const before = rig.readAddress(KEY) ?? rig.readAddress("web/late");
     expect(before).toBe("192.0.2.10");
     rig.controller.reconfigure(toSettings({ name: "b", addresses: ["198.51.100.7"] }));

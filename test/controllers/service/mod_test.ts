@@ -12,16 +12,14 @@ import {
   LoadBalancersDouble,
 } from "../../support/cloud/load_balancers_double.ts";
 import { FINALIZER } from "../../support/services/service.ts";
-import { startServices } from "../../support/services/service_rig.ts";
+import { startServices, startShop } from "../../support/services/service_rig.ts";
 
 const KEY = "web/shop";
 const RECORD = "landfall.dev/load-balancer";
 
 describe("a new Service", () => {
   test("gets an address, and Events say so", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     expect(rig.readAddress(KEY)).toBe("192.0.2.1");
     expect(rig.cloud.steps).toEqual(["take an address", "set TCP 80"]);
     expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer", "EnsuredLoadBalancer"]);
@@ -34,8 +32,7 @@ describe("a new Service", () => {
     rig.cloud.onStep = () => {
       seen.push(rig.server.find(KEY)?.metadata.finalizers);
     };
-    rig.server.add("shop", { metadata: { finalizers: ["example.org/mine"] } });
-    await rig.clock.advance(0);
+    await rig.add("shop", { metadata: { finalizers: ["example.org/mine"] } });
     expect(seen[0]).toEqual(["example.org/mine", FINALIZER]);
   });
 
@@ -68,8 +65,7 @@ describe("a new Service", () => {
   test("S-01 of the class of the flag gets a load balancer, and one without a class as well", async () => {
     await using rig = await startServices({ flags: { "load-balancer-class": "example.com/ours" } });
     rig.server.add("shop", { spec: { loadBalancerClass: "example.com/ours" } });
-    rig.server.add("other");
-    await rig.clock.advance(0);
+    await rig.add("other");
     expect([rig.readAddress(KEY), rig.readAddress("web/other")]).toEqual([
       "192.0.2.1",
       "192.0.2.2",
@@ -77,9 +73,7 @@ describe("a new Service", () => {
   });
 
   test("with a field that cannot be used keeps what it has, and an Event names the field", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     const before = structuredClone(rig.cloud.rules);
     rig.server.change(KEY, { spec: { loadBalancerSourceRanges: ["all"] } });
     await rig.clock.advance(600_000);
@@ -91,17 +85,14 @@ describe("a new Service", () => {
 
   test("with a hostname shows no ipMode", async () => {
     await using rig = await startServices();
-    rig.server.add("shop", { metadata: { annotations: { [HOSTNAME]: "shop.example" } } });
-    await rig.clock.advance(0);
+    await rig.add("shop", { metadata: { annotations: { [HOSTNAME]: "shop.example" } } });
     expect(rig.server.find(KEY)?.status?.loadBalancer?.ingress).toEqual([
       { hostname: "shop.example" },
     ]);
   });
 
   test("S-14 without any Node gets its load balancer, and a warning", async () => {
-    await using rig = await startServices({ nodes: 0 });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ nodes: 0 });
     expect(rig.readAddress(KEY)).toBe("192.0.2.1");
     expect(rig.events).toContainEqual({
       key: KEY,
@@ -114,15 +105,12 @@ describe("a new Service", () => {
 
 describe("a Service that needs its load balancer no longer", () => {
   test("S-04 loses everything when it is deleted, the finalizer last", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     const finalizers: unknown[] = [];
     rig.cloud.onStep = () => {
       finalizers.push(rig.server.find(KEY)?.metadata.finalizers);
     };
-    rig.server.remove(KEY);
-    await rig.clock.advance(0);
+    await rig.remove(KEY);
     expect(finalizers).toEqual([[FINALIZER], [FINALIZER]]);
     expect(rig.server.find(KEY)).toBeUndefined();
     expect([rig.cloud.addresses.size, rig.cloud.rules.size]).toEqual([0, 0]);
@@ -130,11 +118,8 @@ describe("a Service that needs its load balancer no longer", () => {
   });
 
   test("S-04 loses everything when its type changes, with record and status", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
-    rig.server.change(KEY, { spec: { type: "ClusterIP" } });
-    await rig.clock.advance(0);
+    await using rig = await startShop();
+    await rig.change(KEY, { spec: { type: "ClusterIP" } });
     const { metadata, status } = rig.server.find(KEY) ?? {};
     expect(metadata?.finalizers).toEqual([]);
     expect(metadata?.annotations).toEqual({});
@@ -160,18 +145,13 @@ describe("a Service that needs its load balancer no longer", () => {
   });
 
   test("loses it although a user removed the finalizer first", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
-    rig.server.change(KEY, { metadata: { finalizers: null }, spec: { type: "ClusterIP" } });
-    await rig.clock.advance(0);
+    await using rig = await startShop();
+    await rig.change(KEY, { metadata: { finalizers: null }, spec: { type: "ClusterIP" } });
     expect(rig.cloud.addresses.size).toBe(0);
   });
 
   test("S-16 that vanished without its finalizer loses everything from memory", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.server.isWatchHeld = true;
     rig.server.change(KEY, { metadata: { finalizers: null } });
     rig.server.remove(KEY);
@@ -182,9 +162,7 @@ describe("a Service that needs its load balancer no longer", () => {
   });
 
   test("S-16 that vanished is tried again after a failure", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.cloud.onStep = () => {
       throw new CloudError("unreachable", "no answer");
     };
@@ -202,9 +180,7 @@ describe("a Service that needs its load balancer no longer", () => {
   });
 
   test("S-16 is released before another one of its name gets a load balancer", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.server.isWatchHeld = true;
     rig.server.change(KEY, { metadata: { finalizers: null } });
     rig.server.remove(KEY);
@@ -239,11 +215,8 @@ describe("a Service that needs its load balancer no longer", () => {
   });
 
   test("is released if its class is new since this process made its load balancer", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
-    rig.server.change(KEY, { spec: { loadBalancerClass: "example.com/other" } });
-    await rig.clock.advance(0);
+    await using rig = await startShop();
+    await rig.change(KEY, { spec: { loadBalancerClass: "example.com/other" } });
     expect(rig.cloud.addresses.size).toBe(0);
     expect(rig.server.find(KEY)?.metadata.finalizers).toEqual([]);
   });
@@ -258,8 +231,7 @@ describe("failures", () => {
       rig.server.isWatchHeld = true;
       rig.server.change(KEY, { metadata: { managedFields: [] } });
     };
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(rig.readAddress(KEY)).toBe("192.0.2.1");
     expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer", "EnsuredLoadBalancer"]);
   });
@@ -269,8 +241,7 @@ describe("failures", () => {
     rig.server.beforeWrite = ({ body }) => {
       if ("status" in body) throw new KubeError("conflict", "the object has been modified");
     };
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer", "SyncLoadBalancerFailed"]);
     rig.server.beforeWrite = () => undefined;
     await rig.clock.advance(6_500);
@@ -278,14 +249,11 @@ describe("failures", () => {
   });
 
   test("S-05 a Service that is gone at the last patch is right", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.server.beforeWrite = () => {
       throw new KubeError("notFound", "services not found");
     };
-    rig.server.remove(KEY);
-    await rig.clock.advance(0);
+    await rig.remove(KEY);
     expect(rig.listReasons(KEY).at(-1)).toBe("DeletedLoadBalancer");
   });
 
@@ -296,8 +264,7 @@ describe("failures", () => {
       rig.server.beforeWrite = () => undefined;
       rig.server.remove(KEY);
     };
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     rig.server.releaseWatch();
     await rig.clock.advance(1_000);
     expect(rig.server.find(KEY)).toBeUndefined();
@@ -315,8 +282,7 @@ describe("failures", () => {
       rig.server.beforeWrite = () => undefined;
       rig.server.remove(KEY);
     };
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer"]);
     rig.server.releaseWatch();
     await rig.clock.advance(10_000);
@@ -331,8 +297,7 @@ describe("failures", () => {
     rig.cloud.onStep = () => {
       throw new RefusedStepError(problem, new CloudError("unreachable", "no such address"));
     };
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(rig.events.at(-1)).toEqual({ key: KEY, type: "Warning", ...problem });
     expect(rig.listReasons(KEY)).not.toContain("SyncLoadBalancerFailed");
     const service = rig.server.find(KEY);
@@ -385,9 +350,7 @@ describe("failures", () => {
   });
 
   test("the status stays while the cloud does not answer", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.cloud.onLook = () => {
       throw new CloudError("unreachable", "no answer");
     };
@@ -407,8 +370,7 @@ describe("failures", () => {
       if (part === "TCP 80") throw new CloudError("denied", "not port 80");
     };
     const ports = [80, 81, 82].map((port) => ({ port, nodePort: 30_000 + port }));
-    rig.server.add("shop", { spec: { ports } });
-    await rig.clock.advance(0);
+    await rig.add("shop", { spec: { ports } });
     expect(rig.cloud.steps).toEqual(["take an address", "set TCP 80", "set TCP 81", "set TCP 82"]);
     expect(rig.readAddress(KEY)).toBeUndefined();
     expect(rig.events.at(-1)).toMatchObject({ reason: "SyncLoadBalancerFailed" });
@@ -425,16 +387,14 @@ describe("failures", () => {
       if (part !== undefined) throw new CloudError("denied", `not ${part}`);
     };
     const ports = [80, 81, 82, 83, 84].map((port) => ({ port, nodePort: 30_000 + port }));
-    rig.server.add("shop", { spec: { ports } });
-    await rig.clock.advance(0);
+    await rig.add("shop", { spec: { ports } });
     const tried = [80, 81, 82, 83].map((port) => `set TCP ${port}`);
     expect(rig.cloud.steps).toEqual(["take an address", ...tried]);
     rig.cloud.steps.length = 0;
     rig.cloud.onStep = ({ change }) => {
       if (change.kind === "address") throw new CloudError("denied", "no address");
     };
-    rig.server.remove(KEY);
-    await rig.clock.advance(0);
+    await rig.remove(KEY);
     expect(rig.cloud.steps).toEqual(["release 192.0.2.1"]);
     expect(rig.server.find(KEY)).toBeDefined();
   });
@@ -442,8 +402,7 @@ describe("failures", () => {
   test("S-08 a step that changes nothing is a failure, not an endless loop", async () => {
     await using rig = await startServices();
     rig.cloud.isStuck = true;
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(rig.cloud.steps.length).toBe(3);
     const failed = rig.events.find(({ reason }) => reason === "SyncLoadBalancerFailed");
     expect(failed?.message).toEndWith('"take an address" succeeded 3 times and is needed again');
@@ -475,9 +434,7 @@ describe("failures", () => {
   });
 
   test("S-20 a key of too many parts cannot come: it is the key of a stored Service", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     expect([...rig.controller.objects.keys()]).toContain(KEY);
   });
 });
@@ -494,8 +451,7 @@ describe("S-18 ipMode", () => {
         server.keepsIpMode = keeps;
       },
     });
-    rig.server.add("shop", { metadata: { annotations: { [IP_MODE]: mode } } });
-    await rig.clock.advance(0);
+    await rig.add("shop", { metadata: { annotations: { [IP_MODE]: mode } } });
     const writes = rig.server.writes.length;
     await rig.clock.advance(3_000_000);
     expect(rig.server.writes.length).toBe(writes);
@@ -509,13 +465,10 @@ describe("load balancers that leave nothing behind", () => {
     Object.assign(new LoadBalancersDouble(), { leavesNothingBehind: true });
 
   test("need no finalizer, and are released from memory when their Service is gone", async () => {
-    await using rig = await startServices({ cloud: toCloud() });
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop({ cloud: toCloud() });
     expect(rig.readAddress(KEY)).toBe("192.0.2.1");
     expect(rig.server.find(KEY)?.metadata.finalizers).toBeUndefined();
-    rig.server.remove(KEY);
-    await rig.clock.advance(0);
+    await rig.remove(KEY);
     expect(rig.cloud.addresses.size).toBe(0);
     expect(rig.listReasons(KEY)).toEqual(["EnsuredLoadBalancer"]);
   });

@@ -8,7 +8,7 @@ import { LeadershipLostError } from "../../../lib/core/fence.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { LoadBalancersDouble, NETWORK } from "../../support/cloud/load_balancers_double.ts";
 import { FINALIZER } from "../../support/services/service.ts";
-import { type ServiceRig, startServices } from "../../support/services/service_rig.ts";
+import { type ServiceRig, startServices, startShop } from "../../support/services/service_rig.ts";
 import type {
   LiveServices,
   LoadBalancerLeftover,
@@ -34,8 +34,7 @@ describe("Nodes", () => {
     await using rig = await startServices();
     rig.server.add("shop");
     rig.server.add("other");
-    rig.server.add("internal", { spec: { type: "ClusterIP" } });
-    await rig.clock.advance(0);
+    await rig.add("internal", { spec: { type: "ClusterIP" } });
     rig.cloud.steps.length = 0;
     await rig.addNode("n3");
     await rig.addNode("n4");
@@ -46,18 +45,14 @@ describe("Nodes", () => {
   });
 
   test("S-12 one that is gone leaves", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.nodes.remove("n1");
     await rig.clock.advance(1_000);
     expect(readBackends(rig)).toEqual(["n2"]);
   });
 
   test("S-12 a failure is tried again through the queue, and its Event names the Nodes", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.cloud.onStep = () => {
       throw new CloudError("unreachable", "no answer");
     };
@@ -114,8 +109,7 @@ describe("Nodes", () => {
   test("S-15 a slow pass does not undo a newer one", async () => {
     await using rig = await startServices();
     rig.server.add("shop");
-    rig.server.add("other");
-    await rig.clock.advance(0);
+    await rig.add("other");
     rig.cloud.onStep = async ({ uid }, signal) => {
       if (uid === "uid-2") await rig.clock.sleep(100_000, signal);
     };
@@ -157,9 +151,7 @@ describe("drift", () => {
   });
 
   test("writes nothing when nothing differs", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     const before = [rig.server.writes.length, rig.cloud.steps.length, rig.events.length];
     await rig.clock.advance(7_000_000);
     expect([rig.server.writes.length, rig.cloud.steps.length, rig.events.length]).toEqual(before);
@@ -183,22 +175,16 @@ describe("drift", () => {
   });
 
   test("of status and finalizer is put right at once", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
-    rig.server.change(KEY, { status: null, metadata: { finalizers: null } });
-    await rig.clock.advance(0);
+    await using rig = await startShop();
+    await rig.change(KEY, { status: null, metadata: { finalizers: null } });
     expect(rig.readAddress(KEY)).toBe("192.0.2.1");
     expect(rig.server.find(KEY)?.metadata.finalizers).toEqual([FINALIZER]);
   });
 
   test("of our record costs nothing", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     const before = [rig.server.writes.length, rig.cloud.looks.length];
-    rig.server.change(KEY, { metadata: { annotations: { "landfall.dev/load-balancer": "x" } } });
-    await rig.clock.advance(0);
+    await rig.change(KEY, { metadata: { annotations: { "landfall.dev/load-balancer": "x" } } });
     expect([rig.server.writes.length, rig.cloud.looks.length]).toEqual(before);
   });
 });
@@ -212,8 +198,7 @@ describe("looks", () => {
     rig.server.add("shop");
     await rig.clock.advance(60_000);
     const before = rig.cloud.looks.length;
-    rig.server.remove(KEY);
-    await rig.clock.advance(0);
+    await rig.remove(KEY);
     expect(rig.server.find(KEY)).toBeUndefined();
     expect(Math.min(...listAges(rig, before))).toBe(10_000);
   });
@@ -232,8 +217,7 @@ describe("looks", () => {
   test("for what prevents a Service are new at first, then older and older", async () => {
     await using rig = await startServices({ prepare: (server) => server.add("first") });
     rig.cloud.problems.set("uid-3", [{ reason: "AddressNotOurs", message: "it is not ours" }]);
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(Math.min(...listAges(rig, 0))).toBe(0);
     await rig.clock.advance(300_000);
     const ages = listAges(rig, 1).filter((ageMs) => ageMs < 600_000);
@@ -313,8 +297,7 @@ describe("one slow Service", () => {
     await using rig = await startServices({ flags: { "concurrent-service-syncs": 1 } });
     rig.cloud.onStep = ({ uid }, signal) =>
       uid === "uid-2" ? rig.clock.sleep(600_000, signal) : undefined;
-    rig.server.add("slow");
-    await rig.clock.advance(0);
+    await rig.add("slow");
     rig.server.add("quick");
     await rig.clock.advance(10_000);
     expect(rig.readAddress("web/quick")).toBe("192.0.2.1");
@@ -444,8 +427,7 @@ describe("a stop", () => {
     rig.cloud.onStep = () => {
       throw new LeadershipLostError("this process does not lead");
     };
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(rig.listReasons(KEY)).toEqual(["EnsuringLoadBalancer"]);
   });
 
@@ -463,9 +445,7 @@ describe("a stop", () => {
 
 describe("metrics and pages", () => {
   test("show the states, and how long the oldest has waited", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.cloud.onStep = () => {
       throw new CloudError("unreachable", "no answer");
     };
@@ -495,9 +475,7 @@ describe("metrics and pages", () => {
   });
 
   test("measure the passes over Nodes", async () => {
-    await using rig = await startServices();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await using rig = await startShop();
     rig.cloud.onStep = (_step, signal) => rig.clock.sleep(3_000, signal);
     await rig.addNode("n3");
     await rig.clock.advance(10_000);
@@ -512,9 +490,7 @@ function never(): never {
 }
 
 test("a program that writes another status again and again is not answered every time", async () => {
-  await using rig = await startServices();
-  rig.server.add("shop");
-  await rig.clock.advance(0);
+  await using rig = await startShop();
   const before = rig.server.listPatches("web/shop").length;
   for (let count = 0; count < 300; count += 1) {
     rig.server.change("web/shop", {
@@ -575,8 +551,7 @@ describe("Leftovers", () => {
     const { rig, cloud } = await start();
     await using _ = rig;
     rig.server.add("shop");
-    rig.server.add("stays");
-    await rig.clock.advance(0);
+    await rig.add("stays");
     cloud.isStuck = true;
     rig.server.change("web/shop", { metadata: { finalizers: null } });
     rig.server.remove("web/shop");
@@ -603,16 +578,14 @@ describe("Leftovers", () => {
     expect(ageMs).toBeLessThan(5 * PERIOD_MS);
     // An address that a Service names again is none.
     cloud.tagged.clear();
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     expect(rig.controller.listLeftovers()).toEqual([]);
   });
 
   test("forgets what another cloud showed", async () => {
     const { rig } = await start();
     await using _ = rig;
-    rig.server.add("shop");
-    await rig.clock.advance(0);
+    await rig.add("shop");
     rig.controller.reconfigure(LOAD_BALANCERS.standard, { isOtherCloud: true });
     expect(rig.controller.listLeftovers()).toEqual([]);
   });

@@ -64,6 +64,14 @@ function startStage(): Promise<VinoStage<MachinesDouble>> {
   });
 }
 
+/** Starts with a Vino `edge` whose machines are ready. */
+async function startReady(spec: VinoSpec): Promise<VinoStage<MachinesDouble>> {
+  const stage = await startStage();
+  stage.create("edge", spec);
+  await stage.untilCondition("edge", "Ready", READY);
+  return stage;
+}
+
 /** Waits until an inventory shows what is there now. */
 async function untilInventory(cloud: MachinesDouble): Promise<void> {
   const { lists } = cloud;
@@ -71,10 +79,8 @@ async function untilInventory(cloud: MachinesDouble): Promise<void> {
 }
 
 test("three machines are made, spread over hosts, published, and then left alone", async () => {
-  await using stage = await startStage();
+  await using stage = await startReady(toSpec(3));
   const { provider: cloud } = stage;
-  stage.create("edge", toSpec(3));
-  await stage.untilCondition("edge", "Ready", READY);
   expect(stage.listMachines("edge")).toEqual([
     "worker-0 Ready",
     "worker-1 Ready",
@@ -102,10 +108,8 @@ test("three machines are made, spread over hosts, published, and then left alone
 });
 
 test("a Vino that deletes shrinks by its newest machine, with its host first", async () => {
-  await using stage = await startStage();
+  await using stage = await startReady(toSpec(3, { deletionPolicy: "Delete" }));
   const { provider: cloud } = stage;
-  stage.create("edge", toSpec(3, { deletionPolicy: "Delete" }));
-  await stage.untilCondition("edge", "Ready", READY);
   cloud.onStep = ({ kind }) => {
     if (kind === "detach") expect(stage.listHosts()).toEqual(["edge-worker-0", "edge-worker-1"]);
   };
@@ -121,10 +125,8 @@ test("a Vino that deletes shrinks by its newest machine, with its host first", a
 });
 
 test("a Vino that retains leaves machines that it does not want, and takes them again", async () => {
-  await using stage = await startStage();
+  await using stage = await startReady(toSpec(3));
   const { provider: cloud } = stage;
-  stage.create("edge", toSpec(3));
-  await stage.untilCondition("edge", "Ready", READY);
   const ids = [...cloud.world.values()].map(({ id }) => id);
   stage.change("edge", { nodes: [{ name: "worker", count: 1 }] });
   await until("hosts are gone", () => stage.listHosts().length === 1);
@@ -139,10 +141,8 @@ test("a Vino that retains leaves machines that it does not want, and takes them 
 });
 
 test("a machine whose host is in use stays until it is not", async () => {
-  await using stage = await startStage();
+  await using stage = await startReady(toSpec(2, { deletionPolicy: "Delete" }));
   const { provider: cloud } = stage;
-  stage.create("edge", toSpec(2, { deletionPolicy: "Delete" }));
-  await stage.untilCondition("edge", "Ready", READY);
   stage.consume("edge-worker-0");
   stage.consume("edge-worker-1");
   stage.change("edge", { nodes: [{ name: "worker", count: 1 }] });
@@ -156,10 +156,8 @@ test("a machine whose host is in use stays until it is not", async () => {
 });
 
 test("too many removals at once wait for a person, who confirms one spec", async () => {
-  await using stage = await startStage();
+  await using stage = await startReady(toSpec(6, { deletionPolicy: "Delete" }));
   const { provider: cloud } = stage;
-  stage.create("edge", toSpec(6, { deletionPolicy: "Delete" }));
-  await stage.untilCondition("edge", "Ready", READY);
   stage.change("edge", { nodes: [{ name: "worker", count: 1 }] });
   const message = await stage.untilCondition("edge", "ContractionBlocked", "True FleetLimit");
   const generation = stage.read("edge")?.metadata.generation;
@@ -190,10 +188,8 @@ test("too many removals at once wait for a person, who confirms one spec", async
 test.each(["Retain", "Delete"] as const)(
   "a deleted Vino with the policy %s ends",
   async (deletionPolicy) => {
-    await using stage = await startStage();
+    await using stage = await startReady(toSpec(3, { deletionPolicy }));
     const { provider: cloud } = stage;
-    stage.create("edge", toSpec(3, { deletionPolicy }));
-    await stage.untilCondition("edge", "Ready", READY);
     stage.consume("edge-worker-1");
     await until("the use is seen", () => stage.host("edge-worker-1") !== undefined);
     stage.delete("edge");
@@ -217,10 +213,8 @@ test.each(["Retain", "Delete"] as const)(
 );
 
 test("a machine that was deleted by hand is made again, unless its host is in use", async () => {
-  await using stage = await startStage();
+  await using stage = await startReady(toSpec(2));
   const { provider: cloud } = stage;
-  stage.create("edge", toSpec(2));
-  await stage.untilCondition("edge", "Ready", READY);
   stage.consume("edge-worker-1");
   await untilInventory(cloud);
   const [free, used] = [...cloud.world.keys()].toSorted();
@@ -238,10 +232,8 @@ test("a machine that was deleted by hand is made again, unless its host is in us
 });
 
 test("a cloud that does not answer is said, and removes nothing", async () => {
-  await using stage = await startStage();
+  await using stage = await startReady(toSpec(2, { deletionPolicy: "Delete" }));
   const { provider: cloud } = stage;
-  stage.create("edge", toSpec(2, { deletionPolicy: "Delete" }));
-  await stage.untilCondition("edge", "Ready", READY);
   cloud.failure = new CloudError("unreachable", "connection refused");
   stage.change("edge", { nodes: [{ name: "worker", count: 3 }] });
   await stage.untilCondition("edge", "Ready", "False CloudUnreachable");
@@ -254,10 +246,8 @@ test("a cloud that does not answer is said, and removes nothing", async () => {
 });
 
 test("a lost pool removes and makes nothing", async () => {
-  await using stage = await startStage();
+  await using stage = await startReady(toSpec(2));
   const { provider: cloud } = stage;
-  stage.create("edge", toSpec(2));
-  await stage.untilCondition("edge", "Ready", READY);
   await untilInventory(cloud);
   const world = new Map(cloud.world);
   cloud.pools = [{ ...POOL, isComplete: false }];

@@ -17,10 +17,8 @@ async function startReady(
   policy: "Delete" | "Retain" = "Delete",
 ): Promise<ReconcilerRig> {
   const rig = new ReconcilerRig(toVinoSpec(count, { deletionPolicy: policy }));
-  await rig.refresh();
-  await rig.reconcile();
-  await rig.refresh();
-  await rig.reconcile();
+  await rig.pass();
+  await rig.pass();
   rig.cloud.calls.length = 0;
   rig.writes.length = 0;
   return rig;
@@ -134,8 +132,7 @@ describe("an edit while machines change", () => {
       rig.cloud.afterStep = () => undefined;
     };
     await rig.reconcile();
-    await rig.refresh();
-    await rig.reconcile();
+    await rig.pass();
     expect(rig.steps).toEqual(
       [
         "detach worker-1",
@@ -168,8 +165,7 @@ describe("MAC addresses of the cloud", () => {
     const rig = new ReconcilerRig(toVinoSpec(2));
     rig.needsMacs = true;
     rig.cloud.macs = [{ mac: "52:54:00:06:07:aa" }];
-    await rig.refresh();
-    await rig.reconcile();
+    await rig.pass();
     expect(rig.cloud.calls.slice(0, 2)).toEqual(["look worker-0", "look worker-0,worker-1"]);
     expect(rig.macs).toEqual(rig.cloud.macs);
     expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
@@ -213,8 +209,7 @@ describe("the fleet limit", () => {
     for (const count of [5, 4]) {
       rig.edit({ spec: toVinoSpec(count, { deletionPolicy: "Delete" }) });
       await rig.reconcile();
-      await rig.refresh();
-      await rig.reconcile();
+      await rig.pass();
       rig.restart();
     }
     expect(rig.server?.status?.removals).toHaveLength(2);
@@ -223,8 +218,7 @@ describe("the fleet limit", () => {
     expect(rig.cloud.world.size).toBe(4);
     expect(blocked(rig)).toBe("FleetLimit");
     await rig.clock.advance(600_000);
-    await rig.refresh();
-    await rig.reconcile();
+    await rig.pass();
     expect(rig.cloud.world.size).toBe(3);
     expect(blocked(rig)).toBe("NothingBlocked");
   });
@@ -274,11 +268,9 @@ describe("the fleet limit", () => {
 test("a machine in another pool than the spec wants stays, and differs", async () => {
   const rig = new ReconcilerRig(toVinoSpec(1, { pool: POOL.name }));
   rig.cloud.pools = [POOL, { id: "pool-nice", name: "nice", isComplete: true }];
-  await rig.refresh();
-  await rig.reconcile();
+  await rig.pass();
   rig.edit({ spec: toVinoSpec(1, { pool: "nice" }) });
-  await rig.refresh();
-  await rig.reconcile();
+  await rig.pass();
   expect(rig.machines).toEqual(["worker-0 Ready"]);
   const differs = rig.server?.status?.conditions?.find(({ type }) => type === "MachinesDiffer");
   expect(`${differs?.status} ${differs?.reason}`).toBe("True PersonNeeded");
@@ -372,8 +364,7 @@ describe("a silent cloud", () => {
     expect(rig.events).toEqual(["CloudUnreachable"]);
     rig.cloud.onLook = () => undefined;
     await rig.reconcile();
-    await rig.refresh();
-    await rig.reconcile();
+    await rig.pass();
     expect(rig.machines).toEqual(["worker-0 Ready", "worker-1 Ready"]);
     const isCloud = (reason: string): boolean => reason.startsWith("Cloud");
     expect(rig.events.filter(isCloud)).toEqual(["CloudUnreachable", "CloudReachable"]);
@@ -524,8 +515,7 @@ describe("a deleted Vino that retains", () => {
     expect(rig.machines).toEqual(["worker-0 Unknown"]);
     for (const [name, machine] of world) rig.cloud.world.set(name, machine);
     rig.cloud.pools = [POOL];
-    await rig.refresh();
-    await rig.reconcile();
+    await rig.pass();
     expect(rig.server).toBeUndefined();
     expect(rig.cloud.world.size).toBe(1);
     expect(rig.released).toEqual([]);
@@ -602,10 +592,8 @@ describe("a process that ends", () => {
       rig.cloud.onStep = () => undefined;
       rig.cloud.afterStep = () => undefined;
       rig.restart();
-      await rig.refresh();
-      await rig.reconcile();
-      await rig.refresh();
-      await rig.reconcile();
+      await rig.pass();
+      await rig.pass();
       expect(rig.machines).toEqual(
         (isEnd ? [0] : [0, 1, 2, 3]).map((index) => `worker-${index} Ready`),
       );
@@ -630,8 +618,7 @@ test("a Vino does not end while a look shows a machine of it that no inventory h
   await rig.reconcile();
   expect(await rig.reconcile()).toEqual({ requeueAfterMs: 5_000 });
   expect(rig.server?.metadata.finalizers).toHaveLength(1);
-  await rig.refresh();
-  await rig.reconcile();
+  await rig.pass();
   expect([...rig.cloud.world.keys()]).toEqual([]);
   expect(rig.server).toBeUndefined();
 });

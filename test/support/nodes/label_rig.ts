@@ -80,6 +80,13 @@ export class LabelRig implements AsyncDisposable {
     this.#running = Promise.all([controller.run(signal), context.source.run(signal)]);
   }
 
+  /** Starts with a machine and its Node. */
+  static async start(...machine: Parameters<LabelRig["settle"]>): Promise<LabelRig> {
+    const rig = new LabelRig();
+    await rig.settle(...machine);
+    return rig;
+  }
+
   /** Brings the machine and its initialised Node, right from the start. */
   async settle(name: string, host: string, type = "t"): Promise<void> {
     this.provider.place(name, host, type);

@@ -39,6 +39,13 @@ export class LabelStage implements AsyncDisposable {
     this.rig = rig;
   }
 
+  /** Starts with Nodes that are initialised. */
+  static async startWith(...names: readonly string[]): Promise<LabelStage> {
+    const stage = await LabelStage.start();
+    await stage.join(...names);
+    return stage;
+  }
+
   /**
    * @param fullPassIntervalMs So long that no pass mends what differences should. @default {60_000}
    * @param more Settings of Xen Orchestra, as a file has them. @default {none}

@@ -185,7 +185,10 @@ export function startFleet(size: number, options: LifecycleRigOptions = {}): Pro
 }
 
 /** The machines go, and their kubelets fall silent. */
-export function lose(rig: LifecycleRig, ...names: readonly string[]): void {
+export function lose(
+  rig: Pick<LifecycleWorld, "loseMachines" | "server">,
+  ...names: readonly string[]
+): void {
   rig.loseMachines(...names);
   for (const name of names) rig.server.setReady(name, "Unknown");
 }

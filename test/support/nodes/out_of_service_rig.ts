@@ -82,6 +82,10 @@ export interface OutOfServiceRig extends Omit<LifecycleWorld, "provider">, Async
   describe(name: string): OutOfServiceReport;
   /** The machine stops, and its kubelet falls silent. */
   halt(...names: readonly string[]): void;
+  /** The machine stops, and its Node gets the taint. */
+  taint(name: string): Promise<void>;
+  /** The machine runs, and its kubelet is Ready after another boot. */
+  restart(name: string): void;
   /** The machine runs; its kubelet says nothing yet. */
   boot(name: string): void;
   /** The kubelet reports. @param bootId @default {what it was} */
@@ -143,17 +147,34 @@ export async function startOutOfService(
     server.put({ ...node, status: { ...node.status, conditions, nodeInfo } });
   }
 
+  function halt(...names: readonly string[]): void {
+    for (const name of names) {
+      provider.setPower(name, "Halted");
+      server.setReady(name, "Unknown");
+    }
+  }
+
+  async function until(isTrue: () => boolean, msMax: number): Promise<boolean> {
+    const endMs = clock.monotonic() + msMax;
+    while (!isTrue() && clock.monotonic() < endMs) await clock.advance(1_000);
+    return isTrue();
+  }
+
   return {
     ...world,
     provider,
     holds,
     controller,
     describe: (name) => controller.describe(demand(world, name)),
-    halt(...names) {
-      for (const name of names) {
-        provider.setPower(name, "Halted");
-        server.setReady(name, "Unknown");
-      }
+    halt,
+    async taint(name) {
+      halt(name);
+      const isDone = await until(() => hasTaint(server.find(name)), 120_000);
+      if (!isDone) throw new Error(`Node ${name} was not tainted`);
+    },
+    restart(name) {
+      provider.setPower(name, "Running");
+      report(name, "True", "boot-2");
     },
     boot: (name) => provider.setPower(name, "Running"),
     report,
@@ -166,11 +187,7 @@ export async function startOutOfService(
     isTainted: (name) => hasTaint(server.find(name)),
     listReasons: (name) =>
       events.filter((event: SaidEvent) => event.node === name).map(({ reason }) => reason),
-    async until(isTrue, msMax) {
-      const endMs = clock.monotonic() + msMax;
-      while (!isTrue() && clock.monotonic() < endMs) await clock.advance(1_000);
-      return isTrue();
-    },
+    until,
     async [Symbol.asyncDispose]() {
       stopping.abort(new Error("the test is over"));
       await clock.advance(5_000);

@@ -12,11 +12,12 @@ import type { FlagValues } from "../../../lib/controllers/flags.ts";
 import { type Key, Store, toKey } from "../../../lib/kube/cache/store.ts";
 import type { EventOptions } from "../../../lib/kube/events/events.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
+import type { JsonObject } from "../../../lib/simulator/kubernetes/patches/json.ts";
 import { type Service, SERVICES } from "../../../lib/kube/kinds/service.ts";
 import { HintingProvider, toInstance } from "../cloud/instances.ts";
 import { LoadBalancersDouble } from "../cloud/load_balancers_double.ts";
 import { NodeServer } from "../kube/node_server.ts";
-import { ServiceServer } from "../kube/service_server.ts";
+import { type ServiceInput, ServiceServer } from "../kube/service_server.ts";
 import { ManualClock } from "../manual_clock.ts";
 import { createNodeContext } from "../nodes/context.ts";
 import { toNode } from "../nodes/nodes.ts";
@@ -50,6 +51,10 @@ export interface ServiceRig extends AsyncDisposable {
   readonly lines: string[];
   /** Events so far: key, reason and message. */
   readonly events: ({ readonly key: Key } & EventOptions)[];
+  /** Creates a Service; what can be done at once is done when this returns, as of the next two. */
+  add(name: string, input?: ServiceInput): Promise<void>;
+  change(key: Key, patch: JsonObject): Promise<void>;
+  remove(key: Key): Promise<void>;
   /** Begins to lead. */
   lead(): Promise<void>;
   /** Reasons of the Events of a Service, in order. */
@@ -152,6 +157,18 @@ export async function startServices(options: ServiceRigOptions = {}): Promise<Se
     controller,
     lines,
     events,
+    async add(name, input) {
+      server.add(name, input);
+      await clock.advance(0);
+    },
+    async change(key, patch) {
+      server.change(key, patch);
+      await clock.advance(0);
+    },
+    async remove(key) {
+      server.remove(key);
+      await clock.advance(0);
+    },
     lead,
     listReasons: (key) => events.filter((one) => one.key === key).map(({ reason }) => reason),
     addNode,
@@ -165,4 +182,11 @@ export async function startServices(options: ServiceRigOptions = {}): Promise<Se
     },
     [Symbol.asyncDispose]: () => stop(),
   };
+}
+
+/** Starts with a Service `web/shop`, for which everything was done. */
+export async function startShop(options: ServiceRigOptions = {}): Promise<ServiceRig> {
+  const rig = await startServices(options);
+  await rig.add("shop");
+  return rig;
 }

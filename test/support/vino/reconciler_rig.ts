@@ -129,6 +129,12 @@ export class ReconcilerRig {
     });
   }
 
+  /** Takes an inventory, and reconciles once. */
+  async pass(): Promise<void> {
+    await this.refresh();
+    await this.reconcile();
+  }
+
   /** Steps of the cloud, without looks. */
   get steps(): string[] {
     return this.cloud.calls

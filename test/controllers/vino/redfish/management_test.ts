@@ -33,8 +33,9 @@ import { Rig } from "../../../providers/xenorchestra/machines/rig.ts";
 const { signal } = new AbortController();
 const ONCE = { device: "network", duration: "once" } as const;
 
-function createRig(power?: MachinePowerDouble): ManagementRig {
-  return new ManagementRig(power);
+function createRig(power?: MachinePowerDouble): { rig: ManagementRig; management: VinoManagement } {
+  const rig = new ManagementRig(power);
+  return { rig, management: rig.createProcess().management };
 }
 
 async function settled<T>(rig: ManagementRig, work: Promise<T>): Promise<T> {
@@ -43,8 +44,7 @@ async function settled<T>(rig: ManagementRig, work: Promise<T>): Promise<T> {
 }
 
 test("VinoManagement shows a machine with what it starts from", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   expect(await management.read("a", signal)).toMatchObject({
     kind: "done",
     value: { id: "a", power: "stopped", boot: { duration: "never" } },
@@ -54,14 +54,15 @@ test("VinoManagement shows a machine with what it starts from", async () => {
 });
 
 test("VinoManagement shows the interfaces of a machine", async () => {
-  const { management } = createRig().createProcess();
+  const { management } = createRig();
   const value = INTERFACES;
   expect(await management.readInterfaces("a", signal)).toEqual({ kind: "done", value });
 });
 
 test("VinoManagement shows no machine that has another name than its Vino gave it, or is gone", async () => {
-  const rig = createRig(new MachinePowerDouble([makeMachine("a"), makeMachine("b")]));
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig(
+    new MachinePowerDouble([makeMachine("a"), makeMachine("b")]),
+  );
   rig.power.machines.set("a", makeMachine("a", { name: "database" }));
   rig.power.machines.delete("b");
   for (const id of ["a", "b", "c"]) {
@@ -77,8 +78,7 @@ test("VinoManagement shows no machine that has another name than its Vino gave i
 });
 
 test("VinoManagement gives the old order back when a client ends the override", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   await settled(rig, management.setBoot("a", { ...ONCE, duration: "always" }, signal));
   expect(rig.power.get("a").bootOrder).toEqual(["network", "disk", "cd"]);
   await settled(rig, management.setBoot("a", { device: "cd" }, signal));
@@ -89,8 +89,7 @@ test("VinoManagement gives the old order back when a client ends the override", 
 });
 
 test("VinoManagement changes nothing if the override is as it is asked for", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   await settled(rig, management.setBoot("a", { device: "none" }, signal));
   await settled(rig, management.setBoot("a", { firmware: "uefi" }, signal));
   expect(rig.power.calls).toEqual([]);
@@ -100,8 +99,9 @@ test("VinoManagement changes nothing if the override is as it is asked for", asy
 });
 
 test("VinoManagement refuses what a machine cannot have", async () => {
-  const rig = createRig(new MachinePowerDouble([makeMachine("a", { bootOrder: [] })]));
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig(
+    new MachinePowerDouble([makeMachine("a", { bootOrder: [] })]),
+  );
   const other = await management.setBoot("a", { ...ONCE, firmware: "bios" }, signal);
   expect(other).toMatchObject({ kind: "refused", refusal: "firmware" });
   const half = await management.setBoot("a", { duration: "once" }, signal);
@@ -112,8 +112,7 @@ test("VinoManagement refuses what a machine cannot have", async () => {
 });
 
 test("VinoManagement keeps an order that someone set by hand during the override", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   await settled(rig, management.setBoot("a", { ...ONCE, duration: "always" }, signal));
   rig.power.machines.set("a", { ...rig.power.get("a"), bootOrder: ["cd", "network"] });
   await settled(rig, management.setBoot("a", ONCE, signal));
@@ -123,9 +122,8 @@ test("VinoManagement keeps an order that someone set by hand during the override
 });
 
 test("VinoManagement switches a machine off and on for a restart that must use the device", async () => {
-  const rig = createRig();
+  const { rig, management } = createRig();
   rig.power.start("a");
-  const { management } = rig.createProcess();
   await management.reset("a", "restart", signal);
   await settled(rig, management.setBoot("a", ONCE, signal));
   await management.reset("a", "restart", signal);
@@ -133,8 +131,7 @@ test("VinoManagement switches a machine off and on for a restart that must use t
 });
 
 test("VinoManagement undoes an override that was used up before it switches the machine off", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   await settled(rig, management.setBoot("a", ONCE, signal));
   rig.power.start("a");
   await settled(rig, management.reset("a", "off", signal));
@@ -143,8 +140,7 @@ test("VinoManagement undoes an override that was used up before it switches the 
 });
 
 test("VinoManagement switches a machine off even if its order cannot be set back now", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   await settled(rig, management.setBoot("a", ONCE, signal));
   rig.power.start("a");
   rig.power.onCall = (call) => {
@@ -159,8 +155,7 @@ test("VinoManagement switches a machine off even if its order cannot be set back
 });
 
 test("VinoManagement passes on the reason of a refusal, and repeats what is so already", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { management } = createRig();
   expect(await management.reset("a", "gracefulOff", signal)).toEqual({
     kind: "refused",
     refusal: "notGraceful",
@@ -178,8 +173,7 @@ test.each([
     "The API server of Kubernetes does not answer, or refuses",
   ],
 ])("VinoManagement says that nothing is known after %s", async (error, message) => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   rig.power.onCall = () => {
     throw error;
   };
@@ -187,8 +181,7 @@ test.each([
 });
 
 test("VinoManagement breaks on an error that it does not know", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   rig.power.onCall = () => {
     throw new TypeError("a bug");
   };
@@ -196,7 +189,7 @@ test("VinoManagement breaks on an error that it does not know", async () => {
 });
 
 test("VinoManagement writes nothing once it does not lead", async () => {
-  const rig = createRig();
+  const rig = new ManagementRig();
   const process = rig.createProcess();
   const { management } = process;
   expect(management.isLeading()).toBe(true);
@@ -209,8 +202,7 @@ test("VinoManagement writes nothing once it does not lead", async () => {
 });
 
 test("VinoManagement does one thing at a time with a machine", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   const both = Promise.all([
     management.setBoot("a", ONCE, signal),
     management.setBoot("a", { ...ONCE, device: "cd" }, signal),
@@ -222,8 +214,7 @@ test("VinoManagement does one thing at a time with a machine", async () => {
 });
 
 test("VinoManagement gives up its turn when a request ends", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   const late = new AbortController();
   const first = management.setBoot("a", ONCE, late.signal);
   const second = management.reset("a", "on", signal);
@@ -233,8 +224,7 @@ test("VinoManagement gives up its turn when a request ends", async () => {
 });
 
 test("VinoManagement refuses machines without this capability with their reason", async () => {
-  const rig = createRig();
-  const { management } = rig.createProcess();
+  const { rig, management } = createRig();
   const message = "The user of Xen Orchestra needs the old ACL operator on VM a";
   rig.power.onCall = (call) => {
     if (call.startsWith("order")) throw new RefusedPowerError("denied", message);
@@ -244,8 +234,7 @@ test("VinoManagement refuses machines without this capability with their reason"
 });
 
 test("VinoManagement finds the machines of a user and password", async () => {
-  const rig = createRig(new MachinePowerDouble([makeMachine("a"), makeMachine("b")]));
-  const { management } = rig.createProcess();
+  const { management } = createRig(new MachinePowerDouble([makeMachine("a"), makeMachine("b")]));
   const found = await management.findSystems(loginOf("b"), signal);
   expect(found).toEqual({ kind: "done", value: ["b"] });
 });

@@ -172,6 +172,15 @@ export function converge(
   return run(cloud, spec, (claim) => plan(cloud.view(), { ...rest, ...claim }), check);
 }
 
+/** As {@linkcode converge}, on a new cloud. */
+export function serve(
+  spec: LoadBalancerSpec,
+  check?: (step: Step) => void,
+): Outcome & { readonly cloud: CloudModel } {
+  const cloud = createCloud();
+  return { cloud, ...converge(cloud, spec, check) };
+}
+
 /** As {@linkcode converge}, for a Service that goes. */
 export function release(
   cloud: CloudModel,

@@ -29,6 +29,7 @@ import {
   toBackend,
   toRecord,
   toSpec,
+  serve,
 } from "../cloud/services.ts";
 import { toIngress } from "../../../../../lib/providers/cloudstack/load_balancers/plan/status.ts";
 import { planRemoval } from "../../../../../lib/providers/cloudstack/load_balancers/plan/removal.ts";
@@ -181,8 +182,7 @@ test("the overview counts the Nodes that can get traffic, and those that do, and
 });
 
 test("describeParts() and listActual() name the address that goes, too", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   const spec = toSpec({ ingress, ports: [HTTP] });
   const [address] = cloud.addresses.values();
   if (address === undefined) throw new Error("no address");

@@ -19,6 +19,7 @@ import {
   toNetwork,
   toRecord,
   toSpec,
+  serve,
 } from "../cloud/services.ts";
 
 const VIP = [{ ip: "192.0.2.10", ipMode: "VIP" }] as const;
@@ -31,8 +32,7 @@ function listRules(cloud: CloudModel): string[] {
 }
 
 test("a new Service gets an address, rules, backends and a status", () => {
-  const cloud = createCloud();
-  const { done, ingress, plan: last } = converge(cloud, toSpec({ ports: [HTTP, HTTPS] }));
+  const { done, ingress, plan: last } = serve(toSpec({ ports: [HTTP, HTTPS] }));
   expect(done).toEqual([
     "take an address for network net-1",
     "create rule tcp 80 on 192.0.2.10",
@@ -106,8 +106,7 @@ for (const [what, fields, prepare] of IMPOSSIBLE) {
   });
 
   test(`a Service that changes to ${what} keeps serving, and its backends are kept up to date`, () => {
-    const cloud = createCloud();
-    const { ingress } = converge(cloud, toSpec());
+    const { cloud, ingress } = serve(toSpec());
     prepare?.(cloud);
     const before = listRules(cloud);
     const outcome = converge(
@@ -160,15 +159,13 @@ test("a refused stickiness keeps a new Service pending, with its address and rul
 });
 
 test("a hostname is shown instead of the IP, and removed again", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec({ annotations: annotate({ hostname: "a.example" }) }));
+  const { cloud, ingress } = serve(toSpec({ annotations: annotate({ hostname: "a.example" }) }));
   expect(ingress).toEqual([{ hostname: "a.example" }]);
   expect(converge(cloud, toSpec({ ingress })).ingress).toEqual([...VIP]);
 });
 
 test("a change of protocol reaches the router, and leaves one rule", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   const { ingress: second } = converge(
     cloud,
     toSpec({ ingress, annotations: annotate({ "proxy-protocol": "true" }) }),
@@ -182,8 +179,7 @@ test("a change of protocol reaches the router, and leaves one rule", () => {
 });
 
 test("another address is used when it is complete, and the old one goes when the status shows the new one", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   const moved = toSpec({ ingress, address: "192.0.2.12" });
   const held: string[] = [];
   for (;;) {
@@ -207,8 +203,7 @@ test("another address is used when it is complete, and the old one goes when the
 });
 
 test("while a move waits, the old address gets its Nodes, and keeps out who may no longer connect", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   const { id: addressId } = cloud.addAddress({ ip: "192.0.2.50", networkId: "net-1" });
   cloud.addRule({ name: "theirs", addressId, networkId: "net-1" });
   const { done, plan: last } = converge(
@@ -276,8 +271,7 @@ for (const [what, name, isOfService, message] of THEIRS) {
 }
 
 test("a rule that is being deleted is replaced", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   const [rule] = cloud.rules.values();
   if (rule === undefined) throw new Error("no rule");
   cloud.rules.set(rule.id, { ...rule, state: "Revoke" });
@@ -342,8 +336,7 @@ test("an ACL item of version 1.x is adopted before its rule is", () => {
 });
 
 test("a Service with rules on two addresses keeps one", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   const { id: addressId } = cloud.addAddress({
     ip: "192.0.2.80",
     networkId: "net-1",
@@ -385,8 +378,7 @@ test("Nodes outside the network do not keep a Service waiting, unless all are", 
 });
 
 test("a Service without Nodes keeps its rules and loses its backends", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   converge(cloud, toSpec({ ingress, backends: [] }));
   expect([...cloud.members.values()].map((one) => one.size)).toEqual([0]);
 });
@@ -416,8 +408,7 @@ const REFUSED: readonly [
 ];
 for (const [what, fields, refused, prepare] of REFUSED) {
   test(`while ${what} is refused, the rules that are there lose clients and backends as asked`, () => {
-    const cloud = createCloud();
-    const { ingress } = converge(cloud, toSpec({ ports: [HTTP] }));
+    const { cloud, ingress } = serve(toSpec({ ports: [HTTP] }));
     prepare?.(cloud);
     const backends = [toBackend(1), toBackend(3)];
     const spec = toSpec({ ...fields, ingress, sourceRanges: A, backends });
@@ -430,8 +421,7 @@ for (const [what, fields, refused, prepare] of REFUSED) {
 }
 
 test("while a new port is refused, clients no longer reach a port that the Service gave up", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec({ ports: [HTTP, HTTPS] }));
+  const { cloud, ingress } = serve(toSpec({ ports: [HTTP, HTTPS] }));
   const spec = toSpec({ ports: [DNS, HTTPS], ingress });
   const find = (): Step | undefined => plan(cloud.view(), spec).steps[0];
   let step = find();

@@ -27,6 +27,7 @@ import {
   release,
   toRecord,
   toSpec,
+  serve,
 } from "../cloud/services.ts";
 
 const OURS = toTags(CLUSTER, OWNER);
@@ -48,8 +49,7 @@ for (const [kind] of Object.entries(KINDS)) {
 }
 
 test("everything goes before the address", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   expect(release(cloud, toSpec({ ingress })).done).toEqual([
     "delete firewall rule tcp 80 on 192.0.2.10",
     "delete rule tcp 80 on 192.0.2.10",
@@ -92,8 +92,7 @@ const KEPT: readonly [string, (cloud: CloudModel, addressId: string) => void, st
 ];
 for (const [what, use, message] of KEPT) {
   test(`an address of the Service stays if ${what} is on it, and the Service can go`, () => {
-    const cloud = createCloud();
-    const { ingress } = converge(cloud, toSpec());
+    const { cloud, ingress } = serve(toSpec());
     for (const id of cloud.addresses.keys()) use(cloud, id);
     const { plan } = release(cloud, toSpec({ ingress }));
     expect(plan).toMatchObject({
@@ -208,8 +207,7 @@ test("an inherited address on which somebody has a rule stays, and people releas
 });
 
 test("an address whose rules somebody deleted is released, with the firewall rules that are left", () => {
-  const cloud = createCloud();
-  const { ingress } = converge(cloud, toSpec());
+  const { cloud, ingress } = serve(toSpec());
   for (const id of cloud.rules.keys()) cloud.removeRule(id);
   release(cloud, toSpec({ ingress }));
   expect([cloud.addresses.size, cloud.firewallRules.size]).toEqual([0, 0]);
