@@ -150,6 +150,28 @@ test("a write to a Service that was replaced by another one of its name fails li
   expect(server.find("web/shop")).toEqual(other);
 });
 
+test("a write that was done although its answer was lost is not repeated", async () => {
+  const store = new Store<Service>({ resource: SERVICES, log: silentLogger });
+  const server = new ServiceServer(new ManualClock(), store);
+  const services = new NewestObjects(SERVICES, store, new WrittenVersions());
+  const writer = new ServiceWriter({ client: server, services, inputs: () => [] });
+  const old = server.add("shop");
+  server.isWatchHeld = true;
+  server.change("web/shop", { metadata: { finalizers: [LOAD_BALANCER_CLEANUP] } });
+  // One try each, which the API server refuses.
+  await writer.addFinalizer(old, signal);
+  expect(server.writes.length).toBe(1);
+  const text = { annotations: { [OTHER]: "1" }, ingress: [{ ip: "192.0.2.1" }] };
+  await writer.setIngress(old, text, signal);
+  expect(server.find("web/shop")).toMatchObject({
+    metadata: { annotations: { [OTHER]: "1" } },
+    status: { loadBalancer: { ingress: text.ingress } },
+  });
+  expect(server.writes.length).toBe(3);
+  await writer.setIngress(old, text, signal);
+  expect(server.writes.length).toBe(4);
+});
+
 function toTasksStage(services: readonly Service[]): {
   readonly managed: ManagedServices;
   readonly tasks: ServiceTasks;

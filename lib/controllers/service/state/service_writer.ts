@@ -166,10 +166,24 @@ export class ServiceWriter {
         }
         services.note(current, fresh);
         if (!isSame(fresh)) throw error;
+        // The write may have been done although its answer was lost.
+        if (changesNothing(fresh, toBody(fresh))) return fresh;
         current = fresh;
       }
     }
   }
+}
+
+/** Whether a merge patch leaves an object as it is. */
+function changesNothing(object: object, patch: object): boolean {
+  const fields = new Map(Object.entries(object));
+  return Object.entries(patch).every(([name, value]: [string, unknown]) => {
+    const now: unknown = fields.get(name);
+    if (value === null || typeof value !== "object" || Array.isArray(value)) {
+      return isDeepStrictEqual(now ?? null, value);
+    }
+    return changesNothing(typeof now === "object" && now !== null ? now : {}, value);
+  });
 }
 
 function toStatus(ingress: readonly LoadBalancerIngress[]): object {
