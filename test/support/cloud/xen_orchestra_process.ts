@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { systemClock } from "../../../lib/core/clock.ts";
 import type { World } from "../../../lib/simulator/xenorchestra/mod.ts";
+import { copy } from "../../../lib/simulator/xenorchestra/world/cache.ts";
 import {
   COLLECTIONS,
   isCollection,
@@ -109,6 +110,8 @@ export class XenOrchestraProcess {
 
   #toWorld(): World {
     const names = Object.keys(COLLECTIONS).filter((name) => isCollection(name));
-    return Object.fromEntries(names.map((name) => [name, [...this.#truth.all(name).values()]]));
+    return Object.fromEntries(
+      names.map((name) => [name, Array.from(this.#truth.all(name).values(), copy)]),
+    );
   }
 }
