@@ -161,7 +161,8 @@ test("a write that was done although its answer was lost is not repeated", async
   // One try each, which the API server refuses.
   await writer.addFinalizer(old, signal);
   expect(server.writes.length).toBe(1);
-  const text = { annotations: { [OTHER]: "1" }, ingress: [{ ip: "192.0.2.1" }] };
+  const ingress = [{ ip: "192.0.2.1", ipMode: "VIP" as const }];
+  const text = { annotations: { [OTHER]: "1" }, ingress };
   await writer.setIngress(old, text, signal);
   expect(server.find("web/shop")).toMatchObject({
     metadata: { annotations: { [OTHER]: "1" } },
