@@ -7,7 +7,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { main } from "../../lib/cli/main.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
 import { parseProviderConfig } from "../../lib/config/provider_config.ts";
@@ -23,12 +22,12 @@ import {
   anyText,
   isPolluted,
   makePipe,
-  measureCpuMs,
   tries,
 } from "../support/net/hostile.ts";
 import { readExtent } from "../support/extent.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 import { startStaticCloud } from "../support/cloud/static_cloud.ts";
+import { runMain } from "./run_main.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "landfall-bad-config-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -266,20 +265,13 @@ describe.each(CORPUS_CLOUDS)("the corpus as a file for %s", (cloud) => {
       const file = join(folder, `${cloud}.yaml`);
       writeFileSync(file, text.replaceAll("T", SECRET));
       for (const command of ["run", "check"]) {
-        let said = "";
-        const write = (more: string): void => {
-          said += more;
-        };
-        let code = -1;
         const argv = [
           command,
           `--cloud-provider=${cloud}`,
           `--cloud-config=${file}`,
           "--leader-elect=false",
         ];
-        const ms = await measureCpuMs(async () => {
-          code = await main(argv, { env: {}, print: write, complain: write });
-        });
+        const { code, said, ms } = await runMain(argv);
         expect(code).toBe(command === "run" ? 2 : 1);
         expect(said).toMatch(reason);
         expect(said.includes(file) || said.includes("url: required")).toBe(true);
@@ -310,12 +302,8 @@ describe("files that settings name", () => {
         (error: unknown) => error,
       );
       expect(pair).toBeInstanceOf(ConfigError);
-      let said = "";
-      const complain = (text: string): void => {
-        said += text;
-      };
-      const argv = ["run", `--cloud-config=${path}`];
-      expect(await main(argv, { env: {}, print: complain, complain })).toBe(2);
+      const { code, said } = await runMain(["run", `--cloud-config=${path}`]);
+      expect(code).toBe(2);
       expect(said).toContain(path);
     },
   );

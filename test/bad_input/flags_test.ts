@@ -7,9 +7,9 @@ import fc from "fast-check";
 import { parseCheckFlags } from "../../lib/cli/check/flags.ts";
 import { FLAGS } from "../../lib/cli/flags/table.ts";
 import { parseFlags } from "../../lib/cli/flags/mod.ts";
-import { main } from "../../lib/cli/main.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
-import { anySecret, anyText, isPolluted, measureCpuMs, tries } from "../support/net/hostile.ts";
+import { anySecret, anyText, isPolluted, tries } from "../support/net/hostile.ts";
+import { runMain } from "./run_main.ts";
 
 const name = fc.oneof(fc.constantFrom(...FLAGS.map((flag) => flag.name)), anyText);
 const dashes = fc.constantFrom("--", "-", "", "---");
@@ -89,14 +89,7 @@ describe("main()", () => {
   test.each(CORPUS)(
     "ends with 2 and a sentence in plain text for %s",
     async (_what, argv, reason) => {
-      let said = "";
-      const write = (text: string): void => {
-        said += text;
-      };
-      let code = -1;
-      const ms = await measureCpuMs(async () => {
-        code = await main(argv, { env: {}, print: write, complain: write });
-      });
+      const { code, said, ms } = await runMain(argv);
       expect(code).toBe(2);
       expect(said).toMatch(reason);
       // oxlint-disable-next-line no-control-regex -- these are what is looked for
@@ -116,12 +109,8 @@ describe("main()", () => {
     );
     await fc.assert(
       fc.asyncProperty(form, anySecret, async (words, secret) => {
-        let said = "";
-        const complain = (text: string): void => {
-          said += text;
-        };
-        const argv = words.replace("S", secret).split(" ");
-        expect(await main(argv, { env: {}, print: complain, complain })).toBe(2);
+        const { code, said } = await runMain(words.replace("S", secret).split(" "));
+        expect(code).toBe(2);
         expect(said).not.toContain(secret);
       }),
       tries(20),

@@ -236,6 +236,19 @@ function toView(node: Node, presence: Presence): NodeView {
   };
 }
 
+function createPagesOf(views: readonly NodeView[]): ReturnType<typeof createPages> {
+  return createPages({
+    probes: { checks: [], renderMetrics: () => "" },
+    debug: {
+      listNodes: () => views,
+      findNode: (name) => views.find((view) => view.name === name),
+      readInventory: () => toInventoryView(),
+      now: () => PAGE_NOW,
+    },
+    log: silentLogger,
+  });
+}
+
 /** Tags and attributes that run or load something. */
 const LIVE = /<(img|iframe|object|embed|svg [^>]*onload)|<script>alert|<[a-z][^>]*\son\w+\s*=/i;
 
@@ -248,16 +261,7 @@ describe("pages of Nodes", () => {
     await fc.assert(
       fc.asyncProperty(fleet, async (nodes) => {
         const views = nodes.map(([raw, presence]) => toView(keep(raw), presence));
-        const pages = createPages({
-          probes: { checks: [], renderMetrics: () => "" },
-          debug: {
-            listNodes: () => views,
-            findNode: (name) => views.find((view) => view.name === name),
-            readInventory: () => toInventoryView(),
-            now: () => PAGE_NOW,
-          },
-          log: silentLogger,
-        });
+        const pages = createPagesOf(views);
         const own = encodeURIComponent(views[0]?.name.toWellFormed() ?? "");
         for (const path of [
           "/debug/",
@@ -294,17 +298,9 @@ describe("pages of Nodes", () => {
     };
     expect(toView(node, plain).labels.actual).toEqual({});
     const view = toView(node, PRESENCES[3] as Presence);
-    const pages = createPages({
-      probes: { checks: [], renderMetrics: () => "" },
-      debug: {
-        listNodes: () => [view],
-        findNode: () => view,
-        readInventory: () => toInventoryView(),
-        now: () => PAGE_NOW,
-      },
-      log: silentLogger,
+    const reply = await createPagesOf([view]).request("/debug/", {
+      headers: { accept: "text/html" },
     });
-    const reply = await pages.request("/debug/", { headers: { accept: "text/html" } });
     expect(reply.status).toBe(200);
     expect(await reply.text()).toContain('id="box-%EF%BF%BD"');
   });

@@ -22,14 +22,6 @@ describe("inspectInventory()", () => {
     ]);
   });
 
-  test("counts one of a kind as one", () => {
-    const { findings } = inspectInventory("here", toInventory([toInstance("a")]), WORDS);
-    expect(findings.map(({ message }) => message)).toContain("1 vm is visible");
-    const named = { ...WORDS, instance: "VM" };
-    const found = inspectInventory("here", toInventory([toInstance("a")]), named).findings;
-    expect(found.map(({ message }) => message)).toContain("1 VM is visible");
-  });
-
   test("warns of a part that is not complete, with its reason and what to do", () => {
     const coverage = new Map([["p1", { complete: false, name: "paris", reason: "no master" }]]);
     const inventory = { ...toInventory([toInstance("a")]), coverage };

@@ -2,28 +2,22 @@
  * Handshakes that are none, too old, too long, or never end, at the HTTPS port.
  * @module
  */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { connect, createServer, type Socket } from "node:net";
 import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import fc from "fast-check";
 import { tries } from "../../support/net/hostile.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
-import { ListenerStage } from "./stage.ts";
+import { useListener } from "./stage.ts";
 
 const PROBE = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const RECORD_MAX = 16_384;
 
-let started: ListenerStage | undefined;
+const use = useListener("HTTPS port");
 let hello: Buffer = Buffer.alloc(0);
-const use = (): ListenerStage => {
-  if (started === undefined) throw new Error("Cannot test: nothing listens");
-  return started;
-};
 beforeAll(async () => {
-  started = await ListenerStage.start("HTTPS port");
   hello = await recordHello();
 });
-afterAll(() => started?.[Symbol.asyncDispose]());
 
 /** What a client of today says first. */
 async function recordHello(): Promise<Buffer> {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isFatName, toShortName } from "../../../lib/cloud/fat/names.ts";
+import { toShortName } from "../../../lib/cloud/fat/names.ts";
 
 const SHORT_NAMES: readonly [name: string, short: string, ...taken: string[]][] = [
   ["README.TXT", "README  TXT"],
@@ -21,11 +21,4 @@ for (const [name, short, ...taken] of SHORT_NAMES) {
 test("toShortName() makes room for numbers of several digits", () => {
   const taken = new Set(Array.from({ length: 9 }, (_, at) => `USER-D~${at + 1}   `));
   expect(toShortName("user-data", taken)).toBe("USER-~10   ");
-});
-
-test("isFatName() accepts what every system can read", () => {
-  expect(["user-data", "a.b", ".", "", "a/b", "ü", "nul:"].filter(isFatName)).toEqual([
-    "user-data",
-    "a.b",
-  ]);
 });

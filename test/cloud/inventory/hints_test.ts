@@ -152,16 +152,6 @@ describe("InventorySource, at a hint", () => {
     expect(bench.provider.lists).toBe(3);
   });
 
-  test("refreshes once in 2 s at most, however much is hinted at", async () => {
-    await using bench = await Bench.start();
-    for (let at = 0; at < 100; at += 1) {
-      bench.provider.hint("everything");
-      await bench.clock.advance(100);
-    }
-    expect(bench.provider.lists).toBe(1 + 5);
-    expect(bench.provider.fewReads).toEqual([]);
-  });
-
   test("reads a few twice in a second at most", async () => {
     await using bench = await Bench.start();
     for (let at = 0; at < 100; at += 1) {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { LastSeen, type Listed } from "../../../lib/cloud/inventory/last_seen.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 
@@ -19,8 +19,12 @@ function toListed(
 }
 
 describe("LastSeen", () => {
+  let seen: LastSeen;
+  beforeEach(() => {
+    seen = new LastSeen(10, ({ region }) => region);
+  });
+
   test("knows where a VM was that vanished, from whatever list it was in last", () => {
-    const seen = new LastSeen(10, ({ region }) => region);
     expect(seen.findPlace("vm")).toBeUndefined();
     seen.noteList(toListed(["vm"], { vm: "a" }));
     expect(seen.findPlace("vm")).toBe("a");
@@ -34,7 +38,6 @@ describe("LastSeen", () => {
   });
 
   test("forgets a VM that vanished once no Node asks for it", () => {
-    const seen = new LastSeen(10, ({ region }) => region);
     seen.noteList(toListed(["vm"], { vm: "a" }));
     seen.noteList(toListed(["vm"], {}));
     expect(seen.findPlace("vm")).toBe("a");
@@ -51,7 +54,6 @@ describe("LastSeen", () => {
   test.each(BETWEEN)(
     "knows a VM whose Node registers again: the list between %s",
     (_title, shown) => {
-      const seen = new LastSeen(10, ({ region }) => region);
       seen.noteList(toListed(["vm"], { vm: "a" }));
       seen.noteList(toListed([], shown));
       expect(seen.findPlace("vm")).toBe("a");
@@ -61,7 +63,6 @@ describe("LastSeen", () => {
   );
 
   test("knows a VM whose Node registers again, when nothing else changed between", () => {
-    const seen = new LastSeen(10, ({ region }) => region);
     const listed = toListed(["vm"], { vm: "a" });
     seen.noteList(listed);
     seen.noteList({ ...listed, lookedFor: new Set() });
@@ -70,7 +71,6 @@ describe("LastSeen", () => {
   });
 
   test("knows nothing of a VM that no list ever showed, or that no Node asked for", () => {
-    const seen = new LastSeen(10, ({ region }) => region);
     seen.noteList(toListed([], { vm: "a" }));
     expect(seen.findPlace("vm")).toBeUndefined();
     seen.noteList(toListed(["vm", "other"], {}));
@@ -79,7 +79,6 @@ describe("LastSeen", () => {
   });
 
   test("takes a VM that was read by itself as seen, until a list shows it", () => {
-    const seen = new LastSeen(10, ({ region }) => region);
     seen.noteList(toListed(["vm"], { vm: "a" }));
     seen.note("vm", "b");
     expect(seen.findPlace("vm")).toBe("b");
@@ -94,7 +93,6 @@ describe("LastSeen", () => {
   });
 
   test("counts a VM as seen in a list that did not change, once a Node asks for it", () => {
-    const seen = new LastSeen(10, ({ region }) => region);
     const listed = toListed([], { vm: "a" });
     seen.noteList(listed);
     seen.noteList({ ...listed, lookedFor: new Set(["vm"]) });
@@ -103,7 +101,6 @@ describe("LastSeen", () => {
   });
 
   test("does not count a copy as seen, and knows where the VM itself was", () => {
-    const seen = new LastSeen(10, ({ region }) => region);
     seen.noteList(toListed(["vm", "new"], { vm: "a" }));
     for (let times = 0; times < 2; times += 1) {
       seen.noteList(toListed(["vm", "new"], { vm: "b", new: "b" }, ["vm", "new"]));
@@ -118,7 +115,7 @@ describe("LastSeen", () => {
   });
 
   test("forgets the longest gone when there are too many: then nothing is proven of them", () => {
-    const seen = new LastSeen(2, ({ region }) => region);
+    seen = new LastSeen(2, ({ region }) => region);
     const ids = ["1", "2", "3"];
     seen.noteList(toListed(ids, { "1": "a", "2": "a", "3": "a" }));
     seen.noteList(toListed(ids, { "2": "a", "3": "a" }));

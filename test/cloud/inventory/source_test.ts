@@ -1,12 +1,22 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
-import { toInstance } from "../../support/cloud/instances.ts";
-import { startSource } from "../../support/cloud/source.ts";
+import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
+import { type SourceRig, startSource } from "../../support/cloud/source.ts";
+
+/** What ends after each test. */
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+async function start(prepare?: (provider: FakeProvider) => void): Promise<SourceRig> {
+  const rig = await startSource(prepare);
+  stops.push(rig.stop);
+  return rig;
+}
 
 test("InventorySource takes an inventory at once, and again every interval", async () => {
-  const { clock, provider, source, stop } = await startSource((p) =>
-    p.instances.set("a", toInstance("a")),
-  );
+  const { clock, provider, source } = await start((p) => p.instances.set("a", toInstance("a")));
   expect(provider.lists).toBe(1);
   expect(provider.interest).toEqual([{ name: "a" }]);
   expect(source.current?.instances.has("a")).toBe(true);
@@ -16,13 +26,10 @@ test("InventorySource takes an inventory at once, and again every interval", asy
   await clock.advance(1);
   expect(provider.lists).toBe(2);
   expect(source.ageMs).toBe(0);
-  await stop();
 });
 
 test("InventorySource keeps the last good inventory and its age while the cloud fails", async () => {
-  const { clock, provider, source, stop } = await startSource((p) =>
-    p.instances.set("a", toInstance("a")),
-  );
+  const { clock, provider, source } = await start((p) => p.instances.set("a", toInstance("a")));
   provider.failure = new CloudError("denied", "401");
   await clock.advance(30_000);
   expect(source.lastError?.message).toBe("401");
@@ -32,11 +39,10 @@ test("InventorySource keeps the last good inventory and its age while the cloud 
   await clock.advance(1_000);
   expect(source.lastError).toBeUndefined();
   expect(source.ageMs).toBe(0);
-  await stop();
 });
 
 test("InventorySource backs off from a failing cloud, however often it is asked", async () => {
-  const { clock, provider, source, stop } = await startSource((p) => {
+  const { clock, provider, source } = await start((p) => {
     p.failure = new CloudError("unreachable", "down");
   });
   expect(provider.lists).toBe(1);
@@ -46,11 +52,10 @@ test("InventorySource backs off from a failing cloud, however often it is asked"
   }
   // Tries after 1, 3, 7 and 15 seconds.
   expect(provider.lists).toBe(5);
-  await stop();
 });
 
 test("InventorySource asks soon when settings changed, whatever the cloud asked for before", async () => {
-  const { clock, provider, source, stop } = await startSource((p) => {
+  const { clock, provider, source } = await start((p) => {
     p.failure = new CloudError("throttled", "slow down", { retryAfterMs: 300_000 });
   });
   await clock.advance(10_000);
@@ -63,33 +68,30 @@ test("InventorySource asks soon when settings changed, whatever the cloud asked 
   source.requestRefresh();
   await clock.advance(1_000);
   expect(provider.lists).toBe(2);
-  await stop();
 });
 
 test("InventorySource asks a cloud that failed for long as often as one that is well", async () => {
-  const { clock, provider, source, stop } = await startSource((p) => {
+  const { clock, provider, source } = await start((p) => {
     p.failure = new CloudError("unreachable", "down");
   });
   await clock.advance(600_000);
   provider.failure = undefined;
   await clock.advance(provider.refreshIntervalMs);
   expect(source.lastError).toBeUndefined();
-  await stop();
 });
 
 test("C-08 InventorySource waits as long as the cloud asks", async () => {
-  const { clock, provider, stop } = await startSource((p) => {
+  const { clock, provider } = await start((p) => {
     p.failure = new CloudError("throttled", "slow down", { retryAfterMs: 45_000 });
   });
   await clock.advance(44_999);
   expect(provider.lists).toBe(1);
   await clock.advance(1);
   expect(provider.lists).toBe(2);
-  await stop();
 });
 
 test("InventorySource answers many requests with one refresh", async () => {
-  const { clock, provider, source, stop } = await startSource();
+  const { clock, provider, source } = await start();
   for (let i = 0; i < 1_000; i++) source.requestRefresh();
   await clock.advance(999);
   expect(provider.lists).toBe(1);
@@ -97,23 +99,21 @@ test("InventorySource answers many requests with one refresh", async () => {
   expect(provider.lists).toBe(2);
   await clock.advance(5_000);
   expect(provider.lists).toBe(2);
-  await stop();
 });
 
 test("InventorySource takes a request that comes during a refresh as one for the next", async () => {
   const gate = Promise.withResolvers<void>();
-  const { clock, provider, source, stop } = await startSource((p) => {
+  const { clock, provider, source } = await start((p) => {
     p.gate = gate.promise;
   });
   source.requestRefresh();
   gate.resolve();
   await clock.advance(1_000);
   expect(provider.lists).toBe(2);
-  await stop();
 });
 
 test("InventorySource tells listeners what differs, after failures too, and survives theirs", async () => {
-  const { clock, provider, source, stop } = await startSource();
+  const { clock, provider, source } = await start();
   const told: string[][] = [];
   source.subscribe(() => {
     throw new Error("a listener's own");
@@ -126,13 +126,10 @@ test("InventorySource tells listeners what differs, after failures too, and surv
   end();
   await clock.advance(60_000);
   expect(told).toEqual([["b"], []]);
-  await stop();
 });
 
 test("InventorySource says once that everything may differ after the first inventory by new settings", async () => {
-  const { clock, provider, source, stop } = await startSource((p) =>
-    p.instances.set("a", toInstance("a")),
-  );
+  const { clock, provider, source } = await start((p) => p.instances.set("a", toInstance("a")));
   const told: string[] = [];
   source.subscribe((changed) =>
     told.push(changed === "everything" ? changed : [...changed].join()),
@@ -145,11 +142,10 @@ test("InventorySource says once that everything may differ after the first inven
   source.requestRefresh();
   await clock.advance(1_000);
   expect(told).toEqual(["", "everything", ""]);
-  await stop();
 });
 
 test("InventorySource takes settings that change during a refresh as those of the next", async () => {
-  const { clock, provider, source, stop } = await startSource();
+  const { clock, provider, source } = await start();
   const told: unknown[] = [];
   source.subscribe((changed) => told.push(changed));
   const gate = Promise.withResolvers<void>();
@@ -160,13 +156,10 @@ test("InventorySource takes settings that change during a refresh as those of th
   gate.resolve();
   await clock.advance(1_000);
   expect(told).toEqual([new Set(), "everything"]);
-  await stop();
 });
 
 test("InventorySource shows the same instances, of another revision, when settings changed", async () => {
-  const { provider, source, stop } = await startSource((p) =>
-    p.instances.set("a", toInstance("a")),
-  );
+  const { provider, source } = await start((p) => p.instances.set("a", toInstance("a")));
   const before = source.current;
   const { revision } = source;
   source.requestRefresh();
@@ -177,22 +170,20 @@ test("InventorySource shows the same instances, of another revision, when settin
   source.requestRefresh(true);
   expect(source.revision).toBe(revision + 2);
   expect(provider.lists).toBe(1);
-  await stop();
 });
 
 test("InventorySource exports age, coverage and results", async () => {
-  const { clock, metrics, stop } = await startSource();
+  const { clock, metrics } = await start();
   await clock.advance(10_000);
   const text = metrics.render();
   expect(text).toContain("landfall_inventory_age_seconds 10");
   expect(text).toContain('landfall_inventory_covered{part="cloud"} 1');
   expect(text).toContain('landfall_inventory_refreshes_total{provider="test",result="ok"} 1');
-  await stop();
 });
 
 test("InventorySource stops during a refresh without calling it a failure", async () => {
   const gate = Promise.withResolvers<void>();
-  const { source, provider, stop } = await startSource((p) => {
+  const { source, provider, stop } = await start((p) => {
     p.gate = gate.promise;
   });
   const stopped = stop();

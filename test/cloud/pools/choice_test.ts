@@ -23,6 +23,16 @@ function toVip(ip: string): { readonly ip: string; readonly ipMode: "VIP" } {
   return { ip, ipMode: "VIP" };
 }
 
+/** A Service that has what it gets. */
+async function startSettled(
+  service: LoadBalancerSpec,
+): Promise<{ readonly services: PooledServices; readonly spec: LoadBalancerSpec }> {
+  const services = new PooledServices(POOLS);
+  const spec = services.put(service);
+  await services.settle(spec);
+  return { services, spec };
+}
+
 /** What a new Service gets: its addresses, and what is said. */
 async function settleNew(
   fields: Fields,
@@ -54,6 +64,11 @@ describe("a wish for a pool", () => {
       "203.0.113.25",
     ],
     ["the first pool with an empty wish", { annotations: { [POOL]: " " } }, "192.0.2."],
+    [
+      "what the annotation asks for, not what spec.loadBalancerIP does",
+      { annotations: { [IPS]: "192.0.2.11" }, address: "192.0.2.12" },
+      "192.0.2.11",
+    ],
   ];
   test.each(found)("gives %s", async (_title, fields, start) => {
     const { shown, said } = await settleNew(fields);
@@ -137,21 +152,11 @@ describe("a wish for a pool", () => {
     });
     expect(shown).toEqual(["192.0.2.11", "2001:db8::7"]);
   });
-
-  test("the annotation wins over spec.loadBalancerIP", async () => {
-    const { shown } = await settleNew({
-      annotations: { [IPS]: "192.0.2.11" },
-      address: "192.0.2.12",
-    });
-    expect(shown).toEqual(["192.0.2.11"]);
-  });
 });
 
 describe("a wish that changes", () => {
   test("for an address moves the Service, and frees the old one", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(toSpec("shop", { address: "192.0.2.11" }));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(toSpec("shop", { address: "192.0.2.11" }));
     services.edit(spec, { address: "192.0.2.12" });
     await services.settle(spec);
     expect(services.shown(spec)).toEqual(["192.0.2.12"]);
@@ -176,9 +181,7 @@ describe("a wish that changes", () => {
   });
 
   test("for a pool moves the Service", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(toSpec("shop"));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(toSpec("shop"));
     services.edit(spec, { annotations: { [POOL]: "rare" } });
     await services.settle(spec);
     expect(services.shown(spec)[0]).toStartWith("203.0.113.2");
@@ -188,9 +191,9 @@ describe("a wish that changes", () => {
   });
 
   test("does not count when the range moved to another pool, and the wish is the same", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(toSpec("shop", { annotations: { [POOL]: "rare" } }));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(
+      toSpec("shop", { annotations: { [POOL]: "rare" } }),
+    );
     const before = services.shown(spec);
     const settings = toSettings(
       { name: "rare", addresses: ["192.0.2.50"] },
@@ -206,9 +209,7 @@ describe("a wish that changes", () => {
   });
 
   test("into something that cannot be read changes nothing", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(toSpec("shop"));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(toSpec("shop"));
     const before = services.get(spec);
     services.edit(spec, { annotations: { [IPS]: "x" } });
     const { problems } = await services.settle(spec);
@@ -317,9 +318,9 @@ describe("a record", () => {
   });
 
   test("that is written by hand while Landfall runs changes nothing", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(toSpec("shop", { annotations: { [POOL]: "main" } }));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(
+      toSpec("shop", { annotations: { [POOL]: "main" } }),
+    );
     const before = services.get(spec);
     services.edit(spec, { record: '{"v":1,"addresses":["192.0.2.19"],"pool":"main"}' });
     await services.settle(spec);
@@ -368,9 +369,7 @@ describe("a record", () => {
   });
 
   test("of an old manifest does not move a Service, also after a restart", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(toSpec("shop"));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(toSpec("shop"));
     const before = services.get(spec);
     services.edit(spec, { record: '{"v":1,"addresses":["192.0.2.19"]}' });
     services.restart(POOLS);
@@ -379,9 +378,7 @@ describe("a record", () => {
   });
 
   test("that was deleted is written again, with the same address", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(toSpec("shop"));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(toSpec("shop"));
     const { record: before, ...rest } = services.get(spec);
     services.put(rest);
     services.restart(POOLS);
@@ -393,9 +390,7 @@ describe("a record", () => {
   });
 
   test("brings back a status that was emptied by hand", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(toSpec("shop"));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(toSpec("shop"));
     const before = services.shown(spec);
     services.edit(spec, { ingress: [] });
     services.restart(POOLS);
@@ -492,9 +487,7 @@ describe("a shared address", () => {
   });
 
   test("of a pool that is not shareable any more is no matter for a Service that shares with none", async () => {
-    const services = new PooledServices(POOLS);
-    const spec = services.put(share("one", 80));
-    await services.settle(spec);
+    const { services, spec } = await startSettled(share("one", 80));
     services.pools.reconfigure(toSettings({ name: "main", addresses: ["192.0.2.10-192.0.2.19"] }));
     expect((await services.settle(spec)).problems).toEqual([]);
   });

@@ -30,13 +30,6 @@ test("inspectPools() warns about a pool that is full, and about addresses that a
   ]);
 });
 
-test("inspectPools() names all Services at an address", () => {
-  const conflicts = inspect("192.0.2.10", "192.0.2.10", "192.0.2.10").slice(2);
-  expect(conflicts).toEqual([
-    "warning addressConflict: Service web/s0 shows 192.0.2.10, which is also the address of web/s1 and web/s2",
-  ]);
-});
-
 test("inspectPools() names a few of many conflicts", () => {
   const shown = Array.from({ length: 30 }, (_, at) => `2001:db8::${at + 1}`);
   const found = inspect(...shown, ...shown);

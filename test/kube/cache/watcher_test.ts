@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import type { ScriptStep } from "../../support/kube/scripted_kube_client.ts";
 import {
@@ -11,10 +11,23 @@ import {
   toEvent,
   toNode,
   watch,
+  type WatcherRig,
 } from "../../support/kube/cache/watcher_rig.ts";
 
+/** What ends after each test. */
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+function start(script: readonly ScriptStep[]): WatcherRig {
+  const rig = startWatcher(script);
+  stops.push(rig.stop);
+  return rig;
+}
+
 test("I-01: runWatcher() follows the trace of a stream that expires and a list that is refused", async () => {
-  const { client, clock, store, told, stop } = startWatcher([
+  const { client, clock, store, told } = start([
     list("ab", "900"),
     watch(toEvent("MODIFIED", "a", "905"), { waitMs: 30_000 }, bookmark("950")),
     watch({ waitMs: 30_000 }, gone),
@@ -32,19 +45,13 @@ test("I-01: runWatcher() follows the trace of a stream that expires and a list t
   ]);
   expect(told).toEqual(["+a", "+b", "~a", "-b@1", "~a"]);
   expect([...store.keys()]).toEqual(["a"]);
-  await stop();
 });
 
 test("I-01: runWatcher() lists when opening a watch is answered 410", async () => {
-  const { client, clock, told, stop } = startWatcher([
-    list("a", "900"),
-    compacted,
-    list("", "1000"),
-  ]);
+  const { client, clock, told } = start([list("a", "900"), compacted, list("", "1000")]);
   await clock.advance(1_000);
   expect(client.requests.slice(1)).toEqual(["watch rv=900", "list rv=900", "watch rv=1000"]);
   expect(told).toEqual(["+a", "-a@1"]);
-  await stop();
 });
 
 test("runWatcher() asks for the newest when its version is too new for the server", async () => {
@@ -52,7 +59,7 @@ test("runWatcher() asks for the newest when its version is too new for the serve
     code: 504,
     reason: "Timeout",
   });
-  const { client, clock, stop } = startWatcher([
+  const { client, clock } = start([
     list("a", "900"),
     watch({ type: "ERROR", object: { kind: "Status", code: 500, reason: "InternalError" } }),
     { fail: tooNew },
@@ -60,24 +67,22 @@ test("runWatcher() asks for the newest when its version is too new for the serve
   ]);
   await clock.advance(1_000);
   expect(client.requests.slice(2)).toEqual(["list rv=900", "list limit=500", "watch rv=20"]);
-  await stop();
 });
 
 test("I-02: runWatcher() advances by a bookmark alone, and by events", async () => {
-  const { client, clock, stop } = startWatcher([
+  const { client, clock } = start([
     list("a", "900"),
     watch(bookmark("910"), { waitMs: 2_000 }),
     watch(toEvent("DELETED", "a", "920"), { waitMs: 2_000 }),
   ]);
   await clock.advance(5_000);
   expect(client.requests.slice(1)).toEqual(["watch rv=900", "watch rv=910", "watch rv=920"]);
-  await stop();
 });
 
 test.each(["0", ""])(
   "runWatcher() from version %j waits for the end of the replay before it advances",
   async (version) => {
-    const { client, clock, stop } = startWatcher([
+    const { client, clock } = start([
       list("", version),
       watch(toEvent("ADDED", "a", "77"), { waitMs: 2_000 }),
       watch(toEvent("ADDED", "b", "12"), bookmark("90"), { waitMs: 2_000 }),
@@ -88,27 +93,24 @@ test.each(["0", ""])(
       `watch rv=${version}`,
       "watch rv=90",
     ]);
-    await stop();
   },
 );
 
 test("runWatcher() opens a watch that ended cleanly again at once", async () => {
-  const { client, clock, stop } = startWatcher([list("a", "900"), watch({ waitMs: 30_000 })]);
+  const { client, clock } = start([list("a", "900"), watch({ waitMs: 30_000 })]);
   await clock.advance(30_000);
   expect(client.timesMs).toEqual([0, 0, 30_000]);
-  await stop();
 });
 
 test("I-03: a stream cut every moment stays consistent and is opened once a second at most", async () => {
   const cuts = Array.from({ length: 60 }, (_, at) =>
     watch(toEvent("MODIFIED", "a", String(1_000 + at)), { waitMs: 20 }),
   );
-  const { client, clock, store, stop } = startWatcher([list("a", "900"), ...cuts]);
+  const { client, clock, store } = start([list("a", "900"), ...cuts]);
   await clock.advance(30_500);
   expect(client.requests.length).toBe(32);
   expect(client.requests.filter((request) => request.startsWith("list")).length).toBe(1);
   expect(store.get("a")?.metadata.resourceVersion).toBe("1030");
-  await stop();
 });
 
 test.each([
@@ -118,7 +120,7 @@ test.each([
   ["expires at once", [gone]],
   ["fails by a bug", new TypeError("bug")],
 ] as const)("I-03: runWatcher() never spins when each watch %s", async (_what, broken) => {
-  const { client, clock, stop } = startWatcher([list("a", "1")]);
+  const { client, clock } = start([list("a", "1")]);
   // Whatever is asked for, lists succeed and watches fail, for an hour.
   client.list = () => {
     client.requests.push("list");
@@ -136,11 +138,10 @@ test.each([
   await clock.advance(3_600_000);
   expect(client.requests.length - before).toBeGreaterThan(100);
   expect(client.requests.length - before).toBeLessThanOrEqual(242);
-  await stop();
 });
 
 test("I-04: runWatcher() watches on at its version when the API server was away", async () => {
-  const { client, clock, store, metrics, stop } = startWatcher([
+  const { client, clock, store, metrics } = start([
     list("a", "900"),
     watch(toEvent("ADDED", "b", "910"), { waitMs: 5_000 }, refused),
     { fail: refused },
@@ -152,12 +153,11 @@ test("I-04: runWatcher() watches on at its version when the API server was away"
   expect(client.timesMs.slice(2)).toEqual([5_800, 7_400, 10_600]);
   expect([...store.keys()]).toEqual(["a", "b", "c"]);
   expect(metrics.restarts.value({ resource: "nodes", reason: "unavailable" })).toBe(3);
-  await stop();
 });
 
 test("I-04: runWatcher() keeps its store while the API server cannot be listed, and waits as told", async () => {
   const busy = new KubeError("throttled", "busy", { code: 429, retryAfterMs: 45_000 });
-  const { client, clock, store, told, stop } = startWatcher([
+  const { client, clock, store, told } = start([
     list("a", "900"),
     watch(gone),
     { fail: new KubeError("unavailable", "no etcd", { code: 503 }) },
@@ -169,20 +169,18 @@ test("I-04: runWatcher() keeps its store while the API server cannot be listed, 
   await clock.advance(60_000);
   expect(client.timesMs).toEqual([0, 0, 800, 2_400, 47_400, 47_400]);
   expect(told).toEqual(["+a"]);
-  await stop();
 });
 
 test("runWatcher() backs off and watches on when a watch is answered 429", async () => {
   const busy = new KubeError("throttled", "busy", { code: 429, retryAfterMs: 10_000 });
-  const { client, clock, stop } = startWatcher([list("a", "900"), { fail: busy }]);
+  const { client, clock } = start([list("a", "900"), { fail: busy }]);
   await clock.advance(10_000);
   expect(client.requests.slice(1)).toEqual(["watch rv=900", "watch rv=900"]);
   expect(client.timesMs[2]).toBe(10_000);
-  await stop();
 });
 
 test("I-05: runWatcher() lists in pages again where the cache gave pages", async () => {
-  const { client, clock, store, stop } = startWatcher([
+  const { client, clock, store } = start([
     { page: { items: [toNode("a", "1")], resourceVersion: "900", continue: "t1" } },
     { page: { items: [toNode("b", "1")], resourceVersion: "901" } },
     watch(gone),
@@ -197,12 +195,11 @@ test("I-05: runWatcher() lists in pages again where the cache gave pages", async
     "list rv=900 limit=500",
     "watch rv=950",
   ]);
-  await stop();
 });
 
 test("I-06: runWatcher() goes on when the client gives up on a connection", async () => {
   const late = new KubeError("unavailable", "the server did not end the watch in time");
-  const { client, clock, store, stop } = startWatcher([
+  const { client, clock, store } = start([
     list("a", "900"),
     watch({ waitMs: 30_000 }, bookmark("910"), { waitMs: 30_000 }, late),
     watch(toEvent("DELETED", "a", "990"), { waitMs: 10_000 }),
@@ -211,7 +208,6 @@ test("I-06: runWatcher() goes on when the client gives up on a connection", asyn
   expect(client.requests.slice(1)).toEqual(["watch rv=900", "watch rv=910"]);
   expect(client.watchSeconds).toEqual([30, 30]);
   expect(store.size).toBe(0);
-  await stop();
 });
 
 test("I-06: runWatcher() opens a watch that fell silent again after 40 s, without a failure", async () => {
@@ -247,7 +243,7 @@ test("runWatcher() asks for a long watch while much is said, and for short ones 
     { waitMs: 4_000 },
     toEvent("MODIFIED", "a", `${901 + at}`),
   ]).flat();
-  const { client, clock, stop } = startWatcher([
+  const { client, clock } = start([
     list("a", "900"),
     watch({ waitMs: 30_000 }, bookmark("900")),
     watch(...beats),
@@ -255,7 +251,6 @@ test("runWatcher() asks for a long watch while much is said, and for short ones 
   ]);
   await clock.advance(30_000 + 28_000 + 40_000);
   expect(client.watchSeconds).toEqual([30, 30, 300, 30]);
-  await stop();
 });
 
 test("I-06: runWatcher() opens a quiet watch again when another connection was silent, without a failure", async () => {
@@ -281,18 +276,17 @@ test("I-06: runWatcher() opens a quiet watch again when another connection was s
 });
 
 test("I-07: runWatcher() reports a delete it missed, with the last state", async () => {
-  const { clock, told, stop } = startWatcher([
+  const { clock, told } = start([
     list("ab", "900"),
     watch(toEvent("MODIFIED", "b", "905"), gone),
     list("a", "950"),
   ]);
   await clock.advance(1_000);
   expect(told).toEqual(["+a", "+b", "~b", "-b@905"]);
-  await stop();
 });
 
 test("I-09: runWatcher() goes on when a listener throws", async () => {
-  const { clock, store, told, stop } = startWatcher([
+  const { clock, store, told } = start([
     list("a", "900"),
     watch({ waitMs: 1_000 }, toEvent("ADDED", "b", "901"), { waitMs: 100_000 }),
   ]);
@@ -301,7 +295,6 @@ test("I-09: runWatcher() goes on when a listener throws", async () => {
   });
   await clock.advance(2_000);
   expect(told).toEqual(["+a", "+b"]);
-  await stop();
 });
 
 test.each<[string, string, unknown]>([
@@ -313,7 +306,7 @@ test.each<[string, string, unknown]>([
   ["nothing", "ADDED", null],
   ["of an unknown type", "NOVELTY", toNode("a", "901")],
 ])("runWatcher() lists again after an event that is %s", async (_, type, object) => {
-  const { client, clock, store, told, stop } = startWatcher([
+  const { client, clock, store, told } = start([
     list("a", "900"),
     watch({ type, object }, toEvent("ADDED", "never", "903")),
     list("ab", "904"),
@@ -322,12 +315,11 @@ test.each<[string, string, unknown]>([
   expect(client.requests.slice(2)).toEqual(["list rv=900", "watch rv=904"]);
   expect(told).toEqual(["+a", "+b"]);
   expect(store.get("a")?.metadata.resourceVersion).toBe("1");
-  await stop();
 });
 
 test("runWatcher() goes by no bookmark of another kind, and finds out of a version that is none", async () => {
   const noVersion: ScriptStep = { fail: new KubeError("invalid", "no version", { code: 400 }) };
-  const { client, clock, told, stop } = startWatcher([
+  const { client, clock, told } = start([
     list("a", "900"),
     watch({ type: "BOOKMARK", object: { kind: "Pod", metadata: { resourceVersion: "7" } } }, gone),
     list("a", "901"),
@@ -346,17 +338,15 @@ test("runWatcher() goes by no bookmark of another kind, and finds out of a versi
     "watch rv=910",
   ]);
   expect(told).toEqual(["+a", "+b"]);
-  await stop();
 });
 
 test("runWatcher() is synced by its first list, not before", async () => {
-  const { clock, store, metrics, stop } = startWatcher([{ fail: refused }, list("", "0")]);
+  const { clock, store, metrics } = start([{ fail: refused }, list("", "0")]);
   await clock.advance(700);
   expect(store.synced).toBe(false);
   await clock.advance(100);
   expect(store.synced).toBe(true);
   expect(metrics.lastEvent.value({ resource: "nodes" })).toBe(clock.now() / 1_000);
-  await stop();
 });
 
 test.each([
@@ -375,7 +365,7 @@ test.each([
 
 test("runWatcher() tries again at once when the server is known to be back", async () => {
   const fails = Array.from({ length: 7 }, () => ({ fail: refused }));
-  const { client, clock, recovery, stop } = startWatcher([...fails, list("a", "900")]);
+  const { client, clock, recovery } = start([...fails, list("a", "900")]);
   // 0.8, 1.6, 3.2, 6.4, 12.8 s, and then 25.6.
   await clock.advance(25_000);
   expect(client.requests).toHaveLength(6);
@@ -384,7 +374,6 @@ test("runWatcher() tries again at once when the server is known to be back", asy
   expect(client.requests).toHaveLength(7);
   await clock.advance(800);
   expect(client.requests.slice(-2)).toEqual(["list rv=0 limit=500", "watch rv=900"]);
-  await stop();
 });
 
 test("runWatcher() has one request at a time to learn that a server is back", async () => {
@@ -413,7 +402,7 @@ test("runWatcher() has one request at a time to learn that a server is back", as
 
 test("runWatcher() keeps to a pause that the server asked for, and to the least one", async () => {
   const busy = new KubeError("throttled", "too many requests", { code: 429, retryAfterMs: 20_000 });
-  const { client, clock, recovery, stop } = startWatcher([{ fail: refused }, { fail: busy }]);
+  const { client, clock, recovery } = start([{ fail: refused }, { fail: busy }]);
   recovery.tell();
   await clock.advance(799);
   expect(client.requests).toHaveLength(1);
@@ -424,5 +413,4 @@ test("runWatcher() keeps to a pause that the server asked for, and to the least 
   expect(client.requests).toHaveLength(2);
   await clock.advance(1);
   expect(client.requests).toHaveLength(3);
-  await stop();
 });

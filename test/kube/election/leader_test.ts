@@ -356,12 +356,13 @@ describe("LeaderElector and the Leases of others", () => {
 });
 
 describe("LeaderElector that leads", () => {
-  async function lead(stage: Stage): Promise<Replica> {
+  async function lead(): Promise<{ readonly stage: Stage; readonly a: Replica }> {
+    const stage = setStage();
     const a = stage.add({ name: "a" });
     a.start();
     await stage.clock.advance(0);
     expect(a.elector.isHeld()).toBe(true);
-    return a;
+    return { stage, a };
   }
 
   function tooOld(seconds: string): string {
@@ -381,8 +382,7 @@ describe("LeaderElector that leads", () => {
   }
 
   test("gives up while nobody else can lead yet when the API server is away", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     a.trip = () => ({ thereMs: 0, backMs: 0, lost: "there" });
     await stage.clock.advance(11_990);
     expect(a.elector.isHeld()).toBe(true);
@@ -404,16 +404,14 @@ describe("LeaderElector that leads", () => {
   });
 
   test("gives up in time also while a request waits for its answer", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     a.trip = () => ({ thereMs: 90_000, backMs: 0 });
     await stage.clock.advance(12_010);
     expectLost(a, tooOld("12.0"));
   });
 
   test("counts from when a renewal was sent, not from when its answer came", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     await stage.clock.advance(1_000);
     a.trip = () => ({ thereMs: 0, backMs: 4_900 });
     await stage.clock.advance(5_900);
@@ -430,8 +428,7 @@ describe("LeaderElector that leads", () => {
     ["conflicts", { resource: LEASES, verb: "update", status: 409 }],
   ])("lives through %s of less than its deadline, and gives up in a longer one", async (...row) => {
     const [, refusal] = row;
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     const end = stage.server.faults.refuse(refusal);
     await stage.clock.advance(9_500);
     end();
@@ -447,8 +444,7 @@ describe("LeaderElector that leads", () => {
     ["somebody", "b", "b holds it"],
     ["nobody", "", "it has no holder"],
   ])("stops at its next renewal when %s holds the Lease", async (_who, holder, why) => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     stage.server.objects.patch(LEASES, LEASE, { spec: { holderIdentity: holder } });
     await stage.clock.advance(2_000);
     expectLost(a, why);
@@ -456,8 +452,7 @@ describe("LeaderElector that leads", () => {
   });
 
   test("creates the Lease again when a user deletes it", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     stage.server.objects.delete(LEASES, LEASE);
     await stage.clock.advance(2_000);
     expect(stage.server.lease?.spec?.holderIdentity).toBe("a");
@@ -465,8 +460,7 @@ describe("LeaderElector that leads", () => {
   });
 
   test("knows after a pause that it may lead no longer, before anything else happens", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     a.pause();
     await stage.clock.advance(12_001);
     expect(a.elector.isHeld()).toBe(false);
@@ -478,8 +472,7 @@ describe("LeaderElector that leads", () => {
   });
 
   test("does not lead again by an answer that came too late", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     await stage.clock.advance(1_990);
     a.trip = () => ({ thereMs: 0, backMs: 20 });
     await stage.clock.advance(20);
@@ -491,8 +484,7 @@ describe("LeaderElector that leads", () => {
   });
 
   test("gives up when the wall clock says that the machine was suspended", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     const { now } = a.clock;
     a.clock.now = () => now() + 13_000;
     expect(a.elector.isHeld()).toBe(false);
@@ -501,8 +493,7 @@ describe("LeaderElector that leads", () => {
   });
 
   test("does not mind a wall clock that is set back", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     const { now } = a.clock;
     a.clock.now = () => now() - 86_400_000;
     await stage.clock.advance(60_000);
@@ -543,8 +534,7 @@ describe("LeaderElector that leads", () => {
   });
 
   test("gives releasing up when nobody answers", async () => {
-    const stage = setStage();
-    const a = await lead(stage);
+    const { stage, a } = await lead();
     a.trip = () => ({ thereMs: 90_000, backMs: 0 });
     a.stop();
     await stage.clock.advance(4_000);

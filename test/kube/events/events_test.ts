@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { createLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
@@ -52,13 +52,25 @@ function setUp(): SetUp {
   return { clock, client, metrics, sender, recorder, lines, start };
 }
 
+/** What ends after each test. */
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+/** A sender that delivers. */
+function setUpRunning(): SetUp {
+  const all = setUp();
+  stops.push(all.start().stop);
+  return all;
+}
+
 function warn(recorder: EventRecorder, message = "it broke", object = node): void {
   recorder.record(object, { type: "Warning", reason: "Broken", message });
 }
 
 test("V-04: createEventSender() writes an event on a Node into default, with the Node's UID", async () => {
-  const { clock, client, recorder, start } = setUp();
-  const { stop } = start();
+  const { clock, client, recorder } = setUpRunning();
   warn(recorder);
   await clock.advance(0);
   expect(client.writes).toEqual([
@@ -92,24 +104,20 @@ test("V-04: createEventSender() writes an event on a Node into default, with the
       },
     },
   ]);
-  await stop();
 });
 
 test("createEventSender() writes an event on a namespaced object into its namespace", async () => {
-  const { clock, client, recorder, start } = setUp();
-  const { stop } = start();
+  const { clock, client, recorder } = setUpRunning();
   warn(recorder, "m", { kind: "Lease", metadata: { name: "l", namespace: "kube-system" } });
   await clock.advance(0);
   expect(client.writes[0]).toMatchObject({
     path: { namespace: "kube-system" },
     body: { involvedObject: { namespace: "kube-system" } },
   });
-  await stop();
 });
 
 test("createEventSender() names an event by a UUID where the object's name is no DNS subdomain", async () => {
-  const { clock, client, recorder, start } = setUp();
-  const { stop } = start();
+  const { clock, client, recorder } = setUpRunning();
   warn(recorder, "m", { kind: "Role", metadata: { name: "system:node", namespace: "n" } });
   warn(recorder, "m", { kind: "Node", metadata: { name: "a".repeat(240) } });
   await clock.advance(0);
@@ -117,21 +125,17 @@ test("createEventSender() names an event by a UUID where the object's name is no
     expect(body["metadata"]).toMatchObject({ name: expect.stringMatching(/^[0-9a-f-]{36}$/) });
   }
   expect(client.writes.length).toBe(2);
-  await stop();
 });
 
 test("createEventSender() gives events of one moment different names", async () => {
-  const { clock, client, recorder, start } = setUp();
-  const { stop } = start();
+  const { clock, client, recorder } = setUpRunning();
   for (const message of ["a", "b", "c"]) warn(recorder, message);
   await clock.advance(0);
   expect(new Set(client.writes.map(({ body }) => JSON.stringify(body["metadata"]))).size).toBe(3);
-  await stop();
 });
 
 test("V-01: createEventSender() raises the count of a repeated event by a strategic patch", async () => {
-  const { clock, client, recorder, start } = setUp();
-  const { stop } = start();
+  const { clock, client, recorder } = setUpRunning();
   warn(recorder);
   await clock.advance(60_000);
   warn(recorder);
@@ -145,12 +149,10 @@ test("V-01: createEventSender() raises the count of a repeated event by a strate
     atMs: 60_000,
   });
   expect(created?.body["metadata"]).toMatchObject({ name: patched?.path.name });
-  await stop();
 });
 
 test("V-01: createEventSender() creates an event again, with its count, when the old one is gone", async () => {
-  const { clock, client, recorder, start } = setUp();
-  const { stop } = start();
+  const { clock, client, recorder } = setUpRunning();
   warn(recorder);
   await clock.advance(0);
   client.onWrite = ({ verb, body }) => {
@@ -162,39 +164,33 @@ test("V-01: createEventSender() creates an event again, with its count, when the
   expect(client.writes.map(({ verb }) => verb)).toEqual(["create", "patch", "create"]);
   expect(client.writes[2]?.body).toMatchObject({ count: 2, involvedObject: { uid: "uid-a" } });
   expect(client.writes[2]?.body["metadata"]).toEqual(client.writes[0]?.body["metadata"]);
-  await stop();
 });
 
 test("V-03: createEventSender() writes 25 of 30 events on one object", async () => {
-  const { clock, client, metrics, recorder, start } = setUp();
-  const { stop } = start();
+  const { clock, client, metrics, recorder } = setUpRunning();
   for (let at = 0; at < 30; at += 1) warn(recorder);
   await clock.advance(0);
   expect(client.writes.length).toBe(25);
   expect(metrics.events.value({ result: "filtered" })).toBe(5);
-  await stop();
 });
 
 test("createEventSender() tries an unanswered write twelve times, ten seconds apart", async () => {
-  const { clock, client, metrics, recorder, start } = setUp();
+  const { clock, client, metrics, recorder } = setUpRunning();
   client.onWrite = () => {
     throw refused;
   };
-  const { stop } = start();
   warn(recorder);
   await clock.advance(300_000);
   const times = client.writes.map(({ atMs }) => atMs);
   expect(times).toEqual([0, ...Array.from({ length: 11 }, (_, at) => at * 10_000)]);
   expect(metrics.events.value({ result: "failed" })).toBe(1);
-  await stop();
 });
 
 test("V-05: createEventSender() gives up a refused event at once, warns once, and takes the next", async () => {
-  const { clock, client, metrics, recorder, lines, start } = setUp();
+  const { clock, client, metrics, recorder, lines } = setUpRunning();
   client.onWrite = () => {
     throw forbidden;
   };
-  const { stop } = start();
   warn(recorder, "one");
   warn(recorder, "two");
   await clock.advance(0);
@@ -206,7 +202,6 @@ test("V-05: createEventSender() gives up a refused event at once, warns once, an
   await clock.advance(0);
   expect(metrics.events.value({ result: "sent" })).toBe(1);
   expect(metrics.events.value({ result: "failed" })).toBe(2);
-  await stop();
 });
 
 test("V-05: record() returns at once while nobody delivers, and drops what is over 1,000", () => {
