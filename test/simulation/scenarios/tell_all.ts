@@ -1,0 +1,28 @@
+/**
+ * Scenarios as tests. Each group has a file of its own, so that groups run at the same time.
+ * @module
+ */
+import { expect, test } from "bun:test";
+import { readExtent } from "../../support/extent.ts";
+import { describeFailure } from "../ending.ts";
+import type { Telling } from "./scenario.ts";
+
+/** Of one scenario with all its crash points, on a busy machine. After one cut off, no other can start. */
+const TIMEOUT_MS = 300_000;
+
+/** Defines the tests of a group: all of them in CI. */
+export function tellAll(tellings: readonly Telling[]): void {
+  const isAll = readExtent() === "all";
+  test.each(tellings.filter(({ isOfCi }) => isAll || !isOfCi))(
+    "$name",
+    async ({ tell }) => {
+      expect(describeFailure(await tell())).toBe("");
+    },
+    TIMEOUT_MS,
+  );
+
+  test("each scenario has a name of its own", () => {
+    const names = tellings.map(({ name }) => name);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+}
