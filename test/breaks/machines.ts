@@ -62,6 +62,14 @@ export const MACHINE_BREAKS: readonly Break[] = [
     caughtBy: "test/providers/xenorchestra/machines/plan/removal_test.ts",
   },
   {
+    id: "sweep-a-disk-of-the-vm",
+    rule: "a disk that a VM has is not left over of another attempt",
+    file: "lib/providers/xenorchestra/machines/plan/unfinished.ts",
+    from: "!isSeed && !own.has(disk.id)",
+    to: "!isSeed",
+    caughtBy: "test/providers/xenorchestra/machines/plan/removal_test.ts",
+  },
+  {
     id: "take-a-stale-read-for-the-end",
     rule: "a machine is gone only when reads show what became of its disks",
     file: "lib/providers/xenorchestra/machines/plan/removal.ts",

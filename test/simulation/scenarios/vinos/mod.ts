@@ -28,7 +28,21 @@ const PAIRS = 12;
 const PAIR_SEED = 17;
 
 const STORIES: readonly VinoStory[] = [
-  { name: "vinos/machine-is-made", act: (world) => order(world) },
+  {
+    name: "vinos/machine-is-made",
+    act: (world) => order(world),
+    once: {
+      // A proxy makes two VMs. A disk of the second one stays when it is deleted, or when it cannot be made.
+      "second-vm-and-disk": [
+        { who: "reply", at: 1, when: "repeated" },
+        { who: "call", at: 34 },
+      ],
+      "second-task-and-disk": [
+        { who: "reply", at: 1, when: "repeated" },
+        { who: "call", at: 19 },
+      ],
+    },
+  },
   {
     name: "vinos/machine-is-made-from-the-network",
     isOfCi: true,

@@ -24,7 +24,14 @@ import { FRESH_PERIOD_MS, isFresh, toFailure } from "./find/attempt.ts";
 import type { Comparison } from "./compare/comparison.ts";
 import { type FullView, toDeletion } from "./find/find.ts";
 import { explainKeeping } from "./find/half_made.ts";
-import { findOrphanDisks, toOrphanDeletion } from "./find/orphan_disks.ts";
+import {
+  findAdriftDisks,
+  findOrphanDisks,
+  isOfAttempt,
+  type OrphanDisk,
+  planAdrift,
+  toOrphanDeletion,
+} from "./find/orphan_disks.ts";
 import { type Plan, RENAME_OR_DELETE, toChain, toDecision, toPlan, toStep } from "./problems.ts";
 import { planFirstStart } from "./first_start.ts";
 import type { Wanted } from "./wanted/wanted.ts";
@@ -59,6 +66,14 @@ export function planUnfinished(question: UnfinishedQuestion): Plan {
   const { attempt, record } = question;
   if (comparison.differences.length > 0 && isFresh(attempt, record, view.atMs)) {
     return toPlan("Creating", { machine, parts, againMs: FRESH_PERIOD_MS });
+  }
+  // Of a disk that was just made, reads may not show yet that the VM has it.
+  if (listLeft(question).length > 0 && isFresh(attempt, record, view.atMs)) {
+    return toPlan("Creating", { machine, parts, againMs: FRESH_PERIOD_MS });
+  }
+  const adrift = isOfAttempt(record) ? findAdriftDisks(view, spec) : [];
+  if (adrift.length > 0) {
+    return { ...planAdrift(adrift), state: "Creating", parts, ...(machine && { machine }) };
   }
   // Its own disks take room.
   const problems = wanted.problems.filter(({ reason }) => reason !== "StorageFull");
@@ -125,11 +140,20 @@ function toDescription(spec: MachineSpec, { mark }: Vm, isReady: boolean): strin
   return formatMark(spec, made, isReady);
 }
 
-/** Attaches the seed, and deletes what an interrupted upload left. */
+/** Disks that a second VM of the same attempt left. Once the VM is complete, a person may have detached such a disk. */
+function listLeft({ view, spec, vm, record }: UnfinishedQuestion): OrphanDisk[] {
+  if (!isOfAttempt(record)) return [];
+  const links = view.stock.attached.get(vm.id) ?? [];
+  const own = new Set(links.map(({ diskId }) => diskId));
+  return findOrphanDisks(view, spec).filter(({ disk, isSeed }) => !isSeed && !own.has(disk.id));
+}
+
+/** Attaches the seed, and deletes what an interrupted upload or another VM left. */
 function toSeeding(question: UnfinishedQuestion): Step[] {
   const { view, spec, vm, wanted, record } = question;
   const { seed } = spec;
-  const loose = findOrphanDisks(view, spec).filter(({ isSeed }) => isSeed);
+  const seeds = findOrphanDisks(view, spec).filter(({ isSeed }) => isSeed);
+  const loose = [...listLeft(question), ...seeds];
   const sweeps = loose.map((one) => toOrphanDeletion(spec, one, record));
   const name = toDiskName(vm.name, SEED_DISK);
   const links = view.stock.attached.get(vm.id) ?? [];

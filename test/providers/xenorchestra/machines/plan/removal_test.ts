@@ -286,13 +286,14 @@ function planStarted(
   options: SceneOptions = {},
   over: Partial<MachineSpec> = {},
   task = DONE,
+  record: VmRecord = KEPT,
 ): Plan {
   const spec = toSpec({ seed: SEED, ...over });
   const view = toView({ vms: [vm], ...options });
   const wanted = toWanted(view, spec);
-  const comparison = compareVm(view, spec, { vm, wanted, record: KEPT });
+  const comparison = compareVm(view, spec, { vm, wanted, record });
   const attempt = { kind: "over", task } as const;
-  return planUnfinished({ view, spec, record: KEPT, wanted, vm, attempt, comparison });
+  return planUnfinished({ view, spec, record, wanted, vm, attempt, comparison });
 }
 
 const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
@@ -349,6 +350,39 @@ describe("planUnfinished()", () => {
     ],
   ])("%s", (_what, vm, options, over, wanted) => {
     expect(steps(planStarted(vm, options, over))).toEqual([...wanted]);
+  });
+
+  describe("with a disk that a second VM left", () => {
+    const left = toOwnDisk("root", GIB, { id: "left" });
+    const sweep = `delete disk ${NAME}.root (left), which nothing uses`;
+
+    test("sweeps it", () => {
+      expect(steps(planStarted(toVm(marked), { loose: [left] }))).toEqual([sweep, seed, ...ready]);
+    });
+
+    test("leaves a disk of the VM itself, and any when no record says that it was asked for", () => {
+      const own = toOwnDisk("root", GIB);
+      expect(steps(planStarted(toVm(marked), { loose: [own] }))).toEqual([seed, ...ready]);
+      const unasked = planStarted(toVm(marked), { loose: [left] }, {}, DONE, {});
+      expect(steps(unasked)).toEqual([seed, ...ready]);
+    });
+
+    test("waits as long as reads may not show what the VM has", () => {
+      const task = { ...DONE, tookMs: 1_000 };
+      const record = { ...KEPT, at: NOW - 5_000 };
+      const fresh = planStarted(toVm(marked), { loose: [left] }, {}, task, record);
+      expect(fresh).toMatchObject({ state: "Creating", steps: [], againMs: 500 });
+    });
+
+    test("waits until reads show what became of it", () => {
+      const unclear = planStarted(toVm(marked), { stock: { adrift: [left] } });
+      expect(unclear).toMatchObject({
+        state: "Creating",
+        steps: [],
+        problems: [{ reason: "DisksUnclear", kind: "retry" }],
+        machine: { id: "vm-1" },
+      });
+    });
   });
 
   test("makes one again that has not even its description", () => {

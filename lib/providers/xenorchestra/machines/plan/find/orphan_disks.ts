@@ -56,7 +56,10 @@ export function toOrphanDeletion(
 ): Step {
   const change = { kind: "deleteDisk", diskId: id, diskName: name } as const;
   const step = toStep(identity, `delete disk ${name} (${id}), which nothing uses`, change);
-  // No attempt begins while disks of a VM that was complete are there.
-  const isOfAttempt = record.vm === undefined && record.at !== undefined;
-  return isSeed || isOfAttempt ? { ...step, isCleanup: true } : step;
+  return isSeed || isOfAttempt(record) ? { ...step, isCleanup: true } : step;
+}
+
+/** Whether disks that nothing uses are of an attempt: none begins while disks of a VM that was complete are there. */
+export function isOfAttempt({ at, vm }: Pick<VmRecord, "at" | "vm">): boolean {
+  return vm === undefined && at !== undefined;
 }
