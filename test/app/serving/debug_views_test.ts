@@ -8,8 +8,13 @@ import { Store } from "../../../lib/kube/cache/store.ts";
 import { EVENTS } from "../../../lib/kube/kinds/event.ts";
 import { type Node, NODES } from "../../../lib/kube/kinds/node.ts";
 import type { NodeView } from "../../../lib/http/views.ts";
+import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
+import { SERVICES } from "../../../lib/kube/kinds/service.ts";
+import { SIP_CLUSTERS } from "../../../lib/controllers/sipcluster/resource/sip_cluster.ts";
+import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
 import { FakeProvider } from "../../support/cloud/instances.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
+import { toServedParts } from "../../support/page/served_parts.ts";
 import { toBareApp } from "../../support/process/bare_app.ts";
 
 /** What is shown of a Node when these controllers run, each of them for Nodes or for Events. */
@@ -46,18 +51,20 @@ test("toDebugOptions() adds to a Node what each controller of Nodes says of it",
 });
 
 test("listObjectPages() shows the objects of a controller that works on another kind, by their keys", () => {
-  const [definition] = CONTROLLERS;
+  const { controllers } = toServedParts(EVENTS, ["ns/e"], { describe: () => ({ size: 3 }) });
+  const [{ definition } = {}] = controllers;
   if (definition === undefined) throw new Error("there is no controller");
-  const objects = new Store({ resource: EVENTS, log: silentLogger });
-  const metadata = { name: "e", namespace: "ns", uid: "u" };
-  objects.replace([{ metadata, involvedObject: {} }], "1");
-  const run = async (): Promise<void> => {};
-  const describe = (): object => ({ size: 3 });
-  const pages = listObjectPages([
-    { definition, controller: { run } },
-    { definition: { ...definition, kind: EVENTS }, controller: { run, objects, describe } },
-  ]);
+  const bare = { definition, controller: { run: async () => {} } };
+  const pages = listObjectPages([bare, ...controllers]);
   expect(pages.map(({ plural, keys }) => [plural, [...keys()]])).toEqual([["events", ["ns/e"]]]);
   expect(pages[0]?.find("ns/e")).toEqual({ name: "e", namespace: "ns", size: 3 });
   expect(pages[0]?.find("e")).toBeUndefined();
+});
+
+test.each<[string, Resource<KubeObject>, Partial<RunningController>]>([
+  ["Services", SERVICES, {}],
+  ["SIPClusters", SIP_CLUSTERS, { listHosts: () => [] }],
+  ["Vinos", VINOES, { observeMachines: async () => undefined }],
+])("listObjectPages() leaves %s to their own pages", (_title, kind, offers) => {
+  expect(listObjectPages(toServedParts(kind, ["y/a"], offers).controllers)).toEqual([]);
 });

@@ -1,18 +1,12 @@
 import { expect, test } from "bun:test";
-import type { Parts } from "../../../lib/app/parts.ts";
-import { listObjectPages } from "../../../lib/app/serving/debug_views.ts";
 import { toVinoSource } from "../../../lib/app/serving/vino_views.ts";
 import { type Machine, toMachineName } from "../../../lib/cloud/capabilities/machines.ts";
-import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { VINOES } from "../../../lib/controllers/vino/resource/vino.ts";
-import { silentLogger } from "../../../lib/core/log.ts";
-import { Caches } from "../../../lib/kube/cache/caches.ts";
-import { Store } from "../../../lib/kube/cache/store.ts";
-import { ScriptedKubeClient } from "../../support/kube/scripted_kube_client.ts";
-import { ManualClock } from "../../support/manual_clock.ts";
+import { toUuid } from "../../../lib/simulator/uuid.ts";
+import { toServedParts } from "../../support/page/served_parts.ts";
 
-const OURS = { namespace: "y", name: "a", uid: "11111111-2222" };
-const GONE = { namespace: "y", name: "gone", uid: "99999999-2222" };
+const OURS = { namespace: "y", name: "a", uid: toUuid("y/a") };
+const GONE = { namespace: "y", name: "gone", uid: toUuid("y/gone") };
 const { signal } = new AbortController();
 
 function toMachine(owner: typeof OURS, fields: Partial<Machine> = {}): Machine {
@@ -21,43 +15,23 @@ function toMachine(owner: typeof OURS, fields: Partial<Machine> = {}): Machine {
   return { name, id: `id-${name}`, ...shown, ...fields };
 }
 
-function choose(
-  machines: readonly Machine[],
-  described: readonly object[] = [],
-): Pick<Parts, "caches" | "controllers" | "groups"> {
-  const [definition] = CONTROLLERS;
-  if (definition === undefined) throw new Error("there is no controller");
-  const objects = new Store({ resource: VINOES, log: silentLogger });
-  objects.replace(
-    [{ metadata: { namespace: "z", name: "b", uid: "uid-b" } }, { metadata: OURS }],
-    "1",
-  );
-  const clock = new ManualClock();
-  const caches = new Caches({ client: new ScriptedKubeClient(clock), clock, log: silentLogger });
+function choose(machines: readonly Machine[], described: readonly object[] = []) {
   const host = { id: "h", name: "xcp-1", poolId: "p", tags: ["a"], isEnabled: true };
-  const controllers: Parts["controllers"] = [
-    {
-      definition: { ...definition, kind: VINOES },
-      controller: {
-        run: async () => {},
-        objects,
-        describe: ({ metadata: { name } }) => ({
-          state: "ready",
-          wanted: 1,
-          ...(described.length > 0 && { machines: name === OURS.name ? described : [] }),
-        }),
-        listPools: () => [{ pool: "a", family: "IPv4", used: 1, total: 2 }],
-        observeMachines: async () => ({
-          observedAtMs: 0,
-          isForChange: false,
-          pools: [{ id: "p", name: "paris", isComplete: true }],
-          hosts: [host],
-          machines: Map.groupBy(machines, ({ name }) => name),
-        }),
-      },
-    },
-  ];
-  return { caches, controllers, groups: [{ controllers }] };
+  return toServedParts(VINOES, ["z/b", "y/a"], {
+    describe: ({ metadata: { name } }) => ({
+      state: "ready",
+      wanted: 1,
+      ...(described.length > 0 && { machines: name === OURS.name ? described : [] }),
+    }),
+    listPools: () => [{ pool: "a", family: "IPv4", used: 1, total: 2 }],
+    observeMachines: async () => ({
+      observedAtMs: 0,
+      isForChange: false,
+      pools: [{ id: "p", name: "paris", isComplete: true }],
+      hosts: [host],
+      machines: Map.groupBy(machines, ({ name }) => name),
+    }),
+  });
 }
 
 test("toVinoSource() lists Vinos in order, with the pools of addresses", () => {
@@ -108,8 +82,4 @@ test("toVinoSource() shows machines that the last inventory does not have yet", 
 
 test("toVinoSource() has nothing without a controller that makes machines", () => {
   expect(toVinoSource({ ...choose([]), groups: [] })).toBeUndefined();
-});
-
-test("listObjectPages() leaves Vinos to their own pages", () => {
-  expect(listObjectPages(choose([]).controllers)).toEqual([]);
 });
