@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { listUntrue } from "../judges/calm.ts";
-import type { Process } from "../world/process.ts";
+import { findLeader, readNode, settle, SETTINGS } from "../world/settled.ts";
 import { CloudStackWorld } from "./cloud.ts";
 
 const MINUTE_MS = 60_000;
@@ -12,20 +11,12 @@ const SEED = await findSeed();
 
 let world: CloudStackWorld;
 beforeEach(async () => {
-  world = createWorld(SEED);
-  for (const name of ["n1", "n2", "n3", "n4"]) {
-    world.addMachine(name);
-    world.join(name);
-  }
-  world.noteChange();
-  for (const replica of world.replicas) replica.start({ rate: 1, skewMs: 0 });
-  await world.timeline.advance(MINUTE_MS);
+  world = await settle(createWorld(SEED), ["n1", "n2", "n3", "n4"], MINUTE_MS);
 });
 afterEach(() => world.leave());
 
 function createWorld(seed: number): CloudStackWorld {
-  const settings = { refreshIntervalMs: 10_000, replicas: 1, pools: 2, nodes: 4 };
-  return new CloudStackWorld(seed, () => ({ ...settings, deletion: DEFAULT_DELETION }));
+  return new CloudStackWorld(seed, () => SETTINGS);
 }
 
 async function findSeed(): Promise<number> {
@@ -38,15 +29,9 @@ async function findSeed(): Promise<number> {
   }
 }
 
-function findLeader(): Process {
-  const found = world.incarnations.find(({ process }) => process.name === world.server.holder);
-  if (found === undefined) throw new Error("Nobody leads");
-  return found.process;
-}
-
 /** Sends the deletion of a Node as the leader would, and returns what is broken. */
 function pretendDeletion(name: string): string {
-  world.invariants.checkSent(findLeader(), {
+  world.invariants.checkSent(findLeader(world), {
     method: "DELETE",
     path: `/api/v1/nodes/${name}`,
     headers: {},
@@ -90,11 +75,10 @@ describe("CloudStackEvidence", () => {
 
   test("takes no answer that another process was given, nor one of before other keys", async () => {
     const vmId = world.machines.get("n1") ?? "";
-    const node = world.findNode("n1");
-    if (node === undefined) throw new Error("There is no n1");
+    const node = readNode(world, "n1");
     const listDoubts = (author: string): string[] =>
       world.invariants.evidence.listDoubts(author, node, vmId, true);
-    const { name } = findLeader();
+    const { name } = findLeader(world);
     expect(listDoubts("b1").join()).toContain("it never saw the VM");
     expect(listDoubts(name).join()).not.toContain("it never saw the VM");
     const sinceMs = world.timeline.monotonic() + 1;
@@ -117,11 +101,10 @@ describe("CloudStackEvidence", () => {
   });
 
   test("tells of a shutdown taint on the Node of a VM that was not off", () => {
-    const before = world.findNode("n1");
-    if (before === undefined) throw new Error("There is no n1");
+    const before = readNode(world, "n1");
     const taints = [{ key: SHUTDOWN, effect: "NoSchedule" as const }];
     const after: Node = { ...before, spec: { ...before.spec, taints } };
-    world.invariants.checkChange({ author: findLeader().name, before, after });
+    world.invariants.checkChange({ author: findLeader(world).name, before, after });
     expect(world.invariants.violations.join()).toContain("as shut down: its machine was not off");
   });
 });

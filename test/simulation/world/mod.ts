@@ -48,7 +48,7 @@ const POWER_SALT = 0x0ff;
 const FOREIGN_PREFIX = "aws:///";
 
 /** The world of one seed, with one cloud. */
-export class World<C extends Cloud = Cloud> {
+export class World<C extends Cloud = Cloud> implements AsyncDisposable {
   readonly settings: WorldSettings;
   readonly random: Random;
   readonly timeline: Timeline = new Timeline();
@@ -259,6 +259,10 @@ export class World<C extends Cloud = Cloud> {
     // What wakes by that still draws from the chance of this story, not of the next one.
     await rest();
     this.#giveBack();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.leave();
   }
 
   #fetch(request: Request, signal: AbortSignal): Promise<Response> {

@@ -1,20 +1,16 @@
-import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
+import { expect, test } from "bun:test";
+import { SETTINGS } from "../world/settled.ts";
 import { StayJudge } from "./stay_judge.ts";
 import { XenOrchestraWorld } from "./cloud.ts";
 
 const AUTHOR = "a1";
 const LIST_MS = 30_000;
 
+type Act = (scene: Scene) => unknown;
+
 /** A machine, another pool, and a process that is shown both. */
 class Scene {
-  readonly world = new XenOrchestraWorld(7, () => ({
-    deletion: DEFAULT_DELETION,
-    refreshIntervalMs: LIST_MS,
-    replicas: 1,
-    pools: 2,
-    nodes: 1,
-  }));
+  readonly world = new XenOrchestraWorld(7, () => SETTINGS);
   readonly judge = new StayJudge(this.world.cloud, this.world);
   readonly vmId = this.world.addMachine("n1");
   readonly own = String(this.world.cloud.truth.find(this.vmId)?.["$pool"]);
@@ -28,7 +24,7 @@ class Scene {
   }
 
   /** The doubts once the machine has been gone for so many lists. */
-  async tell(gone: number = 21): Promise<string> {
+  async tell(gone: number): Promise<string> {
     this.world.cloud.state.removeVm(this.vmId);
     await this.list(gone);
     const doubts = this.judge.listDoubts(AUTHOR, this.vmId, [this.other]);
@@ -37,49 +33,35 @@ class Scene {
   }
 }
 
-describe("StayJudge.listDoubts()", () => {
-  test("has none of a machine that stayed for long enough, and is gone for long enough", async () => {
-    const scene = new Scene();
-    await scene.list(2);
-    scene.world.cloud.state.dropPool(scene.other);
-    await scene.list(7);
-    expect(await scene.tell()).toBe("");
-  });
+const lose: Act = ({ world, other }) => world.cloud.state.dropPool(other);
+const migrate: Act = ({ world, vmId }) => world.cloud.state.beginMigration(vmId);
+const fail: Act = ({ judge }) => judge.noteFailure(AUTHOR);
 
-  const doubtful: [string, (scene: Scene) => Promise<void>, number, string][] = [
-    ["left too soon", (scene) => scene.list(3), 21, "ms after"],
-    ["is gone for too short a time", (scene) => scene.list(7), 19, "ms only"],
-    [
-      "was being migrated",
-      async (scene) => {
-        await scene.list(7);
-        scene.world.cloud.state.beginMigration(scene.vmId);
-        await scene.list(1);
-      },
-      21,
-      "it was being migrated",
-    ],
-    [
-      "stayed with a failure in between",
-      async (scene) => {
-        await scene.list(7);
-        scene.judge.noteFailure(AUTHOR);
-        await scene.list(2);
-      },
-      21,
-      "short or broken",
-    ],
-  ];
-  test.each(doubtful)("doubts one that %s", async (_title, happen, gone, words) => {
-    const scene = new Scene();
-    await scene.list(2);
-    scene.world.cloud.state.dropPool(scene.other);
-    await happen(scene);
-    expect(await scene.tell(gone)).toContain(words);
-  });
+function list(times: number): Act {
+  return (scene) => scene.list(times);
+}
 
-  test("doubts one that the process never saw", async () => {
-    const scene = new Scene();
-    expect(await scene.tell()).toContain("never seen");
-  });
+test.each<readonly [what: string, acts: readonly Act[], gone: number, said: string]>([
+  ["that stayed and is gone for long enough", [list(2), lose, list(7)], 21, ""],
+  ["that left too soon", [list(2), lose, list(3)], 21, "ms after"],
+  ["that is gone for too short a time", [list(2), lose, list(7)], 19, "ms only"],
+  [
+    "that was being migrated",
+    [list(2), lose, list(7), migrate, list(1)],
+    21,
+    "it was being migrated",
+  ],
+  [
+    "that stayed with a failure in between",
+    [list(2), lose, list(7), fail, list(2)],
+    21,
+    "short or broken",
+  ],
+  ["that the process never saw", [], 21, "never seen"],
+])("StayJudge.listDoubts() of a machine %s", async (_what, acts, gone, said) => {
+  const scene = new Scene();
+  for (const act of acts) await act(scene);
+  const doubts = await scene.tell(gone);
+  expect(doubts).toContain(said);
+  expect(doubts === "").toBe(said === "");
 });

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
 import { dropRule, free } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
 import {
@@ -9,6 +8,7 @@ import {
 } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { listUntrue } from "../../judges/calm.ts";
+import { settle, SETTINGS } from "../../world/settled.ts";
 import { CloudStackWorld } from "../cloud.ts";
 import { type CloudStackBalancing, drawSite } from "./balancing.ts";
 import { listRules } from "./service_judge.ts";
@@ -33,22 +33,10 @@ interface Scene extends AsyncDisposable {
 
 /** A Service at rest whose clients are in one block. */
 async function start(): Promise<Scene> {
-  const settings = {
-    deletion: DEFAULT_DELETION,
-    refreshIntervalMs: 10_000,
-    replicas: 1,
-    pools: 2,
-    nodes: 2,
-  };
-  const world = new CloudStackWorld(SEED, () => settings);
+  const world = new CloudStackWorld(SEED, () => SETTINGS);
   const { balancing } = world.cloud;
   if (balancing === undefined) throw new Error("There are no load balancers");
   world.said = { ...world.said, leavesAddresses: false };
-  for (const replica of world.replicas) replica.start({ rate: 1, skewMs: 0 });
-  for (const name of ["n1", "n2"]) {
-    world.addMachine(name);
-    world.join(name);
-  }
   world.server.objects.create("services", {
     metadata: WEB,
     spec: {
@@ -57,8 +45,7 @@ async function start(): Promise<Scene> {
       loadBalancerSourceRanges: ["10.0.0.0/8"],
     },
   });
-  world.noteChange();
-  await world.timeline.advance(60_000);
+  await settle(world, ["n1", "n2"], 60_000);
   return { world, balancing, [Symbol.asyncDispose]: () => world.leave() };
 }
 
