@@ -148,8 +148,8 @@ test("hosts in use stay when a cluster shrinks, and are named", async () => {
     "r2-control-plane-1 ControlPlane",
   ]);
   expect(message).toContain("metal3/r");
-  stage.free("r1-control-plane-1");
-  stage.free("r2-control-plane-1");
+  stage.consume("r1-control-plane-1", false);
+  stage.consume("r2-control-plane-1", false);
   await stage.untilCondition("a", "ContractionBlocked", "False NothingBlocked");
   expect(stage.listHosts("a")).toHaveLength(1);
 });
