@@ -3,9 +3,9 @@
  * @module
  */
 import type { Random } from "../support/random.ts";
-import type { Step } from "./steps/mod.ts";
 import type { Cloud } from "./world/cloud.ts";
 import type { World, WorldSettings } from "./world/mod.ts";
+import type { Step } from "./steps/mod.ts";
 
 /** A cloud that stories can be told of. */
 export interface Script<C extends Cloud = Cloud> {

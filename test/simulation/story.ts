@@ -12,11 +12,11 @@ import { PROCESS_STEPS } from "./steps/process.ts";
 import type { Random } from "../support/random.ts";
 import { SERVER_STEPS } from "./steps/server.ts";
 import { SETTINGS_STEPS } from "./steps/settings.ts";
-import { type Step, takeStep } from "./steps/mod.ts";
 import type { Script } from "./script.ts";
 import type { Cloud } from "./world/cloud.ts";
 import type { World, WorldSettings } from "./world/mod.ts";
 import { XEN_ORCHESTRA } from "./xenorchestra/script.ts";
+import { type Step, takeStep } from "./steps/mod.ts";
 
 /** One of so many stories is of CloudStack, the others are of Xen Orchestra. */
 const CLOUDSTACK_EVERY = 4;

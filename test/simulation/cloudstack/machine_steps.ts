@@ -3,20 +3,16 @@
  * @module
  */
 import type { VmState } from "../../../lib/simulator/cloudstack/mod.ts";
-import { boot, fall } from "../steps/kubelet.ts";
-import { later, type Step } from "../steps/mod.ts";
+import { boot, fall, onMachine } from "../steps/kubelet.ts";
 import { REST, SICKEN } from "../steps/outage.ts";
 import type { CloudStackWorld } from "./cloud.ts";
 import { stumble } from "./cloud_steps.ts";
 import { addNic } from "./places.ts";
+import { later, type Step } from "../steps/mod.ts";
+
+const step = onMachine<CloudStackWorld>;
 
 type MachineStep = Step<CloudStackWorld>;
-
-interface Machine {
-  /** Of the Node that it is, or may become. */
-  readonly name: string;
-  readonly vmId: string;
-}
 
 /** Gone for good; its kubelet falls silent, sooner or later. Something may fail while its absence is counted. */
 const remove: MachineStep = step("VM expunged", 2, (world, { name, vmId }) => {
@@ -204,23 +200,6 @@ export const MACHINE_STEPS: readonly MachineStep[] = [
   resize,
   rewire,
 ];
-
-function step(
-  name: string,
-  weight: number,
-  act: (world: CloudStackWorld, machine: Machine) => string | undefined,
-): MachineStep {
-  return {
-    name,
-    weight,
-    act: (world) => {
-      const live = [...world.machines].filter(([, vmId]) => world.truth.has(vmId));
-      if (live.length === 0) return undefined;
-      const [node, vmId] = world.random.pick(live);
-      return act(world, { name: node, vmId });
-    },
-  };
-}
 
 /** From one state by way of another, unless something else comes between. */
 function pass(

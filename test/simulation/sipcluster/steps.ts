@@ -2,6 +2,7 @@
  * What may happen to tenants, hosts, processes, networks and the API server.
  * @module
  */
+import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import {
   breakHost,
   changeNetworks,
@@ -10,18 +11,15 @@ import {
 } from "../../../lib/simulator/metal3/hosts.ts";
 import { consumerOf, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import type { Random } from "../../support/random.ts";
-import {
-  CONTROLLER_PROCESS_STEPS,
-  type ControllerStep,
-  listServerSteps,
-} from "../steps/controller.ts";
+import { CONTROLLER_PROCESS_STEPS, listServerSteps } from "../steps/controller.ts";
 import { listPauseSteps, onHost, toMachineEnd } from "../steps/hosts.ts";
 import { clusterOf, isFree, LABELS, ROLES, troubleOf } from "./hosts.ts";
 import { keyOf } from "./judge.ts";
 import { NAMES, type Order, type SipWorld, TENANTS } from "./world.ts";
+import { type Step, toStep, toStepOf } from "../steps/mod.ts";
 
 /** One thing that may happen. */
-export type SipStep = ControllerStep<SipWorld>;
+export type SipStep = Step<SipWorld>;
 
 /** The cluster name of another program that takes hosts by the same labels. */
 export const RIVAL = "rival";
@@ -37,72 +35,43 @@ export function drawOrder(random: Random): Order {
 }
 
 const PEOPLE: readonly SipStep[] = [
-  {
-    name: "order",
-    weight: 10,
-    act: (world) => {
-      const name = world.random.pick(NAMES);
-      const order = drawOrder(world.random);
-      world.order(name, order);
-      return `${name} ${JSON.stringify(order)}`;
-    },
-  },
-  {
-    name: "delete cluster",
-    weight: 3,
-    act: ({ objects, random, clusters }) => {
-      if (clusters.length === 0) return undefined;
-      const { name } = random.pick(clusters).metadata;
-      objects.delete("sipclusters", { namespace: TENANTS, name });
-      return name;
-    },
-  },
-  {
-    name: "add machine",
-    weight: 8,
-    act: (world) => {
-      const { random, clusters } = world;
-      if (clusters.length === 0) return undefined;
-      return world.addMachine(random.pick(clusters).metadata.name, random.pick(ROLES));
-    },
-  },
+  toStep("order", 10, (world) => {
+    const name = world.random.pick(NAMES);
+    const order = drawOrder(world.random);
+    world.order(name, order);
+    return `${name} ${JSON.stringify(order)}`;
+  }),
+  onCluster("delete cluster", 3, ({ objects }, name) => {
+    objects.delete("sipclusters", { namespace: TENANTS, name });
+    return name;
+  }),
+  onCluster("add machine", 8, (world, name) => world.addMachine(name, world.random.pick(ROLES))),
   toMachineEnd(6),
-  {
-    name: "edit by hand",
-    weight: 3,
-    act: ({ objects, random }) => {
-      const plural = random.pick(["services", "deployments", "secrets"]);
-      const all = objects.list(plural, TENANTS);
-      if (all.length === 0) return undefined;
-      const path = pathOf(random.pick(all));
-      if (random.chance(0.4)) {
-        objects.delete(plural, path);
-        return `${plural} ${path.name} deleted`;
-      }
-      const labels = { "app.kubernetes.io/part-of": "somebody" };
-      const change =
-        plural === "deployments" ? { spec: { replicas: 0 } } : { metadata: { labels } };
-      objects.patch(plural, path, change);
-      return `${plural} ${path.name} ${JSON.stringify(change)}`;
-    },
-  },
-  {
-    name: "rival",
-    weight: 4,
-    act: ({ objects, random, hosts }) => {
-      const free = hosts.filter(isFree);
-      if (free.length === 0) return undefined;
-      const host = random.pick(free);
+  toStep("edit by hand", 3, ({ objects, random }) => {
+    const plural = random.pick(["services", "deployments", "secrets"]);
+    const all = objects.list(plural, TENANTS);
+    if (all.length === 0) return undefined;
+    const path = pathOf(random.pick(all));
+    if (random.chance(0.4)) {
+      objects.delete(plural, path);
+      return `${plural} ${path.name} deleted`;
+    }
+    const labels = { "app.kubernetes.io/part-of": "somebody" };
+    const change = plural === "deployments" ? { spec: { replicas: 0 } } : { metadata: { labels } };
+    objects.patch(plural, path, change);
+    return `${plural} ${path.name} ${JSON.stringify(change)}`;
+  }),
+  toStepOf(
+    "rival",
+    4,
+    ({ hosts }) => hosts.filter(isFree),
+    ({ objects }, host) => {
       const labels = { [LABELS.name]: RIVAL, [LABELS.namespace]: RIVAL };
       objects.patch("baremetalhosts", pathOf(host), { metadata: { labels } });
       return `takes ${keyOf(host)}`;
     },
-  },
-  {
-    name: "rival",
-    weight: 3,
-    act: (world) => giveRivalBack(world),
-  },
+  ),
+  toStep("rival", 3, giveRivalBack),
 ];
 
 const HARDWARE: readonly SipStep[] = [
@@ -147,6 +116,16 @@ export const SIP_STEPS: readonly SipStep[] = [
   ...SERVER,
   ...CONTROLLER_PROCESS_STEPS,
 ];
+
+/** Something that happens to a cluster, by its name. */
+function onCluster(
+  name: string,
+  weight: number,
+  act: (world: SipWorld, cluster: string) => string,
+): SipStep {
+  const list = ({ clusters }: SipWorld): readonly ApiObject[] => clusters;
+  return toStepOf(name, weight, list, (world, { metadata }) => act(world, metadata.name));
+}
 
 /** Lets another program give one host back. Returns which; nothing if it has none. */
 export function giveRivalBack({ objects, hosts }: SipWorld): string | undefined {

@@ -6,6 +6,7 @@ import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
 import type { ApiServer } from "../world/api_server.ts";
 import type { ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
+import { type Step, toStep, toStepOf } from "./mod.ts";
 
 /** What these steps need of a world. */
 export interface ControllerWorld {
@@ -15,50 +16,31 @@ export interface ControllerWorld {
   readonly replicas: readonly ControllerReplica[];
 }
 
-/** One thing that may happen. */
-export interface ControllerStep<W> {
-  readonly name: string;
-  /** How often, against the other steps. */
-  readonly weight: number;
-  /** Lets it happen. Returns what it did; nothing when it cannot happen now. */
-  readonly act: (world: W) => string | undefined;
-}
-
 /** What happens to the API server. @param resources Of which requests for one resource are refused */
-export function listServerSteps(
-  resources: readonly string[],
-): readonly ControllerStep<ControllerWorld>[] {
+export function listServerSteps(resources: readonly string[]): readonly Step<ControllerWorld>[] {
   return [
-    {
-      name: "API server refuses",
-      weight: 5,
-      act: ({ random, server, timeline }) => {
-        const status = random.pick([409, 429, 500, 503, 504]);
-        const verb = random.pick([undefined, "get", "list", "patch", "create", "delete"] as const);
-        const resource = random.pick([undefined, ...resources]);
-        const ms = random.between(500, 20_000);
-        const rule = { status, ...(verb && { verb }), ...(resource && { resource }) };
-        timeline.schedule(ms, server.faults.refuse(rule));
-        return `${JSON.stringify(rule)} for ${ms} ms`;
-      },
-    },
-    {
-      name: "watches end",
-      weight: 3,
-      act: ({ random, server }) => {
-        const how = random.pick(["in order", "too old"]);
-        if (how === "too old") {
-          server.compact();
-          server.watches.expire();
-        } else server.watches.drop();
-        return how;
-      },
-    },
+    toStep("API server refuses", 5, ({ random, server, timeline }) => {
+      const status = random.pick([409, 429, 500, 503, 504]);
+      const verb = random.pick([undefined, "get", "list", "patch", "create", "delete"] as const);
+      const resource = random.pick([undefined, ...resources]);
+      const ms = random.between(500, 20_000);
+      const rule = { status, ...(verb && { verb }), ...(resource && { resource }) };
+      timeline.schedule(ms, server.faults.refuse(rule));
+      return `${JSON.stringify(rule)} for ${ms} ms`;
+    }),
+    toStep("watches end", 3, ({ random, server }) => {
+      const how = random.pick(["in order", "too old"]);
+      if (how === "too old") {
+        server.compact();
+        server.watches.expire();
+      } else server.watches.drop();
+      return how;
+    }),
   ];
 }
 
 /** What happens to processes. */
-export const CONTROLLER_PROCESS_STEPS: readonly ControllerStep<ControllerWorld>[] = [
+export const CONTROLLER_PROCESS_STEPS: readonly Step<ControllerWorld>[] = [
   onProcess("SIGKILL", 4, (world, { process }) => {
     world.replicas.find(({ current }) => current?.process === process)?.kill();
   }),
@@ -91,18 +73,12 @@ export function onProcess<W extends ControllerWorld>(
   name: string,
   weight: number,
   act: (world: W, process: ControllerProcess) => void,
-): ControllerStep<W> {
-  return {
-    name,
-    weight,
-    act: (world) => {
-      const running = world.replicas.flatMap(({ current }) => current ?? []);
-      if (running.length === 0) return undefined;
-      const one = world.random.pick(running);
-      act(world, one);
-      return one.process.name;
-    },
-  };
+): Step<W> {
+  const list = ({ replicas }: W) => replicas.flatMap(({ current }) => current ?? []);
+  return toStepOf(name, weight, list, (world, one) => {
+    act(world, one);
+    return one.process.name;
+  });
 }
 
 /** Clocks go up to one in a hundred too fast or too slow. */

@@ -7,7 +7,7 @@ import type { ClusterApi } from "../../../lib/simulator/metal3/cluster_api.ts";
 import { isPaused, pathOf } from "../../../lib/simulator/metal3/host_state.ts";
 import { PAUSED } from "../../../lib/simulator/metal3/kinds.ts";
 import type { Random } from "../../support/random.ts";
-import type { ControllerStep } from "./controller.ts";
+import { type Step, toStepOf } from "./mod.ts";
 
 /** What these steps need of a world. */
 export interface HostsWorld {
@@ -29,25 +29,19 @@ export function onHost<W extends HostsWorld>(
   weight: number,
   fits: (host: ApiObject) => boolean,
   act: (world: W, host: ApiObject) => void,
-): ControllerStep<W> {
-  return {
-    name: `host ${name}`,
-    weight,
-    act: (world) => {
-      const fit = world.hosts.filter(fits);
-      if (fit.length === 0) return undefined;
-      const host = world.random.pick(fit);
-      act(world, host);
-      return host.metadata.name;
-    },
-  };
+): Step<W> {
+  const list = ({ hosts }: W): readonly ApiObject[] => hosts.filter(fits);
+  return toStepOf(`host ${name}`, weight, list, (world, host) => {
+    act(world, host);
+    return host.metadata.name;
+  });
 }
 
 /** People pause hosts, and end that. @param weights How often */
 export function listPauseSteps(weights: {
   readonly pause: number;
   readonly end: number;
-}): readonly ControllerStep<HostsWorld>[] {
+}): readonly Step<HostsWorld>[] {
   return [
     onHost(
       "is paused",
@@ -69,16 +63,11 @@ export function unpause({ objects }: Pick<HostsWorld, "objects">, host: ApiObjec
 }
 
 /** A machine of Cluster API goes, and gives its host back. @param weight How often */
-export function toMachineEnd(weight: number): ControllerStep<MachinesWorld> {
-  return {
-    name: "delete machine",
-    weight,
-    act: ({ random, clusterApi }) => {
-      const machines = clusterApi.list().filter(({ isLeaving }) => !isLeaving);
-      if (machines.length === 0) return undefined;
-      const machine = random.pick(machines);
-      clusterApi.remove(machine);
-      return machine.name;
-    },
-  };
+export function toMachineEnd(weight: number): Step<MachinesWorld> {
+  const list = ({ clusterApi }: MachinesWorld) =>
+    clusterApi.list().filter(({ isLeaving }) => !isLeaving);
+  return toStepOf("delete machine", weight, list, ({ clusterApi }, machine) => {
+    clusterApi.remove(machine);
+    return machine.name;
+  });
 }

@@ -3,13 +3,27 @@
  * @module
  */
 import type { World } from "../world/mod.ts";
-import { later } from "./mod.ts";
+import { later, type Step, toStepOf } from "./mod.ts";
+
+/** A machine that there is. */
+export interface Machine {
+  /** Of the Node that it is, or may become. */
+  readonly name: string;
+  readonly vmId: string;
+}
+
+/** Something that happens to a machine. */
+export function onMachine<W extends World>(
+  name: string,
+  weight: number,
+  act: (world: W, machine: Machine) => string | undefined,
+): Step<W> {
+  const list = ({ machines, truth }: W) => [...machines].filter(([, vmId]) => truth.has(vmId));
+  return toStepOf(name, weight, list, (world, [node, vmId]) => act(world, { name: node, vmId }));
+}
 
 /** The kubelet of a machine that was started reports. A second Node of it may be gone again: then as the first. */
-export function boot(
-  world: World,
-  { name, vmId }: { readonly name: string; readonly vmId: string },
-): void {
+export function boot(world: World, { name, vmId }: Machine): void {
   const names = [name, ...[...world.machines].filter(([, id]) => id === vmId).map(([one]) => one)];
   const found = names.find((one) => world.findNode(one) !== undefined);
   if (found !== undefined) world.boot(found);

@@ -4,27 +4,23 @@
  */
 import type { JsonObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import type { Step } from "./mod.ts";
 import type { World } from "../world/mod.ts";
+import { type Step, toStep, toStepOf } from "./mod.ts";
 
 const FOREIGN = "foreign";
 const THEIR_TAINT = "example.com/maintenance";
 
 /** A kubelet registers: for the first time, or because somebody deleted its Node. */
-const join: Step = {
-  name: "Node joins",
-  weight: 5,
-  act: (world) => {
-    const { random, settings, truth } = world;
-    const name = `n${random.between(1, settings.nodes)}`;
-    if (world.findNode(name)) return undefined;
-    const vmId = world.machines.get(name);
-    if (vmId === undefined || !truth.has(vmId)) world.addMachine(name);
-    else if (!truth.isRunning(vmId)) return undefined;
-    world.join(name);
-    return name;
-  },
-};
+const join: Step = toStep("Node joins", 5, (world) => {
+  const { random, settings, truth } = world;
+  const name = `n${random.between(1, settings.nodes)}`;
+  if (world.findNode(name)) return undefined;
+  const vmId = world.machines.get(name);
+  if (vmId === undefined || !truth.has(vmId)) world.addMachine(name);
+  else if (!truth.isRunning(vmId)) return undefined;
+  world.join(name);
+  return name;
+});
 
 /** A machine that was cloned below the cloud: its Node claims the machine of another. */
 const twin = step("Node claims the machine of another", 0.5, (world, { metadata: { name } }) => {
@@ -36,15 +32,11 @@ const twin = step("Node claims the machine of another", 0.5, (world, { metadata:
   return twinName;
 });
 
-const joinForeign: Step = {
-  name: "Node of another cloud joins",
-  weight: 0.5,
-  act: (world) => {
-    if (world.findNode(FOREIGN)) return undefined;
-    world.joinForeign(FOREIGN);
-    return FOREIGN;
-  },
-};
+const joinForeign: Step = toStep("Node of another cloud joins", 0.5, (world) => {
+  if (world.findNode(FOREIGN)) return undefined;
+  world.joinForeign(FOREIGN);
+  return FOREIGN;
+});
 
 const leave = step("Node deleted by a person", 1, (world, { metadata }) => {
   world.server.objects.deleteNode(metadata.name);
@@ -133,14 +125,7 @@ function step(
   weight: number,
   act: (world: World, node: Node) => string | undefined,
 ): Step {
-  return {
-    name,
-    weight,
-    act: (world) => {
-      const { nodes } = world.server;
-      return nodes.length === 0 ? undefined : act(world, world.random.pick(nodes));
-    },
-  };
+  return toStepOf(name, weight, ({ server }) => server.nodes, act);
 }
 
 function isReadyNode(node: Node | undefined): boolean {

@@ -4,8 +4,8 @@
  */
 import type { Link } from "../world/link.ts";
 import type { Incarnation } from "../world/replica.ts";
-import { later, type Step } from "./mod.ts";
 import type { World } from "../world/mod.ts";
+import { later, type Step, toStepOf } from "./mod.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -114,18 +114,13 @@ function step(
   weight: number,
   act: (world: World, incarnation: Incarnation) => string,
 ): Step {
-  return {
-    name,
-    weight,
-    act: (world) => {
-      const running = world.replicas.flatMap(({ current }) => current ?? []);
-      const leader = running.find(({ process }) => process.name === world.server.holder);
-      const choices = leader === undefined ? running : [...running, leader];
-      if (choices.length === 0) return undefined;
-      const incarnation = world.random.pick(choices);
-      return `${incarnation.process.name} ${act(world, incarnation)}`.trim();
-    },
+  const list = ({ replicas, server }: World): readonly Incarnation[] => {
+    const running = replicas.flatMap(({ current }) => current ?? []);
+    return [...running, ...running.filter(({ process }) => process.name === server.holder)];
   };
+  return toStepOf(name, weight, list, (world, incarnation) =>
+    `${incarnation.process.name} ${act(world, incarnation)}`.trim(),
+  );
 }
 
 function pickLinks(

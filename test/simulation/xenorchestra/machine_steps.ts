@@ -3,15 +3,11 @@
  * @module
  */
 import { stumble } from "./cloud_steps.ts";
-import { boot, fall } from "../steps/kubelet.ts";
-import { later, type Step } from "../steps/mod.ts";
+import { boot, fall, onMachine } from "../steps/kubelet.ts";
 import type { XenOrchestraWorld } from "./cloud.ts";
+import { later, type Step } from "../steps/mod.ts";
 
-interface Machine {
-  /** Of the Node that it is, or may become. */
-  readonly name: string;
-  readonly vmId: string;
-}
+const step = onMachine<XenOrchestraWorld>;
 
 const GIB = 2 ** 30;
 /** The longest time for which a machine shows as being migrated. */
@@ -190,20 +186,3 @@ export const MACHINE_STEPS: readonly Step<XenOrchestraWorld>[] = [
   smuggle,
   freeze,
 ];
-
-function step(
-  name: string,
-  weight: number,
-  act: (world: XenOrchestraWorld, machine: Machine) => string | undefined,
-): Step<XenOrchestraWorld> {
-  return {
-    name,
-    weight,
-    act: (world) => {
-      const live = [...world.machines].filter(([, vmId]) => world.truth.find(vmId));
-      if (live.length === 0) return undefined;
-      const [node, vmId] = world.random.pick(live);
-      return act(world, { name: node, vmId });
-    },
-  };
-}

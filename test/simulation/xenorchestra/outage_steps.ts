@@ -4,9 +4,9 @@
  * @module
  */
 import { remove, smuggle } from "./machine_steps.ts";
-import type { Step } from "../steps/mod.ts";
 import { REST, SICKEN } from "../steps/outage.ts";
 import type { XenOrchestraWorld } from "./cloud.ts";
+import type { Step } from "../steps/mod.ts";
 
 /** What happens while a pool is lost for long. */
 export const OUTAGE_STEPS: readonly Step<XenOrchestraWorld>[] = [remove, smuggle, SICKEN, REST];

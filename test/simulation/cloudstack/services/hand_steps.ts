@@ -17,10 +17,10 @@ import {
 import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { toAclItem } from "../../../../lib/simulator/cloudstack/world/vpcs.ts";
 import { toUuid } from "../../../../lib/simulator/uuid.ts";
-import type { Step } from "../../steps/mod.ts";
 import type { CloudStackWorld } from "../cloud.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
 import { listRules, readOwner } from "./service_judge.ts";
+import { type Step, toStep } from "../../steps/mod.ts";
 
 type HandStep = Step<CloudStackWorld>;
 type Act<T> = (
@@ -254,16 +254,12 @@ function step(
   weight: number,
   act: (world: CloudStackWorld, balancing: CloudStackBalancing) => string | undefined,
 ): HandStep {
-  return {
-    name,
-    weight,
-    act: (world) => {
-      const { balancing } = world.cloud;
-      const what = balancing && act(world, balancing);
-      if (what !== undefined) balancing?.judge.accept();
-      return what;
-    },
-  };
+  return toStep(name, weight, (world) => {
+    const { balancing } = world.cloud;
+    const what = balancing && act(world, balancing);
+    if (what !== undefined) balancing?.judge.accept();
+    return what;
+  });
 }
 
 /** What people do to a rule of a Service. */

@@ -4,12 +4,12 @@
  */
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import { toUuid } from "../../../../lib/simulator/uuid.ts";
-import type { Step } from "../../steps/mod.ts";
 import type { CloudStackWorld } from "../cloud.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
 import { isFreeAtFirst } from "./sites.ts";
 import { ofService } from "./service_steps.ts";
 import { FINALIZER, isWanted, RECORD } from "./wishes.ts";
+import type { Step } from "../../steps/mod.ts";
 
 const spoilRecord = ofService("record edited by hand", 3, (world, balancing, service) => {
   const { random, server } = world;

@@ -6,10 +6,10 @@ import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import type { Fault } from "../../../../lib/simulator/cloudstack/mod.ts";
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import type { Random } from "../../../support/random.ts";
-import { later, type Step } from "../../steps/mod.ts";
 import type { CloudStackWorld } from "../cloud.ts";
 import type { CloudStackBalancing } from "./balancing.ts";
 import { FINALIZER, isWanted, PREFIX } from "./wishes.ts";
+import { later, type Step, toStep } from "../../steps/mod.ts";
 
 type ServiceStep = Step<CloudStackWorld>;
 
@@ -232,14 +232,10 @@ function step(
   weight: number,
   act: (world: CloudStackWorld, balancing: CloudStackBalancing) => string | undefined,
 ): ServiceStep {
-  return {
-    name,
-    weight,
-    act: (world) => {
-      const { balancing } = world.cloud;
-      return balancing && act(world, balancing);
-    },
-  };
+  return toStep(name, weight, (world) => {
+    const { balancing } = world.cloud;
+    return balancing && act(world, balancing);
+  });
 }
 
 /** What happens to one of the Services that are not being deleted. */

@@ -9,22 +9,18 @@ import {
   isPaused,
   pathOf,
 } from "../../../../lib/simulator/metal3/host_state.ts";
-import type { ControllerStep } from "../../steps/controller.ts";
 import { listPauseSteps, onHost, toMachineEnd } from "../../steps/hosts.ts";
 import { METAL, type VinoWorld } from "../world.ts";
+import { type Step, toStep, toStepOf } from "../../steps/mod.ts";
 
-type Step = ControllerStep<VinoWorld>;
+type VinoStep = Step<VinoWorld>;
 
 /** The kind of what uses hosts besides machines of Cluster API. */
 const KIND = "Workload";
 
 /** What happens to hosts. */
-export const HOST_STEPS: readonly Step[] = [
-  {
-    name: "add machine",
-    weight: 6,
-    act: (world) => world.addMachine(),
-  },
+export const HOST_STEPS: readonly VinoStep[] = [
+  toStep("add machine", 6, (world) => world.addMachine()),
   toMachineEnd(5),
   onHost(
     "is taken",
@@ -56,17 +52,15 @@ export const HOST_STEPS: readonly Step[] = [
       objects.patch("baremetalhosts", pathOf(host), { metadata: { labels } });
     },
   ),
-  {
-    name: "Secret is deleted",
-    weight: 2,
-    act: ({ objects, random }) => {
-      const secrets = objects.list("secrets", METAL);
-      if (secrets.length === 0) return undefined;
-      const path = pathOf(random.pick(secrets));
-      objects.delete("secrets", path);
-      return path.name;
+  toStepOf(
+    "Secret is deleted",
+    2,
+    ({ objects }) => objects.list("secrets", METAL),
+    ({ objects }, { metadata: { name } }) => {
+      objects.delete("secrets", { namespace: METAL, name });
+      return name;
     },
-  },
+  ),
 ];
 
 /** Lets nothing use a host any more. */

@@ -11,12 +11,12 @@ import {
   stringAt,
 } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import { hasBmc } from "../../../../lib/simulator/metal3/host_state.ts";
-import type { ControllerStep } from "../../steps/controller.ts";
 import { onHost } from "../../steps/hosts.ts";
 import { toVmId } from "../ironic.ts";
 import { isReady } from "../judges/machines.ts";
 import { readOverride, waitsForStart } from "../judges/power/override.ts";
 import type { VinoWorld } from "../world.ts";
+import { type Step, toStep } from "../../steps/mod.ts";
 
 const ACTIONS: readonly PowerAction[] = [
   "on",
@@ -33,7 +33,7 @@ const DEVICES = ["network", "cd", "disk"] as const;
 const PAUSE_MS = 20_000;
 
 /** What they ask for. */
-export const IRONIC_STEPS: readonly ControllerStep<VinoWorld>[] = [
+export const IRONIC_STEPS: readonly Step<VinoWorld>[] = [
   onBmc("resets", 5, ({ ironic, random }, host) => ironic.reset(host, random.pick(ACTIONS))),
   onBmc("boots once", 6, ({ ironic, random }, host) => {
     const then = { afterMs: random.between(0, PAUSE_MS), action: random.pick(STARTS) };
@@ -46,22 +46,18 @@ export const IRONIC_STEPS: readonly ControllerStep<VinoWorld>[] = [
   onBmc("boots as before", 1.5, ({ ironic }, host) => {
     ironic.setBoot(host, { duration: "never" });
   }),
-  {
-    name: "client resets any machine",
-    weight: 5,
-    act: ({ cloud, hasBmcs, ironic, random, vinoes }) => {
-      const ids = vinoes.flatMap(listMachineIds);
-      if (ids.length === 0 || !hasBmcs) return undefined;
-      const isUnfinished = (id: string): boolean => {
-        const vm = cloud.state.all("vms").get(id);
-        return vm !== undefined && !isReady(vm);
-      };
-      const unfinished = ids.find(isUnfinished);
-      const id = unfinished ?? random.pick(ids);
-      ironic.resetAny(id, random.pick(unfinished === undefined ? ACTIONS : STARTS));
-      return id;
-    },
-  },
+  toStep("client resets any machine", 5, ({ cloud, hasBmcs, ironic, random, vinoes }) => {
+    const ids = vinoes.flatMap(listMachineIds);
+    if (ids.length === 0 || !hasBmcs) return undefined;
+    const isUnfinished = (id: string): boolean => {
+      const vm = cloud.state.all("vms").get(id);
+      return vm !== undefined && !isReady(vm);
+    };
+    const unfinished = ids.find(isUnfinished);
+    const id = unfinished ?? random.pick(ids);
+    ironic.resetAny(id, random.pick(unfinished === undefined ? ACTIONS : STARTS));
+    return id;
+  }),
 ];
 
 /**
@@ -90,6 +86,6 @@ function onBmc(
   name: string,
   weight: number,
   act: (world: VinoWorld, host: ApiObject) => void,
-): ControllerStep<VinoWorld> {
+): Step<VinoWorld> {
   return onHost(`of Ironic ${name}`, weight, hasBmc, act);
 }

@@ -2,6 +2,7 @@
  * What other people do beside us: they have VMs, templates, disks, hosts, Secrets and addresses that look like ours.
  * @module
  */
+import type { ApiObject, JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
 import {
   isArray,
   isObject,
@@ -10,10 +11,10 @@ import {
 } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import { pathOf } from "../../../../lib/simulator/metal3/host_state.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
-import type { ControllerStep } from "../../steps/controller.ts";
 import { METAL, type VinoWorld } from "../world.ts";
+import { type Step, toStep, toStepOf } from "../../steps/mod.ts";
 
-type Step = ControllerStep<VinoWorld>;
+type VinoStep = Step<VinoWorld>;
 
 /** Machines have lower numbers, or no Vino wants them. */
 const INDEX_MAX = 3;
@@ -24,7 +25,7 @@ const OWNER = "office/printer/";
 const OTHERS = "of-others";
 
 /** What others do. */
-export const OTHERS_STEPS: readonly Step[] = [
+export const OTHERS_STEPS: readonly VinoStep[] = [
   onName("put a VM", 2, ({ others }, name) => others.putVm(name)),
   onName("put a template", 1, ({ others }, name) => others.putTemplate(name)),
   onName("put a disk", 1, ({ others, random }, name) => {
@@ -44,41 +45,19 @@ export const OTHERS_STEPS: readonly Step[] = [
   }),
   onMachine("attach a disk", 2, ({ others }, vm) => others.attachDisk(vm)),
   onMachine("copy a VM", 1, ({ others }, vm) => others.copy(vm)),
-  {
-    name: "others take things away",
-    weight: 2,
-    act: ({ others }) => {
-      others.leave();
-      return "all that is in the way";
-    },
-  },
-  {
-    name: "others put a host",
-    weight: 1,
-    act: ({ objects, random, vinoes }) => {
-      if (vinoes.length === 0) return undefined;
-      const name = `${random.pick(vinoes).metadata.name}-worker-${random.between(0, INDEX_MAX)}`;
-      const path = { namespace: METAL, name };
-      if (objects.get("baremetalhosts", path) !== undefined) return undefined;
-      const labels = random.chance(0.5) ? { "landfall.dev/vino-uid": "another" } : {};
-      objects.create("baremetalhosts", { metadata: { ...path, labels }, spec: { online: true } });
-      return name;
-    },
-  },
-  {
-    name: "others put a Secret",
-    weight: 1,
-    act: ({ objects, random, vinoes }) => {
-      if (vinoes.length === 0) return undefined;
-      const host = `${random.pick(vinoes).metadata.name}-worker-${random.between(0, INDEX_MAX)}`;
-      const path = { namespace: METAL, name: `${host}-network-data` };
-      if (objects.get("secrets", path) !== undefined) return undefined;
-      const metadata = { ...path, labels: { [OTHERS]: "true" } };
-      objects.create("secrets", { metadata, stringData: { networkData: "mine" } });
-      return path.name;
-    },
-  },
-  { name: "others take an address", weight: 2, act: takeAddress },
+  toStep("others take things away", 2, ({ others }) => {
+    others.leave();
+    return "all that is in the way";
+  }),
+  onHostName("host", ["baremetalhosts", ""], ({ random }) => ({
+    labels: random.chance(0.5) ? { "landfall.dev/vino-uid": "another" } : {},
+    more: { spec: { online: true } },
+  })),
+  onHostName("Secret", ["secrets", "-network-data"], () => ({
+    labels: { [OTHERS]: "true" },
+    more: { stringData: { networkData: "mine" } },
+  })),
+  toStep("others take an address", 2, takeAddress),
 ];
 
 /** Takes away the Secrets of others. Their hosts go with those that are of no Vino. */
@@ -110,18 +89,37 @@ function onName(
   name: string,
   weight: number,
   act: (world: VinoWorld, name: string) => string,
-): Step {
-  return {
-    name: `others ${name}`,
-    weight,
-    act: (world) => {
-      const { random, vinoes } = world;
-      if (vinoes.length === 0) return undefined;
-      const uid = stringAt(random.pick(vinoes).metadata, "uid");
-      const machine = `vino-${uid.slice(0, 8)}-worker-${random.between(0, INDEX_MAX)}`;
-      return `${machine}: ${act(world, machine)}`;
-    },
-  };
+): VinoStep {
+  return onVino(name, weight, (world, { metadata }) => {
+    const uid = stringAt(metadata, "uid").slice(0, 8);
+    const machine = `vino-${uid}-worker-${world.random.between(0, INDEX_MAX)}`;
+    return `${machine}: ${act(world, machine)}`;
+  });
+}
+
+/** Others put something of a kind with the name of a host's that there is, or that there may be. */
+function onHostName(
+  what: string,
+  [plural, ending]: readonly [plural: string, ending: string],
+  toBody: (world: VinoWorld) => { readonly labels: JsonObject; readonly more: JsonObject },
+): VinoStep {
+  return onVino(`put a ${what}`, 1, (world, { metadata }) => {
+    const { objects, random } = world;
+    const name = `${metadata.name}-worker-${random.between(0, INDEX_MAX)}${ending}`;
+    const path = { namespace: METAL, name };
+    if (objects.get(plural, path) !== undefined) return undefined;
+    const { labels, more } = toBody(world);
+    objects.create(plural, { metadata: { ...path, labels }, ...more });
+    return name;
+  });
+}
+
+function onVino(
+  name: string,
+  weight: number,
+  act: (world: VinoWorld, vino: ApiObject) => string | undefined,
+): VinoStep {
+  return toStepOf(`others ${name}`, weight, ({ vinoes }) => vinoes, act);
 }
 
 /** Others do something with a VM of ours, also with one that is not complete. */
@@ -129,16 +127,10 @@ function onMachine(
   name: string,
   weight: number,
   act: (world: VinoWorld, vm: XoRecord) => void,
-): Step {
-  return {
-    name: `others ${name}`,
-    weight,
-    act: (world) => {
-      const all = world.cloudJudge.machines.list();
-      if (all.length === 0) return undefined;
-      const { vm, birth } = world.random.pick(all);
-      act(world, vm);
-      return birth.name;
-    },
-  };
+): VinoStep {
+  const list = ({ cloudJudge }: VinoWorld) => cloudJudge.machines.list();
+  return toStepOf(`others ${name}`, weight, list, (world, { vm, birth }) => {
+    act(world, vm);
+    return birth.name;
+  });
 }

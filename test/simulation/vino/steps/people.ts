@@ -16,41 +16,36 @@ import {
   listAttachments,
 } from "../../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
 import { CONFIRMED_REMOVAL } from "../../../../lib/controllers/vino/words.ts";
-import type { ControllerStep } from "../../steps/controller.ts";
 import { isReady } from "../judges/machines.ts";
 import { drawOrder } from "../orders.ts";
 import { readCondition } from "../judges/truth.ts";
 import { METAL, NAMES, type VinoWorld } from "../world.ts";
+import { type Step, toStep, toStepOf } from "../../steps/mod.ts";
 
-type Step = ControllerStep<VinoWorld>;
+type VinoStep = Step<VinoWorld>;
 
 const TOO_SMALL = /disk (\S+) has (\d+Gi), and a disk cannot shrink/;
 
 const IN_THE_WAY = /is used by Metal3Machine \\"([^\\]+)\\"/g;
 
 /** What people do. */
-export const PEOPLE_STEPS: readonly Step[] = [
-  {
-    name: "order",
-    weight: 8,
-    act: (world) => {
-      const name = world.random.pick(NAMES);
-      const order = drawOrder(world.random);
-      world.order(name, order);
-      return `${name} ${JSON.stringify(order)}`;
-    },
-  },
-  {
-    name: "delete Vino",
-    weight: 1.5,
-    act: ({ objects, random, vinoes }) => {
-      if (vinoes.length === 0) return undefined;
-      const { name } = random.pick(vinoes).metadata;
+export const PEOPLE_STEPS: readonly VinoStep[] = [
+  toStep("order", 8, (world) => {
+    const name = world.random.pick(NAMES);
+    const order = drawOrder(world.random);
+    world.order(name, order);
+    return `${name} ${JSON.stringify(order)}`;
+  }),
+  toStepOf(
+    "delete Vino",
+    1.5,
+    ({ vinoes }) => vinoes,
+    ({ objects }, { metadata: { name } }) => {
       objects.delete("vinoes", { namespace: METAL, name });
       return name;
     },
-  },
-  { name: "confirm removals", weight: 4, act: confirmRemovals },
+  ),
+  toStep("confirm removals", 4, confirmRemovals),
   onMachine("is deleted", 1.5, (world, vm) => deleteMachine(world, vm)),
   // Name, mark and tag each lead Landfall to a VM. A person who takes all three away has taken it over.
   onMachine("is renamed", 1, ({ random }, vm) => {
@@ -167,16 +162,11 @@ function onMachine(
   name: string,
   weight: number,
   act: (world: VinoWorld, vm: XoRecord) => void,
-): Step {
-  return {
-    name: `VM ${name}`,
-    weight,
-    act: (world) => {
-      const ready = world.cloudJudge.machines.list().filter(({ vm }) => isReady(vm));
-      if (ready.length === 0) return undefined;
-      const { vm, birth } = world.random.pick(ready);
-      act(world, vm);
-      return birth.name;
-    },
-  };
+): VinoStep {
+  const list = ({ cloudJudge }: VinoWorld) =>
+    cloudJudge.machines.list().filter(({ vm }) => isReady(vm));
+  return toStepOf(`VM ${name}`, weight, list, (world, { vm, birth }) => {
+    act(world, vm);
+    return birth.name;
+  });
 }
