@@ -51,7 +51,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/plan/removal.ts",
     from: ".filter((link) => !isOurs(link))",
     to: ".filter((link) => !link)",
-    caughtBy: "test/providers/xenorchestra/machines/plan/removal_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/plan/plan_test.ts",
   },
   {
     id: "sweep-what-was-taken-away",
@@ -59,7 +59,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/plan/removal.ts",
     from: "isSeed || record.vm === undefined || gone.has(disk.id);",
     to: "isSeed || record.vm === undefined || !gone.has(disk.id);",
-    caughtBy: "test/providers/xenorchestra/machines/plan/removal_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/plan/plan_test.ts",
   },
   {
     id: "sweep-a-disk-of-the-vm",
@@ -67,7 +67,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/plan/unfinished.ts",
     from: "!isSeed && !own.has(disk.id)",
     to: "!isSeed",
-    caughtBy: "test/providers/xenorchestra/machines/plan/removal_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/plan/plan_test.ts",
   },
   {
     id: "take-a-stale-read-for-the-end",
@@ -75,7 +75,7 @@ export const MACHINE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/machines/plan/removal.ts",
     from: "const adrift = findAdriftDisks(view, identity).filter(mustGo);",
     to: "const adrift = findAdriftDisks(view, identity).slice(0, 0);",
-    caughtBy: "test/providers/xenorchestra/machines/plan/removal_test.ts",
+    caughtBy: "test/providers/xenorchestra/machines/plan/plan_test.ts",
   },
   {
     id: "overwrite-disks-of-a-lost-vm",

@@ -139,7 +139,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/proof/power.ts",
     from: 'if (power_state !== OFF) return { kind: "on" };',
     to: "",
-    caughtBy: "test/providers/xenorchestra/proof/power_test.ts",
+    caughtBy: "test/providers/xenorchestra/proof/direct_reads_test.ts",
   },
   {
     id: "off-is-not-running",
@@ -147,7 +147,7 @@ export const NODE_BREAKS: readonly Break[] = [
     file: "lib/providers/xenorchestra/proof/power.ts",
     from: '?? "in an unknown state"; if (state !== OFF) return',
     to: '?? "in an unknown state"; if (state === "Running") return',
-    caughtBy: "test/providers/xenorchestra/proof/power_test.ts",
+    caughtBy: "test/providers/xenorchestra/proof/direct_reads_test.ts",
   },
   {
     id: "delete-before-detach",

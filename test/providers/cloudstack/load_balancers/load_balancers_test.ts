@@ -1,5 +1,5 @@
 /**
- * Load balancers through the provider, on the simulated CloudStack.
+ * Load balancers by the provider, and the store of what looks showed.
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
@@ -9,7 +9,7 @@ import type {
 } from "../../../../lib/cloud/capabilities/load_balancers.ts";
 import type { Provider } from "../../../../lib/cloud/provider.ts";
 import { CloudStackLoadBalancers } from "../../../../lib/providers/cloudstack/load_balancers/load_balancers.ts";
-import type { View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
+import type { Rule, View } from "../../../../lib/providers/cloudstack/load_balancers/view.ts";
 import { cloudStack } from "../../../../lib/providers/cloudstack/mod.ts";
 import {
   type CloudStackSimulator,
@@ -22,6 +22,21 @@ import {
 import { PacedClock } from "../../../support/paced_clock.ts";
 import { toDeps } from "../fake_server.ts";
 import { toClaim } from "./look_rig.ts";
+import { array, assert, boolean, constantFrom, property, record } from "fast-check";
+import {
+  type Found,
+  LookStore,
+  type OpenLook,
+} from "../../../../lib/providers/cloudstack/load_balancers/store.ts";
+import {
+  byId,
+  toAclItem,
+  toAddress,
+  toFirewallRule,
+  toFound,
+  toPolicy,
+  toRule,
+} from "./objects.ts";
 
 const signal = new AbortController().signal;
 const CLUSTER = "11111111-1111-4111-8111-111111111111";
@@ -33,8 +48,6 @@ let kinds: ReturnType<typeof createNetworkKinds>;
 let kind: NetworkKind;
 let simulator: CloudStackSimulator;
 let provider: Provider;
-beforeEach(() => start({ kind: "isolated" }));
-afterEach(() => simulator.stop());
 
 /** Starts a provider for Nodes in one kind of network. */
 async function start(options: { kind: NetworkKind; isInProject?: boolean }): Promise<void> {
@@ -116,7 +129,15 @@ async function converge(): Promise<{ steps: number; record: string | undefined }
   throw new Error("there is always another step");
 }
 
+function toKeys(username: string): object {
+  const found = [...simulator.state.users.values()].find((user) => user.username === username);
+  return { apiKey: found?.apiKey, secretKey: found?.secretKey };
+}
+
 describe("CloudStackLoadBalancers", () => {
+  beforeEach(() => start({ kind: "isolated" }));
+  afterEach(() => simulator.stop());
+
   test("comes to rest with the load balancer that a Service asks for, after one look", async () => {
     expect((await converge()).steps).toBeGreaterThan(0);
     const [rule] = simulator.state.loadBalancerRules.values();
@@ -247,7 +268,348 @@ describe("CloudStackLoadBalancers", () => {
   });
 });
 
-function toKeys(username: string): object {
-  const found = [...simulator.state.users.values()].find((user) => user.username === username);
-  return { apiKey: found?.apiKey, secretKey: found?.secretKey };
+let store: LookStore;
+
+function look(found: Found): void {
+  store.finish(store.begin(), found);
 }
+
+/** The view that there must be. */
+function view(): View {
+  if (store.view === undefined) throw new Error("there is no view");
+  return store.view;
+}
+
+const FULL = toFound({
+  addresses: byId(toAddress("ip"), toAddress("other")),
+  rules: byId(toRule("rule"), toRule("foreign", { addressId: "other" })),
+  firewallRules: byId(toFirewallRule("fw"), toFirewallRule("fw-other", { addressId: "other" })),
+  aclItems: new Map([["acl", [toAclItem("item")]]]),
+  members: new Map([["rule", new Set(["vm-1"])]]),
+  policies: new Map([["rule", [toPolicy("policy")]]]),
+});
+
+/** Each change, and what the view shows after it. */
+const CHANGES: readonly (readonly [string, (store: LookStore) => void, Partial<View>])[] = [
+  [
+    "putAddress",
+    (one) => one.putAddress(toAddress("new")),
+    { addresses: byId(toAddress("ip"), toAddress("other"), toAddress("new")) },
+  ],
+  [
+    "dropAddress, which takes everything on it away",
+    (one) => one.dropAddress("ip"),
+    {
+      addresses: byId(toAddress("other")),
+      rules: byId(toRule("foreign", { addressId: "other" })),
+      firewallRules: byId(toFirewallRule("fw-other", { addressId: "other" })),
+      members: new Map(),
+      policies: new Map(),
+    },
+  ],
+  [
+    "putRule of a new rule, which has no members and no policies",
+    (one) => one.putRule(toRule("new")),
+    {
+      rules: byId(toRule("rule"), toRule("foreign", { addressId: "other" }), toRule("new")),
+      members: new Map([
+        ["rule", new Set(["vm-1"])],
+        ["new", new Set()],
+      ]),
+      policies: new Map([
+        ["rule", [toPolicy("policy")]],
+        ["new", []],
+      ]),
+    },
+  ],
+  [
+    "putRule of a rule that is there, which keeps its members",
+    (one) => one.putRule(toRule("rule", { algorithm: "source" })),
+    {
+      rules: byId(
+        toRule("rule", { algorithm: "source" }),
+        toRule("foreign", { addressId: "other" }),
+      ),
+    },
+  ],
+  [
+    "dropRule",
+    (one) => one.dropRule("rule"),
+    {
+      rules: byId(toRule("foreign", { addressId: "other" })),
+      members: new Map(),
+      policies: new Map(),
+    },
+  ],
+  [
+    "addMembers",
+    (one) => one.addMembers("rule", ["vm-2"]),
+    { members: new Map([["rule", new Set(["vm-1", "vm-2"])]]) },
+  ],
+  [
+    "addMembers of a rule whose members are not known: they stay so",
+    (one) => one.addMembers("foreign", ["vm-2"]),
+    {},
+  ],
+  [
+    "removeMembers",
+    (one) => one.removeMembers("rule", ["vm-1", "vm-9"]),
+    {
+      members: new Map([["rule", new Set()]]),
+      rules: byId(toRule("rule", { state: "Add" }), toRule("foreign", { addressId: "other" })),
+    },
+  ],
+  [
+    "putFirewallRule",
+    (one) => one.putFirewallRule(toFirewallRule("fw", { cidrs: ["10.0.0.0/8"] })),
+    {
+      firewallRules: byId(
+        toFirewallRule("fw", { cidrs: ["10.0.0.0/8"] }),
+        toFirewallRule("fw-other", { addressId: "other" }),
+      ),
+    },
+  ],
+  [
+    "dropFirewallRule",
+    (one) => one.dropFirewallRule("fw"),
+    { firewallRules: byId(toFirewallRule("fw-other", { addressId: "other" })) },
+  ],
+  [
+    "putAclItem",
+    (one) => one.putAclItem(toAclItem("new")),
+    { aclItems: new Map([["acl", [toAclItem("item"), toAclItem("new")]]]) },
+  ],
+  [
+    "putAclItem of a list that is not known: it stays so",
+    (one) => one.putAclItem(toAclItem("new", { listId: "unknown" })),
+    {},
+  ],
+  ["dropAclItem", (one) => one.dropAclItem("acl", "item"), { aclItems: new Map([["acl", []]]) }],
+  [
+    "putPolicy",
+    (one) => one.putPolicy("rule", toPolicy("policy", { method: "SourceBased" })),
+    { policies: new Map([["rule", [toPolicy("policy", { method: "SourceBased" })]]]) },
+  ],
+  ["dropPolicy", (one) => one.dropPolicy("rule", "policy"), { policies: new Map([["rule", []]]) }],
+];
+
+describe("LookStore", () => {
+  beforeEach(() => {
+    store = new LookStore();
+  });
+
+  test("has no view before the first look, whatever changes", () => {
+    store.putRule(toRule("rule"));
+    expect([store.view, store.isValid]).toEqual([undefined, false]);
+  });
+
+  test.each(CHANGES)("shows after %s", (_what, change, expected) => {
+    look(FULL);
+    change(store);
+    expect(view()).toMatchObject({ ...FULL, ...expected });
+    for (const [key, value] of Object.entries({ ...FULL, ...expected })) {
+      expect(new Map(Object.entries(view())).get(key)).toEqual(value);
+    }
+  });
+
+  test.each(CHANGES)("a view does not change by %s", (_what, change) => {
+    look(FULL);
+    for (const [, other] of CHANGES) {
+      other(store);
+      const before = view();
+      const text = structuredClone({ ...before });
+      change(store);
+      expect({ ...before }).toEqual(text);
+    }
+  });
+
+  test.each(CHANGES)(
+    "a look that was being taken while %s ended does not bring back the state before",
+    (_what, change, expected) => {
+      look(FULL);
+      const slow = store.begin();
+      change(store);
+      store.finish(slow, FULL);
+      expect({ ...view() }).toMatchObject({ ...FULL, ...expected });
+      for (const [key, value] of Object.entries(expected)) {
+        expect(new Map(Object.entries(view())).get(key)).toEqual(value);
+      }
+    },
+  );
+
+  test("shows the cloud after any changes and looks, in any order", () => {
+    // A change is in the cloud some time before it is reported; a look reads the cloud some time after it began.
+    const events = array(
+      record({
+        kind: constantFrom("commit", "report", "begin", "read", "finish"),
+        id: constantFrom("a", "b", "c"),
+        isRemoval: boolean(),
+      }),
+      { maxLength: 30 },
+    );
+    assert(
+      property(events, (all) => {
+        const tested = new LookStore();
+        tested.finish(tested.begin(), toFound());
+        let cloud = new Map<string, Rule>();
+        const unreported: (() => void)[] = [];
+        let open: OpenLook | undefined;
+        let seen: ReadonlyMap<string, Rule> | undefined;
+        const finish = (): void => {
+          if (open && seen) tested.finish(open, toFound({ rules: seen }));
+          if (open && !seen) tested.abandon(open);
+          [open, seen] = [undefined, undefined];
+        };
+        for (const [at, { kind, id, isRemoval }] of all.entries()) {
+          if (kind === "begin") open ??= tested.begin();
+          if (kind === "read" && open) seen ??= new Map(cloud);
+          if (kind === "finish") finish();
+          if (kind === "report") unreported.shift()?.();
+          if (kind !== "commit") continue;
+          const rule = toRule(id, { publicPort: at });
+          cloud = new Map(cloud);
+          if (isRemoval) cloud.delete(id);
+          else cloud.set(id, rule);
+          unreported.push(() => (isRemoval ? tested.dropRule(id) : tested.putRule(rule)));
+        }
+        for (const report of unreported) report();
+        finish();
+        expect(new Map(tested.view?.rules)).toEqual(cloud);
+      }),
+    );
+  });
+
+  test("a look that began after a change shows what the cloud says", () => {
+    look(FULL);
+    store.dropRule("rule");
+    look(FULL);
+    expect(view().rules.has("rule")).toBe(true);
+  });
+
+  test("a look that saw a new rule with its members keeps them", () => {
+    look(toFound());
+    const slow = store.begin();
+    store.putRule(toRule("rule"));
+    store.finish(slow, FULL);
+    expect(view().members.get("rule")).toEqual(new Set(["vm-1"]));
+    expect(view().policies.get("rule")).toHaveLength(1);
+  });
+
+  test("a look that saw a new rule, but could not read its members, does not know them", () => {
+    look(toFound());
+    const slow = store.begin();
+    store.putRule(toRule("rule"));
+    store.addMembers("rule", ["vm-1"]);
+    store.finish(slow, toFound({ rules: byId(toRule("rule")) }));
+    expect(view().members.get("rule")).toBeUndefined();
+  });
+
+  test("a rule is active as soon as it has a member", () => {
+    look(toFound());
+    store.putRule(toRule("rule", { state: "Add" }));
+    store.addMembers("rule", ["vm-1"]);
+    expect(view().rules.get("rule")?.state).toBe("Active");
+  });
+
+  test("the first rule of a VPC's address binds it to a tier, the last one frees it", () => {
+    const { networkId: _, ...address } = toAddress("ip", { vpcId: "vpc" });
+    look(toFound({ addresses: byId(address) }));
+    const findTier = (): string | undefined => view().addresses.get("ip")?.networkId;
+    store.putRule(toRule("one", { networkId: "tier" }));
+    store.putRule(toRule("two", { networkId: "tier" }));
+    expect(findTier()).toBe("tier");
+    store.dropRule("one");
+    expect(findTier()).toBe("tier");
+    store.putFirewallRule(toFirewallRule("three"));
+    store.dropRule("two");
+    expect(findTier()).toBe("tier");
+    store.dropFirewallRule("three");
+    expect(findTier()).toBeUndefined();
+  });
+
+  test.each<[string, (one: LookStore) => void]>([
+    ["putRule", (one) => one.putRule(toRule("new"))],
+    ["dropRule", (one) => one.dropRule("rule")],
+    ["putFirewallRule", (one) => one.putFirewallRule(toFirewallRule("new"))],
+    ["dropFirewallRule", (one) => one.dropFirewallRule("fw")],
+  ])(
+    "after %s nobody knows whether the address has rules that a look does not show",
+    (_what, change) => {
+      const addresses = byId(
+        toAddress("ip", { hasRules: true }),
+        toAddress("other", { hasRules: true }),
+      );
+      look({ ...FULL, addresses });
+      change(store);
+      const found = ["ip", "other"].map((id) => view().addresses.get(id)?.hasRules);
+      expect(found).toEqual([undefined, true]);
+    },
+  );
+
+  test("the address of an isolated network keeps it without rules", () => {
+    look(FULL);
+    store.dropRule("rule");
+    expect(view().addresses.get("ip")?.networkId).toBe("net");
+  });
+
+  test("gives the same view while nothing changes", () => {
+    look(FULL);
+    const before = view();
+    store.setVms(before.vms);
+    expect(view()).toBe(before);
+    expect(Object.isFrozen(before)).toBe(true);
+  });
+
+  test("adds VMs and the IDs of the cluster to every look", () => {
+    const vms = new Map([["vm", { id: "vm", isGone: false, nics: [] }]]);
+    look(FULL);
+    store.setVms(vms);
+    store.setClusterIds(["one", "two"]);
+    expect(view()).toMatchObject({ vms, clusterIds: ["one", "two"] });
+    look(FULL);
+    expect(view()).toMatchObject({ vms, clusterIds: ["one", "two"] });
+  });
+
+  test("invalidate() asks for a look that begins later, and keeps the last one", () => {
+    look(FULL);
+    expect(store.isValid).toBe(true);
+    const running = store.begin();
+    store.invalidate();
+    expect([store.isValid, running.isOutdated, view().rules.size]).toEqual([false, true, 2]);
+    store.finish(running, toFound());
+    expect([store.isValid, view().rules.size]).toEqual([false, 0]);
+    look(toFound());
+    expect(store.isValid).toBe(true);
+  });
+
+  test("remembers whose firewall rules are whose load-balancer rules went by themselves", () => {
+    look(toFound({ addresses: byId(toAddress("ip")) }));
+    store.putRule(toRule("rule", { name: "a1-tcp-80" }));
+    store.putFirewallRule(toFirewallRule("fw"));
+    const left = toFound({
+      addresses: byId(toAddress("ip")),
+      firewallRules: byId(toFirewallRule("fw")),
+    });
+    look(left);
+    look(left);
+    expect(view().orphans).toEqual(new Map([["fw", "a1"]]));
+    store.dropFirewallRule("fw");
+    look(left);
+    expect(view().orphans).toEqual(new Map());
+  });
+
+  test("a look that failed changes nothing", () => {
+    look(FULL);
+    const before = view();
+    store.abandon(store.begin());
+    expect([store.isValid, view() === before]).toEqual([true, true]);
+  });
+
+  test("forget() leaves nothing, and a look of before does not bring it back", () => {
+    look(FULL);
+    const before = store.begin();
+    store.forget();
+    store.finish(before, FULL);
+    expect([store.view, store.isValid]).toEqual([undefined, false]);
+  });
+});

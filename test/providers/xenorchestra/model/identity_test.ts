@@ -1,5 +1,5 @@
 /**
- * What a Node tells, and what is made of it.
+ * What a Node tells, every form of provider ID that was ever accepted, and what is made of them.
  * @module
  */
 import { describe, expect, test } from "bun:test";
@@ -13,6 +13,10 @@ import {
   toUndecodable,
 } from "../../../../lib/providers/xenorchestra/model/presence.ts";
 import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
+import {
+  formatProviderId,
+  parseProviderId,
+} from "../../../../lib/providers/xenorchestra/model/provider_id.ts";
 
 const POOL_ID = "topology.k8s.xenorchestra/pool_id";
 const name = "w1";
@@ -138,5 +142,61 @@ test("toNotFound() is sure only when everything is covered", () => {
   expect(toNotFound({ ...inventory, coverage }, "a", "b")).toMatchObject({
     reason: "notCovered",
     message: expect.stringContaining("pool paris: it is lost"),
+  });
+});
+
+const POOL = "536ef866-bc2b-4a02-a05c-9d87caf8b89f";
+const VM = "cf910379-9c51-46ef-af3f-4a51129ecb9e";
+
+describe("formatProviderId()", () => {
+  test("gives the form that the CSI driver reads", () => {
+    expect(formatProviderId(POOL, VM)).toBe(`xenorchestra://${POOL}/${VM}`);
+  });
+});
+
+describe("parseProviderId()", () => {
+  test.each([
+    `xenorchestra://${POOL}/${VM}`,
+    `xenorchestra://${POOL.toUpperCase()}/${VM.toUpperCase()}`,
+    `xenorchestra://${POOL.replaceAll("-", "")}/${VM.replaceAll("-", "")}`,
+    `xenorchestra://{${POOL}}/urn:uuid:${VM}`,
+  ])("C-01 reads %p", (text) => {
+    expect(parseProviderId(text)).toEqual({ kind: "ours", poolId: POOL, vmId: VM });
+  });
+
+  test("C-01 reads an ID without a pool", () => {
+    expect(parseProviderId(`xenorchestra:///${VM}`)).toEqual({ kind: "ours", vmId: VM });
+  });
+
+  test.each([
+    "xenorchestra",
+    "xenorchestra:",
+    `xenorchestra:/${VM}`,
+    "xenorchestra://",
+    "xenorchestra://x",
+    `xenorchestra://${VM}`,
+    `xenorchestra://${POOL}/`,
+    `xenorchestra://${POOL}/${VM}/`,
+    `xenorchestra://${POOL}/${VM}x`,
+    `xenorchestra://${POOL}/${VM}\n`,
+    `xenorchestra://pool/${VM}`,
+    `xenorchestra://${POOL}/12345678901234567890123`,
+    `xenorchestra://00000000-0000-0000-0000-000000000000/${VM}`,
+  ])("C-01 calls %p malformed, and says why", (text) => {
+    const parsed = parseProviderId(text);
+    const message = expect.stringContaining(JSON.stringify(text));
+    expect(parsed).toMatchObject({ kind: "malformed", message });
+  });
+
+  test.each([
+    "",
+    VM,
+    `${POOL}/${VM}`,
+    `xenorchestra2://${POOL}/${VM}`,
+    `XenOrchestra://${POOL}/${VM}`,
+    `x-xenorchestra://${POOL}/${VM}`,
+    "aws:///us-east-1a/i-0123",
+  ])("C-01 calls %p foreign", (text) => {
+    expect(parseProviderId(text)).toEqual({ kind: "foreign" });
   });
 });

@@ -1,5 +1,9 @@
+/**
+ * Plans of machines: made, finished, kept and removed.
+ * @module
+ */
 import { describe, expect, test } from "bun:test";
-import type { MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
+import { listNextSteps, type MachineSpec } from "../../../../../lib/cloud/capabilities/machines.ts";
 import type {
   Attached,
   CreateTask,
@@ -53,6 +57,15 @@ import {
   toShownHash,
 } from "../../../../../lib/providers/xenorchestra/machines/plan/fingerprints.ts";
 import { listAttachedDisks } from "../../../../../lib/providers/xenorchestra/machines/plan/attached_disks.ts";
+import { planRemoval } from "../../../../../lib/providers/xenorchestra/machines/plan/removal.ts";
+import {
+  BLOCK_REASON,
+  listOwnTags,
+  SEED_DISK,
+} from "../../../../../lib/providers/xenorchestra/machines/words.ts";
+import { compareVm } from "../../../../../lib/providers/xenorchestra/machines/plan/compare/vm.ts";
+import { planUnfinished } from "../../../../../lib/providers/xenorchestra/machines/plan/unfinished.ts";
+import { toWanted } from "../../../../../lib/providers/xenorchestra/machines/plan/wanted/resolve.ts";
 
 const FAILED: CreateTask = { id: "t1", status: "failure", error: "HANDLE_INVALID" };
 const PENDING: CreateTask = { id: "t1", status: "pending" };
@@ -365,4 +378,432 @@ test("listAttachedDisks() does not know them if one cannot be seen", () => {
   expect(list(links, [...links.map(({ linkId }) => linkId), "hidden"])).toBeUndefined();
   const { disk: _hidden, ...link } = toLink("vm-1", 2, toDisk());
   expect(list([...links, link])).toBeUndefined();
+});
+
+function planRemoved(options: SceneOptions = {}, record?: VmRecord): Plan {
+  return planRemoval(toView(options), IDENTITY, record && formatRecord(record));
+}
+
+const end = `delete VM ${NAME} (vm-1) with its disks`;
+const on = toCompleteVm({ power: "running", hasTools: true });
+const foreign = toLink("vm-1", 2, toDisk({ id: "f", name: "important" }));
+const withForeign = { "vm-1": [...toOwnLinks("vm-1"), foreign] };
+const three = ["link-vm-1-0", "link-vm-1-1", "link-vm-1-2"];
+const loose = [toOwnDisk("root", GIB), toOwnDisk(SEED_DISK, GIB, { id: "seed" })];
+const sweepSeed = `delete disk ${NAME}-cidata (seed), which nothing uses`;
+const sweepRoot = `delete disk ${NAME}.root (disk-root), which nothing uses`;
+const POOL_LOST = {
+  pools: [{ id: POOL, name: "paris", isComplete: false }],
+  gap: "pool paris is lost",
+};
+
+describe("planRemoval()", () => {
+  test("says which pool is missing, unless another one does not answer either", () => {
+    const lost = (options: SceneOptions, record: VmRecord): (string | undefined)[] =>
+      planRemoved(options, record).problems.map(({ missingPoolId }) => missingPoolId);
+    expect(lost({}, { vm: "vm-1", pool: "gone" })).toEqual(["gone"]);
+    expect(lost({ view: { gap: "pool lyon is lost" } }, { vm: "vm-1", pool: "gone" })).toEqual([
+      undefined,
+    ]);
+    expect(lost({ view: POOL_LOST }, { vm: "vm-1", pool: POOL })).toEqual([undefined]);
+  });
+
+  test.each<[string, SceneOptions, VmRecord | undefined, string]>([
+    ["has nothing to do without a machine", {}, undefined, "Absent"],
+    ["deletes one that is off", { vms: [toCompleteVm()] }, undefined, `Removing; ${end}`],
+    [
+      "asks the guest to shut down first",
+      { vms: [on] },
+      undefined,
+      `Removing; shut down VM ${NAME}`,
+    ],
+    [
+      "waits for the guest",
+      { vms: [on] },
+      { vm: "vm-1", offAt: NOW - 60_000 },
+      "Removing; 5000 ms",
+    ],
+    [
+      "waits no longer than two minutes",
+      { vms: [on] },
+      { vm: "vm-1", offAt: NOW - 121_000 },
+      `Removing; switch off VM ${NAME}`,
+    ],
+    [
+      "switches off a guest that cannot be asked",
+      { vms: [toCompleteVm({ power: "running" })] },
+      undefined,
+      `Removing; switch off VM ${NAME}`,
+    ],
+    [
+      "switches off a suspended one",
+      { vms: [toCompleteVm({ power: "suspended", hasTools: true })] },
+      undefined,
+      `Removing; switch off VM ${NAME}`,
+    ],
+    [
+      "detaches disks that are not ours",
+      { vms: [toCompleteVm({ linkIds: three })], links: withForeign },
+      undefined,
+      `Removing; detach disk important from ${NAME}: it is not of Landfall; ${end}`,
+    ],
+    [
+      "deletes nothing with a disk that cannot be seen",
+      { vms: [toCompleteVm({ linkIds: three })] },
+      undefined,
+      "Blocked; NoRight",
+    ],
+    [
+      "deletes a half-made one",
+      { vms: [toVm()] },
+      { at: 1, templates: ["template-1"] },
+      `Removing; delete half-made VM ${NAME} (vm-1)`,
+    ],
+    [
+      "deletes a half-made template",
+      { templates: [toTemplate({ id: "h", uuid: "h", name: NAME, linkIds: [] })] },
+      { at: 1 },
+      `Removing; delete half-made template ${NAME} (h)`,
+    ],
+    [
+      "waits for what an interrupted creation may leave late",
+      { tasks: [{ id: "t", status: "interrupted" }] },
+      { at: NOW - 60_000, task: "t" },
+      "Removing; MayComeLate; 60000 ms",
+    ],
+    [
+      "does so no longer than a hypervisor works on it",
+      { tasks: [{ id: "t", status: "interrupted" }] },
+      { at: NOW - 1_800_000, task: "t" },
+      "Absent",
+    ],
+    [
+      "does so after a complete one is gone, too",
+      {},
+      { vm: "vm-1", gone: true, doubtAt: NOW - 1_799_000 },
+      "Removing; MayComeLate; 1000 ms",
+    ],
+    [
+      "asks for a complete one that no list shows",
+      {},
+      { vm: "vm-1" },
+      "Removing; make sure that VM vino-1b4e28ba-worker-0 is gone",
+    ],
+    ["is over when it is gone", {}, { vm: "vm-1", gone: true }, "Absent"],
+    [
+      "keeps one that was started before it was complete",
+      { vms: [toVm({ power: "running" })] },
+      { at: 1 },
+      "Blocked; MachineUnfinished",
+    ],
+    [
+      "waits while one is made",
+      { tasks: [{ id: "t", status: "pending" }] },
+      undefined,
+      "Removing; 2000 ms",
+    ],
+    [
+      "knows nothing in a lost pool",
+      { view: POOL_LOST },
+      { pool: POOL },
+      "Unknown; PoolNotConnected; 30000 ms",
+    ],
+    [
+      "knows nothing while another pool is lost",
+      { view: { gap: "x" } },
+      undefined,
+      "Unknown; PoolNotConnected; 30000 ms",
+    ],
+    [
+      "leaves a VM of another owner",
+      { vms: [toVm({ description: "vino uid=x role=worker index=0" })] },
+      undefined,
+      "Absent",
+    ],
+    [
+      "leaves a renamed one to a person",
+      { vms: [toCompleteVm({ name: "web" })] },
+      undefined,
+      "Blocked; MachineRenamed",
+    ],
+    [
+      "leaves one without marks to a person",
+      { vms: [toCompleteVm({ description: "", tags: ["vino:ready=x"] })] },
+      undefined,
+      "Blocked; MarkMissing",
+    ],
+    [
+      "sweeps everything of an attempt",
+      { loose },
+      { at: 1 },
+      `Removing; ${sweepRoot}; ${sweepSeed}`,
+    ],
+    [
+      "sweeps the disks that went with the VM",
+      { loose },
+      { vm: "vm-1", disks: ["disk-root"] },
+      `Removing; ${sweepRoot}; ${sweepSeed}`,
+    ],
+    [
+      "keeps a disk that a person took away before",
+      { loose },
+      { vm: "vm-1", disks: [] },
+      `Removing; ${sweepSeed}`,
+    ],
+    [
+      "waits for what became of the disks of an attempt",
+      { stock: { adrift: loose } },
+      { at: 1, refused: true },
+      "Unknown; DisksUnclear; 500 ms",
+    ],
+    [
+      "waits for what became of the disks that went with the VM",
+      { stock: { adrift: loose.slice(0, 1) } },
+      { vm: "vm-1", disks: ["disk-root"], gone: true },
+      "Unknown; DisksUnclear; 500 ms",
+    ],
+    [
+      "asks for a VM that no list shows before it waits for its disks",
+      { stock: { adrift: loose } },
+      { vm: "vm-1" },
+      `Removing; make sure that VM ${NAME} is gone`,
+    ],
+    [
+      "waits for no disk that a person took away before",
+      { stock: { adrift: loose.slice(0, 1) } },
+      { vm: "vm-1", disks: [], gone: true },
+      "Absent",
+    ],
+    [
+      "waits for no disk of another machine",
+      { stock: { adrift: [toDisk({ name: `${NAME}1.root` })] } },
+      { at: 1, refused: true },
+      "Absent",
+    ],
+  ])("%s", (_what, options, record, planned) => {
+    expect(summarise(planRemoved(options, record))).toBe(planned);
+  });
+
+  test("names the disks that it waits for", () => {
+    const { problems } = planRemoved({ stock: { adrift: loose } }, { at: 1, refused: true });
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining(`${NAME}.root (disk-root), ${NAME}-cidata (seed)`),
+    ]);
+  });
+
+  test("remembers which disks go with the VM", () => {
+    const [step] = planRemoved({ vms: [toCompleteVm({ linkIds: three.slice(0, 2) })] }).steps;
+    expect(step?.change).toMatchObject({
+      linkIds: ["link-vm-1-0", "link-vm-1-1"],
+      record: { vm: "vm-1", pool: POOL, disks: ["disk-root", "disk-data"] },
+    });
+  });
+
+  test("needs a look", () => {
+    const { stock: _stock, ...view } = toView();
+    expect(planRemoval(view, IDENTITY, undefined)).toMatchObject({
+      state: "Removing",
+      needsLook: true,
+    });
+  });
+
+  test("says without a look that the pool is lost", () => {
+    const { stock: _stock, ...view } = toView({ view: POOL_LOST });
+    const record = JSON.stringify({ v: 1, vm: "vm-1", pool: POOL });
+    const { state, problems } = planRemoval(view, IDENTITY, record);
+    expect(state).toBe("Unknown");
+    expect(problems).toMatchObject([{ reason: "PoolNotConnected", kind: "retry" }]);
+  });
+});
+
+const SEED = { label: "cidata", files: { "user-data": "#cloud-config" } };
+const DONE: CreateTask = { id: "t1", status: "success", vmId: "vm-1" };
+const KEPT = { at: 1, templates: ["template-1"] };
+
+function planStarted(
+  vm: Vm,
+  options: SceneOptions = {},
+  over: Partial<MachineSpec> = {},
+  task = DONE,
+  record: VmRecord = KEPT,
+): Plan {
+  const spec = toSpec({ seed: SEED, ...over });
+  const view = toView({ vms: [vm], ...options });
+  const wanted = toWanted(view, spec);
+  const comparison = compareVm(view, spec, { vm, wanted, record });
+  const attempt = { kind: "over", task } as const;
+  return planUnfinished({ view, spec, record, wanted, vm, attempt, comparison });
+}
+
+const steps = ({ steps: some }: Plan): string[] => some.map(({ summary }) => summary);
+const mark = `mark VM ${NAME}`;
+const seed = `upload and attach disk ${NAME}-cidata`;
+const ready = [
+  `note that VM ${NAME} is complete`,
+  `start VM ${NAME} on host xcp-1`,
+  `note that ${NAME} was started`,
+];
+const marked = { tags: [...listOwnTags(toSpec()), "inherited"], destroyBlock: BLOCK_REASON };
+const seeded = { links: { "vm-1": [...toOwnLinks("vm-1"), toSeedLink("vm-1")] } };
+
+describe("planUnfinished()", () => {
+  test.each<[string, Vm, SceneOptions, Partial<MachineSpec>, readonly string[]]>([
+    ["marks, seeds, and notes that it is complete", toVm(), {}, {}, [mark, seed, ...ready]],
+    ["goes on after the mark", toVm(marked), {}, {}, [seed, ...ready]],
+    ["goes on after the seed", toVm(marked), seeded, {}, ready],
+    ["needs no seed", toVm(marked), {}, { seed: undefined } as object, ready],
+    [
+      "uploads a seed again that is attached to nothing",
+      toVm(marked),
+      { loose: [toOwnDisk(SEED_DISK, GIB, { id: "old" })] },
+      {},
+      [`delete disk ${NAME}-cidata (old), which nothing uses`, seed, ...ready],
+    ],
+    [
+      "puts CPUs right before",
+      toVm({ ...marked, cpus: 1 }),
+      seeded,
+      {},
+      [`set the CPUs of ${NAME} to 2`, ...ready],
+    ],
+    [
+      "adds a missing interface",
+      toVm(marked),
+      { ...seeded, vifs: { "vm-1": [] } },
+      {},
+      [`add interface oam to ${NAME}`, ...ready],
+    ],
+    [
+      "makes one again whose interface is another",
+      toVm(),
+      { vifs: { "vm-1": [{ device: "0", mac: "x", networkId: "net-1" }] } },
+      {},
+      [`delete half-made VM ${NAME} (vm-1)`],
+    ],
+    [
+      "makes one again without a disk",
+      toVm(),
+      { links: { "vm-1": toOwnLinks("vm-1").slice(0, 1) } },
+      {},
+      [],
+    ],
+  ])("%s", (_what, vm, options, over, wanted) => {
+    expect(steps(planStarted(vm, options, over))).toEqual([...wanted]);
+  });
+
+  describe("with a disk that a second VM left", () => {
+    const left = toOwnDisk("root", GIB, { id: "left" });
+    const sweep = `delete disk ${NAME}.root (left), which nothing uses`;
+
+    test("sweeps it", () => {
+      expect(steps(planStarted(toVm(marked), { loose: [left] }))).toEqual([sweep, seed, ...ready]);
+    });
+
+    test("leaves a disk of the VM itself, and any when no record says that it was asked for", () => {
+      const own = toOwnDisk("root", GIB);
+      expect(steps(planStarted(toVm(marked), { loose: [own] }))).toEqual([seed, ...ready]);
+      const unasked = planStarted(toVm(marked), { loose: [left] }, {}, DONE, {});
+      expect(steps(unasked)).toEqual([seed, ...ready]);
+    });
+
+    test("waits as long as reads may not show what the VM has", () => {
+      const task = { ...DONE, tookMs: 1_000 };
+      const record = { ...KEPT, at: NOW - 5_000 };
+      const fresh = planStarted(toVm(marked), { loose: [left] }, {}, task, record);
+      expect(fresh).toMatchObject({ state: "Creating", steps: [], againMs: 500 });
+    });
+
+    test("waits until reads show what became of it", () => {
+      const unclear = planStarted(toVm(marked), { stock: { adrift: [left] } });
+      expect(unclear).toMatchObject({
+        state: "Creating",
+        steps: [],
+        problems: [{ reason: "DisksUnclear", kind: "retry" }],
+        machine: { id: "vm-1" },
+      });
+    });
+  });
+
+  test("makes one again that has not even its description", () => {
+    const vm = toVm({ description: "" });
+    expect(steps(planStarted(vm, {}, {}, { id: "t", status: "interrupted" }))).toEqual([
+      `delete half-made VM ${NAME} (vm-1)`,
+    ]);
+    expect(steps(planStarted(vm))).toEqual([mark, seed, ...ready]);
+  });
+
+  test("notes with one request that it is complete and waits for its start", () => {
+    const [step] = planStarted(toVm(marked), seeded).steps;
+    expect(step?.change).toMatchObject({
+      kind: "ready",
+      fields: {
+        tags: [
+          ...listOwnTags(toSpec()),
+          "inherited",
+          expect.stringMatching(/^vino:ready=/),
+          "vino:start",
+        ],
+        nameDescription: expect.stringMatching(/ ready$/),
+      },
+      record: { vm: "vm-1", parts: toNextRecord(toVm(marked)).parts },
+    });
+    const [still] = planStarted(toVm(marked), seeded, { isStarted: false }).steps;
+    expect(JSON.stringify(still)).not.toContain("vino:start");
+  });
+
+  test("reads back what it did before the last mark, and starts right after it", () => {
+    const isDirect = planStarted(toVm()).steps.map((step) => step.isDirect === true);
+    expect(isDirect).toEqual([false, true, false, true, true]);
+    expect(listNextSteps(planStarted(toVm())).map(({ summary }) => summary)).toEqual([mark, seed]);
+  });
+
+  test("starts nothing on a host that cannot, or that must not be started", () => {
+    const host = { id: HOST, name: "xcp-1", poolId: POOL, tags: [], isEnabled: false };
+    const view = { hostsById: new Map([[HOST, host]]) };
+    expect(steps(planStarted(toVm(marked), { ...seeded, view }))).toEqual(ready.slice(0, 1));
+    expect(steps(planStarted(toVm(marked), seeded, { isStarted: false }))).toEqual(
+      ready.slice(0, 1),
+    );
+  });
+
+  test("detaches a seed that is attached twice", () => {
+    const twice = [
+      ...toOwnLinks("vm-1"),
+      toSeedLink("vm-1"),
+      { ...toSeedLink("vm-1"), linkId: "l2" },
+    ];
+    expect(planStarted(toVm(marked), { links: { "vm-1": twice } }).steps[0]?.change).toEqual({
+      kind: "detachDisk",
+      linkId: "l2",
+      vmId: "vm-1",
+      diskId: "disk-seed",
+    });
+  });
+
+  test("waits while the hypervisor works on it", () => {
+    expect(planStarted(toVm({ isBusy: true }))).toMatchObject({
+      state: "Creating",
+      steps: [],
+      againMs: 5_000,
+    });
+  });
+
+  test("does not mind that its own disks fill the storage", () => {
+    const { storages } = toView().stock;
+    const full = storages.map((one) => ({ ...one, freeBytes: 0 }));
+    expect(planStarted(toVm(), { stock: { storages: full } }).steps).not.toEqual([]);
+  });
+
+  test.each<[string, Vm, string]>([
+    ["was started too early", toVm({ power: "running" }), "StartedTooEarly"],
+    [
+      "is not as asked for and has a snapshot",
+      toVm({ hasSnapshots: true, linkIds: [] }),
+      "MachineUnfinished",
+    ],
+  ])("leaves one to a person that %s", (_what, vm, reason) => {
+    const planned = planStarted(vm, { links: { "vm-1": [] } });
+    expect(planned).toMatchObject({ state: "Blocked", steps: [] });
+    expect(planned.problems.map((one) => one.reason)).toEqual([reason]);
+  });
 });
