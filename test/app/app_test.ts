@@ -44,6 +44,9 @@ test("runApp() serves Nodes, inventory and metrics", async () => {
     debugAddress: { kind: "tcp", host: "127.0.0.1", port },
   });
   rig.kubernetes.objects.createNode({ metadata: { name: "a" }, spec: { providerID: "test://a" } });
+  for (const name of ["b", "c"]) {
+    rig.kubernetes.objects.createNode({ metadata: { name }, spec: { providerID: "other://1" } });
+  }
   await until("the Node is known", async () => (await read(port, "/debug/nodes/a")).status === 200);
   await until("it was reconciled", async () =>
     (await read(port, "/debug/nodes/a")).text.includes('"outcome": "ok"'),
@@ -64,6 +67,8 @@ test("runApp() serves Nodes, inventory and metrics", async () => {
   });
   const metrics = (await read(port, "/metrics")).text;
   expect(metrics).toContain('landfall_instances{presence="present"} 1');
+  expect(metrics).toContain('landfall_instances{presence="foreign"} 2');
+  expect(metrics).toContain('landfall_instances{presence="absent"} 0');
   expect(metrics).toContain(
     'running_managed_controllers{manager="cloud-controller-manager",name="cloud-node"} 1',
   );

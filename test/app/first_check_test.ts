@@ -21,23 +21,6 @@ function createSource(): {
 }
 
 describe("announceFirstFailure()", () => {
-  test("says once why the first inventory failed, with the Go controller's word", () => {
-    const said: unknown[] = [];
-    const source = createSource();
-    const announce = ({ reason, type }: { reason: string; type: string }, text: string): unknown =>
-      said.push([reason, type, text]);
-    announceFirstFailure(
-      source,
-      { announce: (word, text) => void announce(word, text) },
-      "xenorchestra",
-    );
-    source.lastError = new Error("connection refused");
-    source.tell();
-    source.tell();
-    const text = "Failed to check xenorchestra client: connection refused";
-    expect(said).toEqual([["FailedToCheckClient", "Warning", text]]);
-  });
-
   test("says nothing when the first inventory was taken, whatever comes later", () => {
     const said: string[] = [];
     const source = createSource();

@@ -91,7 +91,9 @@ test("run() says on its Pod that the cloud did not answer, warns of another lead
     {
       type: "Warning",
       involvedObject: { kind: "Pod", name: "landfall-0", namespace: "kube-system", uid: "u-1" },
-      message: expect.stringContaining("Cannot reach Xen Orchestra at 127.0.0.1:1"),
+      message: expect.stringContaining(
+        "Failed to check xenorchestra client: Cannot reach Xen Orchestra at 127.0.0.1:1",
+      ),
       source: { component: "xenorchestra" },
     },
   ]);

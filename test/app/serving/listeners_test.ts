@@ -11,21 +11,6 @@ test("startListeners() listens nowhere when nobody asks for it", async () => {
   expect(await startListeners(options, createParts(options), signal)).toEqual([]);
 });
 
-test("startListeners() serves the debug pages, alive but not ready before anything is known", async () => {
-  const ports: number[] = [];
-  const options = toBareApp({
-    clock: systemClock,
-    debugAddress: { kind: "tcp", host: "127.0.0.1", port: 0 },
-    onDebugListening: (address) => void ports.push(address.kind === "tcp" ? address.port : 0),
-  });
-  const [server] = await startListeners(options, createParts(options), signal);
-  const read = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${ports[0]}${path}`);
-  expect((await read("/livez")).status).toBe(200);
-  expect((await read("/readyz")).status).toBe(500);
-  expect((await read("/debug/nodes")).status).toBe(200);
-  await server?.stop(0);
-});
-
 test("startListeners() serves no page of Nodes without a cloud, and is ready without an inventory", async () => {
   const ports: number[] = [];
   const { provider: _none, ...options } = toBareApp({

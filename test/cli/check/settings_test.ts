@@ -24,9 +24,11 @@ afterEach(() => rm(folder, { recursive: true }));
 
 async function check(
   text: string | undefined,
-  more: Partial<Pick<SettingsSources, "definition" | "env" | "warnings">> = {},
+  more: Partial<Pick<SettingsSources, "definition" | "env" | "warnings">> & {
+    readonly isThere?: boolean;
+  } = {},
 ): Promise<CheckedSettings> {
-  if (text !== undefined) await writeFile(file, text);
+  if (text !== undefined && more.isThere !== false) await writeFile(file, text);
   return await checkSettings({
     definition: more.definition ?? xenOrchestra,
     hasCloud: true,
@@ -92,16 +94,7 @@ describe("checkSettings()", () => {
   });
 
   test("says that the file is not there", async () => {
-    await rm(file, { force: true });
-    const found = await checkSettings({
-      definition: xenOrchestra,
-      hasCloud: true,
-      sections: [DELETION],
-      settings: { cloudProvider: "xenorchestra", cloudConfig: file },
-      warnings: [],
-      env: {},
-      signal: new AbortController().signal,
-    });
+    const found = await check("", { isThere: false });
     expect(lines(found)).toEqual([
       "failure FOLDER/c.yaml: Cannot read the file: there is no such file",
     ]);

@@ -116,14 +116,14 @@ describe("nodes(), which looks itself", () => {
   });
 });
 
+function serve(fetch: (request: Request) => Response): Bun.Server<undefined> {
+  return Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+}
+
 describe("nodes(), from a process", () => {
   test("shows the Nodes of the process, and says so", async () => {
     const nodes = [toNodeView("a")];
-    using server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => Response.json({ nodes }),
-    });
+    using server = serve(() => Response.json({ nodes }));
     const { code, out, err } = await run([`--debug-address=127.0.0.1:${server.port}`]);
     expect([code, err]).toEqual([
       0,
@@ -137,14 +137,11 @@ describe("nodes(), from a process", () => {
     ["the last answers of a cloud that fell silent", 3, "its last answers"],
     ["that a cloud never answered", null, "the cloud has not answered this process yet"],
   ])("tells %s", async (_title, ageSeconds, words) => {
-    using server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: ({ url }) =>
-        url.endsWith("/inventory")
-          ? Response.json({ ageSeconds, lastError: "refused" })
-          : Response.json({ nodes: [toNodeView("a")] }),
-    });
+    using server = serve(({ url }) =>
+      url.endsWith("/inventory")
+        ? Response.json({ ageSeconds, lastError: "refused" })
+        : Response.json({ nodes: [toNodeView("a")] }),
+    );
     const { err } = await run([`--debug-address=127.0.0.1:${server.port}`]);
     expect(err).toContain(words);
     expect(err).toContain(": refused\n");
@@ -152,11 +149,7 @@ describe("nodes(), from a process", () => {
   });
 
   test("asks at the address of LANDFALL_DEBUG_ADDRESS, unless a flag says where to look", async () => {
-    using server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => Response.json({ nodes: [toNodeView("a")] }),
-    });
+    using server = serve(() => Response.json({ nodes: [toNodeView("a")] }));
     const env = { LANDFALL_DEBUG_ADDRESS: `127.0.0.1:${server.port}`, KUBECONFIG: kubeconfig };
     expect((await run([], env)).out).toMatch(/\na +True/);
     for (const flag of ["--debug-address=", `--kubeconfig=${kubeconfig}`]) {

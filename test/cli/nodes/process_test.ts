@@ -11,6 +11,7 @@ import {
   readCloudSilence,
   readFromProcess,
 } from "../../../lib/cli/nodes/process.ts";
+import type { ListenAddress } from "../../../lib/core/net/listen_address.ts";
 import { createPages } from "../../../lib/http/pages.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import {
@@ -42,13 +43,19 @@ function createLandfall(): { fetch: (request: Request) => Response | Promise<Res
   });
 }
 
+function serve(fetch: (request: Request) => Response | Promise<Response>): Bun.Server<undefined> {
+  return Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
+}
+
+function toAddress({ port = 0 }: Bun.Server<undefined>): ListenAddress {
+  return { kind: "tcp", host: "127.0.0.1", port };
+}
+
 describe("readFromProcess()", () => {
   test("reads all Nodes at an address, and at a unix socket", async () => {
     const { fetch } = createLandfall();
-    using tcp = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
-    const port = tcp.port ?? 0;
-    const found = await readFromProcess({ kind: "tcp", host: "127.0.0.1", port }, signal);
-    expect(found).toEqual(VIEWS);
+    using tcp = serve(fetch);
+    expect(await readFromProcess(toAddress(tcp), signal)).toEqual(VIEWS);
     const path = join(folder, "d.sock");
     using unix = Bun.serve({ unix: path, fetch });
     expect(unix.url).toBeDefined();
@@ -56,10 +63,9 @@ describe("readFromProcess()", () => {
   });
 
   test("finds no process where none listens", async () => {
-    const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-    const port = closed.port ?? 0;
+    const closed = serve(() => new Response());
+    const nobody = toAddress(closed);
     await closed.stop(true);
-    const nobody = { kind: "tcp", host: "127.0.0.1", port } as const;
     expect(await readFromProcess(nobody, signal)).toBeUndefined();
     const path = join(folder, "none.sock");
     expect(await readFromProcess({ kind: "unix", path }, signal)).toBeUndefined();
@@ -72,20 +78,16 @@ describe("readFromProcess()", () => {
     ["other JSON", () => Response.json({ nodes: [{ name: 1 }] }), "or another version of it"],
     ["a redirect", () => Response.redirect("http://127.0.0.1:1/"), "it answers with status 302"],
   ])("refuses %s", async (_title, fetch, message) => {
-    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
-    const address = { kind: "tcp", host: "127.0.0.1", port: server.port ?? 0 } as const;
+    using server = serve(fetch);
+    const address = toAddress(server);
     const text = `cannot read the Nodes from 127.0.0.1:${server.port}: `;
     await expect(readFromProcess(address, signal)).rejects.toThrow(text);
     await expect(readFromProcess(address, signal)).rejects.toThrow(message);
   });
 
   test("ends with its signal", async () => {
-    using server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => new Promise(() => {}),
-    });
-    const address = { kind: "tcp", host: "127.0.0.1", port: server.port ?? 0 } as const;
+    using server = serve(() => new Promise(() => {}));
+    const address = toAddress(server);
     const stop = new AbortController();
     const reading = readFromProcess(address, stop.signal);
     stop.abort(new Error("stopped"));
@@ -95,9 +97,8 @@ describe("readFromProcess()", () => {
 
 describe("readCloudSilence()", () => {
   const read = async (fetch: () => Response): Promise<CloudSilence | undefined> => {
-    using server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch });
-    const port = server.port ?? 0;
-    return await readCloudSilence({ kind: "tcp", host: "127.0.0.1", port }, signal);
+    using server = serve(fetch);
+    return await readCloudSilence(toAddress(server), signal);
   };
 
   test.each<[string, () => Response]>([

@@ -1,12 +1,8 @@
 import { expect, test } from "bun:test";
 import {
   createSipClusterRoutes,
-  describeRejected,
-  describeRole,
   describeSipCluster,
   formatNodePorts,
-  listHostsOf,
-  toTroubledFirst,
 } from "../../../lib/http/sip_clusters/routes.ts";
 import { SHORT, toSipCluster, toSipSource } from "../../support/page/sip_cluster_views.ts";
 
@@ -64,23 +60,4 @@ test.each<[readonly number[], string]>([
 ])("formatNodePorts() of %p is %p", (ports, expected) => {
   const endpoints = ports.map((nodePort) => ({ service: "loadBalancerWorker", nodePort }));
   expect(formatNodePorts(endpoints)).toBe(expected);
-});
-
-test("toTroubledFirst() moves hosts of clusters that are in trouble to the front", () => {
-  const names = toTroubledFirst([...toSipSource().listHosts()]).map(({ name }) => name);
-  expect(names).toEqual(["h-6", "h-1", "h-2", "h-3", "h-4", "h-5"]);
-});
-
-test("describeRole() and describeRejected() say what a role has, and what was refused", () => {
-  const [role] = SHORT.roles;
-  if (role === undefined) throw new Error("there is a role");
-  expect([describeRole(role), describeRejected(role)]).toEqual(["1 of 2 Worker", "1 paused"]);
-});
-
-test("listHostsOf() has the hosts of one cluster", () => {
-  expect(listHostsOf(toSipSource(), "tenants/well").map(({ name }) => name)).toEqual([
-    "h-1",
-    "h-2",
-    "h-3",
-  ]);
 });

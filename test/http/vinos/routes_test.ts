@@ -1,18 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  createVinoRoutes,
-  describeHost,
-  describeUse,
-  describeVino,
-  listStrays,
-} from "../../../lib/http/vinos/routes.ts";
-import {
-  CLOUD,
-  MIXED,
-  toVino,
-  toVinoMachine,
-  toVinoSource,
-} from "../../support/page/vino_views.ts";
+import { createVinoRoutes, describeVino } from "../../../lib/http/vinos/routes.ts";
+import { MIXED, toVino, toVinoSource } from "../../support/page/vino_views.ts";
 
 const NOW = Date.parse("2026-01-02T03:05:05Z");
 
@@ -77,15 +65,4 @@ test("describeVino() is empty when it is ready, else the error or the condition"
   const lastReconcile = { at: "2026-01-02T03:04:05Z", outcome: "error", error: "no answer" };
   expect(describeVino({ ...MIXED, lastReconcile })).toBe("no answer");
   expect(describeVino({ ...MIXED, conditions: [] })).toBe("");
-});
-
-test("describeUse() and describeHost() say what has a machine, and how far its host is", () => {
-  const machine = toVinoMachine("a", 0, { consumer: "Metal3Machine m/w", cluster: "blue" });
-  expect(describeUse(machine)).toBe("Metal3Machine m/w, SIPCluster blue");
-  expect(describeUse(toVinoMachine("a", 0))).toBe("");
-  expect(describeHost(machine)).toBe("Published, available");
-});
-
-test("listStrays() has machines that no Vino has", () => {
-  expect(listStrays(CLOUD).map(({ name }) => name)).toEqual(["vino-0ld-worker-0"]);
 });
