@@ -3,11 +3,10 @@
  * @module
  */
 import { describeError } from "../../lib/core/errors.ts";
-import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import type { KubeClient } from "../../lib/kube/api/client.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
-import { createKubeClient } from "../../lib/kube/api/http_client.ts";
 import type { TransportRequest } from "../../lib/kube/api/transport.ts";
+import { createMemoryClient } from "../support/kube/memory_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 /** Secret that no message may hold. */
@@ -24,24 +23,10 @@ export function createStage(
   answer: Answer,
   clock: ManualClock = new ManualClock(),
 ): { readonly client: KubeClient; readonly clock: ManualClock } {
-  const credential = { headers: { authorization: `Bearer ${TOKEN}` }, tls: {}, version: 1 };
-  const client = createKubeClient({
-    credentials: {
-      server: "http://memory",
-      current: () => Promise.resolve(credential),
-      invalidate: () => {},
-    },
-    clock,
-    metrics: new MetricsRegistry(),
-    version: "test",
-    transport: {
-      host: "memory",
-      generation: 0,
-      giveUp: () => undefined,
-      send: async (request, _credential, signal) => await answer(request, signal),
-      close: () => {},
-    },
-  });
+  const client = createMemoryClient(
+    async (request, _credential, signal) => await answer(request, signal),
+    { clock, token: TOKEN },
+  );
   return { client, clock };
 }
 

@@ -1,88 +1,53 @@
 /**
- * A cluster and a CloudStack in memory, and one process after another between them.
+ * A cluster and a CloudStack in memory, and the process between them that has the controller of Services.
  * @module
  */
 import { runApp } from "../../../lib/app/app.ts";
-import type { AppOptions } from "../../../lib/app/options.ts";
+import { loadControllers } from "../../../lib/controllers/load.ts";
+import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import { abortable } from "../../../lib/core/abortable.ts";
-import type { LoadedController } from "../../../lib/controllers/load.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import type { Transport } from "../../../lib/kube/api/transport.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
-import {
-  CloudStack,
-  type CloudStackOptions,
-} from "../../../lib/simulator/cloudstack/cloudstack.ts";
-import { Faults } from "../../../lib/simulator/kubernetes/faults.ts";
-import { handle, type HandlerContext } from "../../../lib/simulator/kubernetes/handler.ts";
-import { ObjectAccess } from "../../../lib/simulator/kubernetes/object_access.ts";
-import { Registry } from "../../../lib/simulator/kubernetes/registry.ts";
-import { RequestLog } from "../../../lib/simulator/kubernetes/requests/log.ts";
-import { Watches } from "../../../lib/simulator/kubernetes/watches.ts";
+import { CloudStack } from "../../../lib/simulator/cloudstack/cloudstack.ts";
+import type { ObjectAccess } from "../../../lib/simulator/kubernetes/object_access.ts";
+import { MemoryApiServer } from "../../support/kube/election/rig.ts";
+import { createMemoryClient, toMemoryRequest } from "../../support/kube/memory_client.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
 import { MemoryServer } from "../../support/net/memory_server.ts";
 import type { Site } from "../../support/services/site.ts";
 
 const TRIES_MAX = 200;
 const STEP_MS = 100;
+const JOB_MS = 200;
+const SERVICE_CONTROLLER = await loadControllers(
+  CONTROLLERS.filter(({ name }) => name === "service"),
+);
 
 /** Changes an answer of the cloud on its way. */
 export type Bend = (command: string, reply: Response) => Promise<Response>;
 
-/** What a {@linkcode Stage} needs. */
-export interface StageOptions {
-  readonly controllers: readonly LoadedController[];
-  readonly site: Site;
-  readonly settings?: CloudStackOptions["settings"];
-}
-
-interface Running {
-  readonly stop: AbortController;
-  readonly ended: Promise<unknown>;
-}
-
-const CREDENTIALS = {
-  server: "http://kubernetes.memory",
-  current: () => Promise.resolve({ headers: {}, tls: {}, version: 1 }),
-  invalidate: () => undefined,
-};
-
-/** Cluster, cloud, and at most one process. */
+/** Cluster, cloud and process. */
 export class Stage implements AsyncDisposable {
   readonly site: Site;
-  readonly clock: ManualClock;
+  readonly clock: ManualClock = new ManualClock(undefined, () => this.#rest());
   readonly cloud: CloudStack;
-  readonly objects: ObjectAccess;
-  readonly #options: StageOptions;
-  readonly #context: HandlerContext;
-  readonly #ended = new AbortController();
+  readonly #cluster = new MemoryApiServer(this.clock);
+  readonly #stop = new AbortController();
   readonly #endServing: () => void;
-  #process: Running | undefined;
+  readonly #process: Promise<unknown>;
   /** How many requests wait for an answer, without watches. */
   #underWay = 0;
   /** What happens to the answers of the cloud from now on. @default {nothing} */
   bend: Bend | undefined;
 
-  constructor(options: StageOptions) {
-    const { site, settings } = options;
-    this.#options = options;
+  constructor(site: Site) {
     this.site = site;
-    const clock = new ManualClock(undefined, () => this.#rest());
-    this.clock = clock;
-    const registry = new Registry(clock, 10_000);
-    const faults = new Faults();
-    const watches = new Watches({ clock, registry, faults });
-    this.objects = new ObjectAccess(registry);
-    this.#context = { clock, registry, watches, faults, requests: new RequestLog() };
-    this.cloud = new CloudStack({
-      clock,
-      signal: this.#ended.signal,
-      world: site.world,
-      ...(settings && { settings }),
-    });
+    const { clock } = this;
+    const { signal } = this.#stop;
+    this.cloud = new CloudStack({ clock, signal, world: site.world, settings: { jobMs: JOB_MS } });
     const server = new MemoryServer((request, onWait) => {
       return this.#count(async () => {
         const text = request.method === "POST" ? await request.clone().text() : request.url;
@@ -93,64 +58,39 @@ export class Stage implements AsyncDisposable {
       });
     });
     this.#endServing = server.serve();
-    this.#origin = server.origin;
     for (const node of site.nodes) this.objects.createNode(node);
+    this.#process = this.#run(server.origin, signal).catch(() => undefined);
   }
 
-  readonly #origin: string;
+  get objects(): ObjectAccess {
+    return this.#cluster.objects;
+  }
 
-  /** Starts a process that remembers nothing. */
-  start(): void {
-    const { clock } = this;
-    const stop = new AbortController();
-    const metrics = new MetricsRegistry();
-    const fence = new Fence();
+  #run(origin: string, signal: AbortSignal): Promise<void> {
     const { apiKey, secretKey } = this.cloud.user;
-    const raw = { apiUrl: `${this.#origin}/client/api`, apiKey, secretKey };
+    const raw = { apiUrl: `${origin}/client/api`, apiKey, secretKey };
     const { settings, issues } = cloudStack.parseConfig(raw, {});
     if (settings === undefined) throw new Error(JSON.stringify(issues));
-    const provider = cloudStack.create(settings, {
-      clock,
-      metrics,
-      log: silentLogger,
-      signal: stop.signal,
-      fence,
-    });
-    const client = createKubeClient({
-      credentials: CREDENTIALS,
-      clock,
-      metrics,
-      version: "test",
-      transport: this.#toTransport(),
-    });
-    const options: AppOptions = {
-      provider,
-      fence,
-      client,
-      clock,
-      log: silentLogger,
-      metrics,
+    const { clock } = this;
+    const deps = { clock, metrics: new MetricsRegistry(), log: silentLogger, fence: new Fence() };
+    const app = {
+      ...deps,
+      provider: cloudStack.create(settings, { ...deps, signal }),
+      client: createMemoryClient((...sent) => this.#send(...sent), {
+        clock,
+        metrics: deps.metrics,
+      }),
       host: "test",
-      controllers: this.#options.controllers,
+      controllers: SERVICE_CONTROLLER,
       concurrentNodeSyncs: 4,
       flags: {},
     };
-    this.#process = { stop, ended: runApp(options, stop.signal).catch(() => undefined) };
-  }
-
-  /** Ends the process, however it takes it. */
-  async stop(): Promise<void> {
-    if (this.#process === undefined) return;
-    const { stop, ended } = this.#process;
-    stop.abort(new Error("the test stops the process"));
-    await untilEnded(ended, this.clock);
-    this.#process = undefined;
+    return runApp(app, signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
-    this.#ended.abort();
-    this.#context.watches.drop();
+    this.#stop.abort(new Error("the test stops the process"));
+    await untilEnded(this.#process, this.clock);
     this.#endServing();
   }
 
@@ -165,21 +105,11 @@ export class Stage implements AsyncDisposable {
     return serve().finally(() => (this.#underWay -= 1));
   }
 
-  #toTransport(): Transport {
-    return {
-      host: "memory",
-      generation: 0,
-      giveUp: () => undefined,
-      close: () => undefined,
-      send: async ({ method, path, headers, body }, _credential, signal) => {
-        signal.throwIfAborted();
-        const init = { method, headers: { ...headers }, ...(body !== undefined && { body }) };
-        const request = new Request(`http://kubernetes.memory${path}`, init);
-        const answer = this.#count(() => handle(this.#context, request));
-        const reply = await abortable(answer, signal);
-        return path.includes("watch=") ? toAbortable(reply, signal) : reply;
-      },
-    };
+  async #send(...[sent, , signal]: Parameters<Transport["send"]>): Promise<Response> {
+    signal.throwIfAborted();
+    const answer = this.#count(() => this.#cluster.answer(toMemoryRequest(sent)));
+    const reply = await abortable(answer, signal);
+    return sent.path.includes("watch=") ? toAbortable(reply, signal) : reply;
   }
 }
 

@@ -3,8 +3,6 @@
  * @module
  */
 import { expect } from "bun:test";
-import { loadControllers } from "../../../lib/controllers/load.ts";
-import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
 import type { NetworkKind } from "../../../lib/simulator/cloudstack/network_kinds.ts";
 import {
@@ -73,10 +71,6 @@ const PATIENCE_MS = 1_200_000;
 /** In which a Service beside a bad one has its address. */
 const SOON_MS = 60_000;
 const STEP_MS = 5_000;
-const JOB_MS = 200;
-const SERVICE_CONTROLLER = await loadControllers(
-  CONTROLLERS.filter(({ name }) => name === "service"),
-);
 const PORT = { name: "http", port: 80, nodePort: 30_080, protocol: "TCP", targetPort: 8_080 };
 const BESIDE = "beside";
 const toName = (name: string) => ({ name, namespace: "default" });
@@ -93,13 +87,8 @@ export class OddStage implements AsyncDisposable {
     const name = `a${"0123456789abcdef".repeat(2)}`.slice(0, 32);
     const lookalike = toLoadBalancerRule({ ip: used, name: `${name}-tcp-9443`, publicPort: 9_443 });
     const loadBalancerRules = [...(site.world.loadBalancerRules ?? []), lookalike];
-    this.stage = new Stage({
-      controllers: SERVICE_CONTROLLER,
-      site: { ...site, world: { ...site.world, loadBalancerRules } },
-      settings: { jobMs: JOB_MS },
-    });
+    this.stage = new Stage({ ...site, world: { ...site.world, loadBalancerRules } });
     this.#before = this.#listAddresses();
-    this.stage.start();
   }
 
   /** Creates a Service of type LoadBalancer. */

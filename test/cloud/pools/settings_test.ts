@@ -59,6 +59,7 @@ describe("LOAD_BALANCERS", () => {
   });
 
   const bad: readonly [unknown, readonly string[]][] = [
+    [{ pools: [{ ...POOL, selector: {} }] }, ["loadBalancers.pools.0.selector: must not be empty"]],
     [[], ["loadBalancers: must be a block of settings (key: value), but is a list"]],
     [7, ["loadBalancers: must be a block of settings (key: value), but is 7"]],
     [

@@ -70,22 +70,10 @@ describe("reviewAccess()", () => {
   });
 
   test("tells why the server refuses to say", async () => {
-    const clock = systemClock;
-    const refusing = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () =>
-        Response.json({ kind: "Status", reason: "Forbidden", code: 403 }, { status: 403 }),
-    });
-    const master = `http://127.0.0.1:${refusing.port}`;
-    const credentials = await loadCredentials({ master, env: {}, clock });
-    const metrics = new MetricsRegistry();
-    const other = createKubeClient({ credentials, clock, metrics, version: "test" });
-    const [answer] = await reviewAccess(other, WANTED.slice(0, 1), signal);
+    kubernetes.faults.refuse({ status: 403 });
+    const [answer] = await reviewAccess(client, WANTED.slice(0, 1), signal);
     expect(answer?.allowed).toBe("unknown");
     expect(answer?.reason).toContain("403 Forbidden");
-    other.close();
-    await refusing.stop(true);
   });
 
   test("rejects with the reason of a signal that aborts", async () => {

@@ -1,15 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { createRequestMetrics } from "../../../lib/kube/api/request.ts";
 import { Fence, type Leadership, LeadershipLostError } from "../../../lib/core/fence.ts";
-import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import type { KubeClient } from "../../../lib/kube/api/client.ts";
 import { type Lease, LEASES } from "../../../lib/kube/kinds/lease.ts";
 import { EVENTS } from "../../../lib/kube/kinds/event.ts";
 import type { KubeObject, Resource } from "../../../lib/kube/kinds/resource.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
-import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
+import type { Transport, TransportRequest } from "../../../lib/kube/api/transport.ts";
 import { ManualClock } from "../../support/manual_clock.ts";
+import { createMemoryClient } from "../../support/kube/memory_client.ts";
 import { untilAborted } from "../../support/kube/scripted_kube_client.ts";
 
 const never = new AbortController().signal;
@@ -50,29 +48,14 @@ interface Stage {
 function setStage(): Stage {
   const clock = new ManualClock();
   const sent: TransportRequest[] = [];
-  const client = createKubeClient({
-    credentials: {
-      server: "http://memory",
-      current: () => Promise.resolve({ headers: {}, tls: {}, version: 1 }),
-      invalidate: () => undefined,
-    },
-    clock,
-    metrics: createRequestMetrics(new MetricsRegistry()),
-    version: "test",
-    inFlightMax: 1,
-    transport: {
-      host: "memory",
-      generation: 0,
-      giveUp: () => undefined,
-      send: (request, _credential, signal) => {
-        sent.push(request);
-        return stage.answer(request, signal);
-      },
-      close: () => {
-        stage.isClosed = true;
-      },
-    },
-  });
+  const send: Transport["send"] = (request, _credential, signal) => {
+    sent.push(request);
+    return stage.answer(request, signal);
+  };
+  const onClose = (): void => {
+    stage.isClosed = true;
+  };
+  const client = createMemoryClient(send, { clock, inFlightMax: 1, onClose });
   const stage: Stage = {
     clock,
     sent,

@@ -32,14 +32,6 @@ describe("readServiceAccount()", () => {
   const token = `${SERVICE_ACCOUNT_FOLDER}/token`;
   const ca = `${SERVICE_ACCOUNT_FOLDER}/ca.crt`;
 
-  test("reads token and authority", async () => {
-    const disk = new MemoryDisk({ [token]: "abc\n", [ca]: readTls("ca.crt") });
-    expect(await readServiceAccount(disk.readFile)).toEqual({
-      headers: { authorization: "Bearer abc" },
-      tls: { ca: readTls("ca.crt") },
-    });
-  });
-
   test.each([
     [{ [token]: "abc" }, `${ca}: cannot read the file: there is no such file`],
     [{ [token]: "abc", [ca]: "" }, `${ca}: contains no certificate in PEM`],

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Random } from "../../support/random.ts";
-import { ElectionServer, Replica, type Trip } from "../../support/kube/election/rig.ts";
+import { MemoryApiServer, Replica, type Trip } from "../../support/kube/election/rig.ts";
 import { ManualClock, settle } from "../../support/manual_clock.ts";
 
 const RUNS = 40;
@@ -52,7 +52,7 @@ const rates = fc.tuple(...[0, 1, 2].map(() => fc.double({ min: -1, max: 1, noNaN
 /** Three places for processes; each that ends is followed by a new one, as a supervisor would do. */
 class World {
   readonly clock: ManualClock = new ManualClock(Date.UTC(2026, 0, 1), () => settle(2));
-  readonly server: ElectionServer = new ElectionServer(this.clock);
+  readonly server: MemoryApiServer = new MemoryApiServer(this.clock);
   readonly problems: string[] = [];
   leaderships = 0;
   readonly #random: () => number;

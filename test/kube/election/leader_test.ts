@@ -7,7 +7,7 @@ import {
 } from "../../../lib/kube/election/leader.ts";
 import { toMicroTime } from "../../../lib/kube/election/lease.ts";
 import {
-  ElectionServer,
+  MemoryApiServer,
   LEASE,
   Replica,
   type ReplicaOptions,
@@ -19,13 +19,13 @@ const LEASES = "leases";
 
 interface Stage {
   readonly clock: ManualClock;
-  readonly server: ElectionServer;
+  readonly server: MemoryApiServer;
   add(options: Partial<ReplicaOptions> & { readonly name: string }): Replica;
 }
 
 function setStage(): Stage {
   const clock = new ManualClock();
-  const server = new ElectionServer(clock);
+  const server = new MemoryApiServer(clock);
   return { clock, server, add: (options) => new Replica(server, options) };
 }
 

@@ -10,7 +10,6 @@ import type { KubeClient } from "../../../../lib/kube/api/client.ts";
 import { createLeaderMetrics } from "../../../../lib/kube/election/metrics.ts";
 import { KubeError } from "../../../../lib/kube/api/errors.ts";
 import type { EventOptions } from "../../../../lib/kube/events/events.ts";
-import { createKubeClient } from "../../../../lib/kube/api/http_client.ts";
 import {
   type ElectionTimes,
   LeaderElector,
@@ -27,6 +26,7 @@ import { Registry } from "../../../../lib/simulator/kubernetes/registry.ts";
 import { RequestLog } from "../../../../lib/simulator/kubernetes/requests/log.ts";
 import { Watches } from "../../../../lib/simulator/kubernetes/watches.ts";
 import type { ManualClock } from "../../manual_clock.ts";
+import { createMemoryClient, toMemoryRequest } from "../memory_client.ts";
 
 export const TIMES: ElectionTimes = {
   leaseDurationMs: 15_000,
@@ -38,7 +38,7 @@ export const LEASE = { namespace: "kube-system", name: "ccm" } as const;
 const never = new AbortController().signal;
 
 /** An API server in memory. It does what arrives, whether anybody still waits for the answer or not. */
-export class ElectionServer {
+export class MemoryApiServer {
   readonly clock: ManualClock;
   readonly faults: Faults = new Faults();
   readonly requests: RequestLog = new RequestLog();
@@ -103,28 +103,21 @@ export class Replica {
   end: { readonly error: unknown } | undefined;
   readonly clock: Clock;
   readonly client: KubeClient;
-  readonly #server: ElectionServer;
+  readonly #server: MemoryApiServer;
   readonly #stop = new AbortController();
   #resumed: Promise<void> | undefined;
   #resume: (() => void) | undefined;
 
-  constructor(server: ElectionServer, options: ReplicaOptions) {
+  constructor(server: MemoryApiServer, options: ReplicaOptions) {
     const { name, times = TIMES, log = silentLogger, random = () => 0.5 } = options;
     this.name = name;
     this.#server = server;
     this.clock = this.#toClock(options);
-    this.client = createKubeClient({
-      credentials: {
-        server: "http://memory",
-        current: () => Promise.resolve({ headers: {}, tls: {}, version: 1 }),
-        invalidate: () => undefined,
-      },
+    this.client = createMemoryClient(this.#createSend(), {
       clock: this.clock,
       metrics: this.metrics,
-      version: "test",
       component: "leader-election",
       deadlineMs: toElectionDeadlineMs(times),
-      transport: this.#toTransport(),
     });
     this.elector = new LeaderElector({
       client: this.client,
@@ -181,7 +174,7 @@ export class Replica {
     };
   }
 
-  #toTransport(): Transport {
+  #createSend(): Transport["send"] {
     const { clock } = this.#server;
     const travel = async (request: Request, signal: AbortSignal): Promise<Response> => {
       const { thereMs, backMs, lost } = this.trip();
@@ -193,26 +186,15 @@ export class Replica {
       if (lost === "back") throw broken;
       return response;
     };
-    return {
-      host: "memory",
-      generation: 0,
-      giveUp: () => undefined,
-      send: async ({ method, path, headers, body }, _credential, signal) => {
-        signal.throwIfAborted();
-        const request = new Request(`http://memory${path}`, {
-          method,
-          headers: { ...headers },
-          ...(body !== undefined && { body }),
-        });
-        const answer = travel(request, signal);
-        // Who has hung up does not hear of it any more; what was sent arrives all the same.
-        answer.catch(() => undefined);
-        const response = await Promise.race([answer, untilRejected(signal)]);
-        await this.#resumed;
-        signal.throwIfAborted();
-        return response;
-      },
-      close: () => undefined,
+    return async (sent, _credential, signal) => {
+      signal.throwIfAborted();
+      const answer = travel(toMemoryRequest(sent), signal);
+      // Who has hung up does not hear of it any more; what was sent arrives all the same.
+      answer.catch(() => undefined);
+      const response = await Promise.race([answer, untilRejected(signal)]);
+      await this.#resumed;
+      signal.throwIfAborted();
+      return response;
     };
   }
 }
