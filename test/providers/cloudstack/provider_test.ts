@@ -34,6 +34,7 @@ const { world: DEMO, machines, accountIds, projectId } = createDemoWorld();
 const NAMES = [...machines.keys()];
 const [GONE = ""] = NAMES;
 const signal = new AbortController().signal;
+const UNKNOWN = { kind: "unknown" };
 
 let simulator: CloudStackSimulator;
 let stopped: AbortController;
@@ -311,7 +312,7 @@ describe("provider", () => {
       change(findId(GONE));
       const [node = { name: "" }] = nodes;
       const said = await provider.readInstance(inventory, node, signal);
-      expect(said).toMatchObject({ kind: "unknown" });
+      expect(said).toMatchObject(UNKNOWN);
     });
 
     test.each<[string, (vmId: string) => unknown]>([
@@ -342,9 +343,7 @@ describe("provider", () => {
       for (const name of NAMES) simulator.state.assign(findId(name), accountIds.ops);
       const inventory = await provider.listInventory(nodes, signal);
       for (const node of nodes) {
-        expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
-          kind: "unknown",
-        });
+        expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);
       }
     });
 
@@ -356,9 +355,7 @@ describe("provider", () => {
       const [node = { name: "" }] = nodes;
       const inventory = await provider.listInventory(nodes, signal);
       expect(before.instances.size).toBeGreaterThan(inventory.instances.size);
-      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
-        kind: "unknown",
-      });
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);
     });
 
     test("finds a VM that was moved to a project, and does not take it for gone", async () => {
@@ -413,7 +410,7 @@ describe("provider", () => {
       const inventory = await provider.listInventory([], signal);
       const node = { name: GONE };
       expect(inventory.instances.has(findId(GONE))).toBe(true);
-      expect(provider.findInstance(inventory, node)).toMatchObject({ kind: "unknown" });
+      expect(provider.findInstance(inventory, node)).toMatchObject(UNKNOWN);
       expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
         reason: "notFound",
       });
@@ -421,7 +418,7 @@ describe("provider", () => {
 
     test("of an account that the user never saw is not proven gone", async () => {
       simulator.state.assign(findId(GONE), accountIds.ops);
-      expect(await readAfter(() => undefined)).toMatchObject({ kind: "unknown" });
+      expect(await readAfter(() => undefined)).toMatchObject(UNKNOWN);
     });
 
     test("of another CloudStack that was never seen is not proven gone by error 431", async () => {
@@ -429,9 +426,7 @@ describe("provider", () => {
       const elsewhere = "external-cloudstack://0a1b2c3d-0000-4000-8000-00000000000a";
       const node = { name: "worker-elsewhere", providerId: elsewhere };
       const inventory = await provider.listInventory([...toNodes(), node], signal);
-      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
-        kind: "unknown",
-      });
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);
     });
 
     test("that is the only Node is not proven gone by error 431 of another CloudStack", async () => {
@@ -439,9 +434,7 @@ describe("provider", () => {
       const [node = { name: "" }] = toNodes();
       const inventory = await provider.listInventory([node], signal);
       for (const name of NAMES) simulator.state.purge(findId(name));
-      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
-        kind: "unknown",
-      });
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);
     });
 
     test("is not proven gone by error 431 when api-url leads elsewhere since the list", async () => {
@@ -451,7 +444,7 @@ describe("provider", () => {
       for (const name of NAMES) simulator.state.purge(findId(name));
       for (const node of nodes) {
         const said = await provider.readInstance(inventory, node, signal);
-        expect(said).toMatchObject({ kind: "unknown" });
+        expect(said).toMatchObject(UNKNOWN);
       }
     });
 
@@ -467,12 +460,10 @@ describe("provider", () => {
       files.write(simulator);
       await clock.advance(1_000);
       // Its first answer comes with the old keys' inventory, the next one after an inventory of the new keys.
-      expect(await provider.readInstance(before, node, signal)).toMatchObject({ kind: "unknown" });
+      expect(await provider.readInstance(before, node, signal)).toMatchObject(UNKNOWN);
       const inventory = await provider.listInventory(nodes, signal);
       expect(inventory.instances.has(findId(GONE))).toBe(false);
-      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
-        kind: "unknown",
-      });
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);
     });
 
     test("that only another account may see is not proven gone after keys and settings changed at once", async () => {
@@ -491,9 +482,7 @@ describe("provider", () => {
       await clock.advance(1_000);
       const inventory = await provider.listInventory(nodes, signal);
       expect(inventory.instances.has(findId(GONE))).toBe(false);
-      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
-        kind: "unknown",
-      });
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);
     });
 
     test("is not proven gone for a domain's administrator while in another account, or in no project", async () => {
@@ -512,7 +501,7 @@ describe("provider", () => {
       const provider = create({ apiKey, secretKey, projectId });
       // To this user, projectid=-1 shows only the projects of the own account, and what is in none of them.
       const said = await readAfter((vmId) => simulator.state.assign(vmId, acme), provider);
-      expect(said).toMatchObject({ kind: "unknown" });
+      expect(said).toMatchObject(UNKNOWN);
       expect(JSON.stringify(said)).toContain("check project-id");
     });
 
@@ -580,9 +569,7 @@ describe("provider", () => {
       if (settings) cloudStack.reconfigure?.(provider, settings);
       const inventory = await provider.listInventory(nodes, signal);
       const [node = { name: "" }] = nodes;
-      expect(await provider.readInstance(inventory, node, signal)).toMatchObject({
-        kind: "unknown",
-      });
+      expect(await provider.readInstance(inventory, node, signal)).toMatchObject(UNKNOWN);
     });
   });
 });

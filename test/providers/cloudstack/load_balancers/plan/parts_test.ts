@@ -148,6 +148,14 @@ test.each<[string, Partial<LoadBalancerSpec>, readonly string[]]>([
   },
 );
 
+/** A cloud with an address, and the rule of port 80 on it. */
+function createWithRule(): { cloud: CloudModel; rule: ReturnType<CloudModel["addRule"]> } {
+  const cloud = createCloud();
+  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
+  const name = `${LB_NAME}-tcp-80`;
+  return { cloud, rule: cloud.addRule({ name, addressId, networkId: "net-1" }) };
+}
+
 test("the debug page shows what is wanted before there is anything, also where no gate lets clients in", () => {
   const cloud = createCloud("tierAllow");
   const waiting = toSpec({ ports: [{ ...HTTP, protocol: "SCTP" }, HTTPS], backends: [] });
@@ -406,10 +414,8 @@ const MEMBERSHIPS: readonly [string, string, readonly LoadBalancerBackend[], str
 ];
 for (const [what, members, backends, done] of MEMBERSHIPS) {
   test(`planBackends() ${what}`, () => {
-    const cloud = createCloud();
+    const { cloud, rule } = createWithRule();
     setGone(cloud, "vm-3");
-    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
-    const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
     cloud.members.set(rule.id, new Set(members.split(" ").filter((id) => id !== "")));
     const steps = planBackends(toScene(cloud.view(), toSpec()), rule, backends);
     const texts = steps.flatMap(({ change }) => {
@@ -421,9 +427,7 @@ for (const [what, members, backends, done] of MEMBERSHIPS) {
 }
 
 test("planBackends() changes nothing while the backends of a rule are not known", () => {
-  const cloud = createCloud();
-  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
-  const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+  const { cloud, rule } = createWithRule();
   cloud.members.delete(rule.id);
   expect(planBackends(toScene(cloud.view(), toSpec()), rule, [toBackend(1)])).toEqual([]);
 });
@@ -465,9 +469,7 @@ test("checkBackends() tells Nodes outside the network, and waits if all are", ()
 });
 
 test("planBackends() removes the VM of an excluded Node, also while another Node's instance is not known", () => {
-  const cloud = createCloud();
-  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
-  const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+  const { cloud, rule } = createWithRule();
   cloud.members.set(rule.id, new Set(["vm-1", "vm-2", "vm-3"]));
   const backends = [toBackend(2), UNKNOWN];
   const spec = { ...toSpec(), backends, excludedInstanceIds: new Set(["vm-1", "vm-2"]) };
@@ -516,9 +518,7 @@ const PLANS: readonly [
 ];
 for (const [what, wish, existing, done] of PLANS) {
   test(`planStickiness() ${what}`, () => {
-    const cloud = createCloud();
-    const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
-    const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+    const { cloud, rule } = createWithRule();
     for (const one of existing) cloud.addPolicy(rule.id, one);
     const [port] = toWanted(toSpec({ ports: [WEB] })).wanted?.ports ?? [];
     if (port === undefined) throw new Error("no port");
@@ -533,9 +533,7 @@ for (const [what, wish, existing, done] of PLANS) {
 }
 
 test("a policy of somebody else is in the way, and stays", () => {
-  const cloud = createCloud();
-  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
-  const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+  const { cloud, rule } = createWithRule();
   cloud.addPolicy(rule.id, {});
   const [port] = toWanted(toSpec()).wanted?.ports ?? [];
   if (port === undefined) throw new Error("no port");
@@ -545,9 +543,7 @@ test("a policy of somebody else is in the way, and stays", () => {
 });
 
 test("a Service waits while policies are not known, but only if it asks for one", () => {
-  const cloud = createCloud();
-  const { id: addressId } = cloud.addAddress({ ip: "192.0.2.1", networkId: "net-1" });
-  const rule = cloud.addRule({ name: `${LB_NAME}-tcp-80`, addressId, networkId: "net-1" });
+  const { cloud, rule } = createWithRule();
   cloud.policies.delete(rule.id);
   const [port] = toWanted(toSpec()).wanted?.ports ?? [];
   if (port === undefined) throw new Error("no port");
