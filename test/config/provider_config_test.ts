@@ -11,7 +11,11 @@ import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
 import type { ConfigParser, SettingDescription } from "../../lib/cloud/provider_definition.ts";
 import type { SettingSyntax } from "../../lib/cloud/settings/syntax.ts";
-import { loadProviderConfig, placeIssues } from "../../lib/config/provider_config.ts";
+import {
+  loadProviderConfig,
+  placeIssues,
+  type ProviderConfig,
+} from "../../lib/config/provider_config.ts";
 import { ConfigError } from "../../lib/core/errors.ts";
 import type { ConfigIssue } from "../../lib/core/errors.ts";
 import { loadProviders } from "../../lib/providers/mod.ts";
@@ -61,6 +65,12 @@ async function writeConfig(text: string): Promise<string> {
   return path;
 }
 
+/** Loads a file with this text, without an environment. */
+async function load<S>(text: string, parser: ConfigParser<S>): Promise<ProviderConfig<S>> {
+  const path = await writeConfig(text);
+  return await loadProviderConfig({ path, env: {}, definition: parser, sections });
+}
+
 async function listIssues(
   text: string,
   env = {},
@@ -78,8 +88,7 @@ async function listIssues(
 
 describe("loadProviderConfig()", () => {
   test("loadProviderConfig() reads a file", async () => {
-    const path = await writeConfig("url: https://xo\ntoken: abc\n");
-    expect(await loadProviderConfig({ path, env: {}, definition, sections })).toEqual({
+    expect(await load("url: https://xo\ntoken: abc\n", definition)).toEqual({
       settings: { url: "https://xo", token: "abc" },
       sections: new Map([["deletion", DEFAULT_DELETION]]),
       warnings: [],
@@ -112,10 +121,9 @@ describe("loadProviderConfig()", () => {
   );
 
   test("loadProviderConfig() warns about what is odd with its place", async () => {
-    const path = await writeConfig("# x\nurl: u\nodd: 1\n");
-    const { warnings } = await loadProviderConfig({ path, env: {}, definition, sections });
+    const { warnings } = await load("# x\nurl: u\nodd: 1\n", definition);
     expect(warnings).toEqual([
-      { source: path, path: "odd", line: 3, column: 1, message: "is odd" },
+      { source: join(folder, "config.yaml"), path: "odd", line: 3, column: 1, message: "is odd" },
     ]);
   });
 
@@ -200,8 +208,7 @@ describe("a provider with a syntax of its own", () => {
   const parser = { ...definition, syntax: LINES };
 
   test("loadProviderConfig() reads the file by it", async () => {
-    const path = await writeConfig("url = u\ntoken = t");
-    const { settings } = await loadProviderConfig({ path, env: {}, definition: parser, sections });
+    const { settings } = await load("url = u\ntoken = t", parser);
     expect(settings).toEqual({ url: "u", token: "t" });
   });
 
@@ -220,12 +227,10 @@ describe("a provider with a syntax of its own", () => {
       ["url = u\ntoken = t", "lines"],
       ["url: u\ntoken: t", "YAML"],
     ] as const) {
-      const path = await writeConfig(text);
-      const config = await loadProviderConfig({ path, env: {}, definition: chosen, sections });
+      const config = await load(text, chosen);
       expect(config).toMatchObject({ settings: { url: "u", token: "t" }, syntax });
     }
-    const path = await writeConfig("url: u\ntoken: t");
-    const config = await loadProviderConfig({ path, env: {}, definition, sections });
+    const config = await load("url: u\ntoken: t", definition);
     expect(config.syntax).toBeUndefined();
   });
 
@@ -272,21 +277,14 @@ describe.each(IN_YAML)("loadProviderConfig() for $name", (provider) => {
 
   test("loadProviderConfig() hands over deletion, and the provider never sees it", async () => {
     const text = `${minimal}deletion: { enabled: false, holdOff: 5m }\n`;
-    const path = await writeConfig(text);
-    const config = await loadProviderConfig({ path, env: {}, definition: provider, sections });
+    const config = await load(text, provider);
     expect(config.sections.get("deletion")).toEqual({
       ...DEFAULT_DELETION,
       enabled: false,
       holdOffMs: 300_000,
     });
     expect(config.warnings).toEqual([]);
-    const bare = await writeConfig(minimal);
-    const without = await loadProviderConfig({
-      path: bare,
-      env: {},
-      definition: provider,
-      sections,
-    });
+    const without = await load(minimal, provider);
     expect(config.settings).toEqual(without.settings);
   });
 

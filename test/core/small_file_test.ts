@@ -37,9 +37,11 @@ const UNFIT: readonly [string, string, string][] = [
 ];
 
 describe("readSmallFile()", () => {
-  test.each(UNFIT)("readSmallFile() refuses %s", async (_what, path, problem) => {
-    const error: unknown = await readSmallFile(path).catch((thrown: unknown) => thrown);
-    expect(describeFileProblem(error)).toContain(problem);
+  test.each(UNFIT)("readSmallFile() and its like refuse %s", async (_what, path, problem) => {
+    for (const read of [readSmallFile, async (at: string) => readSmallTextSync(at)]) {
+      const error: unknown = await read(path).catch((thrown: unknown) => thrown);
+      expect(describeFileProblem(error)).toContain(problem);
+    }
   });
 
   test("readSmallFile() refuses a socket", async () => {
@@ -69,17 +71,5 @@ describe("readSmallFile()", () => {
       (thrown: unknown) => thrown,
     );
     expect(describeFileProblem(error)).toBe("it is larger than 1 MiB");
-  });
-});
-
-describe("readSmallTextSync()", () => {
-  test.each(UNFIT)("readSmallTextSync() refuses %s", (_what, path, problem) => {
-    let error: unknown;
-    try {
-      readSmallTextSync(path);
-    } catch (thrown) {
-      error = thrown;
-    }
-    expect(describeFileProblem(error)).toContain(problem);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { LoadBalancerSpec } from "../../../lib/cloud/capabilities/load_balancers.ts";
 import { measureCpuMs } from "../../support/net/hostile.ts";
-import { PooledServices, toSettings, toSpec } from "../../support/pools/services.ts";
+import { PooledServices, settleFirst, toSettings, toSpec } from "../../support/pools/services.ts";
 
 const SMALL = toSettings({ name: "a", addresses: ["192.0.2.10-192.0.2.12"] });
 const BOTH = toSettings({ name: "a", addresses: ["192.0.2.0/28", "2001:db8::/64"] });
@@ -133,9 +133,7 @@ describe("AddressPools", () => {
   });
 
   test("frees everything of a Service that is released, and asks nobody for it", async () => {
-    const services = new PooledServices(SMALL);
-    const spec = services.put(toSpec("shop"));
-    await services.settle(spec);
+    const { services, spec } = await settleFirst(SMALL, toSpec("shop"));
     const view = await services.pools.observe({ claims: () => services.all(), maxAgeMs: 0 });
     const [address = ""] = services.shown(spec);
     const plan = services.pools.planRelease(view, services.get(spec));
@@ -153,9 +151,10 @@ describe("AddressPools", () => {
 
 describe("AddressPools with two families", () => {
   test("gives an address of each, in the order of the Service", async () => {
-    const services = new PooledServices(BOTH);
-    const spec = services.put(toSpec("shop", { ...DUAL, ipFamilies: ["IPv6", "IPv4"] }));
-    await services.settle(spec);
+    const { services, spec } = await settleFirst(
+      BOTH,
+      toSpec("shop", { ...DUAL, ipFamilies: ["IPv6", "IPv4"] }),
+    );
     const [first = "", second = ""] = services.shown(spec);
     expect(first).toStartWith("2001:db8::");
     expect(second).toStartWith("192.0.2.");
@@ -166,9 +165,10 @@ describe("AddressPools with two families", () => {
   });
 
   test("SingleStack takes the first family only", async () => {
-    const services = new PooledServices(BOTH);
-    const spec = services.put(toSpec("shop", { ipFamilies: ["IPv4", "IPv6"] }));
-    await services.settle(spec);
+    const { services, spec } = await settleFirst(
+      BOTH,
+      toSpec("shop", { ipFamilies: ["IPv4", "IPv6"] }),
+    );
     expect(services.shown(spec)).toHaveLength(1);
   });
 
@@ -230,9 +230,7 @@ describe("AddressPools.reconfigure()", () => {
     ],
   ];
   test.each(gone)("takes no address away when a pool %s", async (_title, settings, why) => {
-    const services = new PooledServices(wide);
-    const spec = services.put(toSpec("shop"));
-    await services.settle(spec);
+    const { services, spec } = await settleFirst(wide, toSpec("shop"));
     const before = services.shown(spec);
     services.pools.reconfigure(settings);
     const { problems } = await services.settle(spec);
@@ -288,9 +286,10 @@ describe("AddressPools for kube-vip", () => {
   });
 
   test("keeps the address that a Service named for kube-vip before Landfall", async () => {
-    const services = new PooledServices(settings);
-    const spec = services.put(toSpec("shop", { annotations: { [KEY]: "192.0.2.9" } }));
-    await services.settle(spec);
+    const { services, spec } = await settleFirst(
+      settings,
+      toSpec("shop", { annotations: { [KEY]: "192.0.2.9" } }),
+    );
     expect(services.shown(spec)).toEqual(["192.0.2.9"]);
     const other = services.put(toSpec("dhcp", { annotations: { [KEY]: "0.0.0.0" } }));
     const { problems, annotations } = await services.settle(other);
@@ -299,9 +298,7 @@ describe("AddressPools for kube-vip", () => {
   });
 
   test("puts right what others write there later", async () => {
-    const services = new PooledServices(settings);
-    const spec = services.put(toSpec("shop"));
-    await services.settle(spec);
+    const { services, spec } = await settleFirst(settings, toSpec("shop"));
     const before = services.shown(spec);
     services.edit(spec, { annotations: { [KEY]: "192.0.2.9" } });
     const plan = await services.settle(spec);

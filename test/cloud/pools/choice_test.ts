@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import type { LoadBalancerSpec } from "../../../lib/cloud/capabilities/load_balancers.ts";
-import { PooledServices, toSettings, toSpec } from "../../support/pools/services.ts";
+import { PooledServices, settleFirst, toSettings, toSpec } from "../../support/pools/services.ts";
 
 const POOL = "landfall.dev/address-pool";
 const IPS = "landfall.dev/load-balancer-ips";
@@ -21,16 +21,6 @@ type Fields = Parameters<typeof toSpec>[1];
 
 function toVip(ip: string): { readonly ip: string; readonly ipMode: "VIP" } {
   return { ip, ipMode: "VIP" };
-}
-
-/** A Service that has what it gets. */
-async function startSettled(
-  service: LoadBalancerSpec,
-): Promise<{ readonly services: PooledServices; readonly spec: LoadBalancerSpec }> {
-  const services = new PooledServices(POOLS);
-  const spec = services.put(service);
-  await services.settle(spec);
-  return { services, spec };
 }
 
 /** What a new Service gets: its addresses, and what is said. */
@@ -156,7 +146,7 @@ describe("a wish for a pool", () => {
 
 describe("a wish that changes", () => {
   test("for an address moves the Service, and frees the old one", async () => {
-    const { services, spec } = await startSettled(toSpec("shop", { address: "192.0.2.11" }));
+    const { services, spec } = await settleFirst(POOLS, toSpec("shop", { address: "192.0.2.11" }));
     services.edit(spec, { address: "192.0.2.12" });
     await services.settle(spec);
     expect(services.shown(spec)).toEqual(["192.0.2.12"]);
@@ -181,7 +171,7 @@ describe("a wish that changes", () => {
   });
 
   test("for a pool moves the Service", async () => {
-    const { services, spec } = await startSettled(toSpec("shop"));
+    const { services, spec } = await settleFirst(POOLS, toSpec("shop"));
     services.edit(spec, { annotations: { [POOL]: "rare" } });
     await services.settle(spec);
     expect(services.shown(spec)[0]).toStartWith("203.0.113.2");
@@ -191,7 +181,8 @@ describe("a wish that changes", () => {
   });
 
   test("does not count when the range moved to another pool, and the wish is the same", async () => {
-    const { services, spec } = await startSettled(
+    const { services, spec } = await settleFirst(
+      POOLS,
       toSpec("shop", { annotations: { [POOL]: "rare" } }),
     );
     const before = services.shown(spec);
@@ -209,7 +200,7 @@ describe("a wish that changes", () => {
   });
 
   test("into something that cannot be read changes nothing", async () => {
-    const { services, spec } = await startSettled(toSpec("shop"));
+    const { services, spec } = await settleFirst(POOLS, toSpec("shop"));
     const before = services.get(spec);
     services.edit(spec, { annotations: { [IPS]: "x" } });
     const { problems } = await services.settle(spec);
@@ -318,7 +309,8 @@ describe("a record", () => {
   });
 
   test("that is written by hand while Landfall runs changes nothing", async () => {
-    const { services, spec } = await startSettled(
+    const { services, spec } = await settleFirst(
+      POOLS,
       toSpec("shop", { annotations: { [POOL]: "main" } }),
     );
     const before = services.get(spec);
@@ -369,7 +361,7 @@ describe("a record", () => {
   });
 
   test("of an old manifest does not move a Service, also after a restart", async () => {
-    const { services, spec } = await startSettled(toSpec("shop"));
+    const { services, spec } = await settleFirst(POOLS, toSpec("shop"));
     const before = services.get(spec);
     services.edit(spec, { record: '{"v":1,"addresses":["192.0.2.19"]}' });
     services.restart(POOLS);
@@ -378,7 +370,7 @@ describe("a record", () => {
   });
 
   test("that was deleted is written again, with the same address", async () => {
-    const { services, spec } = await startSettled(toSpec("shop"));
+    const { services, spec } = await settleFirst(POOLS, toSpec("shop"));
     const { record: before, ...rest } = services.get(spec);
     services.put(rest);
     services.restart(POOLS);
@@ -390,7 +382,7 @@ describe("a record", () => {
   });
 
   test("brings back a status that was emptied by hand", async () => {
-    const { services, spec } = await startSettled(toSpec("shop"));
+    const { services, spec } = await settleFirst(POOLS, toSpec("shop"));
     const before = services.shown(spec);
     services.edit(spec, { ingress: [] });
     services.restart(POOLS);
@@ -487,7 +479,7 @@ describe("a shared address", () => {
   });
 
   test("of a pool that is not shareable any more is no matter for a Service that shares with none", async () => {
-    const { services, spec } = await startSettled(share("one", 80));
+    const { services, spec } = await settleFirst(POOLS, share("one", 80));
     services.pools.reconfigure(toSettings({ name: "main", addresses: ["192.0.2.10-192.0.2.19"] }));
     expect((await services.settle(spec)).problems).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import { createLogger } from "../../../lib/core/log.ts";
 import type { ListPage, Selection } from "../../../lib/kube/api/client.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
@@ -31,6 +31,12 @@ function list(...names: string[]): { readonly page: ListPage<Gallery> } {
 
 /** A watch that says something in time and ends after 30 s. */
 const watch: ScriptStep = { watch: [{ waitMs: 30_000 }] };
+
+/** What ends after each test. */
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
 
 interface Rig {
   readonly client: ScriptedKubeClient;
@@ -73,6 +79,7 @@ function setUp(script: readonly ScriptStep[], selection: Selection = {}): Rig {
       return running;
     },
   };
+  stops.push(rig.stop);
   client.onGet = (path) => {
     if (rig.discovery && path in rig.discovery) return rig.discovery[path];
     throw new KubeError("unavailable", "no answer");
@@ -85,7 +92,7 @@ const MISSING =
 const FOUND = "info CustomResourceDefinition was found galleries.example.org v1";
 
 test("Caches.reader() gives one view to all who ask for the same objects of one kind", async () => {
-  const { caches, client, galleries, run, stop } = setUp([list("a"), watch]);
+  const { caches, client, galleries, run } = setUp([list("a"), watch]);
   expect(caches.reader(GALLERIES)).toBe(galleries);
   await run();
   expect(client.requests).toEqual(["list rv=0 limit=500", "watch rv=9"]);
@@ -94,7 +101,6 @@ test("Caches.reader() gives one view to all who ask for the same objects of one 
   expect(caches.states).toEqual([
     { resource: "galleries", apiVersion, synced: true, missing: false },
   ]);
-  await stop();
 });
 
 test.each<[string, Selection]>([
@@ -115,19 +121,17 @@ test("Caches.reader() gives a view of its own to a kind that keeps something els
 });
 
 test("Caches refuse to be asked for a view once they run", async () => {
-  const { caches, run, stop } = setUp([]);
+  const { caches, run } = setUp([]);
   await run();
   expect(() => caches.reader(GALLERIES)).toThrow("before they run");
-  await stop();
 });
 
 test("Caches ask for what was selected alone, in lists and watches", async () => {
   const selection = { namespace: "n", labelSelector: "a=b", fieldSelector: "metadata.name=a" };
-  const { client, run, stop } = setUp([list("a"), watch], selection);
+  const { client, run } = setUp([list("a"), watch], selection);
   await run();
   const which = "labels=a=b fields=metadata.name=a";
   expect(client.requests).toEqual([`list ns=n rv=0 limit=500 ${which}`, `watch rv=9 ${which}`]);
-  await stop();
 });
 
 test("Caches wait for a kind that is missing, say so once, and say once that it was found", async () => {
@@ -146,7 +150,6 @@ test("Caches wait for a kind that is missing, say so once, and say once that it 
     { resource: "galleries", synced: true, missing: false },
   ]);
   expect([...rig.galleries.keys()]).toEqual(["n/a"]);
-  await rig.stop();
 });
 
 test("Caches look for a missing kind less and less often, and once a minute at least", async () => {
@@ -156,7 +159,6 @@ test("Caches look for a missing kind less and less often, and once a minute at l
   await rig.clock.advance(250_000);
   const looks = rig.client.timesMs.filter((_ms, at) => rig.client.requests[at] === "get /apis");
   expect(looks.map((ms) => ms / 1_000)).toEqual([0, 2, 6, 14, 30, 62, 122, 182, 242]);
-  await rig.stop();
 });
 
 test.each<[string, Rig["discovery"]]>([
@@ -172,7 +174,6 @@ test.each<[string, Rig["discovery"]]>([
   await rig.clock.advance(1_000);
   expect(rig.galleries.synced).toBe(true);
   expect(rig.log).toEqual([]);
-  await rig.stop();
 });
 
 test.each([
@@ -185,7 +186,6 @@ test.each([
   await rig.run();
   await rig.clock.advance(1_000);
   expect(rig.client.requests.filter((request) => request.startsWith("get"))).toEqual([]);
-  await rig.stop();
 });
 
 /** A view of one object, whose watch then meets a 404. */
@@ -211,7 +211,6 @@ test("Caches empty the view of a kind that was removed when the API server said 
   expect(told).toEqual(["+n/a", "-n/a", "+n/b"]);
   expect(rig.galleries.synced).toBe(true);
   expect(rig.log).toEqual([MISSING, FOUND]);
-  await rig.stop();
 });
 
 test.each<[string, Rig["discovery"]]>([
@@ -229,7 +228,6 @@ test.each<[string, Rig["discovery"]]>([
   rig.discovery = served;
   await rig.clock.advance(60_000);
   expect([...rig.galleries.keys()]).toEqual(["n/b"]);
-  await rig.stop();
 });
 
 test("Caches count as proof only what the API server says twice in a row", async () => {
@@ -242,7 +240,6 @@ test("Caches count as proof only what the API server says twice in a row", async
   expect(rig.galleries.size).toBe(1);
   await rig.clock.advance(4_000);
   expect(rig.galleries.size).toBe(0);
-  await rig.stop();
 });
 
 test("Caches end while they wait for a kind", async () => {

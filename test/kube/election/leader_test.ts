@@ -234,6 +234,15 @@ function patchLease({ server }: Stage, spec: Readonly<Record<string, string | nu
 }
 
 describe("LeaderElector and the Leases of others", () => {
+  /** A process that finds a Lease of others. */
+  function standBeside(spec: object): { readonly stage: Stage; readonly a: Replica } {
+    const stage = setStage();
+    putLease(stage, spec);
+    const a = stage.add({ name: "a" });
+    a.start();
+    return { stage, a };
+  }
+
   test("waits for a holder that it never saw before, whatever the times in the Lease say", async () => {
     const stage = setStage();
     putLease(stage, { renewTime: "2001-01-01T00:00:00.000000Z" });
@@ -247,10 +256,7 @@ describe("LeaderElector and the Leases of others", () => {
   });
 
   test("goes by the duration in the Lease, not by its own", async () => {
-    const stage = setStage();
-    putLease(stage, { leaseDurationSeconds: 40 });
-    const a = stage.add({ name: "a" });
-    a.start();
+    const { stage, a } = standBeside({ leaseDurationSeconds: 40 });
     await stage.clock.advance(39_900);
     expect(a.elector.isHeld()).toBe(false);
     await stage.clock.advance(300);
@@ -258,10 +264,7 @@ describe("LeaderElector and the Leases of others", () => {
   });
 
   test("shows no more of a holder's name than a line can bear", async () => {
-    const stage = setStage();
-    putLease(stage, { holderIdentity: "x".repeat(1_000_000) });
-    const a = stage.add({ name: "a" });
-    a.start();
+    const { stage, a } = standBeside({ holderIdentity: "x".repeat(1_000_000) });
     await stage.clock.advance(1_000);
     expect(a.elector.holder).toHaveLength(256);
   });
@@ -272,10 +275,7 @@ describe("LeaderElector and the Leases of others", () => {
     ["emptied by hand", (stage) => patchLease(stage, { holderIdentity: "" }), 15_000],
     ["given back", (stage) => patchLease(stage, release), 4_500],
   ])("takes a Lease that was %s when nobody counts on it any more", async (_how, change, ms) => {
-    const stage = setStage();
-    putLease(stage, {});
-    const a = stage.add({ name: "a" });
-    a.start();
+    const { stage, a } = standBeside({});
     await stage.clock.advance(4_000);
     change(stage);
     await stage.clock.advance(ms - 4_000 - 100);
@@ -285,10 +285,7 @@ describe("LeaderElector and the Leases of others", () => {
   });
 
   test("waits no longer than its own duration for the holder of a Lease that was deleted", async () => {
-    const stage = setStage();
-    putLease(stage, { leaseDurationSeconds: 2 ** 31 - 1 });
-    const a = stage.add({ name: "a" });
-    a.start();
+    const { stage, a } = standBeside({ leaseDurationSeconds: 2 ** 31 - 1 });
     await stage.clock.advance(60_000);
     expect(a.elector.isHeld()).toBe(false);
     stage.server.objects.delete(LEASES, LEASE);
@@ -321,10 +318,7 @@ describe("LeaderElector and the Leases of others", () => {
   });
 
   test("waits as long as a Go controller renews", async () => {
-    const stage = setStage();
-    putLease(stage, {});
-    const a = stage.add({ name: "a" });
-    a.start();
+    const { stage, a } = standBeside({});
     for (let beat = 0; beat < 30; beat += 1) {
       await stage.clock.advance(2_000);
       const renewTime = toMicroTime(stage.clock.now());

@@ -129,3 +129,14 @@ export class PooledServices {
     throw new Error(`Service ${one.owner.name} does not come to rest`);
   }
 }
+
+/** Settles the first Service of these pools. */
+export async function settleFirst(
+  settings: LoadBalancerSettings,
+  service: LoadBalancerSpec,
+): Promise<{ readonly services: PooledServices; readonly spec: LoadBalancerSpec }> {
+  const services = new PooledServices(settings);
+  const spec = services.put(service);
+  await services.settle(spec);
+  return { services, spec };
+}
