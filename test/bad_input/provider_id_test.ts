@@ -1,10 +1,9 @@
 /**
- * Provider IDs and UUIDs: what is written is read again, what is not ours is left alone, and nothing is read as two.
+ * Provider IDs: what is written is read again, what is not ours is left alone, and nothing is read as two.
  * @module
  */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseUuid } from "../../lib/core/text/uuid.ts";
 import {
   formatProviderId as formatStatic,
   parseProviderId as parseStatic,
@@ -77,20 +76,6 @@ describe("parseProviderId()", () => {
         expect(parsed.kind).toBe(isGood ? "ours" : "malformed");
         const torn = parseStatic("static", `static://${one}${put}`);
         if (torn.kind === "ours") expect(one + put).toBe(torn.id);
-      }),
-      tries(300),
-    );
-  });
-});
-
-describe("parseUuid()", () => {
-  test("reads nothing else", () => {
-    fc.assert(
-      fc.property(uuid, odd, fc.nat(36), anyText, (one, put, at, text) => {
-        const torn = one.slice(0, at) + put + one.slice(at);
-        const read = parseUuid(torn);
-        if (read !== undefined) expect(read).toBe(one);
-        expect(parseUuid(text)).toBeUndefined();
       }),
       tries(300),
     );

@@ -27,6 +27,7 @@ describe("parseUuid()", () => {
     `${UUID}0`,
     ` ${UUID}`,
     `{${UUID}`,
+    `${UUID}}`,
     UUID.replace("-", ""),
     UUID.replace("e", "g"),
     "00000000-0000-0000-0000-000000000000",

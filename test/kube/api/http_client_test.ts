@@ -217,14 +217,6 @@ describe("createKubeClient()", () => {
     );
   });
 
-  test("ends a request with the reason of its signal", async () => {
-    const { client } = await startBench(() => new Promise(() => {}));
-    const stop = new AbortController();
-    const reading = client.read(NODES, { name: "a" }, stop.signal);
-    stop.abort(new Error("stop"));
-    await expect(reading).rejects.toThrow("stop");
-  });
-
   test("keeps to its bound of requests at once; watches do not count", async () => {
     const gate = Promise.withResolvers<void>();
     let running = 0;
@@ -371,15 +363,6 @@ describe("createKubeClient().watch()", () => {
     await reached.promise;
     await clock.advance(30_000);
     expect(await watching).toMatchObject({ kind: "unavailable" });
-  });
-
-  test("throws gone for a version that is too old", async () => {
-    const status = { kind: "Status", code: 410, reason: "Expired", message: "too old" };
-    const { client } = await startBench(() => Response.json(status, { status: 410 }));
-    await expect(collect(client.watch(NODES, WATCH, never), [])).rejects.toMatchObject({
-      kind: "gone",
-      message: 'Cannot watch "/api/v1/nodes": 410 Expired: too old',
-    });
   });
 });
 
