@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { dropRule, free } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
 import { toFirewallRule } from "../../../../lib/simulator/cloudstack/world/firewall.ts";
 import {
@@ -12,7 +12,6 @@ import { settle, SETTINGS } from "../../world/settled.ts";
 import { CloudStackWorld } from "../cloud.ts";
 import { type CloudStackBalancing, drawSite } from "./balancing.ts";
 import { listRules } from "./service_judge.ts";
-import { FINALIZER } from "./wishes.ts";
 
 const SEED = findSeed();
 const WEB = { name: "web", namespace: "default" } as const;
@@ -71,160 +70,152 @@ function findOther({ cloud, book }: CloudStackBalancing): PublicIp {
   return ip;
 }
 
-describe("judges of load balancers", () => {
-  test("they have nothing to say of a Service at rest", async () => {
-    await using scene = await start();
+type Act = (scene: Scene) => unknown;
 
-    expect(listUntrue(scene.world)).toEqual([]);
-    expect(scene.world.invariants.violations).toEqual([]);
-  });
+/** Who says something, all in one line. */
+const broken = ({ balancing }: Scene): string => balancing.listBroken().join();
+const untrue = ({ world }: Scene): string => listUntrue(world).join();
+const violations = ({ world }: Scene): string => world.invariants.violations.join();
 
-  test("they see that something of people is changed or gone", async () => {
-    await using scene = await start();
-    const { balancing } = scene;
-    const { state } = balancing.cloud;
-    const shop = state.loadBalancerRules.values().find(({ id }) => balancing.book.has(id));
-    if (shop === undefined) throw new Error("People have no rule");
-    shop.algorithm = "source";
-    expect(balancing.listBroken().join()).toContain(`rule ${shop.id} of somebody else is`);
-    dropRule(state, shop.id);
-    expect(balancing.listBroken().join()).toContain(`rule ${shop.id} of somebody else is gone`);
-    const other = findOther(balancing);
-    state.tags.add({
-      key: "landfall.dev/service-uid",
-      value: "x",
-      resourceType: "PublicIpAddress",
-      resourceId: other.id,
-      accountId: other.accountId ?? "",
-    });
-    expect(balancing.listBroken().join()).toContain(`address ${other.id} of somebody else is`);
-  });
+/** A rule of people. */
+function findTheirs({ cloud: { state }, book }: CloudStackBalancing) {
+  const rule = state.loadBalancerRules.values().find(({ id }) => book.has(id));
+  if (rule === undefined) throw new Error("People have no rule");
+  return rule;
+}
 
-  test("they see that more clients get in than the Service asks for", async () => {
-    await using scene = await start();
-    const { balancing } = scene;
-    const { state } = balancing.cloud;
-    const everybody = toFirewallRule({ ip: toAddress(balancing), startPort: 80 });
-    state.firewallRules.set(everybody.id, everybody);
+const editTheirs: Act = ({ balancing }) => {
+  findTheirs(balancing).algorithm = "source";
+};
 
-    expect(balancing.listBroken().join()).toContain("open wider than it asks");
-  });
+const dropTheirs: Act = ({ balancing }) =>
+  dropRule(balancing.cloud.state, findTheirs(balancing).id);
 
-  test("they let people open a port by hand, and then it must be closed again", async () => {
-    await using scene = await start();
-    const { balancing, world } = scene;
-    const { state } = balancing.cloud;
-    const everybody = toFirewallRule({ ip: toAddress(balancing), startPort: 80 });
-    state.firewallRules.set(everybody.id, everybody);
-    balancing.judge.accept();
+const tagTheirs: Act = ({ balancing }) => {
+  const { id: resourceId, accountId = "" } = findOther(balancing);
+  const key = "landfall.dev/service-uid";
+  const resourceType = "PublicIpAddress";
+  balancing.cloud.state.tags.add({ key, value: "x", resourceType, resourceId, accountId });
+};
 
-    expect(balancing.listBroken()).toEqual([]);
-    expect(listUntrue(world).join()).toContain("has clients");
-    await world.timeline.advance(90_000);
-    expect(listUntrue(world)).toEqual([]);
-  });
+const openWide: Act = ({ balancing }) => {
+  const everybody = toFirewallRule({ ip: toAddress(balancing), startPort: 80 });
+  balancing.cloud.state.firewallRules.set(everybody.id, everybody);
+};
 
-  test("they see traffic of one Service on two addresses", async () => {
-    await using scene = await start();
-    const { balancing } = scene;
-    const { state } = balancing.cloud;
-    const rule = toRule(balancing);
-    const vms = rule.members.flatMap(({ vmId }) => state.vms.get(vmId) ?? []);
-    const twin = toLoadBalancerRule({ ip: findOther(balancing), name: rule.name, vms });
-    state.loadBalancerRules.set(twin.id, twin);
-    applyRule(twin, state.stickinessPolicies);
+const addTwin: Act = ({ balancing }) => {
+  const { state } = balancing.cloud;
+  const rule = toRule(balancing);
+  const vms = rule.members.flatMap(({ vmId }) => state.vms.get(vmId) ?? []);
+  const twin = toLoadBalancerRule({ ip: findOther(balancing), name: rule.name, vms });
+  state.loadBalancerRules.set(twin.id, twin);
+  applyRule(twin, state.stickinessPolicies);
+};
 
-    expect(balancing.listBroken().join()).toContain("has traffic on two addresses");
-  });
+const changeCloud: Act = ({ world: { invariants } }) =>
+  invariants.checkAsked("b1", new Request("http://b1.memory/client/api", { method: "POST" }));
 
-  test("they see a change of the cloud by a process that does not lead", async () => {
-    await using scene = await start();
-    const { invariants, server } = scene.world;
-    invariants.checkAsked("b1", new Request("http://b1.memory/client/api", { method: "POST" }));
+const writeStatus: Act = ({ world: { invariants, replicas, server } }) => {
+  const process = replicas[0]?.current?.process;
+  if (process === undefined) throw new Error("No process runs");
+  server.objects.patch("leases", LEASE, { spec: { holderIdentity: "somebody" } });
+  const path = "/api/v1/namespaces/default/services/web/status";
+  invariants.checkSent(process, { method: "PATCH", path, headers: {}, body: "{}" });
+};
 
-    expect(invariants.violations.join()).toContain(`while ${server.holder} holds the Lease`);
-  });
+const loseMember: Act = ({ balancing }) => {
+  const rule = toRule(balancing);
+  rule.members = rule.members.slice(1);
+};
 
-  test("they see a write of a Service by a process that does not lead", async () => {
-    await using scene = await start();
-    const { invariants, replicas, server } = scene.world;
-    const process = replicas[0]?.current?.process;
-    if (process === undefined) throw new Error("No process runs");
-    server.objects.patch("leases", LEASE, { spec: { holderIdentity: "somebody" } });
-    const path = "/api/v1/namespaces/default/services/web/status";
-    invariants.checkSent(process, { method: "PATCH", path, headers: {}, body: "{}" });
+const editRule: Act = ({ balancing }) => {
+  const rule = toRule(balancing);
+  applyRule(rule, balancing.cloud.state.stickinessPolicies);
+  rule.algorithm = "leastconn";
+};
 
-    expect(invariants.violations.join()).toContain("while somebody holds the Lease");
-  });
+const loseTags: Act = ({ balancing }) =>
+  void balancing.cloud.state.tags.drop(toRule(balancing).ipId);
 
-  test("they see that a backend, a rule, an address or its tags are missing or left", async () => {
-    await using scene = await start();
-    const { balancing, world } = scene;
-    const { state } = balancing.cloud;
-    const rule = toRule(balancing);
-    rule.members = rule.members.slice(1);
-    expect(listUntrue(world).join()).toContain("has members");
-    applyRule(rule, state.stickinessPolicies);
-    rule.algorithm = "leastconn";
-    expect(listUntrue(world).join()).toContain("has algorithm leastconn instead of roundrobin");
-    state.tags.drop(rule.ipId);
-    expect(listUntrue(world).join()).toContain("has an address without tags");
-    dropRule(state, rule.id);
-    expect(listUntrue(world).join()).toContain("has no rule");
-    expect(listUntrue(world).join()).toContain("is nobody's");
-  });
+const loseRule: Act = ({ balancing }) => dropRule(balancing.cloud.state, toRule(balancing).id);
 
-  test("they see what is left of a Service that is gone", async () => {
-    await using scene = await start();
-    const { balancing, world } = scene;
-    for (const replica of world.replicas) replica.kill();
-    const { address } = toAddress(balancing);
-    world.server.objects.patch("services", WEB, { metadata: { finalizers: [] } });
-    world.server.objects.delete("services", WEB);
+const killAll: Act = ({ world }) => {
+  for (const replica of world.replicas) replica.kill();
+};
 
-    const left = listUntrue(world).join();
-    expect(left).toContain(`leaves address ${address}`);
-    expect(left).toContain("leaves rule");
-  });
+const unprotect: Act = ({ world: { server } }) =>
+  server.objects.patch("services", WEB, { metadata: { finalizers: [] } });
 
-  test("they see that a finalizer stays", async () => {
-    await using scene = await start();
-    const { world } = scene;
-    for (const replica of world.replicas) replica.kill();
-    world.server.objects.delete("services", WEB);
-    expect(
-      world.server.services.find(({ metadata }) => metadata.name === "web")?.metadata,
-    ).toMatchObject({ finalizers: [FINALIZER] });
+const remove: Act = ({ world: { server } }) => server.objects.delete("services", WEB);
 
-    expect(listUntrue(world).join()).toContain("keeps its finalizer");
-  });
-
-  test.each([
-    { when: "before", isTold: true },
-    { when: "after", isTold: false },
-  ])(
-    "they see that what people had on an address goes with it, if they had it $when the last look",
-    async ({ when, isTold }) => {
-      await using scene = await start();
-      const { balancing } = scene;
-      const { state } = balancing.cloud;
-      const ip = toAddress(balancing);
-      const vmId = toRule(balancing).members[0]?.vmId ?? "";
-      const theirs = toPortForwarding({ ip, vmId, publicPort: 7_000 });
-      const asked = new URLSearchParams({ id: ip.id });
-      const put = (): void => {
-        state.portForwardings.set(theirs.id, theirs);
-        balancing.book.keep("forwarding", theirs.id, balancing.nowMs);
-      };
-      if (when === "before") put();
-      await scene.world.timeline.advance(1);
-      balancing.judge.noteAsked("a1", "listPublicIpAddresses", asked);
-      await scene.world.timeline.advance(1);
-      if (when === "after") put();
-      balancing.judge.noteAsked("a1", "disassociateIpAddress", asked);
-      free(state, ip);
-
-      expect(balancing.listBroken().some((one) => one.includes("is gone"))).toBe(isTold);
-    },
-  );
+test.each<readonly [what: string, acts: readonly Act[], by: typeof broken, ...said: string[]]>([
+  ["a rule of people is changed", [editTheirs], broken, "of somebody else is"],
+  ["a rule of people is gone", [dropTheirs], broken, "of somebody else is gone"],
+  ["an address of people gets a tag", [tagTheirs], broken, "of somebody else is"],
+  ["more clients get in than the Service asks for", [openWide], broken, "open wider than it asks"],
+  ["traffic of one Service is on two addresses", [addTwin], broken, "has traffic on two addresses"],
+  ["a process changes the cloud that does not lead", [changeCloud], violations, "holds the Lease"],
+  [
+    "a process writes a Service that does not lead",
+    [writeStatus],
+    violations,
+    "while somebody holds the Lease",
+  ],
+  ["a backend is missing", [loseMember], untrue, "has members"],
+  ["a rule is changed", [editRule], untrue, "has algorithm leastconn instead of roundrobin"],
+  ["tags of an address are missing", [loseTags], untrue, "has an address without tags"],
+  ["a rule is missing", [loseTags, loseRule], untrue, "has no rule", "is nobody's"],
+  [
+    "something is left of a Service that is gone",
+    [killAll, unprotect, remove],
+    untrue,
+    "leaves address",
+    "leaves rule",
+  ],
+  ["a finalizer stays", [killAll, remove], untrue, "keeps its finalizer"],
+])("judges see that %s", async (_what, acts, by, ...said) => {
+  await using scene = await start();
+  expect([broken(scene), untrue(scene), violations(scene)]).toEqual(["", "", ""]);
+  for (const act of acts) await act(scene);
+  const found = by(scene);
+  for (const part of said) expect(found).toContain(part);
 });
+
+test("judges let people open a port by hand, and then it must be closed again", async () => {
+  await using scene = await start();
+  await openWide(scene);
+  scene.balancing.judge.accept();
+  expect(broken(scene)).toBe("");
+  expect(untrue(scene)).toContain("has clients");
+  await scene.world.timeline.advance(90_000);
+  expect(untrue(scene)).toBe("");
+});
+
+test.each([
+  { when: "before", isTold: true },
+  { when: "after", isTold: false },
+])(
+  "judges see that what people had on an address goes with it, if they had it $when the last look",
+  async ({ when, isTold }) => {
+    await using scene = await start();
+    const { balancing } = scene;
+    const { state } = balancing.cloud;
+    const ip = toAddress(balancing);
+    const vmId = toRule(balancing).members[0]?.vmId ?? "";
+    const theirs = toPortForwarding({ ip, vmId, publicPort: 7_000 });
+    const asked = new URLSearchParams({ id: ip.id });
+    const put = (): void => {
+      state.portForwardings.set(theirs.id, theirs);
+      balancing.book.keep("forwarding", theirs.id, balancing.nowMs);
+    };
+    if (when === "before") put();
+    await scene.world.timeline.advance(1);
+    balancing.judge.noteAsked("a1", "listPublicIpAddresses", asked);
+    await scene.world.timeline.advance(1);
+    if (when === "after") put();
+    balancing.judge.noteAsked("a1", "disassociateIpAddress", asked);
+    free(state, ip);
+
+    expect(balancing.listBroken().some((one) => one.includes("is gone"))).toBe(isTold);
+  },
+);
