@@ -9,8 +9,7 @@ import { LEASE as LEASE_NAME } from "../../../lib/controllers/sipcluster/words.t
 import { loadControllers } from "../../../lib/controllers/load.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
 import { rollOutDeployments } from "../../../lib/simulator/kubernetes/controllers/deployments.ts";
-import type { ApiObject, ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
-import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.ts";
+import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import { ClusterApi } from "../../../lib/simulator/metal3/cluster_api.ts";
 import {
   createHost,
@@ -18,12 +17,9 @@ import {
   OAM_NETWORK,
   planHosts,
 } from "../../../lib/simulator/metal3/hosts.ts";
-import { Random } from "../../support/random.ts";
-import { crash, CrashPoints } from "../crash_points.ts";
-import { Timeline } from "../timeline.ts";
-import { Trace } from "../trace.ts";
-import { ApiServer, type LeasePath } from "../world/api_server.ts";
-import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
+import type { LeasePath } from "../world/api_server.ts";
+import { ControllerReplica } from "../world/controller_replica.ts";
+import { MetalWorld } from "../world/metal_world.ts";
 import type { ElectionTimes } from "../world/program.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { FLAVORS, LABELS, type Role } from "./hosts.ts";
@@ -53,24 +49,15 @@ const KUBERNETES_MS = 2_000;
 const FIRST_PORT = 30_001;
 
 /** The world of one seed. */
-export class SipWorld {
-  readonly random: Random;
-  readonly timeline: Timeline = new Timeline();
-  readonly trace: Trace = new Trace(this.timeline);
-  readonly server: ApiServer = new ApiServer(this.timeline, LEASE);
+export class SipWorld extends MetalWorld {
   readonly judge: HostJudge;
   readonly clusterApi: ClusterApi;
   readonly replicas: readonly ControllerReplica[];
-  /** Requests at which a process dies. */
-  readonly crashPoints: CrashPoints;
-  /** How many machines were ever made. */
-  machines = 0;
   readonly #leave: () => void;
-  #hasLeft = false;
 
   /** @param election How often processes look at the Lease. @default {as often as those of Kubernetes} */
   constructor(seed: number, replicas: number, election?: ElectionTimes) {
-    this.random = new Random(seed);
+    super(seed, LEASE);
     const { random, timeline, trace, server } = this;
     this.#leave = takeOver(random, () => Promise.reject(new Error("there is no cloud")));
     server.drawClusterIds();
@@ -95,29 +82,13 @@ export class SipWorld {
           onSend: (process, request) => void this.judge.noteSent(process, request),
         }),
     );
-    this.crashPoints = new CrashPoints((name) => crash(this, name));
-    server.gate = this.crashPoints.toGate();
-    this.#repeat(METAL_MS, () => this.stepMetal());
-    this.#repeat(KUBERNETES_MS, () => this.stepKubernetes());
-  }
-
-  get objects(): ObjectAccess {
-    return this.server.objects;
+    this.repeat(METAL_MS, () => void this.stepMetal());
+    this.repeat(KUBERNETES_MS, () => this.stepKubernetes());
   }
 
   /** What was broken so far. */
   get violations(): readonly string[] {
     return this.judge.violations;
-  }
-
-  /** All processes that ever were. */
-  get processes(): readonly ControllerProcess[] {
-    return this.replicas.flatMap(({ incarnations }) => incarnations);
-  }
-
-  /** All hosts. */
-  get hosts(): readonly ApiObject[] {
-    return this.objects.list(BARE_METAL_HOSTS.plural);
   }
 
   /** All clusters. */
@@ -154,13 +125,6 @@ export class SipWorld {
     return name;
   }
 
-  /** What metal3 and Cluster API do, each once. */
-  stepMetal(): void {
-    for (const line of this.clusterApi.step()) this.trace.note("CAPM3", line);
-    const { moved } = operateHosts(this.objects);
-    for (const [key, state] of moved) this.trace.note("BMO", `${key} is ${state}`);
-  }
-
   /** What the controllers of Kubernetes do, each once. */
   stepKubernetes(): void {
     rollOutDeployments(this.objects, { now: new Date(this.timeline.now()).toISOString() });
@@ -186,19 +150,10 @@ export class SipWorld {
     return [...hosts, ...clusters, ...owned].join("\n");
   }
 
-  /** Ends what the world itself does, and gives the machine's chance back. */
-  leave(): void {
-    this.#hasLeft = true;
-    for (const replica of this.replicas) replica.kill();
+  /** Gives the machine's chance back, too. */
+  override leave(): void {
+    super.leave();
     this.#leave();
-  }
-
-  #repeat(ms: number, act: () => void): void {
-    this.timeline.schedule(ms, () => {
-      if (this.#hasLeft) return;
-      act();
-      this.#repeat(ms, act);
-    });
   }
 }
 

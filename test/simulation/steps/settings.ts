@@ -11,38 +11,35 @@ const SPREAD_MS_MAX = 15_000;
 /** How long a wrong one stands, at most. */
 const WRONG_MS_MAX = 60_000;
 
-const edit: Step = toStep("settings edited", 2, (world) => {
-  world.said = draw(world);
-  world.cloud.retag(world.machines.values());
-  spread(world, toSaying(world.cloud, world.said));
-  return JSON.stringify(world.said);
-});
-
-const annotate: Step = toStep("comment in the settings edited", 0.5, (world) => {
-  const note = `as of ${world.random.between(1, 1e6)}`;
-  spread(world, toSaying(world.cloud, world.said, note));
-  return note;
-});
-
-/** What cannot be used is refused; the old settings stay. */
-const spoil: Step = toStep("settings spoilt", 1, (world) => {
-  const { random, cloud, said } = world;
-  const wrong = random.pick(cloud.listSpoilt(toSaying(cloud, said).text ?? ""));
-  const ms = mendLater(world, { text: wrong, said: undefined });
-  return `${JSON.stringify(wrong ?? "gone")} for ${ms} ms`;
-});
-
-/** The secret alone, and a wrong one: nobody can tell but the cloud. */
-const mistakeSecret: Step = toStep("wrong secret in the settings", 0.5, (world) => {
-  const ms = mendLater(
-    world,
-    toSaying(world.cloud, { ...world.said, token: `not-${world.said.token}` }),
-  );
-  return `for ${ms} ms`;
-});
-
 /** Everything that happens to settings. */
-export const SETTINGS_STEPS: readonly Step[] = [edit, annotate, spoil, mistakeSecret];
+export const SETTINGS_STEPS: readonly Step[] = [
+  toStep("settings edited", 2, (world) => {
+    world.said = draw(world);
+    world.cloud.retag(world.machines.values());
+    spread(world, toSaying(world.cloud, world.said));
+    return JSON.stringify(world.said);
+  }),
+  toStep("comment in the settings edited", 0.5, (world) => {
+    const note = `as of ${world.random.between(1, 1e6)}`;
+    spread(world, toSaying(world.cloud, world.said, note));
+    return note;
+  }),
+  // What cannot be used is refused; the old settings stay.
+  toStep("settings spoilt", 1, (world) => {
+    const { random, cloud, said } = world;
+    const wrong = random.pick(cloud.listSpoilt(toSaying(cloud, said).text ?? ""));
+    const ms = mendLater(world, { text: wrong, said: undefined });
+    return `${JSON.stringify(wrong ?? "gone")} for ${ms} ms`;
+  }),
+  // The secret alone, and a wrong one: nobody can tell but the cloud.
+  toStep("wrong secret in the settings", 0.5, (world) => {
+    const ms = mendLater(
+      world,
+      toSaying(world.cloud, { ...world.said, token: `not-${world.said.token}` }),
+    );
+    return `for ${ms} ms`;
+  }),
+];
 
 /** The hold-off is never below that of the story: how long a move to another pool may take goes by it. */
 function draw(world: World): Said {

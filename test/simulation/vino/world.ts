@@ -12,9 +12,8 @@ import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
 import { BARE_METAL_HOSTS } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import { xenOrchestra } from "../../../lib/providers/xenorchestra/mod.ts";
 import { collectGarbage } from "../../../lib/simulator/kubernetes/controllers/garbage_collector.ts";
-import type { ApiObject, ObjectAccess } from "../../../lib/simulator/kubernetes/mod.ts";
+import type { ApiObject } from "../../../lib/simulator/kubernetes/mod.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";
-import { operateHosts } from "../../../lib/simulator/metal3/bare_metal_operator.ts";
 import { ClusterApi } from "../../../lib/simulator/metal3/cluster_api.ts";
 import { HOST_LABELS } from "../../../lib/simulator/metal3/hosts.ts";
 import {
@@ -24,13 +23,11 @@ import {
   type XoRecord,
 } from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toRoute } from "../../../lib/simulator/xenorchestra/requests.ts";
-import { drawFrom, type Random, type Seed } from "../../support/random.ts";
-import { crash, CrashPoints } from "../crash_points.ts";
-import { Timeline } from "../timeline.ts";
-import { Trace } from "../trace.ts";
-import { ApiServer, type LeasePath } from "../world/api_server.ts";
+import type { Seed } from "../../support/random.ts";
+import type { LeasePath } from "../world/api_server.ts";
 import { type ControllerProcess, ControllerReplica } from "../world/controller_replica.ts";
 import type { Peer } from "../world/socket.ts";
+import { MetalWorld } from "../world/metal_world.ts";
 import type { ElectionTimes } from "../world/program.ts";
 import { takeOver } from "../world/surroundings.ts";
 import { CloudJudge } from "./judges/cloud_judge.ts";
@@ -100,11 +97,7 @@ export type CloudGate = (
 ) => Promise<Outcome>;
 
 /** The world of one seed. */
-export class VinoWorld {
-  readonly random: Random;
-  readonly timeline: Timeline = new Timeline();
-  readonly trace: Trace = new Trace(this.timeline);
-  readonly server: ApiServer = new ApiServer(this.timeline, LEASE);
+export class VinoWorld extends MetalWorld {
   readonly site: MachineSite = createMachineSite();
   readonly cloud: XenOrchestra;
   readonly cloudJudge: CloudJudge;
@@ -117,27 +110,18 @@ export class VinoWorld {
   readonly ironic: Ironic = new Ironic(this);
   /** Whether machines have management controllers. */
   readonly hasBmcs: boolean;
-  /** How many machines Cluster API ever had. */
-  machines = 0;
   /** What other people have. */
   readonly others: Others;
   /** When processes die in the middle of a change. */
   readonly crashes: Crashes;
-  /** Requests at which a process dies. */
-  readonly crashPoints: CrashPoints = new CrashPoints((name) =>
-    crash(this, name, () => this.onCrash()),
-  );
   /** What a change of the cloud passes before the server does it. */
   gate: CloudGate = (request, serve) => serve(request);
-  /** Told when a process died at a crash point, before the next one starts. */
-  onCrash: () => void = () => undefined;
   readonly #stopped = new AbortController();
   readonly #leave: () => void;
-  #hasLeft = false;
 
   /** @param election How often processes look at the Lease. @default {as often as those of Kubernetes} */
   constructor(seed: Seed, replicas: number, election?: ElectionTimes) {
-    this.random = drawFrom(seed);
+    super(seed, LEASE);
     const pace = seed === "settled" ? SLOW : FAST;
     const { random, timeline, trace, server, site } = this;
     const chance = random.fork();
@@ -157,7 +141,6 @@ export class VinoWorld {
       eventPeriodMs: pace.eventPeriodMs,
       operationMs: OPERATION_MS,
     });
-    server.gate = this.crashPoints.toGate();
     this.crashes = new Crashes(random.fork(), timeline, trace);
     this.cloudJudge = new CloudJudge(this.cloud, server, timeline, trace);
     this.hostJudge = new HostJudge(server, trace);
@@ -186,31 +169,17 @@ export class VinoWorld {
           },
         }),
     );
-    this.#repeat(pace.metalMs, () => {
-      for (const line of this.clusterApi.step()) trace.note("CAPM3", line);
-      const { moved } = operateHosts(this.objects);
-      for (const [key, state] of moved) {
-        trace.note("BMO", `${key} is ${state}`);
-        if (BOOTING.has(state)) this.ironic.deploy(key);
-      }
+    this.repeat(pace.metalMs, () => {
+      for (const [key, state] of this.stepMetal()) if (BOOTING.has(state)) this.ironic.deploy(key);
     });
-    this.#repeat(pace.kubernetesMs, () => {
+    this.repeat(pace.kubernetesMs, () => {
       for (const path of collectGarbage(this.objects)) trace.note("GC", path);
     });
-  }
-
-  get objects(): ObjectAccess {
-    return this.server.objects;
   }
 
   /** All Vinos. */
   get vinoes(): readonly ApiObject[] {
     return this.objects.list(VINOES.plural, METAL);
-  }
-
-  /** All hosts. */
-  get hosts(): readonly ApiObject[] {
-    return this.objects.list(BARE_METAL_HOSTS.plural, METAL);
   }
 
   /** The hypervisors of the pool in which all VMs are. */
@@ -248,15 +217,9 @@ export class VinoWorld {
     return name;
   }
 
-  /** Ends what the world itself does, and gives the machine's chance back. */
-  leave(): void {
-    this.#hasLeft = true;
-    for (const { incarnations } of this.replicas) {
-      for (const { process, stop } of incarnations) {
-        process.kill();
-        stop.abort(new Error("the simulation is over"));
-      }
-    }
+  /** Gives the machine's chance back, too. */
+  override leave(): void {
+    super.leave();
     this.#stopped.abort(new Error("the simulation is over"));
     this.#leave();
   }
@@ -300,8 +263,7 @@ export class VinoWorld {
 
   #findAsker({ hostname }: URL): ControllerProcess {
     const [asker = ""] = hostname.split(".");
-    const all = this.replicas.flatMap(({ incarnations }) => incarnations);
-    const one = all.find(({ process }) => process.name === asker);
+    const one = this.processes.find(({ process }) => process.name === asker);
     if (one === undefined) throw new RangeError(`There is no process ${asker}`);
     return one;
   }
@@ -309,13 +271,5 @@ export class VinoWorld {
   #noteWrite(asker: string): void {
     const replica = this.replicas.find(({ current }) => current?.process.name === asker);
     if (replica !== undefined) this.crashes.reach(() => replica.kill(), asker);
-  }
-
-  #repeat(ms: number, act: () => void): void {
-    this.timeline.schedule(ms, () => {
-      if (this.#hasLeft) return;
-      act();
-      this.#repeat(ms, act);
-    });
   }
 }

@@ -31,74 +31,6 @@ const halt = step("VM halted", 2, (world, { name, vmId }) => {
   return `${name} ${power}`;
 });
 
-const start = step("VM started", 4, (world, { name, vmId }) => {
-  if (world.truth.isRunning(vmId)) return undefined;
-  const { state } = world.cloud;
-  const pool = world.cloud.pools.find(({ id }) => id === world.truth.find(vmId)?.["$pool"]);
-  if (pool === undefined) return undefined;
-  state.setPower(vmId, "Running", world.random.pick(pool.hostIds));
-  // The guest tools report once the guest is up.
-  later(world, world.random.between(0, 20_000), () => {
-    if (!world.truth.isRunning(vmId)) return;
-    world.cloud.giveAddress(vmId);
-    boot(world, { name, vmId });
-  });
-  return name;
-});
-
-/** It keeps its ID, is no machine any more, and may become one again. */
-const freeze = step("VM turned into a template", 0.5, (world, { name, vmId }) => {
-  world.cloud.state.makeTemplate(vmId);
-  fall(world, name);
-  return name;
-});
-
-const rename = step("VM renamed", 2, (world, { name, vmId }) => {
-  const label = `${name}-${world.random.between(1, 9)}`;
-  world.cloud.state.setVm(vmId, { name_label: label });
-  return label;
-});
-
-const resize = step("VM resized", 1, (world, { name, vmId }) => {
-  const [cpus, gib] = [world.random.between(1, 8), world.random.between(2, 16)];
-  const memory = { dynamic: [gib * GIB, gib * GIB], static: [GIB, gib * GIB], size: gib * GIB };
-  world.cloud.state.setVm(vmId, { CPUs: { max: cpus, number: cpus }, memory });
-  return `${name} to ${cpus} CPUs and ${gib} GiB`;
-});
-
-const migrate = step("VM migrated", 3, (world, { name, vmId }) => {
-  const { random, cloud, truth } = world;
-  const pool = cloud.pools.find(({ id }) => id === truth.find(vmId)?.["$pool"]);
-  if (!truth.isRunning(vmId) || pool === undefined) return undefined;
-  cloud.state.migrateLive(vmId, random.pick(pool.hostIds));
-  return name;
-});
-
-/**
- * To another pool, which may leave the machine in neither for a while. That no list happens to show it on its way is
- * what only time can tell from a deletion: so the gap is shorter than the hold-off (docs/explanation/deletion.md).
- */
-const emigrate: Step<XenOrchestraWorld> = step(
-  "VM moves to another pool",
-  3,
-  (world, { name, vmId }) => {
-    const { random, cloud, truth, settings } = world;
-    const operations = truth.find(vmId)?.["current_operations"] ?? {};
-    if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;
-    const pool = random.pick(cloud.pools);
-    const gapMs = random.chance(0.5) ? 0 : random.between(0, settings.deletion.holdOffMs * 0.9);
-    const tookMs = random.between(0, MIGRATION_MS_MAX);
-    cloud.state.beginMigration(vmId);
-    world.invariants.proofs.fleet.noteMove(vmId);
-    later(world, tookMs, () => {
-      if (!truth.isRunning(vmId)) return;
-      if (!cloud.pools.includes(pool)) return cloud.state.setVm(vmId, { current_operations: {} });
-      cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds), gapMs });
-    });
-    return `${name} in ${tookMs} ms, with a gap of ${gapMs} ms`;
-  },
-);
-
 /** By `xe`, unseen by Xen Orchestra: no list ever shows it on its way, and it may go to a pool that is lost. */
 export const smuggle: Step<XenOrchestraWorld> = step(
   "VM moves unseen",
@@ -178,11 +110,61 @@ export const POWER_STEPS: readonly Step<XenOrchestraWorld>[] = [
 export const MACHINE_STEPS: readonly Step<XenOrchestraWorld>[] = [
   remove,
   halt,
-  start,
-  rename,
-  resize,
-  migrate,
-  emigrate,
+  step("VM started", 4, (world, { name, vmId }) => {
+    if (world.truth.isRunning(vmId)) return undefined;
+    const { state } = world.cloud;
+    const pool = world.cloud.pools.find(({ id }) => id === world.truth.find(vmId)?.["$pool"]);
+    if (pool === undefined) return undefined;
+    state.setPower(vmId, "Running", world.random.pick(pool.hostIds));
+    // The guest tools report once the guest is up.
+    later(world, world.random.between(0, 20_000), () => {
+      if (!world.truth.isRunning(vmId)) return;
+      world.cloud.giveAddress(vmId);
+      boot(world, { name, vmId });
+    });
+    return name;
+  }),
+  step("VM renamed", 2, (world, { name, vmId }) => {
+    const label = `${name}-${world.random.between(1, 9)}`;
+    world.cloud.state.setVm(vmId, { name_label: label });
+    return label;
+  }),
+  step("VM resized", 1, (world, { name, vmId }) => {
+    const [cpus, gib] = [world.random.between(1, 8), world.random.between(2, 16)];
+    const memory = { dynamic: [gib * GIB, gib * GIB], static: [GIB, gib * GIB], size: gib * GIB };
+    world.cloud.state.setVm(vmId, { CPUs: { max: cpus, number: cpus }, memory });
+    return `${name} to ${cpus} CPUs and ${gib} GiB`;
+  }),
+  step("VM migrated", 3, (world, { name, vmId }) => {
+    const { random, cloud, truth } = world;
+    const pool = cloud.pools.find(({ id }) => id === truth.find(vmId)?.["$pool"]);
+    if (!truth.isRunning(vmId) || pool === undefined) return undefined;
+    cloud.state.migrateLive(vmId, random.pick(pool.hostIds));
+    return name;
+  }),
+  // To another pool, which may leave the machine in neither for a while. That no list happens to show it on its way is
+  // what only time can tell from a deletion: so the gap is shorter than the hold-off (docs/explanation/deletion.md).
+  step("VM moves to another pool", 3, (world, { name, vmId }) => {
+    const { random, cloud, truth, settings } = world;
+    const operations = truth.find(vmId)?.["current_operations"] ?? {};
+    if (!truth.isRunning(vmId) || Object.keys(operations).length > 0) return undefined;
+    const pool = random.pick(cloud.pools);
+    const gapMs = random.chance(0.5) ? 0 : random.between(0, settings.deletion.holdOffMs * 0.9);
+    const tookMs = random.between(0, MIGRATION_MS_MAX);
+    cloud.state.beginMigration(vmId);
+    world.invariants.proofs.fleet.noteMove(vmId);
+    later(world, tookMs, () => {
+      if (!truth.isRunning(vmId)) return;
+      if (!cloud.pools.includes(pool)) return cloud.state.setVm(vmId, { current_operations: {} });
+      cloud.state.migratePool(vmId, pool.id, { hostId: random.pick(pool.hostIds), gapMs });
+    });
+    return `${name} in ${tookMs} ms, with a gap of ${gapMs} ms`;
+  }),
   smuggle,
-  freeze,
+  // It keeps its ID, is no machine any more, and may become one again.
+  step("VM turned into a template", 0.5, (world, { name, vmId }) => {
+    world.cloud.state.makeTemplate(vmId);
+    fall(world, name);
+    return name;
+  }),
 ];

@@ -11,20 +11,6 @@ import { ofService } from "./service_steps.ts";
 import { FINALIZER, isWanted, RECORD } from "./wishes.ts";
 import type { Step } from "../../steps/mod.ts";
 
-const spoilRecord = ofService("record edited by hand", 3, (world, balancing, service) => {
-  const { random, server } = world;
-  const before = service.metadata.annotations?.[RECORD] ?? "";
-  // What only the record proves is lost with it.
-  for (const { id } of balancing.cloud.state.publicIps.values()) {
-    if (before.includes(id)) balancing.abandoned.add(id);
-  }
-  const others = server.services.flatMap(({ metadata }) => metadata.annotations?.[RECORD] ?? []);
-  const forged = forge(world, balancing, service);
-  const text = random.pick([null, "{", "{}", forged, forged, ...others]);
-  patch(world, service, { metadata: { annotations: { [RECORD]: text } } });
-  return `${text}`;
-});
-
 /** It says that an address of the user was taken for the Service, or that a job runs which never was. */
 function forge(
   { random, timeline }: CloudStackWorld,
@@ -40,57 +26,63 @@ function forge(
   return JSON.stringify({ v: 1, uid: metadata.uid, ...part });
 }
 
-const spoilStatus = ofService("status edited by hand", 2, (world, _balancing, service) => {
-  const ingress = world.random.pick([null, [{ ip: "192.0.2.1" }]]);
-  const name = { name: service.metadata.name, namespace: "default", subresource: "status" };
-  world.server.objects.patch("services", name, { status: { loadBalancer: { ingress } } });
-  return JSON.stringify(ingress);
-});
-
-/** As people do who want a Service to go that does not go. What is left of it then may stay. */
-const force = ofService("finalizer removed by hand", 1, (world, { knowledge }, service) => {
-  const { finalizers = [], uid = "" } = service.metadata;
-  if (!finalizers.includes(FINALIZER)) return undefined;
-  const kept = finalizers.filter((one) => one !== FINALIZER);
-  const isDeleted = world.random.chance(0.3);
-  const life = knowledge.find(uid);
-  if (life && isDeleted) life.mayLeak = true;
-  patch(world, service, { metadata: { finalizers: kept } });
-  if (isDeleted) {
-    const { name } = service.metadata;
-    world.server.objects.delete("services", { name, namespace: "default" });
-  }
-  return isDeleted ? "and deleted" : "";
-});
-
-/** An address of the user, a free one, or none: nobody else names it. */
-const pin = ofService("Service names an address", 4, (world, balancing, service) => {
-  const { random, server } = world;
-  const { cloud, knowledge, isInOneZone, book } = balancing;
-  if (!isInOneZone || !isWanted(service)) return undefined;
-  const [zone] = cloud.zones;
-  const named = new Set(server.services.map(({ spec }) => spec?.loadBalancerIP));
-  const choices = [...cloud.state.publicIps.values()].filter(
-    (ip) =>
-      ip.zoneId === zone?.id &&
-      !ip.isSourceNat &&
-      !named.has(ip.address) &&
-      (ip.state === "Free" || (book.has(ip.id) && !isFreeAtFirst(ip))),
-  );
-  const life = knowledge.find(service.metadata.uid ?? "");
-  if (life === undefined || choices.length === 0) return undefined;
-  life.mayMove = true;
-  const address = random.chance(0.3) ? null : random.pick(choices).address;
-  patch(world, service, { spec: { loadBalancerIP: address } });
-  return `${address}`;
-});
-
 /** Everything that people do to Services by hand. */
 export const OBJECT_STEPS: readonly Step<CloudStackWorld>[] = [
-  spoilRecord,
-  spoilStatus,
-  force,
-  pin,
+  ofService("record edited by hand", 3, (world, balancing, service) => {
+    const { random, server } = world;
+    const before = service.metadata.annotations?.[RECORD] ?? "";
+    // What only the record proves is lost with it.
+    for (const { id } of balancing.cloud.state.publicIps.values()) {
+      if (before.includes(id)) balancing.abandoned.add(id);
+    }
+    const others = server.services.flatMap(({ metadata }) => metadata.annotations?.[RECORD] ?? []);
+    const forged = forge(world, balancing, service);
+    const text = random.pick([null, "{", "{}", forged, forged, ...others]);
+    patch(world, service, { metadata: { annotations: { [RECORD]: text } } });
+    return `${text}`;
+  }),
+  ofService("status edited by hand", 2, (world, _balancing, service) => {
+    const ingress = world.random.pick([null, [{ ip: "192.0.2.1" }]]);
+    const name = { name: service.metadata.name, namespace: "default", subresource: "status" };
+    world.server.objects.patch("services", name, { status: { loadBalancer: { ingress } } });
+    return JSON.stringify(ingress);
+  }),
+  // As people do who want a Service to go that does not go. What is left of it then may stay.
+  ofService("finalizer removed by hand", 1, (world, { knowledge }, service) => {
+    const { finalizers = [], uid = "" } = service.metadata;
+    if (!finalizers.includes(FINALIZER)) return undefined;
+    const kept = finalizers.filter((one) => one !== FINALIZER);
+    const isDeleted = world.random.chance(0.3);
+    const life = knowledge.find(uid);
+    if (life && isDeleted) life.mayLeak = true;
+    patch(world, service, { metadata: { finalizers: kept } });
+    if (isDeleted) {
+      const { name } = service.metadata;
+      world.server.objects.delete("services", { name, namespace: "default" });
+    }
+    return isDeleted ? "and deleted" : "";
+  }),
+  // An address of the user, a free one, or none: nobody else names it.
+  ofService("Service names an address", 4, (world, balancing, service) => {
+    const { random, server } = world;
+    const { cloud, knowledge, isInOneZone, book } = balancing;
+    if (!isInOneZone || !isWanted(service)) return undefined;
+    const [zone] = cloud.zones;
+    const named = new Set(server.services.map(({ spec }) => spec?.loadBalancerIP));
+    const choices = [...cloud.state.publicIps.values()].filter(
+      (ip) =>
+        ip.zoneId === zone?.id &&
+        !ip.isSourceNat &&
+        !named.has(ip.address) &&
+        (ip.state === "Free" || (book.has(ip.id) && !isFreeAtFirst(ip))),
+    );
+    const life = knowledge.find(service.metadata.uid ?? "");
+    if (life === undefined || choices.length === 0) return undefined;
+    life.mayMove = true;
+    const address = random.chance(0.3) ? null : random.pick(choices).address;
+    patch(world, service, { spec: { loadBalancerIP: address } });
+    return `${address}`;
+  }),
 ];
 
 function patch(

@@ -41,26 +41,6 @@ const WRITES = [
   "deleteLBStickinessPolicy",
 ];
 
-/** Creates a Service. */
-const create = step("Service created", 10, (world, balancing) => {
-  const { random, server } = world;
-  const name = `s${random.between(1, SERVICES_MAX)}`;
-  if (server.services.some(({ metadata }) => metadata.name === name)) return undefined;
-  const spec = {
-    type: "LoadBalancer",
-    selector: { app: name },
-    ports: drawPorts(random, balancing),
-    ...drawClients(random),
-    ...drawAffinity(random),
-  };
-  const annotations = drawAnnotations(random);
-  server.objects.create("services", {
-    metadata: { name, namespace: NAMESPACE, annotations },
-    spec,
-  });
-  return `${name} ${JSON.stringify({ ...spec, annotations })}`;
-});
-
 const change = ofService("Service changed", 8, (world, balancing, service) => {
   const { random } = world;
   const annotations: JsonObject = {
@@ -82,116 +62,122 @@ const change = ofService("Service changed", 8, (world, balancing, service) => {
   return JSON.stringify(patch);
 });
 
-const changeType = ofService("Service gets another type", 1, (world, balancing, service) => {
-  const { objects } = world.server;
-  const isBalanced = isWanted(service);
-  const ports = drawPorts(world.random, balancing);
-  const spec: JsonObject = isBalanced
-    ? {
-        type: "ClusterIP",
-        loadBalancerSourceRanges: null,
-        loadBalancerIP: null,
-        ports: ports.map((port) => ({ ...port, nodePort: null })),
-      }
-    : { type: "LoadBalancer", ports };
-  objects.patch("services", nameOf(service), { spec });
-  return JSON.stringify(spec);
-});
-
-const remove = ofService("Service deleted", 4, (world, { knowledge }, service) => {
-  const { uid = "", finalizers = [] } = service.metadata;
-  const life = knowledge.find(uid);
-  // Without it, the Service goes before anybody has cleaned up.
-  if (life && !finalizers.includes(FINALIZER)) life.mayLeak = true;
-  world.server.objects.delete("services", nameOf(service));
-  return "";
-});
-
-const exclude = step("Node excluded from load balancers", 3, (world) => {
-  const { random, server } = world;
-  if (server.nodes.length === 0) return undefined;
-  const { name } = random.pick(server.nodes).metadata;
-  const value = random.pick(["", "true", "false", null, null]);
-  server.objects.patchNode(name, { metadata: { labels: { [EXCLUDED]: value } } });
-  return `${name} ${value}`;
-});
-
-/** A change that CloudStack does not carry out, or without an answer, or much later. */
-const failWrites = step("change of load balancers fails", 10, (world) => {
-  const { random, cloud, timeline } = world;
-  const fault = random.pick<Fault>([
-    { kind: "reset" },
-    { kind: "resetAfter" },
-    { kind: "resetAfter" },
-    { kind: "hang" },
-    { kind: "hangAfter" },
-    { kind: "halfBody" },
-    { kind: "delay", ms: random.between(1_000, 40_000) },
-    { kind: "error", code: random.pick([431, 530, 533, 537]) },
-    { kind: "failedJob", code: 530, text: "Failed to apply", isLate: random.chance(0.5) },
-    { kind: "failedJob", code: 530, text: "Failed to apply", isLate: true },
-    { kind: "endlessJob" },
-  ]);
-  const command = random.chance(0.3) ? WRITES : random.pick(WRITES);
-  const ms = random.between(5_000, 60_000);
-  const times = random.between(1, 3);
-  timeline.schedule(ms, cloud.server.faults.set(fault, { command, times }));
-  if (fault.kind === "endlessJob") later(world, ms, () => cloud.server.jobs.releaseAll());
-  const what = typeof command === "string" ? command : "any change";
-  return `${JSON.stringify(fault)} to ${what}, ${times} times in ${ms} ms`;
-});
-
-/** A list of one part of load balancers fails. */
-const failLists = step("list of load balancers fails", 3, (world) => {
-  const { random, cloud, timeline } = world;
-  const fault = random.pick<Fault>([
-    { kind: "error", code: random.pick([401, 432, 503, 530, 531]) },
-    { kind: "error", code: 429 },
-    { kind: "html", status: 502 },
-    { kind: "delay", ms: random.between(1_000, 40_000) },
-    { kind: "hang" },
-    { kind: "halfBody" },
-    { kind: "reset" },
-  ]);
-  const command = random.pick([
-    "listPublicIpAddresses",
-    "listLoadBalancerRules",
-    "listLoadBalancerRuleInstances",
-    "listFirewallRules",
-    "listNetworkACLs",
-    "listNetworks",
-    "listLBStickinessPolicies",
-    "listAsyncJobs",
-    "queryAsyncJobResult",
-  ]);
-  const ms = random.between(1_000, 40_000);
-  timeline.schedule(ms, cloud.server.faults.set(fault, { command }));
-  return `${JSON.stringify(fault)} to ${command} for ${ms} ms`;
-});
-
-/** The API server refuses what is asked about Services. */
-const refuse = step("API server refuses Services", 2, (world) => {
-  const { random, server, timeline } = world;
-  const rule = {
-    status: random.pick([409, 429, 500, 503]),
-    resource: random.pick(["services", "services/status"]),
-    retryAfterSeconds: random.between(1, 8),
-  };
-  const ms = random.between(500, 20_000);
-  timeline.schedule(ms, server.faults.refuse(rule));
-  return `${JSON.stringify(rule)} for ${ms} ms`;
-});
-
 /** Everything that happens where there are load balancers. */
 export const SERVICE_STEPS: readonly ServiceStep[] = [
-  create,
+  // Creates a Service.
+  step("Service created", 10, (world, balancing) => {
+    const { random, server } = world;
+    const name = `s${random.between(1, SERVICES_MAX)}`;
+    if (server.services.some(({ metadata }) => metadata.name === name)) return undefined;
+    const spec = {
+      type: "LoadBalancer",
+      selector: { app: name },
+      ports: drawPorts(random, balancing),
+      ...drawClients(random),
+      ...drawAffinity(random),
+    };
+    const annotations = drawAnnotations(random);
+    server.objects.create("services", {
+      metadata: { name, namespace: NAMESPACE, annotations },
+      spec,
+    });
+    return `${name} ${JSON.stringify({ ...spec, annotations })}`;
+  }),
   change,
-  changeType,
-  remove,
-  exclude,
-  failWrites,
-  failLists,
-  refuse,
+  ofService("Service gets another type", 1, (world, balancing, service) => {
+    const { objects } = world.server;
+    const isBalanced = isWanted(service);
+    const ports = drawPorts(world.random, balancing);
+    const spec: JsonObject = isBalanced
+      ? {
+          type: "ClusterIP",
+          loadBalancerSourceRanges: null,
+          loadBalancerIP: null,
+          ports: ports.map((port) => ({ ...port, nodePort: null })),
+        }
+      : { type: "LoadBalancer", ports };
+    objects.patch("services", nameOf(service), { spec });
+    return JSON.stringify(spec);
+  }),
+  ofService("Service deleted", 4, (world, { knowledge }, service) => {
+    const { uid = "", finalizers = [] } = service.metadata;
+    const life = knowledge.find(uid);
+    // Without it, the Service goes before anybody has cleaned up.
+    if (life && !finalizers.includes(FINALIZER)) life.mayLeak = true;
+    world.server.objects.delete("services", nameOf(service));
+    return "";
+  }),
+  step("Node excluded from load balancers", 3, (world) => {
+    const { random, server } = world;
+    if (server.nodes.length === 0) return undefined;
+    const { name } = random.pick(server.nodes).metadata;
+    const value = random.pick(["", "true", "false", null, null]);
+    server.objects.patchNode(name, { metadata: { labels: { [EXCLUDED]: value } } });
+    return `${name} ${value}`;
+  }),
+  // A change that CloudStack does not carry out, or without an answer, or much later.
+  step("change of load balancers fails", 10, (world) => {
+    const { random, cloud, timeline } = world;
+    const fault = random.pick<Fault>([
+      { kind: "reset" },
+      { kind: "resetAfter" },
+      { kind: "resetAfter" },
+      { kind: "hang" },
+      { kind: "hangAfter" },
+      { kind: "halfBody" },
+      { kind: "delay", ms: random.between(1_000, 40_000) },
+      { kind: "error", code: random.pick([431, 530, 533, 537]) },
+      { kind: "failedJob", code: 530, text: "Failed to apply", isLate: random.chance(0.5) },
+      { kind: "failedJob", code: 530, text: "Failed to apply", isLate: true },
+      { kind: "endlessJob" },
+    ]);
+    const command = random.chance(0.3) ? WRITES : random.pick(WRITES);
+    const ms = random.between(5_000, 60_000);
+    const times = random.between(1, 3);
+    timeline.schedule(ms, cloud.server.faults.set(fault, { command, times }));
+    if (fault.kind === "endlessJob") later(world, ms, () => cloud.server.jobs.releaseAll());
+    const what = typeof command === "string" ? command : "any change";
+    return `${JSON.stringify(fault)} to ${what}, ${times} times in ${ms} ms`;
+  }),
+  // A list of one part of load balancers fails.
+  step("list of load balancers fails", 3, (world) => {
+    const { random, cloud, timeline } = world;
+    const fault = random.pick<Fault>([
+      { kind: "error", code: random.pick([401, 432, 503, 530, 531]) },
+      { kind: "error", code: 429 },
+      { kind: "html", status: 502 },
+      { kind: "delay", ms: random.between(1_000, 40_000) },
+      { kind: "hang" },
+      { kind: "halfBody" },
+      { kind: "reset" },
+    ]);
+    const command = random.pick([
+      "listPublicIpAddresses",
+      "listLoadBalancerRules",
+      "listLoadBalancerRuleInstances",
+      "listFirewallRules",
+      "listNetworkACLs",
+      "listNetworks",
+      "listLBStickinessPolicies",
+      "listAsyncJobs",
+      "queryAsyncJobResult",
+    ]);
+    const ms = random.between(1_000, 40_000);
+    timeline.schedule(ms, cloud.server.faults.set(fault, { command }));
+    return `${JSON.stringify(fault)} to ${command} for ${ms} ms`;
+  }),
+  // The API server refuses what is asked about Services.
+  step("API server refuses Services", 2, (world) => {
+    const { random, server, timeline } = world;
+    const rule = {
+      status: random.pick([409, 429, 500, 503]),
+      resource: random.pick(["services", "services/status"]),
+      retryAfterSeconds: random.between(1, 8),
+    };
+    const ms = random.between(500, 20_000);
+    timeline.schedule(ms, server.faults.refuse(rule));
+    return `${JSON.stringify(rule)} for ${ms} ms`;
+  }),
 ];
 
 function drawPorts(random: Random, balancing: CloudStackBalancing): JsonObject[] {
