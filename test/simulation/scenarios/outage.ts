@@ -8,7 +8,8 @@
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Cloud } from "../world/cloud.ts";
-import { check } from "./scenario.ts";
+import { check, type Telling } from "./scenario.ts";
+import type { Ending } from "../ending.ts";
 import {
   type Care,
   FLEET,
@@ -53,6 +54,13 @@ export interface Manner extends Care {
   readonly isAnew: boolean;
 }
 
+/** One of the manners in which outages are told. */
+export interface OutageManner extends Manner {
+  readonly name: string;
+  /** Whether only CI tells them so. */
+  readonly isOfCi: boolean;
+}
+
 type Labels = Readonly<Record<string, string>>;
 
 /** What differs from cloud to cloud. */
@@ -95,8 +103,26 @@ const PERIOD_MS = 5_000;
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
 
+/** Tells an outage in every manner. What only time tells from a deletion needs the settings of a new installation. */
+export function listTellings<C extends Cloud, M extends OutageManner>(
+  outage: Outage<C>,
+  manners: readonly M[],
+  rules: OutageRules<C>,
+  tell: (name: string, manner: M, act: (stage: Stage<C>) => Promise<void>) => Promise<Ending>,
+): Telling[] {
+  const { needsTime = false, isVariant = false } = outage;
+  const fit = manners.filter(({ deletion }) => !needsTime || deletion === DEFAULT_DELETION);
+  return fit.map((manner): Telling => {
+    const name = `${outage.name}/${manner.name}`;
+    const isOfCi = isVariant || (manner.isOfCi && !(needsTime && manner.name === "default"));
+    const act = (stage: Stage<C>): Promise<void> =>
+      new OutageStory(stage, outage, manner, rules).tell();
+    return { name, isOfCi, tell: () => tell(name, manner, act) };
+  });
+}
+
 /** One outage on a stage. */
-export class OutageStory<C extends Cloud> {
+class OutageStory<C extends Cloud> {
   readonly #stage: Stage<C>;
   readonly #outage: Outage<C>;
   readonly #manner: Manner;

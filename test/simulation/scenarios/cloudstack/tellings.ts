@@ -10,9 +10,10 @@ import {
   CloudStackWorld,
 } from "../../cloudstack/cloud.ts";
 import { toSaying } from "../../world/settings_file.ts";
-import { type Manner, type Outage, OutageStory, PROOF_ALONE } from "../outage.ts";
+import { listTellings, type Outage, type OutageManner, PROOF_ALONE } from "../outage.ts";
 import type { Telling } from "../scenario.ts";
 import {
+  type Care,
   LIVE,
   type PartName,
   type Preparations,
@@ -54,35 +55,28 @@ export const SMALL_PAGE = 20;
  * With nothing but the proof everywhere; with the settings of a new installation and by a process that starts meanwhile
  * in CI, because less can go wrong there. What only time tells from a deletion needs those settings.
  */
-const MANNERS: readonly (Manner & { readonly name: string })[] = [
-  { name: "default", deletion: DEFAULT_DELETION, isAnew: false },
-  { name: "proof-alone", deletion: PROOF_ALONE, isAnew: false },
-  { name: "proof-alone-anew", deletion: PROOF_ALONE, isAnew: true },
+const MANNERS: readonly OutageManner[] = [
+  { name: "default", deletion: DEFAULT_DELETION, isAnew: false, isOfCi: true },
+  { name: "proof-alone", deletion: PROOF_ALONE, isAnew: false, isOfCi: false },
+  { name: "proof-alone-anew", deletion: PROOF_ALONE, isAnew: true, isOfCi: true },
 ];
 
 /** Tells an outage in every manner. */
-export function listTellings(outage: CsOutage): Telling[] {
-  const { needsTime = false, isVariant = false, how = {} } = outage;
-  return MANNERS.filter(({ deletion }) => !needsTime || deletion === DEFAULT_DELETION).map(
-    (manner): Telling => {
-      const name = `cloudstack/${outage.name}/${manner.name}`;
-      const isMain = needsTime || manner.name === "proof-alone";
-      const world = () => new CloudStackWorld("settled", () => toWorldSettings(manner), how);
-      const act = (stage: CsStage): Promise<void> =>
-        new OutageStory(stage, outage, manner, RULES).tell();
-      const tell = () => tellOnStage(name, world(), act, toPreparations(how));
-      return { name, isOfCi: isVariant || !isMain, tell };
-    },
-  );
+export function toTellings({ how = {}, ...outage }: CsOutage): Telling[] {
+  const named = { ...outage, name: `cloudstack/${outage.name}` };
+  return listTellings(named, MANNERS, RULES, (name, manner, act) => tell(name, manner, how, act));
 }
 
 /** Tells a script. */
 export function toTelling({ name, how = {}, act }: CsScript): Telling {
   const full = `cloudstack/${name}`;
   const care = { deletion: DEFAULT_DELETION };
-  const world = () => new CloudStackWorld("settled", () => toWorldSettings(care), how);
-  const tell = () => tellOnStage(full, world(), act, toPreparations(how));
-  return { name: full, isOfCi: false, tell };
+  return { name: full, isOfCi: false, tell: () => tell(full, care, how, act) };
+}
+
+function tell(name: string, care: Care, how: How, act: (stage: CsStage) => Promise<void>) {
+  const world = new CloudStackWorld("settled", () => toWorldSettings(care), how);
+  return tellOnStage(name, world, act, toPreparations(how));
 }
 
 const RULES = {

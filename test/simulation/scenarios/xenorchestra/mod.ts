@@ -5,10 +5,10 @@
 import type { Telling } from "../scenario.ts";
 import { OUTAGES } from "./outages.ts";
 import { SCRIPTS } from "./scripts.ts";
-import { listTellings, toTelling } from "./tellings.ts";
+import { toTelling, toTellings } from "./tellings.ts";
 
 /** Each way to tell each of them. */
 export const TELLINGS: readonly Telling[] = [
-  ...OUTAGES.flatMap(listTellings),
+  ...OUTAGES.flatMap(toTellings),
   ...SCRIPTS.map(toTelling),
 ];

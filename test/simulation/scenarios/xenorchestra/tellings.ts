@@ -9,7 +9,7 @@ import {
   type XenOrchestraCloud,
   XenOrchestraWorld,
 } from "../../xenorchestra/cloud.ts";
-import { type Manner, type Outage, OutageStory, PROOF_ALONE } from "../outage.ts";
+import { listTellings, type Outage, type OutageManner, PROOF_ALONE } from "../outage.ts";
 import type { Telling } from "../scenario.ts";
 import {
   type Care,
@@ -36,9 +36,7 @@ export interface XoScript {
   readonly act: (stage: XoStage) => Promise<void>;
 }
 
-interface XoManner extends Manner {
-  readonly name: string;
-  readonly isOfCi: boolean;
+interface XoManner extends OutageManner {
   readonly hasEvents?: boolean;
 }
 
@@ -68,16 +66,9 @@ export function toTelling({ name, act, isOfCi = false, ...how }: XoScript): Tell
 }
 
 /** Tells an outage in every manner. */
-export function listTellings(outage: XoOutage): Telling[] {
-  const { needsTime = false, isVariant = false } = outage;
-  return MANNERS.filter(({ deletion }) => !needsTime || deletion === DEFAULT_DELETION).map(
-    (manner) => {
-      const name = `${outage.name}/${manner.name}`;
-      const isOfCi = isVariant || (manner.isOfCi && !(needsTime && manner.name === "default"));
-      const act = (stage: XoStage): Promise<void> =>
-        new OutageStory(stage, outage, manner, RULES).tell();
-      return { name, isOfCi, tell: () => tell(name, { care: manner, ...manner }, act) };
-    },
+export function toTellings(outage: XoOutage): Telling[] {
+  return listTellings(outage, MANNERS, RULES, (name, manner, act) =>
+    tell(name, { care: manner, ...manner }, act),
   );
 }
 
