@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
-import { settle, SETTINGS } from "./world/settled.ts";
+import { settle, SETTINGS } from "./settled.ts";
 import { XenOrchestraWorld } from "./xenorchestra/cloud.ts";
 
 const REFRESH_MS = 30_000;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { listUntrue } from "../judges/calm.ts";
-import { findLeader, readNode, settle, SETTINGS } from "../world/settled.ts";
+import { findLeader, readNode, settle, SETTINGS } from "../settled.ts";
 import { CloudStackWorld } from "./cloud.ts";
 
 const MINUTE_MS = 60_000;

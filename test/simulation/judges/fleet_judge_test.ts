@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import { SETTINGS } from "../world/settled.ts";
+import { SETTINGS } from "../settled.ts";
 import { XenOrchestraWorld } from "../xenorchestra/cloud.ts";
 
 const AUTHOR = "a1";

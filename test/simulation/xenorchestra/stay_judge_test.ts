@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { SETTINGS } from "../world/settled.ts";
+import { SETTINGS } from "../settled.ts";
 import { StayJudge } from "./stay_judge.ts";
 import { XenOrchestraWorld } from "./cloud.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
 import type { PublicIp } from "../../../../lib/simulator/cloudstack/world/records.ts";
 import { listUntrue } from "../../judges/calm.ts";
-import { settle, SETTINGS } from "../../world/settled.ts";
+import { settle, SETTINGS } from "../../settled.ts";
 import { CloudStackWorld } from "../cloud.ts";
 import { type CloudStackBalancing, drawSite } from "./balancing.ts";
 import { listRules } from "./service_judge.ts";

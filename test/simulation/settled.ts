@@ -2,10 +2,10 @@
  * Worlds of tests, in which all is as it should be at first.
  * @module
  */
-import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import type { Node } from "../../../lib/kube/kinds/node.ts";
-import type { World, WorldSettings } from "./mod.ts";
-import type { Process } from "./process.ts";
+import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
+import type { Node } from "../../lib/kube/kinds/node.ts";
+import type { World, WorldSettings } from "./world/mod.ts";
+import type { Process } from "./world/process.ts";
 
 /** Settings of such a world. */
 export const SETTINGS: WorldSettings = {
