@@ -44,7 +44,11 @@ const TAINT = {
   effect: "NoExecute",
 };
 /** All of its controllers. The kubelets report once, and are silent then: that alone makes no Node NotReady. */
-const MANAGER = [["*"], ["--node-monitor-grace-period=30m"]] as const;
+/** What it misses of claims and volumes at its start it sees at the next sync. */
+const MANAGER = [
+  ["*"],
+  ["--node-monitor-grace-period=30m", "--pvclaimbinder-sync-period=2s"],
+] as const;
 const program = listPrograms().at(-1);
 
 function isTainted({ spec }: Node): boolean {

@@ -76,10 +76,6 @@ tell(system.power_state.value)`;
       const leader = await untilLeader(rig);
       const system = `/redfish/v1/Systems/${rig.machineId}`;
       const before = rig.readOrder();
-      // The host is published a moment before the status of the Vino names the machine.
-      const isKnown = async (): Promise<boolean> =>
-        (await askRedfish(leader, system, rig.login(leader))).status === 200;
-      await until("the machine is known", isKnown, TAKEOVER_MS);
       const boot = (target: string, enabled: string): RedfishChange => {
         const Boot = { BootSourceOverrideTarget: target, BootSourceOverrideEnabled: enabled };
         return { method: "PATCH", json: { Boot } };

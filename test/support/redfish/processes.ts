@@ -31,6 +31,7 @@ import {
 import { findFreePort } from "../process/server_process.ts";
 import { METAL } from "../vino/stage.ts";
 import { toXenOrchestraSpec } from "../vino/xen_orchestra_stage.ts";
+import { askRedfish } from "./ask.ts";
 import type { RedfishLogin } from "./python.ts";
 
 /** The Vino, and the only host of it. */
@@ -92,7 +93,27 @@ export class RedfishRig implements AsyncDisposable {
     await rig.#writeFiles();
     for (let at = 0; at < count; at += 1) await rig.#startProcess(program, at);
     await until("the host is published", () => rig.findAddress() !== undefined, START_MS);
+    await rig.#untilKnown();
     return rig;
+  }
+
+  /** The host is published a moment before the status of the Vino names its machine, and a process reads that. */
+  async #untilKnown(): Promise<void> {
+    const { objects } = this.kubernetes;
+    const isNamed = (): boolean => {
+      const status: unknown = objects.get(VINOES.plural, { namespace: METAL, name: VINO })?.[
+        "status"
+      ];
+      return JSON.stringify(status ?? {}).includes(this.machineId);
+    };
+    await until("the Vino names the machine", isNamed, START_MS);
+    const path = `/redfish/v1/Systems/${this.machineId}`;
+    const isKnown = async (): Promise<boolean> => {
+      const ask = (one: RedfishProcess): Promise<Response> =>
+        askRedfish(one, path, this.login(one));
+      return (await Promise.all(this.processes.map(ask))).some(({ ok }) => ok);
+    };
+    await until("a process knows the machine", isKnown, START_MS);
   }
 
   /** `redfish+https://…`; `undefined` if there is no host with a management controller. */
