@@ -7,6 +7,7 @@ import { toConnectionError } from "../../lib/cloud_http/connection_error.ts";
 import { openStream, type Reply, sendRequest } from "../../lib/cloud_http/http.ts";
 import { FakeServer, NAMES } from "./fake_server.ts";
 
+const { signal } = new AbortController();
 let fake: FakeServer;
 beforeEach(() => {
   fake = new FakeServer();
@@ -14,7 +15,6 @@ beforeEach(() => {
 afterEach(() => fake.stop());
 
 function send(path: string, method: "GET" | "POST" = "GET"): Promise<Reply> {
-  const { signal } = new AbortController();
   const headers = { cookie: "session=geheim", "if-none-match": '"x"' };
   return sendRequest({ method, url: `${fake.url}${path}`, headers, tls: {}, signal }, NAMES);
 }
@@ -33,7 +33,6 @@ describe("sendRequest()", () => {
     fake.answer = () => new Response("[1]", { headers: { "content-type": "text/javascript" } });
     expect((await send("/")).json).toBeUndefined();
     const isJson = (type: string): boolean => type.startsWith("text/javascript");
-    const { signal } = new AbortController();
     const request = { method: "GET", url: fake.url, headers: {}, tls: {}, signal, isJson } as const;
     expect((await sendRequest(request, NAMES)).json).toEqual({ value: [1] });
   });
@@ -41,7 +40,6 @@ describe("sendRequest()", () => {
   test("does not parse an answer that the caller knows, except a refusal", async () => {
     const texts: string[] = [];
     const isKnown = (text: string): boolean => texts.push(text) > 0;
-    const { signal } = new AbortController();
     const request = { method: "GET", url: fake.url, headers: {}, tls: {}, signal } as const;
     fake.answer = () => Response.json([1]);
     const known = await sendRequest({ ...request, isKnown }, NAMES);
@@ -108,7 +106,6 @@ describe("sendRequest()", () => {
       });
       return new Response(body, { status, headers: { "content-type": "application/json" } });
     };
-    const { signal } = new AbortController();
     using answered = spyOn(globalThis, "fetch");
     const answer = (response: Response): void =>
       void answered.mockImplementation(
@@ -231,7 +228,6 @@ describe("sendRequest()", () => {
 describe("openStream()", () => {
   const TYPE = "text/event-stream";
   const open = (): ReturnType<typeof openStream> => {
-    const { signal } = new AbortController();
     return openStream({ url: `${fake.url}/events`, headers: {}, tls: {}, signal }, TYPE);
   };
 

@@ -12,6 +12,7 @@ import {
   isConnectionReset,
   isTlsRefusal,
   toTransportError,
+  type Transport,
 } from "../../../lib/kube/api/transport.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 
@@ -91,11 +92,16 @@ function toCredential(tls: TlsSettings, version: number = 1): Credential {
   return { headers: { authorization: "Bearer t" }, tls, version };
 }
 
-async function send(url: string, credential: Credential): Promise<string> {
+const REQUEST = { method: "GET", path: "/", headers: {} } as const;
+
+function open(url: string): Transport {
   const transport = createTransport(url);
   closers.push(() => transport.close());
-  const request = { method: "GET", path: "/", headers: {} } as const;
-  return (await transport.send(request, credential, signal)).text();
+  return transport;
+}
+
+async function send(url: string, credential: Credential): Promise<string> {
+  return (await open(url).send(REQUEST, credential, signal)).text();
 }
 
 const ca = readTls("ca.crt");
@@ -154,11 +160,9 @@ describe("createTransport()", () => {
 
   test("keeps one connection for one version, and opens another for the next", async () => {
     const { url, ports } = startTls("server");
-    const transport = createTransport(url);
-    closers.push(() => transport.close());
+    const transport = open(url);
     for (const version of [1, 1, 1, 2, 2]) {
-      const request = { method: "GET", path: "/", headers: {} } as const;
-      const reply = await transport.send(request, toCredential({ ca }, version), signal);
+      const reply = await transport.send(REQUEST, toCredential({ ca }, version), signal);
       await reply.text();
     }
     const [first, second, third, fourth, fifth] = ports;
@@ -168,11 +172,9 @@ describe("createTransport()", () => {
 
   test("gives up idle connections once, and not those that came after", async () => {
     const { url, ports } = startTls("server");
-    const transport = createTransport(url);
-    closers.push(() => transport.close());
-    const request = { method: "GET", path: "/", headers: {} } as const;
+    const transport = open(url);
     const ask = async (): Promise<void> => {
-      await (await transport.send(request, toCredential({ ca }), signal)).text();
+      await (await transport.send(REQUEST, toCredential({ ca }), signal)).text();
     };
     await ask();
     const silent = transport.generation;
@@ -189,10 +191,8 @@ describe("createTransport()", () => {
 
   test("lets an answer that is under way end on its old connection", async () => {
     const { port, push } = startSlowly();
-    const transport = createTransport(`http://127.0.0.1:${port}`);
-    closers.push(() => transport.close());
-    const request = { method: "GET", path: "/", headers: {} } as const;
-    const reply = await transport.send(request, toCredential({}), signal);
+    const transport = open(`http://127.0.0.1:${port}`);
+    const reply = await transport.send(REQUEST, toCredential({}), signal);
     transport.giveUp(transport.generation);
     push("whole");
     expect(await reply.text()).toBe("first whole");
@@ -239,13 +239,12 @@ describe("createTransport()", () => {
 
   test("rejects with the reason of the signal", async () => {
     const url = await startRaw(() => {});
-    const transport = createTransport(url);
+    const transport = open(url);
     const stop = new AbortController();
-    const request = { method: "GET", path: "/", headers: {} } as const;
-    const sending = transport.send(request, toCredential({}), stop.signal);
+    const sending = transport.send(REQUEST, toCredential({}), stop.signal);
     stop.abort(new Error("stop"));
     await expect(sending).rejects.toThrow("stop");
-    await expect(transport.send(request, toCredential({}), stop.signal)).rejects.toThrow("stop");
+    await expect(transport.send(REQUEST, toCredential({}), stop.signal)).rejects.toThrow("stop");
   });
 });
 
