@@ -3,7 +3,7 @@
  * server, at the door of both. What it says was measured on xo-server 5.207.2.
  * @module
  */
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { isDeepStrictEqual } from "node:util";
 import { type Answer, openPlace, type Shown } from "./xen_orchestra_place.ts";
 
@@ -597,7 +597,7 @@ describe("filters", () => {
   ])(
     "%s finds it: %p",
     async (filter, isFound) => {
-      const [id, name] = await filtered;
+      const [id, name] = filtered;
       const text = filter
         .replace("ID", id)
         .replace("NAME", name)
@@ -607,15 +607,16 @@ describe("filters", () => {
     TIMEOUT_MS,
   );
 
-  const filtered = (async (): Promise<[string, string]> => {
+  let filtered: readonly [id: string, name: string] = ["", ""];
+  beforeAll(async () => {
     const name = toName();
     const body = { template: site.template["uuid"], name_label: name, cpus: 2 };
     const id = idOf(await ask("POST", `${CREATE}?sync=true`, body));
     await ask("PATCH", `/vms/${id}`, { tags: ["k8s"] });
     await until(readVm(id), has({ tags: ["k8s"] }));
-    return [id, name];
-  })();
-  afterAll(async () => await ask("DELETE", `/vms/${(await filtered)[0]}`));
+    filtered = [id, name];
+  }, TIMEOUT_MS);
+  afterAll(async () => await ask("DELETE", `/vms/${filtered[0]}`));
 
   holds("of 400 IDs are read, and of 430 are too long", async () => {
     const listed = async (length: number): Promise<number> => {

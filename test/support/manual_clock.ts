@@ -76,7 +76,8 @@ export class ManualClock implements Clock {
       next.wake();
       await this.#rest();
     }
-    this.#elapsedMs = endMs;
+    // Another one may have moved it further meanwhile: time does not go back.
+    this.#elapsedMs = Math.max(this.#elapsedMs, endMs);
     await this.#rest();
   }
 
