@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import type { LoadBalancerSource } from "./load_balancers/views.ts";
 import { NODE_COLUMNS } from "./node_columns.ts";
 import { inPieces } from "./pieces.ts";
-import { type Pieces, showList, showView } from "./replies.ts";
+import { type Pieces, showList, showMissing, showView } from "./replies.ts";
 import { formatTable } from "./text_table.ts";
 import type { InventoryView, NodeView, StatusView } from "./views.ts";
 
@@ -43,7 +43,7 @@ export function createDebugRoutes(options: DebugOptions): Hono {
     const name = context.req.param("name");
     const node = options.findNode(name);
     if (node === undefined) {
-      return context.json({ error: `there is no Node ${JSON.stringify(name)}` }, 404);
+      return await showMissing(context, `there is no Node ${JSON.stringify(name)}`);
     }
     return await showView(context, node, () => formatNodes(inPieces([node]), options.now()));
   });

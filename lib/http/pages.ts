@@ -41,7 +41,16 @@ export interface PagesOptions {
   readonly log: Logger;
 }
 
-/** All pages, with a list of them at `/`. A page that throws is logged, and answers 500 without the reason. */
+/** What one debug page can be asked for. */
+type Forms = readonly [path: string, ...more: string[]];
+
+/** What is below the list of objects that have a namespace. */
+const KEY = "<namespace>/<name>";
+
+/**
+ * All pages, with a list of them at `/`, and of what debug pages can be asked for at `/debug/`. A page that throws is
+ * logged, and answers 500 without the reason.
+ */
 export function createPages({ probes, log, ...more }: PagesOptions): Hono {
   const { debug, sipClusters, vinos, readProcess, objects = [], configz } = more;
   const pages = new Hono();
@@ -63,30 +72,50 @@ export function createPages({ probes, log, ...more }: PagesOptions): Hono {
     const { loadBalancers, now } = debug;
     if (loadBalancers) pages.route("/", createLoadBalancerRoutes({ loadBalancers, now }));
   }
-  const paths = ["/healthz", "/livez", "/readyz", "/metrics"];
-  if (debug !== undefined) paths.push("/debug/", "/debug/nodes", "/debug/inventory");
-  if (debug?.loadBalancers) paths.push(LOAD_BALANCERS_PATH);
-  if (readProcess) {
-    paths.push(PROCESS_PATH);
-    pages.route("/", createProcessRoutes(readProcess));
-  }
-  if (sipClusters !== undefined) paths.push(SIP_CLUSTERS_PATH);
-  if (vinos !== undefined) paths.push(VINOS_PATH);
-  for (const kind of objects) {
-    paths.push(`/debug/${kind.plural}`);
-    pages.route("/", createObjectRoutes(kind));
-  }
+  if (readProcess) pages.route("/", createProcessRoutes(readProcess));
+  for (const kind of objects) pages.route("/", createObjectRoutes(kind));
   if (configz !== undefined) {
-    paths.push("/configz");
     pages.get("/configz", (context) => context.json(toConfigz(configz)));
   }
-  pages.get("/", (context) => context.text(paths.map((path) => `${path}\n`).join("")));
+  const forms = listDebugForms(more);
+  const debugPaths = forms.length > 0 ? ["/debug/", ...forms.map(([path]) => path)] : [];
+  const others = configz === undefined ? [] : ["/configz"];
+  const paths = ["/healthz", "/livez", "/readyz", "/metrics", ...debugPaths, ...others];
+  pages.get("/", (context) => context.text(toLines(paths)));
+  if (forms.length > 0) {
+    for (const path of ["/debug", "/debug/"]) {
+      pages.get(path, (context) => context.text(toLines(forms.flat()), 200));
+    }
+  }
   pages.notFound((context) => context.text("404 page not found\n", 404));
   pages.onError((error, context) => {
     log.error("page failed", { path: context.req.path, error });
     return context.text("internal server error\n", 500);
   });
   return pages;
+}
+
+/** What programs, and operators with curl, can ask of each debug page. The path of the page comes first. */
+function listDebugForms(options: Omit<PagesOptions, "probes" | "log">): readonly Forms[] {
+  const { debug, readProcess, sipClusters, vinos, objects = [] } = options;
+  const all: readonly (Forms | undefined)[] = [
+    debug && toForms("/debug/nodes", "<name>"),
+    debug && toForms("/debug/inventory"),
+    readProcess && toForms(PROCESS_PATH),
+    debug?.loadBalancers && toForms(LOAD_BALANCERS_PATH, KEY),
+    sipClusters && toForms(SIP_CLUSTERS_PATH, KEY),
+    vinos && toForms(VINOS_PATH, KEY),
+    ...objects.map(({ plural }): Forms => [`/debug/${plural}`, `/debug/${plural}/<key>`]),
+  ];
+  return all.filter((forms) => forms !== undefined);
+}
+
+function toForms(path: string, below?: string): Forms {
+  return [path, `${path}?format=text`, ...(below === undefined ? [] : [`${path}/${below}`])];
+}
+
+function toLines(paths: readonly string[]): string {
+  return paths.map((path) => `${path}\n`).join("");
 }
 
 function listPlaces({

@@ -14,6 +14,13 @@ export type ToText = () => string | Promise<string>;
 const JSON_TYPE = { "content-type": "application/json" };
 const JSON_INDENT = 2;
 
+interface Reply {
+  readonly toJson: () => Response;
+  readonly toText: ToText;
+  /** Of the text. @default {200} */
+  readonly status?: 200 | 404;
+}
+
 /** Replies with one object. `?format=text` gives the text instead. */
 export function showView(context: Context, view: object, toText: ToText): Promise<Response> {
   const toJson = (): Response => context.body(`${formatJson(view)}\n`, 200, JSON_TYPE);
@@ -38,12 +45,15 @@ export function showList<T extends object>(
   return show(context, { toJson, toText });
 }
 
-async function show(
-  context: Context,
-  { toJson, toText }: { readonly toJson: () => Response; readonly toText: ToText },
-): Promise<Response> {
+/** Replies that something is not there, in the form that the request asks for. */
+export function showMissing(context: Context, error: string): Promise<Response> {
+  const toJson = (): Response => context.json({ error }, 404);
+  return show(context, { toJson, toText: () => `${escapeInvisible(error)}\n`, status: 404 });
+}
+
+async function show(context: Context, { toJson, toText, status = 200 }: Reply): Promise<Response> {
   const wanted = context.req.query("format") ?? "json";
-  if (wanted === "text") return context.text(await toText());
+  if (wanted === "text") return context.text(await toText(), status);
   if (wanted === "json") return toJson();
   return context.json({ error: 'format: must be "json" or "text"' }, 400);
 }

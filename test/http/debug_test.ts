@@ -111,6 +111,8 @@ describe("createDebugRoutes()", () => {
     const response = await routes.request("/debug/nodes/nope");
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ error: 'there is no Node "nope"' });
+    const text = await routes.request("/debug/nodes/nope?format=text");
+    expect([text.status, await text.text()]).toEqual([404, 'there is no Node "nope"\n']);
   });
 
   test("createDebugRoutes() refuses a format that it does not know", async () => {

@@ -22,6 +22,7 @@ describe("createPages()", () => {
     const pages = createPages({ probes, log: silentLogger });
     expect((await pages.request("/readyz")).status).toBe(200);
     expect((await pages.request("/debug/nodes")).status).toBe(404);
+    expect((await pages.request("/debug/")).status).toBe(404);
     expect(await (await pages.request("/")).text()).toBe("/healthz\n/livez\n/readyz\n/metrics\n");
   });
 
@@ -32,7 +33,22 @@ describe("createPages()", () => {
       controllers: [],
       kinds: [],
     });
-    const pages = createPages({ probes, debug, readProcess, log: silentLogger });
+    const widgets = { plural: "widgets", keys: () => [], find: () => undefined };
+    const objects = [widgets];
+    const pages = createPages({ probes, debug, readProcess, objects, log: silentLogger });
+    const forms = await (await pages.request("/debug/")).text();
+    expect(forms.split("\n")).toEqual([
+      "/debug/nodes",
+      "/debug/nodes?format=text",
+      "/debug/nodes/<name>",
+      "/debug/inventory",
+      "/debug/inventory?format=text",
+      "/debug/process",
+      "/debug/process?format=text",
+      "/debug/widgets",
+      "/debug/widgets/<key>",
+      "",
+    ]);
     const paths = (await (await pages.request("/")).text()).trimEnd().split("\n");
     expect(paths).toContain("/debug/inventory");
     expect(paths).toContain("/debug/process");

@@ -36,6 +36,10 @@ export function parseDemoFlags(argv: readonly string[]): DemoFlags | undefined {
   if (argument !== undefined && story === undefined) {
     throw new ConfigError([{ message: mustBeText(KIND_STORIES.join(" or "), argument) }]);
   }
+  if (story !== undefined && given.has("cloud")) {
+    const message = `cannot be used with ${story}: that demo has no choice of clouds`;
+    throw new ConfigError([{ source: "--cloud", message }]);
+  }
   const kubeconfig = given.text("kubeconfig");
   return {
     story: story ?? "cloud",

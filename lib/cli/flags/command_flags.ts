@@ -83,7 +83,7 @@ export const DEMO_FLAGS: readonly FlagSpec[] = [
     name: "cloud",
     type: "string",
     default: "xenorchestra",
-    help: "Simulated cloud: xenorchestra or cloudstack",
+    help: "Simulated cloud: xenorchestra or cloudstack; not with sipcluster or vino",
     effect: "applies",
     choices: ["xenorchestra", "cloudstack"],
   },

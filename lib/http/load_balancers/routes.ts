@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import type { LeftoverView, LoadBalancerSource, LoadBalancerView } from "./views.ts";
 import { formatPools } from "../common_tables.ts";
 import { inPieces } from "../pieces.ts";
-import { type Pieces, showList, showView } from "../replies.ts";
+import { type Pieces, showList, showMissing, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
 
@@ -58,7 +58,7 @@ export function createLoadBalancerRoutes({ loadBalancers, now }: LoadBalancerPag
     const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
     const view = loadBalancers.find(key);
     if (view !== undefined) return await showView(context, view, () => formatOne(view, now()));
-    return context.json({ error: `there is no load balancer of ${JSON.stringify(key)}` }, 404);
+    return await showMissing(context, `there is no load balancer of ${JSON.stringify(key)}`);
   });
   return routes;
 }

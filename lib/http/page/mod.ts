@@ -6,9 +6,7 @@ import { Hono } from "hono";
 import type { Context } from "hono";
 import { passOn, wantsHtml, wantsPage } from "../accept.ts";
 import type { DebugOptions } from "../debug.ts";
-import { LOAD_BALANCERS_PATH } from "../load_balancers/routes.ts";
 import { inPieces } from "../pieces.ts";
-import { PROCESS_PATH } from "../process_page.ts";
 import type { NodeView } from "../views.ts";
 import { renderFleetPage } from "./fleet_page.tsx";
 import { createPageHeaders, type Place } from "./layout.tsx";
@@ -16,22 +14,6 @@ import { createLoadBalancerPageRoutes } from "./load_balancers/mod.ts";
 import { renderNodePage, renderNoNodePage } from "./node_page.tsx";
 import { isStateName } from "./state.ts";
 
-/** What `/debug/` shows to a program, or to an operator with curl. */
-const PATHS = [
-  "/debug/nodes",
-  "/debug/nodes?format=text",
-  "/debug/nodes/<name>",
-  "/debug/inventory",
-  "/debug/inventory?format=text",
-  PROCESS_PATH,
-  `${PROCESS_PATH}?format=text`,
-];
-/** What it shows besides if a controller makes load balancers. */
-const LOAD_BALANCER_PATHS = [
-  LOAD_BALANCERS_PATH,
-  `${LOAD_BALANCERS_PATH}?format=text`,
-  `${LOAD_BALANCERS_PATH}/<namespace>/<name>`,
-];
 /** Longest text of a search. */
 const QUERY_LENGTH_MAX = 200;
 
@@ -49,9 +31,7 @@ export interface PageOptions extends DebugOptions {
 export function createPageRoutes(options: PageOptions): Hono {
   const routes = new Hono();
   const headers = createPageHeaders();
-  const vary = { vary: "Accept" };
   const { loadBalancers, places } = options;
-  const paths = loadBalancers === undefined ? PATHS : [...PATHS, ...LOAD_BALANCER_PATHS];
   if (loadBalancers) {
     routes.route("/", createLoadBalancerPageRoutes({ ...options, loadBalancers, headers }));
   }
@@ -61,10 +41,10 @@ export function createPageRoutes(options: PageOptions): Hono {
     ["/debug", "debug/"],
     ["/debug/", ""],
   ] as const) {
-    routes.get(path, async (context) =>
+    routes.get(path, async (context, next) =>
       wantsHtml(context.req.header("accept"))
         ? await show(context, renderFleet(context, options, base))
-        : context.text(paths.map((one) => `${one}\n`).join(""), 200, vary),
+        : await passOn(context, next),
     );
   }
   routes.get("/debug/nodes/:name", async (context, next) => {

@@ -5,7 +5,7 @@
 import { Hono } from "hono";
 import { formatConditions } from "../common_tables.ts";
 import { inPieces } from "../pieces.ts";
-import { showList, showView } from "../replies.ts";
+import { showList, showMissing, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
 import type { SipClusterSource, SipClusterView, SipHostView, SipRoleView } from "./views.ts";
@@ -46,7 +46,7 @@ export function createSipClusterRoutes({ sipClusters, now }: SipClusterPagesOpti
     const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
     const cluster = sipClusters.find(key);
     if (cluster === undefined) {
-      return context.json({ error: `there is no SIPCluster ${JSON.stringify(key)}` }, 404);
+      return await showMissing(context, `there is no SIPCluster ${JSON.stringify(key)}`);
     }
     const hosts = listHostsOf(sipClusters, key);
     return await showView(context, { ...cluster, hosts }, () => formatOne(cluster, hosts, now()));

@@ -5,7 +5,7 @@
 import { Hono } from "hono";
 import { formatConditions, formatPools } from "../common_tables.ts";
 import { inPieces } from "../pieces.ts";
-import { showList, showView } from "../replies.ts";
+import { showList, showMissing, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
 import type { ServingView } from "../views.ts";
@@ -73,7 +73,7 @@ export function createVinoRoutes({ vinos, now }: VinoPagesOptions): Hono {
     const key = `${context.req.param("namespace")}/${context.req.param("name")}`;
     const vino = vinos.find(key);
     if (vino === undefined) {
-      return context.json({ error: `there is no Vino ${JSON.stringify(key)}` }, 404);
+      return await showMissing(context, `there is no Vino ${JSON.stringify(key)}`);
     }
     const cloud = (await vinos.readCloud(context.req.raw.signal)) ?? EMPTY;
     const machines = cloud.machines.filter((one) => one.vino === key);

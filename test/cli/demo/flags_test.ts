@@ -49,6 +49,12 @@ test.each(["sipcluster", "vino"])("parseDemoFlags() takes the story %s", (story)
   expect(parseDemoFlags([story, "--once"])).toMatchObject({ story, once: true });
 });
 
+test.each(["sipcluster", "vino"])("parseDemoFlags() refuses a cloud for %s", (story) => {
+  expect(() => parseDemoFlags([story, "--cloud=cloudstack"])).toThrow(
+    `--cloud: cannot be used with ${story}: that demo has no choice of clouds`,
+  );
+});
+
 test("parseDemoFlags() takes no other story", () => {
   expect(() => parseDemoFlags(["other"])).toThrow('must be sipcluster or vino, but is "other"');
 });

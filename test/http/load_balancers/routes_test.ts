@@ -96,6 +96,8 @@ test("createLoadBalancerRoutes() answers 404 for a Service without one", async (
   const response = await routes.request("/debug/load-balancers/store/none");
   expect(response.status).toBe(404);
   expect(await response.json()).toEqual({ error: 'there is no load balancer of "store/none"' });
+  const text = await routes.request("/debug/load-balancers/store/none?format=text");
+  expect(await text.text()).toBe('there is no load balancer of "store/none"\n');
 });
 
 test.each([

@@ -45,7 +45,10 @@ describe.each(["sipclusters", "vinos"])("/debug/%s", (kind) => {
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(response.headers.get("vary")).toBe("Accept");
     expect(await (await PAGES.request(`${path}?format=json`, HTML)).json()).toBeObject();
+    expect(await (await PAGES.request("/")).text()).toContain(`\n/debug/\n/debug/sip`);
     expect(await (await PAGES.request("/")).text()).toContain(`${path}\n`);
+    const forms = [path, `${path}?format=text`, `${path}/<namespace>/<name>`];
+    expect(await (await PAGES.request("/debug/")).text()).toContain(`${forms.join("\n")}\n`);
   });
 });
 

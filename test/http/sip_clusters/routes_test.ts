@@ -38,6 +38,7 @@ test("/debug/sipclusters of an unknown cluster is not found", async () => {
   expect(JSON.parse(await read("/tenants/none"))).toEqual({
     error: 'there is no SIPCluster "tenants/none"',
   });
+  expect(await read("/tenants/none?format=text")).toBe('there is no SIPCluster "tenants/none"\n');
 });
 
 test("describeSipCluster() is empty when it is ready, else the error or the condition", () => {

@@ -57,6 +57,7 @@ test("/debug/vinos of an unknown Vino is not found", async () => {
   expect(JSON.parse(await read("/tenants/none"))).toEqual({
     error: 'there is no Vino "tenants/none"',
   });
+  expect(await read("/tenants/none?format=text")).toBe('there is no Vino "tenants/none"\n');
 });
 
 test("describeVino() is empty when it is ready, else the error or the condition", () => {

@@ -129,8 +129,8 @@ function toUnauthorized(id: string, message: string): RedfishError {
 }
 
 function toTooMany(): RedfishError {
-  const message =
-    "Too many requests with a wrong user or password came from your address; wait a minute";
+  const cause = "Too many requests with a wrong user or password came from your address";
+  const message = `${cause}; wait ${RETRY_SECONDS} seconds`;
   return new RedfishError(429, "ServiceTemporarilyUnavailable", message, {
     "retry-after": RETRY_SECONDS,
   });

@@ -72,6 +72,7 @@ test("Access refuses all but known passwords after ten wrong ones from an addres
   }
   const told = await rig.ask(SYSTEMS, { as: WRONG });
   expect([told.status, told.headers.get("retry-after")]).toEqual([429, "30"]);
+  expect(JSON.stringify(told.json)).toContain("came from your address; wait 30 seconds.");
   const b = credentialsOf("b");
   expect((await rig.ask(SYSTEMS, { as: b })).status).toBe(429);
   expect((await rig.ask(SYSTEMS, { as: b, address: "192.0.2.2" })).status).toBe(200);
