@@ -2,8 +2,12 @@
  * The Xen Orchestra that the contract is held against: the double, or a real one.
  *
  * A real one is named by XO_URL and XO_TOKEN_FILE, with a token of an administrator. One of its pools has a template
- * `vino-debian` with a disk and a network interface, another one `vino-blank` without guest tools, a network
- * `provisioning` and a repository `Tiny SR` of 5 GiB.
+ * `vino-debian` with a disk and a network interface, another one `vino-blank` without guest tools, one `vino-diskless`
+ * without disks, a network `provisioning` and a repository `Tiny SR` of 5 GiB. One of its machines has an IPv4 address.
+ *
+ * These files are for more cases, which are skipped without them: XO_PASSWORD_FILE has the name and password of that
+ * administrator (`name:password`), XO_READ_ONLY_TOKEN_FILE a token of a user with the rights of {@linkcode READ_ONLY},
+ * and XO_NO_RIGHTS_TOKEN_FILE one of a user without any.
  * @module
  */
 import { readFile } from "node:fs/promises";
@@ -13,10 +17,23 @@ import {
   createMachineSite,
   startXenOrchestraSimulator,
 } from "../../lib/simulator/xenorchestra/mod.ts";
+import type { Privilege } from "../../lib/simulator/xenorchestra/access/privileges.ts";
+import { toUuid } from "../../lib/simulator/uuid.ts";
+
+/** The rights of the user who only reads. */
+export const READ_ONLY: readonly Privilege[] = [
+  "pool",
+  "host",
+  "network",
+  "vif",
+  "server",
+  "vm",
+].map((resource) => ({ resource, action: "read" }));
 
 /** An answer, read. */
 export interface Answer {
   readonly status: number;
+  readonly headers: Headers;
   readonly location: string | null;
   /** JSON, or text. */
   readonly body: unknown;
@@ -32,9 +49,18 @@ export interface Site {
   readonly template: Shown;
   /** A template whose machines have no guest tools. */
   readonly blank: Shown;
+  readonly diskless: Shown;
   readonly networkId: string;
   readonly srId: string;
   readonly tinySrId: string;
+}
+
+/** Other ways in than the token of the administrator. What is absent is not judged. */
+export interface Credentials {
+  /** Name and password of the administrator, as HTTP Basic has them. */
+  readonly password?: string | undefined;
+  readonly readOnly?: string | undefined;
+  readonly noRights?: string | undefined;
 }
 
 /** Where a Xen Orchestra is. */
@@ -43,6 +69,9 @@ export class Place {
   readonly isDouble: boolean;
   readonly url: string;
   readonly token: string;
+  readonly credentials: Credentials;
+  /** Takes a token from its user. Absent: no request is known that does. */
+  readonly revoke: ((token: string) => void) | undefined;
   /** Milliseconds that do not go back, by the clock of the place. */
   readonly now: () => number;
   /** Lets time pass there. */
@@ -50,12 +79,15 @@ export class Place {
   readonly stop: () => Promise<void>;
 
   constructor(
-    options: Pick<Place, "isDouble" | "name" | "now" | "stop" | "token" | "url" | "wait">,
+    options: Omit<Place, "ask" | "findSite" | "list" | "read" | "revoke" | "send"> &
+      Partial<Pick<Place, "revoke">>,
   ) {
     this.name = options.name;
     this.isDouble = options.isDouble;
     this.url = options.url;
     this.token = options.token;
+    this.credentials = options.credentials;
+    this.revoke = options.revoke;
     this.now = options.now;
     this.wait = options.wait;
     this.stop = options.stop;
@@ -65,9 +97,8 @@ export class Place {
   async ask(method: string, path: string, body?: unknown): Promise<Answer> {
     const content =
       body instanceof Uint8Array ? new Blob([new Uint8Array(body)]) : JSON.stringify(body);
-    const reply = await fetch(`${this.url}/rest/v0${path}`, {
+    return await this.send(`/rest/v0${path}`, {
       method,
-      redirect: "manual",
       headers: {
         cookie: `authenticationToken=${this.token}`,
         ...(body !== undefined &&
@@ -75,10 +106,16 @@ export class Place {
       },
       ...(body !== undefined && { body: content }),
     });
+  }
+
+  /** Sends a request as it is, signed in or not. */
+  async send(path: string, init: RequestInit): Promise<Answer> {
+    const reply = await fetch(`${this.url}${path}`, { redirect: "manual", ...init });
+    const { status, headers } = reply;
     const text = await reply.text();
-    const isJson = reply.headers.get("content-type")?.includes("json") === true;
-    const location = reply.headers.get("location");
-    return { status: reply.status, location, body: isJson ? JSON.parse(text) : text };
+    const isJson = headers.get("content-type")?.includes("json") === true && text !== "";
+    const body: unknown = isJson ? JSON.parse(text) : text;
+    return { status, headers, location: headers.get("location"), body };
   }
 
   /** The objects that a list shows. */
@@ -114,6 +151,7 @@ export class Place {
       hostId: hosts.find((host) => host["$pool"] === poolId)?.id ?? "",
       template,
       blank: await named("vm-templates", "vino-blank", poolId),
+      diskless: await named("vm-templates", "vino-diskless", poolId),
       networkId: (await named("networks", "provisioning", poolId)).id,
       srId: String(pool?.["default_SR"]),
       tinySrId: (await named("srs", "Tiny SR", poolId)).id,
@@ -125,25 +163,55 @@ export class Place {
 export async function openPlace(): Promise<Place> {
   const { XO_URL: url, XO_TOKEN_FILE: file } = process.env;
   if (url === undefined || file === undefined) return await openDouble();
-  const token = (await readFile(file, "utf8")).trim();
-  const name = `the Xen Orchestra at ${new URL(url).origin}`;
-  const { monotonic: now } = systemClock;
-  const wait = (ms: number): Promise<void> => Bun.sleep(ms);
-  return new Place({ name, isDouble: false, url, token, now, wait, stop: async () => {} });
+  const read = async (one: string | undefined): Promise<string | undefined> =>
+    one === undefined ? undefined : (await readFile(one, "utf8")).trim();
+  const { XO_PASSWORD_FILE, XO_READ_ONLY_TOKEN_FILE, XO_NO_RIGHTS_TOKEN_FILE } = process.env;
+  const credentials = {
+    password: await read(XO_PASSWORD_FILE),
+    readOnly: await read(XO_READ_ONLY_TOKEN_FILE),
+    noRights: await read(XO_NO_RIGHTS_TOKEN_FILE),
+  };
+  return new Place({
+    name: `the Xen Orchestra at ${new URL(url).origin}`,
+    isDouble: false,
+    url,
+    token: (await read(file)) ?? "",
+    credentials,
+    now: systemClock.monotonic,
+    wait: (ms) => Bun.sleep(ms),
+    stop: async () => {},
+  });
 }
 
 async function openDouble(): Promise<Place> {
-  const { world, templateIds } = createMachineSite();
+  const { world, templateIds, foreign } = createMachineSite();
   const clock = new ManualClock();
-  const double = await startXenOrchestraSimulator({ clock, world });
+  const admin = { id: toUuid("user/admin"), username: "admin", password: "of:admin" };
+  const readOnly = { ...admin, id: toUuid("user/ro"), username: "ro", privileges: READ_ONLY };
+  const noRights = { ...admin, id: toUuid("user/none"), username: "none", privileges: [] };
+  const users = [admin, readOnly, noRights];
+  const double = await startXenOrchestraSimulator({ clock, world, users });
   double.state.toolless.add(templateIds.blank);
-  const name = "the double, because XO_URL and XO_TOKEN_FILE name no real Xen Orchestra";
-  const { url, token } = double;
-  const now = (): number => clock.monotonic();
-  const wait = async (ms: number): Promise<void> => {
-    await clock.advance(ms);
-    // What streams were told by then arrives before the answer.
-    await fetch(url);
-  };
-  return new Place({ name, isDouble: true, url, token, now, wait, stop: () => double.stop() });
+  const mainIpAddress = "10.0.7.1";
+  double.state.setVm(foreign.vmId, { addresses: { "0/ipv4/0": mainIpAddress }, mainIpAddress });
+  const { url, token, auth } = double;
+  return new Place({
+    name: "the double, because XO_URL and XO_TOKEN_FILE name no real Xen Orchestra",
+    isDouble: true,
+    url,
+    token,
+    credentials: {
+      password: `${admin.username}:${admin.password}`,
+      readOnly: auth.addToken("of-the-reader", readOnly).id,
+      noRights: auth.addToken("of-nobody", noRights).id,
+    },
+    revoke: (id) => auth.revoke(id),
+    now: () => clock.monotonic(),
+    wait: async (ms) => {
+      await clock.advance(ms);
+      // What streams were told by then arrives before the answer.
+      await fetch(url);
+    },
+    stop: () => double.stop(),
+  });
 }

@@ -225,7 +225,14 @@ describe("a creation", () => {
       "SR_BACKEND_FAILURE_44",
     ],
     ["a disk that shrinks", { vdis: [{ userdevice: "0", size: 1 }] }, 500, ""],
+    [
+      "a cloud-config, but no disk,",
+      { template: site.diskless["uuid"], cloud_config: "#cloud-config\n" },
+      500,
+      "Can't create cloud init config drive for VM without disks",
+    ],
     ["tags", { tags: ["a"] }, 422, "excess property"],
+    ["no template", { template: undefined }, 404, "no such object undefined"],
     ["no name", { name_label: undefined }, 422, "name_label"],
   ])(
     "with %s is refused, and leaves nothing",
@@ -420,11 +427,13 @@ describe("the power of a machine", () => {
     expect((await ask("POST", `/vms/${id}/actions/start?sync=true`)).status).toBe(204);
     const [vm] = await until(readVm(id), has({ power_state: "Running" }));
     expect(Boolean(vm?.["xenTools"])).toBe(false);
-    const refused = await ask("POST", `/vms/${id}/actions/clean_shutdown?sync=true`);
-    expect([refused.status, errorOf(refused)]).toEqual([
-      500,
-      expect.stringMatching(/^VM_LACKS_FEATURE\(/),
-    ]);
+    for (const action of ["clean_shutdown", "clean_reboot"]) {
+      const refused = await ask("POST", `/vms/${id}/actions/${action}?sync=true`);
+      expect([refused.status, errorOf(refused)]).toEqual([
+        500,
+        expect.stringMatching(/^VM_LACKS_FEATURE\(/),
+      ]);
+    }
     const { taskId } = Object((await ask("POST", `/vms/${id}/actions/clean_shutdown`)).body);
     expect(await untilEnded(taskId)).toMatchObject({
       status: "failure",
@@ -594,6 +603,23 @@ describe("filters", () => {
     ["!tags:k8s", false],
     ["tags:k8s name_label:NAME", true],
     ["|(tags:nope (tags:k8s name_label:NAME))", true],
+    ["", true],
+    ["NAME", true],
+    ["nobody", false],
+    ["uuid:ID", true],
+    ['name_label:"NAME"', true],
+    ["name_label:judge-*", true],
+    ["name_label:other-*", false],
+    [String.raw`tags:"odd (name) \"quoted\" | x:y"`, true],
+    [String.raw`tags:"odd (name) \"quoted\" | x:z"`, false],
+    [`$pool:${site.poolId}`, true],
+    [`$pool:${NOWHERE}`, false],
+    [`$container:${site.poolId}`, true],
+    [`$container:${site.hostId}`, false],
+    ["power_state:Running", false],
+    ["(power_state:Halted tags:k8s)", true],
+    ["|(power_state:Halted power_state:Suspended)", true],
+    ["mainIpAddress?", false],
   ])(
     "%s finds it: %p",
     async (filter, isFound) => {
@@ -612,11 +638,28 @@ describe("filters", () => {
     const name = toName();
     const body = { template: site.template["uuid"], name_label: name, cpus: 2 };
     const id = idOf(await ask("POST", `${CREATE}?sync=true`, body));
-    await ask("PATCH", `/vms/${id}`, { tags: ["k8s"] });
-    await until(readVm(id), has({ tags: ["k8s"] }));
+    const tags = ["k8s", 'odd (name) "quoted" | x:y é & \\ #1'];
+    await ask("PATCH", `/vms/${id}`, { tags });
+    await until(readVm(id), has({ tags }));
     filtered = [id, name];
   }, TIMEOUT_MS);
   afterAll(async () => await ask("DELETE", `/vms/${filtered[0]}`));
+
+  holds("find a machine by its address", async () => {
+    const vms = await place.list("vms", "mainIpAddress?");
+    const vm = vms.find((one) => Object(one["addresses"])["0/ipv4/0"]);
+    const address: string = Object(vm?.["addresses"])["0/ipv4/0"];
+    const pattern = `/^${address.replaceAll(".", String.raw`\.`)}$/`;
+    for (const filter of [
+      `addresses:${address}`,
+      `addresses:${pattern}`,
+      `mainIpAddress:${vm?.["mainIpAddress"]}`,
+    ]) {
+      const found = await place.list("vms", filter);
+      expect(found.map(({ id }) => id)).toContain(String(vm?.id));
+    }
+    expect(await place.list("vms", "addresses:192.0.2.254")).toEqual([]);
+  });
 
   holds("of 400 IDs are read, and of 430 are too long", async () => {
     const listed = async (length: number): Promise<number> => {
@@ -693,6 +736,8 @@ describe("JSON-RPC", () => {
       socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: name, params: values }));
       return answered;
     };
+    // Nobody may do anything.
+    expect(await send(0, method, params)).toMatchObject({ error: { code: 2 } });
     const signedIn = await send(1, "session.signIn", { token });
     const answer = "error" in signedIn ? signedIn : await send(2, method, params);
     socket.close();

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import * as v from "valibot";
-import { Loopback } from "../../../../lib/simulator/loopback.ts";
 import { readCaptureText, WRITE_CAPTURE_NAMES } from "../../../support/cloud/captures.ts";
 import { createCapturedWorld, PARIS, VM } from "./captured_world.ts";
 import { Rig } from "./rig.ts";
@@ -133,32 +132,6 @@ describe("the simulated Xen Orchestra writes as the captured one:", () => {
     const { contentType, ...rest } = wanted;
     expect(toForm(actual, known)).toEqual(toForm(rest, known));
     if (contentType !== undefined) expect(reply.headers.get("content-type")).toBe(contentType);
-  });
-
-  test("rpc-vm.setBootOrder", async () => {
-    const { request, response } = JSON.parse(readCaptureText("rpc-vm.setBootOrder"));
-    const loopback = new Loopback(
-      (asked) => rig.cloud.answer(asked),
-      () => {
-        const session = rig.cloud.openSession();
-        return (message) => session.answer(message);
-      },
-    );
-    await loopback.listen();
-    const socket = new WebSocket(`${loopback.url.replace("http", "ws")}/api/`);
-    await new Promise((resolve) => socket.addEventListener("open", resolve, { once: true }));
-    const call = (method: string, params: object): Promise<unknown> => {
-      const answer = new Promise((resolve) =>
-        socket.addEventListener("message", ({ data }) => resolve(JSON.parse(data).result), {
-          once: true,
-        }),
-      );
-      socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
-      return answer;
-    };
-    await call("session.signIn", { token: rig.cloud.token });
-    expect(await call(request.method, request.params)).toEqual(response.result);
-    await loopback.close();
   });
 
   test("sse-create", async () => {

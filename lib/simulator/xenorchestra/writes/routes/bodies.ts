@@ -7,7 +7,7 @@ import { toJson } from "../../replies.ts";
 
 /** One key. */
 export interface BodyField {
-  readonly type: "string" | "number" | "boolean" | "array" | "object" | "any";
+  readonly type: "string" | "strings" | "number" | "boolean" | "array" | "object" | "any";
   /** @default {false} */
   readonly isRequired?: boolean;
   /** Whether `null` is taken, too. @default {false} */
@@ -62,7 +62,7 @@ function checkObject(
     if (field !== undefined) checkField(inner, field, `${path}.${key}`, issues);
     else {
       const message = `"${key}" is an excess property and therefore is not allowed`;
-      issues[`${path}.${key}`] = { message, value: inner };
+      issues[`${path}.${key}`] = { message, value: key };
     }
   }
   for (const [key, { isRequired = false }] of Object.entries(shape)) {
@@ -79,6 +79,15 @@ function checkField(
   issues: Record<string, object>,
 ): void {
   if (type === "any" || (isNullable && value === null)) return;
+  if (type === "strings") {
+    // Its path has no name of the body, and one text does for a list.
+    const name = path.slice(path.indexOf(".") + 1);
+    for (const [index, entry] of [value].flat().entries()) {
+      if (typeof entry === "string") continue;
+      issues[`${name}.$${index}`] = { message: "invalid string value", value: entry };
+    }
+    return;
+  }
   const actual = Array.isArray(value) ? "array" : typeof value;
   // A number may be sent as text.
   if (type === "number" && actual === "string" && Number.isFinite(Number(value))) return;

@@ -93,7 +93,9 @@ function addPower(app: Hono<Env>, backend: Backend, action: string, rule: PowerR
       handle: async (c, work, body) => {
         const vm = findVm(c, work);
         const name = `REST API: ${action.replaceAll("_", " ")} VM`;
-        const about = { name, objectType: "VM", objectId: vm.id, args: body };
+        // Only a start has a body.
+        const args = action === "start" ? { args: body } : {};
+        const about = { name, objectType: "VM", objectId: vm.id, ...args };
         return await runAction(c, work, about, () => changePower(work, vm, action, body.hostId));
       },
     }),

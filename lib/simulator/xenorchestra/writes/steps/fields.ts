@@ -26,7 +26,7 @@ const ANY = { type: "any" } as const;
 export const PATCH_SHAPE: BodyShape = {
   nameLabel: STRING,
   nameDescription: STRING,
-  tags: { type: "array" },
+  tags: { type: "strings" },
   notes: { type: "string", isNullable: true },
   cpus: NUMBER,
   cpusStaticMax: NUMBER,
@@ -80,6 +80,7 @@ const WRITES: Readonly<Record<string, Write>> = {
   xenStoreData: (vm, value) => {
     vm["xenStoreData"] = merge(vm["xenStoreData"], value, (key) => `vm-data/${key}`);
   },
+  tags: (vm, value) => (vm["tags"] = [value].flat()),
   cpus: writeCpus,
   cpusStaticMax: (vm, value) => {
     refuseRunning(vm);

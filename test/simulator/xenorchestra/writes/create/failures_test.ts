@@ -246,15 +246,4 @@ describe("a creation", () => {
     });
     expect((await createSync())[0]).toBe(201);
   });
-
-  test.each([
-    ["an unknown template", { template: "nope" }, "no such object nope"],
-    ["none", { template: undefined }, "no such object undefined"],
-    ["an unknown host", { affinity: "nope" }, "no such host nope"],
-    ["an unknown network", { vifs: [{ network: "nope" }] }, "no such object nope"],
-  ])("fails for %s", async (_name, change, message) => {
-    const reply = await create({ ...toBody(), ...change } as CreateBody, "?sync=true");
-    expect([reply.status, await reply.text()]).toEqual([404, expect.stringContaining(message)]);
-    expect(count()).toEqual(before);
-  });
 });
