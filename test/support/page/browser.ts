@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { saySkipped } from "../skip.ts";
 
 /** Where Debian's package `chromium` puts it. */
 const PROGRAM = "/usr/bin/chromium";
@@ -12,8 +13,7 @@ const PROGRAM = "/usr/bin/chromium";
 /** Whether there is a browser to test with; without one, says so loudly, and fails where one must be. */
 export function hasBrowser(): boolean {
   if (existsSync(PROGRAM)) return true;
-  if (process.env["CI"]) throw new Error(`${PROGRAM} is missing: install the package chromium`);
-  process.stderr.write(`NO BROWSER: ${PROGRAM} is missing, the tests of the pages are skipped\n`);
+  saySkipped(`tests of the pages: ${PROGRAM} is missing. Install the package chromium`);
   return false;
 }
 

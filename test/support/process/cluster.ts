@@ -12,6 +12,7 @@ import { createAuthority, createCertificate, type CertificateFiles } from "../ne
 import { readJson } from "../kube/contract/client.ts";
 import { endProcesses, findFreePort, startProcess, waitUntilReady } from "./server_process.ts";
 import type { ServerProcess } from "./server_process.ts";
+import { saySkipped } from "../skip.ts";
 
 const START_TIMEOUT_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -23,9 +24,8 @@ export const kubeAssets: string | undefined = process.env["KUBEBUILDER_ASSETS"] 
 /** Says loudly that cluster tests are skipped, when they are. Returns whether they are. */
 export function skipsCluster(): boolean {
   if (kubeAssets !== undefined) return false;
-  process.stderr.write(
-    "\n*** SKIPPED: tests on a real kube-apiserver. Set KUBEBUILDER_ASSETS to a folder that holds " +
-      "kube-apiserver and etcd. ***\n\n",
+  saySkipped(
+    "tests on a real kube-apiserver. Run: export KUBEBUILDER_ASSETS=$(npm run --silent kubernetes newest)",
   );
   return true;
 }

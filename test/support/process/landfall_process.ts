@@ -7,7 +7,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { ROOT } from "../sources.ts";
-import { bindProcess } from "./server_process.ts";
+import { bindProcess, toBound } from "./server_process.ts";
+import { saySkipped } from "../skip.ts";
 
 const WAIT_MS = 20_000;
 
@@ -59,9 +60,7 @@ const SOURCE: Program = { name: "source", command: [process.execPath, join(ROOT,
 /** Source and binary; says loudly when there is no binary. */
 export function listPrograms(): readonly Program[] {
   if (existsSync(BINARY)) return [SOURCE, { name: "binary", command: [BINARY] }];
-  process.stderr.write(
-    "\n*** SKIPPED: tests of the compiled binary. Make dist/landfall with npm run build. ***\n\n",
-  );
+  saySkipped("tests of the compiled binary. Make dist/landfall with npm run build");
   return [SOURCE];
 }
 
@@ -71,8 +70,8 @@ export function startLandfall(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): LandfallProcess {
-  const [file = "", ...first] = command;
-  const child = spawn(file, [...first, ...args], {
+  const bound = toBound([...command, ...args]);
+  const child = spawn(bound.file, bound.args, {
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env["PATH"], ...env },
   });

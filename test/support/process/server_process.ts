@@ -28,6 +28,15 @@ export interface ServerProcess {
 /** Processes that have not ended, and what they were started with. */
 const running = new Map<ChildProcess, readonly string[]>();
 
+/** Has Linux end a program also when a signal ends the test process, which then runs nothing any more. */
+const UNTIL_PARENT_DIES = Bun.which("setpriv") ? ["setpriv", "--pdeathsig=KILL", "--"] : [];
+
+/** A command that Linux ends with the test process. */
+export function toBound(command: readonly string[]): { file: string; args: readonly string[] } {
+  const [file = "", ...args] = [...UNTIL_PARENT_DIES, ...command];
+  return { file, args };
+}
+
 /** Has a process die with the test process, and with the folder that it was told of. @param words What it was told */
 export function bindProcess(child: ChildProcess, words: readonly string[]): void {
   const kill = (): void => {
@@ -59,7 +68,8 @@ export function startProcess(
   logPath: string,
 ): ServerProcess {
   const log = openSync(logPath, "a");
-  const child: ChildProcess = spawn(command, [...args], { stdio: ["ignore", log, log] });
+  const bound = toBound([command, ...args]);
+  const child: ChildProcess = spawn(bound.file, bound.args, { stdio: ["ignore", log, log] });
   closeSync(log);
   if (child.pid === undefined) throw new Error(`Cannot start "${command}"`);
   bindProcess(child, args);

@@ -5,6 +5,7 @@
 import { readJson } from "../../kube/contract/client.ts";
 import { type Cluster, skipsCluster } from "../cluster.ts";
 import { hasControllerManager, startControllerManager } from "./controller_manager.ts";
+import { saySkipped } from "../../skip.ts";
 
 /** What makes Pods of Deployments, keeps budgets, and deletes what has no owner any more. */
 const CONTROLLERS = ["deployment", "replicaset", "disruption", "garbagecollector"] as const;
@@ -14,9 +15,7 @@ const LOOK_MS = 150;
 export async function skipsRunningPods(): Promise<boolean> {
   if (skipsCluster()) return true;
   if (await hasControllerManager()) return false;
-  process.stderr.write(
-    "\n*** SKIPPED: tests with kube-controller-manager. There is none in KUBEBUILDER_ASSETS. ***\n\n",
-  );
+  saySkipped("tests with kube-controller-manager. There is none in KUBEBUILDER_ASSETS");
   return true;
 }
 
