@@ -3,10 +3,12 @@
  * what is left in the end with what is left without.
  * @module
  */
+import { mustBeText } from "../../lib/core/text/must_be.ts";
 import type { Outcome } from "../../lib/simulator/loopback.ts";
 import type { Gate } from "./world/api_server.ts";
 import type { ClockErrors } from "./world/process.ts";
 import type { Ending } from "./ending.ts";
+import type { Trace } from "./trace.ts";
 
 /** When a process dies. */
 export interface CrashPoint {
@@ -26,15 +28,15 @@ export interface Asked {
 
 /** Counts requests where they reach a server, and ends the process that sent one of them. */
 export class CrashPoints {
-  readonly #kill: (author: string) => void;
+  readonly #kill: (author: string, how: string) => void;
   #point: CrashPoint | undefined;
   /** Absent: nothing is counted. */
   #asked: Asked[] | undefined;
   /** Whether the process died. */
   isReached = false;
 
-  /** @param kill Ends a process, and starts the next one */
-  constructor(kill: (author: string) => void) {
+  /** @param kill Ends a process, says how, and starts the next one */
+  constructor(kill: (author: string, how: string) => void) {
     this.#kill = kill;
   }
 
@@ -59,17 +61,18 @@ export class CrashPoints {
 
   /** Lets a server do what a request asks for, unless its author dies before. */
   async pass(author: string, asked: Asked, serve: () => Promise<Outcome>): Promise<Outcome> {
-    if (this.#asked?.push(asked) !== this.#point?.at || this.#point === undefined)
-      return await serve();
-    if (this.#point.when === "after") await serve();
+    const { at, when } = this.#point ?? {};
+    if (this.#asked?.push(asked) !== at || at === undefined) return await serve();
+    if (when === "after") await serve();
     this.isReached = true;
-    this.#kill(author);
+    this.#kill(author, `dies at request ${at} (${asked.what}), ${when} it was done`);
     return { kind: "hang" };
   }
 }
 
 /** Where a process can die. */
 interface CrashWorld {
+  readonly trace: Trace;
   readonly server: { editLease(holder: string | undefined): boolean };
   readonly replicas: readonly {
     readonly current: { readonly process: { readonly name: string } } | undefined;
@@ -78,12 +81,18 @@ interface CrashWorld {
   }[];
 }
 
-/** Ends a process in the middle of a request, and starts the next one. @param onCrash What happens in between */
+/**
+ * Ends a process in the middle of a request, and starts the next one.
+ *
+ * @param how What the trace says of it @param onCrash What happens in between
+ */
 export function crash(
-  { replicas, server }: CrashWorld,
+  { trace, replicas, server }: CrashWorld,
   name: string,
+  how: string,
   onCrash: () => void = () => undefined,
 ): void {
+  trace.note(name, how);
   const replica = replicas.find(({ current }) => current?.process.name === name);
   replica?.kill();
   onCrash();
@@ -107,36 +116,43 @@ export interface CrashEnding extends Ending {
   readonly isReached: boolean;
 }
 
-/** Tells a story once, and once for each of some crash points. The first one that ends otherwise is the ending. */
+/**
+ * Tells a story once, and once for each of some crash points. The first one that ends otherwise is the ending.
+ *
+ * @param only Tells it with this crash alone, and that is the ending
+ */
 export async function tellWithCrashes(
   tell: (point?: CrashPoint, whole?: CrashEnding) => Promise<CrashEnding>,
   listPoints: (asked: readonly Asked[]) => readonly CrashPoint[],
+  only?: CrashPoint,
 ): Promise<Ending> {
   const whole = await tell();
   if (whole.violations.length > 0) return whole;
-  for (const point of listPoints(whole.asked)) {
+  for (const point of only ? [only] : listPoints(whole.asked)) {
     const ending = await tell(point, whole);
-    const violations = [...ending.violations, ...listDifferences(ending, whole, point)];
-    if (violations.length > 0)
+    const violations = [...ending.violations, ...listDifferences(ending, whole)];
+    // A run that asks less, because its looks fall together, ends before the point.
+    if (!ending.isReached && (only !== undefined || ending.asked.length >= point.at))
+      violations.push(`no process died at request ${point.at} of ${ending.asked.length}`);
+    if (only !== undefined || violations.length > 0)
       return { ...ending, violations, replay: `${whole.replay}@${point.when}-${point.at}` };
   }
   return whole;
 }
 
-/** Reads the end of a name: `@after-7`. */
-export function readPoint(text: string): CrashPoint | undefined {
-  const [, when, at] = /^(before|after)-(\d+)$/.exec(text) ?? [];
-  return when === undefined ? undefined : { at: Number(at), when: when as CrashPoint["when"] };
+/** Reads a crash point: `after-7`. @throws {Error} for anything else */
+export function readPoint(text: string): CrashPoint {
+  const [, when, at] = /^(before|after)-([1-9]\d*)$/.exec(text) ?? [];
+  if (when === undefined)
+    throw new Error(`crash point: ${mustBeText('"before-N" or "after-N", with N from 1', text)}`);
+  return { at: Number(at), when: when as CrashPoint["when"] };
 }
 
-function listDifferences(ending: CrashEnding, whole: CrashEnding, { at }: CrashPoint): string[] {
-  const { left, asked, isReached } = ending;
-  const [now, before] = [JSON.stringify(left), JSON.stringify(whole.left)];
+function listDifferences(ending: CrashEnding, whole: CrashEnding): string[] {
+  const [now, before] = [JSON.stringify(ending.left), JSON.stringify(whole.left)];
   return [
     ...(now === before ? [] : [`it leaves ${now}, and without a crash ${before}`]),
-    // A run that asks less, because its looks fall together, ends before the point.
-    ...(isReached || asked.length < at ? [] : ["the process did not die"]),
-    ...listRepeated(asked, whole.asked),
+    ...listRepeated(ending.asked, whole.asked),
   ];
 }
 

@@ -2,6 +2,7 @@
  * A story from its first chapter to its last, whatever it is of, and what a person is shown of one that fails.
  * @module
  */
+import { readExtent } from "../support/extent.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Trace } from "./trace.ts";
 
@@ -58,5 +59,9 @@ export async function tellStory<W extends StoryWorld>(
 export function describeFailure({ violations, trace, replay }: Ending): string {
   if (violations.length === 0) return "";
   const broken = violations.map((one) => `BROKEN: ${one}`);
-  return [...trace.slice(-TAIL_LINES), ...broken, `npm run simulate -- ${replay}`].join("\n");
+  // The disturbances of a scenario depend on it.
+  const extent =
+    replay.startsWith("--scenario") && readExtent() === "all" ? "LANDFALL_TESTS=all " : "";
+  const command = `${extent}npm run simulate -- ${replay}`;
+  return [...trace.slice(-TAIL_LINES), ...broken, command].join("\n");
 }

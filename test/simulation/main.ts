@@ -6,11 +6,12 @@ import { type FlagRange, readFlagNumber, readFlags } from "../support/command_fl
 import {
   describeFailure,
   type Ending,
-  readPoint,
+  findTelling,
   runSipStory,
   runStory,
   runVinoStory,
   TELLINGS,
+  type Wanted,
 } from "./mod.ts";
 
 const USAGE = `Usage: npm run simulate -- [options]
@@ -22,17 +23,21 @@ const USAGE = `Usage: npm run simulate -- [options]
   --sipclusters stories of SIPClusters
   --vinos       stories of Vinos; without either, of Nodes and Services
   --scenario NAME
-                that scenario, with everything that happened in it; the end of its name may be left out, and may be a
-                crash point, such as @after-7
+                that scenario, with everything that happened in it; the end of its name after a slash is enough, or
+                any part that no other name has. Those of Services and SIPClusters can have a crash point at the end:
+                @before-7, @after-7
   --scenarios   names of all scenarios
 `;
 const SEED_COUNT = 2 ** 32;
 const SEEDS: FlagRange = { min: 0, max: SEED_COUNT - 1 };
+/** Flags that say what is told. */
+const KINDS = ["scenarios", "scenario", "vinos", "sipclusters"] as const;
 const REPORT_EVERY_MS = 10_000;
 
 /** What is wanted; `minutes` may be without an end. */
 type Order =
-  | { readonly scenario: string }
+  | { readonly names: readonly string[] }
+  | Wanted
   | { readonly run: Run; readonly seed: number }
   | ({ readonly run: Run } & Many);
 
@@ -48,7 +53,11 @@ process.exitCode = await main();
 
 async function main(): Promise<number> {
   const order = readOrder();
-  if ("scenario" in order) return await runScenario(order.scenario);
+  if ("names" in order) {
+    console.log(order.names.join("\n"));
+    return 0;
+  }
+  if ("telling" in order) return show(await order.telling.tell(order.point));
   if ("seed" in order) return show(await order.run(order.seed));
   return await runMany(order);
 }
@@ -64,8 +73,14 @@ function readOrder(): Order {
     scenarios: { type: "boolean" },
   } as const;
   return readFlags<typeof options, Order>(USAGE, options, ({ count, minutes, ...values }) => {
-    if (values.scenarios || values.scenario !== undefined)
-      return { scenario: values.scenario ?? "" };
+    const kinds = KINDS.filter((kind) => values[kind] !== undefined);
+    if (kinds.length > 1) throw new Error(`only one of --${kinds.join(", --")} at a time`);
+    if (values.scenarios) return { names: TELLINGS.map(({ name }) => name) };
+    if (values.scenario !== undefined) {
+      if ((values.seed ?? count ?? minutes) !== undefined)
+        throw new Error("--scenario cannot be combined with --seed, --count or --minutes");
+      return findTelling(TELLINGS, values.scenario);
+    }
     const run = values.vinos ? runVinoStory : values.sipclusters ? runSipStory : runStory;
     const seed = readFlagNumber("--seed", values.seed ?? String(Date.now() % SEED_COUNT), SEEDS);
     if (values.seed !== undefined && (count ?? minutes) === undefined) return { run, seed };
@@ -84,16 +99,6 @@ function show(ending: Ending): number {
   console.log(`${ending.replay}, trace ${ending.hash.slice(0, 16)}`);
   for (const violation of ending.violations) console.log(`BROKEN: ${violation}`);
   return ending.violations.length === 0 ? 0 : 1;
-}
-
-/** @param start How its name starts; empty: only names are shown */
-async function runScenario(text: string): Promise<number> {
-  const [start = "", point = ""] = text.split("@");
-  const tellings = TELLINGS.filter(({ name }) => name.startsWith(start));
-  const telling = tellings.find(({ name }) => name === start) ?? tellings[0];
-  if (start !== "" && telling !== undefined) return show(await telling.tell(readPoint(point)));
-  console.log((start === "" ? tellings : TELLINGS).map(({ name }) => name).join("\n"));
-  return start === "" ? 0 : 1;
 }
 
 async function runMany({ run, first, count, minutes }: Many & { run: Run }): Promise<number> {

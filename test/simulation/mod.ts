@@ -25,8 +25,8 @@
  * @module
  */
 export { runSipStory } from "./sipcluster/story.ts";
-export { readPoint } from "./crash_points.ts";
 export { describeFailure, type Ending } from "./ending.ts";
+export { findTelling, type Wanted } from "./scenarios/find.ts";
 export { TELLINGS } from "./scenarios/mod.ts";
 export { runStory } from "./story.ts";
 export { runVinoStory } from "./vino/story.ts";

@@ -211,7 +211,7 @@ export async function end(world: World): Promise<void> {
   if (left.length > 0) throw new Error(`left behind: ${left.join(", ")}`);
 }
 
-/** Starts what has ended anew, as whoever runs the program does, on a machine whose clocks are a little off. */
+/** Starts again what has ended, as a supervisor does, on a machine whose clocks are a little off. */
 function supervise({ replicas, random, cloud }: World, isCalm: boolean = false): void {
   for (const replica of replicas) {
     if (replica.current !== undefined) continue;

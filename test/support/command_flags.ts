@@ -29,11 +29,22 @@ export function readFlags<const O extends ParseArgsOptionsConfig, T>(
       process.stdout.write(usage);
       process.exit(0);
     }
-    return read(parseArgs({ options }).values);
+    return read(parseArgs({ options, args: joinNegatives(process.argv.slice(2)) }).values);
   } catch (error) {
     process.stderr.write(`${toLine(error, Object.keys(options))}\n`);
     process.exit(2);
   }
+}
+
+/** `--seed -1` is `--seed=-1`: else parseArgs says how to write it, and not what is wrong with it. */
+function joinNegatives(args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const last = joined.at(-1) ?? "";
+    if (/^-\d/.test(arg) && /^--[^=]+$/.test(last)) joined[joined.length - 1] = `${last}=${arg}`;
+    else joined.push(arg);
+  }
+  return joined;
 }
 
 function toLine(error: unknown, names: readonly string[]): string {

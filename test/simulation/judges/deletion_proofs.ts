@@ -48,7 +48,7 @@ export class DeletionProofs {
     }
   }
 
-  /** Takes in that a process failed to take an inventory: every count starts anew. */
+  /** Takes in that a process failed to take an inventory: every count starts again. */
   noteFailure(asker: string): void {
     this.#world.invariants.evidence.noteFailure(asker);
     for (const [key, absence] of this.#absences) {
@@ -57,7 +57,7 @@ export class DeletionProofs {
   }
 
   /**
-   * Takes in a piece of a watch of a process: what was missing while it knew the Node to be Ready is counted anew. The
+   * Takes in a piece of a watch of a process: what was missing while it knew the Node to be Ready is counted again. The
    * last list may have been under way when that ended.
    */
   notePiece(asker: string, piece: Uint8Array): void {

@@ -36,7 +36,7 @@ export interface Outage<C extends Cloud> {
   /** Parts that prove meanwhile what is gone from them. @default {none} */
   readonly proves?: readonly PartName[];
   /** The same for a process that was started meanwhile. @default {proves} */
-  readonly provesAnew?: readonly PartName[];
+  readonly provesAfterRestart?: readonly PartName[];
   /** Whether more machines look gone than the fleet limit lets go, so that none goes meanwhile. */
   readonly isMass?: boolean;
   /** Nodes whose machines move to the other part. */
@@ -51,7 +51,7 @@ export interface Outage<C extends Cloud> {
 
 /** How careful the program is, and whether another process takes over in the middle. */
 export interface Manner extends Care {
-  readonly isAnew: boolean;
+  readonly restarts: boolean;
 }
 
 /** One of the manners in which outages are told. */
@@ -94,10 +94,10 @@ const LASTS_MS = 240_000;
 /** What a process never saw it does not miss before. */
 const NEVER_SEEN_MS = 600_000;
 /** So long that a process that starts meanwhile misses what it never saw. */
-const LASTS_ANEW_MS = 750_000;
+const LASTS_RESTART_MS = 750_000;
 const STEPS = 8;
 /** Before this step a new process takes over. */
-const ANEW_STEP = 2;
+const RESTART_STEP = 2;
 /** The period of the lifecycle controller and the time between two looks at a machine that is missing. */
 const PERIOD_MS = 5_000;
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
@@ -142,9 +142,9 @@ class OutageStory<C extends Cloud> {
   /** Begins the outage, lets time go on, ends it, and expects at each step what must be so. */
   async tell(): Promise<void> {
     const stage = this.#stage;
-    const { deletion, isAnew, outOfService } = this.#manner;
+    const { deletion, restarts, outOfService } = this.#manner;
     const end = await this.#outage.begin(stage);
-    const lastsMs = this.#outage.lastsMs ?? (isAnew && end ? LASTS_ANEW_MS : LASTS_MS);
+    const lastsMs = this.#outage.lastsMs ?? (restarts && end ? LASTS_RESTART_MS : LASTS_MS);
     this.#happen();
     await this.#endure(lastsMs);
     this.#expectMeanwhile(lastsMs);
@@ -155,7 +155,7 @@ class OutageStory<C extends Cloud> {
     check("Nodes that are shut down", this.#listTainted(SHUTDOWN), [HALTED]);
     if (this.#losesLate) this.#lose();
     await stage.pass(deletion.holdOffMs + REFRESH_MS);
-    let leftMs = isAnew || this.#losesLate ? NEVER_SEEN_MS : 0;
+    let leftMs = restarts || this.#losesLate ? NEVER_SEEN_MS : 0;
     for (; leftMs > 0 && GONE.some((name) => stage.world.findNode(name)); leftMs -= REFRESH_MS)
       await stage.pass(REFRESH_MS);
     stage.expectGone(...GONE);
@@ -167,7 +167,7 @@ class OutageStory<C extends Cloud> {
   /** Whether machines are deleted only after the end, because what is deleted before is never proven gone. */
   get #losesLate(): boolean {
     const { forgets = false } = this.#outage;
-    return forgets || (this.#manner.isAnew && !this.#rules.provesUnseen);
+    return forgets || (this.#manner.restarts && !this.#rules.provesUnseen);
   }
 
   /** What would happen without an outage, too. */
@@ -187,7 +187,7 @@ class OutageStory<C extends Cloud> {
     const { timeline } = this.#stage.world;
     const startMs = timeline.monotonic();
     for (let step = 1; step <= STEPS; step += 1) {
-      if (this.#manner.isAnew && step === ANEW_STEP) await this.#stage.restart();
+      if (this.#manner.restarts && step === RESTART_STEP) await this.#stage.restart();
       // What ends by itself has not ended yet at the last look.
       const untilMs = startMs + (lastsMs * step) / STEPS - 1;
       await this.#stage.pass(Math.max(0, untilMs - timeline.monotonic()));
@@ -196,8 +196,8 @@ class OutageStory<C extends Cloud> {
   }
 
   #expectMeanwhile(lastsMs: number): void {
-    const { lists = [], proves = [], provesAnew = proves, isMass = false } = this.#outage;
-    const { deletion, isAnew } = this.#manner;
+    const { lists = [], proves = [], provesAfterRestart = proves, isMass = false } = this.#outage;
+    const { deletion, restarts } = this.#manner;
     const isListed = (name: string): boolean => lists.includes(toPart(name));
     // In less than one refresh it may be seen, or not yet.
     if (lastsMs > REFRESH_MS + PERIOD_MS) {
@@ -207,9 +207,9 @@ class OutageStory<C extends Cloud> {
     }
     const isLimited = isMass && deletion.fleetShare < 1;
     // How long the process that runs at the end had for it, and how long it needs.
-    const hadMs = isAnew ? (lastsMs * (STEPS - ANEW_STEP + 1)) / STEPS : lastsMs;
-    const needsMs = (isAnew ? NEVER_SEEN_MS : deletion.holdOffMs) + REFRESH_MS + PERIOD_MS;
-    const going = isLimited || this.#losesLate ? [] : isAnew ? provesAnew : proves;
+    const hadMs = restarts ? (lastsMs * (STEPS - RESTART_STEP + 1)) / STEPS : lastsMs;
+    const needsMs = (restarts ? NEVER_SEEN_MS : deletion.holdOffMs) + REFRESH_MS + PERIOD_MS;
+    const going = isLimited || this.#losesLate ? [] : restarts ? provesAfterRestart : proves;
     const gone = GONE.filter((name) => this.#stage.world.findNode(name) === undefined);
     const proven = GONE.filter((name) => going.includes(toPart(name)));
     const early = gone.filter((name) => !proven.includes(name));

@@ -11,6 +11,8 @@ export interface Telling {
   readonly name: string;
   /** Whether only CI tells it so. */
   readonly isOfCi: boolean;
+  /** Whether it has crash points. @default {false} */
+  readonly hasPoints?: boolean;
   /** @param point Tells it with one crash alone, if it has crash points */
   tell(point?: CrashPoint): Promise<Ending>;
 }

@@ -41,7 +41,7 @@ export const NODE_STEPS: readonly Step[] = [
     world.server.objects.deleteNode(metadata.name);
     return metadata.name;
   }),
-  // A machine is made anew, and its Node joins under the old name.
+  // A machine is made again, and its Node joins under the old name.
   step("Node rebuilt", 1, (world, { metadata: { name } }) => {
     const { machines, truth, cloud, server } = world;
     if (world.isForeign(name)) return undefined;

@@ -53,7 +53,7 @@ export interface LeasePath {
 
 /** Which Lease the replicas agree by. */
 export const LEASE: LeasePath = { namespace: "kube-system", name: "cloud-controller-manager" };
-/** So few changes are kept that a watch that stood still for a while is told to begin anew. */
+/** So few changes are kept that a watch that stood still for a while must begin again. */
 const HISTORY_MAX = 60;
 const LEASES_PATH = "/apis/coordination.k8s.io/v1/";
 const NOBODY: Hold = { name: "", renewedMs: 0, durationMs: 0 };
@@ -164,7 +164,7 @@ export class ApiServer {
     return true;
   }
 
-  /** Makes anew what identifies the cluster: its UIDs were made before the story's chance was there to draw them. */
+  /** Makes again what identifies the cluster: its UIDs were made before the story's chance was there to draw them. */
   drawClusterIds(): void {
     const { objects } = this;
     objects.delete("namespaces", { name: "kube-system" });
@@ -176,7 +176,7 @@ export class ApiServer {
     });
   }
 
-  /** Forgets all changes so far: whoever wants to go on from there is told to begin anew. */
+  /** Forgets all changes so far: a watch that goes on from there must begin again. */
   compact(): void {
     this.#context.registry.compact();
   }

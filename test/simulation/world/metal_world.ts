@@ -22,8 +22,8 @@ export abstract class MetalWorld {
   abstract readonly replicas: readonly ControllerReplica[];
   abstract readonly clusterApi: ClusterApi;
   /** Requests at which a process dies. */
-  readonly crashPoints: CrashPoints = new CrashPoints((name) =>
-    crash(this, name, () => this.onCrash()),
+  readonly crashPoints: CrashPoints = new CrashPoints((name, how) =>
+    crash(this, name, how, () => this.onCrash()),
   );
   /** Told when a process died at a crash point, before the next one starts. */
   onCrash: () => void = () => undefined;

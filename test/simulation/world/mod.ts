@@ -65,7 +65,7 @@ export class World<C extends Cloud = Cloud> implements AsyncDisposable {
   said: Said;
   readonly leftAddresses: LeftAddresses;
   /** Requests at which a process dies. */
-  readonly crashPoints: CrashPoints = new CrashPoints((name) => crash(this, name));
+  readonly crashPoints: CrashPoints = new CrashPoints((name, how) => crash(this, name, how));
   readonly #giveBack: () => void;
   #machineCount = 0;
   #bootCount = 0;

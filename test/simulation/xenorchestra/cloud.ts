@@ -245,7 +245,7 @@ export class XenOrchestraCloud implements Cloud {
 
   /**
    * A process misses no machine while a pool that it saw once is not shown: that the pool will not come back only
-   * people know, who start the process anew.
+   * people know, who start the process again.
    */
   tidyUp({ trace, replicas }: World): void {
     if (!this.hasForgotten) return;

@@ -56,9 +56,9 @@ export const SMALL_PAGE = 20;
  * in CI, because less can go wrong there. What only time tells from a deletion needs those settings.
  */
 const MANNERS: readonly OutageManner[] = [
-  { name: "default", deletion: DEFAULT_DELETION, isAnew: false, isOfCi: true },
-  { name: "proof-alone", deletion: PROOF_ALONE, isAnew: false, isOfCi: false },
-  { name: "proof-alone-anew", deletion: PROOF_ALONE, isAnew: true, isOfCi: true },
+  { name: "default", deletion: DEFAULT_DELETION, restarts: false, isOfCi: true },
+  { name: "proof-alone", deletion: PROOF_ALONE, restarts: false, isOfCi: false },
+  { name: "proof-alone-restart", deletion: PROOF_ALONE, restarts: true, isOfCi: true },
 ];
 
 /** Tells an outage in every manner. */

@@ -35,11 +35,11 @@ function toTelling(story: ServiceStory, how: How): Telling {
   return {
     name,
     isOfCi,
+    hasPoints: hasCrashes,
     tell: (only) => {
-      if (only !== undefined) return tellService(story, jobMs, { point: only });
       const tell = (point?: CrashPoint, whole?: Awaited<ReturnType<typeof tellService>>) =>
         tellService(story, jobMs, { ...(point && { point }), ...(whole && { whole }) });
-      return tellWithCrashes(tell, (asked) => (hasCrashes ? listPoints(asked, how) : []));
+      return tellWithCrashes(tell, (asked) => (hasCrashes ? listPoints(asked, how) : []), only);
     },
   };
 }

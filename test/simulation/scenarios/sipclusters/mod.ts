@@ -44,7 +44,12 @@ const CHAPTERS: readonly ((world: SipWorld) => void)[] = [
 
 /** Each way to tell it. */
 export const TELLINGS: readonly Telling[] = [
-  { name: NAME, isOfCi: false, tell: (only) => (only ? tell(only) : tellWithCrashes(tell, list)) },
+  {
+    name: NAME,
+    isOfCi: false,
+    hasPoints: true,
+    tell: (only) => tellWithCrashes(tell, list, only),
+  },
 ];
 
 function list(asked: readonly Asked[]): CrashPoint[] {

@@ -125,14 +125,17 @@ export const TELLINGS: readonly Telling[] = STORIES.flatMap((story, number): Tel
     const others = all.filter(({ who }) => who !== "process");
     return Array.from({ length: PAIRS }, () => [random.pick(all), random.pick(others)]);
   };
+  const toTelling = (full: string, isOnlyOfCi: boolean, list: typeof listOnes): Telling => ({
+    name: full,
+    isOfCi: isOnlyOfCi,
+    tell: () => tellDisturbed({ ...story, name: full }, list),
+  });
   return [
-    { name, isOfCi, tell: () => tellDisturbed(story, listOnes) },
-    { name: `${name}/pairs`, isOfCi: true, tell: () => tellDisturbed(story, listPairs) },
-    ...Object.entries(once).map(([end, some]) => ({
-      name: `${name}/${end}`,
-      isOfCi: false,
-      tell: () => tellDisturbed(story, () => [some]),
-    })),
+    toTelling(name, isOfCi, listOnes),
+    toTelling(`${name}/pairs`, true, listPairs),
+    ...Object.entries(once).map(([end, some]) =>
+      toTelling(`${name}/${end}`, false, () => [[...some]]),
+    ),
   ];
 });
 

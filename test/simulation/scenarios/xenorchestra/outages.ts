@@ -217,7 +217,7 @@ const POOLS: readonly XoOutage[] = [
     begin: (stage) => stage.cloud.forgetPool(findPool(stage, "alpha").id),
     lists: ["beta"],
     // Who never knew of the pool does not wait for it, but keeps the Nodes of its machines.
-    provesAnew: ["beta"],
+    provesAfterRestart: ["beta"],
   },
   { name: "pool-lost-and-halted-copies-shown", begin: showCopies, lists: ["beta"] },
 ];

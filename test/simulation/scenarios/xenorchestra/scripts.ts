@@ -282,7 +282,7 @@ const CARES: readonly (readonly [string, Care])[] = [
 ];
 
 /** What is known of machines ends with a process. The next one must not take for gone what it never saw. */
-const ANEW: readonly XoScript[] = [
+const STARTED: readonly XoScript[] = [
   {
     name: "process-starts-while-a-pool-is-cut",
     act: async (stage) => {
@@ -375,20 +375,20 @@ const COPIED = "alpha-1";
  * Loses the first pool, shows a halted copy of a VM in the second, and lets its kubelet register. Returns what makes
  * the copy the machine: the pool will not come back, and somebody starts it.
  */
-async function showCopy(stage: XoStage, isAnew: boolean): Promise<() => void> {
+async function showCopy(stage: XoStage, restarts: boolean): Promise<() => void> {
   const { server, timeline } = stage.world;
-  if (isAnew) await stage.stop();
+  if (restarts) await stage.stop();
   const id = stage.toVmId(COPIED);
   const there: PartName = "beta";
   move(stage, COPIED, there);
   stage.cloud.state.setPower(id, "Halted");
   losePool(stage, "alpha");
   // Else the Node is matched to what was shown until now: its own VM.
-  if (!isAnew) await stage.pass(2 * REFRESH_MS);
+  if (!restarts) await stage.pass(2 * REFRESH_MS);
   server.objects.deleteNode(COPIED);
-  if (!isAnew) await stage.pass(5_000);
+  if (!restarts) await stage.pass(5_000);
   stage.register(COPIED);
-  if (isAnew) stage.start();
+  if (restarts) stage.start();
   await timeline.advance(3 * MINUTE_MS);
   check("provider ID", stage.read(COPIED).spec?.providerID, undefined);
   check("region", stage.read(COPIED).metadata.labels?.[REGION], undefined);
@@ -397,15 +397,15 @@ async function showCopy(stage: XoStage, isAnew: boolean): Promise<() => void> {
 }
 
 /** A kubelet registers while the pool of its VM is lost, and a halted copy shows in another: the Node waits. */
-const COPIES: readonly XoScript[] = [false, true].flatMap((isAnew): XoScript[] => {
-  const end = isAnew ? "-and-a-process-starts" : "";
+const COPIES: readonly XoScript[] = [false, true].flatMap((restarts): XoScript[] => {
+  const end = restarts ? "-and-a-process-starts" : "";
   return [
     {
       name: `kubelet-registers-while-a-copy-shows${end}`,
       act: async (stage) => {
         // What nobody may read is no reason to keep a Node whose VM was seen.
         stage.cloud.faults.set({ kind: "status", status: 403 }, { route: "/servers" });
-        await showCopy(stage, isAnew);
+        await showCopy(stage, restarts);
         stage.remove(COPIED);
         await stage.pass(10 * MINUTE_MS);
         stage.read(COPIED);
@@ -413,10 +413,10 @@ const COPIES: readonly XoScript[] = [false, true].flatMap((isAnew): XoScript[] =
     },
     ...[true, false].map((hasEvents): XoScript => ({
       name: `copy-is-started-after-its-kubelet-registered${end}/${hasEvents ? "events" : "no-events"}`,
-      isOfCi: isAnew || !hasEvents,
+      isOfCi: restarts || !hasEvents,
       hasEvents,
       act: async (stage) => {
-        const start = await showCopy(stage, isAnew);
+        const start = await showCopy(stage, restarts);
         start();
         await stage.pass(hasEvents ? REFRESH_MS / 2 : REFRESH_MS + 1_000);
         const { id } = findPool(stage, "beta");
@@ -427,4 +427,4 @@ const COPIES: readonly XoScript[] = [false, true].flatMap((isAnew): XoScript[] =
 });
 
 /** All of them. */
-export const SCRIPTS: readonly XoScript[] = [...LOST, ...REMOVED, ...ANEW, ...COPIES];
+export const SCRIPTS: readonly XoScript[] = [...LOST, ...REMOVED, ...STARTED, ...COPIES];

@@ -52,12 +52,12 @@ const OFF = { deletion: PROOF_ALONE, outOfService: POWER_PROOF_ALONE };
  * new installation. Of those of a process that starts meanwhile, scripts.ts has the worst.
  */
 const MANNERS: readonly XoManner[] = [
-  { name: "default", ...DEFAULT, isAnew: false, isOfCi: true },
-  { name: "no-events", ...DEFAULT, isAnew: false, isOfCi: true, hasEvents: false },
-  { name: "proof-alone", deletion: PROOF_ALONE, isAnew: false, isOfCi: true },
-  { name: "proof-alone-anew", deletion: PROOF_ALONE, isAnew: true, isOfCi: true },
-  { name: "off", ...OFF, isAnew: false, isOfCi: false },
-  { name: "off-anew", ...OFF, isAnew: true, isOfCi: true },
+  { name: "default", ...DEFAULT, restarts: false, isOfCi: true },
+  { name: "no-events", ...DEFAULT, restarts: false, isOfCi: true, hasEvents: false },
+  { name: "proof-alone", deletion: PROOF_ALONE, restarts: false, isOfCi: true },
+  { name: "proof-alone-restart", deletion: PROOF_ALONE, restarts: true, isOfCi: true },
+  { name: "off", ...OFF, restarts: false, isOfCi: false },
+  { name: "off-restart", ...OFF, restarts: true, isOfCi: true },
 ];
 
 /** Tells a script. */
