@@ -73,11 +73,21 @@ export const METAL3_CRDS: Judge = {
   },
 };
 
-/** All of them. */
-export const JUDGES: readonly Judge[] = [METAL3_CRDS, IRONIC, REDFISH_CHECKERS];
+const JUDGES: readonly Judge[] = [METAL3_CRDS, IRONIC, REDFISH_CHECKERS];
+
+/** Installs what is not there yet. What cannot be installed is said: its tests are skipped, or fail in CI. */
+export async function installJudges(): Promise<void> {
+  for (const judge of JUDGES) {
+    try {
+      await install(judge);
+    } catch (error) {
+      process.stderr.write(`\n*** Cannot install ${judge.name}: ${String(error)} ***\n\n`);
+    }
+  }
+}
 
 /** Installs a judge, unless it is. @throws Error that says why it cannot be */
-export async function install(judge: Judge): Promise<void> {
+async function install(judge: Judge): Promise<void> {
   if (isInstalled(judge)) return;
   if (Bun.which(judge.needs) === null) throw new Error(`${judge.needs} is missing`);
   await rm(judge.folder, { recursive: true, force: true });

@@ -162,7 +162,8 @@ export class Place {
 /** Opens the real one that the environment names, else the double. */
 export async function openPlace(): Promise<Place> {
   const { XO_URL: url, XO_TOKEN_FILE: file } = process.env;
-  if (url === undefined || file === undefined) return await openDouble();
+  if (!url && !file) return await openDouble();
+  if (!url || !file) throw new Error("Set both XO_URL and XO_TOKEN_FILE, or none of them");
   const read = async (one: string | undefined): Promise<string | undefined> =>
     one === undefined ? undefined : (await readFile(one, "utf8")).trim();
   const { XO_PASSWORD_FILE, XO_READ_ONLY_TOKEN_FILE, XO_NO_RIGHTS_TOKEN_FILE } = process.env;

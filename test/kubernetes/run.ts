@@ -4,6 +4,7 @@
  * @module
  */
 import { join } from "node:path";
+import { installJudges } from "../judges/install.ts";
 import { saySkipped } from "../support/skip.ts";
 
 const TIMEOUT_S = 2_400;
@@ -52,6 +53,7 @@ async function runTests(assets: string | undefined, args: readonly string[]): Pr
   return (await child.exited) === 0;
 }
 
+await installJudges();
 const given = process.argv.slice(2);
 const all = given.length > 0 ? given : ["--timings", "test/cluster/timings.json", "test/cluster"];
 let isWell = await runTests(KUBEBUILDER_ASSETS, all);

@@ -13,7 +13,7 @@ const FILE = join(METAL3_CRDS.folder, "metal3.io_baremetalhosts.yaml");
 /** Reads it. @throws Error if it is not installed */
 export async function readBareMetalHostCrd(): Promise<Manifest> {
   const text = await readFile(FILE, "utf8").catch((cause: unknown) => {
-    const how = "run `npm run test:cluster`, or `npx bun test/judges/prepare.ts`";
+    const how = "run `npm run test:cluster`";
     throw new Error(`${METAL3_CRDS.name} are not installed: ${how}`, { cause });
   });
   const [crd] = readManifests(text);

@@ -14,6 +14,8 @@ import { ROLE, USER } from "../../../providers/xenorchestra/machines/rig.ts";
 
 /** How long a call of a hypervisor takes: long enough to do something while machines are made. */
 const OPERATION_MS = 20;
+/** How many machines one more for each hypervisor are. */
+const MACHINES_AT_ONCE = 3;
 /** How slowly xo-server shows its pools after a restart. */
 const RESTART = { connectedAfterMs: 500, loadedAfterMs: 1_500 };
 /** The label that the sample copies from tags. */
@@ -39,9 +41,19 @@ export class StoryCloud {
     return new StoryCloud(await startXenOrchestraSimulator({ ...options, users }), site);
   }
 
-  /** Does something once, when a hypervisor works on the next call of a method. */
+  /**
+   * Does something once, when a hypervisor works on a call of a method: the first one of the last machine of three
+   * that are made at once. All three were asked for by then: what may still arrive would have Landfall look for half an
+   * hour before it says that such a machine is gone.
+   */
   onCall(method: string, onHit: () => void): void {
-    this.simulator.cloud.hypervisor.moments.set("during", { method, times: 1, onHit });
+    let left = MACHINES_AT_ONCE;
+    const count = (): void => {
+      left -= 1;
+      if (left === 0) onHit();
+    };
+    const calls = { method, times: MACHINES_AT_ONCE, onHit: count };
+    this.simulator.cloud.hypervisor.moments.set("during", calls);
   }
 
   /** Moves a running machine to another host of its pool. @returns The ID of the host */
@@ -53,7 +65,7 @@ export class StoryCloud {
     return to;
   }
 
-  /** Restarts xo-server when a hypervisor works on the first call of a method; its pools take a moment to load. */
+  /** Restarts xo-server when a hypervisor works on such a call; its pools take a moment to load. */
   async restartDuring(method: string, act: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<Promise<void>>();
     const onHit = (): void => resolve(this.restart());

@@ -111,7 +111,7 @@ export class VinoStoryRig implements AsyncDisposable {
   }
 
   /**
-   * Kills the leader when a hypervisor works on the first call of a method, and resolves once another process leads.
+   * Kills the leader when a hypervisor works on a call of a method, and resolves once another process leads.
    *
    * @param act What is done meanwhile: it has the call made
    */
