@@ -6,27 +6,13 @@ import { join } from "node:path";
 import type { CloudName } from "./clouds/mod.ts";
 import type { ActName, ActResult } from "./soak/acts.ts";
 import type { LifeFigures, MoveFigures } from "./experiments.ts";
-import type { BalancerProgress, Places, Progress } from "./simulators.ts";
+import type { BalancerProgress, Places, Progress, Question } from "./simulators.ts";
 import type { ServiceOptions } from "./stage.ts";
 
 const START_MS = 30_000;
 const ANSWER_MS = 30_000;
 const EXPERIMENTS_MS = 300_000;
 const STOP_MS = 15_000;
-
-/** The questions to the simulators. */
-export type Question =
-  | { readonly ask: "progress" }
-  | { readonly ask: "register" }
-  | ({ readonly ask: "services" } & ServiceOptions)
-  | { readonly ask: "vinos" }
-  | { readonly ask: "machines"; readonly count: number }
-  | { readonly ask: "exclude"; readonly isOut: boolean }
-  | { readonly ask: "balancers" }
-  | { readonly ask: "heartbeats"; readonly periodMs: number | undefined }
-  | { readonly ask: "experiments" }
-  | { readonly ask: "move"; readonly count: number; readonly overMs: number }
-  | { readonly ask: "act"; readonly act: ActName; readonly pick: number };
 
 /** Simulators in a process of their own. */
 export class Simulators implements AsyncDisposable {

@@ -12,15 +12,29 @@ import { type CloudName, readCloudName } from "./clouds/mod.ts";
 import { openCloud } from "./clouds/open.ts";
 import { moveMany, runExperiments } from "./experiments.ts";
 import { type Meter, startMeter } from "./meters/relay.ts";
-import type { Question } from "./processes.ts";
-import { act } from "./soak/acts.ts";
+import { act, type ActName } from "./soak/acts.ts";
 import {
   CloudStackStage,
   isInitialised,
   isServed,
+  type ServiceOptions,
   type Stage,
   XenOrchestraStage,
 } from "./stage.ts";
+
+/** The questions to the simulators. */
+export type Question =
+  | { readonly ask: "progress" }
+  | { readonly ask: "register" }
+  | ({ readonly ask: "services" } & ServiceOptions)
+  | { readonly ask: "vinos" }
+  | { readonly ask: "machines"; readonly count: number }
+  | { readonly ask: "exclude"; readonly isOut: boolean }
+  | { readonly ask: "balancers" }
+  | { readonly ask: "heartbeats"; readonly periodMs: number | undefined }
+  | { readonly ask: "experiments" }
+  | { readonly ask: "move"; readonly count: number; readonly overMs: number }
+  | { readonly ask: "act"; readonly act: ActName; readonly pick: number };
 
 /** Where to connect. */
 export interface Places {

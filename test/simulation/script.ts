@@ -4,7 +4,8 @@
  */
 import type { Random } from "../support/random.ts";
 import type { Cloud } from "./world/cloud.ts";
-import type { World, WorldSettings } from "./world/mod.ts";
+import type { WorldSettings } from "./world/cloud.ts";
+import type { World } from "./world/mod.ts";
 import type { Step } from "./steps/mod.ts";
 
 /** A cloud that stories can be told of. */

@@ -4,7 +4,8 @@
  */
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
-import type { World, WorldSettings } from "./world/mod.ts";
+import type { WorldSettings } from "./world/cloud.ts";
+import type { World } from "./world/mod.ts";
 import type { Process } from "./world/process.ts";
 
 /** Settings of such a world. */

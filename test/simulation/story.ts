@@ -14,7 +14,8 @@ import { SERVER_STEPS } from "./steps/server.ts";
 import { SETTINGS_STEPS } from "./steps/settings.ts";
 import type { Script } from "./script.ts";
 import type { Cloud } from "./world/cloud.ts";
-import type { World, WorldSettings } from "./world/mod.ts";
+import type { WorldSettings } from "./world/cloud.ts";
+import type { World } from "./world/mod.ts";
 import { XEN_ORCHESTRA } from "./xenorchestra/script.ts";
 import { type Step, takeStep } from "./steps/mod.ts";
 

@@ -3,10 +3,9 @@
  * @module
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import type { Answer, Evidence } from "../world/cloud.ts";
-import type { World } from "../world/mod.ts";
-import type { CloudStackCloud } from "./cloud.ts";
+import type { Answer, Cloud, Evidence, Surroundings } from "../world/cloud.ts";
 import { readShown, type Shown } from "./shown.ts";
+import type { CloudStackTruth } from "./truth.ts";
 
 /** An answer about one machine. */
 interface Reading {
@@ -40,17 +39,23 @@ const ANY_PROJECT = "-1";
 const SHUTDOWN = "node.cloudprovider.kubernetes.io/shutdown";
 const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
+interface Believed extends Pick<Cloud, "providerId"> {
+  readonly truth: CloudStackTruth;
+  /** Whether an empty answer may be a part of a proof. */
+  readonly trustsEmptyAnswer: boolean;
+}
+
 /** See {@linkcode Evidence}. */
 export class CloudStackEvidence implements Evidence {
-  readonly #cloud: CloudStackCloud;
-  readonly #world: World;
+  readonly #cloud: Believed;
+  readonly #world: Surroundings;
   /** By process and machine. */
   readonly #readings = new Map<string, Reading[]>();
   readonly #sights = new Map<string, Sight>();
   /** By process, of late. */
   readonly #lists = new Map<string, List[]>();
 
-  constructor(cloud: CloudStackCloud, world: World) {
+  constructor(cloud: Believed, world: Surroundings) {
     this.#cloud = cloud;
     this.#world = world;
   }

@@ -2,8 +2,8 @@
  * The settings file of CloudStack in a story: the INI file of the Apache provider, or YAML.
  * @module
  */
-import { ASKER } from "../world/cloud.ts";
-import { type Said, toDeletionKeys } from "../world/settings_file.ts";
+
+import { ASKER, type Said, toDeletionKeys } from "../world/settings_file.ts";
 import { toKeys } from "./places.ts";
 
 /** What stays as it is in all files of a story. */

@@ -5,10 +5,11 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Vm } from "../../../lib/simulator/cloudstack/mod.ts";
+import type { CloudStackState } from "../../../lib/simulator/cloudstack/world/state.ts";
 import { REGION, toAll, TYPE, ZONE } from "../judges/topology_labels.ts";
 import type { Timeline } from "../timeline.ts";
-import type { LabelSettings, Span, Truth } from "../world/cloud.ts";
-import type { CloudStackCloud } from "./cloud.ts";
+import type { Span, Truth } from "../world/cloud.ts";
+import type { LabelSettings } from "../world/settings_file.ts";
 
 /** What is told of a machine, for a while. */
 interface Fact {
@@ -24,14 +25,23 @@ interface Fact {
 const ON: ReadonlySet<string> = new Set(["Running", "Starting", "Stopping", "Migrating"]);
 const OFF: ReadonlySet<string> = new Set(["Stopped", "Shutdown", "Destroyed"]);
 
+interface Machines {
+  readonly state: CloudStackState;
+  /** The names that machines of Nodes were made with, by ID. */
+  readonly names: ReadonlyMap<string, string>;
+  find(vmId: string): Vm | undefined;
+  isOwned(vm: Vm): boolean;
+  isShown(vm: Vm): boolean;
+}
+
 /** What is true now, and what was. */
 export class CloudStackTruth implements Truth {
-  readonly #cloud: CloudStackCloud;
+  readonly #cloud: Machines;
   readonly #timeline: Timeline;
   /** By the machine's ID, oldest first. */
   readonly #facts = new Map<string, Fact[]>();
 
-  constructor(cloud: CloudStackCloud, timeline: Timeline) {
+  constructor(cloud: Machines, timeline: Timeline) {
     this.#cloud = cloud;
     this.#timeline = timeline;
   }

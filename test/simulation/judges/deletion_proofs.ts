@@ -4,7 +4,7 @@
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { FleetJudge } from "./fleet_judge.ts";
-import type { World } from "../world/mod.ts";
+import type { Surroundings } from "../world/cloud.ts";
 
 /** A machine as a process knows it to be gone. */
 interface Absence {
@@ -26,13 +26,13 @@ const DECODER = new TextDecoder();
 /** Follows what the cloud tells each process. */
 export class DeletionProofs {
   readonly fleet: FleetJudge;
-  readonly #world: World;
+  readonly #world: Surroundings;
   /** By process and machine. */
   readonly #absences = new Map<string, Absence>();
   /** How many initialised Nodes there were, and since when. */
   readonly #sizes: { readonly atMs: number; readonly size: number }[] = [];
 
-  constructor(world: World) {
+  constructor(world: Surroundings) {
     this.#world = world;
     this.fleet = new FleetJudge(world);
   }

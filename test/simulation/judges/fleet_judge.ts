@@ -9,7 +9,7 @@
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import { isReady } from "../../../lib/controllers/identity.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import type { World } from "../world/mod.ts";
+import type { Surroundings } from "../world/cloud.ts";
 
 /** A Node that counts, as a process knows it. */
 interface Member {
@@ -41,12 +41,12 @@ const REQUEST_MS = 30_000;
 
 /** Judges deletions against the fleet limit. */
 export class FleetJudge {
-  readonly #world: World;
+  readonly #world: Surroundings;
   readonly #views = new Map<string, FleetView>();
   /** Machines that were ever on their way to another pool: of these a process may be in doubt. */
   readonly #moved = new Set<string>();
 
-  constructor(world: World) {
+  constructor(world: Surroundings) {
     this.#world = world;
   }
 

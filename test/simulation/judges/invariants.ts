@@ -9,10 +9,9 @@ import { DeletionProofs } from "./deletion_proofs.ts";
 import { KnownTruth } from "./known_truth.ts";
 import { listLacks, listTrespasses } from "./node_writes.ts";
 import { listServiceTrespasses } from "./service_writes.ts";
-import type { Evidence } from "../world/cloud.ts";
+import type { Evidence, Surroundings } from "../world/cloud.ts";
 import type { Process } from "../world/process.ts";
 import type { Incarnation } from "../world/replica.ts";
-import type { World } from "../world/mod.ts";
 
 const SERVICE_PATH = /^\/api\/v1\/namespaces\/[^/]+\/services\/([^/?]+)(\/status)?(\?|$)/;
 const NODE_PATH = /^\/api\/v1\/nodes\/([^/?]+)(\/status)?/;
@@ -25,13 +24,13 @@ export class Invariants {
   readonly proofs: DeletionProofs;
   readonly known: KnownTruth;
   readonly evidence: Evidence;
-  readonly #world: World;
+  readonly #world: Surroundings;
   /** Writes under way, as `a1 n3 labels`. */
   readonly #writing = new Set<string>();
   readonly #violations: string[] = [];
   #writes = 0;
 
-  constructor(world: World) {
+  constructor(world: Surroundings) {
     this.#world = world;
     this.proofs = new DeletionProofs(world);
     this.known = new KnownTruth(world);

@@ -3,8 +3,8 @@
  * has nothing newer.
  * @module
  */
-import type { LabelSettings, Span } from "../world/cloud.ts";
-import type { World } from "../world/mod.ts";
+import type { Span, Surroundings } from "../world/cloud.ts";
+import type { LabelSettings } from "../world/settings_file.ts";
 
 /** A write that was sent. */
 interface Sent {
@@ -25,12 +25,12 @@ const REQUEST_MS = 30_000;
 
 /** Follows how old is what each process goes by. */
 export class KnownTruth {
-  readonly #world: World;
+  readonly #world: Surroundings;
   #sent: Sent[] = [];
   /** Of late: when the cloud answered a process about one machine. */
   #answers: { readonly asker: string; readonly vmId: string; readonly atMs: number }[] = [];
 
-  constructor(world: World) {
+  constructor(world: Surroundings) {
     this.#world = world;
   }
 

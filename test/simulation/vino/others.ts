@@ -4,7 +4,12 @@
  * Each has something by which Landfall can tell that it is not its own. It must never be written or deleted.
  * @module
  */
-import type { Collection, XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
+import type {
+  Collection,
+  MachineSite,
+  XenOrchestra,
+  XoRecord,
+} from "../../../lib/simulator/xenorchestra/mod.ts";
 import { toTemplate, toVbd, toVdi } from "../../../lib/simulator/xenorchestra/world/storage.ts";
 import {
   dropAttachment,
@@ -12,8 +17,9 @@ import {
   listAttachments,
   putAttachment,
 } from "../../../lib/simulator/xenorchestra/writes/steps/disks.ts";
+import type { Random } from "../../support/random.ts";
+import type { CloudJudge } from "./judges/cloud_judge.ts";
 import { isReady } from "./judges/machines.ts";
-import type { VinoWorld } from "./world.ts";
 
 /** The beginning of the UID of a Vino that does not exist. */
 const STRANGER = "00000000-0000-4000-8000-000000000000";
@@ -33,14 +39,20 @@ interface Thing {
   readonly id: string;
 }
 
-type Cloud = Pick<VinoWorld, "cloud" | "cloudJudge" | "random" | "site">;
+/** Where they have it. */
+interface Place {
+  readonly cloud: XenOrchestra;
+  readonly cloudJudge: CloudJudge;
+  readonly random: Random;
+  readonly site: MachineSite;
+}
 
 /** What others have. */
 export class Others {
-  readonly #world: Cloud;
+  readonly #world: Place;
   #things: Thing[] = [];
 
-  constructor(world: Cloud) {
+  constructor(world: Place) {
     this.#world = world;
   }
 

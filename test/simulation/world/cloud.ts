@@ -2,6 +2,8 @@
  * What every story needs of the cloud that it is told of.
  * @module
  */
+import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
 import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";
@@ -10,12 +12,62 @@ import type { Random, Seed } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
 import type { Asked } from "../crash_points.ts";
 import type { Trace } from "../trace.ts";
-import type { ServiceChange } from "./api_server.ts";
-import type { World, WorldSettings } from "./mod.ts";
-import type { Said } from "./settings_file.ts";
+import type { ApiServer, ServiceChange } from "./api_server.ts";
+import type { ElectionTimes } from "./program.ts";
+import type { Incarnation } from "./replica.ts";
+import type { LabelSettings, Said } from "./settings_file.ts";
 
-/** Stands for a process in the text of settings. */
-export const ASKER = "{asker}";
+/** What differs from seed to seed. */
+export interface WorldSettings {
+  /** What the settings files say at first. */
+  readonly deletion: DeletionSettings;
+  readonly refreshIntervalMs: number;
+  /** How many processes run at a time: one or two. */
+  readonly replicas: number;
+  readonly pools: number;
+  readonly nodes: number;
+  /** @default {those of Kubernetes} */
+  readonly election?: ElectionTimes;
+  /** How careful whoever takes Nodes out of service is. @default {drawn, where the cloud can prove that a VM is off} */
+  readonly outOfService?: OutOfServiceSettings | undefined;
+}
+
+/** Where a cloud is, for what acts in it and for what judges. */
+export interface Surroundings {
+  readonly timeline: Timeline;
+  readonly trace: Trace;
+  readonly server: ApiServer;
+  readonly cloud: Cloud;
+  readonly truth: Truth;
+  /** Machines by the name of the Node that they are, or are to be. */
+  readonly machines: ReadonlyMap<string, string>;
+  /** What people want the settings files to say, in the end. */
+  readonly said: Said;
+  readonly invariants: Judges;
+  /** A process that is or was. @throws {RangeError} when there is none of that name */
+  findProcess(name: string): Incarnation;
+  /** The settings that a process is under; those that people want while it could use none. */
+  findSaid(name: string): Said;
+  /** A Node, if there is one of that name. */
+  findNode(name: string): Node | undefined;
+  /** Whether a Node is of another cloud. */
+  isForeign(name: string): boolean;
+}
+
+/** What judges tell each other. */
+export interface Judges {
+  readonly evidence: Evidence;
+  readonly proofs: {
+    /** Takes in what a list of the cloud shows to a process. */
+    noteList(asker: string, isShown: (vmId: string) => boolean): void;
+    /** Takes in that a process could not list. */
+    noteFailure(asker: string): void;
+  };
+  readonly known: {
+    /** What a process may believe of the machine of a Node. */
+    toSpan(author: string, name: string): Span;
+  };
+}
 
 /** What a cloud is made from. */
 export interface Origin {
@@ -25,23 +77,6 @@ export interface Origin {
   readonly timeline: Timeline;
   readonly trace: Trace;
   readonly settings: WorldSettings;
-}
-
-/** Settings that labels depend on. Each cloud reads its own. */
-export interface LabelSettings {
-  /** Xen Orchestra: where the zone comes from. */
-  readonly zoneFrom?: "host" | "pool" | "none";
-  /** Xen Orchestra: labels by the ID of the pool: of all pools, or absent. */
-  readonly regions?: Readonly<Record<string, string>>;
-  readonly zones?: Readonly<Record<string, string>>;
-  /** Xen Orchestra: begins the keys of tags that become labels; absent: none do. */
-  readonly tagPrefix?: string;
-  /** Xen Orchestra: prefix of the tag that says the type of a machine; absent: it goes by its size alone. */
-  readonly typeTag?: string;
-  /** CloudStack: the region of every Node; absent: its zone. */
-  readonly region?: string;
-  /** CloudStack: how the name of a service offering becomes a type. */
-  readonly typeStyle?: "squeezed" | "sanitised";
 }
 
 /** From when on a judge may believe something, and under which settings, one of which is in use. */
@@ -105,9 +140,9 @@ export interface Balancing {
   /** Says what was broken in the cloud since the last time. */
   listBroken(): string[];
   /** Says what is not yet as Services ask. */
-  listUntrue(world: World): string[];
+  listUntrue(world: Surroundings): string[];
   /** Does what only people may, before all must come right and while it does. */
-  decide(world: World): void;
+  decide(world: Surroundings): void;
 }
 
 /** Which labels may be ours. */
@@ -150,7 +185,7 @@ export interface Cloud {
   answer(asker: string, request: Request): Promise<Outcome>;
   /** A request that a crash may fall on; absent for one that says nothing of a load balancer. */
   toAsked?(request: Request): Promise<Asked | undefined>;
-  createEvidence(world: World): Evidence;
+  createEvidence(world: Surroundings): Evidence;
   /** The machine that a request is about alone. */
   findAsked(request: Request): string | undefined;
   /** How many requests so many refreshes may take while nothing goes wrong. @param ms How long that is */
@@ -161,7 +196,7 @@ export interface Cloud {
   removeVm(vmId: string): void;
   /** The name that a second Node has which claims the machine of the first. */
   toTwin(name: string): string;
-  /** Writes settings down. In it {@linkcode ASKER} stands for the name of the process that reads them. */
+  /** Writes settings down. In it `ASKER` stands for the name of the process that reads them. */
   toText(said: Said): string;
   /** Draws other settings of labels. */
   drawLabels(random: Random, before: LabelSettings): LabelSettings;
@@ -172,7 +207,7 @@ export interface Cloud {
   /** Ends what is wrong with answers, rights included, and with what is shown. */
   endFaults(): void;
   /** Ends what people would not let go on, before all must come right. */
-  tidyUp(world: World): void;
+  tidyUp(world: Surroundings): void;
   /** Whether nobody but a person can say any more whether the machine of a Node is gone. */
   isBeyondProof(node: Node, vmId: string): boolean;
   /** Ends everything that still goes on in it. */

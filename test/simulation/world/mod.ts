@@ -2,7 +2,6 @@
  * Everything a story happens to: the API server, the cloud, two replicas, and what ties Nodes to machines.
  * @module
  */
-import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
 import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
@@ -11,31 +10,15 @@ import { toUuid } from "../../../lib/simulator/uuid.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";
 import { crash, CrashPoints } from "../crash_points.ts";
 import { ApiServer } from "./api_server.ts";
-import type { Cloud, Origin } from "./cloud.ts";
+import type { Cloud, Origin, Surroundings, WorldSettings } from "./cloud.ts";
 import { Invariants } from "../judges/invariants.ts";
 import { drawFrom, type Random, type Seed } from "../../support/random.ts";
-import type { ElectionTimes } from "./program.ts";
 import { type Incarnation, Replica } from "./replica.ts";
 import { type Said, SettingsFile, toSaying } from "./settings_file.ts";
 import { takeOver } from "./surroundings.ts";
 import { rest, Timeline } from "../timeline.ts";
 import { Trace } from "../trace.ts";
 import { LeftAddresses } from "./left_addresses.ts";
-
-/** What differs from seed to seed. */
-export interface WorldSettings {
-  /** What the settings files say at first. */
-  readonly deletion: DeletionSettings;
-  readonly refreshIntervalMs: number;
-  /** How many processes run at a time: one or two. */
-  readonly replicas: number;
-  readonly pools: number;
-  readonly nodes: number;
-  /** @default {those of Kubernetes} */
-  readonly election?: ElectionTimes;
-  /** How careful whoever takes Nodes out of service is. @default {drawn, where the cloud can prove that a VM is off} */
-  readonly outOfService?: OutOfServiceSettings | undefined;
-}
 
 /** How many machines have a firmware that reports their UUIDs with the first three parts in the other byte order. */
 const SWAPPED_SHARE = 0.1;
@@ -48,7 +31,7 @@ const POWER_SALT = 0x0ff;
 const FOREIGN_PREFIX = "aws:///";
 
 /** The world of one seed, with one cloud. */
-export class World<C extends Cloud = Cloud> implements AsyncDisposable {
+export class World<C extends Cloud = Cloud> implements Surroundings, AsyncDisposable {
   readonly settings: WorldSettings;
   readonly random: Random;
   readonly timeline: Timeline = new Timeline();

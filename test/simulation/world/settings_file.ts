@@ -4,7 +4,26 @@
  */
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import { ConfigError } from "../../../lib/core/errors.ts";
-import { ASKER, type Cloud, type LabelSettings } from "./cloud.ts";
+
+/** Stands for a process in the text of settings. */
+export const ASKER = "{asker}";
+
+/** Settings that labels depend on. Each cloud reads its own. */
+export interface LabelSettings {
+  /** Xen Orchestra: where the zone comes from. */
+  readonly zoneFrom?: "host" | "pool" | "none";
+  /** Xen Orchestra: labels by the ID of the pool: of all pools, or absent. */
+  readonly regions?: Readonly<Record<string, string>>;
+  readonly zones?: Readonly<Record<string, string>>;
+  /** Xen Orchestra: begins the keys of tags that become labels; absent: none do. */
+  readonly tagPrefix?: string;
+  /** Xen Orchestra: prefix of the tag that says the type of a machine; absent: it goes by its size alone. */
+  readonly typeTag?: string;
+  /** CloudStack: the region of every Node; absent: its zone. */
+  readonly region?: string;
+  /** CloudStack: how the name of a service offering becomes a type. */
+  readonly typeStyle?: "squeezed" | "sanitised";
+}
 
 /** Settings that can be used. */
 export interface Said {
@@ -29,7 +48,11 @@ export interface Saying {
 export const SETTINGS_PATH = "/etc/landfall/cloud.yaml";
 
 /** Writes settings down. @param note A comment, which means nothing */
-export function toSaying(cloud: Pick<Cloud, "toText">, said: Said, note: string = ""): Saying {
+export function toSaying(
+  cloud: { toText(said: Said): string },
+  said: Said,
+  note: string = "",
+): Saying {
   return { text: `# ${note}\n${cloud.toText(said)}`, said };
 }
 

@@ -16,19 +16,14 @@ import { RequestCounter } from "../../../lib/simulator/xenorchestra/requests.ts"
 import { createRoutes } from "../../../lib/simulator/xenorchestra/routes.ts";
 import type { XenOrchestraState } from "../../../lib/simulator/xenorchestra/state.ts";
 import { drawFrom, type Random, type Seed } from "../../support/random.ts";
-import type { Answer, Cloud, LabelSettings, LabelWords, Origin } from "../world/cloud.ts";
-import { World, type WorldSettings } from "../world/mod.ts";
-import { type Said, toDeletionKeys } from "../world/settings_file.ts";
+import type { Answer, Cloud, LabelWords, Origin, WorldSettings } from "../world/cloud.ts";
+import { World } from "../world/mod.ts";
+import { type LabelSettings, type Said, toDeletionKeys } from "../world/settings_file.ts";
 import { StateWithCopies } from "./copies.ts";
 import { XenOrchestraEvidence } from "./evidence.ts";
 import { OwnLabels, TAG_LABELS, TAG_PREFIX } from "./own_labels.ts";
+import type { PoolPlace } from "./stay_judge.ts";
 import { EDITED_LABELS, OUR_LABELS, TYPE_TAG, XenOrchestraTruth } from "./truth.ts";
-
-/** A pool and its hosts, the master first. */
-export interface PoolPlace {
-  readonly id: string;
-  readonly hostIds: readonly string[];
-}
 
 const TOKEN = "simulated-token-of-forty-three-characters-00";
 const EVENT_PERIOD_MS = 5_000;

@@ -3,11 +3,9 @@
  * @module
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import type { Answer, Evidence } from "../world/cloud.ts";
-import type { World } from "../world/mod.ts";
-import type { XenOrchestraCloud } from "./cloud.ts";
-import { PowerJudge } from "./power_judge.ts";
-import { StayJudge } from "./stay_judge.ts";
+import type { Answer, Evidence, Surroundings } from "../world/cloud.ts";
+import { PowerJudge, type Powering } from "./power_judge.ts";
+import { type Placing, StayJudge } from "./stay_judge.ts";
 
 /** The cloud itself answered 404. */
 interface Proof {
@@ -23,16 +21,21 @@ interface Proof {
 /** Longest time between the first 404 of a proof and the deletion: that of one reconcile. */
 const RECONCILE_MS = 60_000;
 
+interface Evident extends Placing, Powering {
+  /** Whether the user may read the connections to pools. */
+  readonly hasConnections: boolean;
+}
+
 /** See {@linkcode Evidence}. */
 export class XenOrchestraEvidence implements Evidence {
-  readonly #cloud: XenOrchestraCloud;
-  readonly #world: World;
+  readonly #cloud: Evident;
+  readonly #world: Surroundings;
   readonly #stays: StayJudge;
   readonly #power: PowerJudge;
   /** By process and machine. */
   readonly #proofs = new Map<string, Proof[]>();
 
-  constructor(cloud: XenOrchestraCloud, world: World) {
+  constructor(cloud: Evident, world: Surroundings) {
     this.#cloud = cloud;
     this.#world = world;
     this.#stays = new StayJudge(cloud, world);

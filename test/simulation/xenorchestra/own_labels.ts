@@ -4,7 +4,7 @@
  * @module
  */
 import { drawFrom, type Random, type Seed } from "../../support/random.ts";
-import type { LabelSettings } from "../world/cloud.ts";
+import type { LabelSettings } from "../world/settings_file.ts";
 
 /** How many stories have such settings. */
 const SHARE = 0.25;

@@ -3,8 +3,8 @@
  * @module
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
-import type { World } from "../world/mod.ts";
-import type { XenOrchestraCloud } from "./cloud.ts";
+import type { XenOrchestraTruth } from "./truth.ts";
+import type { Cloud, Surroundings } from "../world/cloud.ts";
 
 /** What was true of a machine when the cloud answered a process about it alone. */
 interface Answer {
@@ -31,13 +31,18 @@ export function isOutOfService({ spec }: Node): boolean {
   return spec?.taints?.some(({ key }) => key === KEY) ?? false;
 }
 
+/** What machines it has, and whether they run. */
+export interface Powering extends Pick<Cloud, "findAsked" | "providerId"> {
+  readonly truth: XenOrchestraTruth;
+}
+
 /** Follows what the cloud says of single machines. */
 export class PowerJudge {
-  readonly #cloud: XenOrchestraCloud;
-  readonly #world: World;
+  readonly #cloud: Powering;
+  readonly #world: Surroundings;
   #answers: Answer[] = [];
 
-  constructor(cloud: XenOrchestraCloud, world: World) {
+  constructor(cloud: Powering, world: Surroundings) {
     this.#cloud = cloud;
     this.#world = world;
   }

@@ -5,8 +5,8 @@
  * Everything else is a failure.
  * @module
  */
-import type { World } from "../world/mod.ts";
-import type { XenOrchestraCloud } from "./cloud.ts";
+import type { StateWithCopies } from "./copies.ts";
+import type { Surroundings } from "../world/cloud.ts";
 
 /** Lists in a row, without a failure between, that showed a machine in one pool. Monotonic milliseconds. */
 interface Stay {
@@ -34,13 +34,26 @@ const GONE_MS = 600_000;
 /** Clocks of processes may be so much too fast. */
 const RATE_ERROR = 0.02;
 
+/** A pool and its hosts, the master first. */
+export interface PoolPlace {
+  readonly id: string;
+  readonly hostIds: readonly string[];
+}
+
+/** Where machines are. */
+export interface Placing {
+  readonly state: StateWithCopies;
+  /** Pools that it is connected to, or tries to be. */
+  readonly pools: readonly PoolPlace[];
+}
+
 /** Follows where each process saw machines. */
 export class StayJudge {
-  readonly #cloud: XenOrchestraCloud;
-  readonly #world: World;
+  readonly #cloud: Placing;
+  readonly #world: Surroundings;
   readonly #shown = new Map<string, Shown>();
 
-  constructor(cloud: XenOrchestraCloud, world: World) {
+  constructor(cloud: Placing, world: Surroundings) {
     this.#cloud = cloud;
     this.#world = world;
   }

@@ -6,9 +6,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
 import type { Timeline } from "../timeline.ts";
-import type { LabelSettings, Span, Truth } from "../world/cloud.ts";
+import type { Span, Truth } from "../world/cloud.ts";
+import type { LabelSettings } from "../world/settings_file.ts";
 import { REGION, toAll, TYPE, ZONE } from "../judges/topology_labels.ts";
-import type { XenOrchestraCloud } from "./cloud.ts";
+import type { StateWithCopies } from "./copies.ts";
 import { TAG_LABELS, TAG_PREFIX } from "./own_labels.ts";
 
 /** What labels tell of a machine, for a while. */
@@ -76,7 +77,7 @@ export const EDITED_LABELS: readonly string[] = [...OUR_LABELS].filter(
 
 /** What is true now, and what was. */
 export class XenOrchestraTruth implements Truth {
-  readonly #cloud: XenOrchestraCloud;
+  readonly #cloud: { readonly state: StateWithCopies };
   readonly #timeline: Timeline;
   /** By the machine's UUID, oldest first. */
   readonly #facts = new Map<string, Fact[]>();
@@ -85,7 +86,7 @@ export class XenOrchestraTruth implements Truth {
   /** By the ID of a host or pool, oldest first. */
   readonly #names = new Map<string, Naming[]>();
 
-  constructor(cloud: XenOrchestraCloud, timeline: Timeline) {
+  constructor(cloud: { readonly state: StateWithCopies }, timeline: Timeline) {
     this.#cloud = cloud;
     this.#timeline = timeline;
   }

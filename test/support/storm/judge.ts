@@ -7,7 +7,7 @@ import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { type AuditedRequest, type AuditEvent, toAuditedRequest } from "../process/cluster.ts";
 import { findForeignWrites, findHolder, toMs } from "../kube/election/lease_history.ts";
 import type { Span } from "./calm.ts";
-import type { Member } from "./world.ts";
+import type { Member } from "./truth.ts";
 
 /** Writes of Nodes with what became of them, whoever writes; of other writes of replicas what they say. */
 export const STORM_AUDIT_RULES: readonly object[] = [

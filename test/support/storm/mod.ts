@@ -16,8 +16,8 @@ import { type Judgement, judgeAudit, STORM_AUDIT_RULES } from "./judge.ts";
 import { Kubelets } from "./kubelets.ts";
 import { Dice, type Fault, isReplica, planFaults, type Target } from "./plan.ts";
 import { Replica } from "./replica.ts";
-import { describeUntruth } from "./truth.ts";
-import { type Member, StormWorld } from "./world.ts";
+import { describeUntruth, type Member } from "./truth.ts";
+import { StormWorld } from "./world.ts";
 import { XenOrchestraProcess } from "../cloud/xen_orchestra_process.ts";
 
 /** What of a storm is chosen. */

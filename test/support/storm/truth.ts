@@ -4,12 +4,40 @@
  */
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { UNINITIALIZED } from "../process/cluster_rig.ts";
-import type { Member } from "./world.ts";
+import type { Span } from "./calm.ts";
 
 /** The label of the zone. */
 export const ZONE = "topology.kubernetes.io/zone";
 /** The label of the name of the machine. */
 export const VM_NAME = "vm.k8s.xenorchestra/name_label";
+
+/** A machine and its Node. */
+export interface Member {
+  readonly name: string;
+  readonly vmId: string;
+  readonly address: string;
+  poolId: string;
+  hostId: string;
+  vmName: string;
+  /** `gone`: its machine is deleted, so its Node must follow · `left`: a person deleted the Node. */
+  state: "running" | "halted" | "gone" | "left";
+  isReady: boolean;
+  /** When the machine was deleted, in milliseconds since the epoch. */
+  goneAtMs?: number;
+  /** When the Node was last registered, likewise: one that comes again is another one. */
+  registeredAtMs: number;
+  /** When the machine was between two pools. */
+  readonly gaps: Span[];
+  /** Every pool that it was ever in. */
+  readonly poolIds: Set<string>;
+  /** Something goes on that ends by itself. */
+  isBusy: boolean;
+  /** What others put on the Node. */
+  readonly labels: Map<string, string>;
+  readonly taints: Set<string>;
+  /** What happened to its machine, each with its time. */
+  readonly history: string[];
+}
 
 /** What of a Node is not as it should be, in words; nothing when all is. */
 export function describeUntruth(member: Member, node: Node | undefined): readonly string[] {

@@ -7,36 +7,8 @@ import { toUuid } from "../../../lib/simulator/uuid.ts";
 import type { Span } from "./calm.ts";
 import type { Kubelets } from "./kubelets.ts";
 import type { Dice } from "./plan.ts";
-import { VM_NAME, ZONE } from "./truth.ts";
+import { type Member, VM_NAME, ZONE } from "./truth.ts";
 import type { XenOrchestraProcess } from "../cloud/xen_orchestra_process.ts";
-
-/** A machine and its Node. */
-export interface Member {
-  readonly name: string;
-  readonly vmId: string;
-  readonly address: string;
-  poolId: string;
-  hostId: string;
-  vmName: string;
-  /** `gone`: its machine is deleted, so its Node must follow · `left`: a person deleted the Node. */
-  state: "running" | "halted" | "gone" | "left";
-  isReady: boolean;
-  /** When the machine was deleted, in milliseconds since the epoch. */
-  goneAtMs?: number;
-  /** When the Node was last registered, likewise: one that comes again is another one. */
-  registeredAtMs: number;
-  /** When the machine was between two pools. */
-  readonly gaps: Span[];
-  /** Every pool that it was ever in. */
-  readonly poolIds: Set<string>;
-  /** Something goes on that ends by itself. */
-  isBusy: boolean;
-  /** What others put on the Node. */
-  readonly labels: Map<string, string>;
-  readonly taints: Set<string>;
-  /** What happened to its machine, each with its time. */
-  readonly history: string[];
-}
 
 /** What a storm changes beside Landfall. */
 export interface StormWorldOptions {

@@ -2,18 +2,22 @@
  * Load balancers in stories of CloudStack: what people have, what processes know, and what is judged.
  * @module
  */
+import type { KubeEvent } from "../../../../lib/kube/kinds/event.ts";
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
+import type { CloudStack } from "../../../../lib/simulator/cloudstack/cloudstack.ts";
 import type { Settings } from "../../../../lib/simulator/cloudstack/mod.ts";
+import { free } from "../../../../lib/simulator/cloudstack/world/addresses.ts";
+import type { Zone } from "../../../../lib/simulator/cloudstack/world/records.ts";
+import type { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
 import { drawFrom, type Seed } from "../../../support/random.ts";
 import type { Timeline } from "../../timeline.ts";
 import type { Trace } from "../../trace.ts";
 import type { ServiceChange } from "../../world/api_server.ts";
-import type { Balancing } from "../../world/cloud.ts";
-import type { World } from "../../world/mod.ts";
-import type { CloudStackCloud } from "../cloud.ts";
+import type { Balancing, Surroundings } from "../../world/cloud.ts";
+import type { Places } from "../places.ts";
+import type { CloudStackTruth } from "../truth.ts";
 import { Book } from "./book.ts";
 import { Knowledge } from "./knowledge.ts";
-import { decideAddresses } from "./person.ts";
 import { ServiceJudge } from "./service_judge.ts";
 import { listUnsettled } from "./service_truth.ts";
 import type { SiteKind } from "./sites.ts";
@@ -28,12 +32,25 @@ export interface Site {
   readonly settings: Partial<Settings>;
 }
 
+interface Balanced {
+  readonly places: Places;
+  /** The names that machines of Nodes were made with, by ID. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly zones: readonly Zone[];
+  readonly server: CloudStack;
+  readonly state: CloudStackState;
+  readonly truth: CloudStackTruth;
+}
+
 /** What {@linkcode CloudStackBalancing} needs. */
 export interface BalancingOptions extends Site {
-  readonly cloud: CloudStackCloud;
+  readonly cloud: Balanced;
   readonly timeline: Timeline;
   readonly trace: Trace;
 }
+
+/** What Landfall says of an address that it may have taken and cannot prove to be its own. */
+const NOT_OURS = "AddressNotOurs";
 
 /** In how many stories there are load balancers. */
 const SHARE = 0.5;
@@ -70,7 +87,7 @@ export class CloudStackBalancing implements Balancing {
   readonly kind: SiteKind;
   readonly isInOneZone: boolean;
   readonly flags: Readonly<Record<string, number>>;
-  readonly cloud: CloudStackCloud;
+  readonly cloud: Balanced;
   readonly book: Book;
   readonly knowledge: Knowledge;
   readonly judge: ServiceJudge;
@@ -134,11 +151,11 @@ export class CloudStackBalancing implements Balancing {
     return this.judge.listBroken();
   }
 
-  listUntrue(world: World): string[] {
+  listUntrue(world: Surroundings): string[] {
     return listUnsettled(world, this);
   }
 
-  decide(world: World): void {
+  decide(world: Surroundings): void {
     decideAddresses(world, this);
   }
 
@@ -159,6 +176,22 @@ export class CloudStackBalancing implements Balancing {
 export async function readParameters(request: Request): Promise<URLSearchParams> {
   if (request.method === "POST") return new URLSearchParams(await request.clone().text());
   return new URL(request.url).searchParams;
+}
+
+/** Releases the addresses that Landfall says it may have taken, if nothing needs them. */
+function decideAddresses({ server, trace }: Surroundings, balancing: CloudStackBalancing): void {
+  const { cloud, book, judge } = balancing;
+  for (const event of server.objects.list("events") as unknown as readonly KubeEvent[]) {
+    if (event.reason !== NOT_OURS) continue;
+    for (const ip of cloud.state.publicIps.values()) {
+      const isNamed = event.message?.includes(`${ip.address} `) ?? false;
+      const isNeeded = book.has(ip.id) || cloud.state.tags.of(ip.id).length > 0;
+      if (!isNamed || isNeeded || ip.accountId === undefined || book.isUsed(ip.id)) continue;
+      trace.note("PERSON", `releases ${ip.address}: ${event.message}`);
+      free(cloud.state, ip);
+      judge.accept();
+    }
+  }
 }
 
 /** A command without what differs in each run or says nothing. */

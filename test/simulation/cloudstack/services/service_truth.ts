@@ -6,10 +6,11 @@
 import type { Node } from "../../../../lib/kube/kinds/node.ts";
 import type { Service } from "../../../../lib/kube/kinds/service.ts";
 import type { LoadBalancerRule } from "../../../../lib/simulator/cloudstack/world/load_balancing.ts";
+import type { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
 import { summarizeCloud } from "../../../../lib/simulator/cloudstack/world/summary.ts";
-import type { World } from "../../world/mod.ts";
-import type { CloudStackBalancing } from "./balancing.ts";
-import type { Life } from "./knowledge.ts";
+import type { CloudStackTruth } from "../truth.ts";
+import type { Book } from "./book.ts";
+import type { Knowledge, Life } from "./knowledge.ts";
 import { listClients } from "./router.ts";
 import { listRules, readOwner } from "./service_judge.ts";
 import {
@@ -20,12 +21,22 @@ import {
   toPorts,
   type WantedPort,
 } from "./wishes.ts";
+import type { Surroundings } from "../../world/cloud.ts";
 
 const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
 const LEAVING = "ToBeDeletedByClusterAutoscaler";
 
+/** What people have, what processes know, and what the cloud has. */
+interface Balanced {
+  readonly cloud: { readonly state: CloudStackState; readonly truth: CloudStackTruth };
+  readonly book: Book;
+  readonly knowledge: Knowledge;
+  /** Addresses whose only proof people destroyed, by ID. */
+  readonly abandoned: ReadonlySet<string>;
+}
+
 /** Says what is not as it should be; nothing when all is. */
-export function listUnsettled(world: World, balancing: CloudStackBalancing): string[] {
+export function listUnsettled(world: Surroundings, balancing: Balanced): string[] {
   const { knowledge, cloud } = balancing;
   const services = new Map(world.server.services.map((one) => [one.metadata.uid ?? "", one]));
   return [
@@ -43,8 +54,8 @@ export function listUnsettled(world: World, balancing: CloudStackBalancing): str
 }
 
 interface Case {
-  readonly world: World;
-  readonly balancing: CloudStackBalancing;
+  readonly world: Surroundings;
+  readonly balancing: Balanced;
   readonly life: Life;
   readonly service: Service;
 }
@@ -95,7 +106,7 @@ function listWrongs(one: Case): string[] {
 }
 
 /** Whether people let clients in to a port of a Service in a way that CloudStack takes no other rule beside it. */
-function isInTheWay({ cloud, book }: CloudStackBalancing, ipId: string, service: Service): boolean {
+function isInTheWay({ cloud, book }: Balanced, ipId: string, service: Service): boolean {
   return [...cloud.state.firewallRules.values()].some(
     ({ id, startPort = 0, endPort = 0, ...rule }) =>
       rule.ipId === ipId &&
@@ -151,7 +162,7 @@ function readMethod(service: Service, { packets }: WantedPort): string | undefin
   return packets === "udp" ? undefined : readAnnotation(service, "stickiness-method-name");
 }
 
-function readStickiness({ cloud }: CloudStackBalancing, { id }: LoadBalancerRule) {
+function readStickiness({ cloud }: Balanced, { id }: LoadBalancerRule) {
   return [...cloud.state.stickinessPolicies.values()].find(({ ruleId }) => ruleId === id)
     ?.methodName;
 }
@@ -164,7 +175,7 @@ function toIngress(service: Service, ip: string, ports: readonly WantedPort[]): 
 }
 
 /** Machines of Nodes that may get traffic, in a network. */
-function listMembers(world: World, { cloud }: CloudStackBalancing, networkId: string): string[] {
+function listMembers(world: Surroundings, { cloud }: Balanced, networkId: string): string[] {
   const ids = world.server.nodes
     .filter((node) => isBackend(world, node))
     .map(({ metadata }) => world.machines.get(metadata.name) ?? "");
@@ -177,7 +188,7 @@ function listMembers(world: World, { cloud }: CloudStackBalancing, networkId: st
 }
 
 /** Whether the InternalIP of a Node says in which network the load balancer should be. */
-function hasTold(world: World, { cloud }: CloudStackBalancing): boolean {
+function hasTold(world: Surroundings, { cloud }: Balanced): boolean {
   return world.server.nodes.some((node) => {
     const vm = cloud.truth.find(world.machines.get(node.metadata.name) ?? "");
     if (vm === undefined || vm.state === "Destroyed" || !isBackend(world, node)) return false;
@@ -186,7 +197,7 @@ function hasTold(world: World, { cloud }: CloudStackBalancing): boolean {
   });
 }
 
-function isBackend(world: World, { metadata, spec }: Node): boolean {
+function isBackend(world: Surroundings, { metadata, spec }: Node): boolean {
   const label = metadata.labels?.[EXCLUDED];
   const isExcluded = label !== undefined && label !== "false";
   const isLeaving = spec?.taints?.some(({ key }) => key === LEAVING) ?? false;
@@ -194,11 +205,7 @@ function isBackend(world: World, { metadata, spec }: Node): boolean {
 }
 
 /** What is left of a Service that needs nothing any more. */
-function listRemains(
-  balancing: CloudStackBalancing,
-  life: Life,
-  service: Service | undefined,
-): string[] {
+function listRemains(balancing: Balanced, life: Life, service: Service | undefined): string[] {
   const { state } = balancing.cloud;
   const rules = listRules(state.loadBalancerRules.values(), life);
   const owned = listOwned(balancing, life).filter(
@@ -221,7 +228,7 @@ function listRemains(
 }
 
 /** Whether another Service names the address of a Service, and is there, too. */
-function isShared({ cloud, knowledge }: CloudStackBalancing, life: Life, ipId: string): boolean {
+function isShared({ cloud, knowledge }: Balanced, life: Life, ipId: string): boolean {
   const rules = [...cloud.state.loadBalancerRules.values()];
   return knowledge.lives.some(
     (one) => one !== life && listRules(rules, one).some((rule) => rule.ipId === ipId),
@@ -229,18 +236,14 @@ function isShared({ cloud, knowledge }: CloudStackBalancing, life: Life, ipId: s
 }
 
 /** Addresses with the tags of a Service. */
-function listOwned({ cloud: { state } }: CloudStackBalancing, { uid }: Life): string[] {
+function listOwned({ cloud: { state } }: Balanced, { uid }: Life): string[] {
   return [...state.publicIps.values()]
     .filter(({ id, accountId }) => accountId !== undefined && readOwner(state, id) === uid)
     .map(({ id }) => id);
 }
 
 /** Firewall rules on its addresses and ACL items that let nobody in to a port of the Service. */
-function listStrayFilters(
-  balancing: CloudStackBalancing,
-  life: Life,
-  ports: readonly WantedPort[],
-): string[] {
+function listStrayFilters(balancing: Balanced, life: Life, ports: readonly WantedPort[]): string[] {
   const { cloud, book } = balancing;
   const { firewallRules, aclItems } = cloud.state;
   const own = listOwned(balancing, life).filter((ipId) => !isShared(balancing, life, ipId));
@@ -270,7 +273,7 @@ function listStrayFilters(
 
 /** Addresses that nobody knows any more. */
 function listLost(
-  { cloud: { state }, book, knowledge, abandoned }: CloudStackBalancing,
+  { cloud: { state }, book, knowledge, abandoned }: Balanced,
   services: ReadonlyMap<string, Service>,
 ): string[] {
   return [...state.publicIps.values()].flatMap(({ id, address, accountId }) => {

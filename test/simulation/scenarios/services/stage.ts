@@ -13,7 +13,7 @@ import type { CrashEnding, CrashPoint } from "../../crash_points.ts";
 import { tellStory } from "../../ending.ts";
 import { calm, end } from "../../story.ts";
 import { ALONE } from "../stage.ts";
-import type { WorldSettings } from "../../world/mod.ts";
+import type { WorldSettings } from "../../world/cloud.ts";
 import { check, toReplay } from "../scenario.ts";
 
 /** What people do. */

@@ -4,11 +4,8 @@
  */
 import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
-import {
-  type PoolPlace,
-  type XenOrchestraCloud,
-  XenOrchestraWorld,
-} from "../../xenorchestra/cloud.ts";
+import { type XenOrchestraCloud, XenOrchestraWorld } from "../../xenorchestra/cloud.ts";
+import type { PoolPlace } from "../../xenorchestra/stay_judge.ts";
 import { listTellings, type Outage, type OutageManner, PROOF_ALONE } from "../outage.ts";
 import type { Telling } from "../scenario.ts";
 import {

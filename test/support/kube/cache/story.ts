@@ -13,7 +13,7 @@ import { type CredentialsSource, loadCredentials } from "../../../../lib/kube/cr
 import type { KubeObject, Resource } from "../../../../lib/kube/kinds/resource.ts";
 import { until } from "../../nodes/rig.ts";
 import { ContractClient } from "../contract/client.ts";
-import type { ContractServer } from "../contract/kubernetes.ts";
+import type { ContractServer } from "../contract/client.ts";
 import { GALLERIES, type Gallery } from "../../galleries/kinds.ts";
 
 /** The API server of a story. */

@@ -3,8 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "./client.ts";
-import type { ContractContext } from "./kubernetes.ts";
+import type { Answer, ContractContext } from "./client.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const OWNER = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid: "u-1" };

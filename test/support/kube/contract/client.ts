@@ -2,6 +2,7 @@
  * Bare requests for the contract suite: what goes in is what stands on the wire.
  * @module
  */
+import type { CustomKind } from "../../../../lib/simulator/kubernetes/mod.ts";
 
 /** An API server under contract. */
 export interface ContractTarget {
@@ -10,6 +11,20 @@ export interface ContractTarget {
   /** Makes the server forget all changes so far. */
   compact(): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** An API server that serves more kinds when it is told to. */
+export interface ContractServer extends ContractTarget {
+  /** Makes it serve one more kind, which may take a moment. */
+  installKind(kind: CustomKind): Promise<void>;
+  /** Makes it remove that kind and its objects, which may take a moment. */
+  removeKind(kind: CustomKind): Promise<void>;
+}
+
+/** What each group of cases works with; set before the first case runs. */
+export interface ContractContext {
+  client: ContractClient;
+  target: ContractServer;
 }
 
 /** An object of which a test reads what it expects. */

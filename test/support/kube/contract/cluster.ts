@@ -3,7 +3,7 @@
  * @module
  */
 import type { Cluster } from "../../process/cluster.ts";
-import type { ContractServer } from "./kubernetes.ts";
+import type { ContractServer } from "./client.ts";
 import { CRDS_PATH, toCrd, toCrdPath } from "../kinds/crd.ts";
 
 /** The cluster as an API server under contract; ending that ends the cluster. */

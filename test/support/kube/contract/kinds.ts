@@ -3,8 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { Answer } from "./client.ts";
-import type { ContractContext } from "./kubernetes.ts";
+import type { Answer, ContractContext } from "./client.ts";
 
 const MUSEUM = { kind: "Museum", plural: "museums", namespaced: true } as const;
 const MUSEUMS = { apiVersion: "contract.example.org/v1", ...MUSEUM } as const;

@@ -3,8 +3,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe } from "bun:test";
-import type { CustomKind } from "../../../../lib/simulator/kubernetes/mod.ts";
-import { ContractClient, type ContractTarget } from "./client.ts";
+import { ContractClient, type ContractContext, type ContractServer } from "./client.ts";
 import { addApplyCases } from "./apply.ts";
 import { addKindCases } from "./kinds.ts";
 import { addListCases } from "./lists.ts";
@@ -12,20 +11,6 @@ import { addServiceCases } from "./services.ts";
 import { addWatchCases } from "./watches.ts";
 import { addWorkloadCases } from "./workloads.ts";
 import { addWriteCases } from "./writes.ts";
-
-/** An API server that serves more kinds when it is told to. */
-export interface ContractServer extends ContractTarget {
-  /** Makes it serve one more kind, which may take a moment. */
-  installKind(kind: CustomKind): Promise<void>;
-  /** Makes it remove that kind and its objects, which may take a moment. */
-  removeKind(kind: CustomKind): Promise<void>;
-}
-
-/** What each group of cases works with; set before the first case runs. */
-export interface ContractContext {
-  client: ContractClient;
-  target: ContractServer;
-}
 
 const ALL = [
   addWriteCases,

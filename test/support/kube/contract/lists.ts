@@ -3,8 +3,7 @@
  * @module
  */
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { WireObject } from "./client.ts";
-import type { ContractContext } from "./kubernetes.ts";
+import type { ContractContext, WireObject } from "./client.ts";
 
 const NODES = "/api/v1/nodes";
 const SELECTED = `${NODES}?labelSelector=page%3Dyes`;

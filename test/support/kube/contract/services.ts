@@ -3,8 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "./client.ts";
-import type { ContractContext } from "./kubernetes.ts";
+import type { Answer, ContractContext } from "./client.ts";
 
 const SERVICES = "/api/v1/namespaces/default/services";
 const CLEANUP = "service.kubernetes.io/load-balancer-cleanup";

@@ -3,8 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { WireEvent } from "./client.ts";
-import type { ContractContext } from "./kubernetes.ts";
+import type { ContractContext, WireEvent } from "./client.ts";
 
 const NODES = "/api/v1/nodes";
 

@@ -3,8 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Answer, WireObject } from "./client.ts";
-import type { ContractContext } from "./kubernetes.ts";
+import type { Answer, ContractContext, WireObject } from "./client.ts";
 
 const NAMESPACE = "namespaces/default";
 const DEPLOYMENTS = `/apis/apps/v1/${NAMESPACE}/deployments`;

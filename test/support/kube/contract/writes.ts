@@ -3,8 +3,7 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import type { Answer } from "./client.ts";
-import type { ContractContext } from "./kubernetes.ts";
+import type { Answer, ContractContext } from "./client.ts";
 
 const NODES = "/api/v1/nodes";
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";

@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { IRONIC } from "../../../judges/install.ts";
 import { findFreePort, startProcess, waitUntilReady } from "../../process/server_process.ts";
 import { toIronicConfiguration } from "./configuration.ts";
-import { createRamdisk } from "./ramdisk.ts";
+import { type AskIronic, createRamdisk, type IronicNode } from "./ramdisk.ts";
 
 const run = promisify(execFile);
 const START_MS = 90_000;
@@ -22,15 +22,11 @@ const LOCKED = 409;
 /** With this version of its API come all that the tests use. */
 const HEADERS = { "x-openstack-ironic-api-version": "1.95", "content-type": "application/json" };
 
-/** A node as Ironic shows it. */
-export type IronicNode = Readonly<Record<string, unknown>>;
-
 /** A running Ironic. */
 export interface Ironic extends AsyncDisposable {
   /** Has a kernel, a ramdisk and an image, each a few zeros: `/kernel`, `/ramdisk`, `/image`. */
   readonly filesUrl: string;
-  /** Asks its API. @returns The answer; `undefined` without one. @throws Error with what it says */
-  ask(method: string, path: string, body?: unknown): Promise<unknown>;
+  readonly ask: AskIronic;
   /** Waits until a node is as wanted. @throws Error with its own reason if it breaks, or is in maintenance */
   until(node: string, wanted: IronicNode): Promise<IronicNode>;
 }

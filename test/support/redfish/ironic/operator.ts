@@ -5,7 +5,8 @@
 import type { KubeObject } from "../../../../lib/kube/kinds/resource.ts";
 import type { Secret } from "../../../../lib/kube/kinds/secret.ts";
 import { findCredentials } from "../../../../lib/controllers/vino/redfish/host_credentials.ts";
-import type { Ironic, IronicNode } from "./ironic.ts";
+import type { Ironic } from "./ironic.ts";
+import type { IronicNode } from "./ramdisk.ts";
 
 /** What metal3 takes where a host says nothing. */
 const DEFAULT_ROOT = "/dev/sda";

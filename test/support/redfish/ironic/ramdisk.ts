@@ -3,8 +3,6 @@
  * that it did all of that. So a real Ironic asks a management controller for everything that it asks for in between.
  * @module
  */
-import type { Ironic, IronicNode } from "./ironic.ts";
-
 /** The only disk of each machine, as the driver of Xen names it. */
 const DISK = "/dev/xvda";
 const DISK_BYTES = 20 * 1024 ** 3;
@@ -12,8 +10,13 @@ const DISK_BYTES = 20 * 1024 ** 3;
 const WAITING: ReadonlySet<unknown> = new Set(["inspect wait", "clean wait", "wait call-back"]);
 const ROUND_MS = 500;
 
-type Ask = Ironic["ask"];
 type Command = Readonly<Record<string, unknown>>;
+
+/** A node as Ironic shows it. */
+export type IronicNode = Readonly<Record<string, unknown>>;
+
+/** Asks its API. @returns The answer; `undefined` without one. @throws Error with what it says */
+export type AskIronic = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
 /** Where Ironic finds it, and how it is played. */
 export interface Ramdisk {
@@ -39,7 +42,7 @@ interface Boot {
  * @param countStarts How often the machine with a MAC address was started; `undefined` while it is off
  */
 export function createRamdisk(
-  ask: Ask,
+  ask: AskIronic,
   callbackUrl: string,
   countStarts: (mac: string) => number | undefined,
 ): Ramdisk {
@@ -109,7 +112,7 @@ export function createRamdisk(
 }
 
 /** The real one installs only on the disk that it is told, and on none that it does not have. */
-async function findDiskProblem(ask: Ask, id: string): Promise<object | undefined> {
+async function findDiskProblem(ask: AskIronic, id: string): Promise<object | undefined> {
   const { instance_info: info, properties } = Object(await ask("GET", `/v1/nodes/${id}`));
   const hint = (info.root_device ?? properties.root_device)?.name;
   if (hint === undefined || hint === `s== ${DISK}`) return undefined;
