@@ -9,6 +9,7 @@ import { systemClock, withDeadline } from "../core/clock.ts";
 import { type ConnectionFault, findConnectionFault } from "../core/net/connection_fault.ts";
 import { formatHostPort, toHostPort } from "../core/net/connection_problem.ts";
 import { describeDates, readServerCertificate } from "../core/net/server_certificate.ts";
+import { TLS_CIPHERS } from "../core/net/tls.ts";
 import { adviseOnDates } from "./connection_error.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { normalise } from "./trust.ts";
@@ -128,6 +129,13 @@ async function diagnoseFault(fault: ConnectionFault, asked: Asked): Promise<Find
         "check HTTP_PROXY and HTTPS_PROXY, or add the host to NO_PROXY",
       );
     case "notTls":
+      if ((await lookAtCertificate(asked)) !== undefined) {
+        return toFailure(
+          "tlsCiphers",
+          `${cannot}: it offers neither TLS 1.3 nor a TLS 1.2 cipher with ECDHE and AEAD`,
+          `allow one of them on the server, for example ${TLS_CIPHERS.split(":")[1]}`,
+        );
+      }
       return toFailure(
         "notTls",
         `${cannot}: this port does not use TLS`,

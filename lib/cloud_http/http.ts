@@ -5,6 +5,7 @@
 import { CloudError } from "../cloud/errors.ts";
 import { ERROR_BYTES_MAX, readText } from "../core/net/body.ts";
 import { isLoopbackHost } from "../core/net/ip.ts";
+import { TLS_CIPHERS } from "../core/net/tls.ts";
 import { listSecrets, redact } from "../core/text/redact.ts";
 import { explainDates } from "../core/net/server_certificate.ts";
 import type { ServerNames } from "./server.ts";
@@ -124,11 +125,11 @@ export async function openStream(
  */
 async function send(
   url: string,
-  init: BunFetchRequestInit & Pick<Request, "signal">,
+  init: BunFetchRequestInit & Pick<Request, "signal" | "tls">,
 ): Promise<Response> {
   const direct = isLoopbackHost(new URL(url).hostname) ? { proxy: false as const } : {};
   try {
-    return await fetch(url, { ...init, ...direct });
+    return await fetch(url, { ...init, ...direct, tls: { ...init.tls, ciphers: TLS_CIPHERS } });
   } catch (error) {
     throw await explainDates(error, url, init.signal);
   }

@@ -8,6 +8,7 @@ import {
   findErrorCode,
   toConnectionProblem,
 } from "../core/net/connection_problem.ts";
+import { TLS_CIPHERS } from "../core/net/tls.ts";
 import type { FetchTls } from "./trust.ts";
 
 /** An open WebSocket. */
@@ -48,7 +49,9 @@ const MESSAGE_CHARS_MAX = 8 * 1024 * 1024;
 export async function openWebSocket({ url, tls, signal }: SocketRequest): Promise<OpenSocket> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<OpenSocket>();
-  const socket = new WebSocket(url.replace(/^http/, "ws"), { tls });
+  const socket = new WebSocket(url.replace(/^http/, "ws"), {
+    tls: { ...tls, ciphers: TLS_CIPHERS },
+  });
   const inbox = new Inbox();
   const end = (reason: unknown): void => {
     signal.removeEventListener("abort", abort);

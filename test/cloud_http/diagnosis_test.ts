@@ -53,7 +53,6 @@ describe("diagnoseConnection()", () => {
       "protocol in api-url, http or https, and read the log of example-server",
     ],
     ["ERR_PROXY_TUNNEL", "proxy", "check HTTP_PROXY"],
-    ["EPROTO", "notTls", "use http:// in api-url"],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "tlsName", "use a name of the certificate in api-url"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "tlsAuthority", "if it is self-signed, compare"],
     ["CERT_HAS_EXPIRED", "tlsExpired", "new certificate of its authority into ca-file"],

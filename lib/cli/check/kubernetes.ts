@@ -60,7 +60,8 @@ const ADVICE: Readonly<Record<ConnectionFault, string>> = {
   tlsExpired: "renew the certificate of the API server, and check the clocks of both machines",
   tlsNotYetValid: NOT_YET_VALID_ADVICE,
   tls: "check certificate-authority and the client certificate in the kubeconfig",
-  notTls: "the address says https, but what answers there does not speak TLS",
+  notTls:
+    "the address says https, but the server speaks no TLS there, or has no cipher with ECDHE and AEAD",
   proxy: "check proxy-url in the kubeconfig, or HTTPS_PROXY in the environment",
 };
 

@@ -26,6 +26,9 @@ const UNKNOWN_AUTHORITY = `${UNTRUSTED}: its authority is unknown`;
 const SELF_SIGNED = `${UNTRUSTED}: it is self-signed`;
 const OTHER_NAME = `${UNTRUSTED}: it is for another name`;
 
+const HANDSHAKE =
+  "TLS handshake failed: the port does not use TLS, or has no cipher with ECDHE and AEAD";
+
 const WORDS: ReadonlyMap<string, string> = new Map([
   ["ECONNREFUSED", REFUSED],
   ["ConnectionRefused", REFUSED],
@@ -40,7 +43,8 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ["ConnectionClosed", CLOSED],
   ["ConnectionReset", CLOSED],
   ["FailedToOpenSocket", "no connection could be opened"],
-  ["EPROTO", "TLS handshake failed: perhaps this port does not use TLS"],
+  ["EPROTO", HANDSHAKE],
+  ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", HANDSHAKE],
   ["UnsupportedProxyProtocol", "the address of the proxy is neither http nor https"],
   ["CERT_HAS_EXPIRED", `${UNTRUSTED}: it has expired`],
   ["CERT_NOT_YET_VALID", `${UNTRUSTED}: it is not valid yet by this machine's clock`],

@@ -35,7 +35,8 @@ export async function readServerCertificate(
   serverName?: string,
 ): Promise<X509Certificate> {
   const { host, port } = toHostPort(url);
-  const options: ConnectionOptions = { host, port, rejectUnauthorized: false };
+  // Also of a server whose ciphers Landfall refuses.
+  const options: ConnectionOptions = { host, port, rejectUnauthorized: false, ciphers: "ALL" };
   const isAddress = /^[\d.]+$|:/.test(host);
   if (serverName !== undefined || !isAddress) options.servername = serverName ?? host;
   signal.throwIfAborted();

@@ -6,7 +6,7 @@ import { chmod } from "node:fs/promises";
 import { createServer as createHttp, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTcp, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { createServer as createTls, Server as TlsServer } from "node:tls";
+import { createServer as createTls, Server as TlsServer, type TlsOptions } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../core/errors.ts";
@@ -25,6 +25,7 @@ import {
 import { refuseForeignHost } from "./host_header.ts";
 import { formatListenAddress } from "../../core/net/listen_address.ts";
 import type { ListenAddress } from "../../core/net/listen_address.ts";
+import { TLS_CIPHERS } from "../../core/net/tls.ts";
 import { listenAt, type Listening } from "./listening.ts";
 import { clearSocketPath } from "./unix_socket.ts";
 
@@ -88,7 +89,6 @@ const CONNECTIONS_MAX = 128;
 /** How many answers may be in work or unread at once. */
 const REQUESTS_MAX = 64;
 const HANDSHAKE_MS = 10_000;
-const TLS_VERSION_MIN = "TLSv1.2";
 /** Owner and group may connect. The pages have no other access control. */
 const SOCKET_MODE = 0o660;
 
@@ -241,8 +241,8 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => void server.close(() => resolve()));
 }
 
-function toTlsOptions(keyPair: KeyPair): KeyPair & { readonly minVersion: "TLSv1.2" } {
-  return { cert: keyPair.cert, key: keyPair.key, minVersion: TLS_VERSION_MIN };
+function toTlsOptions({ cert, key }: KeyPair): TlsOptions {
+  return { cert, key, minVersion: "TLSv1.2", ciphers: TLS_CIPHERS };
 }
 
 async function clearPath(path: string, options: HttpServerOptions): Promise<void> {

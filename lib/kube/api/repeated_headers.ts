@@ -5,6 +5,7 @@
  */
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
+import { TLS_CIPHERS } from "../../core/net/tls.ts";
 import type { TlsSettings } from "../credentials/mod.ts";
 
 /** One request. */
@@ -47,6 +48,7 @@ export function sendRepeated(
         {
           ...options,
           rejectUnauthorized: !insecure,
+          ciphers: TLS_CIPHERS,
           ...(ca !== undefined && { ca }),
           ...(cert !== undefined && key !== undefined && { cert, key }),
           ...(serverName !== undefined && { servername: serverName }),

@@ -10,6 +10,7 @@ import {
 } from "../../core/net/connection_problem.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import { explainDates } from "../../core/net/server_certificate.ts";
+import { TLS_CIPHERS } from "../../core/net/tls.ts";
 import type { Credential, TlsSettings } from "../credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 
@@ -150,6 +151,7 @@ function toBunTls(tls: TlsSettings): NonNullable<Bun.FetchSessionInit["tls"]> {
   const { ca, cert, key, serverName, insecure = false } = tls;
   return {
     rejectUnauthorized: !insecure,
+    ciphers: TLS_CIPHERS,
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && key !== undefined && { cert, key }),
     ...(serverName !== undefined && { serverName }),

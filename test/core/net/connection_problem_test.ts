@@ -71,7 +71,7 @@ describe("toConnectionProblem()", () => {
     expect(messages).toEqual([
       "connection refused",
       "the connection was closed before the answer was complete",
-      "TLS handshake failed: perhaps this port does not use TLS",
+      "TLS handshake failed: the port does not use TLS, or has no cipher with ECDHE and AEAD",
     ]);
   });
 });

@@ -124,7 +124,7 @@ describe("diagnose", () => {
       ["ERR_PROXY_TUNNEL", "proxy"],
       ["CERT_HAS_EXPIRED", "tlsExpired"],
       ["CERT_REVOKED", "tls"],
-      ["EPROTO", "notTls"],
+      ["EPROTO", "tlsCiphers"],
     ])("the code %s", async (code, wanted) => {
       const cause = new ConnectionProblem(code, "words");
       const error = new CloudError("protocol", "Cannot reach", { cause });

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Names of the fixtures. Signed by `ca`: server, named_server, expired_server, client; by `other_ca`: other_server. */
+/** Names of the fixtures. Signed by `ca`: server, named_server, expired_server, client; by `other_ca`: other_server; by itself: rsa_server. */
 export type TlsFixture =
   | "ca.crt"
   | "other_ca.crt"
@@ -17,6 +17,8 @@ export type TlsFixture =
   | "expired_server.key"
   | "other_server.crt"
   | "other_server.key"
+  | "rsa_server.crt"
+  | "rsa_server.key"
   | "client.crt"
   | "client.key"
   | "client_encrypted.key";

@@ -1,0 +1,79 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { createServer, connect } from "node:tls";
+import { openWebSocket } from "../../../lib/cloud_http/web_socket.ts";
+import { diagnoseConnection } from "../../../lib/cloud_http/diagnosis.ts";
+import { openStream, sendRequest } from "../../../lib/cloud_http/http.ts";
+import { systemClock } from "../../../lib/core/clock.ts";
+import { silentLogger } from "../../../lib/core/log.ts";
+import { startHttpServer } from "../../../lib/http/sockets/server.ts";
+import { createTransport } from "../../../lib/kube/api/transport.ts";
+import { readTls } from "../../support/net/tls_fixtures.ts";
+import { NAMES } from "../../cloud_http/fake_server.ts";
+
+const KEY_PAIR = { cert: readTls("rsa_server.crt"), key: readTls("rsa_server.key") };
+const ca = KEY_PAIR.cert;
+const signal = AbortSignal.timeout(20_000);
+/** Without forward secrecy, and without authenticated encryption. */
+const WEAK = ["AES128-GCM-SHA256", "AES128-SHA", "ECDHE-RSA-AES128-SHA"];
+
+describe.each(WEAK)("a server that offers only %s", (ciphers) => {
+  const server = createServer({ ...KEY_PAIR, maxVersion: "TLSv1.2", ciphers }, (socket) => {
+    socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+  });
+  server.listen(0, "127.0.0.1");
+  afterAll(() => void server.close());
+  const address = server.address();
+  const url = `https://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const headers = {};
+  const request = { method: "GET", url, headers, tls: { ca }, signal } as const;
+  const kube = (repeated: object): Promise<Response> =>
+    createTransport(url).send(
+      { method: "GET", path: "/", headers },
+      { headers, tls: { ca }, version: 1, ...repeated },
+      signal,
+    );
+
+  test.each([
+    ["a request to a cloud", () => sendRequest(request, NAMES)],
+    ["a stream of a cloud", () => openStream(request, "text/event-stream")],
+    ["a WebSocket", () => openWebSocket(request)],
+    ["a request to the API server", () => kube({})],
+    ["one with a repeated header", () => kube({ repeated: { "impersonate-group": ["a", "b"] } })],
+  ])("gets no %s", async (_title, send) => {
+    await expect(send()).rejects.toThrow(/handshake/i);
+  });
+
+  test("is explained", async () => {
+    const error = await sendRequest(request, NAMES).catch((caught: unknown) => caught);
+    const asked = { server: { url }, names: NAMES, signal };
+    expect(await diagnoseConnection(error, asked)).toMatchObject({ code: "tlsCiphers" });
+  });
+});
+
+test("a server of Landfall takes ECDHE with AEAD alone, also with another certificate", async () => {
+  const server = await startHttpServer({
+    address: { kind: "tcp", host: "127.0.0.1", port: 0 },
+    handler: { fetch: () => new Response("hello") },
+    keyPair: KEY_PAIR,
+    flag: "--secure-port",
+    clock: systemClock,
+    log: silentLogger,
+    signal,
+  });
+  const port = server.address.kind === "tcp" ? server.address.port : 0;
+  const shake = (ciphers: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect({ host: "127.0.0.1", port, ca, ciphers, maxVersion: "TLSv1.2" });
+      socket.once("secureConnect", () => {
+        resolve(socket.getCipher().name);
+        socket.destroy();
+      });
+      socket.once("error", () => resolve("refused"));
+    });
+  for (let round = 0; round < 2; round += 1) {
+    for (const weak of WEAK) expect(await shake(weak)).toBe("refused");
+    expect(await shake("ECDHE-RSA-CHACHA20-POLY1305")).toBe("ECDHE-RSA-CHACHA20-POLY1305");
+    server.useKeyPair(KEY_PAIR);
+  }
+  await server.stop(0);
+});
