@@ -2,6 +2,7 @@
  * The conditions in the status of an object of our kinds.
  * @module
  */
+import { toMessage } from "../../core/text/printable.ts";
 import type { ReasonWord } from "./words.ts";
 
 /** A condition, as `metav1.Condition`. */
@@ -37,7 +38,7 @@ export function toFinding<Type extends string>(
   { status, reason }: ReasonWord,
   message: string,
 ): Finding<Type> {
-  return { type, status, reason, message };
+  return { type, status, reason, message: toMessage(message) };
 }
 
 /**

@@ -8,6 +8,8 @@ const INVISIBLE = /[\x7f-\x9f\p{Cf}\p{Cs}\u2028\u2029]/gu;
 const SHOWN_LENGTH_MAX = 160;
 /** Most texts match, and the full check costs several times as much. */
 const PLAIN_WORD = /^[!-~]*$/;
+const PLAIN_SENTENCE = /^[ -~]*$/;
+const LOWER_CONTROL = /\p{Cc}/gu;
 
 /**
  * Escapes invisible characters that JSON leaves as they are, as `\u202e`. The meaning of the JSON does not change.
@@ -15,13 +17,14 @@ const PLAIN_WORD = /^[!-~]*$/;
  * @param json A text with every lower control character escaped already
  */
 export function escapeInvisible(json: string): string {
-  return json.replaceAll(INVISIBLE, (character) =>
-    // A character beyond the first 65,536 has two halves.
-    Array.from(
-      { length: character.length },
-      (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
-    ).join(""),
-  );
+  return json.replaceAll(INVISIBLE, toEscape);
+}
+
+/** A message in one line for people, who may read it in a terminal: invisible characters are shown as `\u202e`. */
+export function toMessage(text: string): string {
+  return PLAIN_SENTENCE.test(text)
+    ? text
+    : escapeInvisible(text.replaceAll(LOWER_CONTROL, toEscape));
 }
 
 /** A text in double quotes, in one line, without invisible characters; for a long one its beginning and length. */
@@ -43,4 +46,12 @@ export function shorten(text: string, charsMax: number): string {
 export function toPlainText(text: string): string {
   if (PLAIN_WORD.test(text)) return text;
   return text.replaceAll(/\s+/g, " ").replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
+}
+
+function toEscape(character: string): string {
+  // A character beyond the first 65,536 has two halves.
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`,
+  ).join("");
 }

@@ -7,6 +7,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
 import { isSubdomain } from "../../core/net/subdomain.ts";
+import { toMessage } from "../../core/text/printable.ts";
 import type { KubeClient } from "../api/client.ts";
 import { isKubeError, KubeError } from "../api/errors.ts";
 import { type Correlation, EventCorrelator } from "./correlator.ts";
@@ -221,7 +222,7 @@ class BackgroundSender implements EventSender {
       },
       type: event.type,
       reason: event.reason,
-      message: event.message,
+      message: toMessage(event.message),
       firstTimestamp: time,
       lastTimestamp: time,
       count: 1,

@@ -69,7 +69,10 @@ test("toFinding() leaves out the meaning, which is for the reference page", () =
     reason: "A",
     message: "a",
   });
-  expect(toFinding("Ready", no("B", "It is not."), "b").status).toBe("False");
+  expect(toFinding("Ready", no("B", "It is not."), "b\u202e\u2028")).toMatchObject({
+    status: "False",
+    message: "b\\u202e\\u2028",
+  });
 });
 
 test("findCondition() finds a condition by its type", () => {

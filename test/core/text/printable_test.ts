@@ -3,7 +3,13 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { escapeInvisible, quote, shorten, toPlainText } from "../../../lib/core/text/printable.ts";
+import {
+  escapeInvisible,
+  quote,
+  shorten,
+  toMessage,
+  toPlainText,
+} from "../../../lib/core/text/printable.ts";
 
 describe("escapeInvisible()", () => {
   test.each([
@@ -17,6 +23,17 @@ describe("escapeInvisible()", () => {
     expect(escapeInvisible(text)).toBe(escaped);
     expect(JSON.parse(escapeInvisible(JSON.stringify(text)))).toBe(text);
   });
+});
+
+test.each([
+  ["a plain nœud", "a plain nœud"],
+  ["\u001b[2Ja\nb", "\\u001b[2Ja\\u000ab"],
+  [
+    "\u202a\u202e\u2066\u2069\u0085\u2028\u2029",
+    "\\u202a\\u202e\\u2066\\u2069\\u0085\\u2028\\u2029",
+  ],
+])("toMessage() makes %j one line that reads as it is written", (text, message) => {
+  expect(toMessage(text)).toBe(message);
 });
 
 describe("quote()", () => {

@@ -71,7 +71,7 @@ function warn(recorder: EventRecorder, message = "it broke", object = node): voi
 
 test("V-04: createEventSender() writes an event on a Node into default, with the Node's UID", async () => {
   const { clock, client, recorder } = setUpRunning();
-  warn(recorder);
+  warn(recorder, "it broke\u202e");
   await clock.advance(0);
   expect(client.writes).toEqual([
     {
@@ -94,7 +94,7 @@ test("V-04: createEventSender() writes an event on a Node into default, with the
         },
         type: "Warning",
         reason: "Broken",
-        message: "it broke",
+        message: "it broke\\u202e",
         firstTimestamp: "2026-01-01T00:00:00Z",
         lastTimestamp: "2026-01-01T00:00:00Z",
         count: 1,

@@ -5,7 +5,10 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Names of the fixtures. Signed by `ca`: server, named_server, expired_server, client; by `other_ca`: other_server; by itself: rsa_server. */
+/**
+ * Names of the fixtures. Signed by `ca`: server, named_server, expired_server, client; by `other_ca`: other_server; by
+ * itself: rsa_server.
+ */
 export type TlsFixture =
   | "ca.crt"
   | "other_ca.crt"

@@ -3,6 +3,7 @@
  * @module
  */
 import type { MachineProblem } from "../../../cloud/capabilities/machines.ts";
+import { toMessage } from "../../../core/text/printable.ts";
 import { toSeconds } from "../../kinds/conditions.ts";
 import type { GuestInterface } from "../guest/types.ts";
 import type { VinoMachine, VinoNode } from "../resource/vino.ts";
@@ -193,6 +194,6 @@ function toEntry({
     ...(machineId !== undefined && { machineId }),
     ...(address !== undefined && { address }),
     state,
-    ...(message !== undefined && { message }),
+    ...(message !== undefined && { message: toMessage(message) }),
   };
 }
