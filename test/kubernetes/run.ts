@@ -41,7 +41,7 @@ async function runTests(assets: string | undefined, args: readonly string[]): Pr
     const asked = Bun.spawn([join(assets, "kube-apiserver"), "--version"]);
     console.error(`Cluster tests: ${(await new Response(asked.stdout).text()).trim()}`);
   }
-  const flags = ["test", "--parallel=3", "--timeout", "180000"];
+  const flags = ["test", "--parallel=4", "--timeout", "180000"];
   // In the foreground, so that Ctrl-C reaches the tests, too.
   child = Bun.spawn(
     ["timeout", "--foreground", "-k", "5", `${TIMEOUT_S}`, process.execPath, ...flags, ...args],
