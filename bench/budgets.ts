@@ -8,7 +8,7 @@ import { SERVICE_BUDGETS, type ServiceBudgetName } from "./services/budgets.ts";
 import { VINO_BUDGETS, type VinoBudgetName } from "./vino/budgets.ts";
 
 /** Name of a figure. */
-export type BudgetName =
+type BudgetName =
   | ServiceBudgetName
   | VinoBudgetName
   | "start"
@@ -194,7 +194,7 @@ export const BUDGETS: Readonly<Record<BudgetName, Budget>> = {
 export type Figures = Partial<Record<BudgetName, number>>;
 
 /** One figure and its goal, as text. */
-export interface FigureRow {
+interface FigureRow {
   readonly title: string;
   readonly measured: string;
   readonly goal: string;

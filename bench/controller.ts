@@ -31,7 +31,7 @@ const UNIT_ENVIRONMENT = {
 const PATIENCE = ["--leader-elect-lease-duration=60s", "--leader-elect-renew-deadline=45s"];
 
 /** How to start it. */
-export interface ControllerOptions {
+interface ControllerOptions {
   readonly binary: string;
   readonly places: Places;
   /** Whether no memory may be both written and executed. @default {false} */

@@ -25,7 +25,7 @@ export interface CurvePoint {
 }
 
 /** A quantity of a curve. */
-export interface Quantity {
+interface Quantity {
   readonly key: Exclude<keyof CurvePoint, "nodes">;
   readonly title: string;
   readonly format: (value: number) => string;
@@ -44,7 +44,7 @@ export const QUANTITIES: readonly Quantity[] = [
 ];
 
 /** Above this exponent between two neighbours a curve is not linear; less is noise. */
-export const BEND = 1.15;
+const BEND = 1.15;
 
 /**
  * The power of N by which a quantity grows from one point to the next: 0 is constant, 1 linear,

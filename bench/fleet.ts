@@ -17,7 +17,7 @@ const RESOURCES = {
 };
 
 /** What {@linkcode toFullNode} gives. */
-export interface FullNode extends RegisteredNode {
+interface FullNode extends RegisteredNode {
   readonly status: RegisteredNode["status"] & {
     readonly capacity: Readonly<Record<string, string>>;
     readonly allocatable: Readonly<Record<string, string>>;

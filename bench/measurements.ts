@@ -25,7 +25,7 @@ import {
 } from "./scenarios.ts";
 
 /** One measurement. @param settleMs How long memory may settle */
-export type Measurement = (subject: Subject, settleMs: number) => Promise<Measured>;
+type Measurement = (subject: Subject, settleMs: number) => Promise<Measured>;
 
 const STARTS = 10;
 const RESTARTS = 3;

@@ -40,7 +40,7 @@ const FILE = join(import.meta.dir, "..", "docs", "benchmark", "results.json");
 export const NO_RESULTS: Results = { figures: {}, curve: [], runs: {} };
 
 /** Results by cloud. */
-export type SavedResults = Readonly<Record<CloudName, Results>>;
+type SavedResults = Readonly<Record<CloudName, Results>>;
 
 const NOTHING: SavedResults = { xenorchestra: NO_RESULTS, cloudstack: NO_RESULTS };
 

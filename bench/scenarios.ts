@@ -125,7 +125,7 @@ async function initialise(simulators: Simulators, controller: Controller, count:
 }
 
 /** The cost of a period. */
-export interface Cost {
+interface Cost {
   readonly cloudRequests: number;
   readonly cloudBytes: number;
   readonly requests: number;
@@ -179,7 +179,7 @@ async function measureCost<T>(
 }
 
 /** The cost of a start on a cluster whose Nodes are initialised. Memory in MiB. */
-export interface RestartFigures {
+interface RestartFigures {
   readonly ready: number;
   readonly peak: number;
   readonly settled: number;

@@ -16,7 +16,7 @@ const EXCLUDED = "node.kubernetes.io/exclude-from-external-load-balancers";
 const ZONE = "topology.kubernetes.io/zone";
 
 /** What any simulated cloud has. */
-export interface StageCloud {
+interface StageCloud {
   /** Where its API is. */
   readonly url: string;
   readonly requests: { readonly total: number };

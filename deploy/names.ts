@@ -31,7 +31,7 @@ export const IMAGE: { readonly repository: string; readonly tag: string } = {
 export const LEASE: LeaseName = toLease(CLOUD);
 
 /** The Lease of the other program for a cloud, so that it and Landfall never act at the same time. */
-export function toLease({ lease }: Cloud): LeaseName {
+function toLease({ lease }: Cloud): LeaseName {
   return { namespace: NAMESPACE, name: lease };
 }
 

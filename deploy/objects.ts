@@ -16,7 +16,7 @@ import {
 import { createPodSpec, type Piece, type WorkloadKind } from "./pod.ts";
 
 /** The subject that gets the rights. */
-export type Subject = { readonly kind: "ServiceAccount" | "User"; readonly name: string };
+type Subject = { readonly kind: "ServiceAccount" | "User"; readonly name: string };
 
 /** The user of a kubeconfig, for example the CN of its client certificate. */
 export const USER: Subject = { kind: "User", name: NAME };

@@ -176,7 +176,7 @@ export function createPodSpec(kind: WorkloadKind, cloud: Cloud): Piece {
 }
 
 /** `0440` as a decimal number: YAML 1.1 and 1.2 read octal numbers differently. */
-export const SECRET_MODE = 288;
+const SECRET_MODE = 288;
 
 /** Comments by their paths in the pod's `spec`. */
 export const POD_COMMENTS: Comments = {

@@ -6,7 +6,7 @@ import type { CloudRole, ProviderDefinition } from "../lib/cloud/provider_defini
 import { loadProviders } from "../lib/providers/mod.ts";
 
 /** The files with the roles of these clouds, by their paths below deploy/. */
-export async function loadRoleFiles(
+async function loadRoleFiles(
   definitions: readonly Pick<ProviderDefinition, "loadRoles" | "name">[],
 ): Promise<(readonly [path: string, text: string])[]> {
   const all = definitions.map(async ({ name, loadRoles }) => {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 /** A platform of the binaries. */
-export interface Platform {
+interface Platform {
   /** Operating system and architecture as container images name them. Part of the file name. */
   readonly name: string;
   /** Bun's name of it. The Linux binaries need glibc 2.17 or newer. */

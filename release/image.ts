@@ -6,7 +6,7 @@ import { type ArchiveEntry, type ArchiveFile, compress, createTar } from "./arch
 import { type Descriptor, Layout, MEDIA_TYPES, toDigest } from "./oci.ts";
 
 /** What differs from platform to platform. */
-export interface PlatformImage {
+interface PlatformImage {
   /** In the words of the image specification: `amd64`, `arm64`. */
   readonly architecture: string;
   /** What is below the program. */
@@ -24,7 +24,7 @@ export interface ImageOptions {
 }
 
 /** A layout, and the digest that stands for the image on all platforms. */
-export interface Image {
+interface Image {
   readonly files: readonly ArchiveFile[];
   readonly digest: string;
 }

@@ -33,7 +33,7 @@ export interface ProviderHarness {
 }
 
 /** One instance of a harness. */
-export interface HarnessMachine {
+interface HarnessMachine {
   readonly nodeName: string;
   /** Absent: the cloud knows none. */
   readonly systemUuid?: string;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 export type CloudName = "xenorchestra" | "cloudstack";
 
 /** What the benchmark has to know about a cloud. */
-export interface CloudKind {
+interface CloudKind {
   /** Its name in texts. */
   readonly title: string;
   /** Value of `--cloud-provider`. */

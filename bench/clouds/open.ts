@@ -12,14 +12,14 @@ import { CloudStackStage, type Stage, XenOrchestraStage } from "../stage.ts";
 import type { CloudName } from "./mod.ts";
 
 /** A simulated cloud that answers, and its machines. */
-export interface OpenCloud {
+interface OpenCloud {
   readonly stage: Stage;
   /** By the name of the file that holds it. */
   readonly secrets: Readonly<Record<string, string>>;
 }
 
 /** What a cloud is opened with. */
-export interface OpenOptions {
+interface OpenOptions {
   readonly clock: Clock;
   /** Where its machines become Nodes. */
   readonly kubernetes: KubernetesSimulator;

@@ -18,7 +18,7 @@ import { createFleet } from "../../lib/simulator/xenorchestra/mod.ts";
 import type { CloudName } from "./mod.ts";
 
 /** A fleet, and how to read it. */
-export interface Reading {
+interface Reading {
   readonly machines: readonly DemoMachine[];
   /** Decodes the server's objects, and turns them into an inventory. @param before The inventory before this one */
   readonly read: (before?: Inventory) => Inventory;

@@ -5,7 +5,7 @@
 import { readdir, readFile } from "node:fs/promises";
 
 /** Memory of a process in MiB. */
-export interface Memory {
+interface Memory {
   readonly resident: number;
   readonly anonymous: number;
   /** Most that was resident so far. */

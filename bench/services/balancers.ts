@@ -10,7 +10,7 @@ import { DONE_MS, READY_MS, timeUntil, waitFor, waitForQuiet } from "../waiting.
 import { toNeededForLook, toNeededForMaking, toNeededForNode } from "./needed.ts";
 
 /** How much of it. */
-export interface BalancersOptions {
+interface BalancersOptions {
   readonly binary: string;
   readonly services: number;
   /** Of each Service. */

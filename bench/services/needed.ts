@@ -4,7 +4,7 @@
  */
 
 /** What there is. */
-export interface Balancers {
+interface Balancers {
   readonly services: number;
   /** Of each Service. */
   readonly ports: number;

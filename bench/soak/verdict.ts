@@ -34,7 +34,7 @@ export interface Outcome {
 }
 
 /** One line of the verdict. */
-export interface Finding {
+interface Finding {
   readonly title: string;
   readonly measured: string;
   readonly isFine: boolean;

@@ -16,7 +16,7 @@ const SR_BYTES = 2 ** 50;
 const NAME = { namespace: "metal", name: "bench" };
 
 /** The simulators. */
-export interface VinoWorld {
+interface VinoWorld {
   readonly kubernetes: KubernetesSimulator;
   readonly cloud: XenOrchestraSimulator;
 }

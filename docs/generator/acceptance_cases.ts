@@ -5,7 +5,7 @@
  */
 
 /** A case: what it requires, and why it does not apply, if it does not. */
-export interface AcceptanceCase {
+interface AcceptanceCase {
   /** Such as `N-01`. */
   readonly id: string;
   readonly asks: string;

@@ -15,7 +15,7 @@ import type { Check } from "../http/probes.ts";
 import type { AppOptions, ElectionSettings } from "./options.ts";
 
 /** The chosen controllers that wait for the same Lease. */
-export interface LeaseGroup {
+interface LeaseGroup {
   /** Name of the Lease; absent without election. */
   readonly lease?: string;
   /** Whether it is the Lease of the process, which a cloud waits for, too. So is the one group without election. */

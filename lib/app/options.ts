@@ -23,7 +23,7 @@ import type { Recovery } from "../kube/api/recovery.ts";
 export type ElectionSettings = LeaseName & ElectionTimes;
 
 /** Leader election. It has its own client, so that no other request delays a renewal. */
-export interface ElectionOptions extends ElectionSettings {
+interface ElectionOptions extends ElectionSettings {
   readonly client: KubeClient;
 }
 

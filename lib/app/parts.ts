@@ -27,7 +27,7 @@ import type { AppOptions } from "./options.ts";
 import { OWN_NAME } from "./words.ts";
 
 /** A chosen controller. */
-export interface ChosenController {
+interface ChosenController {
   readonly definition: ControllerDefinition;
   readonly controller: RunningController;
 }

@@ -43,13 +43,13 @@ export interface Configuration {
 }
 
 /** A controller that takes changed settings. */
-export interface ReloadedController {
+interface ReloadedController {
   readonly definition: Pick<ControllerDefinition, "section">;
   readonly controller: Pick<RunningController, "reconfigure">;
 }
 
 /** What {@linkcode runReload} needs. */
-export interface ReloadOptions {
+interface ReloadOptions {
   readonly configuration: Configuration;
   /** Absent if the process has no cloud. The file then has only sections for it. */
   readonly provider?: Provider | undefined;

@@ -24,7 +24,7 @@ export interface ProcessState {
 }
 
 /** What supervision needs. */
-export interface SupervisionOptions {
+interface SupervisionOptions {
   readonly notifier: Notifier;
   readonly clock: Clock;
   readonly log: Logger;
@@ -49,7 +49,7 @@ const STATUS_INTERVAL_MS = 30_000;
 const START_EXTENSION_MS = 90_000;
 
 /** A supervised process. */
-export interface Supervised {
+interface Supervised {
   /** Resolves when the service manager has the end message. */
   readonly ended: Promise<void>;
   /** Checks the state now: its kind may have changed. */

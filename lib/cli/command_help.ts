@@ -17,7 +17,7 @@ import { HELP_WIDTH } from "./terminal.ts";
 const FLAG_WIDTH = 24;
 
 /** For which terminal, and with which controllers. */
-export interface CommandHelpOptions {
+interface CommandHelpOptions {
   /** The available controllers. @default {CONTROLLERS} */
   readonly registry?: readonly ControllerDefinition[];
   /** Most characters of a line. @default {80} */
@@ -65,7 +65,7 @@ export function listShownFlags(
 }
 
 /** One entry for each flag: its form and default, and what it does. Ends in a newline. */
-export function formatFlagHelp(flags: readonly FlagSpec[], width: number = HELP_WIDTH): string {
+function formatFlagHelp(flags: readonly FlagSpec[], width: number = HELP_WIDTH): string {
   return flags
     .map((flag) => {
       const shown = `  ${formatFlag(flag)}`;

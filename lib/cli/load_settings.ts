@@ -16,7 +16,7 @@ import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { loadProviders } from "../providers/mod.ts";
 
 /** What to load, and for which cloud. */
-export interface CloudSettingsOptions extends ProviderConfigOptions<unknown> {
+interface CloudSettingsOptions extends ProviderConfigOptions<unknown> {
   readonly definition: ProviderDefinition;
   /** The clouds that can be chosen. @default {PROVIDERS} */
   readonly registry?: ProviderRegistry | undefined;

@@ -19,7 +19,7 @@ import type { CommandContext } from "./command.ts";
 import { VERSION } from "./version.ts";
 
 /** A workload, and the Helm release that it must belong to. */
-export interface StopTarget {
+interface StopTarget {
   readonly kind: "daemonset" | "deployment";
   readonly namespace: string;
   readonly name: string;

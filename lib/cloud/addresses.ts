@@ -6,7 +6,7 @@ import { isGloballyRoutable, type IpAddress } from "../core/net/ip.ts";
 import type { Instance, InstanceAddress } from "./instance.ts";
 
 /** The addresses of a machine by type, each once. */
-export interface ChosenAddresses {
+interface ChosenAddresses {
   /** At most one of each family. */
   readonly internal: readonly string[];
   /** Every external address, including one that is internal because its family has no other. */

@@ -45,7 +45,7 @@ export interface Inspection {
 }
 
 /** The cloud's words for what an inventory holds. */
-export interface InspectionWords {
+interface InspectionWords {
   /** Plural of an instance, which ends in `s`: `vms`. */
   readonly instances: string;
   /** Singular, as people write it: `VM`. @default {`instances` without its `s`} */
@@ -84,7 +84,7 @@ export function inspectInventory(
 }
 
 /** What {@linkcode inspectPlainly} needs. */
-export interface PlainInspection {
+interface PlainInspection {
   /** See {@linkcode Inspection}. */
   readonly endpoint: string;
   /** Takes an inventory of all instances. */

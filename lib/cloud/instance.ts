@@ -15,7 +15,7 @@ export interface InstanceAddress {
  * The ExternalIPs of a Node whose kubelet has `--node-ip`, if the cloud trusts the kubelet
  * (`Provider.providedNodeIps`).
  */
-export interface AddressesWithNodeIp {
+interface AddressesWithNodeIp {
   /** In a deterministic order without duplicates. Includes those that are internal only without `--node-ip`. */
   readonly externalIps: readonly string[];
   /** Whether an address of `--node-ip` is both ExternalIP and InternalIP; otherwise it is InternalIP only. */

@@ -8,7 +8,7 @@ import { mustBe } from "../core/text/must_be.ts";
 import { quote, shorten } from "../core/text/printable.ts";
 
 /** A tag with key and value, as people wrote them. */
-export interface Tag {
+interface Tag {
   readonly key: string;
   readonly value: string;
 }
@@ -24,7 +24,7 @@ export interface TagLabels {
 }
 
 /** Which tags become labels. */
-export interface TagRules {
+interface TagRules {
   /** Only tags whose key begins with one of these become labels. See {@linkcode explainTagPrefix}. */
   readonly prefixes: readonly string[];
   /** Whether Landfall writes a label with this key for another reason than a tag. */

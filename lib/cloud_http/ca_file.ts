@@ -15,7 +15,7 @@ import { readSmallText, readSmallTextSync } from "../core/small_file.ts";
 const PERIOD_MS = 30_000;
 
 /** What a {@linkcode CaFile} needs. */
-export interface CaFileDeps {
+interface CaFileDeps {
   readonly clock: Clock;
   readonly log: Logger;
   /** Name of the setting that contains the path. */

@@ -15,7 +15,7 @@ import { type FetchTls, Trust } from "./trust.ts";
 import { type OpenSocket, openWebSocket } from "./web_socket.ts";
 
 /** What a {@linkcode CloudClient} needs. */
-export interface CloudClientDeps {
+interface CloudClientDeps {
   readonly names: ServerNames;
   /** Outlives the client: the next client of this server continues its counts. */
   readonly meter: Meter;

@@ -20,7 +20,7 @@ export interface FetchTls {
 }
 
 /** What a {@linkcode Trust} needs. */
-export interface TrustDeps {
+interface TrustDeps {
   readonly names: ServerNames;
   readonly clock: Clock;
   readonly log: Logger;

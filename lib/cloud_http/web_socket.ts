@@ -28,7 +28,7 @@ export interface OpenSocket {
 }
 
 /** Where to connect. */
-export interface SocketRequest {
+interface SocketRequest {
   /** `https:` or `http:`. */
   readonly url: string;
   /** The certificates to trust. Nothing is sent to a server with another one. */

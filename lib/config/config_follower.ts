@@ -27,7 +27,7 @@ export type ConfigOutcome =
   | { readonly kind: "withdrawn" };
 
 /** What {@linkcode followConfig} needs. */
-export interface ConfigFollowerOptions<S> {
+interface ConfigFollowerOptions<S> {
   readonly path: string;
   /**
    * Reads the file.

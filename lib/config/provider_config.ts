@@ -172,7 +172,7 @@ export function toSectionParser<P extends ConfigParser<unknown>>(definition: P):
 }
 
 /** A text of settings: its source, and its parser. */
-export interface SettingsText {
+interface SettingsText {
   readonly path: string;
   readonly text: string;
   /** As in {@linkcode ProviderConfigOptions}. */

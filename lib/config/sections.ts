@@ -6,7 +6,7 @@ import type { SectionValues, SettingsSection } from "../cloud/settings/section.t
 import type { ConfigIssue } from "../core/errors.ts";
 
 /** The content of a file, split. */
-export interface SplitConfig {
+interface SplitConfig {
   /** The file without the settings of sections, for the provider. */
   readonly rest: unknown;
   /** Settings of each section: those without the section if the file has none, or an invalid one. */

@@ -15,7 +15,7 @@ import { decodeConfigText } from "./config_text.ts";
 import { parseProviderConfig } from "./provider_config.ts";
 
 /** Called with the content after each reading. Never throws. */
-export type ReadListener = (bytes: Uint8Array) => void;
+type ReadListener = (bytes: Uint8Array) => void;
 
 /** See {@linkcode ConfigFile}. Followers of the file get each reading, and need not read it again. */
 export class SettingsFile implements ConfigFile {

@@ -15,7 +15,7 @@ const CLOUD_TYPES = ["ExternalIP", "InternalDNS", "ExternalDNS"] as const;
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The list that a Node should have, or the reason why there is none. */
-export type AddressPlan =
+type AddressPlan =
   | { readonly kind: "wanted"; readonly addresses: readonly InstanceAddress[] }
   /** The Node keeps its addresses: the cloud reports none now, or its settings leave addresses alone. */
   | { readonly kind: "keep" }

@@ -8,7 +8,7 @@ import type { Node } from "../kube/kinds/node.ts";
  * Says why a Node must not be deleted yet, without full stop; `undefined` if it may be. Reads only memory. Every reason
  * must end by itself.
  */
-export type DeletionHold = (node: Node) => string | undefined;
+type DeletionHold = (node: Node) => string | undefined;
 
 /** All reasons of the controllers of a process. */
 export class DeletionHolds {

@@ -8,7 +8,7 @@ import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import type { ControllerDefinition } from "./definition.ts";
 
 /** The chosen controllers, in their order. */
-export interface FittedControllers {
+interface FittedControllers {
   /** Those that can run. */
   readonly fitting: readonly ControllerDefinition[];
   /**
@@ -21,7 +21,7 @@ export interface FittedControllers {
 }
 
 /** A controller that does not run. */
-export interface LeftOut {
+interface LeftOut {
   /** What the cloud lacks; no full stop. */
   readonly why: string;
   /** How it can run, if settings are enough. */
@@ -29,7 +29,7 @@ export interface LeftOut {
 }
 
 /** The cloud and the settings that controllers must fit. */
-export interface Fitting {
+interface Fitting {
   readonly provider: Pick<Provider, Capability | "name">;
   /** Names of controllers chosen by name. */
   readonly named: ReadonlySet<string>;

@@ -7,7 +7,7 @@ import { isLabelKey, isLabelValue } from "../core/text/label.ts";
 import { RESERVED_LABEL, TOPOLOGY_LABELS } from "./words.ts";
 
 /** The labels of an instance. Labels whose value the cloud does not know now are missing. */
-export interface InstanceLabels {
+interface InstanceLabels {
   /** Region, zone and instance type, each with its beta twin. */
   readonly topology: Readonly<Record<string, string>>;
   /** The labels that only this cloud sets. */

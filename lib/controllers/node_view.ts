@@ -10,7 +10,7 @@ import { TOPOLOGY_LABELS } from "./words.ts";
 import { type AddressPolicy, planAddresses, toAddressPolicy } from "./addresses.ts";
 
 /** The state of one Node, without its reconciles. */
-export interface NodeState {
+interface NodeState {
   readonly name: string;
   readonly providerId?: string;
   readonly wantedProviderId?: string;

@@ -4,7 +4,7 @@
  */
 
 /** Shape of an exponential back-off. All times in milliseconds. */
-export interface BackoffOptions {
+interface BackoffOptions {
   /** Delay after the first failure, before jitter. */
   baseMs: number;
   /** Largest delay, before jitter. */

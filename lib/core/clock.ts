@@ -66,7 +66,7 @@ export function withDeadline(
 }
 
 /** A deadline that is cancelled when the work ends in time. */
-export interface Deadline extends Disposable {
+interface Deadline extends Disposable {
   /** Aborts as that of {@linkcode withDeadline} does, until the deadline is disposed of. */
   readonly signal: AbortSignal;
 }

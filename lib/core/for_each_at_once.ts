@@ -4,7 +4,7 @@
  */
 
 /** What {@linkcode forEachAtOnce} needs. */
-export interface AtOnceOptions {
+interface AtOnceOptions {
   /** How many items are worked on at once. */
   readonly atOnce: number;
   readonly signal: AbortSignal;

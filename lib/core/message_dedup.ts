@@ -5,7 +5,7 @@
 import type { Clock } from "./clock.ts";
 
 /** When to repeat a message about a lasting problem. */
-export interface Reminder {
+interface Reminder {
   readonly clock: Clock;
   /** Milliseconds after the last time. */
   readonly afterMs: number;

@@ -4,7 +4,7 @@
  */
 
 /** Label values of one series, by label name. */
-export type Labels = Readonly<Record<string, string>>;
+type Labels = Readonly<Record<string, string>>;
 
 /** A value that only grows. */
 export interface Counter {
@@ -30,7 +30,7 @@ export interface Histogram {
 }
 
 /** The name and the help text of a metric. */
-export interface MetricOptions {
+interface MetricOptions {
   name: string;
   help: string;
 }

@@ -16,7 +16,7 @@ export interface DetachedRun {
 }
 
 /** What {@linkcode DetachedWork} needs. */
-export interface DetachedWorkOptions {
+interface DetachedWorkOptions {
   readonly clock: Clock;
   /** How long work may hold a worker, in milliseconds. */
   readonly sliceMs: number;

@@ -8,7 +8,7 @@ import type { Clock } from "../core/clock.ts";
 import type { WorkQueueMetrics } from "./work_queue_metrics.ts";
 
 /** Options of a {@linkcode WorkQueue}. */
-export interface WorkQueueOptions {
+interface WorkQueueOptions {
   /** Label `name` of its metrics. */
   readonly name: string;
   readonly clock: Clock;

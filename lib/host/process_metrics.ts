@@ -7,7 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 
 /** A process that can be measured; `process` is one. */
-export interface MeasurableProcess {
+interface MeasurableProcess {
   /** Seconds since the start. */
   uptime(): number;
   /** Processor time so far, in microseconds. */

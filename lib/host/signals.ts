@@ -5,7 +5,7 @@
 import process from "node:process";
 
 /** Where signals come from and where the process ends; `process` is one. */
-export interface SignalHost {
+interface SignalHost {
   on(name: StopSignal, listener: () => void): unknown;
   off(name: StopSignal, listener: () => void): unknown;
   exit(code: number): void;
@@ -15,7 +15,7 @@ export interface SignalHost {
 export type StopSignal = "SIGTERM" | "SIGINT";
 
 /** Listening for signals, until {@linkcode SignalWatch.close}. */
-export interface SignalWatch extends Disposable {
+interface SignalWatch extends Disposable {
   /** Aborts on the first signal; its reason is a {@linkcode StopRequest}. */
   readonly signal: AbortSignal;
   /** Stops listening: the next signal ends the process the way the system does. */

@@ -6,7 +6,7 @@ import { formatSpan, toMs } from "./span.ts";
 import type { NodeView } from "./views.ts";
 
 /** One column. */
-export interface NodeColumn {
+interface NodeColumn {
   readonly title: string;
   /** Whether narrow tables leave it out. */
   readonly isWide?: boolean;

@@ -5,7 +5,7 @@
 import type { NodeView } from "./views.ts";
 
 /** An answer for people, and what else they should know: a sentence without a full stop. */
-export interface OutOfServiceWords {
+interface OutOfServiceWords {
   readonly answer: "yes" | "no" | "not yet";
   readonly detail: string;
 }

@@ -24,7 +24,7 @@ import {
 import { createVinoRoutes, type VinoPagesOptions, VINOS_PATH } from "./vinos/routes.ts";
 
 /** The pages of a listener. */
-export interface PagesOptions {
+interface PagesOptions {
   readonly probes: ProbeOptions;
   /** Absent: probes and metrics only. */
   readonly debug?: DebugOptions;

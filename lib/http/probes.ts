@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import type { Context } from "hono";
 
 /** The three questions a supervisor asks. */
-export type ProbeName = "healthz" | "livez" | "readyz";
+type ProbeName = "healthz" | "livez" | "readyz";
 
 /** A health check. */
 export interface Check {

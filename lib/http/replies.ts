@@ -9,7 +9,7 @@ import { escapeInvisible } from "../core/text/printable.ts";
 export type Pieces<T extends object> = AsyncGenerator<readonly T[], void>;
 
 /** Makes a text of what is shown. */
-export type ToText = () => string | Promise<string>;
+type ToText = () => string | Promise<string>;
 
 const JSON_TYPE = { "content-type": "application/json" };
 const JSON_INDENT = 2;
@@ -28,7 +28,7 @@ export function showView(context: Context, view: object, toText: ToText): Promis
 }
 
 /** A long list, and what is shown after it. */
-export interface ListToShow<T extends object> {
+interface ListToShow<T extends object> {
   readonly name: string;
   readonly pieces: Pieces<T>;
   /** Short lists that follow it, by their names. @default {none} */

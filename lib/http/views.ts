@@ -4,7 +4,7 @@
  */
 
 /** What the cloud says about a Node's machine. */
-export interface PresenceView {
+interface PresenceView {
   readonly kind: "present" | "absent" | "unknown" | "foreign";
   /** Why the presence is unknown, in one word. */
   readonly reason?: string;
@@ -13,7 +13,7 @@ export interface PresenceView {
 }
 
 /** A machine as the cloud shows it. */
-export interface InstanceView {
+interface InstanceView {
   readonly id: string;
   readonly name: string;
   readonly state: string;
@@ -36,7 +36,7 @@ export interface PlaceView {
 }
 
 /** Desired and actual values. */
-export interface Compared<T> {
+interface Compared<T> {
   /** Absent if the machine is unknown. */
   readonly wanted?: T;
   readonly actual: T;
@@ -59,7 +59,7 @@ export interface ConditionView {
 }
 
 /** Whether a Node is about to be deleted, and what delays it. */
-export interface DeletionView {
+interface DeletionView {
   /** One word: `waiting`, `confirm`, `blocked`, `unconfirmed`. */
   readonly state: string;
   /** Why, as one word. */
@@ -69,7 +69,7 @@ export interface DeletionView {
 }
 
 /** Whether a Node is out of service, so that Kubernetes detaches its volumes. */
-export interface OutOfServiceView {
+interface OutOfServiceView {
   /** One word: `tainted`, `taintedByOthers`, `waiting`, `confirm`, `blocked`. */
   readonly state: string;
   /** Why, for people. */
@@ -118,7 +118,7 @@ export interface PoolUsageView {
 }
 
 /** Whether one part of the cloud (a pool, a zone, a file) is complete. */
-export interface CoverageView {
+interface CoverageView {
   readonly id: string;
   readonly name?: string;
   readonly complete: boolean;

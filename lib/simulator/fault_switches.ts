@@ -14,7 +14,7 @@ export interface Limit {
 }
 
 /** A fault that is on. */
-export interface Switched<F, S> {
+interface Switched<F, S> {
   readonly fault: F;
   readonly scope: S;
   toSkip: number;

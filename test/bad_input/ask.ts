@@ -10,7 +10,7 @@ import { toDeps, toSettings } from "../providers/xenorchestra/fake_server.ts";
 import { checkWords, TOKEN } from "./xenorchestra/stage.ts";
 
 /** What a failure tells whoever waits for the cloud. */
-export type Failure = Pick<CloudError, "kind" | "message" | "retryAfterMs">;
+type Failure = Pick<CloudError, "kind" | "message" | "retryAfterMs">;
 
 /** Asks a server for an inventory, which fails. */
 export async function ask(url: string): Promise<Failure> {

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 
 /** What takes the place of something. A function, so that each place gets its own. */
-export type Change = (before: unknown) => unknown;
+type Change = (before: unknown) => unknown;
 
 /** One damage: where (numbers that lead down into the value), and what becomes of it there. */
 export interface Damage {
@@ -50,7 +50,7 @@ export const damage: fc.Arbitrary<Damage> = fc.record({
 });
 
 /** What a damage did. */
-export interface Damaged {
+interface Damaged {
   readonly value: unknown;
   /** Names and numbers from the top to what was damaged; empty when nothing was. */
   readonly path: readonly string[];

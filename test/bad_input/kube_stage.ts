@@ -13,10 +13,7 @@ import { ManualClock } from "../support/manual_clock.ts";
 export const TOKEN = "geheim-token-43";
 
 /** Answers a request. */
-export type Answer = (
-  request: TransportRequest,
-  signal: AbortSignal,
-) => Response | Promise<Response>;
+type Answer = (request: TransportRequest, signal: AbortSignal) => Response | Promise<Response>;
 
 /** A client whose requests go to `answer`. */
 export function createStage(

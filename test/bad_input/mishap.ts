@@ -14,7 +14,7 @@ export type Mishap =
   | { readonly kind: "other"; readonly said: unknown };
 
 /** What differs by cloud. */
-export interface MishapOptions {
+interface MishapOptions {
   /** Statuses under which the same body means nothing. */
   readonly statuses: readonly number[];
   /** Statuses under which a proxy may send a page. */

@@ -19,7 +19,7 @@ export const NAMES: ServerNames = {
 };
 
 /** One request as the server saw it. */
-export interface Seen {
+interface Seen {
   readonly method: string;
   /** Path and query. */
   readonly path: string;

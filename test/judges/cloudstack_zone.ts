@@ -27,7 +27,7 @@ import { ManualClock } from "../support/manual_clock.ts";
 export type Who = "owner" | "other" | "domainAdmin" | "root";
 
 /** What a case needs. */
-export interface Ids {
+interface Ids {
   readonly zone: string;
   /** An isolated network whose router balances the load, and two machines in it. */
   readonly network: string;
@@ -60,7 +60,7 @@ export interface ZoneAskOptions extends SendOptions {
 }
 
 /** Where a zone is, and what only its kind knows how to do. */
-export interface Place {
+interface Place {
   /** What the cases ran on, for people. */
   readonly name: string;
   readonly isDouble: boolean;
@@ -83,7 +83,7 @@ export interface Place {
 }
 
 /** A zone. */
-export class Zone {
+class Zone {
   readonly place: Place;
   readonly ids: Ids;
 

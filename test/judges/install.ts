@@ -21,7 +21,7 @@ const CACHE = join(
 );
 
 /** A judge. */
-export interface Judge {
+interface Judge {
   readonly name: string;
   /** Where it is, once it is installed. */
   readonly folder: string;

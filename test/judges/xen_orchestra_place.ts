@@ -43,7 +43,7 @@ export interface Answer {
 export type Shown = Readonly<Record<string, unknown>> & { readonly id: string };
 
 /** What the cases use, found by name. */
-export interface Site {
+interface Site {
   readonly poolId: string;
   readonly hostId: string;
   readonly template: Shown;
@@ -56,7 +56,7 @@ export interface Site {
 }
 
 /** Other ways in than the token of the administrator. What is absent is not judged. */
-export interface Credentials {
+interface Credentials {
   /** Name and password of the administrator, as HTTP Basic has them. */
   readonly password?: string | undefined;
   readonly readOnly?: string | undefined;
@@ -64,7 +64,7 @@ export interface Credentials {
 }
 
 /** Where a Xen Orchestra is. */
-export class Place {
+class Place {
   readonly name: string;
   readonly isDouble: boolean;
   readonly url: string;

@@ -19,7 +19,7 @@ export interface Ending {
 }
 
 /** What a story happens to. */
-export interface StoryWorld {
+interface StoryWorld {
   readonly trace: Trace;
   readonly timeline: Timeline;
   /** What judges say so far. */

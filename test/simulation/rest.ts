@@ -6,7 +6,7 @@ import type { Timeline } from "./timeline.ts";
 import type { Trace } from "./trace.ts";
 
 /** A world that comes to rest. */
-export interface RestingWorld {
+interface RestingWorld {
   readonly timeline: Pick<Timeline, "advance" | "monotonic">;
   readonly trace: Pick<Trace, "note">;
   readonly replicas: readonly { kill(): void }[];

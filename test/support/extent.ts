@@ -7,7 +7,7 @@
 export type Extent = "some" | "all";
 
 /** Reads a value of `LANDFALL_TESTS`. @throws Error for an unknown one */
-export function parseExtent(name: string = "some"): Extent {
+function parseExtent(name: string = "some"): Extent {
   if (name === "some" || name === "all") return name;
   throw new Error(`LANDFALL_TESTS must be "some" or "all": "${name}"`);
 }

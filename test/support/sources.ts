@@ -9,7 +9,7 @@ import { dirname, join, normalize, relative, resolve } from "node:path";
 export const ROOT: string = resolve(import.meta.dir, "../..");
 
 /** An import or re-export of a source file. */
-export interface SourceImport {
+interface SourceImport {
   /** Path from the root (`lib/core/log.ts`), or the package as written. */
   readonly target: string;
   /** Whether only types come through it. */

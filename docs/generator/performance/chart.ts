@@ -4,7 +4,7 @@
  */
 
 /** One line. */
-export interface Series {
+interface Series {
   readonly name: string;
   /** Both above zero; others are left out. Ascending by x. */
   readonly points: readonly (readonly [x: number, y: number])[];
@@ -74,7 +74,7 @@ export function renderChart(chart: Chart): string {
 type Scale = (value: number) => number;
 
 /** From values to places, by their logarithms. */
-export function toScale(
+function toScale(
   [low, high]: readonly [number, number],
   [from, to]: readonly [number, number],
 ): Scale {
@@ -86,7 +86,7 @@ export function toScale(
  * Round values from the last one below all to the first one above all: every digit of a power of ten
  * when all are close together, 1, 2 and 5 of each power, or the powers alone when they are far apart.
  */
-export function toTicks(values: readonly number[]): readonly number[] {
+function toTicks(values: readonly number[]): readonly number[] {
   const low = Math.min(...values);
   const high = Math.max(...values);
   if (!Number.isFinite(low) || low <= 0) return [1, 10];

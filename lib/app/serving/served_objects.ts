@@ -15,7 +15,7 @@ export interface NamedView {
 }
 
 /** Objects as their controller describes them. Reads only memory. */
-export interface DescribedObjects<T> {
+interface DescribedObjects<T> {
   /** By `namespace/name`. */
   find(key: string): (NamedView & T) | undefined;
   /** In order of namespace and name. Each is described when it is read. */
@@ -53,7 +53,7 @@ export function describeObjects<T extends object>(
 }
 
 /** A controller with objects, and how this process serves them. */
-export interface ServedObjects<T> extends DescribedObjects<T> {
+interface ServedObjects<T> extends DescribedObjects<T> {
   readonly controller: RunningController;
   /** Whether this process works on them, and what it waits for. */
   readServing(): ServingView;

@@ -16,7 +16,7 @@ import type { HttpServer, KeyPair } from "../../http/sockets/server.ts";
 import type { SecureSettings } from "../options.ts";
 
 /** What {@linkcode loadServingCertificate} needs. */
-export interface ServingCertificateOptions {
+interface ServingCertificateOptions {
   readonly secure: Pick<SecureSettings, "address" | "certFile" | "keyFile">;
   /** @default {the HTTPS port} */
   readonly port?: CertifiedPort;
@@ -29,7 +29,7 @@ export interface ServingCertificateOptions {
 }
 
 /** A certificate that Landfall keeps valid. */
-export interface ServingCertificate {
+interface ServingCertificate {
   readonly keyPair: KeyPair;
   /** Calls `use` with every later certificate, until the signal aborts. */
   watch(use: (keyPair: KeyPair) => void, signal: AbortSignal): Promise<void>;

@@ -17,7 +17,7 @@ import {
 } from "./report.ts";
 
 /** The step, and what Nodes are compared with. */
-export interface CheckedCloud {
+interface CheckedCloud {
   readonly step: CloudStep;
   /** Of all instances; absent when the cloud cannot be used. */
   readonly inventory?: Inventory;

@@ -14,7 +14,7 @@ import { parseList } from "../flags/values.ts";
 import { type ParsedFlags, parseFlags } from "../flags/mod.ts";
 
 /** Format of the report. */
-export type CheckOutput = "text" | "json";
+type CheckOutput = "text" | "json";
 
 /** What `landfall check` was asked for. */
 export interface CheckFlags extends ParsedFlags {

@@ -38,7 +38,7 @@ export interface CheckedKubernetes {
 }
 
 /** Where the API server is, and as whom it is asked. */
-export interface KubernetesSource extends Pick<Settings, "kubeconfig" | "master"> {
+interface KubernetesSource extends Pick<Settings, "kubeconfig" | "master"> {
   /** Of `reviewer`. @default {the user of the credentials} */
   readonly impersonation?: Impersonation | undefined;
 }

@@ -36,7 +36,7 @@ export interface RightsManifest {
 }
 
 /** What {@linkcode findRightsManifest} chooses by. */
-export interface RunningControllers {
+interface RunningControllers {
   readonly registry: readonly ControllerDefinition[];
   /** The controllers that run. */
   readonly chosen: readonly ControllerDefinition[];

@@ -50,14 +50,14 @@ export interface NodePlan {
 }
 
 /** What Nodes are compared with. */
-export interface NodePlanSources {
+interface NodePlanSources {
   readonly provider: Provider;
   /** Of all instances. */
   readonly inventory: Inventory;
 }
 
 /** A Node and what the cloud says about its machine. */
-export interface MatchedNode {
+interface MatchedNode {
   readonly node: Node;
   readonly presence: Presence;
 }

@@ -61,7 +61,7 @@ export interface CloudClients {
 }
 
 /** The settings of a cloud that does not take them from the environment. */
-export interface ClientSettings {
+interface ClientSettings {
   /** For `--cloud-provider`. */
   readonly provider: string;
   /** The file. It holds secrets. */
@@ -69,7 +69,7 @@ export interface ClientSettings {
 }
 
 /** What the figures at the end compare. */
-export interface InventoryFigures {
+interface InventoryFigures {
   /** The requests of inventories, among those that {@linkcode DemoCloud.countRequests} tells apart. */
   readonly lists: ReadonlySet<string>;
   /** What one inventory takes, as the end of a sentence: `3 requests for any number of Nodes`. */

@@ -58,7 +58,7 @@ export function toNodeInfo(systemUUID: string): Readonly<Record<string, string>>
 }
 
 /** One condition of a Node. */
-export interface NodeCondition {
+interface NodeCondition {
   readonly type: string;
   readonly status: string;
   readonly reason: string;

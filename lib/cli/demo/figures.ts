@@ -6,7 +6,7 @@ import type { KubernetesSimulator } from "../../simulator/kubernetes/mod.ts";
 import type { DemoCloud } from "./cloud.ts";
 
 /** What is counted. */
-export interface Figures {
+interface Figures {
   readonly cloud: Pick<DemoCloud, "title" | "figures">;
   /** Requests to the cloud, by what each asked. */
   readonly cloudRequests: ReadonlyMap<string, number>;

@@ -16,7 +16,7 @@ import {
 } from "./waits.ts";
 
 /** What both texts show. */
-export interface Shown {
+interface Shown {
   readonly cloud: Pick<DemoCloud, "title" | "url" | "summary" | "clients">;
   readonly files: DemoFiles;
   /** Of the debug pages, with the real port. */

@@ -35,7 +35,7 @@ import {
 } from "./waits.ts";
 
 /** What {@linkcode startLandfall} needs. */
-export interface LandfallOptions {
+interface LandfallOptions {
   /** Path of a kubeconfig of the simulated cluster. */
   readonly kubeconfig: string;
   readonly cloud: Pick<DemoCloud, "addressPools" | "createProvider">;
@@ -46,7 +46,7 @@ export interface LandfallOptions {
 }
 
 /** The real controllers, and a view of the cluster that they work on. */
-export interface RunningLandfall {
+interface RunningLandfall {
   readonly controller: Promise<void>;
   readonly view: ClusterView;
   readonly watching: Promise<unknown>;

@@ -49,7 +49,7 @@ export const CONTROLLER_NAMES: readonly ControllerName[] = listControllerNames(C
 export const OFF_BY_DEFAULT = "off until chosen by name";
 
 /** Which controllers run, and what is wrong with the list. */
-export interface ControllerSelection {
+interface ControllerSelection {
   /** Names, not aliases. */
   readonly enabled: ReadonlySet<string>;
   /** Those of them that the list names itself, not only by `*`. */

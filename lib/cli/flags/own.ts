@@ -19,7 +19,7 @@ export interface CommandInput {
 }
 
 /** Flags and arguments of a command. */
-export interface OwnFlags {
+interface OwnFlags {
   readonly given: GivenFlags;
   /** Arguments that are no flags. */
   readonly args: readonly string[];
@@ -42,7 +42,7 @@ export function parseOwnFlags(
 }
 
 /** What {@linkcode readAll} gives. */
-export interface ReadFlags extends Omit<FlagTokens, "tokens"> {
+interface ReadFlags extends Omit<FlagTokens, "tokens"> {
   readonly given: GivenFlags;
   /** Those with a value that can be used. */
   readonly usable: readonly FlagToken[];

@@ -16,7 +16,7 @@ import { formatSpan, toMs } from "../../http/span.ts";
 import type { NodeView } from "../../http/views.ts";
 
 /** How a Node is shown. */
-export interface DetailOptions {
+interface DetailOptions {
   /** Wall-clock milliseconds. */
   readonly nowMs: number;
   /** Most characters of a line. */

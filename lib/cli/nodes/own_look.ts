@@ -22,7 +22,7 @@ import type { Settings } from "../flags/mod.ts";
 const NODES_PER_PAGE = 500;
 
 /** Where {@linkcode lookAtNodes} looks. */
-export interface LookSources {
+interface LookSources {
   readonly settings: Pick<Settings, "cloudProvider" | "cloudConfig" | "kubeconfig" | "master">;
   /** The only Node whose machine is looked for; the others are left undescribed. @default {all} */
   readonly name: string | undefined;

@@ -70,7 +70,7 @@ export interface FleetMember {
 }
 
 /** One look at all our Nodes. */
-export interface FleetLook {
+interface FleetLook {
   /** Every one of our Nodes, once. */
   readonly fleet: Iterable<FleetMember>;
   /**

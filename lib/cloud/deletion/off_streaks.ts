@@ -29,7 +29,7 @@ export interface OffStreaks {
 export const NO_OFF_STREAKS: OffStreaks = { observedAtMs: -Infinity, byUid: new Map() };
 
 /** One look at all Nodes. */
-export interface OffLook {
+interface OffLook {
   /** UIDs of the Nodes that are not Ready and whose instances the cloud shows as off. */
   readonly off: Iterable<string>;
   /**

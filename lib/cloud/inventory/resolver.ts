@@ -8,7 +8,7 @@ import type { NodeIdentity, Presence, Provider } from "../provider.ts";
 import type { Clock } from "../../core/clock.ts";
 
 /** The presence of a Node's instance, or `waiting` for a newer inventory. */
-export type Resolution = Presence | { readonly kind: "waiting" };
+type Resolution = Presence | { readonly kind: "waiting" };
 
 const NO_INVENTORY: Presence = {
   kind: "unknown",

@@ -16,7 +16,7 @@ import { exportInventory } from "./metrics.ts";
 import type { ChangeHint, NodeIdentity, Provider } from "../provider.ts";
 
 /** What an {@linkcode InventorySource} needs. */
-export interface InventorySourceOptions {
+interface InventorySourceOptions {
   readonly provider: Provider;
   /** The Nodes to look for, read before each refresh. */
   readonly interest: () => readonly NodeIdentity[];

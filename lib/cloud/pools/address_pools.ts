@@ -19,7 +19,7 @@ import { listRivals } from "./sharing.ts";
 import { listUsage, type PoolUsage } from "./usage.ts";
 
 /** What {@linkcode AddressPools} needs. */
-export interface AddressPoolsOptions {
+interface AddressPoolsOptions {
   readonly settings: LoadBalancerSettings;
   readonly clock: Pick<Clock, "monotonic">;
   /** Addresses that no Service may get, because Nodes have them; the same object while none changes. @default {none} */

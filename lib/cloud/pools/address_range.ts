@@ -11,7 +11,7 @@ export interface AddressRange extends Cidr {
 }
 
 /** A range, or what is wrong with the text. */
-export type ParsedRange =
+type ParsedRange =
   | { readonly range: AddressRange; readonly problem?: undefined }
   | { readonly range?: undefined; readonly problem: string };
 

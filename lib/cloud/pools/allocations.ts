@@ -16,7 +16,7 @@ import { findSharedKey } from "./wishes.ts";
 export type Hold = "disputed" | "recorded" | "reserved" | "shown";
 
 /** A Service in the index. */
-export interface Holder {
+interface Holder {
   readonly claim: LoadBalancerClaim;
   /** Its addresses in canonical form. */
   readonly holds: ReadonlyMap<string, Hold>;

@@ -21,7 +21,7 @@ import type { Wishes } from "./wishes.ts";
 import { ADDRESS_POOL, SHARED_ADDRESS } from "./words.ts";
 
 /** What to choose an address for. */
-export interface Question {
+interface Question {
   readonly allocations: AllocationsReader;
   readonly spec: LoadBalancerSpec;
   readonly wishes: Wishes;

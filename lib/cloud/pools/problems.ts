@@ -23,7 +23,7 @@ export const POOL_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /** A reason of {@linkcode POOL_PROBLEMS}. */
-export type PoolProblemReason =
+type PoolProblemReason =
   | "AddressConflict"
   | "AddressNotAvailable"
   | "AddressOutsidePools"

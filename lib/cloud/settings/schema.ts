@@ -12,7 +12,7 @@ import type { SettingDescription } from "../provider_definition.ts";
 import { toSettingForm } from "./form.ts";
 
 /** What the documents say about a setting. */
-export type SettingNotes = Omit<SettingDescription, "form" | "path">;
+type SettingNotes = Omit<SettingDescription, "form" | "path">;
 
 /** A schema with a known output type. */
 export type SettingSchema<T> = v.GenericSchema<unknown, T>;

@@ -37,14 +37,14 @@ export interface SettingsSection<S = unknown> {
 }
 
 /** The text of the reference page above the table of a section. */
-export interface SectionDocs {
+interface SectionDocs {
   readonly title: string;
   /** Whole sentences, as Markdown, in lines that fit. */
   readonly text: string;
 }
 
 /** The result of reading a section. */
-export interface ParsedSection<S> {
+interface ParsedSection<S> {
   /** If there are issues, the settings for a file without the section. */
   readonly settings: S;
   /** What is wrong, each with its `path`. */
@@ -66,7 +66,7 @@ export interface SectionWarning {
 }
 
 /** What {@linkcode createSection} needs. */
-export interface SectionOptions<E extends Entries, S> extends Pick<
+interface SectionOptions<E extends Entries, S> extends Pick<
   SettingsSection,
   "docs" | "isOnlyForServices" | "key"
 > {

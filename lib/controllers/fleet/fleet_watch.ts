@@ -27,7 +27,7 @@ import type { NodeContext } from "../context.ts";
 import { toFleetMember } from "./fleet_member.ts";
 
 /** Options for a {@linkcode FleetWatch}. The defaults are those of the controller that deletes Nodes. */
-export interface FleetWatchOptions {
+interface FleetWatchOptions {
   /** Whether a Node counts against the limit because Landfall may soon take it out of service. @default {none does} */
   readonly isPending?: (node: Node, presence: Presence) => boolean;
   /** Log messages when the limit is exceeded, and when it no longer is. @default {those for deletions} */

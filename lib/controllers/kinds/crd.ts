@@ -17,7 +17,7 @@ import type { Schema } from "./parts.ts";
 import type { ReasonWord } from "./words.ts";
 
 /** What a CustomResourceDefinition is built from. */
-export interface KindOutline {
+interface KindOutline {
   /** Its objects are in namespaces. */
   readonly resource: Resource<KubeObject>;
   readonly shortNames: readonly string[];
@@ -30,7 +30,7 @@ export interface KindOutline {
 }
 
 /** The schema of a part of an object. */
-export interface DescribedSchema {
+interface DescribedSchema {
   // What it accepts does not matter here.
   readonly schema: Schema<object>;
   readonly description: string;

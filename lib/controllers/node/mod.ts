@@ -16,7 +16,7 @@ import { NodeReconciler } from "./reconcile.ts";
 import { NAME } from "./words.ts";
 
 /** The dependencies of the node controller. */
-export interface NodeControllerOptions {
+interface NodeControllerOptions {
   readonly context: NodeContext;
   readonly metrics: NodeMetrics;
   /** How often Landfall checks every Node even without a change, in milliseconds. */
@@ -24,7 +24,7 @@ export interface NodeControllerOptions {
 }
 
 /** The last reconcile of one Node. */
-export interface NodeReport {
+interface NodeReport {
   readonly lastReconcile: LastReconcile | null;
   readonly nextReconcileAt?: string;
 }

@@ -125,7 +125,7 @@ function toAddresses(
 }
 
 /** Labels to set, and labels that Landfall cannot set. */
-export interface LabelPlan {
+interface LabelPlan {
   readonly set: Readonly<Record<string, string>>;
   /** One sentence for each label that Kubernetes would refuse. */
   readonly refused: readonly string[];

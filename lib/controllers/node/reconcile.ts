@@ -18,13 +18,13 @@ import { toEvent } from "../../kube/events/words.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** The dependencies of the reconciler. */
-export interface NodeReconcilerOptions extends NodeContext {
+interface NodeReconcilerOptions extends NodeContext {
   readonly throttle: WarningThrottle;
   readonly metrics: NodeMetrics;
 }
 
 /** Landfall cannot initialise the Node now. It tries again with back-off. */
-export class NodeBlockedError extends Error {
+class NodeBlockedError extends Error {
   override readonly name = "NodeBlockedError";
 }
 

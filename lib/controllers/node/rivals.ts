@@ -8,7 +8,7 @@ import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
 
 /** A Node that has, or may have, the machine of another Node. */
-export interface Rival {
+interface Rival {
   readonly name: string;
   /** Whether both certainly have the same machine. Otherwise the machine of the rival is not known. */
   readonly isCertain: boolean;
@@ -17,7 +17,7 @@ export interface Rival {
 }
 
 /** Returns what is known now about the machine of a Node, by the Node's name; `undefined` if there is no such Node. */
-export type Explain = (name: string) => Presence | undefined;
+type Explain = (name: string) => Presence | undefined;
 
 /**
  * An index of which Nodes claim which machine, by provider ID or name, and by system UUID. If thousands join at once, a

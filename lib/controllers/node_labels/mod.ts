@@ -14,7 +14,7 @@ import { LabelReconciler } from "./reconcile.ts";
 import { NAME } from "./words.ts";
 
 /** The dependencies of the label controller. */
-export interface NodeLabelControllerOptions {
+interface NodeLabelControllerOptions {
   readonly context: NodeContext;
   /** How often Landfall checks every Node even without a change, in milliseconds. */
   readonly fullPassIntervalMs: number;

@@ -17,7 +17,7 @@ import { EVENT_WORDS } from "./words.ts";
 export type Labels = Readonly<Record<string, string>>;
 
 /** What Landfall knows besides the Node and its instance. */
-export interface LabelKnowledge {
+interface LabelKnowledge {
   /** The value that the cloud last reported for each label; empty before the first report. */
   readonly reported: Labels;
   /** `Provider.originLabels`. */

@@ -29,7 +29,7 @@ export type DeletionResult =
   | { readonly kind: "overtaken" };
 
 /** The dependencies of a {@linkcode Deleter}. */
-export interface DeleterOptions extends NodeContext {
+interface DeleterOptions extends NodeContext {
   readonly fleet: FleetWatch;
   readonly metrics: LifecycleMetrics;
 }

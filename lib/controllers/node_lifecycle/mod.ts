@@ -20,7 +20,7 @@ import { type LifecycleReport, LifecycleView } from "./view.ts";
 import { NAME } from "./words.ts";
 
 /** The dependencies of the lifecycle controller. */
-export interface NodeLifecycleControllerOptions {
+interface NodeLifecycleControllerOptions {
   readonly context: NodeContext;
   readonly deletion: DeletionSettings;
   readonly metrics: LifecycleMetrics;

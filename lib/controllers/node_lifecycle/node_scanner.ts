@@ -11,7 +11,7 @@ import { planLifecycle } from "./plan.ts";
 import type { LifecycleReconciler } from "./reconcile.ts";
 
 /** The dependencies of a {@linkcode NodeScanner}. */
-export interface NodeScannerOptions extends Pick<NodeContext, "nodes" | "presences" | "source"> {
+interface NodeScannerOptions extends Pick<NodeContext, "nodes" | "presences" | "source"> {
   readonly fleet: FleetWatch;
   readonly unconfirmed: UnconfirmedAbsences;
   readonly reconciler: Pick<LifecycleReconciler, "areAllReady">;

@@ -12,7 +12,7 @@ import type { Taints } from "../node_writer.ts";
 import { SHUTDOWN_TAINT } from "./words.ts";
 
 /** Why Landfall keeps a Node that is not Ready, although the cloud does not show its machine. */
-export type BlockReason = "disabled" | "neverSeen" | "fleetLimit" | UnknownReason;
+type BlockReason = "disabled" | "neverSeen" | "fleetLimit" | UnknownReason;
 
 /** What to do with one Node now. */
 export type LifecyclePlan =

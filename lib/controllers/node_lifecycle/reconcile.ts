@@ -19,7 +19,7 @@ import type { RefreshPacer } from "./refresh_pacer.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** The dependencies of the reconciler. */
-export interface LifecycleReconcilerOptions extends NodeContext {
+interface LifecycleReconcilerOptions extends NodeContext {
   readonly fleet: FleetWatch;
   readonly unconfirmed: UnconfirmedAbsences;
   readonly pacer: RefreshPacer;

@@ -10,7 +10,7 @@ const OBSERVE_INTERVAL_MS = 10_000;
 const FRESH_MS = 5_000;
 
 /** The dependencies of a {@linkcode RefreshPacer}. */
-export interface RefreshPacerOptions extends Pick<NodeContext, "source" | "clock"> {
+interface RefreshPacerOptions extends Pick<NodeContext, "source" | "clock"> {
   /** Time between two calls of {@linkcode RefreshPacer.tick}, in milliseconds. */
   readonly tickIntervalMs: number;
 }

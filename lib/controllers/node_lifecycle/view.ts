@@ -24,7 +24,7 @@ export interface LifecycleReport {
 }
 
 /** The sources of a {@linkcode LifecycleView}. */
-export interface LifecycleViewOptions extends Pick<NodeContext, "nodes" | "presences"> {
+interface LifecycleViewOptions extends Pick<NodeContext, "nodes" | "presences"> {
   readonly fleet: FleetWatch;
   readonly unconfirmed: UnconfirmedAbsences;
   /** Finds the last reconcile of a Node. */

@@ -11,7 +11,7 @@ import { DETACH_WAIT_MS, findRecord, isExcluded } from "../fleet/out_of_service.
 import type { Attachments } from "./attachments.ts";
 
 /** The dependencies of a {@linkcode VolumeHold}. */
-export interface VolumeHoldOptions {
+interface VolumeHoldOptions {
   readonly clock: Clock;
   readonly attachments: Attachments;
   /** Whether this process may set the taint. */

@@ -5,7 +5,7 @@
 import type { MetricsRegistry } from "../../core/metrics.ts";
 
 /** A change of the taint. `withdrawn`: Landfall removed it because the machine was never off. */
-export type TaintAction = "set" | "removed" | "withdrawn";
+type TaintAction = "set" | "removed" | "withdrawn";
 
 /** The metrics of the out-of-service controller. */
 export interface OutOfServiceMetrics {

@@ -32,7 +32,7 @@ import { OutOfServiceWatch } from "./watch.ts";
 import { NAME } from "./words.ts";
 
 /** The dependencies of the out-of-service controller. */
-export interface NodeOutOfServiceControllerOptions {
+interface NodeOutOfServiceControllerOptions {
   readonly context: NodeContext;
   readonly attachments: StoreReader<VolumeAttachment>;
   readonly settings: OutOfServiceSettings;

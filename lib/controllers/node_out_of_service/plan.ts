@@ -109,7 +109,7 @@ export interface ReturnFacts {
 }
 
 /** What to do with the taint when the machine runs. */
-export type ReturnPlan =
+type ReturnPlan =
   | { readonly kind: "wait" }
   /** `isMistake`: the machine was never off. */
   | { readonly kind: "remove"; readonly isMistake: boolean };

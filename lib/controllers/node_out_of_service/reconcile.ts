@@ -23,7 +23,7 @@ import type { VersionGate } from "./version_gate.ts";
 import type { OutOfServiceWatch } from "./watch.ts";
 
 /** The dependencies of the reconciler. */
-export interface OutOfServiceReconcilerOptions extends NodeContext {
+interface OutOfServiceReconcilerOptions extends NodeContext {
   readonly watch: OutOfServiceWatch;
   readonly setter: TaintSetter;
   readonly restarts: Restarts;

@@ -19,7 +19,7 @@ import type { VersionGate } from "./version_gate.ts";
 import type { OutOfServiceWatch } from "./watch.ts";
 
 /** The result. Only `set` changes the Node. */
-export type SetResult =
+type SetResult =
   | { readonly kind: "set"; readonly node: Node; readonly evidence: string }
   /** A direct request to the cloud did not prove it. */
   | { readonly kind: "unproven"; readonly message: string }
@@ -27,7 +27,7 @@ export type SetResult =
   | { readonly kind: "overtaken" };
 
 /** The dependencies of a {@linkcode TaintSetter}. */
-export interface TaintSetterOptions extends NodeContext {
+interface TaintSetterOptions extends NodeContext {
   readonly watch: OutOfServiceWatch;
   readonly provenOff: ProvenOff;
   readonly gate: Pick<VersionGate, "check">;

@@ -23,7 +23,7 @@ import type { Attachments } from "./attachments.ts";
 import { isCandidate, mayBeTainted, needsVerdict, type OutOfServiceVerdict } from "./plan.ts";
 
 /** The dependencies of an {@linkcode OutOfServiceWatch}. */
-export interface OutOfServiceWatchOptions {
+interface OutOfServiceWatchOptions {
   readonly context: NodeContext;
   readonly provenOff: ProvenOff;
   readonly settings: OutOfServiceSettings;

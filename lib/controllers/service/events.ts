@@ -23,7 +23,7 @@ const MESSAGE_CHARS_MAX = 1_000;
 const NODES_SHOWN_MAX = 20;
 
 /** What a {@linkcode ServiceEvents} needs. */
-export interface ServiceEventsOptions {
+interface ServiceEventsOptions {
   readonly events: EventRecorder;
   readonly log: Logger;
   readonly clock: Clock;

@@ -34,7 +34,7 @@ import type { ServiceTasks, Task } from "./state/tasks.ts";
 import type { Turns } from "./turns.ts";
 
 /** What a {@linkcode ServiceReconciler} needs. */
-export interface ServiceReconcilerOptions {
+interface ServiceReconcilerOptions {
   readonly clock: Clock;
   readonly loadBalancers: LoadBalancers;
   readonly services: NewestObjects<Service>;

@@ -17,7 +17,7 @@ import type { HostFacts, RoleReport, Schedule } from "./schedule/types.ts";
 import { listNetworks } from "./services/networks.ts";
 
 /** What a {@linkcode HostChooser} needs. */
-export interface HostChooserOptions {
+interface HostChooserOptions {
   readonly index: Pick<
     HostIndex,
     "listOf" | "listOfOthers" | "listOwnerless" | "listFree" | "find"

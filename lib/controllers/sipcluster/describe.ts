@@ -37,7 +37,7 @@ export interface SipClusterReport {
 }
 
 /** What is known about a SIPCluster besides itself. */
-export interface SipClusterFacts {
+interface SipClusterFacts {
   /** The hosts with its labels. */
   readonly hosts: Iterable<HostFacts>;
   /** The last decision. Absent: none, or not with this spec. */

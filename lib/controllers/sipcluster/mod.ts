@@ -31,7 +31,7 @@ export function create(context: ControllerContext): SipClusterController {
 }
 
 /** The controller of SIPClusters. */
-export class SipClusterController implements RunningController {
+class SipClusterController implements RunningController {
   readonly objects: StoreReader<SipCluster>;
   readonly #loop: ObjectLoop<SipCluster>;
   readonly #hosts: StoreReader<BareMetalHost>;

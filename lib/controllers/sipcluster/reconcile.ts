@@ -38,7 +38,7 @@ import { judgeState, listWarnings } from "./state.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
 /** What a {@linkcode SipClusterReconciler} needs. */
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly events: EventRecorder;
@@ -54,7 +54,7 @@ export interface ReconcilerOptions {
 }
 
 /** What the last reconcile of a cluster came to, for the debug pages. */
-export interface LastDecision {
+interface LastDecision {
   readonly state: SipClusterState;
   /** Absent if the spec is invalid or the cluster is being deleted. */
   readonly schedule?: Schedule;

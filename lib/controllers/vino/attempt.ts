@@ -12,7 +12,7 @@ import { type Vino, VINOES } from "./resource/vino.ts";
 import type { VinoWriter } from "./vino_writer.ts";
 
 /** What an {@linkcode Attempt} needs. */
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly client: Pick<KubeClient, "read">;
   readonly clock: Clock;
   readonly newest: NewestObjects<Vino>;

@@ -18,7 +18,7 @@ import { CONDITION_WORDS } from "./resource/words.ts";
 import type { MachineReport, Outcome } from "./status/outcome.ts";
 
 /** A machine on the pages. */
-export interface MachineView extends Omit<VinoMachine, "record"> {
+interface MachineView extends Omit<VinoMachine, "record"> {
   /** Whether the spec wants it. */
   readonly isWanted: boolean;
   /** Wanted beside actual. */
@@ -49,7 +49,7 @@ export interface VinoReport {
 }
 
 /** What is known about a Vino besides itself. */
-export interface VinoFacts {
+interface VinoFacts {
   /** Absent: this process has not looked at it yet. */
   readonly last: Outcome | undefined;
   readonly outcome: ReconcileOutcome | undefined;

@@ -10,7 +10,7 @@ export type VinoState = "ready" | "working" | "waiting" | "failing" | "deleting"
 
 const CHANGES = ["created", "completed", "removed", "vanished", "failed"] as const;
 /** What happened to a machine. */
-export type MachineChange = (typeof CHANGES)[number];
+type MachineChange = (typeof CHANGES)[number];
 
 /** The metrics of the Vino controller. */
 export interface VinoMetrics {

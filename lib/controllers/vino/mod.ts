@@ -67,7 +67,7 @@ export function create(context: ControllerContext): UnservedVinos | VinoControll
 }
 
 /** What a {@linkcode VinoController} works with besides the cloud. */
-export interface VinoControllerOptions {
+interface VinoControllerOptions {
   readonly addresses: AddressAllocator;
   readonly hosts: BareMetalHosts;
   /** Changes of what they know, by Vinos. */
@@ -86,7 +86,7 @@ const GRACE_MS = 2_500;
 const BACKOFF_MS = 5_000;
 
 /** The controller of Vinos. */
-export class VinoController implements RunningController {
+class VinoController implements RunningController {
   readonly objects: StoreReader<Vino>;
   readonly managementListener?: ManagementListener;
   readonly #redfish: Redfish | undefined;

@@ -25,7 +25,7 @@ import type { VinoWriter } from "./vino_writer.ts";
 import { EVENT_WORDS, FINALIZER } from "./words.ts";
 
 /** What a {@linkcode VinoReconciler} needs. */
-export interface ReconcilerOptions extends MachineReconcilerOptions {
+interface ReconcilerOptions extends MachineReconcilerOptions {
   readonly client: KubeClient;
   readonly newest: NewestObjects<Vino>;
   readonly writer: VinoWriter;

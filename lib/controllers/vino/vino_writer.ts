@@ -13,7 +13,7 @@ import { planStatus } from "./status/status.ts";
 import { EVENT_WORDS } from "./words.ts";
 
 /** What a {@linkcode VinoWriter} needs. */
-export interface VinoWriterOptions extends ObjectWriterOptions {
+interface VinoWriterOptions extends ObjectWriterOptions {
   readonly newest: NewestObjects<Vino>;
 }
 

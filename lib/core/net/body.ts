@@ -13,7 +13,7 @@ export class BodyError extends Error {
 export const ERROR_BYTES_MAX: number = 64 * 1024;
 
 /** How a body is read. */
-export interface ReadBodyOptions {
+interface ReadBodyOptions {
   /** Most bytes, after unpacking; `Infinity` for a stream without an end. */
   readonly bytesMax: number;
   /** Whether to cut off a longer body and to repair invalid UTF-8, for texts that operators read. @default {false} */

@@ -35,7 +35,7 @@ export function wrapText(text: string, width: number): string[] {
 }
 
 /** How {@linkcode wrapAfter} wraps. */
-export interface WrapOptions {
+interface WrapOptions {
   /** Most characters of a line, its prefix included. */
   readonly width: number;
   /** Stands before each line but the first. @default {as many blanks as the prefix has characters} */

@@ -24,7 +24,7 @@ export interface Reviewer<User> {
 }
 
 /** What {@linkcode guardAccess} needs. */
-export interface AccessOptions<User> {
+interface AccessOptions<User> {
   readonly reviewer: Reviewer<User>;
   /** Paths that need no token: `/healthz`, which includes `/healthz/name`, or `/debug/*`. */
   readonly alwaysAllowPaths: readonly string[];

@@ -8,8 +8,7 @@ import { type Clock, startDeadline } from "../../core/clock.ts";
 import { remember } from "../../core/remember.ts";
 
 /** The answer to a question. */
-export type Verdict<T> =
-  { readonly kind: "granted"; readonly value: T } | { readonly kind: "refused" };
+type Verdict<T> = { readonly kind: "granted"; readonly value: T } | { readonly kind: "refused" };
 
 /** How long an answer counts, as in other Kubernetes components. */
 const FRESH_MS = 10_000;

@@ -92,7 +92,7 @@ function checkKeyPair(
 }
 
 /** What {@linkcode watchKeyPair} needs. */
-export interface WatchKeyPairOptions extends KeyPairFiles {
+interface WatchKeyPairOptions extends KeyPairFiles {
   /** The pair from the start. */
   readonly current: KeyPair;
   readonly clock: Clock;

@@ -33,7 +33,7 @@ import { isIP } from "node:net";
 import type { KeyPair } from "../sockets/server.ts";
 
 /** How long a certificate is valid. */
-export const SELF_SIGNED_MS: number = 365 * 24 * 3_600_000;
+const SELF_SIGNED_MS: number = 365 * 24 * 3_600_000;
 /** Clocks differ. */
 const BACKDATE_MS = 3_600_000;
 const SERIAL_BYTES = 16;

@@ -11,7 +11,7 @@ import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
 
 /** The sources of the pages. */
-export interface LoadBalancerPagesOptions {
+interface LoadBalancerPagesOptions {
   readonly loadBalancers: LoadBalancerSource;
   /** Wall-clock milliseconds. */
   now(): number;

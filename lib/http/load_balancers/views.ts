@@ -29,7 +29,7 @@ export interface LoadBalancerPartView {
 }
 
 /** Why a load balancer is not as its Service asks. */
-export interface LoadBalancerProblemView {
+interface LoadBalancerProblemView {
   /** One word. */
   readonly reason: string;
   /** The same for people. */

@@ -47,7 +47,7 @@ interface PlaceWords {
 }
 
 /** One page. */
-export interface DocumentOptions {
+interface DocumentOptions {
   /** Title of the window. */
   readonly title: string;
   /**

@@ -18,7 +18,7 @@ import { isStateName } from "./state.ts";
 const QUERY_LENGTH_MAX = 200;
 
 /** What the pages need. */
-export interface PageOptions extends DebugOptions {
+interface PageOptions extends DebugOptions {
   /** The pages that there are. */
   readonly places: readonly Place[];
 }

@@ -15,7 +15,7 @@ import { type ListLink, renderNoObjectPage, renderObjectPage } from "./objects/o
 import { type NodeCondition, STATES, toCondition } from "./state.ts";
 
 /** What the page shows. */
-export interface NodePageOptions {
+interface NodePageOptions {
   readonly node: NodeView;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;

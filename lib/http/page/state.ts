@@ -21,7 +21,7 @@ export type StateName =
   | "well";
 
 /** A state as the page shows it. Its mark has its own shape, so that it does not depend on colour. */
-export interface StateWords {
+interface StateWords {
   /** The word beside a Node. */
   readonly word: string;
   /** What it means, in a sentence for the legend. */

@@ -21,7 +21,7 @@ export interface KnownVisit extends Visit {
 }
 
 /** What is done for a request, by its method. @throws {RedfishError} to refuse it */
-export type Acts<V extends Visit> = Readonly<
+type Acts<V extends Visit> = Readonly<
   Partial<Record<"GET" | "POST" | "PATCH" | "DELETE", (visit: V) => Response | Promise<Response>>>
 >;
 

@@ -6,7 +6,7 @@ import type { ManagementAnswer } from "../../cloud/capabilities/machine_manageme
 import type { MetricsRegistry } from "../../core/metrics.ts";
 
 /** Why a user and a password, or a session, were not accepted. `throttled`: they were not even looked at. */
-export type LoginFailure = "wrong" | "throttled";
+type LoginFailure = "wrong" | "throttled";
 
 /** What the service counts. */
 export interface RedfishMetrics {

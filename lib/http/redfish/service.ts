@@ -22,7 +22,7 @@ import { listSystemEndpoints } from "./system_endpoints.ts";
 import { ROOT } from "./words.ts";
 
 /** What the service needs. */
-export interface RedfishOptions {
+interface RedfishOptions {
   readonly management: MachineManagement;
   readonly clock: Clock;
   readonly log: Logger;

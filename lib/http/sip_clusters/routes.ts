@@ -93,7 +93,7 @@ export function formatNodePorts(endpoints: SipClusterView["endpoints"]): string 
 }
 
 /** `2 of 3 Worker`. */
-export function describeRole({ role, have, wanted }: SipRoleView): string {
+function describeRole({ role, have, wanted }: SipRoleView): string {
   return `${have} of ${wanted} ${role}`;
 }
 

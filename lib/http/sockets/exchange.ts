@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 
 /** The answer to a request that is not valid HTTP/1.1, or that no page can answer. */
-export interface Refusal {
+interface Refusal {
   readonly status: number;
   readonly message: string;
   /** The methods that the server accepts; for the status 405. */

@@ -48,7 +48,7 @@ export interface KeyPair {
 }
 
 /** What a server needs. */
-export interface HttpServerOptions {
+interface HttpServerOptions {
   readonly address: ListenAddress;
   readonly handler: Handler;
   /** @default {requests for pages} */

@@ -8,7 +8,7 @@ import { withDeadline } from "../../core/clock.ts";
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 
 /** What exists at the path of a new socket. */
-export type SocketPathState = "free" | "live" | "occupied";
+type SocketPathState = "free" | "live" | "occupied";
 
 const CONNECT_DEADLINE_MS = 1_000;
 

@@ -58,7 +58,7 @@ export interface VinoMachineView {
 }
 
 /** Machines that a Vino wants, and that cannot be begun now. */
-export interface ShortageView {
+interface ShortageView {
   readonly role: string;
   readonly missing: number;
   readonly why: string;

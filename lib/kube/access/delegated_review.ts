@@ -12,7 +12,7 @@ import { isFields } from "../../core/text/json.ts";
 import { isConnectionReset } from "../api/transport.ts";
 
 /** A user in the words of the API server. */
-export interface ReviewedUser {
+interface ReviewedUser {
   readonly username: string;
   readonly uid?: string;
   readonly groups?: readonly string[];
@@ -20,7 +20,7 @@ export interface ReviewedUser {
 }
 
 /** A path that is not an object. */
-export interface NonResourceAccess {
+interface NonResourceAccess {
   readonly path: string;
   readonly verb: string;
 }
@@ -63,7 +63,7 @@ const SUBJECT_ACCESS_REVIEWS: Resource<SubjectAccessReview> = {
 const ANSWERED = "201";
 
 /** Metrics of reviews, with the names that Kubernetes components use. */
-export interface ReviewMetrics {
+interface ReviewMetrics {
   readonly tokens: Counter;
   readonly rights: Counter;
 }

@@ -29,7 +29,7 @@ export interface RefusedField {
 }
 
 /** Details of a refusal. */
-export interface KubeErrorOptions extends ErrorOptions {
+interface KubeErrorOptions extends ErrorOptions {
   /** HTTP status; absent when there was no reply. */
   code?: number;
   /** `reason` of the Status object. */

@@ -9,7 +9,7 @@ import { TLS_CIPHERS } from "../../core/net/tls.ts";
 import type { TlsSettings } from "../credentials/mod.ts";
 
 /** One request. */
-export interface RepeatedRequest {
+interface RepeatedRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | undefined;

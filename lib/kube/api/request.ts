@@ -33,7 +33,7 @@ export interface KubeRequest extends TransportRequest {
 }
 
 /** What a {@linkcode Requester} needs. */
-export interface RequesterOptions {
+interface RequesterOptions {
   readonly credentials: Credentials;
   readonly transport: Transport;
   readonly clock: Clock;

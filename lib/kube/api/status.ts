@@ -8,7 +8,7 @@ import { KubeError, type KubeErrorKind, type RefusedField } from "./errors.ts";
 import { isFields, parseJson } from "../../core/text/json.ts";
 
 /** The fields of a Status object that Landfall reads. */
-export interface Status {
+interface Status {
   readonly code?: number;
   readonly reason?: string;
   readonly message?: string;
@@ -17,7 +17,7 @@ export interface Status {
 }
 
 /** The parts of a failed reply that Landfall reads. */
-export interface FailedReply {
+interface FailedReply {
   /** HTTP status. */
   readonly code: number;
   readonly body: string;

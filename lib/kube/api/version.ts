@@ -11,7 +11,7 @@ export const TESTED_WITH = { oldest: "1.27.16", newest: "1.37.2" } as const;
 export const SUPPORTED_FROM: string = TESTED_WITH.oldest.replace(/\.\d+$/, "");
 
 /** A version of Kubernetes. Distributions add something to `gitVersion`, and a `+` to `minor`. */
-export interface ServerVersion {
+interface ServerVersion {
   readonly major: number;
   readonly minor: number;
   /** The original text: `v1.35.0`. */

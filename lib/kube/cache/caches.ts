@@ -13,7 +13,7 @@ import { Store, type StoreReader } from "./store.ts";
 import { runWatcher, type WatcherOptions } from "./watcher.ts";
 
 /** What {@linkcode Caches} need. All watchers share it. */
-export type CachesOptions = Pick<
+type CachesOptions = Pick<
   WatcherOptions<KubeObject>,
   "client" | "clock" | "log" | "metrics" | "random" | "recovery"
 >;

@@ -8,7 +8,7 @@ import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject, Resource } from "../kinds/resource.ts";
 
 /** All objects of a list at one version. */
-export interface WholeList<T> {
+interface WholeList<T> {
   readonly items: readonly T[];
   /** Version of the list: that of its first page. */
   readonly resourceVersion: string;

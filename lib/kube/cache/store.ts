@@ -36,7 +36,7 @@ export type StoreListener<T extends KubeObject> = (
 ) => void;
 
 /** What a {@linkcode Store} needs. */
-export interface StoreOptions<T extends KubeObject> {
+interface StoreOptions<T extends KubeObject> {
   readonly resource: Kind<T>;
   readonly log: Logger;
 }

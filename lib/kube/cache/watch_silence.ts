@@ -15,7 +15,7 @@ export const SILENCE_MS_MAX = 40_000;
 export const DOUBT_MS_MIN = 5_000;
 
 /** What a {@linkcode WatchSilence} needs. */
-export interface WatchSilenceOptions {
+interface WatchSilenceOptions {
   readonly clock: Clock;
   /** Reports when other connections turn out to be silent. @default {nothing does} */
   readonly recovery?: Recovery | undefined;

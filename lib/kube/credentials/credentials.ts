@@ -55,7 +55,7 @@ export interface LoadedCredential extends Omit<Credential, "version"> {
 }
 
 /** Settings of {@linkcode createCredentials}. */
-export interface CredentialsOptions {
+interface CredentialsOptions {
   readonly server: string;
   /**
    * Reads all files. `fresh` asks it to forget kept answers.

@@ -15,10 +15,10 @@ import { checkKeyPair } from "./tls.ts";
 import { checkToken } from "./token.ts";
 
 /** The credentials from a plugin. The authorities stay those of the cluster. */
-export type ExecAnswer = Pick<LoadedCredential, "headers" | "tls" | "expiresAtMs">;
+type ExecAnswer = Pick<LoadedCredential, "headers" | "tls" | "expiresAtMs">;
 
 /** Settings of an {@linkcode ExecPlugin}. */
-export interface ExecPluginOptions {
+interface ExecPluginOptions {
   /** Environment of the command. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;

@@ -51,7 +51,7 @@ function quoteCommand(command: string): string {
 }
 
 /** The cluster for the plugin. */
-export interface ExecTarget {
+interface ExecTarget {
   readonly cluster: Section;
   readonly server: string;
   readonly ca?: string | undefined;

@@ -18,7 +18,7 @@ export interface Impersonation {
 }
 
 /** The headers for a user. */
-export type ImpersonationHeaders = Pick<Credential, "headers" | "repeated">;
+type ImpersonationHeaders = Pick<Credential, "headers" | "repeated">;
 
 /** Names of the headers, in lower case. */
 const PREFIX = "impersonate-";

@@ -14,7 +14,7 @@ import type { LeaderMetrics } from "./metrics.ts";
 import type { Recovery } from "../api/recovery.ts";
 
 /** What an {@linkcode ElectionEvents} needs. */
-export interface ElectionEventsOptions {
+interface ElectionEventsOptions {
   readonly lease: LeaseName;
   readonly identity: string;
   readonly events: EventRecorder;

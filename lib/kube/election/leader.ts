@@ -31,7 +31,7 @@ export interface ElectionTimes {
 }
 
 /** What a {@linkcode LeaderElector} needs. */
-export interface LeaderElectorOptions {
+interface LeaderElectorOptions {
   /** Its own client, so that no other request delays a renewal. */
   readonly client: KubeClient;
   readonly lease: LeaseName;

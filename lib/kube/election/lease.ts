@@ -19,7 +19,7 @@ const RELEASED_SECONDS = 1;
 const INT32_MAX = 2 ** 31 - 1;
 
 /** The data of a holder in the Lease. */
-export interface Claim {
+interface Claim {
   readonly identity: string;
   /** Milliseconds. The Lease has whole seconds, rounded up, so that others never wait less than the holder expects. */
   readonly durationMs: number;

@@ -22,7 +22,7 @@ import {
 import { type Lease, LEASES } from "../kinds/lease.ts";
 
 /** What a {@linkcode LeaseLock} needs. */
-export interface LeaseLockOptions {
+interface LeaseLockOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly lease: LeaseName;

@@ -29,7 +29,7 @@ export interface EventRecorder {
 }
 
 /** What {@linkcode createEventSender} needs. */
-export interface EventSenderOptions {
+interface EventSenderOptions {
   readonly client: KubeClient;
   /** Host of the process; without it the Event names none. */
   readonly host?: string;

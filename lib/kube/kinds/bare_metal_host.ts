@@ -10,7 +10,7 @@ import { findWrong, isText, type Shapes } from "./shape.ts";
 import { pick } from "./trim.ts";
 
 /** Names a Secret. */
-export interface SecretReference {
+interface SecretReference {
   readonly name?: string;
   readonly namespace?: string;
 }

@@ -9,7 +9,7 @@ import type { KubeObject } from "./resource.ts";
 import { pick } from "./trim.ts";
 
 /** Checks the value of a field. */
-export type Check = (value: unknown) => boolean;
+type Check = (value: unknown) => boolean;
 /** Checks by the name of the field. */
 export type Shapes = Readonly<Record<string, Check>>;
 

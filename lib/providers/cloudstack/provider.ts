@@ -23,7 +23,7 @@ import type { CloudStackSession } from "./session/session.ts";
 import type { CloudStackSettings } from "./settings/config.ts";
 
 /** What a {@linkcode CloudStackProvider} needs. */
-export interface CloudStackOptions extends Omit<GenerationOptions, "memory"> {
+interface CloudStackOptions extends Omit<GenerationOptions, "memory"> {
   readonly session: Pick<CloudStackSession, "followKeys" | "reconfigure"> &
     LoadBalancersOptions["session"];
 }

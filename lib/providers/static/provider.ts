@@ -18,7 +18,7 @@ import { findInstance } from "./matching.ts";
 import { parseProviderId } from "./provider_id.ts";
 
 /** The dependencies of {@linkcode StaticProvider}. */
-export interface StaticProviderOptions {
+interface StaticProviderOptions {
   /** The file as read at the start. */
   readonly file: StaticFile;
   readonly deps: Pick<ProviderDeps, "clock" | "log" | "configFile">;

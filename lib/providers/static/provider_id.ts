@@ -5,7 +5,7 @@
 import { quote } from "../../core/text/printable.ts";
 
 /** The content of a provider ID. */
-export type ParsedProviderId =
+type ParsedProviderId =
   | { readonly kind: "ours"; readonly id: string }
   /** Has our scheme but is malformed. `message` says why. */
   | { readonly kind: "malformed"; readonly message: string }

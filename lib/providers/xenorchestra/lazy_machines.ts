@@ -26,7 +26,7 @@ import type { View } from "./machines/look/view.ts";
 import type { Followed } from "./wire/lister.ts";
 
 /** What {@linkcode LazyMachines} needs. */
-export interface LazyMachinesOptions extends MachinesOptions {
+interface LazyMachinesOptions extends MachinesOptions {
   /** Makes inventories show machines. */
   readonly follow: (followed: Followed) => void;
 }

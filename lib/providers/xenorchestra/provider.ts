@@ -38,7 +38,7 @@ import type { Session } from "./session/session.ts";
 import type { TokenWatch } from "./session/token_watch.ts";
 
 /** The dependencies of a {@linkcode XenOrchestraProvider}. */
-export interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
+interface XenOrchestraOptions extends Omit<GenerationOptions, "memory"> {
   readonly events: Pick<ChangeFeed, "run">;
   readonly session: Pick<
     Session,

@@ -23,7 +23,7 @@ import type { Job, Jobs } from "./world/jobs.ts";
 import type { CloudStackState } from "./world/state.ts";
 
 /** What an {@linkcode Api} needs. */
-export interface ApiOptions {
+interface ApiOptions {
   readonly auth: Auth;
   readonly state: CloudStackState;
   readonly settings: Settings;

@@ -30,7 +30,7 @@ import {
 } from "./world/records.ts";
 
 /** A world and what its kubelets report. */
-export interface DemoWorld {
+interface DemoWorld {
   readonly world: World;
   /** The machines that become Nodes, by the name of the Node. */
   readonly machines: ReadonlyMap<string, DemoMachine>;

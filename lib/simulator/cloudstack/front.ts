@@ -11,7 +11,7 @@ import { toHtml } from "./replies.ts";
 import type { RequestLog } from "./requests.ts";
 
 /** What a {@linkcode Front} needs. */
-export interface FrontOptions {
+interface FrontOptions {
   /** Carries out a command. */
   readonly answer: (method: string, parameters: Parameters, fault?: Fault) => Response;
   readonly faults: Faults;

@@ -4,9 +4,9 @@
  */
 export type { DemoMachine } from "../demo_machine.ts";
 export { createDemoWorld, createFleet } from "./demo_world.ts";
-export type { DemoWorld, StoryWorld } from "./demo_world.ts";
+export type { StoryWorld } from "./demo_world.ts";
 export type { Fault, FaultScope } from "./faults.ts";
 export { startCloudStackSimulator } from "./server.ts";
-export type { CloudStackSimulator, CloudStackSimulatorOptions } from "./server.ts";
+export type { CloudStackSimulator } from "./server.ts";
 export type { Settings } from "./settings.ts";
-export type { Vm, VmOptions, VmState, World } from "./world/records.ts";
+export type { Vm, VmState, World } from "./world/records.ts";

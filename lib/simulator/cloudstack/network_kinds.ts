@@ -44,7 +44,7 @@ export type NetworkKind =
   | "shared";
 
 /** What {@linkcode createNetworkKinds} takes. */
-export interface NetworkKindsOptions {
+interface NetworkKindsOptions {
   /** Whether everything belongs to a project of the account. @default {false} */
   readonly isInProject?: boolean;
   /** Free public addresses. @default {20} */
@@ -54,7 +54,7 @@ export interface NetworkKindsOptions {
 }
 
 /** The world, and the IDs of what is in it. */
-export interface NetworkKinds {
+interface NetworkKinds {
   readonly world: World;
   readonly networks: Readonly<Record<NetworkKind, Network>>;
   readonly vpc: Vpc;

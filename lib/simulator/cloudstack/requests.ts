@@ -4,7 +4,7 @@
  */
 
 /** One request. */
-export interface RequestFacts {
+interface RequestFacts {
   readonly method: string;
   readonly command: string;
   /** Values by name in lower case, without the API key and the signature. */
@@ -12,7 +12,7 @@ export interface RequestFacts {
 }
 
 /** How many requests the log keeps at least. */
-export const ENTRIES_MAX = 5_000;
+const ENTRIES_MAX = 5_000;
 
 const SECRET: ReadonlySet<string> = new Set(["apikey", "signature"]);
 

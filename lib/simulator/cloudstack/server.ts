@@ -7,7 +7,7 @@ import { Loopback } from "../loopback.ts";
 import { CloudStack, type CloudStackOptions } from "./cloudstack.ts";
 
 /** What {@linkcode startCloudStackSimulator} takes. */
-export interface CloudStackSimulatorOptions extends Omit<CloudStackOptions, "signal"> {
+interface CloudStackSimulatorOptions extends Omit<CloudStackOptions, "signal"> {
   /** @default {0, a free one} */
   readonly port?: number;
 }

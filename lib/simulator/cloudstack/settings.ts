@@ -4,7 +4,7 @@
  */
 
 /** How often an account may ask. */
-export interface Throttling {
+interface Throttling {
   /** Requests in one interval. */
   readonly max: number;
   /** Length of the interval, in milliseconds. */

@@ -6,7 +6,7 @@ import type { FaultRule } from "./faults.ts";
 import type { JsonObject } from "./patches/json.ts";
 
 /** What a Status object may contain besides code, reason and message. */
-export interface ApiErrorOptions {
+interface ApiErrorOptions {
   /** The `details` of the Status. */
   readonly details?: JsonObject;
   /** Sent as header `Retry-After` and as `details.retryAfterSeconds`. */

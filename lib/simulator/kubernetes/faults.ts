@@ -25,7 +25,7 @@ export interface FaultRule {
 }
 
 /** A right that the client lacks. Members that are absent match everything. */
-export interface Denial {
+interface Denial {
   /** As in {@linkcode FaultRule}. */
   readonly verb?: string;
   /** As in {@linkcode FaultRule}. */
@@ -35,7 +35,7 @@ export interface Denial {
 }
 
 /** How an expired watch is refused: while opening it, or by an ERROR event in the stream. */
-export type GoneForm = "http" | "stream";
+type GoneForm = "http" | "stream";
 
 /** Switches of one simulator. */
 export class Faults {

@@ -12,14 +12,12 @@ import type { CustomKind } from "./schema/kind.ts";
 import type { ServiceRuleOptions } from "./services/mod.ts";
 import { Watches } from "./watches.ts";
 
-export type { Denial, FaultRule, Faults, GoneForm } from "./faults.ts";
 export type { ApiObject, Json, JsonObject, Metadata } from "./patches/json.ts";
 export type { ObjectAccess, ObjectInput, ObjectName } from "./object_access.ts";
 export type { CustomKind } from "./schema/kind.ts";
-export type { RequestFacts, RequestFilter, RequestLog } from "./requests/log.ts";
 
 /** Settings of a simulated API server. */
-export interface KubernetesSimulatorOptions extends ServiceRuleOptions {
+interface KubernetesSimulatorOptions extends ServiceRuleOptions {
   /** Time for ages, time-outs of watches and delays. */
   readonly clock: Clock;
   /** Loopback port; 0 takes a free one. @default 0 */

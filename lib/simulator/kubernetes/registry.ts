@@ -39,7 +39,7 @@ import {
 } from "./writes.ts";
 
 /** Options of a server-side apply. */
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly manager: string;
   /** Takes fields over from other managers. */
   readonly force: boolean;

@@ -223,7 +223,7 @@ const EVENT_COLUMNS: readonly Column[] = [
 ];
 
 /** An age as kubectl writes it: `45s`, `3m20s`, `12m`, `5h3m`, `26h`, `12d`, `2y40d`. */
-export function formatAge(since: string, nowMs: number): string {
+function formatAge(since: string, nowMs: number): string {
   const start = Date.parse(since);
   if (Number.isNaN(start)) return "<unknown>";
   const seconds = Math.max(0, Math.floor((nowMs - start) / 1000));

@@ -19,7 +19,7 @@ const BOOKMARK_INTERVAL_MS = 60_000;
 const BOOKMARK_LEAD_MS = 2000;
 
 /** The dependencies of a watch. */
-export interface WatchContext {
+interface WatchContext {
   readonly clock: Clock;
   readonly registry: Registry;
   readonly faults: Faults;

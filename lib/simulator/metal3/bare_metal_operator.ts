@@ -29,7 +29,7 @@ const ONWARD: Readonly<Record<string, string>> = {
 };
 
 /** What a step did. */
-export interface OperatorReport {
+interface OperatorReport {
   /** `namespace/name` of hosts that are in another state now, with that state. */
   readonly moved: readonly (readonly [key: string, state: string])[];
   /** Those that were restarted because of the annotation. */

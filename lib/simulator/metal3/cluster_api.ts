@@ -17,7 +17,7 @@ import {
 import { BARE_METAL_HOST, UNHEALTHY } from "./kinds.ts";
 
 /** A machine that wants a host. */
-export interface MachinePlan {
+interface MachinePlan {
   readonly namespace: string;
   readonly name: string;
   /** `hostSelector.matchLabels` of its template. */
@@ -27,7 +27,7 @@ export interface MachinePlan {
 }
 
 /** A machine, and the host that it has. */
-export interface MachineView extends MachinePlan {
+interface MachineView extends MachinePlan {
   /** `namespace/name`. Absent: it waits for one. */
   readonly host?: string;
   /** Whether it was deleted, and its host is not given back yet. */

@@ -7,7 +7,7 @@ import { objectAt, stringAt } from "../kubernetes/patches/json.ts";
 import { PAUSED } from "./kinds.ts";
 
 /** What uses a host. */
-export interface Consumer {
+interface Consumer {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;

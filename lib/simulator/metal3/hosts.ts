@@ -14,7 +14,7 @@ export const HOST_LABELS = {
 } as const;
 
 /** A host that is to be registered. */
-export interface HostPlan {
+interface HostPlan {
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;

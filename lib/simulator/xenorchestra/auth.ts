@@ -19,7 +19,7 @@ export interface XoUser {
 }
 
 /** A token as the API shows it. Times in milliseconds since the epoch. */
-export interface XoToken {
+interface XoToken {
   id: string;
   user_id: string;
   created_at: number;
@@ -29,7 +29,7 @@ export interface XoToken {
 }
 
 /** The credentials of a request. */
-export interface AuthHeaders {
+interface AuthHeaders {
   readonly cookie: string | undefined;
   readonly authorization: string | undefined;
 }

@@ -20,7 +20,7 @@ import type { XenOrchestraState } from "./state.ts";
 export type EventMode = "right" | "silent" | "doubled" | "lossy";
 
 /** The dependencies of an {@linkcode EventHub}. */
-export interface EventHubOptions {
+interface EventHubOptions {
   readonly state: XenOrchestraState;
   readonly clock: Clock;
   /** Ends everything. */

@@ -8,7 +8,7 @@
  */
 
 /** Whether a value (an object, or a part of one) matches. */
-export type Matcher = (value: unknown) => boolean;
+type Matcher = (value: unknown) => boolean;
 
 /** The error for an invalid filter; the server answers 400 with this message. */
 export class FilterError extends Error {

@@ -11,7 +11,7 @@ import { type RequestCounter, toRoute } from "./requests.ts";
 import { NON_ADMIN_HEADER } from "./routes.ts";
 
 /** The dependencies of a {@linkcode Front}. */
-export interface FrontOptions {
+interface FrontOptions {
   /** Answers a request without faults. */
   readonly answer: (request: Request) => Promise<Response>;
   readonly faults: Faults;

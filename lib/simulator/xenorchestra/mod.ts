@@ -2,12 +2,11 @@
  * A simulated Xen Orchestra: its REST API over HTTP on loopback, with its failures.
  * @module
  */
-export type { DemoMachine } from "../demo_machine.ts";
 export { createDemoWorld, createFleet } from "./demo_world.ts";
 export type { DemoWorld, StoryWorld } from "./demo_world.ts";
 export type { DemoHostName } from "./world/places.ts";
 export type { Fault, FaultScope } from "./faults.ts";
-export type { Collection, PowerState, VmOptions, World, XoRecord } from "./records.ts";
+export type { Collection, World, XoRecord } from "./records.ts";
 export { startXenOrchestraSimulator } from "./server.ts";
 export type { XenOrchestraSimulator, XenOrchestraSimulatorOptions } from "./server.ts";
 export { createMachineSite } from "./world/machine_site.ts";

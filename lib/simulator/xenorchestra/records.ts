@@ -55,7 +55,7 @@ export type World = Readonly<Partial<Record<Collection, readonly XoRecord[]>>>;
 export type PowerState = "Running" | "Halted" | "Paused" | "Suspended";
 
 /** What {@linkcode toPool} needs. */
-export interface PoolOptions {
+interface PoolOptions {
   readonly name: string;
   /** @default {a UUID made of the name} */
   readonly id?: string;
@@ -64,7 +64,7 @@ export interface PoolOptions {
 }
 
 /** What {@linkcode toHost} needs. */
-export interface HostOptions {
+interface HostOptions {
   readonly name: string;
   /** @default {a UUID made of the name} */
   readonly id?: string;

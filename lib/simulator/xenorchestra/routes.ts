@@ -17,7 +17,7 @@ import { BASE, type Env } from "./writes/routes/route.ts";
 import { addWrites } from "./writes/routes/mod.ts";
 
 /** The dependencies of the routes. */
-export interface RoutesOptions {
+interface RoutesOptions {
   readonly state: XenOrchestraState;
   readonly auth: Auth;
   readonly events: EventHub;

@@ -16,7 +16,7 @@ const never = new AbortController().signal;
 const URL_TEXT = "http://cloudstack.test/client/api";
 
 /** What becomes of a reply to a command; the text is that of its body. */
-export type Bend = (command: string, reply: Response, text: string) => Response;
+type Bend = (command: string, reply: Response, text: string) => Response;
 
 /** A stage with the world of the demo. `using` takes it down. */
 export class CloudStackStage implements AsyncDisposable {

@@ -19,7 +19,7 @@ import { ScriptedKubeClient, type Write } from "../../support/kube/scripted_kube
 import { tlsPath } from "../../support/net/tls_fixtures.ts";
 
 /** The ways to reach Landfall. */
-export type ListenerKind = "debug port" | "debug socket" | "HTTPS port";
+type ListenerKind = "debug port" | "debug socket" | "HTTPS port";
 export const LISTENER_KINDS: readonly ListenerKind[] = ["debug port", "debug socket", "HTTPS port"];
 
 /** The token of somebody who may read everything. */

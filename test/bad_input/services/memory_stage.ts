@@ -27,7 +27,7 @@ const SERVICE_CONTROLLER = await loadControllers(
 );
 
 /** Changes an answer of the cloud on its way. */
-export type Bend = (command: string, reply: Response) => Promise<Response>;
+type Bend = (command: string, reply: Response) => Promise<Response>;
 
 /** Cluster, cloud and process. */
 export class Stage implements AsyncDisposable {

@@ -52,7 +52,7 @@ export function pickValues(table: number): readonly string[] {
 }
 
 /** What is asked of a Service besides one TCP port. */
-export interface Asked {
+interface Asked {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly spec?: JsonObject;
   readonly status?: JsonObject;

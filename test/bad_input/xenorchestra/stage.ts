@@ -21,7 +21,7 @@ export const TOKEN = "geheim-token-43";
 const never = new AbortController().signal;
 
 /** What becomes of a reply; the text is that of its body. `path` begins after `/rest/v0`. */
-export type Bend = (path: string, reply: Response, text: string) => Response | Promise<Response>;
+type Bend = (path: string, reply: Response, text: string) => Response | Promise<Response>;
 
 /** A stage. `using` takes it down. */
 export class XoStage implements AsyncDisposable {

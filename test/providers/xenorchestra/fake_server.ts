@@ -19,7 +19,7 @@ import { ManualClock } from "../../support/manual_clock.ts";
 export type Shown = Record<string, unknown> & { id: string };
 
 /** A captured response. */
-export interface Captured {
+interface Captured {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body?: unknown;
@@ -27,7 +27,7 @@ export interface Captured {
 }
 
 /** One request as the fake saw it. */
-export interface Seen {
+interface Seen {
   readonly method: string;
   /** Path and query below `/rest/v0`. */
   readonly path: string;

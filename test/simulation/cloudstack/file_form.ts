@@ -7,7 +7,7 @@ import { ASKER, type Said, toDeletionKeys } from "../world/settings_file.ts";
 import { toKeys } from "./places.ts";
 
 /** What stays as it is in all files of a story. */
-export interface FixedSettings {
+interface FixedSettings {
   /** Whether it is the INI file of the Apache provider; else it is YAML. */
   readonly isIni: boolean;
   /** ID or name of the project; absent: none. */

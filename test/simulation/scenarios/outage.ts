@@ -50,7 +50,7 @@ export interface Outage<C extends Cloud> {
 }
 
 /** How careful the program is, and whether another process takes over in the middle. */
-export interface Manner extends Care {
+interface Manner extends Care {
   readonly restarts: boolean;
 }
 
@@ -64,7 +64,7 @@ export interface OutageManner extends Manner {
 type Labels = Readonly<Record<string, string>>;
 
 /** What differs from cloud to cloud. */
-export interface OutageRules<C extends Cloud> {
+interface OutageRules<C extends Cloud> {
   /** Whether a process can prove that a machine is gone that it never saw. */
   readonly provesUnseen: boolean;
   /** Switches a machine off. */

@@ -77,7 +77,7 @@ export function rackOf(host: ApiObject): string {
 }
 
 /** What a cluster wants of a role. */
-export interface Wish {
+interface Wish {
   readonly count: number;
   /** Whether no two hosts of the role may be in one rack. */
   readonly isSpread: boolean;

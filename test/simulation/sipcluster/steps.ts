@@ -19,7 +19,7 @@ import { NAMES, type Order, type SipWorld, TENANTS } from "./world.ts";
 import { type Step, toStep, toStepOf } from "../steps/mod.ts";
 
 /** One thing that may happen. */
-export type SipStep = Step<SipWorld>;
+type SipStep = Step<SipWorld>;
 
 /** The cluster name of another program that takes hosts by the same labels. */
 export const RIVAL = "rival";

@@ -28,7 +28,7 @@ import { HostJudge, keyOf } from "./judge.ts";
 const LOADED = await loadControllers([sipClusterController]);
 const LEASE: LeasePath = { namespace: "kube-system", name: LEASE_NAME };
 /** The namespace of the hosts and of the machines of Cluster API. */
-export const HOSTS = "metal3";
+const HOSTS = "metal3";
 /** The namespace of the clusters. */
 export const TENANTS = "tenants";
 /** Names of the clusters that there may be. */

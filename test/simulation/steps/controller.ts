@@ -9,7 +9,7 @@ import type { ControllerProcess, ControllerReplica } from "../world/controller_r
 import { type Step, toStep, toStepOf } from "./mod.ts";
 
 /** What these steps need of a world. */
-export interface ControllerWorld {
+interface ControllerWorld {
   readonly random: Random;
   readonly timeline: Timeline;
   readonly server: ApiServer;

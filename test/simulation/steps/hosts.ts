@@ -10,7 +10,7 @@ import type { Random } from "../../support/random.ts";
 import { type Step, toStepOf } from "./mod.ts";
 
 /** What these steps need of a world. */
-export interface HostsWorld {
+interface HostsWorld {
   readonly random: Random;
   readonly objects: ObjectAccess;
   /** All hosts. */
@@ -18,7 +18,7 @@ export interface HostsWorld {
 }
 
 /** The same with Cluster API. */
-export interface MachinesWorld {
+interface MachinesWorld {
   readonly random: Random;
   readonly clusterApi: ClusterApi;
 }

@@ -6,7 +6,7 @@ import type { World } from "../world/mod.ts";
 import { later, type Step, toStepOf } from "./mod.ts";
 
 /** A machine that there is. */
-export interface Machine {
+interface Machine {
   /** Of the Node that it is, or may become. */
   readonly name: string;
   readonly vmId: string;

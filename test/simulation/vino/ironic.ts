@@ -19,7 +19,7 @@ import type { Trace } from "../trace.ts";
 import type { ControllerProcess } from "../world/controller_replica.ts";
 
 /** What an {@linkcode Ironic} needs of a world. */
-export interface IronicWorld {
+interface IronicWorld {
   readonly objects: ObjectAccess;
   readonly timeline: Timeline;
   readonly trace: Trace;

@@ -29,7 +29,7 @@ const GIB = 1024 ** 3;
 /** How a VM or template of others differs from something half-made of ours. */
 const SIGNS = ["anotherUser", "anotherMark", "anotherTag", "disk", "snapshot", "runs"] as const;
 /** The sign of one. */
-export type Sign = (typeof SIGNS)[number];
+type Sign = (typeof SIGNS)[number];
 /** Signs that a template can have. */
 const TEMPLATE_SIGNS = SIGNS.filter((sign) => sign !== "runs");
 

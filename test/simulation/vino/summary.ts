@@ -7,7 +7,7 @@ import type { XoRecord } from "../../../lib/simulator/xenorchestra/mod.ts";
 import type { VinoWorld } from "./world.ts";
 
 /** The state of the cloud, without what belongs to others. */
-export interface CloudSummary {
+interface CloudSummary {
   readonly machines: readonly object[];
   /** Names of templates that are not of the site. */
   readonly templates: readonly string[];

@@ -55,7 +55,7 @@ export interface Surroundings {
 }
 
 /** What judges tell each other. */
-export interface Judges {
+interface Judges {
   readonly evidence: Evidence;
   readonly proofs: {
     /** Takes in what a list of the cloud shows to a process. */

@@ -13,7 +13,7 @@ import type { Process } from "./process.ts";
 import { Program, type ProgramOptions, type Running } from "./program.ts";
 
 /** What a replica is part of. */
-export interface ControllerReplicaOptions extends ProgramOptions {
+interface ControllerReplicaOptions extends ProgramOptions {
   readonly controllers: readonly LoadedController[];
   readonly flags: AppOptions["flags"];
   /** Makes the cloud of a process. Absent: no controller needs one. */

@@ -9,7 +9,7 @@ import type { Random } from "../../support/random.ts";
 import type { Timeline } from "../timeline.ts";
 
 /** What a {@linkcode Link} joins. */
-export interface LinkOptions {
+interface LinkOptions {
   readonly process: Process;
   readonly timeline: Timeline;
   readonly random: Random;

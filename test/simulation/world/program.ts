@@ -30,7 +30,7 @@ export interface ElectionTimes {
 }
 
 /** Those of Kubernetes. */
-export const ELECTION: ElectionTimes = {
+const ELECTION: ElectionTimes = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2_000,

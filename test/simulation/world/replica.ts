@@ -31,7 +31,7 @@ const TAKEN = "The configuration file changed; its settings are in use";
 const REFUSED = "Cannot use the changed configuration file; keeping the old settings";
 
 /** What a {@linkcode Replica} is part of. */
-export interface ReplicaOptions extends ProgramOptions {
+interface ReplicaOptions extends ProgramOptions {
   readonly definition: ProviderDefinition;
   readonly file: SettingsFile;
   /** Lets the out-of-service controller run, too, at first as careful as this says. */
@@ -47,13 +47,13 @@ export interface ReplicaOptions extends ProgramOptions {
 }
 
 /** Settings in use. */
-export interface Use {
+interface Use {
   readonly sinceMs: number;
   readonly said: Said;
 }
 
 /** What a process knows of the cloud. */
-export interface Knowledge {
+interface Knowledge {
   readonly askedMs: number;
   readonly said: Said;
 }

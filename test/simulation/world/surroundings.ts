@@ -8,7 +8,7 @@ import type { Random } from "../../support/random.ts";
 import { type Connector, createSocketClass } from "./socket.ts";
 
 /** Answers what is fetched, by the name of the host in the URL. */
-export type Fetcher = (request: Request, signal: AbortSignal) => Promise<Response>;
+type Fetcher = (request: Request, signal: AbortSignal) => Promise<Response>;
 
 /** Whether a simulation runs: it tells its own `fetch` by this. */
 const SIMULATED = Symbol.for("landfall.simulation");

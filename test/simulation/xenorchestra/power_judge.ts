@@ -27,7 +27,7 @@ const RECONCILE_MS = 60_000;
 const KEY = "node.kubernetes.io/out-of-service";
 
 /** Whether a Node is out of service. */
-export function isOutOfService({ spec }: Node): boolean {
+function isOutOfService({ spec }: Node): boolean {
   return spec?.taints?.some(({ key }) => key === KEY) ?? false;
 }
 

@@ -20,7 +20,7 @@ export function networkOf({ simulator }: CloudStackRig, name: string): Network {
 }
 
 /** What {@linkcode addTier} takes. */
-export interface TierOptions {
+interface TierOptions {
   /** @default {the cluster's account} */
   readonly accountId?: string | undefined;
   /** Which of the lists that are always there it has, or one of its own. @default {"own"} */

@@ -13,7 +13,7 @@ import { ManualClock } from "../manual_clock.ts";
 import { ask, type Answer, type AskOptions, type Fields } from "./cloudstack_asks.ts";
 
 /** How a change ended. */
-export interface Done {
+interface Done {
   /** ID of the object that was made; empty for other changes. */
   readonly id: string;
   /** 0 for success, otherwise the code of the refusal or of the failed job. */

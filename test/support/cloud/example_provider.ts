@@ -8,7 +8,7 @@ import type { Instance, NodeIdentity, Presence, Provider } from "../../../lib/cl
 import type { ProviderDefinition, ProviderEntry } from "../../../lib/cloud/provider_definition.ts";
 
 /** Settings of the example: the names of the machines that there are at the start. */
-export interface ExampleSettings {
+interface ExampleSettings {
   readonly machines: readonly string[];
 }
 

@@ -4,7 +4,7 @@
  */
 
 /** What a volume holds. */
-export interface FatContent {
+interface FatContent {
   readonly label: string;
   /** Contents by path; folders end with a slash, and have no content. */
   readonly files: Readonly<Record<string, string>>;

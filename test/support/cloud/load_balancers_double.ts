@@ -15,21 +15,21 @@ import type {
 } from "../../../lib/cloud/capabilities/load_balancers.ts";
 
 /** What a rule does. */
-export interface DoubleRule {
+interface DoubleRule {
   readonly nodePort: number;
   readonly ranges: readonly string[];
   readonly backends: readonly string[];
 }
 
 /** What exists, by UID of the Service. */
-export interface DoubleView {
+interface DoubleView {
   readonly addresses: ReadonlyMap<string, string>;
   /** By UID, then by `TCP 80`. */
   readonly rules: ReadonlyMap<string, ReadonlyMap<string, DoubleRule>>;
 }
 
 /** A change. `rule` absent: the rule goes. */
-export interface DoubleStep {
+interface DoubleStep {
   readonly summary: string;
   readonly turn?: string;
   readonly part?: string;

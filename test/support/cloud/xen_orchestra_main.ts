@@ -32,7 +32,7 @@ export interface Beginning {
 }
 
 /** What a parent says later on. */
-export type Change = readonly [Happening, ...args: readonly unknown[]];
+type Change = readonly [Happening, ...args: readonly unknown[]];
 
 /** What the process says when it listens. */
 export interface Listening {

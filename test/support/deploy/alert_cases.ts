@@ -7,7 +7,7 @@
 export type Series = Readonly<Record<string, string>>;
 
 /** When an alert fires and when not. */
-export interface AlertCase {
+interface AlertCase {
   readonly alert: string;
   /** Minutes after which is looked. */
   readonly minutes: number;

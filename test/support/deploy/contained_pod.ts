@@ -58,7 +58,7 @@ interface PodSpec {
 }
 
 /** Where a pod runs. */
-export interface PodPlace {
+interface PodPlace {
   readonly cluster: Cluster;
   /** A compiled program. */
   readonly program: Program;

@@ -27,7 +27,7 @@ type Container = Raw<V1PodSpec>["containers"][number];
 export type Files = Readonly<Record<string, string>>;
 
 /** What a pod is made of, and where it runs. */
-export interface CrunPodOptions {
+interface CrunPodOptions {
   readonly store: ImageStore;
   /** The image in the store; the one that the pod names is not pulled. */
   readonly tag: string;

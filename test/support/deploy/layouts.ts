@@ -16,12 +16,12 @@ export interface LayoutDescriptor {
 }
 
 /** An image index. */
-export interface LayoutIndex {
+interface LayoutIndex {
   readonly manifests: readonly LayoutDescriptor[];
 }
 
 /** A manifest. */
-export interface LayoutManifest {
+interface LayoutManifest {
   readonly config: LayoutDescriptor;
   readonly layers: readonly LayoutDescriptor[];
   readonly annotations?: Texts | undefined;

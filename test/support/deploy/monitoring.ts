@@ -15,12 +15,12 @@ export interface Alert {
 }
 
 /** Groups of rules, as Prometheus and its operator have them. */
-export interface RuleGroups {
+interface RuleGroups {
   readonly groups: readonly { readonly name: string; readonly rules: readonly Alert[] }[];
 }
 
 /** A panel of a dashboard; rows have no targets. */
-export interface Panel {
+interface Panel {
   readonly id: number;
   readonly type: string;
   readonly title: string;
@@ -35,7 +35,7 @@ export interface Panel {
 }
 
 /** A dashboard of Grafana. */
-export interface Dashboard {
+interface Dashboard {
   readonly uid: string;
   readonly panels: readonly Panel[];
   readonly templating: {

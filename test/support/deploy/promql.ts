@@ -4,7 +4,7 @@
  */
 
 /** What an expression names. */
-export interface PromqlWords {
+interface PromqlWords {
   /** Names of metrics, each once. */
   readonly metrics: readonly string[];
   /** Names of labels in selectors and groupings, each once. */

@@ -7,7 +7,7 @@
 import type { LayoutReader, LayoutDescriptor } from "./layouts.ts";
 
 /** A registry that runs. */
-export interface Registry extends AsyncDisposable {
+interface Registry extends AsyncDisposable {
   /** `127.0.0.1:<port>`. */
   readonly host: string;
 }

@@ -8,7 +8,7 @@ import { type Manifest, readManifests } from "../deploy/deploy_tools.ts";
 import { ROOT } from "../sources.ts";
 
 /** The samples of a controller. */
-export interface Samples<Name extends string> {
+interface Samples<Name extends string> {
   /** In an order in which they can be applied. */
   readonly names: readonly Name[];
   /** The file of a sample. */

@@ -9,7 +9,7 @@ import { createKubeClient, type KubeClientOptions } from "../../../lib/kube/api/
 import type { Transport, TransportRequest } from "../../../lib/kube/api/transport.ts";
 
 /** What a client in memory may have besides. */
-export interface MemoryClientOptions extends Partial<KubeClientOptions> {
+interface MemoryClientOptions extends Partial<KubeClientOptions> {
   readonly clock: Clock;
   /** @default {nobody} */
   readonly token?: string;

@@ -7,7 +7,7 @@ import { Agent, request } from "node:https";
 import { connect } from "node:tls";
 
 /** What was answered. */
-export interface HttpsAnswer {
+interface HttpsAnswer {
   readonly status: number;
   readonly text: string;
 }

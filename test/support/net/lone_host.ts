@@ -12,7 +12,7 @@ export interface LoneHost {
 }
 
 /** A command on such a host. */
-export interface PlacedCommand {
+interface PlacedCommand {
   /** Runs it there; it keeps its process ID. */
   readonly command: readonly string[];
   /** What a command begins with that is to run on the same host. */

@@ -17,7 +17,7 @@ const RANGE = "198.18";
 const NAME = /^landfall-(\d+)-/;
 
 /** Which packets do not arrive: those to a host, those from it, or both. */
-export type Direction = "inbound" | "outbound" | "both";
+type Direction = "inbound" | "outbound" | "both";
 
 /** A host of a {@linkcode TestNetwork}. */
 export interface NetworkHost {

@@ -9,7 +9,7 @@ import { createServer as createHttps, request as requestHttps } from "node:https
 import { join } from "node:path";
 
 /** Which answers stop, and where. */
-export interface Stall {
+interface Stall {
   readonly method: string;
   /** Fits path and query. */
   readonly path: RegExp;

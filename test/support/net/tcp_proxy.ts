@@ -21,7 +21,7 @@ export interface TcpProxy {
 }
 
 /** How a proxy differs from a plain one. */
-export interface TcpProxyOptions {
+interface TcpProxyOptions {
   /** Where it listens. @default {"127.0.0.1"} */
   readonly host?: string;
   /** How much later everything arrives, in either direction, in milliseconds. @default {0} */

@@ -8,7 +8,7 @@ import { startTcpProxy } from "./tcp_proxy.ts";
 import { readTls } from "./tls_fixtures.ts";
 
 /** Certificates of the fixtures: `server` is signed by `ca.crt`, `other_server` by `other_ca.crt`. */
-export type Face = "server" | "other_server";
+type Face = "server" | "other_server";
 
 /** A running front. */
 export interface TlsFront {

@@ -12,7 +12,7 @@ import { createWorkQueueMetrics } from "../../../lib/engine/work_queue_metrics.t
 import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 
 /** What a test gives to controllers of Nodes. */
-export interface NodeContextParts extends Pick<
+interface NodeContextParts extends Pick<
   NodeContext,
   "client" | "nodes" | "provider" | "events" | "clock" | "log" | "workers"
 > {

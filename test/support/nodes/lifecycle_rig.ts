@@ -93,7 +93,7 @@ export function createLifecycleWorld(
 }
 
 /** What a test may choose. */
-export interface LifecycleRigOptions {
+interface LifecycleRigOptions {
   /** What differs from the default. */
   readonly deletion?: Partial<DeletionSettings>;
   /** @default {5_000} */
@@ -105,7 +105,7 @@ export interface LifecycleRigOptions {
 }
 
 /** A running controller and its world. */
-export interface LifecycleRig extends LifecycleWorld, AsyncDisposable {
+interface LifecycleRig extends LifecycleWorld, AsyncDisposable {
   /** Moves time on in steps of a second, until `holds` or so many milliseconds went by; returns how many did. */
   advanceUntil(holds: () => boolean, msMax: number): Promise<number>;
   describe(name: string): LifecycleReport | undefined;
@@ -120,7 +120,7 @@ export interface LifecycleRig extends LifecycleWorld, AsyncDisposable {
 }
 
 /** Starts the controller, and the inventory that it lives on; the first inventory is taken when this returns. */
-export async function startLifecycle(options: LifecycleRigOptions = {}): Promise<LifecycleRig> {
+async function startLifecycle(options: LifecycleRigOptions = {}): Promise<LifecycleRig> {
   const world = createLifecycleWorld();
   const { clock, server, context, source, metrics, events } = world;
   options.prepare?.(world);

@@ -28,7 +28,7 @@ import { HintingProvider, toInstance } from "../cloud/instances.ts";
 import { createLifecycleWorld, type LifecycleWorld, type SaidEvent } from "./lifecycle_rig.ts";
 
 /** A cloud that can prove that its instances are off. */
-export class PoweredProvider extends HintingProvider implements ProvenOff {
+class PoweredProvider extends HintingProvider implements ProvenOff {
   readonly provenOff: ProvenOff = this;
   /** Answer of a direct read, when set. */
   power: PowerReading | undefined;
@@ -62,7 +62,7 @@ export class PoweredProvider extends HintingProvider implements ProvenOff {
 }
 
 /** What a test may choose. */
-export interface OutOfServiceRigOptions {
+interface OutOfServiceRigOptions {
   /** What differs from the default. */
   readonly settings?: Partial<OutOfServiceSettings>;
   readonly deletion?: Partial<DeletionSettings>;
@@ -75,7 +75,7 @@ export interface OutOfServiceRigOptions {
 }
 
 /** A running controller and its world: Nodes `n0`, `n1` … that are Ready and run. */
-export interface OutOfServiceRig extends Omit<LifecycleWorld, "provider">, AsyncDisposable {
+interface OutOfServiceRig extends Omit<LifecycleWorld, "provider">, AsyncDisposable {
   readonly provider: PoweredProvider;
   readonly holds: DeletionHolds;
   readonly controller: NodeOutOfServiceController;

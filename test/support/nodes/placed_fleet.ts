@@ -13,13 +13,13 @@ import {
 import { WatchedFleet } from "./watched_fleet.ts";
 
 /** The cluster and its machines. */
-export interface FleetStage {
+interface FleetStage {
   readonly rig: ClusterRig;
   readonly fleet: WatchedFleet;
 }
 
 /** What the tests of a block have. */
-export interface PlacedFleet {
+interface PlacedFleet {
   /** @throws Error before the first test */
   use(): FleetStage;
   /** Starts a Landfall. After the test it is killed, and its Lease is free. */

@@ -24,7 +24,7 @@ import {
 } from "../../../lib/simulator/kubernetes/mod.ts";
 
 /** What a test may choose. */
-export interface RigOptions {
+interface RigOptions {
   readonly provider: Provider;
   /** Time for all but the provider. @default {systemClock} */
   readonly clock?: Clock;

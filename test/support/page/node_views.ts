@@ -63,7 +63,7 @@ export function toInventoryView(over: Partial<InventoryView> = {}): InventoryVie
 }
 
 /** What a page is made of, as a browser would see it. */
-export interface PageParts {
+interface PageParts {
   /** Names of all elements, in order. */
   readonly elements: readonly string[];
   /** Every attribute as `name=value`, as it stands in the source. */

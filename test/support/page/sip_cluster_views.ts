@@ -56,7 +56,7 @@ export const SHORT: SipClusterView = toSipCluster("short", {
 });
 
 /** A free host in rack r1, unless the fields say otherwise. */
-export function toSipHost(name: string, fields: Partial<SipHostView> = {}): SipHostView {
+function toSipHost(name: string, fields: Partial<SipHostView> = {}): SipHostView {
   const places = { [RACK]: "r1", [SERVER]: name };
   return { namespace: "metal3", name, places, state: "available", ...fields };
 }

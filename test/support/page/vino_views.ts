@@ -10,7 +10,7 @@ import type {
   VinoView,
 } from "../../../lib/http/vinos/views.ts";
 
-export const PARTS = [
+const PARTS = [
   { name: "CPUs", wanted: "4", actual: "4" },
   { name: "memory", wanted: "8 GiB", actual: "8 GiB" },
 ] as const;

@@ -31,7 +31,7 @@ export function skipsCluster(): boolean {
 }
 
 /** A service account. */
-export interface ServiceAccountName {
+interface ServiceAccountName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -94,7 +94,7 @@ export interface ClusterOptions {
 }
 
 /** A request to delete a Node, as the audit log of the API server tells. */
-export interface NodeDeletion {
+interface NodeDeletion {
   /** `system:serviceaccount:<namespace>:<name>` for a service account. */
   readonly username: string;
   readonly node: string;

@@ -60,7 +60,7 @@ const WAIT_MS = 25_000;
 const POLL_MS = 50;
 
 /** A Node as a kubelet registers it; what is left out is as kubelets have it. */
-export interface Registration {
+interface Registration {
   /** @default {a UUID made of the name, as a VM of that name has} */
   readonly systemUuid?: string;
   readonly providerID?: string;

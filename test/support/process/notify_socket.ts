@@ -11,10 +11,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** One datagram: its assignments. */
-export type NotifyMessage = Readonly<Record<string, string>>;
+type NotifyMessage = Readonly<Record<string, string>>;
 
 /** A socket that is listened at. */
-export interface NotifySocket extends Disposable {
+interface NotifySocket extends Disposable {
   /** For `NOTIFY_SOCKET`: a path, or a name that begins with `@`. */
   readonly address: string;
   /** Everything told so far, without the barriers that only wait for it to be read. */

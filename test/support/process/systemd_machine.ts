@@ -25,7 +25,7 @@ export interface SystemdMachine extends AsyncDisposable {
 }
 
 /** What the machine has more than this one. */
-export interface SystemdMachineOptions {
+interface SystemdMachineOptions {
   /** Text of files by path. */
   readonly files: Readonly<Record<string, string>>;
   /** Executable files by their path inside, from their path here. */

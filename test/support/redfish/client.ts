@@ -20,7 +20,7 @@ export interface Ask {
 }
 
 /** An answer. */
-export interface Told {
+interface Told {
   readonly status: number;
   readonly headers: Headers;
   /** The resource or the error; empty without one. */

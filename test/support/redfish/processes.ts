@@ -38,7 +38,7 @@ import type { RedfishLogin } from "./python.ts";
 export const VINO = "edge";
 export const HOST = "edge-worker-0";
 /** The Service that leads to the leader. */
-export const SERVICE = "redfish";
+const SERVICE = "redfish";
 const SECRET = `${HOST}-bmc-credentials`;
 const OVERRIDE_SECRET = `${HOST}-boot-override`;
 const START_MS = 30_000;
@@ -206,7 +206,7 @@ export class RedfishRig implements AsyncDisposable {
 }
 
 /** What {@linkcode startRedfishProcess} needs. */
-export interface RedfishProcessOptions {
+interface RedfishProcessOptions {
   readonly cloudConfig: string;
   readonly kubeconfig: string;
   /** `metal/redfish`. */

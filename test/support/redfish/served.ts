@@ -12,7 +12,7 @@ import { startHttpServer } from "../../../lib/http/sockets/server.ts";
 import { readTls } from "../net/tls_fixtures.ts";
 
 /** A running service. Its certificate is signed by the fixture `ca.crt`. */
-export interface ServedRedfish extends AsyncDisposable {
+interface ServedRedfish extends AsyncDisposable {
   /** `https://127.0.0.1:<port>`. */
   readonly url: string;
 }

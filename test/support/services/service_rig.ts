@@ -23,7 +23,7 @@ import { createNodeContext } from "../nodes/context.ts";
 import { toNode } from "../nodes/nodes.ts";
 
 /** What a test may choose. */
-export interface ServiceRigOptions {
+interface ServiceRigOptions {
   /** Values of the flags. */
   readonly flags?: FlagValues;
   /** How many Nodes there are: `n1`, `n2`. @default {2} */

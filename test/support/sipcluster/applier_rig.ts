@@ -49,7 +49,7 @@ export const NAMESPACE = "tenant";
 export const SIP_LABELS = { "app.kubernetes.io/part-of": "sip" } as const;
 
 /** What a test may choose of a plan. */
-export interface PlanInput {
+interface PlanInput {
   /** @default {jumpHost} */
   readonly service?: string;
   /** Name of all its objects. @default {jumphost-a} */
@@ -154,7 +154,7 @@ const PLURALS = [
 ] as const;
 
 /** What a test may choose of the server and the applier. */
-export interface ApplierOptions {
+interface ApplierOptions {
   /** Which of the applier's requests gets no answer, from 0. @default {none} */
   readonly lost?: LostAnswer;
 }

@@ -57,7 +57,7 @@ export function runProgram(command: string, args: readonly string[]): Answer {
 }
 
 /** One Pod of a load balancer: HAProxy on an address of loopback. */
-export interface Pod extends AsyncDisposable {
+interface Pod extends AsyncDisposable {
   readonly ip: string;
   readonly process: ServerProcess;
   /** Whether the frontend for probes answers. */

@@ -60,7 +60,7 @@ const ANSWER_POLL_MS = 100;
 const SSH_TIMEOUT_MS = 90_000;
 
 /** What a test says about a jump host. */
-export interface JumpHostInput {
+interface JumpHostInput {
   /** Of its SIPCluster. */
   readonly name: string;
   readonly host: NetworkHost;

@@ -5,19 +5,19 @@
 import type { SpecCase } from "../kinds/schemas.ts";
 
 /** A right entry of each service. */
-export const BALANCER = { image: "haproxy:2.3.2", nodeInterfaceId: "oam-ipv4", nodePort: 30001 };
-export const WORKER_BALANCER = {
+const BALANCER = { image: "haproxy:2.3.2", nodeInterfaceId: "oam-ipv4", nodePort: 30001 };
+const WORKER_BALANCER = {
   image: "haproxy:2.3.2",
   nodeInterfaceId: "oam-ipv4",
   nodePortRange: { start: 30002, end: 30011 },
 };
-export const JUMP_HOST = {
+const JUMP_HOST = {
   image: "quay.io/airshipit/jump-host:latest",
   nodeInterfaceId: "oam-ipv4",
   nodePort: 30000,
   nodeSSHPrivateKeys: "ssh-private-keys",
 };
-export const AUTH = {
+const AUTH = {
   image: "ghcr.io/dexidp/dex:v2.41.1",
   nodePort: 30556,
   issuerURL: "https://dex.example.org:30556",

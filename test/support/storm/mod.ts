@@ -21,7 +21,7 @@ import { StormWorld } from "./world.ts";
 import { XenOrchestraProcess } from "../cloud/xen_orchestra_process.ts";
 
 /** What of a storm is chosen. */
-export interface StormOptions {
+interface StormOptions {
   readonly program: Program;
   readonly seed: number;
   readonly minutes: number;

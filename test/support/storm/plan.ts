@@ -6,7 +6,7 @@
 import { Random } from "../random.ts";
 
 /** What a storm may hit. */
-export const TARGETS = ["one", "two", "apiServer", "etcd", "xenOrchestra"] as const;
+const TARGETS = ["one", "two", "apiServer", "etcd", "xenOrchestra"] as const;
 export type Target = (typeof TARGETS)[number];
 
 /** One thing that goes wrong. */

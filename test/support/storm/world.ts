@@ -11,7 +11,7 @@ import { type Member, VM_NAME, ZONE } from "./truth.ts";
 import type { XenOrchestraProcess } from "../cloud/xen_orchestra_process.ts";
 
 /** What a storm changes beside Landfall. */
-export interface StormWorldOptions {
+interface StormWorldOptions {
   readonly cloud: XenOrchestraProcess;
   readonly kubelets: Kubelets;
   readonly dice: Dice;

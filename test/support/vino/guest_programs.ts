@@ -32,7 +32,7 @@ export function lacksGuestPrograms(): boolean {
 }
 
 /** A folder that is removed after use. */
-export interface Folder extends AsyncDisposable {
+interface Folder extends AsyncDisposable {
   readonly path: string;
 }
 
@@ -71,7 +71,7 @@ export async function readImage(path: string, folder: string): Promise<Record<st
 }
 
 /** What cloud-init finds in a folder with the files of a seed disk. */
-export interface FoundSeed {
+interface FoundSeed {
   readonly found: boolean;
   readonly instance: string;
   readonly hostname: string;
@@ -108,7 +108,7 @@ export async function readSeed(folder: string): Promise<FoundSeed> {
 }
 
 /** How cloud-init calls both formats. */
-export type NetworkForm = "network_data.json" | "yaml";
+type NetworkForm = "network_data.json" | "yaml";
 
 /** Converts network data with cloud-init for systemd-networkd, and reads what a guest then sets up. */
 export async function convertForNetworkd(

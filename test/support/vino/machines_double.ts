@@ -21,7 +21,7 @@ import { CloudError } from "../../../lib/cloud/errors.ts";
 import { HintingProvider } from "../cloud/instances.ts";
 
 /** A machine of the double. `made` counts its steps. */
-export interface DoubleMachine {
+interface DoubleMachine {
   readonly id: string;
   readonly name: string;
   readonly poolId: string;
@@ -40,7 +40,7 @@ export interface DoubleMachineStep extends MachineStep {
 }
 
 /** What the double is asked for, in order: `look a,b`, `create vino-…`. */
-export type DoubleCall = string;
+type DoubleCall = string;
 
 /** The pool of the double. */
 export const POOL: MachinePool = { id: "pool-1", name: "lyon", isComplete: true };

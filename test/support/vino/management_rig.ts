@@ -107,7 +107,7 @@ export class SecretsDouble implements Pick<KubeClient, "read" | "create" | "patc
 }
 
 /** A process that may lead. */
-export interface ManagementProcess {
+interface ManagementProcess {
   readonly management: VinoManagement;
   /** Runs it as the leader until it is stopped. */
   lead(): void;

@@ -39,7 +39,7 @@ import { until } from "../nodes/rig.ts";
 import { OWNER } from "./wanted_hosts.ts";
 
 /** Answers of a call, shortened. */
-export interface PublishReport {
+interface PublishReport {
   /** `edge-worker-0 Published`. */
   readonly states: readonly string[];
   /** Messages and notices. */
@@ -79,7 +79,7 @@ const ROUNDS_MAX = 10;
 const HOSTS = BARE_METAL_HOSTS.plural;
 
 /** What a test may choose of the publisher. */
-export interface PublisherOptions {
+interface PublisherOptions {
   /** Which of its requests gets no answer. @default {none} */
   readonly lost?: LostAnswer;
 }

@@ -45,7 +45,7 @@ export function toTask(index: number): MachineTask {
 }
 
 /** A cloud in memory, and rounds of steps in it. */
-export interface StepsRig {
+interface StepsRig {
   readonly cloud: MachinesDouble;
   readonly clock: ManualClock;
   readonly options: DueOptions & StepOptions;

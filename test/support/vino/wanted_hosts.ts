@@ -15,7 +15,7 @@ export const OWNER: MachineOwner = {
   uid: "1b4e28ba-2fa1-41d2-883f-0016d3cca427",
 };
 /** Hosts of the cloud. */
-export const CLOUD_HOSTS: LabelSource["hosts"] = [
+const CLOUD_HOSTS: LabelSource["hosts"] = [
   { id: "h1", tags: ["vino.airshipit.org/rack=r1"] },
   { id: "h2", tags: ["vino.airshipit.org/rack=r2", "other"] },
 ];

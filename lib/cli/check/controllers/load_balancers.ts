@@ -31,7 +31,7 @@ import { addFindings, type CheckFinding, type CloudStep, type NodesStep } from "
 import { listWithoutPools } from "./without_pools.ts";
 
 /** What {@linkcode checkLoadBalancers} looks with. */
-export interface BalancerSearch {
+interface BalancerSearch {
   readonly provider: Provider | undefined;
   readonly sections: SectionValues | undefined;
   /** The controllers that run. */

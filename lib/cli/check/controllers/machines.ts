@@ -14,7 +14,7 @@ import { inTime } from "../deadline.ts";
 import { addFindings, type CheckFinding, type CloudStep } from "../report.ts";
 
 /** What {@linkcode addMachines} looks with. */
-export interface MachineSearch {
+interface MachineSearch {
   /** Absent: the settings cannot be used. */
   readonly provider: { readonly machines?: Pick<Machines, "inspect"> } | undefined;
   /** The controllers that run. */

@@ -18,7 +18,7 @@ import { isHeldNow } from "../leases/other_leaders.ts";
 import type { CheckFinding } from "../report.ts";
 
 /** What {@linkcode checkServices} looks with. */
-export interface ServiceSearch {
+interface ServiceSearch {
   readonly client: KubeClient;
   /** The controllers that run. */
   readonly chosen: readonly Pick<ControllerDefinition, "name">[];

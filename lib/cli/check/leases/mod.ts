@@ -23,7 +23,7 @@ export interface LeasesSearch extends Omit<LeaseSearch, "installed"> {
 }
 
 /** What is said of the Leases. */
-export interface CheckedLeases {
+interface CheckedLeases {
   /** The Lease of the process. Absent if it waits for none, or only for those that controllers name. */
   readonly lease?: LeaseName;
   readonly findings: readonly CheckFinding[];

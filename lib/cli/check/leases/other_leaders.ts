@@ -60,7 +60,7 @@ export function describeHolder(lease: Lease, nowMs: number): string {
 }
 
 /** What {@linkcode listOtherLeaders} needs. */
-export interface OtherLeaders {
+interface OtherLeaders {
   /** The Lease of the flags. */
   readonly own: LeaseName;
   /** Whether the process waits for its Lease: not with `--leader-elect=false`. */

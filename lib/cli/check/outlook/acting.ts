@@ -25,7 +25,7 @@ export interface Acting {
 }
 
 /** What {@linkcode toActing} goes by. */
-export interface ActingSources {
+interface ActingSources {
   /** The controllers that run. */
   readonly fitting: readonly ControllerDefinition[];
   readonly sections: SectionValues | undefined;

@@ -59,7 +59,7 @@ export interface NodeOutlook {
 }
 
 /** What {@linkcode toOutlook} goes by. */
-export interface OutlookSources {
+interface OutlookSources {
   readonly provider: Provider;
   /** Of all instances. */
   readonly inventory: Inventory;

@@ -17,7 +17,7 @@ import { drawRacks } from "./drawing.ts";
 import { HOSTS, type SipWorld, TENANTS } from "./world.ts";
 
 /** What the steps work with. */
-export interface SipStage extends KindStage {
+interface SipStage extends KindStage {
   readonly world: SipWorld;
 }
 
@@ -25,7 +25,7 @@ const PORTS: Readonly<Record<string, number>> = { blue: 30_001, red: 30_002 };
 const READY = "True ReconciliationSucceeded";
 
 /** All steps, in order. */
-export const SIP_STEPS: readonly KindStep<SipStage>[] = [
+const SIP_STEPS: readonly KindStep<SipStage>[] = [
   {
     title: "blue asks for 3 control planes in different racks, 3 workers and 1 standby",
     play: (stage, signal) => {

@@ -86,7 +86,7 @@ export async function waitForNodes(
 }
 
 /** The machine of a Node, the late one included. */
-export function findMachine(
+function findMachine(
   { machines, late }: Pick<DemoCloud, "machines" | "late">,
   name: string,
 ): DemoMachine | undefined {

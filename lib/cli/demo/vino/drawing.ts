@@ -16,7 +16,7 @@ export const LEGEND =
   "c control plane   w worker   C, W and a SIPCluster has its host   + being made   * VM without a BareMetalHost";
 
 /** What is drawn. */
-export interface Scenery {
+interface Scenery {
   /** Names of XCP-ng hosts by ID. */
   readonly hosts: ReadonlyMap<string, string>;
   readonly machines: readonly XoRecord[];

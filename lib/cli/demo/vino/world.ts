@@ -35,7 +35,7 @@ import { toCustomKind } from "../kind_story/objects.ts";
 /** The namespace of Vinos and their hosts. */
 export const METAL = "metal3";
 /** The namespace of the SIPCluster. */
-export const TENANTS = "tenants";
+const TENANTS = "tenants";
 /** How often Landfall takes an inventory. */
 export const REFRESH_INTERVAL = "1s";
 

@@ -7,7 +7,7 @@ import type { Clock } from "../../../core/clock.ts";
 import type { Logger } from "../../../core/log.ts";
 
 /** What {@linkcode runFullPasses} needs. */
-export interface FullPassOptions {
+interface FullPassOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Time between two passes, in milliseconds; up to a tenth longer, so that processes do not keep in step. */

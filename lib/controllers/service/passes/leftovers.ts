@@ -17,7 +17,7 @@ import { toLiveServices } from "../spec/live.ts";
 import type { Looks } from "./looks.ts";
 
 /** What {@linkcode Leftovers} need. */
-export interface LeftoversOptions {
+interface LeftoversOptions {
   readonly log: Logger;
   readonly loadBalancers: Pick<LoadBalancers, "listLeftovers">;
   readonly looks: Pick<Looks, "last" | "lastAt">;

@@ -8,7 +8,7 @@ import type { StoreReader } from "../../../kube/cache/store.ts";
 import type { Node } from "../../../kube/kinds/node.ts";
 
 /** The addresses of the Nodes, by address; of two Nodes with the same one, the last. Pure. */
-export function toOccupied(nodes: Iterable<Node>): Occupied {
+function toOccupied(nodes: Iterable<Node>): Occupied {
   const occupied = new Map<string, string>();
   for (const { metadata, status } of nodes) {
     for (const { address } of status?.addresses ?? []) {

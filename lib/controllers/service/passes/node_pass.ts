@@ -8,7 +8,7 @@ import type { Key } from "../../../kube/cache/store.ts";
 import type { ServiceMetrics } from "../metrics.ts";
 
 /** What a {@linkcode NodePass} needs. */
-export interface NodePassOptions {
+interface NodePassOptions {
   readonly clock: Clock;
   readonly metrics: Pick<ServiceMetrics, "countNodeFailure" | "noteHostUpdate" | "noteNodePass">;
   /** The load balancers whose Nodes are not those of the cluster now. */

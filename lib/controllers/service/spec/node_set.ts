@@ -33,7 +33,7 @@ export function changesBackends(before: Node | undefined, after: Node | undefine
 }
 
 /** What a backend needs to know about instances. */
-export interface InstanceLookup {
+interface InstanceLookup {
   /** Reads an instance ID from a provider ID; `undefined` if it is not one of this cloud. */
   readonly toInstanceId: ((providerId: string) => string | undefined) | undefined;
   readonly findPresence: (node: Node) => Presence;

@@ -8,7 +8,7 @@ import type { Service } from "../../../kube/kinds/service.ts";
 import { SOURCE_RANGES } from "../words.ts";
 
 /** CIDRs in canonical form, sorted, each once; absent without a restriction. Or what is wrong. */
-export type SourceRanges = { readonly ranges?: readonly string[] } | { readonly problem: string };
+type SourceRanges = { readonly ranges?: readonly string[] } | { readonly problem: string };
 
 const EVERYWHERE = { IPv4: "0.0.0.0/0", IPv6: "::/0" } as const;
 

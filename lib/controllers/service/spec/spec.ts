@@ -15,7 +15,7 @@ import { readSourceRanges } from "./source_ranges.ts";
 import { RECORD } from "../words.ts";
 
 /** What a Service asks for, or why it cannot be read: the field and its value, without full stop. */
-export type SpecReading = { readonly spec: LoadBalancerSpec } | { readonly problem: string };
+type SpecReading = { readonly spec: LoadBalancerSpec } | { readonly problem: string };
 
 const AFFINITY_SECONDS = 10_800;
 const PORT_MAX = 65_535;

@@ -29,7 +29,7 @@ export function needsCleanup(service: Service): boolean {
 }
 
 /** What the needs of Services depend on besides themselves. */
-export interface NeedOptions {
+interface NeedOptions {
   /** The class that Landfall serves besides Services without one. */
   readonly ownClass: string | undefined;
   /** Whether this process made its load balancer, and has not released it since. */

@@ -12,7 +12,7 @@ import { NAMESPACES } from "../../../kube/kinds/namespace.ts";
 import type { Service } from "../../../kube/kinds/service.ts";
 
 /** What {@linkcode findClusterIds} needs. */
-export interface ClusterIdOptions {
+interface ClusterIdOptions {
   readonly client: Pick<KubeClient, "read">;
   readonly clock: Clock;
   readonly log: Logger;

@@ -10,7 +10,7 @@ import { catchUp, type CatchUpOptions } from "./catch_up.ts";
 import { findClusterIds } from "./cluster_ids.ts";
 
 /** What {@linkcode Readiness} needs. */
-export interface ReadinessOptions extends CatchUpOptions {
+interface ReadinessOptions extends CatchUpOptions {
   readonly client: Parameters<typeof findClusterIds>[0]["client"] & CatchUpOptions["client"];
   readonly nodes: Pick<StoreReader<KubeObject>, "untilSynced">;
   readonly loadBalancers: Pick<LoadBalancers, "setClusterIds">;

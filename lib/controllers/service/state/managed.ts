@@ -23,7 +23,7 @@ import { RECORD } from "../words.ts";
 export type ServiceState = "ready" | "working" | "waiting" | "failing";
 
 /** What a load balancer had when it was last ready. */
-export interface Ensured {
+interface Ensured {
   /** The fields of the Service that decide about it. */
   readonly inputs: readonly unknown[];
   readonly backends: readonly LoadBalancerBackend[];

@@ -18,7 +18,7 @@ import { hasDroppedIpMode, showsAnnotations, showsIngress } from "../spec/status
 import { RECORD } from "../words.ts";
 
 /** What a {@linkcode ServiceWriter} needs. */
-export interface ServiceWriterOptions {
+interface ServiceWriterOptions {
   readonly client: Pick<KubeClient, "patch" | "read">;
   readonly services: NewestObjects<Service>;
   /** The fields that a plan reads. If another program changed one of them, the write waits for a new plan. */

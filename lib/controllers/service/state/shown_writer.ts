@@ -12,13 +12,13 @@ import type { ManagedServices } from "./managed.ts";
 import type { ServiceWriter, ShownState } from "./service_writer.ts";
 
 /** What a {@linkcode ShownWriter} needs. */
-export interface ShownWriterOptions {
+interface ShownWriterOptions {
   readonly writer: Pick<ServiceWriter, "dropsIpMode" | "setAnnotations" | "setIngress">;
   readonly managed: ManagedServices;
 }
 
 /** The attempt that writes. */
-export interface ShownAttempt {
+interface ShownAttempt {
   readonly progress: Pick<Progress, "check">;
   readonly run: { readonly signal: AbortSignal };
 }

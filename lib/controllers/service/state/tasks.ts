@@ -17,7 +17,7 @@ export type Task =
   | { readonly kind: "release"; readonly service: Service; readonly isGone: boolean };
 
 /** What {@linkcode ServiceTasks} need. */
-export interface ServiceTasksOptions {
+interface ServiceTasksOptions {
   readonly services: NewestObjects<Service>;
   readonly managed: ManagedServices;
   /** The class that Landfall serves besides Services without one. */

@@ -21,7 +21,7 @@ import {
 } from "./network_data.ts";
 
 /** What an {@linkcode AddressReader} needs. */
-export interface AddressReaderOptions {
+interface AddressReaderOptions {
   readonly client: Pick<KubeClient, "read">;
   readonly clock: Clock;
   /** How often the network data of a host is read again, even without a change of the host, in milliseconds. */

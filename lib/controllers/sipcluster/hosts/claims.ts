@@ -51,7 +51,7 @@ export type ClaimResult =
 export type Sparing = "inUse" | "occupied" | "paused" | "none";
 
 /** What {@linkcode HostClaims} need. */
-export interface HostClaimsOptions {
+interface HostClaimsOptions {
   readonly client: Pick<KubeClient, "read" | "patch">;
   /** Called with each state of a host that is newer than `before`, and the cluster that the claims are for. */
   readonly note: (before: BareMetalHost, after: BareMetalHost, by: Key) => void;

@@ -12,7 +12,7 @@ import type { FirstLook } from "./first_look.ts";
 import type { HostIndex } from "./host_index.ts";
 
 /** What {@linkcode Departures} need. */
-export interface DeparturesOptions {
+interface DeparturesOptions {
   readonly index: Pick<HostIndex, "find">;
   readonly events: EventRecorder;
   readonly firstLook: Pick<FirstLook, "take">;

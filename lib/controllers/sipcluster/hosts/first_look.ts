@@ -15,7 +15,7 @@ import type { HostIndex } from "./host_index.ts";
 const PAGE_LENGTH = 500;
 
 /** What a {@linkcode FirstLook} needs. */
-export interface FirstLookOptions {
+interface FirstLookOptions {
   readonly client: Pick<KubeClient, "list">;
   readonly index: Pick<HostIndex, "find" | "note">;
 }

@@ -73,7 +73,7 @@ export function listRefusedFindings(step: RefusedStep, message: string): readonl
 }
 
 /** What is known of a cluster that is being deleted. */
-export interface DeletingCluster {
+interface DeletingCluster {
   /** Why it cannot go on by itself, in a sentence without a full stop. Absent: it goes on. */
   readonly obstacle?: string;
   /** How many hosts still have the labels of the cluster, by role. */

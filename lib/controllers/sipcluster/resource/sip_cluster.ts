@@ -54,7 +54,7 @@ export interface Scheduling {
 }
 
 /** What every service has. */
-export interface ServiceFields {
+interface ServiceFields {
   /** Container image. Empty counts as absent. @default {depends on the service; a jump host has none} */
   readonly image?: string;
   /** ID of the network in the hosts' network data from which their addresses are taken, such as `oam-ipv4`. */

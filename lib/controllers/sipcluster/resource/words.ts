@@ -9,7 +9,7 @@ import { no, type ReasonWord, yes } from "../../kinds/words.ts";
 export type ConditionType = "Ready" | "Scheduled" | "ServicesReady" | "ContractionBlocked";
 
 /** The reasons of all conditions, by a name for code, in the order of the reference page. */
-export type ConditionWords = {
+type ConditionWords = {
   readonly Ready: Readonly<
     Record<
       | "done"

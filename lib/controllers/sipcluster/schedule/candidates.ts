@@ -17,7 +17,7 @@ export interface Wish {
 }
 
 /** Why a host does not suit a role: short, the same for all hosts with it. Undefined: it suits. */
-export type FindRefusal = (host: HostFacts) => string | undefined;
+type FindRefusal = (host: HostFacts) => string | undefined;
 
 /** Judges hosts for a role. */
 export function toFindRefusal(set: NodeSet | undefined): FindRefusal {
@@ -35,7 +35,7 @@ export function toFindRefusal(set: NodeSet | undefined): FindRefusal {
 export const UNMATCHED = "not matched by the selector";
 
 /** For whom hosts are grouped. */
-export interface GroupingOptions {
+interface GroupingOptions {
   readonly wishes: readonly Wish[];
   readonly domains: Domains;
   /** Hosts that come after all others. @default {none} */

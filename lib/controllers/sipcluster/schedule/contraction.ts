@@ -17,7 +17,7 @@ export interface Contraction {
 }
 
 /** Counts of hosts that a role wants. */
-export interface Wanted {
+interface Wanted {
   readonly active: number;
   readonly standby: number;
 }

@@ -28,7 +28,7 @@ import { type ConfigMap, type Deployment, OWNED_SERVICES } from "./owned_kinds.t
 import type { ServicePlan } from "./types.ts";
 
 /** Why a service is not as wanted, for the condition `ServicesReady`. */
-export interface ServiceProblem {
+interface ServiceProblem {
   /** As in {@linkcode ServicePlan}. */
   readonly service: string;
   readonly reason: string;
@@ -47,7 +47,7 @@ export interface Applied {
 }
 
 /** What a {@linkcode ServiceApplier} needs. */
-export interface ServiceApplierOptions {
+interface ServiceApplierOptions {
   readonly client: KubeClient;
   readonly caches: Pick<Caches, "reader">;
   readonly clock: Clock;

@@ -33,7 +33,7 @@ import { judgeReadiness } from "./readiness.ts";
 import type { Machine, ServiceInput, ServicePlan } from "./types.ts";
 
 /** What {@linkcode ClusterServices} need. */
-export interface ClusterServicesOptions {
+interface ClusterServicesOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly caches: Pick<Caches, "reader">;

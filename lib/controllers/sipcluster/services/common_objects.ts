@@ -45,7 +45,7 @@ export function planBudget(metadata: LabelledMeta): OwnedObject {
 }
 
 /** A port of a Service. */
-export interface NodePort {
+interface NodePort {
   readonly name: string;
   readonly port: number;
   /** Number or name of the port of the Pods. */

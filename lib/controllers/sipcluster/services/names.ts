@@ -9,7 +9,7 @@ import { PART_OF_SIP } from "../words.ts";
 const SERVICE_NAME = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
 
 /** What the labels of an object say. */
-export interface LabelOptions {
+interface LabelOptions {
   /** `loadbalancer`, `jumphost`. */
   readonly component: string;
   /** The program: `haproxy`. */

@@ -40,19 +40,19 @@ export interface ConfigMap extends KubeObject {
   readonly data?: Raw<V1ConfigMap>["data"];
 }
 /** A PodDisruptionBudget. */
-export interface PodDisruptionBudget extends KubeObject {
+interface PodDisruptionBudget extends KubeObject {
   readonly spec?: Raw<V1PodDisruptionBudgetSpec>;
 }
 /** A ServiceAccount. */
-export interface ServiceAccount extends KubeObject {
+interface ServiceAccount extends KubeObject {
   readonly automountServiceAccountToken?: Raw<V1ServiceAccount>["automountServiceAccountToken"];
 }
 /** A Role. */
-export interface Role extends KubeObject {
+interface Role extends KubeObject {
   readonly rules?: readonly Raw<V1PolicyRule>[];
 }
 /** A RoleBinding. */
-export interface RoleBinding extends KubeObject {
+interface RoleBinding extends KubeObject {
   readonly roleRef?: Raw<V1RoleRef>;
   readonly subjects?: readonly {
     readonly kind: string;

@@ -6,7 +6,7 @@ import type { Deployment } from "./owned_kinds.ts";
 import type { ServicePlan } from "./types.ts";
 
 /** The readiness of one service, for the condition `ServicesReady`. */
-export interface Readiness {
+interface Readiness {
   /** As in {@linkcode ServicePlan}. */
   readonly service: string;
   /** Whether a Pod serves, and all Pods are made from what was applied last. */

@@ -8,7 +8,7 @@ import type { AddressProblem } from "./problems.ts";
 import { parseSubnet } from "./subnets.ts";
 
 /** Which interface of which machine. */
-export interface InterfacePlace {
+interface InterfacePlace {
   readonly machine: string;
   /** Of the interface. */
   readonly name: string;

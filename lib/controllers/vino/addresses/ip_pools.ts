@@ -17,7 +17,7 @@ import { explainRefusal } from "./pools/pool_error.ts";
 import type { PoolFacts, Pools } from "./pools/pool_set.ts";
 
 /** What {@linkcode IpPools} need. */
-export interface IpPoolsOptions {
+interface IpPoolsOptions {
   /** Fenced: two processes that both lead may give two machines one MAC address. */
   readonly client: Pick<KubeClient, "list" | "create" | "patch">;
   readonly clock: Clock;

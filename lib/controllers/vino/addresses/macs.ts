@@ -15,7 +15,7 @@ export interface MacOwner {
 }
 
 /** What a MAC address must be like. */
-export interface MacOptions {
+interface MacOptions {
   /** Six pairs of digits. The pairs up to the last one that is not zero are kept. @default {no pair} */
   readonly prefix?: string;
   /** Addresses of other interfaces, in lower case. */

@@ -15,7 +15,7 @@ export interface UserData {
 }
 
 /** What the files are made from. */
-export interface CloudInitInput {
+interface CloudInitInput {
   /** Name of the machine, which never becomes that of another one: cloud-init knows a new machine by it. */
   readonly machine: string;
   /** @default {the name of the machine} */
@@ -26,7 +26,7 @@ export interface CloudInitInput {
 }
 
 /** The files, or why there are none. The problem has no part of the user data. */
-export type CloudInit =
+type CloudInit =
   | { readonly seed: MachineSeed; readonly problem?: undefined }
   | { readonly seed?: undefined; readonly problem: string };
 

@@ -8,7 +8,7 @@ import type { VinoInterface, VinoNetwork, VinoRoute } from "../resource/vino.ts"
 import type { GuestInterface, GuestRoute } from "./types.ts";
 
 /** What is known of a machine. */
-export interface GuestInput {
+interface GuestInput {
   /** The networks of its Vino. */
   readonly networks: readonly VinoNetwork[];
   /** The interfaces of its role. */

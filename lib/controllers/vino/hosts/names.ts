@@ -5,7 +5,7 @@
 import { shortenName } from "../../../core/text/short_name.ts";
 
 /** Which machine of a Vino. */
-export interface HostIdentity {
+interface HostIdentity {
   /** Name of the Vino. */
   readonly vino: string;
   readonly role: string;

@@ -31,7 +31,7 @@ export interface HostPatch {
 }
 
 /** One change of the API server. */
-export type HostChange =
+type HostChange =
   | { readonly kind: "create" }
   | { readonly kind: "patch"; readonly patch: HostPatch }
   | { readonly kind: "delete" };

@@ -35,7 +35,7 @@ export interface WantedSecret {
 const KEYS = { networkData: "networkData", username: "username", password: "password" } as const;
 
 /** What the Secrets of a host are made from. */
-export interface SecretInput {
+interface SecretInput {
   readonly owner: MachineOwner;
   readonly host: Pick<WantedHost, "name" | "bmc">;
   /** Of the BareMetalHost. Absent: it does not exist yet. */
@@ -71,7 +71,7 @@ export function toSecrets({ owner, host, hostUid, networkData }: SecretInput): W
 }
 
 /** What to do for a Secret. `taken`: something else has its name. */
-export type SecretVerdict =
+type SecretVerdict =
   | { readonly kind: "asWanted" | "create" | "deleting" }
   | { readonly kind: "taken"; readonly why: string }
   | { readonly kind: "patch"; readonly body: object };

@@ -21,7 +21,7 @@ export interface HostBmc {
 }
 
 /** What a host has, for metal3, which cannot look inside without a management controller. */
-export interface HostHardware {
+interface HostHardware {
   readonly cpus: number;
   readonly memoryBytes: number;
   /** In the order of the devices. */

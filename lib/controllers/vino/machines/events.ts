@@ -20,7 +20,7 @@ import type { MachinesReport } from "../status/outcome.ts";
 import { EVENT_WORDS } from "../words.ts";
 
 /** What a {@linkcode MachineEvents} needs. */
-export interface MachineEventsOptions {
+interface MachineEventsOptions {
   readonly clock: Clock;
   readonly events: EventRecorder;
   readonly log: Logger;
@@ -30,7 +30,7 @@ export interface MachineEventsOptions {
 }
 
 /** Why a machine cannot be made or changed now. */
-export interface MachineFailure {
+interface MachineFailure {
   /** A sentence without a full stop. */
   readonly message: string;
   /** When Landfall tries again, in milliseconds from now. */

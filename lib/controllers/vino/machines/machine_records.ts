@@ -8,7 +8,7 @@ import { isKubeError } from "../../../kube/api/errors.ts";
 import type { Vino, VinoMachine, VinoStatus } from "../resource/vino.ts";
 
 /** What a {@linkcode MachineRecords} writes with. */
-export interface RecordStore {
+interface RecordStore {
   /** The Vino as it is now, as far as this process knows. `undefined`: it is gone. */
   find(): Vino | undefined;
   /** Reads it from the API server. @throws {KubeError} also if it is gone */
@@ -18,7 +18,7 @@ export interface RecordStore {
 }
 
 /** Which machine a record is of. */
-export type RecordKey = Pick<VinoMachine, "host" | "index" | "name" | "role">;
+type RecordKey = Pick<VinoMachine, "host" | "index" | "name" | "role">;
 
 const TEXT_BYTES_MAX = 1_024;
 /** Another program may change the Vino as often while a record is saved. */

@@ -69,7 +69,7 @@ export function toWantedHost(
 }
 
 /** What is to be published. */
-export interface Publication {
+interface Publication {
   readonly vino: Vino;
   readonly snapshot: Pick<Snapshot, "owner" | "view">;
   /** Absent: nothing is wanted any more. */

@@ -11,7 +11,7 @@ import type { RoleForm } from "../resource/role_form.ts";
 import type { MachineStart } from "./steps/tasks.ts";
 
 /** What a seed is made from. */
-export interface SeedSource {
+interface SeedSource {
   readonly namespace: string;
   /** In the cloud. */
   readonly machine: string;

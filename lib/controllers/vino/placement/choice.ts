@@ -6,7 +6,7 @@ import type { MachineHost, MachinePool } from "../../../cloud/capabilities/machi
 import type { VinoHosts } from "../resource/vino.ts";
 
 /** A pool, or why there is none; a sentence without a full stop. */
-export type ChosenPool = { readonly pool: MachinePool } | { readonly problem: string };
+type ChosenPool = { readonly pool: MachinePool } | { readonly problem: string };
 
 /** How many names a message has. */
 const NAMED_MAX = 5;

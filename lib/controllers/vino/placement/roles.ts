@@ -21,7 +21,7 @@ export interface RoleDemand {
 }
 
 /** The roles of a spec by name, in its order, or what is missing to make machines. */
-export type Roles =
+type Roles =
   | { readonly isComplete: true; readonly roles: ReadonlyMap<string, Role> }
   | { readonly isComplete: false; readonly missing: readonly SpecProblem[] };
 

@@ -32,7 +32,7 @@ export type SnapshotResult =
     };
 
 /** What a snapshot is made from. */
-export interface SnapshotInput {
+interface SnapshotInput {
   readonly vino: Vino;
   readonly owner: MachineOwner;
   readonly view: MachinesView;

@@ -23,7 +23,7 @@ import type { OverrideStore, StoredOverride } from "./override_store.ts";
 import type { ManagedMachine } from "./secret_cache.ts";
 
 /** What {@linkcode BootOverrides} need. */
-export interface BootOverridesOptions {
+interface BootOverridesOptions {
   readonly power: MachinePower;
   readonly store: OverrideStore;
   readonly fence: Fence;
@@ -31,7 +31,7 @@ export interface BootOverridesOptions {
 }
 
 /** How far an override is: over; waiting for the next start; holding for good. */
-export type OverrideState = "over" | "waits" | "holds";
+type OverrideState = "over" | "waits" | "holds";
 
 /** A cloud shows a new order after 10 to 250 ms. */
 const LAG_MS = 300;

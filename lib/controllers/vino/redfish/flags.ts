@@ -35,7 +35,7 @@ export const REDFISH_URL_FLAG: TextFlag = {
 };
 
 /** The file with its certificate. */
-export const REDFISH_CERT_FLAG: TextFlag = {
+const REDFISH_CERT_FLAG: TextFlag = {
   name: "vino-redfish-tls-cert-file",
   type: "string",
   default: "",
@@ -46,7 +46,7 @@ export const REDFISH_CERT_FLAG: TextFlag = {
 };
 
 /** The file with its key. */
-export const REDFISH_KEY_FLAG: TextFlag = {
+const REDFISH_KEY_FLAG: TextFlag = {
   name: "vino-redfish-tls-private-key-file",
   type: "string",
   default: "",

@@ -13,10 +13,10 @@ import { toCredentialsName } from "../hosts/names.ts";
 import type { BmcCredentials } from "../resource/vino.ts";
 
 /** What a host gets; `problem`: why it gets nothing, as a sentence without a full stop. */
-export type HostCredentials = MachineCredentials | { readonly problem: string };
+type HostCredentials = MachineCredentials | { readonly problem: string };
 
 /** Which host, and what its Vino says. */
-export interface CredentialsQuestion {
+interface CredentialsQuestion {
   readonly namespace: string;
   /** Name of the BareMetalHost. */
   readonly host: string;

@@ -23,7 +23,7 @@ export interface ServiceEndpoint {
 }
 
 /** What {@linkcode runLeaderEndpoint} needs. */
-export interface LeaderEndpointOptions {
+interface LeaderEndpointOptions {
   readonly client: Pick<KubeClient, "patch">;
   readonly endpoint: ServiceEndpoint;
   readonly clock: Clock;

@@ -29,7 +29,7 @@ import { type ManagedMachine, SecretCache } from "./secret_cache.ts";
 import { WaitingOverrides } from "./waiting_overrides.ts";
 
 /** What {@linkcode VinoManagement} needs. */
-export interface VinoManagementOptions {
+interface VinoManagementOptions {
   /** Lists all machines that are complete and have a management controller. Reads only memory. */
   readonly listMachines: () => readonly ManagedMachine[];
   readonly power: MachinePower;

@@ -13,7 +13,7 @@ import {
 } from "./override_record.ts";
 
 /** The next step. */
-export type OverrideStep =
+type OverrideStep =
   /** Give the machine this order, and look again. */
   | { readonly kind: "order"; readonly order: readonly BootDevice[] }
   /** Write down how the machine is: it has its order, or was switched off since. */

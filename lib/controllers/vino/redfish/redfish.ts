@@ -23,7 +23,7 @@ import { VinoManagement } from "./management.ts";
 import { EVENT_WORDS } from "../words.ts";
 
 /** What {@linkcode createRedfish} needs. */
-export interface RedfishOptions {
+interface RedfishOptions {
   readonly settings: RedfishSettings;
   readonly vinoes: Pick<StoreReader<Vino>, "get" | "values">;
   readonly power: MachinePower;

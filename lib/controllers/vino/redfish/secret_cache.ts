@@ -33,7 +33,7 @@ interface Known {
 }
 
 /** What a {@linkcode SecretCache} needs. */
-export interface SecretCacheOptions {
+interface SecretCacheOptions {
   readonly client: Pick<KubeClient, "read">;
   readonly clock: Clock;
 }

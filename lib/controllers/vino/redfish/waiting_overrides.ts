@@ -13,7 +13,7 @@ import type { OverrideStore } from "./override_store.ts";
 import type { ManagedMachine } from "./secret_cache.ts";
 
 /** What {@linkcode WaitingOverrides} need. */
-export interface WaitingOverridesOptions {
+interface WaitingOverridesOptions {
   readonly store: Pick<OverrideStore, "find" | "learn">;
   readonly listMachines: () => readonly ManagedMachine[];
   /** Goes on with an override. @returns Whether it still waits */

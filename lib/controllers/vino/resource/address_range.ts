@@ -6,7 +6,7 @@ import { type Cidr, formatCidr, parseCidr } from "../../../core/net/ip.ts";
 import type { AddressRange } from "./ip_pool.ts";
 
 /** What the ends of a range are called. */
-export interface RangeNames {
+interface RangeNames {
   readonly start: string;
   readonly stop: string;
 }

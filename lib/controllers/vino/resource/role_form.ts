@@ -15,7 +15,7 @@ import type {
 } from "./vino.ts";
 
 /** A disk, with its size as a number. */
-export interface RoleDisk {
+interface RoleDisk {
   readonly name: string;
   readonly sizeBytes: number;
   /** ID or name of the storage repository. Absent: that of the template's disk, or the default one of the pool. */
@@ -37,7 +37,7 @@ export interface RoleForm {
 }
 
 /** What {@linkcode toRoleForm} returns. */
-export type FormOfRole =
+type FormOfRole =
   | { readonly isComplete: true; readonly form: RoleForm }
   | { readonly isComplete: false; readonly missing: readonly SpecProblem[] };
 

@@ -26,7 +26,7 @@ export type MachinesWord =
   | "tooMany";
 
 /** The reasons of all conditions, by a name for code, in the order of the reference page. */
-export type ConditionWords = {
+type ConditionWords = {
   readonly Ready: Readonly<
     Record<
       "fleetLimit" | "hosts" | "hostsInUse" | "inUse" | "noCredentials" | MachinesWord,

@@ -26,7 +26,7 @@ export function findAddress(
 }
 
 /** What is reported besides the plan. */
-export interface ReportOptions {
+interface ReportOptions {
   readonly isWanted: boolean;
   readonly address?: string | undefined;
   /** What is worth knowing, if the plan itself says nothing. */

@@ -24,7 +24,7 @@ import type { VinoRemoval } from "../resource/vino.ts";
 import type { Role } from "../placement/roles.ts";
 
 /** What a report is made from. */
-export interface ReportInput {
+interface ReportInput {
   readonly snapshot: Snapshot;
   /** Absent: nothing is wanted any more. */
   readonly roles: ReadonlyMap<string, Role> | undefined;

@@ -17,7 +17,7 @@ import { listFindings } from "./findings.ts";
 import type { MachinesReport, Outcome } from "./outcome.ts";
 
 /** What the next status depends on. */
-export interface StatusInput {
+interface StatusInput {
   readonly outcome: Outcome;
   /** Records of machines, by name. */
   readonly records: ReadonlyMap<string, string>;

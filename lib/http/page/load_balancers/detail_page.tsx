@@ -16,7 +16,7 @@ import { LoadBalancerMark, toLoadBalancerPath } from "./marks.tsx";
 import { LOAD_BALANCER_STATES } from "./state.ts";
 
 /** What the page shows. */
-export interface LoadBalancerPageOptions {
+interface LoadBalancerPageOptions {
   readonly view: LoadBalancerView;
   /** Wall-clock milliseconds. */
   readonly nowMs: number;

@@ -15,7 +15,7 @@ import { type LoadBalancerRow, renderLoadBalancerList, toLoadBalancerRow } from 
 import { isLoadBalancerState } from "./state.ts";
 
 /** What the pages need. */
-export interface LoadBalancerPageRoutes extends Pick<DebugOptions, "now" | "readStatus"> {
+interface LoadBalancerPageRoutes extends Pick<DebugOptions, "now" | "readStatus"> {
   readonly loadBalancers: LoadBalancerSource;
   /** The pages that there are. */
   readonly places: readonly Place[];

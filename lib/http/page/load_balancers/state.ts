@@ -6,7 +6,7 @@ import type { LoadBalancerState } from "../../load_balancers/views.ts";
 import type { StateName } from "../state.ts";
 
 /** A state as the pages show it. */
-export interface LoadBalancerWords {
+interface LoadBalancerWords {
   readonly word: string;
   /** A sentence for people. */
   readonly meaning: string;

@@ -10,7 +10,7 @@ import { type Place, renderDocument } from "../layout.tsx";
 const REFRESH_SECONDS = 5;
 
 /** Where a page is. */
-export interface PageFrame {
+interface PageFrame {
   /** Path from the page to `/debug/`. */
   readonly base: string;
   /** The pages that there are. @default {only those of Nodes} */
@@ -25,7 +25,7 @@ export interface ListLink {
 }
 
 /** What the page of an object shows. */
-export interface ObjectPageOptions extends PageFrame {
+interface ObjectPageOptions extends PageFrame {
   /** Name of the object, with its namespace if it has one. */
   readonly name: string;
   /** Its state in a word, for the title of the window. */
@@ -64,7 +64,7 @@ export function renderObjectPage(options: ObjectPageOptions): Promise<string> {
 }
 
 /** What the page says instead of an object. */
-export interface NoObjectPageOptions extends PageFrame {
+interface NoObjectPageOptions extends PageFrame {
   /** Title of the window: `No such Node`. */
   readonly title: string;
   /** What is missing, in one sentence without a full stop. */

@@ -14,7 +14,7 @@ import { judgeHost, SIP_HOST_STATES } from "./state.ts";
 const OPEN_HOSTS_MAX = 300;
 
 /** What the boxes show. */
-export interface RackBoxesOptions {
+interface RackBoxesOptions {
   readonly hosts: readonly SipHostView[];
   /** The label by which they are grouped; absent: no cluster spreads its hosts. */
   readonly by?: string;

@@ -19,7 +19,7 @@ import { ClusterMark, HostMark, toClusterPath } from "./marks.tsx";
 import { isTroubled, SIP_CLUSTER_STATES } from "./state.ts";
 
 /** What the page shows. */
-export interface SipClusterPageOptions {
+interface SipClusterPageOptions {
   readonly cluster: SipClusterView;
   /** The hosts that it has. */
   readonly hosts: readonly SipHostView[];

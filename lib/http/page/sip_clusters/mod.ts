@@ -16,7 +16,7 @@ import { renderNoSipClusterPage, renderSipClusterPage } from "./detail_page.tsx"
 import { renderSipClusterList } from "./list_page.tsx";
 
 /** What the pages need. */
-export interface SipClusterPageRoutes extends SipClusterPagesOptions {
+interface SipClusterPageRoutes extends SipClusterPagesOptions {
   /** Headers of each page. */
   readonly headers: Readonly<Record<string, string>>;
   /** The pages that there are. */

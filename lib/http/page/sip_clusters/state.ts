@@ -6,7 +6,7 @@ import type { SipClusterState, SipClusterView, SipHostView } from "../../sip_clu
 import type { StateName } from "../state.ts";
 
 /** A state as the pages show it. */
-export interface SipWords {
+interface SipWords {
   readonly word: string;
   /** A sentence for people. */
   readonly meaning: string;

@@ -13,7 +13,7 @@ import { findHostId } from "./places.ts";
 import { judgeMachine } from "./state.ts";
 
 /** What the table shows. */
-export interface MachineTableOptions {
+interface MachineTableOptions {
   readonly vino: VinoView;
   /** Those to show. */
   readonly machines: readonly VinoMachineView[];

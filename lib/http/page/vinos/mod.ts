@@ -12,7 +12,7 @@ import { renderNoVinoPage, renderVinoPage } from "./detail_page.tsx";
 import { renderVinoList } from "./list_page.tsx";
 
 /** What the pages need. */
-export interface VinoPageRoutes extends VinoPagesOptions {
+interface VinoPageRoutes extends VinoPagesOptions {
   /** Headers of each page. */
   readonly headers: Readonly<Record<string, string>>;
   /** The pages that there are. */

@@ -6,7 +6,7 @@ import type { CloudMachineView, VinoMachineView, VinoState } from "../../vinos/v
 import type { StateName } from "../state.ts";
 
 /** A state as the pages show it. */
-export interface VinoWords {
+interface VinoWords {
   readonly word: string;
   /** A sentence for people. */
   readonly meaning: string;

@@ -20,7 +20,7 @@ export interface Visitor {
 }
 
 /** What a request is about. */
-export interface Asked {
+interface Asked {
   /** ID of the machine in its path. */
   readonly system?: string | undefined;
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ import { SERVER_NAMES } from "../session/session.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 
 /** What {@linkcode inspectCloudStack} looks with. */
-export interface InspectOptions {
+interface InspectOptions {
   readonly settings: CloudStackSettings;
   /** Lists all VMs. */
   readonly listInventory: (signal: AbortSignal) => Promise<Inventory>;

@@ -21,7 +21,7 @@ import type { Network } from "./view.ts";
 import { isTagged } from "./words.ts";
 
 /** What {@linkcode inspectLoadBalancing} looks with. */
-export interface InspectionOptions extends LoadBalancerInspection {
+interface InspectionOptions extends LoadBalancerInspection {
   readonly session: Pick<CloudStackSession, "read">;
   readonly api: Pick<LoadBalancingApi, "listAddresses" | "listNetworks" | "listRules">;
   readonly source: Pick<LookSource, "facts" | "readBackends">;

@@ -47,7 +47,7 @@ export interface LoadBalancersOptions {
 }
 
 /** What the rest of the provider knows with one set of settings. */
-export interface LoadBalancerSource extends LookSource {
+interface LoadBalancerSource extends LookSource {
   readonly settings: Pick<CloudStackSettings, "url" | "project">;
 }
 

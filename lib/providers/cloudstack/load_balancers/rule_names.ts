@@ -8,7 +8,7 @@
 export type RuleProtocol = "tcp" | "udp" | "tcp-proxy";
 
 /** What the name of a rule says. */
-export interface RuleName {
+interface RuleName {
   /** Of the Service, see {@linkcode toLbName}. */
   readonly lbName: string;
   /** Absent in the form of the provider that was part of Kubernetes. */

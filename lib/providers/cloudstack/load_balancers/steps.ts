@@ -9,7 +9,7 @@ import type {
 import type { KeptRecord, Place } from "./record.ts";
 
 /** The parts of a rule that a command writes. */
-export interface RuleFields {
+interface RuleFields {
   readonly name: string;
   readonly description: string;
   readonly addressId: string;

@@ -19,7 +19,7 @@ export function toNoNetwork(network: string): string {
 }
 
 /** How addresses are chosen. */
-export type AddressSettings = CloudStackSettings["addresses"];
+type AddressSettings = CloudStackSettings["addresses"];
 
 /**
  * Chooses a VM's addresses by the rules of docs/explanation/addresses.md: the default interface comes first. The others

@@ -18,7 +18,7 @@ export type InstanceSettings = Pick<
 >;
 
 /** An instance of this cloud. */
-export interface CloudStackInstance extends Instance {
+interface CloudStackInstance extends Instance {
   /** Whose it is; absent when the server does not say. A user who sees one VM of an owner sees the others, too. */
   readonly owner?: string;
   /** Whether it runs no kubelet, because it is destroyed or was never made. */

@@ -5,7 +5,7 @@
 import { LABEL_LENGTH_MAX, toLabelValue } from "../../../core/text/label.ts";
 
 /** How the name of a service offering becomes a label value. */
-export type InstanceTypeStyle = "squeezed" | "sanitised";
+type InstanceTypeStyle = "squeezed" | "sanitised";
 
 /**
  * Formats an instance type. MUST NOT CHANGE: schedulers select by it.

@@ -73,7 +73,7 @@ function isOffAndStrange(
 }
 
 /** What a list may hold besides the VMs that could be read. */
-export interface ListDoubts {
+interface ListDoubts {
   /** Why it may lack VMs; absent when it is whole. */
   readonly gap?: string | undefined;
   readonly undecodable: Inventory["undecodable"];
@@ -158,7 +158,7 @@ export function toUndecodable(vmId: string, problem: string): Presence {
 }
 
 /** Why a list may lack VMs; absent when it is whole. */
-export function findGap({ coverage }: Inventory): string | undefined {
+function findGap({ coverage }: Inventory): string | undefined {
   for (const { complete, reason } of coverage.values()) if (!complete) return reason ?? "";
   return undefined;
 }

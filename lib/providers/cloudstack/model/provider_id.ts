@@ -6,7 +6,7 @@ import { quote } from "../../../core/text/printable.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
 
 /** What a provider ID says. */
-export type ParsedProviderId =
+type ParsedProviderId =
   | { readonly kind: "ours"; readonly vmId: string }
   /** What version 1.1 of the Apache provider wrote on every Node. It names no VM: the Node is found by its name. */
   | { readonly kind: "nameless" }

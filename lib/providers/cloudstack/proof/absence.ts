@@ -15,7 +15,7 @@ import { isGone } from "../model/power.ts";
 import type { CloudStackApi } from "../wire/api.ts";
 
 /** The VM whose absence to prove. */
-export interface AbsenceQuestion {
+interface AbsenceQuestion {
   readonly vmId: string;
   /** Whose it was when this process last saw it; `undefined` if it never saw it, or the server did not say. */
   readonly owner: string | undefined;
@@ -28,7 +28,7 @@ export interface AbsenceQuestion {
 }
 
 /** What a proof asks. */
-export interface AbsenceApi extends Pick<CloudStackApi, "readVmAnywhere"> {
+interface AbsenceApi extends Pick<CloudStackApi, "readVmAnywhere"> {
   /** A new inventory: it is not kept. */
   list(signal: AbortSignal): Promise<Inventory>;
 }

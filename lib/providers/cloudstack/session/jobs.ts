@@ -15,7 +15,7 @@ export type JobOutcome =
   { readonly result: unknown } | { readonly failure: CloudError } | undefined;
 
 /** What {@linkcode Jobs} needs. */
-export interface JobsOptions {
+interface JobsOptions {
   /** Asks about one job. @throws {CloudError} when there is no answer */
   readonly ask: (jobId: string, signal: AbortSignal) => Promise<JobOutcome>;
   readonly clock: Clock;

@@ -36,13 +36,13 @@ export function createFixedKeys(pair: KeyPair): KeySource {
 }
 
 /** The paths of both files. */
-export interface KeyPaths {
+interface KeyPaths {
   readonly apiKeyFile: string;
   readonly secretKeyFile: string;
 }
 
 /** What {@linkcode KeyFiles} need. */
-export interface KeyFilesOptions {
+interface KeyFilesOptions {
   readonly clock: Clock;
   readonly log: Logger;
   /** Called each time another pair comes into use, before it is used. @default {nothing} */

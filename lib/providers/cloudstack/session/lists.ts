@@ -54,7 +54,7 @@ interface Page extends PageVersion {
 }
 
 /** How to read a list. */
-export interface ListOptions {
+interface ListOptions {
   readonly pages: PageReader;
   /**
    * Sends the command for one page.

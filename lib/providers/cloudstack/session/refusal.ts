@@ -38,7 +38,7 @@ const UNKNOWN_PROJECT = /\bparameter projectid value=/i;
 const NO_COMMAND = /does not exist,? (or )?is not available/i;
 
 /** What a refusal means. */
-export interface Judgement extends Omit<Explanation, "problem"> {
+interface Judgement extends Omit<Explanation, "problem"> {
   readonly kind: CloudErrorKind;
   /** What the refusal means. */
   readonly what: string;

@@ -28,7 +28,7 @@ export interface Destination {
 }
 
 /** A command, and who sends it. */
-export interface SignedCommand extends Command {
+interface SignedCommand extends Command {
   readonly keys: KeyPair;
   /** Whether it changes something. */
   readonly isWrite: boolean;

@@ -38,7 +38,7 @@ export function deriveKey(secretKey: string, purpose: string): Uint8Array {
 }
 
 /** What is sent. */
-export interface SignedQuery {
+interface SignedQuery {
   /** A query, or the body of a form, with the signature as its last field. */
   readonly query: string;
   /** Never show it: with it others can send the same request again. */

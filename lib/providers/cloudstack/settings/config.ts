@@ -14,7 +14,7 @@ import { type FileSettings, type InstanceTypeStyle, parseFileSettings } from "./
 import { explainOddPath } from "./text_forms.ts";
 
 /** The keys that sign requests, or their files. */
-export type SignIn =
+type SignIn =
   | { readonly kind: "pair"; readonly apiKey: string; readonly secretKey: string }
   | { readonly kind: "files"; readonly apiKeyFile: string; readonly secretKeyFile: string };
 

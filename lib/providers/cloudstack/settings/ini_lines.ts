@@ -9,7 +9,7 @@ import type { ConfigIssue } from "../../../core/errors.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
 
 /** One line that means something. */
-export type IniLine = IniSection | IniEntry;
+type IniLine = IniSection | IniEntry;
 
 /** `[Name]`. */
 export interface IniSection extends Position {

@@ -27,20 +27,20 @@ import {
 import { readServices } from "./network_services.ts";
 
 /** The policies of one rule. */
-export interface RulePolicies {
+interface RulePolicies {
   /** Of the rule. */
   readonly id: string;
   readonly policies: readonly StickinessPolicy[];
 }
 
 /** A list of network ACLs. */
-export interface AclList {
+interface AclList {
   readonly id: string;
   readonly name: string;
 }
 
 /** Something of which only the ID matters. */
-export interface Identified {
+interface Identified {
   readonly id: string;
 }
 

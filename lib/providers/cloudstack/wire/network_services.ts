@@ -18,7 +18,7 @@ export interface NetworkService {
 }
 
 /** The part of a network that its services say. */
-export type Offered = Pick<
+type Offered = Pick<
   Network,
   "hasLoadBalancers" | "hasFirewall" | "hasNetworkAcl" | "algorithms" | "protocols" | "stickiness"
 >;

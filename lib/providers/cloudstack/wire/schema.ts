@@ -45,13 +45,13 @@ export interface Project {
 }
 
 /** What a server says about itself to every user. */
-export interface Capabilities {
+interface Capabilities {
   /** `4.22.0.0` */
   readonly cloudstackversion?: string | null | undefined;
 }
 
 /** The state of a job. */
-export interface Job {
+interface Job {
   /** 0 while it runs, 1 when it succeeded; anything else is a failure. */
   readonly jobstatus: number;
   /** What it made, or why it failed. Absent while it runs. */
@@ -59,7 +59,7 @@ export interface Job {
 }
 
 /** That a command did what it should. */
-export interface Success {
+interface Success {
   readonly success: boolean;
 }
 

@@ -25,7 +25,7 @@ import { listUnknownEntryFindings, withoutUnknownEntries } from "../scope/unknow
 import type { Host, Server } from "../wire/schema.ts";
 
 /** The dependencies of {@linkcode inspectXenOrchestra}. */
-export interface InspectOptions {
+interface InspectOptions {
   readonly api: XenOrchestraApi;
   readonly settings: XenOrchestraSettings;
   /** Lists all VMs. */

@@ -23,7 +23,7 @@ const NEEDED = [
 }[];
 
 /** What {@linkcode inspectMachines} needs. */
-export interface MachinesInspection {
+interface MachinesInspection {
   readonly api: MachinesApi;
   readonly session: Pick<Session, "callRpc">;
   /** Whether clients may set what machines start from. */

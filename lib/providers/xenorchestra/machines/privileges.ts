@@ -21,7 +21,7 @@ export interface GrantedPrivilege extends Privilege {
 }
 
 /** A privilege of the role. */
-export interface RolePrivilege extends GrantedPrivilege {
+interface RolePrivilege extends GrantedPrivilege {
   /** What Landfall does with it, to complete the sentence "Landfall needs it to …". */
   readonly purpose: string;
 }

@@ -41,7 +41,7 @@ export interface DiskFields {
 }
 
 /** A VM, or the template that a VM is at first. */
-export interface HalfMade {
+interface HalfMade {
   readonly id: string;
   readonly kind: "vm" | "template";
   readonly poolId: string;

@@ -34,7 +34,7 @@ export interface Mark {
 }
 
 /** What the description of a disk says. */
-export interface DiskMark extends Pick<Mark, "uid" | "role" | "index"> {
+interface DiskMark extends Pick<Mark, "uid" | "role" | "index"> {
   readonly disk: string;
 }
 

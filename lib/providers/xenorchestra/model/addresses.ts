@@ -28,7 +28,7 @@ export interface AddressSettings {
 }
 
 /** What Xen Orchestra reports about a VM's addresses. */
-export interface AddressSource {
+interface AddressSource {
   /** By `<VIF device>/ipv4/<n>` or `<VIF device>/ipv6/<n>`. */
   readonly addresses: Readonly<Record<string, string>>;
   readonly mainIpAddress?: string | undefined;

@@ -16,7 +16,7 @@ import { formatProviderId } from "./provider_id.ts";
 import type { Host, Network, Pool, Vif, Vm } from "../wire/schema.ts";
 
 /** The replies of one refresh. */
-export interface Replies {
+interface Replies {
   readonly vms: ListReply<Vm>;
   readonly hosts: ListReply<Host>;
   readonly pools: ListReply<Pool>;

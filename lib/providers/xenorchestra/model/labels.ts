@@ -51,7 +51,7 @@ export const LABEL_DESCRIPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** The values of labels. An absent value is not known now, and gives no label. */
-export interface LabelSource {
+interface LabelSource {
   readonly vmName?: string | undefined;
   readonly poolId?: string | undefined;
   readonly poolName?: string | undefined;

@@ -20,7 +20,7 @@ type Named = ReadonlyMap<string, { readonly name_label?: string | null | undefin
 /**
  * The label of a place. `none`: there is no entry for it. `unknown`: Landfall cannot check now whether there is one.
  */
-export type OwnName =
+type OwnName =
   { readonly kind: "named"; readonly label: string } | { readonly kind: "none" | "unknown" };
 
 const NONE: OwnName = { kind: "none" };

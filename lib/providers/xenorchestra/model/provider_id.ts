@@ -9,7 +9,7 @@ const SCHEME = "xenorchestra";
 const FORMAT = `${SCHEME}://<pool UUID>/<VM UUID>`;
 
 /** The content of a provider ID. */
-export type ParsedProviderId =
+type ParsedProviderId =
   /**
    * `poolId` is the pool of the VM when the ID was written; the VM may have moved since. Absent: the ID names no pool.
    */

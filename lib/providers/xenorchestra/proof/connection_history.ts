@@ -25,7 +25,7 @@ const ENTRIES_MAX = 16;
 type Pools = Inventory["coverage"];
 
 /** Time of the request for the list, and of its answer; monotonic milliseconds. */
-export interface ReadTimes {
+interface ReadTimes {
   readonly askedMs: number;
   readonly answeredMs: number;
 }

@@ -9,7 +9,7 @@ import type { XenOrchestraApi } from "../wire/api.ts";
 import type { Memory } from "../memory.ts";
 
 /** The dependencies of a {@linkcode ConnectionWatch}. */
-export interface ConnectionWatchOptions {
+interface ConnectionWatchOptions {
   readonly api: Pick<XenOrchestraApi, "listServers" | "readPool">;
   readonly memory: Memory;
   readonly clock: Clock;

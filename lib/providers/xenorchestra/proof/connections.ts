@@ -14,7 +14,7 @@ import type { Server } from "../wire/schema.ts";
 export type ServersReply = ListReply<Server> | "refused" | "missing";
 
 /** What the list proves. Each `why` is a clause for operators, without a full stop. */
-export type Connections =
+type Connections =
   /** Every enabled connection is up, and its pool is shown in full. The list names every pool that is shown. */
   | { readonly kind: "clear" }
   /** A connection is down, or contradicts the pools that are shown. A VM may be in its pool. */

@@ -25,14 +25,14 @@ import {
 import { findSuspect, judgeShown, type KnownIdentity, toQuestion } from "./whereabouts.ts";
 
 /** The dependencies of {@linkcode DirectReads}. */
-export interface DirectReadsOptions {
+interface DirectReadsOptions {
   readonly api: XenOrchestraApi;
   readonly settings: InstanceSettings;
   readonly memory: Memory;
 }
 
 /** The newest inventory, and the surroundings of its VMs. */
-export interface Known {
+interface Known {
   readonly inventory: Inventory;
   readonly surroundings: Surroundings;
   readonly mayPartsBeLost: NonNullable<ReadOptions["mayPartsBeLost"]>;

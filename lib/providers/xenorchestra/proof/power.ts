@@ -24,7 +24,7 @@ import { judgeConnections } from "./connections.ts";
 import type { LastRuns, Run } from "./last_runs.ts";
 
 /** The dependencies of a {@linkcode PowerProof}. */
-export interface PowerProofOptions {
+interface PowerProofOptions {
   readonly api: XenOrchestraApi;
   readonly clock: Clock;
   readonly findRuns: () => LastRuns;

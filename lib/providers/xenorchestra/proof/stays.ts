@@ -16,7 +16,7 @@ export const STAY_MS = 150_000;
 const POOLS_MAX = 256;
 
 /** An inventory, with more about its VMs. */
-export interface Listed extends Inventory {
+interface Listed extends Inventory {
   /** IDs of VMs that it shows migrating. */
   readonly migrating: ReadonlySet<string>;
   /** Time of the answer, in monotonic milliseconds. */

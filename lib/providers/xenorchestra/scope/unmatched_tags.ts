@@ -9,7 +9,7 @@ import type { XenOrchestraSettings } from "../settings/config.ts";
 import type { Host, Vm } from "../wire/schema.ts";
 
 /** The objects whose tags count. */
-export interface Tagged {
+interface Tagged {
   readonly hosts: readonly Pick<Host, "tags">[];
   readonly vms: readonly Pick<Vm, "tags">[];
 }

@@ -21,7 +21,7 @@ export interface ChangeRequest {
 }
 
 /** Where a change goes, and who sends it. */
-export interface ChangeRoute {
+interface ChangeRoute {
   /** Everything before the path. */
   readonly base: string;
   readonly client: Pick<CloudClient, "request">;

@@ -35,7 +35,7 @@ export class RpcError extends Error {
 }
 
 /** How a call is sent. */
-export interface RpcRoute {
+interface RpcRoute {
   /** As in the settings. */
   readonly url: string;
   readonly client: Pick<CloudClient, "openWebSocket">;

@@ -17,7 +17,7 @@ import { createRoute, HEADERS, post, type Route, SERVER_NAMES, TIMEOUT_MS } from
 import { type RpcCall, sendRpc } from "./rpc.ts";
 
 /** A request. `path` follows `/rest/v0`. */
-export interface GetRequest {
+interface GetRequest {
   /** For metrics: `list_vms`. */
   readonly operation: string;
   readonly path: string;

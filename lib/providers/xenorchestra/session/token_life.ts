@@ -18,7 +18,7 @@ export interface TokenLife {
 }
 
 /** The user and client of a token. A new request for the same client and user gives the same token a new expiry. */
-export interface TokenRenewal {
+interface TokenRenewal {
   readonly userId: string;
   readonly clientId: string;
 }

@@ -13,7 +13,7 @@ import type { Session } from "./session.ts";
 import { readTokenLife, renewToken, type TokenLife } from "./token_life.ts";
 
 /** The dependencies of a {@linkcode TokenWatch}. */
-export interface TokenWatchOptions {
+interface TokenWatchOptions {
   readonly session: Pick<Session, "get" | "post" | "readToken">;
   readonly clock: Clock;
   readonly log: Logger;

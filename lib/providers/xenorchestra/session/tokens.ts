@@ -121,7 +121,7 @@ export interface Minted {
 }
 
 /** The dependencies of a {@linkcode MintedToken}. */
-export interface MintedTokenOptions {
+interface MintedTokenOptions {
   /** Gets a token with the password, in one attempt. The same client ID gets the same token with a new expiry. */
   readonly mint: () => Promise<Minted>;
   readonly clock: Clock;

@@ -41,7 +41,7 @@ export interface FileSettings extends FileLabelSettings {
 }
 
 /** The block `addresses` of a file. */
-export interface FileAddresses extends CommonAddresses {
+interface FileAddresses extends CommonAddresses {
   readonly mainIpAsExternal?: boolean | undefined;
 }
 

@@ -80,7 +80,7 @@ export interface PoolMember {
 }
 
 /** A minted token. */
-export interface MintedToken {
+interface MintedToken {
   readonly token: { readonly id: string; readonly expiration?: number | null | undefined };
 }
 

@@ -39,7 +39,7 @@ export interface Project {
 }
 
 /** The commands that a role allows: exact names, or a beginning with `*`. */
-export interface Role {
+interface Role {
   readonly name: string;
   commands: readonly string[];
 }
@@ -61,7 +61,7 @@ export interface User {
 }
 
 /** What {@linkcode toAccount} needs. */
-export interface AccountOptions {
+interface AccountOptions {
   readonly name: string;
   readonly domain: Domain;
   /** @default {"user"} */
@@ -70,7 +70,7 @@ export interface AccountOptions {
 }
 
 /** What {@linkcode toUser} needs. */
-export interface UserOptions {
+interface UserOptions {
   readonly username: string;
   readonly account: Account;
   /** @default {every command} */

@@ -17,7 +17,7 @@ export interface Caller {
 }
 
 /** What {@linkcode Auth} needs. */
-export interface AuthOptions {
+interface AuthOptions {
   readonly clock: Clock;
   readonly state: CloudStackState;
   readonly settings: Settings;

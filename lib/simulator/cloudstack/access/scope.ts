@@ -8,7 +8,7 @@ import type { CloudStackState } from "../world/state.ts";
 import type { Account } from "./accounts.ts";
 
 /** Whether an account's objects are listed. */
-export type Scope = (accountId: string) => boolean;
+type Scope = (accountId: string) => boolean;
 
 interface Limits {
   /** Only objects of these accounts; of any in the domain when empty. */

@@ -39,7 +39,7 @@ export function failJob(check: () => void): void {
 }
 
 /** Whether the caller may change what belongs to an account. */
-export function mayUse({ caller: { account }, state }: Call, ownerId: string): boolean {
+function mayUse({ caller: { account }, state }: Call, ownerId: string): boolean {
   if (account.type !== "user" || account.id === ownerId) return true;
   const project = [...state.projects.values()].find((one) => one.accountId === ownerId);
   return project?.memberIds.includes(account.id) === true;

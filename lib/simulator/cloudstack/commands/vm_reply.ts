@@ -16,7 +16,7 @@ const DETAILS: ReadonlySet<string> = new Set(
 );
 
 /** How virtual machines are shown in one answer. */
-export interface VmView {
+interface VmView {
   readonly state: CloudStackState;
   readonly caller: Account;
   /** Parts beyond the ones that are always there; all of them when empty. */

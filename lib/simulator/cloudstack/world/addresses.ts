@@ -6,7 +6,7 @@ import type { PublicIp } from "./records.ts";
 import type { CloudStackState } from "./state.ts";
 
 /** Ports of an address that are in use, and by what. */
-export interface UsedPorts {
+interface UsedPorts {
   readonly id: string;
   readonly ipId: string;
   readonly publicPort: number;

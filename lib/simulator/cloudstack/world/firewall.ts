@@ -24,7 +24,7 @@ export interface FirewallRule {
 }
 
 /** What {@linkcode toFirewallRule} takes. */
-export interface FirewallRuleOptions extends Partial<
+interface FirewallRuleOptions extends Partial<
   Omit<FirewallRule, "id" | "ipId" | "networkId" | "accountId">
 > {
   /** The address; it must have an owner and a network. */

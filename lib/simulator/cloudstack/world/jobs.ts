@@ -53,7 +53,7 @@ export type JobFate =
     };
 
 /** What {@linkcode Jobs} needs. */
-export interface JobsOptions {
+interface JobsOptions {
   readonly clock: Clock;
   /** Milliseconds that a job takes. */
   readonly durationMs: () => number;

@@ -116,7 +116,7 @@ function findIp({ id, nics }: Machine, networkId: string): string {
 }
 
 /** What {@linkcode toPortForwarding} takes. */
-export interface PortForwardingOptions extends Partial<
+interface PortForwardingOptions extends Partial<
   Omit<PortForwarding, "id" | "ipId" | "networkId" | "accountId">
 > {
   readonly ip: Place;

@@ -97,7 +97,7 @@ export interface Vm {
 }
 
 /** The states of a public address. One that is `Reserved` has an owner and no network. */
-export type IpState = "Free" | "Reserved" | "Allocating" | "Allocated" | "Releasing";
+type IpState = "Free" | "Reserved" | "Allocating" | "Allocated" | "Releasing";
 
 /** A public address. A free one has no owner. */
 export interface PublicIp {
@@ -157,7 +157,7 @@ export interface VmOptions {
 }
 
 /** What {@linkcode toNic} needs. */
-export interface NicOptions {
+interface NicOptions {
   /** Makes the ID, together with the network. */
   readonly vmName: string;
   readonly network: Network;

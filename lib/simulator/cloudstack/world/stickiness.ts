@@ -5,7 +5,7 @@
 import { toUuid } from "../../uuid.ts";
 
 /** A parameter of a method. */
-export interface StickinessParameter {
+interface StickinessParameter {
   readonly name: string;
   /** Whether it stands for itself, without a value. */
   readonly isFlag: boolean;
@@ -33,7 +33,7 @@ export interface StickinessPolicy {
 }
 
 /** What {@linkcode toStickinessPolicy} takes. */
-export interface StickinessPolicyOptions {
+interface StickinessPolicyOptions {
   readonly ruleId: string;
   readonly name: string;
   /** @default {"SourceBased"} */

@@ -36,7 +36,7 @@ export interface AddressSummary {
 }
 
 /** What {@linkcode summarizeCloud} takes. */
-export interface SummaryOptions {
+interface SummaryOptions {
   /** Whether an address counts as any other one, since the client chose it at random. @default {none does} */
   readonly isChosen?: (ip: PublicIp, tags: Readonly<Record<string, string>>) => boolean;
 }

@@ -45,7 +45,7 @@ export interface AclItem {
 }
 
 /** What {@linkcode toAclItem} takes. */
-export interface AclItemOptions extends Partial<Omit<AclItem, "id" | "listId">> {
+interface AclItemOptions extends Partial<Omit<AclItem, "id" | "listId">> {
   readonly list: AclList;
   readonly number: number;
 }

@@ -7,7 +7,7 @@ import { numberAt } from "../services/service.ts";
 import { isEqual, objectAt, stringAt, type ApiObject, type JsonObject } from "../patches/json.ts";
 
 /** Which Deployments get running Pods. */
-export interface RollOutOptions {
+interface RollOutOptions {
   /** Time of changed conditions, ISO 8601. */
   readonly now: string;
   /** Whether the Pods of a Deployment become ready. @default {all do} */

@@ -7,7 +7,7 @@ import { type Field, fieldOf, type ListField } from "../schema/schema.ts";
 import { applyStrategicPatch } from "./strategic_patch.ts";
 
 /** What one manager applies. */
-export interface Application {
+interface Application {
   /** What the manager applied before; empty the first time. */
   readonly last: JsonObject;
   readonly wanted: JsonObject;

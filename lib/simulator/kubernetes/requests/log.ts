@@ -25,7 +25,7 @@ export interface RequestFacts {
 }
 
 /** Which requests to count. Members that are absent match every request. */
-export type RequestFilter = Partial<Omit<RequestFacts, "query">>;
+type RequestFilter = Partial<Omit<RequestFacts, "query">>;
 
 /** Requests since the start or the last clear. Counts are exact; the list keeps the newest {@linkcode ENTRIES_MAX}. */
 export class RequestLog {
@@ -67,4 +67,4 @@ export class RequestLog {
 }
 
 /** How many requests the log keeps at least. */
-export const ENTRIES_MAX = 20_000;
+const ENTRIES_MAX = 20_000;

@@ -72,7 +72,7 @@ export function verbOf(method: string, path: ApiPath | undefined, query: URLSear
 }
 
 /** Whether a query asks for a watch. */
-export function isWatch(query: URLSearchParams): boolean {
+function isWatch(query: URLSearchParams): boolean {
   const value = query.get("watch");
   return value === "1" || value === "true";
 }

@@ -40,7 +40,7 @@ export interface ListField {
 }
 
 /** A map with free keys. */
-export interface MapField {
+interface MapField {
   readonly values: Field;
 }
 
@@ -72,7 +72,7 @@ export function fieldOf(schema: Field | undefined, key: string): Field | undefin
 }
 
 /** What {@linkcode normalize} found besides the value. */
-export interface Findings {
+interface Findings {
   /** Paths of fields that the server does not know, `spec.foo`. They are dropped. */
   readonly unknown: string[];
 }

@@ -9,7 +9,7 @@ import type { Collection } from "../store.ts";
 import { needsHealthPort, needsNodePorts, numberAt, portsOf, specOf, textsAt } from "./service.ts";
 
 /** From where a cluster allocates. */
-export interface ServiceRanges {
+interface ServiceRanges {
   /** Ranges of cluster IPs, `--service-cluster-ip-range`: one, or one of each family. */
   readonly clusterIps: readonly string[];
   /** First and last node port, `--service-node-port-range`. */
@@ -17,7 +17,7 @@ export interface ServiceRanges {
 }
 
 /** A Service with what it was given, and what it may not have. */
-export interface Allocated {
+interface Allocated {
   readonly service: JsonObject;
   readonly problems: readonly FieldProblem[];
 }

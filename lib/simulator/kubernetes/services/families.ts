@@ -10,7 +10,7 @@ import type { IpFamily } from "./allocation.ts";
 import { specOf, textsAt } from "./service.ts";
 
 /** The families, in order, and what is wrong with those that the Service names. */
-export interface Families {
+interface Families {
   readonly families: readonly IpFamily[];
   readonly policy: string;
   readonly problems: readonly FieldProblem[];

@@ -13,7 +13,7 @@ import { dropUseless, keepAllocated } from "./updates.ts";
 import { ingressProblems, serviceProblems } from "./validation.ts";
 
 /** A Service as it would be stored, and why it may not be. */
-export interface Completed {
+interface Completed {
   readonly service: JsonObject;
   readonly problems: readonly FieldProblem[];
 }

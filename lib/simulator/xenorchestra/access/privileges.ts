@@ -27,7 +27,7 @@ export interface Need {
 }
 
 /** A right that is missing, as the answer names it. */
-export interface MissingPrivilege {
+interface MissingPrivilege {
   readonly objectId?: string;
   readonly action: string;
   readonly resource: string;

@@ -27,7 +27,7 @@ const METHOD_NOT_FOUND = -32_601;
 const OTHER = -32_000;
 
 /** What a {@linkcode RpcSession} needs. */
-export interface RpcOptions {
+interface RpcOptions {
   readonly auth: Auth;
   readonly backend: Backend;
 }

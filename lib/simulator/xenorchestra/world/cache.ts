@@ -21,7 +21,7 @@ export interface Lag {
 export const MEASURED_LAG: Lag = { minMs: 100, maxMs: 250, seed: 1 };
 
 /** An object, and its collection now: a template that becomes a machine keeps its ID. */
-export interface Located {
+interface Located {
   readonly collection: Collection;
   readonly record: XoRecord;
 }

@@ -26,7 +26,7 @@ interface Outage {
 }
 
 /** What `/servers` says about a connection that is not open. */
-export interface Disconnected {
+interface Disconnected {
   readonly isLost: boolean;
 }
 

@@ -6,7 +6,7 @@ import { toUuid } from "../../uuid.ts";
 import { toController, toHost, toPool, toServer, type World, type XoRecord } from "../records.ts";
 
 /** Names of the pools. */
-export type PlaceName = "paris" | "lyon";
+type PlaceName = "paris" | "lyon";
 
 /** Names of the hosts: three in Paris, two in Lyon. */
 export type DemoHostName = "xcp-par-1" | "xcp-par-2" | "xcp-par-3" | "xcp-lyo-1" | "xcp-lyo-2";

@@ -14,7 +14,7 @@ const OF_GUESTS = [
 ] as const;
 
 /** What {@linkcode applyPower} needs. */
-export interface PowerChange {
+interface PowerChange {
   readonly power: PowerState;
   /** The host of a machine that runs; absent: it stays where it is. */
   readonly hostId: string | undefined;

@@ -8,7 +8,7 @@ import { toUuid } from "../../uuid.ts";
 const GIB = 1024 ** 3;
 
 /** What {@linkcode toSr} needs. */
-export interface SrOptions {
+interface SrOptions {
   readonly name: string;
   readonly poolId: string;
   /** @default {a UUID made of the pool and the name} */
@@ -47,7 +47,7 @@ export function toSr(options: SrOptions): XoRecord {
 }
 
 /** What {@linkcode toVdi} needs. */
-export interface VdiOptions {
+interface VdiOptions {
   readonly id: string;
   readonly name: string;
   readonly sr: XoRecord;
@@ -78,7 +78,7 @@ export function toVdi(options: VdiOptions): XoRecord {
 }
 
 /** What {@linkcode toVbd} needs. */
-export interface VbdOptions {
+interface VbdOptions {
   readonly id: string;
   readonly vm: XoRecord;
   readonly vdi: XoRecord;

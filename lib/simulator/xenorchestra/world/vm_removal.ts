@@ -5,7 +5,7 @@
 import type { XoRecord } from "../records.ts";
 
 /** Where the parts of a machine are. */
-export interface PartsStore {
+interface PartsStore {
   all(collection: "vbds" | "vdis" | "vifs"): ReadonlyMap<string, XoRecord>;
   remove(collection: "vbds" | "vdis" | "vifs", id: string): void;
 }

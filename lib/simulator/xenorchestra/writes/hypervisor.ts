@@ -34,14 +34,14 @@ export interface Journaled extends Operation {
 }
 
 /** What happens to a call. */
-export type OperationFault =
+type OperationFault =
   /** It changes nothing. */
   | { readonly kind: "fail"; readonly code: string; readonly params?: readonly string[] }
   /** It takes longer. */
   | { readonly kind: "delay"; readonly ms: number };
 
 /** The calls that something is for; all of them by default. */
-export interface OperationScope extends Limit {
+interface OperationScope extends Limit {
   readonly method?: string;
   /** Name of the virtual machine. */
   readonly name?: string;
@@ -51,7 +51,7 @@ export interface OperationScope extends Limit {
 export type Moment = "before" | "during" | "after";
 
 /** Failures of calls. */
-export class OperationFaults extends FaultSwitches<OperationFault, OperationScope> {
+class OperationFaults extends FaultSwitches<OperationFault, OperationScope> {
   /** The fault for a call, which counts as used. */
   take(operation: Operation): OperationFault | undefined {
     return this.takeLast(({ scope }) => fits(scope, operation));
@@ -59,7 +59,7 @@ export class OperationFaults extends FaultSwitches<OperationFault, OperationScop
 }
 
 /** What happens at a moment of a call. */
-export class Moments extends FaultSwitches<Moment, OperationScope> {
+class Moments extends FaultSwitches<Moment, OperationScope> {
   /** Lets happen what was planned. */
   reach(moment: Moment, operation: Operation): void {
     this.takeLast(({ fault, scope }) => fault === moment && fits(scope, operation));
@@ -72,7 +72,7 @@ function fits({ method, name }: Partial<OperationScope>, operation: Operation): 
 }
 
 /** What {@linkcode Hypervisor} needs. */
-export interface HypervisorOptions {
+interface HypervisorOptions {
   readonly clock: Clock;
   readonly state: XenOrchestraState;
   /** Ends everything. */

@@ -10,7 +10,7 @@ import { toTaskResult } from "./errors.ts";
 import type { ServerLife } from "./life.ts";
 
 /** What a task is about. */
-export interface TaskProperties {
+interface TaskProperties {
   readonly name: string;
   readonly objectType: string;
   readonly objectId: string;

@@ -28,7 +28,7 @@ import { SIGNING_KEY } from "./objects.ts";
 const signal = new AbortController().signal;
 
 /** What a test looks with; each test gets a new one. */
-export interface LookRig {
+interface LookRig {
   readonly clock: ManualClock;
   readonly simulator: CloudStackSimulator;
   readonly store: LookStore;

@@ -35,7 +35,7 @@ import { toPartsHash } from "../../../../lib/providers/xenorchestra/machines/pla
 export const GIB: number = 1024 ** 3;
 export const POOL = "pool-1";
 export const HOST = "host-1";
-export const USER = "user-1";
+const USER = "user-1";
 export const NOW = 1_800_000_000_000;
 export const NAME = "vino-1b4e28ba-worker-0";
 

@@ -43,7 +43,7 @@ interface Balanced {
 }
 
 /** What {@linkcode CloudStackBalancing} needs. */
-export interface BalancingOptions extends Site {
+interface BalancingOptions extends Site {
   readonly cloud: Balanced;
   readonly timeline: Timeline;
   readonly trace: Trace;

@@ -5,7 +5,7 @@
 import type { CloudStackState } from "../../../../lib/simulator/cloudstack/world/state.ts";
 
 /** The kinds of objects that people may have. */
-export type Kept = "address" | "rule" | "firewallRule" | "forwarding" | "aclItem" | "policy";
+type Kept = "address" | "rule" | "firewallRule" | "forwarding" | "aclItem" | "policy";
 
 interface Entry {
   readonly kind: Kept;

@@ -11,7 +11,7 @@ import { listClients } from "./router.ts";
 import { toClients, toPorts } from "./wishes.ts";
 
 /** What a {@linkcode ServiceJudge} needs. */
-export interface ServiceJudgeOptions {
+interface ServiceJudgeOptions {
   readonly timeline: Timeline;
   readonly cloud: Pick<CloudStack, "state" | "jobs">;
   readonly book: Book;

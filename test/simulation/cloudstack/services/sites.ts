@@ -22,7 +22,7 @@ import { toAclItem, toAclList, toVpc } from "../../../../lib/simulator/cloudstac
 export type SiteKind = "isolated" | "tier" | "open";
 
 /** The networks of the Nodes with everything that is in them, and the public addresses. */
-export type Sites = Required<
+type Sites = Required<
   Pick<
     World,
     | "networks"
@@ -114,7 +114,7 @@ export function forwardPorts({ publicIps, vms, portForwardings }: CloudStackStat
 }
 
 /** An address in a network, or in the VPC of a tier. */
-export function toPlaced(address: string, ownerId: string, network: Network): PublicIp {
+function toPlaced(address: string, ownerId: string, network: Network): PublicIp {
   const { id, zoneId, vpcId } = network;
   const ip = toPublicIp(address, zoneId, ownerId);
   return vpcId === undefined ? { ...ip, networkId: id } : { ...ip, vpcId };

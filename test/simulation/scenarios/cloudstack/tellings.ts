@@ -27,7 +27,7 @@ import {
 export type CsStage = Stage<CloudStackCloud>;
 
 /** Which CloudStack it is, and how it is asked. */
-export interface How extends CloudStackChoices {
+interface How extends CloudStackChoices {
   /** The machines of each zone belong to another account, and an administrator asks. */
   readonly isShared?: boolean;
   /** An administrator hides the machines of `alpha` from others, and asks. */

@@ -39,7 +39,7 @@ export interface ServiceStory {
 }
 
 /** Names of the Nodes. */
-export const NODES: readonly string[] = ["n1", "n2", "n3"];
+const NODES: readonly string[] = ["n1", "n2", "n3"];
 const START_MS = 10_000;
 const LOOK_MS = 5_000;
 /** Without a change for so long, all is at rest, unless something is wrong. */

@@ -19,7 +19,7 @@ import { toReplay } from "../scenario.ts";
  * What goes wrong with one change of the cloud. `lost`: the server does it, and there is no answer; `late`: so it does
  * when everything else has gone on; `hangs`: the answer never comes; `repeated`: a proxy sends it twice.
  */
-export type Mishap = "lost" | "late" | "hangs" | "repeated";
+type Mishap = "lost" | "late" | "hangs" | "repeated";
 
 /** What goes wrong, once. Numbers are from 1 on. */
 export type Disturbance =

@@ -12,7 +12,7 @@ import type { Order } from "../orders.ts";
 import { METAL, VinoWorld } from "../world.ts";
 
 /** What the Vino of the world asks for. */
-export const ORDER: Order = {
+const ORDER: Order = {
   count: 2,
   isPerHost: false,
   isNetboot: false,

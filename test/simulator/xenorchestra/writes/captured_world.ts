@@ -22,7 +22,7 @@ export const PARIS = "536ef866-bc2b-4a02-a05c-9d87caf8b89f";
 /** The machine of all captured changes. */
 export const VM = "e6a30936-95f7-4ba7-95c2-7e51348c8299";
 /** The template that a creation left. */
-export const HALF_MADE = "ade6398c-c877-4723-a612-8ae5447519d9";
+const HALF_MADE = "ade6398c-c877-4723-a612-8ae5447519d9";
 
 const GIB = 1024 ** 3;
 const DEBIAN = "7e9eaf3c-94c5-4b76-a81f-4450ee1ffff9";

@@ -17,7 +17,7 @@ import type { ContractServer } from "../contract/client.ts";
 import { GALLERIES, type Gallery } from "../../galleries/kinds.ts";
 
 /** The API server of a story. */
-export interface StoryServer extends ContractServer {
+interface StoryServer extends ContractServer {
   readonly credentials: Pick<CredentialsSource, "kubeconfig" | "master">;
   /** Ends it and starts it again with what it has. Absent: it has nothing to keep that in. */
   restart?(): Promise<void>;

@@ -5,7 +5,7 @@
 import type { CustomKind } from "../../../../lib/simulator/kubernetes/mod.ts";
 
 /** An API server under contract. */
-export interface ContractTarget {
+interface ContractTarget {
   readonly baseUrl: string;
   fetch(path: string, init: RequestInit): Promise<Response>;
   /** Makes the server forget all changes so far. */

@@ -9,7 +9,7 @@ import { readJson } from "../contract/client.ts";
 const RENEW_MS = 400;
 
 /** Fields of a Lease that client-go writes. */
-export interface LeaseRecord {
+interface LeaseRecord {
   readonly holderIdentity?: string;
   readonly leaseDurationSeconds?: number;
   readonly acquireTime?: string;

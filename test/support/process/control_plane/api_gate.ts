@@ -12,7 +12,7 @@ export interface Passing {
 }
 
 /** What a test does at a request. */
-export interface Stop {
+interface Stop {
   /** Whether this is the request; called for each, in their order. */
   fits(request: Passing): boolean;
   /** Before the API server gets it, or before its sender gets the answer. */

@@ -4,7 +4,7 @@
  */
 
 /** What differs from run to run. */
-export interface IronicPlace {
+interface IronicPlace {
   readonly folder: string;
   readonly apiPort: number;
   readonly rpcPort: number;

@@ -13,7 +13,7 @@ const DEFAULT_ROOT = "/dev/sda";
 const BOOT_MODES: Readonly<Record<string, string>> = { UEFI: "uefi", legacy: "bios" };
 
 /** A host, and where its Secret is. */
-export interface OperatorHost {
+interface OperatorHost {
   /** As it is now. */
   readHost(): Promise<KubeObject & { readonly spec?: unknown }>;
   /** The Secret that the host names, as it is now. */

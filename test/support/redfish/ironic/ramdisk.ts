@@ -19,7 +19,7 @@ export type IronicNode = Readonly<Record<string, unknown>>;
 export type AskIronic = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
 /** Where Ironic finds it, and how it is played. */
-export interface Ramdisk {
+interface Ramdisk {
   /** Answers a request of Ironic. @param path Behind the beginning that `callbackUrl` has */
   handle(request: Request, path: string): Promise<Response>;
   /** Boots what was started until the signal aborts. */

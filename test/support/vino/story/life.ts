@@ -39,7 +39,7 @@ export interface Death {
 }
 
 /** What is found at the end of a life. */
-export interface LifeEnd {
+interface LifeEnd {
   /** The calls that hypervisors got, as in `VM.clone`. */
   readonly calls: readonly string[];
   /** VMs while the machine should run. */

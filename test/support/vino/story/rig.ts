@@ -47,7 +47,7 @@ const CONDITION_MS = 80_000;
 export const VINO = "wordpress";
 
 /** What is known of a host. */
-export interface HostView {
+interface HostView {
   /** ID of the cloud's host. */
   readonly host: string;
   readonly rack: string;

@@ -8,7 +8,7 @@ import type { CloudStackSimulator } from "../../../../simulator/cloudstack/mod.t
 /** The objects of a CloudStack. */
 export type CloudStackState = CloudStackSimulator["state"];
 /** A load-balancer rule, as CloudStack has it. */
-export type BalancerRule = NonNullable<ReturnType<CloudStackState["loadBalancerRules"]["get"]>>;
+type BalancerRule = NonNullable<ReturnType<CloudStackState["loadBalancerRules"]["get"]>>;
 type PublicIp = NonNullable<ReturnType<CloudStackState["publicIps"]["get"]>>;
 
 /** A public IP address that is tagged for a Service. */

@@ -10,13 +10,13 @@ import { Selection } from "./selection.ts";
 const REST = 12;
 
 /** A choice, and what finding it cost. */
-export interface Exchanged {
+interface Exchanged {
   readonly picks: readonly GroupPick[];
   readonly steps: number;
 }
 
 /** When exchanges end. */
-export interface ExchangeOptions {
+interface ExchangeOptions {
   /** With so many picks, no better choice is possible. */
   readonly goal: number;
   /** A step is about an edge of a network. */

@@ -18,7 +18,7 @@ import {
 import { searchPicks } from "./search.ts";
 
 /** How far a search goes. */
-export interface SearchLimits {
+interface SearchLimits {
   /** About how many edges of networks it looks at. */
   readonly maxSteps: number;
   /** Of so many groups, it looks only at some in each domain. */

@@ -10,14 +10,14 @@ import type { GroupPick } from "./problem.ts";
 import { Selection } from "./selection.ts";
 
 /** The best choice that was found. */
-export interface Found {
+interface Found {
   readonly picks: readonly GroupPick[];
   /** Whether no choice leaves fewer places empty, or at least none fills all. */
   readonly isProven: boolean;
 }
 
 /** Where a search starts, and when it ends. */
-export interface SearchOptions {
+interface SearchOptions {
   /** A choice that fits. */
   readonly start: readonly GroupPick[];
   readonly limits: Limits;

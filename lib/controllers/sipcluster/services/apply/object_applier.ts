@@ -21,7 +21,7 @@ import type { OwnedViews } from "./views.ts";
 import { type ObjectId, toId, type WantedObject } from "./wanted.ts";
 
 /** What became of one object. */
-export interface Outcome {
+interface Outcome {
   readonly isWritten: boolean;
   /** Whether it was as wanted before, and another program changed or deleted it. @default {false} */
   readonly isCorrection?: boolean;

@@ -8,7 +8,7 @@ import { PART_OF_SIP, SIP_CLUSTER_LABEL } from "../../words.ts";
 import { toClusterLabel } from "../names.ts";
 
 /** Whether Landfall may write an object, and whether the original operator made it; else why not. */
-export type Ownership =
+type Ownership =
   | { readonly isOurs: true; readonly isOriginal: boolean }
   | { readonly isOurs: false; readonly why: string };
 

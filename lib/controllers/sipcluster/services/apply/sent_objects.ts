@@ -29,7 +29,7 @@ interface Sent {
 }
 
 /** A write that the API server took. */
-export interface Write {
+interface Write {
   /** As the object was; absent if the write made it. */
   readonly before?: KubeObject | undefined;
   readonly after: KubeObject;

@@ -5,7 +5,7 @@
 import { CA_FILE } from "./words.ts";
 
 /** What the flags are made from. */
-export interface OidcInput {
+interface OidcInput {
   readonly issuerURL: string;
   readonly clientID: string;
   /** The certificates of the CA, as PEM. Absent: one that machines trust anyway signed the provider's. */

@@ -14,7 +14,7 @@ import {
 import { CONFIG_KEY, DEX, PATHS } from "./words.ts";
 
 /** What the Pods of one provider need. */
-export interface PodInput {
+interface PodInput {
   /** Name of their ServiceAccount. */
   readonly account: string;
   readonly image: string;

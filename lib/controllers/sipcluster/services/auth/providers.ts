@@ -30,7 +30,7 @@ import {
 } from "./words.ts";
 
 /** What OIDC providers are planned from. */
-export interface AuthInput extends ServiceInput {
+interface AuthInput extends ServiceInput {
   readonly facts: AuthFacts;
 }
 

@@ -14,7 +14,7 @@ import { findSecretText, type Secret, SECRETS } from "../../../../kube/kinds/sec
 import { DEX_GROUP, DEX_VERSION } from "./words.ts";
 
 /** A Secret that an entry names. */
-export interface SecretFacts {
+interface SecretFacts {
   /** Differs if the Secret differs. */
   readonly version: string;
   /** Names of its keys. */

@@ -6,7 +6,7 @@
 import { SshReader } from "./ssh_wire.ts";
 
 /** The line as sshd gets it, or what is wrong with it: never a part of the line. */
-export type AuthorizedKey = { readonly line: string } | { readonly problem: string };
+type AuthorizedKey = { readonly line: string } | { readonly problem: string };
 
 const LINE_LENGTH_MAX = 16_384;
 const CONTROL = /\p{Cc}/u;

@@ -26,7 +26,7 @@ export const PATHS = {
 /** The port of sshd in the container: only root could have 22. */
 export const SSHD_PORT = 2222;
 /** The user of the original image, whom existing commands name. */
-export const USER = "ubuntu";
+const USER = "ubuntu";
 /** The file that `sshrc` writes. */
 const IDENTITIES = `${PATHS.home}/.ssh/identities`;
 

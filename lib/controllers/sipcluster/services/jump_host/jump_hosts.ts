@@ -33,7 +33,7 @@ import { toDeploymentSpec } from "./pod.ts";
 import { DRAIN, HOST, START } from "./scripts.ts";
 
 /** What jump hosts are planned from. */
-export interface JumpHostInput extends ServiceInput {
+interface JumpHostInput extends ServiceInput {
   /** By the name of the Secret, from `ensureHostKeys`. */
   readonly hostKeys: ReadonlyMap<string, HostKey>;
 }

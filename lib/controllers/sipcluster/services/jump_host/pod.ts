@@ -18,7 +18,7 @@ import { type Host, PATHS, SSHD_PORT } from "./content.ts";
 import type { JumpHostNames } from "./names.ts";
 
 /** What the Deployment of a jump host is made from. */
-export interface DeploymentOptions {
+interface DeploymentOptions {
   readonly entry: JumpHost;
   readonly image: string;
   readonly names: JumpHostNames;

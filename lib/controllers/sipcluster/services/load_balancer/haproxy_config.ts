@@ -12,7 +12,7 @@ export interface Port {
 }
 
 /** What a configuration is made from. */
-export interface ConfigInput {
+interface ConfigInput {
   readonly kind: LoadBalancerKind;
   readonly ports: readonly Port[];
   readonly servers: readonly Server[];

@@ -19,7 +19,7 @@ export interface ServicePort extends Port {
 }
 
 /** What a load balancer is made from. */
-export interface ObjectsInput {
+interface ObjectsInput {
   /** Of all its objects. */
   readonly name: string;
   readonly namespace: string;

@@ -14,7 +14,7 @@ import { IP_POOLS, type IpPool, type IpPoolSpec } from "../../resource/ip_pool.t
 import type { Pools } from "./pool_set.ts";
 
 /** What a {@linkcode PoolCache} needs. */
-export interface PoolCacheOptions {
+interface PoolCacheOptions {
   readonly client: Pick<KubeClient, "list">;
   /** Where all pools are. */
   readonly namespace: string;

@@ -9,7 +9,7 @@ import { ENTRY_LENGTH, type PoolIndex } from "./pool_index.ts";
 import type { Span } from "../subnets.ts";
 
 /** How many characters of JSON the allocations of a pool may have: etcd refuses objects of 1.5 MiB. */
-export const POOL_LENGTH_MAX = 1_200_000;
+const POOL_LENGTH_MAX = 1_200_000;
 
 const NONE: ReadonlySet<bigint> = new Set();
 

@@ -59,7 +59,7 @@ export interface KnownInterface {
 }
 
 /** What an owner has in any pool. */
-export interface Held extends Allocation {
+interface Held extends Allocation {
   /** In canonical form. */
   readonly subnet: string;
   /** Name of the pool. */

@@ -21,7 +21,7 @@ import type { HostOutcome, WantedHost } from "../types.ts";
 import { VinoHosts } from "./vino_hosts.ts";
 
 /** What a {@linkcode HostPublisher} needs. */
-export interface HostPublisherOptions {
+interface HostPublisherOptions {
   readonly client: Pick<KubeClient, "read" | "create" | "patch" | "delete">;
   readonly clock: Clock;
   readonly hosts: StoreReader<BareMetalHost>;

@@ -14,7 +14,7 @@ import type { VinoRemoval } from "../../resource/vino.ts";
 import { CONFIRMED_REMOVAL } from "../../words.ts";
 
 /** What the limit is compared with. */
-export interface RemovalQuestion {
+interface RemovalQuestion {
   /** Names of all machines that exist or may exist. */
   readonly known: readonly string[];
   /** Names of those that the spec does not want. */

@@ -19,7 +19,7 @@ import { isGoneWithPool, readGonePools } from "./lost_pool.ts";
 import { describeLimit, isConfirmed, type Moment, RemovalLimit } from "./limit.ts";
 
 /** What {@linkcode Removals} need. */
-export interface RemovalsOptions extends Pick<
+interface RemovalsOptions extends Pick<
   MachineReconcilerOptions,
   "addresses" | "clock" | "findLimit" | "machineEvents" | "machines"
 > {
@@ -27,7 +27,7 @@ export interface RemovalsOptions extends Pick<
 }
 
 /** Machines that are too many and whose BareMetalHosts must go. */
-export interface Leaving {
+interface Leaving {
   readonly machines: readonly KnownMachine[];
   /** Why none of the others may go; no full stop. Absent: they are all of them. */
   readonly limit: string | undefined;
@@ -47,7 +47,7 @@ export interface RemovalTasks {
  * showed a machine that was made a moment ago, and that the next inventory brings. `unclear`: the machines stay, and
  * the cloud does not say which there are.
  */
-export type RemovalEnd = "open" | "unlisted" | "unclear" | "over";
+type RemovalEnd = "open" | "unlisted" | "unclear" | "over";
 
 /** Removes the machines of one Vino. */
 export class Removals {

@@ -49,7 +49,7 @@ export interface StepFailure {
 }
 
 /** What a {@linkcode ProgressTracker} needs. */
-export interface TrackerOptions {
+interface TrackerOptions {
   readonly clock: Clock;
   readonly machines: Machines;
   /** Randomness of the back-off, in [0, 1). @default {Math.random} */

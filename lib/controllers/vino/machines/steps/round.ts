@@ -19,7 +19,7 @@ import { type StepInput, runSteps } from "./run_steps.ts";
 import type { MachineTask } from "./tasks.ts";
 
 /** What {@linkcode runRound} needs. */
-export interface RoundOptions extends Pick<
+interface RoundOptions extends Pick<
   MachineReconcilerOptions,
   "clock" | "fence" | "hosts" | "machineEvents" | "machines" | "machinesMax" | "readSeed"
 > {
@@ -29,7 +29,7 @@ export interface RoundOptions extends Pick<
 }
 
 /** What a round is about. */
-export interface RoundSubject {
+interface RoundSubject {
   readonly input: ReconcileInput;
   /** All machines of the Vino, in the order in which they are to be made. */
   readonly tasks: readonly MachineTask[];

@@ -13,7 +13,7 @@ import type { RoleForm } from "../../resource/role_form.ts";
 import type { Vino, VinoSpec } from "../../resource/vino.ts";
 
 /** What a {@linkcode MachineSpec} is put together from. */
-export interface SpecSource {
+interface SpecSource {
   readonly owner: MachineOwner;
   readonly spec: VinoSpec;
   readonly form: RoleForm;

@@ -18,7 +18,7 @@ import { tagAddress } from "./tag_address.ts";
 import { takeAddress } from "./take_address.ts";
 
 /** Where and for whom a step is carried out. */
-export interface ApplyContext extends Pick<Acting, "store" | "projectId"> {
+interface ApplyContext extends Pick<Acting, "store" | "projectId"> {
   readonly record: LoadBalancerRecord;
 }
 

@@ -17,7 +17,7 @@ import type { PublicAddress, Rule, View } from "../view.ts";
 import { isOfCluster, TAG_KEYS } from "../words.ts";
 
 /** What says which addresses a Service uses. */
-export interface Uses {
+interface Uses {
   readonly view: View;
   readonly claim: LoadBalancerClaim;
   readonly record?: KeptRecord;

@@ -8,7 +8,7 @@ import type { LoadBalancingApi } from "../../wire/load_balancing_api.ts";
 import type { BackendVm } from "../view.ts";
 
 /** What is asked about. */
-export interface MembershipQuestion {
+interface MembershipQuestion {
   /** The rules, by ID, each with its network. */
   readonly rules: ReadonlyMap<string, { readonly networkId: string }>;
   /** How many rules all lists together show, also those of others. */

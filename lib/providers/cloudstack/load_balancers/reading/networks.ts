@@ -7,7 +7,7 @@ import type { LoadBalancingApi } from "../../wire/load_balancing_api.ts";
 import type { Network, Unreadable } from "../view.ts";
 
 /** What is known about networks. */
-export interface KnownNetworks {
+interface KnownNetworks {
   readonly networks: ReadonlyMap<string, Network>;
   readonly unreadable: readonly Unreadable[];
 }
@@ -19,7 +19,7 @@ interface Kept extends KnownNetworks {
 }
 
 /** The networks that are wanted, and how to ask for more. */
-export interface WantedNetworks {
+interface WantedNetworks {
   /** IDs. */
   readonly wanted: ReadonlySet<string>;
   readonly projectId: string | undefined;

@@ -25,7 +25,7 @@ import type {
 import { ANNOTATIONS, isAclReason } from "../words.ts";
 
 /** What a look needs. */
-export interface LookOptions {
+interface LookOptions {
   readonly api: LoadBalancingApi;
   readonly networks: Networks;
   readonly projectId: string | undefined;

@@ -10,7 +10,7 @@ import type { CloudStackSession } from "../../session/session.ts";
 import { ID, NAME, REFERENCE, TEXT, WHOLE_NUMBER } from "../../wire/fields.ts";
 
 /** What {@linkcode readTakers} needs. */
-export interface TakersOptions {
+interface TakersOptions {
   readonly session: Pick<CloudStackSession, "isOwnKey" | "list">;
   /** When each address was recorded as free, by its ID, in milliseconds since 1970. */
   readonly asked: ReadonlyMap<string, number>;

@@ -12,7 +12,7 @@ import { parseStickiness, type StickinessWish } from "./stickiness_wish.ts";
 import { ANNOTATIONS } from "../words.ts";
 
 /** What the annotations of a Service say. `refused`: the value is not understood. */
-export interface Wishes {
+interface Wishes {
   /** Whether backends get the PROXY protocol on TCP ports. */
   readonly isProxy: boolean;
   /** What the status shows instead of the IP. Absent also if it was refused. */

@@ -5,7 +5,7 @@
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
 
 /** Reasons of Events about load balancers of CloudStack. */
-export type ProblemReason =
+type ProblemReason =
   | "InvalidAnnotation"
   | "UnsupportedService"
   | "NetworkNotUsable"

@@ -23,7 +23,7 @@ import { checkFinished, checkGone, checkHalfMade, checkOrphan } from "./checks.t
 import { explainRefusal } from "./explain.ts";
 
 /** What carrying out steps needs. */
-export interface ApplyOptions {
+interface ApplyOptions {
   readonly api: MachinesApi;
   readonly session: Pick<Session, "change">;
   readonly own: OwnChanges;

@@ -24,7 +24,7 @@ import type { View } from "./view.ts";
 import { toHost, toVmsView } from "./vms_view.ts";
 
 /** What a look needs. */
-export interface LookOptions {
+interface LookOptions {
   readonly api: MachinesApi;
   readonly clock: Clock;
   /** The newest inventory. */

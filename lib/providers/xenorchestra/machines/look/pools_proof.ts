@@ -28,7 +28,7 @@ export interface PoolsQuestion {
 }
 
 /** The pools, and why machines may be in one that was not shown; no full stop. */
-export interface PoolsAnswer {
+interface PoolsAnswer {
   readonly pools: readonly MachinePool[];
   readonly gap?: string;
 }

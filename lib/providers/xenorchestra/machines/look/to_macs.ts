@@ -8,7 +8,7 @@ import type { RawTemplate, RawVif } from "../wire/objects.ts";
 import type { Vm } from "./view.ts";
 
 /** The lists. */
-export interface MacLists {
+interface MacLists {
   readonly vifs: readonly RawVif[];
   /** VMs of ours, and others with names or marks of our form. */
   readonly vms: readonly Vm[];

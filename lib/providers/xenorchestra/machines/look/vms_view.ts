@@ -14,7 +14,7 @@ import { findUidTag, listReadyTags } from "../words.ts";
 import type { View, Vm } from "./view.ts";
 
 /** What was shown. */
-export interface ShownVms {
+interface ShownVms {
   readonly vms: readonly Vm[];
   readonly hosts: readonly MachineHost[];
   readonly pools: readonly MachinePool[];

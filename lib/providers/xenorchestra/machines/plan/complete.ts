@@ -25,7 +25,7 @@ import { listAttachedDisks } from "./attached_disks.ts";
 import { toPartsHash, toShownHash } from "./fingerprints.ts";
 
 /** What is known about a complete VM. */
-export interface CompleteQuestion {
+interface CompleteQuestion {
   readonly view: FullView;
   readonly spec: MachineSpec;
   readonly record: VmRecord;

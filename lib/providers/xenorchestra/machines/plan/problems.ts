@@ -59,7 +59,7 @@ export function findLostPool(
 }
 
 /** What a plan may have beside its state. */
-export interface PlanDetails {
+interface PlanDetails {
   readonly steps?: readonly Step[];
   readonly problems?: readonly MachineProblem[];
   readonly parts?: readonly MachinePart[];

@@ -41,7 +41,7 @@ import { toPartsHash } from "./fingerprints.ts";
 const BUSY_MS = 5_000;
 
 /** What is known about it. */
-export interface UnfinishedQuestion {
+interface UnfinishedQuestion {
   readonly view: FullView;
   readonly spec: MachineSpec;
   readonly record: VmRecord;

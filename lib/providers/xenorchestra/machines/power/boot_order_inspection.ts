@@ -11,7 +11,7 @@ import type { Session } from "../../session/session.ts";
 import type { MachinesApi } from "../wire/machines_api.ts";
 
 /** What {@linkcode inspectBootOrders} needs. */
-export interface BootOrderInspection {
+interface BootOrderInspection {
   readonly api: Pick<MachinesApi, "list">;
   readonly session: Pick<Session, "callRpc">;
 }

@@ -24,13 +24,13 @@ import { type Acting, ACTIONS } from "./actions.ts";
 import { toPowerRefusal } from "./refusals.ts";
 
 /** Sets the boot order of VMs, which the REST API cannot. */
-export interface BootOrders {
+interface BootOrders {
   /** @param order In letters of the hypervisor: `ncd`. @throws as `MachinePower.setBootOrder` */
   set(vmId: string, order: string, fence: Fence, signal: AbortSignal): Promise<void>;
 }
 
 /** What {@linkcode XenOrchestraPower} needs. */
-export interface PowerOptions {
+interface PowerOptions {
   readonly api: MachinesApi;
   readonly session: Pick<Session, "change">;
   readonly own: OwnChanges;

@@ -15,7 +15,7 @@ import { ChangeRefusal, toRefusal } from "./refusal.ts";
 import { CHANGE_MS, SLOW_MS, TAKEN_MS } from "./timeouts.ts";
 
 /** An interface to add. */
-export interface InterfaceFields {
+interface InterfaceFields {
   readonly vmId: string;
   readonly networkId: string;
   readonly device: string;
@@ -24,7 +24,7 @@ export interface InterfaceFields {
 }
 
 /** A disk of a VM. */
-export interface DiskLink {
+interface DiskLink {
   readonly linkId: string;
   readonly vmId: string;
   /** Absent: not known. */
@@ -49,7 +49,7 @@ const CREATED = v.object({ id: v.pipe(v.string(), v.nonEmpty(), v.maxLength(64))
 const MAYBE_CREATED = v.fallback(v.object({ id: v.optional(v.string()) }), {});
 
 /** What {@linkcode Changes} needs. */
-export interface ChangesOptions {
+interface ChangesOptions {
   readonly session: Pick<Session, "change">;
   /** Where the answers are noted. */
   readonly own: OwnChanges;

@@ -18,7 +18,7 @@ import type {
 } from "./objects.ts";
 
 /** A collection: which fields to ask for, and their schema. */
-export interface Wanted<T> {
+interface Wanted<T> {
   readonly fields: string;
   readonly schema: v.GenericSchema<unknown, T>;
 }

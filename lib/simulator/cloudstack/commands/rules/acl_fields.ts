@@ -9,7 +9,7 @@ import { readNumber } from "../call.ts";
 import { checkCidrs, checkIcmp, checkRange, isPort } from "./traffic.ts";
 
 /** What traffic an item is about. */
-export type Traffic = Pick<
+type Traffic = Pick<
   AclItem,
   "protocol" | "startPort" | "endPort" | "icmpType" | "icmpCode" | "cidrs"
 >;

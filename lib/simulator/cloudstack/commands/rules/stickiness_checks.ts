@@ -13,7 +13,7 @@ import {
 } from "../../world/stickiness.ts";
 
 /** A policy that is asked for. */
-export interface WantedPolicy {
+interface WantedPolicy {
   readonly methodName: string;
   readonly entries: readonly (readonly [name: string, value: string | undefined])[];
 }

@@ -6,7 +6,7 @@
 import { toJson } from "../../replies.ts";
 
 /** One key. */
-export interface BodyField {
+interface BodyField {
   readonly type: "string" | "strings" | "number" | "boolean" | "array" | "object" | "any";
   /** @default {false} */
   readonly isRequired?: boolean;

@@ -20,10 +20,10 @@ export interface Env {
 }
 
 /** Answers a request of a signed-in user. */
-export type Handler<T> = (c: Context<Env>, work: Work, body: T) => Promise<Response>;
+type Handler<T> = (c: Context<Env>, work: Work, body: T) => Promise<Response>;
 
 /** A route, except how it is reached. */
-export interface RouteOptions<T> {
+interface RouteOptions<T> {
   /** Rights that it needs. The body is not checked yet. */
   readonly toNeeds: (c: Context<Env>, work: Work, body: unknown) => readonly Need[];
   /** What the body may have. Absent: it is not looked at. */
@@ -77,7 +77,7 @@ export function toMade(collection: string, { id }: XoRecord, isLocated: boolean)
 }
 
 /** What an action is about. */
-export interface ActionAbout {
+interface ActionAbout {
   readonly name: string;
   readonly objectType: string;
   readonly objectId: string;

@@ -19,7 +19,7 @@ export interface DiskWish {
 }
 
 /** The disks of a repository. */
-export function listDisks(state: XenOrchestraState, srId: string): readonly XoRecord[] {
+function listDisks(state: XenOrchestraState, srId: string): readonly XoRecord[] {
   return [...state.all("vdis").values()].filter((vdi) => vdi["$SR"] === srId);
 }
 
@@ -51,7 +51,7 @@ function toFull(method: string): XapiError {
 }
 
 /** How a disk is attached. */
-export interface Attachment {
+interface Attachment {
   /** @default {the next one that is free} */
   readonly position?: string;
   /** @default {false} */

@@ -9,7 +9,7 @@ import { findFree, toHandleInvalid, toRecord } from "./disks.ts";
 import { XapiError } from "../errors.ts";
 
 /** What {@linkcode createInterface} makes. */
-export interface InterfaceWish {
+interface InterfaceWish {
   readonly network: XoRecord;
   /** @default {the next one that is free} */
   readonly device?: string;

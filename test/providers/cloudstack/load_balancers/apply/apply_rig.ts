@@ -27,7 +27,7 @@ export const OWNER = {
 export const CLUSTER_ID = "cccccccc-2222-4333-8444-555555555555";
 
 /** The annotation of the Service. It outlives processes. */
-export class FakeRecord implements LoadBalancerRecord {
+class FakeRecord implements LoadBalancerRecord {
   text: string | undefined;
   readonly saved: (string | undefined)[] = [];
   /** Called before and after each save. */
@@ -42,7 +42,7 @@ export class FakeRecord implements LoadBalancerRecord {
 }
 
 /** What a test uses; each test gets a new simulator. */
-export interface ApplyRig extends CloudStackRig {
+interface ApplyRig extends CloudStackRig {
   readonly record: FakeRecord;
   readonly store: LookStore;
   readonly session: CloudStackSession;

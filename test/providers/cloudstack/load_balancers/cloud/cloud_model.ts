@@ -23,7 +23,7 @@ import { SIGNER } from "../objects.ts";
 export const CLUSTER = "11111111-1111-4111-8111-111111111111";
 
 /** What the router of a network runs for a rule: it is told only by some changes. */
-export interface Applied {
+interface Applied {
   readonly protocol: string;
   readonly algorithm: string;
 }

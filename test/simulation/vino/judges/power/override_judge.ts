@@ -13,7 +13,7 @@ import { LETTERS, orderOf, parseOverride, toOverriddenVm, toSecretName } from ".
 import type { Wishes } from "../wishes.ts";
 
 /** What an {@linkcode OverrideJudge} needs of a world. */
-export interface OverrideWorld {
+interface OverrideWorld {
   readonly cloud: XenOrchestra;
   readonly server: ApiServer;
   readonly objects: ObjectAccess;

@@ -11,7 +11,7 @@ import type { CloudJudge } from "../cloud_judge.ts";
 import { type Birth, isReady } from "../machines.ts";
 
 /** What a {@linkcode PowerJudge} needs of a world. */
-export interface PowerWorld {
+interface PowerWorld {
   readonly cloud: XenOrchestra;
   readonly timeline: Timeline;
   readonly trace: Trace;

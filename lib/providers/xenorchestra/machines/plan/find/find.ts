@@ -20,7 +20,7 @@ import { RENAME_OR_DELETE, toDecision, findLostPool, toRetry, toStep } from "../
 export type FullView = View & { readonly stock: Stock };
 
 /** What to find. */
-export interface FindQuestion {
+interface FindQuestion {
   readonly view: FullView;
   readonly identity: MachineIdentity;
   readonly record: VmRecord;

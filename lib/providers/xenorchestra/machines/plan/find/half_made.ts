@@ -12,7 +12,7 @@ import type { VmRecord } from "../../vm_record.ts";
 import { findUidTag, isDiskNameOf, isMarkOf } from "../../words.ts";
 
 /** What is known about the machine. */
-export interface HalfMadeQuestion {
+interface HalfMadeQuestion {
   readonly identity: MachineIdentity;
   readonly stock: Stock;
   readonly record: VmRecord;
