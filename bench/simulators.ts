@@ -5,7 +5,7 @@
  * (`Question`) is answered in order. The process ends when its parent ends.
  * @module
  */
-import { assert } from "../lib/core/assert.ts";
+import { assert } from "../lib/core/errors.ts";
 import { systemClock } from "../lib/core/clock.ts";
 import { startKubernetesSimulator } from "../lib/simulator/kubernetes/mod.ts";
 import { type CloudName, readCloudName } from "./clouds/mod.ts";

@@ -4,7 +4,7 @@
  */
 import type { ProviderDefinition, ProviderInstall } from "../lib/cloud/provider_definition.ts";
 import { YAML_SYNTAX } from "../lib/config/yaml_syntax.ts";
-import { assert } from "../lib/core/assert.ts";
+import { assert } from "../lib/core/errors.ts";
 import { loadProviders, PROVIDERS } from "../lib/providers/mod.ts";
 
 /** The part of a definition that this file uses. */

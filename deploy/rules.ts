@@ -15,7 +15,7 @@ import {
 import type { ControllerDefinition } from "../lib/controllers/definition.ts";
 import { isSeparable, isStandalone } from "../lib/controllers/load.ts";
 import { CONTROLLERS } from "../lib/controllers/mod.ts";
-import { assert } from "../lib/core/assert.ts";
+import { assert } from "../lib/core/errors.ts";
 import { EVENT_RIGHTS, REVIEW_RIGHTS } from "../lib/kube/access/rights.ts";
 import { LEASE } from "./names.ts";
 import { toYaml } from "./yaml.ts";

@@ -3,7 +3,7 @@
  * stopped.
  * @module
  */
-import { abortable } from "../core/abortable.ts";
+import { abortable } from "../core/clock.ts";
 import type { Gauge } from "../core/metrics.ts";
 import { runLeading } from "./leadership.ts";
 import { announceFirstFailure } from "./first_check.ts";

@@ -3,7 +3,7 @@
  * it.
  * @module
  */
-import { assert } from "../core/assert.ts";
+import { assert } from "../core/errors.ts";
 import { listLeases, type LoadedController } from "../controllers/load.ts";
 import type { ElectionView } from "../http/views.ts";
 import { createLeaderMetrics } from "../kube/election/metrics.ts";

@@ -2,9 +2,8 @@
  * Reports to the service manager that the process has started, what it does, and that it is not stuck.
  * @module
  */
-import type { Clock } from "../core/clock.ts";
+import { type Clock, Sleeper } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
-import { Sleeper } from "../core/sleeper.ts";
 import type { Notification, Notifier } from "../host/notify.ts";
 import { type Check, holds } from "../http/probes.ts";
 import { toChecks } from "./serving/listeners.ts";

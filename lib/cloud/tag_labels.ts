@@ -2,8 +2,7 @@
  * Turns the tags of an instance into Node labels. Pure.
  * @module
  */
-import { isLabelKey, toLabelValue } from "../core/text/label.ts";
-import { isReservedLabelKey } from "../core/text/label_namespace.ts";
+import { isLabelKey, isReservedLabelKey, toLabelValue } from "../core/text/label.ts";
 import { mustBe } from "../core/text/must_be.ts";
 import { quote, shorten } from "../core/text/printable.ts";
 

@@ -2,14 +2,18 @@
  * Reads a file of certificate authorities again while Landfall runs, because certificates are replaced.
  * @module
  */
-import { CertificateError, parseCertificates } from "../core/net/certificates.ts";
+import { CertificateError, parseCertificates } from "../core/net/tls.ts";
 import type { Clock } from "../core/clock.ts";
 import { ConfigError, describeError } from "../core/errors.ts";
-import { describeFileProblem, toTriedPath } from "../core/file_problem.ts";
+import {
+  describeFileProblem,
+  readSmallText,
+  readSmallTextSync,
+  toTriedPath,
+} from "../core/small_file.ts";
 import type { Logger } from "../core/log.ts";
 import { MessageDedup } from "../core/message_dedup.ts";
 import { isPathLike } from "../core/text/redact.ts";
-import { readSmallText, readSmallTextSync } from "../core/small_file.ts";
 
 /** Landfall must use a change within a minute; this is half of it. */
 const PERIOD_MS = 30_000;

@@ -4,13 +4,13 @@
  */
 import { CloudError } from "../cloud/errors.ts";
 import { BodyError } from "../core/net/body.ts";
-import { findConnectionFault } from "../core/net/connection_fault.ts";
 import {
+  findConnectionFault,
   findErrorCode,
   formatHostPort,
   toConnectionProblem,
 } from "../core/net/connection_problem.ts";
-import { NOT_YET_VALID_ADVICE } from "../core/net/server_certificate.ts";
+import { NOT_YET_VALID_ADVICE } from "../core/net/tls.ts";
 import type { ServerNames } from "./server.ts";
 
 const UNTRUSTED = /CERT|TLS|VERIFY|ISSUER/;

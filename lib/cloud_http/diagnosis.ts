@@ -6,10 +6,13 @@ import type { X509Certificate } from "node:crypto";
 import { connect } from "node:net";
 import type { Finding } from "../cloud/inspection.ts";
 import { systemClock, withDeadline } from "../core/clock.ts";
-import { type ConnectionFault, findConnectionFault } from "../core/net/connection_fault.ts";
-import { formatHostPort, toHostPort } from "../core/net/connection_problem.ts";
-import { describeDates, readServerCertificate } from "../core/net/server_certificate.ts";
-import { TLS_CIPHERS } from "../core/net/tls.ts";
+import {
+  type ConnectionFault,
+  findConnectionFault,
+  formatHostPort,
+  toHostPort,
+} from "../core/net/connection_problem.ts";
+import { describeDates, readServerCertificate, TLS_CIPHERS } from "../core/net/tls.ts";
 import { adviseOnDates } from "./connection_error.ts";
 import type { Server, ServerNames } from "./server.ts";
 import { normalise } from "./trust.ts";

@@ -5,9 +5,8 @@
 import { CloudError } from "../cloud/errors.ts";
 import { ERROR_BYTES_MAX, readText } from "../core/net/body.ts";
 import { isLoopbackHost } from "../core/net/ip.ts";
-import { TLS_CIPHERS } from "../core/net/tls.ts";
+import { explainDates, TLS_CIPHERS } from "../core/net/tls.ts";
 import { listSecrets, redact } from "../core/text/redact.ts";
-import { explainDates } from "../core/net/server_certificate.ts";
 import type { ServerNames } from "./server.ts";
 import type { FetchTls } from "./trust.ts";
 

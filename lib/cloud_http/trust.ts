@@ -6,7 +6,7 @@ import type { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import { CloudError } from "../cloud/errors.ts";
 import { formatHostPort, toConnectionProblem } from "../core/net/connection_problem.ts";
-import { readServerCertificate } from "../core/net/server_certificate.ts";
+import { readServerCertificate } from "../core/net/tls.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
 import { CaFile } from "./ca_file.ts";

@@ -3,8 +3,7 @@
  * @module
  */
 import { ConfigError } from "../core/errors.ts";
-import { describeFileProblem, toTriedPath } from "../core/file_problem.ts";
-import { readSmallFile } from "../core/small_file.ts";
+import { describeFileProblem, readSmallFile, toTriedPath } from "../core/small_file.ts";
 
 /**
  * Reads a file of settings.

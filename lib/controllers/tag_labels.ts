@@ -9,8 +9,7 @@
  */
 import { parseJson } from "../core/text/json.ts";
 import type { Instance } from "../cloud/provider.ts";
-import { isReservedLabelKey } from "../core/text/label_namespace.ts";
-import { isLabelKey } from "../core/text/label.ts";
+import { isLabelKey, isReservedLabelKey } from "../core/text/label.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import type { NodePatch } from "./node_writer.ts";
 import { TAG_LABELS_RECORD } from "./words.ts";

@@ -2,7 +2,7 @@
  * Words on a Node or a BareMetalHost that several controllers read or write. Frozen: they must not change.
  * @module
  */
-import { OWN_PREFIX } from "../core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../core/text/label.ts";
 
 /** Taint of a Node that is not initialised yet; only the key counts. Contract of `k8s.io/cloud-provider`. */
 export const UNINITIALIZED_TAINT = "node.cloudprovider.kubernetes.io/uninitialized";

@@ -117,3 +117,58 @@ export function isTimeout(reason: unknown): boolean {
 export function toTimeoutError(): DOMException {
   return new DOMException("The time is up", "TimeoutError");
 }
+
+/**
+ * Settles as `promise` does, or rejects with `signal.reason` as soon as the signal aborts.
+ * The work behind the promise continues: it belongs to the code that started it.
+ *
+ * @param promise Work that several callers share
+ * @param signal Ends this caller's wait only
+ */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) {
+    // This caller no longer waits; a failure concerns the others.
+    promise.catch(() => {});
+    return Promise.reject(signal.reason);
+  }
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+/** Lets one loop sleep, and others wake it. It stores no wake-up: one that comes before the sleep has no effect. */
+export class Sleeper {
+  readonly #clock: Clock;
+  #wake: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Ends after that time, at a wake-up, or when the signal aborts; never rejects.
+   *
+   * @param ms Milliseconds; `Infinity` uses no timer
+   * @returns Whether a wake-up ended it
+   */
+  async sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+    const woken = new AbortController();
+    const either = AbortSignal.any([signal, woken.signal]);
+    this.#wake = () => woken.abort();
+    const over =
+      ms < Infinity
+        ? this.#clock.sleep(ms, either)
+        : abortable(new Promise<void>(() => undefined), either);
+    // Only the two signals can reject this.
+    await over.catch(() => undefined);
+    this.#wake = undefined;
+    return woken.signal.aborted;
+  }
+
+  /** Ends the sleep, if there is one. */
+  wake(): void {
+    this.#wake?.();
+  }
+}

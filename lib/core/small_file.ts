@@ -1,10 +1,13 @@
 /**
- * Reads files that settings name. They may be anything: a pipe without a writer, or a device without an end.
+ * Reads files that settings name, and says in our own words why one could not be read. They may be anything: a pipe
+ * without a writer, or a device without an end.
  * @module
  */
 import { Buffer } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { isAbsolute, resolve } from "node:path";
+import { findErrorCode } from "./net/connection_problem.ts";
 
 /** Far more than settings, certificates or tokens need; keeps a wrong file (a log, a disk image) out of memory. */
 const BYTES_MAX = 1024 * 1024;
@@ -13,7 +16,7 @@ const CHUNK_BYTES = 16 * 1024;
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /** The file at a path is not readable here. The message follows the path and a colon. */
-export class UnfitFileError extends Error {
+class UnfitFileError extends Error {
   override readonly name = "UnfitFileError";
 }
 
@@ -76,4 +79,31 @@ function checkStats(stats: Stats): void {
 
 function checkLength(bytes: number): void {
   if (bytes > BYTES_MAX) throw new UnfitFileError("it is larger than 1 MiB");
+}
+
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ["ENOENT", "there is no such file"],
+  ["ENOTDIR", "there is no such file"],
+  ["EISDIR", "it is a folder"],
+  ["ENXIO", "it is not a file"],
+  ["ELOOP", "its symbolic links form a circle"],
+  ["ERR_INVALID_ARG_VALUE", "the path contains a zero byte"],
+  ["EACCES", "this process has no permission to read it"],
+  ["EPERM", "this process has no permission to read it"],
+  ["ENAMETOOLONG", "the path is too long"],
+]);
+
+/** Why a read of a file failed, to follow its name and a colon. */
+export function describeFileProblem(error: unknown): string {
+  if (error instanceof UnfitFileError) return error.message;
+  const code = findErrorCode(error);
+  return WORDS.get(code) ?? `reading it failed${code === "" ? "" : ` (${code})`}`;
+}
+
+/**
+ * The path that was tried, in full: a relative one begins at the working directory, which a service manager or an image
+ * sets, and `~` means nothing.
+ */
+export function toTriedPath(path: string): string {
+  return isAbsolute(path) ? path : resolve(path);
 }

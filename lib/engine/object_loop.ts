@@ -5,9 +5,8 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "../core/clock.ts";
+import { type Clock, Sleeper } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
-import { Sleeper } from "../core/sleeper.ts";
 import { isKubeError } from "../kube/api/errors.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 import type { Key, StoreReader } from "../kube/cache/store.ts";

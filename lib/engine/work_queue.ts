@@ -2,7 +2,7 @@
  * A queue of keys for several workers: one worker on a key at a time, no update lost, equal keys merged.
  * @module
  */
-import { assert } from "../core/assert.ts";
+import { assert } from "../core/errors.ts";
 import { toBackoffMs } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
 import type { WorkQueueMetrics } from "./work_queue_metrics.ts";

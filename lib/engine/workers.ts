@@ -2,10 +2,9 @@
  * The workers of one controller: they take keys, give each reconcile a deadline, and act on its outcome.
  * @module
  */
-import { AssertionError } from "../core/assert.ts";
+import { AssertionError, describeError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
 import { formatDuration } from "../core/text/duration.ts";
-import { describeError } from "../core/errors.ts";
 import { LeadershipLostError } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";

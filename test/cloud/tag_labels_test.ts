@@ -6,8 +6,7 @@ import {
   type TagLabels,
   toTagLabels,
 } from "../../lib/cloud/tag_labels.ts";
-import { isReservedLabelKey } from "../../lib/core/text/label_namespace.ts";
-import { isLabelKey, isLabelValue } from "../../lib/core/text/label.ts";
+import { isLabelKey, isLabelValue, isReservedLabelKey } from "../../lib/core/text/label.ts";
 import { Random } from "../support/random.ts";
 
 const PREFIXES = ["example.com/", "team-", "node.kubernetes.io/"];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { requireCloud, toNodeContext } from "../../lib/controllers/context.ts";
-import { AssertionError } from "../../lib/core/assert.ts";
+import { AssertionError } from "../../lib/core/errors.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { Caches } from "../../lib/kube/cache/caches.ts";
 import { createLifecycleWorld } from "../support/nodes/lifecycle_rig.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { CONTROLLERS } from "../../lib/controllers/mod.ts";
-import { OWN_PREFIX } from "../../lib/core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../../lib/core/text/label.ts";
 import { listSources } from "../support/sources.ts";
 
 /** What others brought: Kubernetes and its Go controllers, and the operators whose objects Landfall serves. */

@@ -4,7 +4,14 @@
  */
 import { describe, expect, test } from "bun:test";
 import { getEventListeners } from "node:events";
-import { isTimeout, startDeadline, systemClock, withDeadline } from "../../lib/core/clock.ts";
+import {
+  abortable,
+  isTimeout,
+  Sleeper,
+  startDeadline,
+  systemClock,
+  withDeadline,
+} from "../../lib/core/clock.ts";
 import { ManualClock } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;
@@ -112,5 +119,84 @@ describe("startDeadline()", () => {
     await clock.advance(10_000);
     stop.abort(new Error("stop"));
     expect(deadline.signal.aborted).toBe(false);
+  });
+});
+
+describe("abortable()", () => {
+  test("settles as the promise does", async () => {
+    expect(await abortable(Promise.resolve(1), never)).toBe(1);
+    await expect(abortable(Promise.reject(new Error("no")), never)).rejects.toThrow("no");
+  });
+
+  test("rejects with the reason as soon as the signal aborts", async () => {
+    const stop = new AbortController();
+    const waiting = abortable(new Promise(() => {}), stop.signal);
+    stop.abort(new Error("stop"));
+    await expect(waiting).rejects.toThrow("stop");
+  });
+
+  test("does not wait at all with a signal that has aborted, and swallows a later failure", async () => {
+    const work = Promise.withResolvers<never>();
+    const signal = AbortSignal.abort(new Error("stop"));
+    await expect(abortable(work.promise, signal)).rejects.toThrow("stop");
+    work.reject(new Error("later"));
+  });
+});
+
+/** A sleep, and what it ended with: absent while it goes on. */
+function start(ms: number, signal: AbortSignal = new AbortController().signal) {
+  const clock = new ManualClock(0);
+  const sleeper = new Sleeper(clock);
+  const state: { woken?: boolean } = {};
+  const over = sleeper.sleep(ms, signal).then((woken) => (state.woken = woken));
+  return { clock, sleeper, state, over };
+}
+
+describe("Sleeper", () => {
+  test("sleeps for its time", async () => {
+    const { clock, state } = start(1_000);
+    await clock.advance(999);
+    expect(state.woken).toBeUndefined();
+    await clock.advance(1);
+    expect(state.woken).toBe(false);
+  });
+
+  test.each([1_000, Infinity])("wakes before %p ms when it is woken", async (ms) => {
+    const { clock, sleeper, state, over } = start(ms);
+    await clock.advance(500);
+    expect(state.woken).toBeUndefined();
+    sleeper.wake();
+    expect(await over).toBe(true);
+    expect(clock.pending).toBe(0);
+  });
+
+  test.each([1_000, Infinity])("ends within %p ms when the signal aborts", async (ms) => {
+    const stop = new AbortController();
+    const { clock, over } = start(ms, stop.signal);
+    stop.abort(new Error("stop"));
+    expect(await over).toBe(false);
+    expect(clock.pending).toBe(0);
+    expect(await start(ms, stop.signal).over).toBe(false);
+  });
+
+  test("takes no timer for a sleep without an end", async () => {
+    const { clock, sleeper, over } = start(Infinity);
+    await clock.advance(0);
+    expect(clock.pending).toBe(0);
+    sleeper.wake();
+    await over;
+  });
+
+  test("keeps no wake for later", async () => {
+    const { clock, sleeper, over } = start(1_000);
+    sleeper.wake();
+    sleeper.wake();
+    await over;
+    let woken: boolean | undefined;
+    void sleeper.sleep(1_000, new AbortController().signal).then((one) => (woken = one));
+    await clock.advance(999);
+    expect(woken).toBeUndefined();
+    await clock.advance(1);
+    expect(woken).toBe(false);
   });
 });

@@ -4,6 +4,8 @@
  */
 import { describe, expect, test } from "bun:test";
 import {
+  assert,
+  AssertionError,
   ConfigError,
   type ConfigIssue,
   describeError,
@@ -70,5 +72,25 @@ describe("describeError()", () => {
       undefined,
     );
     expect(describeError(chain).split(": ")).toHaveLength(8);
+  });
+});
+
+describe("assert()", () => {
+  test("does nothing while the condition holds", () => {
+    expect(() => assert(true, "Cannot happen")).not.toThrow();
+  });
+
+  test("throws an AssertionError with the message when it does not", () => {
+    let caught: unknown;
+    try {
+      assert(false, 'Cannot close "x": it is open');
+    } catch (error) {
+      caught = error;
+    }
+    expect(caught).toBeInstanceOf(AssertionError);
+    expect(caught).toMatchObject({
+      name: "AssertionError",
+      message: 'Cannot close "x": it is open',
+    });
   });
 });

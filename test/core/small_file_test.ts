@@ -3,13 +3,18 @@
  * @module
  */
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describeFileProblem } from "../../lib/core/file_problem.ts";
+import {
+  describeFileProblem,
+  readSmallFile,
+  readSmallText,
+  readSmallTextSync,
+  toTriedPath,
+} from "../../lib/core/small_file.ts";
 import { makePipe } from "../support/net/hostile.ts";
-import { readSmallFile, readSmallText, readSmallTextSync } from "../../lib/core/small_file.ts";
 
 const MIB = 1024 * 1024;
 const folder = mkdtempSync(join(tmpdir(), "landfall-files-"));
@@ -72,4 +77,38 @@ describe("readSmallFile()", () => {
     );
     expect(describeFileProblem(error)).toBe("it is larger than 1 MiB");
   });
+});
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    return describeFileProblem(error);
+  }
+}
+
+describe("describeFileProblem()", () => {
+  test("tells a file that is missing from a folder", () => {
+    expect(read("/nowhere/file")).toBe("there is no such file");
+    expect(read(join(import.meta.path, "below"))).toBe("there is no such file");
+    expect(read(import.meta.dir)).toBe("it is a folder");
+  });
+
+  test.each([
+    ["EACCES", "this process has no permission to read it"],
+    ["EIO", "reading it failed (EIO)"],
+  ])("says %s in words", (code, words) => {
+    expect(describeFileProblem(Object.assign(new Error("x"), { code }))).toBe(words);
+    expect(describeFileProblem(new Error("x"))).toBe("reading it failed");
+  });
+});
+
+test.each([
+  ["/etc/ca.pem", "/etc/ca.pem"],
+  ["/etc/../ca.pem", "/etc/../ca.pem"],
+  ["ca.pem", `${process.cwd()}/ca.pem`],
+  ["../ca.pem", join(process.cwd(), "..", "ca.pem")],
+  ["~/ca.pem", `${process.cwd()}/~/ca.pem`],
+])("toTriedPath() of %s is %s", (path, tried) => {
+  expect(toTriedPath(path)).toBe(tried);
 });

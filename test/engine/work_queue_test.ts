@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { AssertionError } from "../../lib/core/assert.ts";
+import { AssertionError } from "../../lib/core/errors.ts";
 import { WorkQueue } from "../../lib/engine/work_queue.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 

@@ -6,7 +6,7 @@ import {
   type ReconcileMetrics,
   type WorkersOptions,
 } from "../../lib/engine/workers.ts";
-import { AssertionError } from "../../lib/core/assert.ts";
+import { AssertionError } from "../../lib/core/errors.ts";
 import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";

@@ -5,7 +5,7 @@
 import type { ElectionSettings } from "../../app/options.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import type { ConfigIssue } from "../../core/errors.ts";
-import { isSubdomain } from "../../core/net/subdomain.ts";
+import { isSubdomain } from "../../core/text/label.ts";
 import { mustBe, mustBeText } from "../../core/text/must_be.ts";
 import type { LeaseName } from "../../kube/election/lease.ts";
 import { RETRY_JITTER } from "../../kube/election/leader.ts";

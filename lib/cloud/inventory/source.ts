@@ -4,11 +4,10 @@
  * @module
  */
 import { toBackoffMs } from "../../core/backoff.ts";
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, Sleeper } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
-import { Sleeper } from "../../core/sleeper.ts";
 import { ChangeHints } from "./change_hints.ts";
 import { CloudError } from "../errors.ts";
 import { diffInventories, hasOtherCoverage, type Inventory, mergeInstances } from "./inventory.ts";

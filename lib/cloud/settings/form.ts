@@ -2,7 +2,7 @@
  * The form of a setting's value.
  * @module
  */
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 
 /** The form of a setting's value, as JSON Schema names it. */
 export type SettingForm = "array" | "boolean" | "number" | "object" | "string";

@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import { type Cidr, parseCidr } from "../../core/net/ip.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
 import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import type {
   CustomResourceDefinition,
   OpenApiSchema,

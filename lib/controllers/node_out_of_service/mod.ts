@@ -5,7 +5,7 @@
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
 import type { OutOfServiceSettings } from "../../cloud/deletion/off_streaks.ts";
 import { DELETION } from "../../cloud/deletion/settings.ts";
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import type { StoreReader } from "../../kube/cache/store.ts";
 import type { Node } from "../../kube/kinds/node.ts";

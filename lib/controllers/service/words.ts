@@ -2,7 +2,7 @@
  * Words that the controller of Services reads and writes. Frozen: they must not change.
  * @module
  */
-import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { EventWord } from "../../kube/events/words.ts";
 
 /** Name in flags, logs and metrics: that of the Go controller. */

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { EventWord } from "../../kube/events/words.ts";
 import { HOST_CLUSTER_NAME } from "../words.ts";
 

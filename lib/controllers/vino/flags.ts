@@ -2,7 +2,7 @@
  * Flags of the Vino controller.
  * @module
  */
-import { isSubdomain } from "../../core/net/subdomain.ts";
+import { isSubdomain } from "../../core/text/label.ts";
 import type { NumberFlag, TextFlag } from "../flags.ts";
 
 /** How many machines of one Vino change at once. */

@@ -2,7 +2,7 @@
  * Words of the Vino controller in a cluster. Frozen: they must not change.
  * @module
  */
-import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { EventWord } from "../../kube/events/words.ts";
 
 /** Name in `--controllers`, logs and metrics. */

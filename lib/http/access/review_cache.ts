@@ -3,8 +3,7 @@
  * stops asking after too many recent refusals.
  * @module
  */
-import { abortable } from "../../core/abortable.ts";
-import { type Clock, startDeadline } from "../../core/clock.ts";
+import { abortable, type Clock, startDeadline } from "../../core/clock.ts";
 import { remember } from "../../core/remember.ts";
 
 /** The answer to a question. */

@@ -6,10 +6,9 @@ import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
 import { ConfigError, type ConfigIssue, describeError } from "../../core/errors.ts";
-import { describeFileProblem, toTriedPath } from "../../core/file_problem.ts";
+import { describeFileProblem, readSmallText, toTriedPath } from "../../core/small_file.ts";
 import type { Logger } from "../../core/log.ts";
 import { MessageDedup } from "../../core/message_dedup.ts";
-import { readSmallText } from "../../core/small_file.ts";
 import { mustBe } from "../../core/text/must_be.ts";
 import type { KeyPair } from "../sockets/server.ts";
 

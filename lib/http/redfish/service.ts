@@ -4,8 +4,7 @@
  * @module
  */
 import { type Context, Hono } from "hono";
-import { abortable } from "../../core/abortable.ts";
-import { type Clock, isTimeout, startDeadline } from "../../core/clock.ts";
+import { abortable, type Clock, isTimeout, startDeadline } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import { quote } from "../../core/text/printable.ts";
 import type { Accepted } from "../sockets/exchange.ts";

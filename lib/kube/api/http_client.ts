@@ -4,7 +4,7 @@
  */
 import { type Clock, isTimeout, startDeadline } from "../../core/clock.ts";
 import type { Fence } from "../../core/fence.ts";
-import { Limiter } from "../../core/limiter.ts";
+import { Limiter } from "../../core/concurrency.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import type {
   DeleteOptions,

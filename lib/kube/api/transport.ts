@@ -9,8 +9,7 @@ import {
   toConnectionProblem,
 } from "../../core/net/connection_problem.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
-import { explainDates } from "../../core/net/server_certificate.ts";
-import { TLS_CIPHERS } from "../../core/net/tls.ts";
+import { explainDates, TLS_CIPHERS } from "../../core/net/tls.ts";
 import type { Credential, TlsSettings } from "../credentials/mod.ts";
 import { KubeError } from "./errors.ts";
 

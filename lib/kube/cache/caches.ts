@@ -2,7 +2,7 @@
  * A watcher and a store for each kind that controllers ask for.
  * @module
  */
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import type { Selection } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";

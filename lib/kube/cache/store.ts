@@ -2,7 +2,7 @@
  * Objects of one kind, as the watcher last saw them. One writer, many readers.
  * @module
  */
-import { abortable } from "../../core/abortable.ts";
+import { abortable } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { KubeObject } from "../kinds/resource.ts";

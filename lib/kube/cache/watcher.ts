@@ -2,11 +2,10 @@
  * Keeps a store equal to the API server: lists, watches, and lists again when events may be missing.
  * @module
  */
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, Sleeper } from "../../core/clock.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, Gauge, MetricsRegistry } from "../../core/metrics.ts";
-import { Sleeper } from "../../core/sleeper.ts";
 import type { KubeClient, Selection, WatchEvent } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import { listAll } from "./list_all.ts";

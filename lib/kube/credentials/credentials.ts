@@ -2,8 +2,7 @@
  * Credentials for the API server. Files and plugins are read again before their content expires.
  * @module
  */
-import { abortable } from "../../core/abortable.ts";
-import type { Clock } from "../../core/clock.ts";
+import { abortable, type Clock } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import { MessageDedup } from "../../core/message_dedup.ts";

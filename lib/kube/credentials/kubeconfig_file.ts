@@ -3,7 +3,7 @@
  * Source: https://kubernetes.io/docs/concepts/configuration/organize-cluster-access-kubeconfig/
  * @module
  */
-import { toTriedPath } from "../../core/file_problem.ts";
+import { toTriedPath } from "../../core/small_file.ts";
 import { isMissingFile, type ReadFile, readNamedFile, toConfigError } from "./problem.ts";
 import { Section } from "./section.ts";
 

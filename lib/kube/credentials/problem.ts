@@ -4,7 +4,7 @@
  */
 import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError } from "../../core/errors.ts";
-import { describeFileProblem, toTriedPath } from "../../core/file_problem.ts";
+import { describeFileProblem, toTriedPath } from "../../core/small_file.ts";
 
 /** Reads a text file; rejects as `node:fs/promises` does. */
 export type ReadFile = (path: string) => Promise<string>;

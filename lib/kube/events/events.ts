@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
-import { isSubdomain } from "../../core/net/subdomain.ts";
+import { isSubdomain } from "../../core/text/label.ts";
 import { toMessage } from "../../core/text/printable.ts";
 import type { KubeClient } from "../api/client.ts";
 import { isKubeError, KubeError } from "../api/errors.ts";

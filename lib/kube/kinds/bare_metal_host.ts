@@ -2,7 +2,7 @@
  * BareMetalHosts of metal3, reduced to the fields that controllers read.
  * @module
  */
-import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { Kind } from "./kind.ts";
 import type { KubeObject } from "./resource.ts";
 import { type Fields, isFields } from "../../core/text/json.ts";

@@ -8,7 +8,7 @@ import type {
   V1NodeStatus,
   V1NodeSystemInfo,
 } from "@kubernetes/client-node";
-import { OWN_PREFIX } from "../../core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../../core/text/label.ts";
 import type { Kind } from "./kind.ts";
 import type { KubeObject, Raw } from "./resource.ts";
 import { type Fields, isFields } from "../../core/text/json.ts";

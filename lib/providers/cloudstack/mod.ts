@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import { CLOUDSTACK_DOCS, CLOUDSTACK_INSTALL } from "./docs.ts";
 import { CloudStackProvider } from "./provider.ts";
 import { CloudStackSession } from "./session/session.ts";

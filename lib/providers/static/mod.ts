@@ -3,7 +3,7 @@
  * @module
  */
 import type { ParsedConfig, ProviderDefinition } from "../../cloud/provider_definition.ts";
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import { parseFile, SETTINGS, type StaticFile } from "./config_schema.ts";
 import { STATIC_DOCS } from "./docs.ts";
 import { StaticProvider } from "./provider.ts";

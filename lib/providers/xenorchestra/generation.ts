@@ -12,7 +12,7 @@ import type {
   Provider,
   ReadOptions,
 } from "../../cloud/provider.ts";
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Memory } from "./memory.ts";

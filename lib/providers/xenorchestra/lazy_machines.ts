@@ -18,7 +18,7 @@ import type {
 } from "../../cloud/capabilities/machines.ts";
 import type { MachineStepContext } from "../../cloud/capabilities/machine_record.ts";
 import type { Finding } from "../../cloud/inspection.ts";
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import type { Fence } from "../../core/fence.ts";
 import type { MachinesOptions, XenOrchestraMachines } from "./machines/machines.ts";
 import type { Step } from "./machines/steps.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import { XenOrchestraApi } from "./wire/api.ts";
 import { parseXenOrchestraConfig, type XenOrchestraSettings } from "./settings/config.ts";
 import { describeSettings } from "./settings/config_schema.ts";

@@ -2,7 +2,7 @@
  * A simulated CloudStack without sockets: requests in, outcomes out.
  * @module
  */
-import { assert } from "../../core/assert.ts";
+import { assert } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Outcome } from "../loopback.ts";
 import { toAccount, toDomain, toUser, type User } from "./access/accounts.ts";

@@ -2,8 +2,7 @@
  * A simulated Xen Orchestra without sockets: requests in, outcomes out.
  * @module
  */
-import { abortable } from "../../core/abortable.ts";
-import type { Clock } from "../../core/clock.ts";
+import { abortable, type Clock } from "../../core/clock.ts";
 import type { Outcome } from "../loopback.ts";
 import { toUuid } from "../uuid.ts";
 import { Auth, type XoUser } from "./auth.ts";

@@ -5,7 +5,7 @@
 import { runApp } from "../../../lib/app/app.ts";
 import { loadControllers } from "../../../lib/controllers/load.ts";
 import { CONTROLLERS } from "../../../lib/controllers/mod.ts";
-import { abortable } from "../../../lib/core/abortable.ts";
+import { abortable } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";

@@ -1,11 +1,16 @@
+/**
+ * Certificates in PEM, and what is no certificate.
+ * @module
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { ConnectionProblem, findErrorCode } from "../../../lib/core/net/connection_problem.ts";
 import {
   describeDates,
   explainDates,
+  parseCertificates,
   readServerCertificate,
-} from "../../../lib/core/net/server_certificate.ts";
+} from "../../../lib/core/net/tls.ts";
 import { makeSelfSigned } from "../../../lib/http/certificate/self_signed.ts";
 import { readTls } from "../../support/net/tls_fixtures.ts";
 
@@ -98,4 +103,13 @@ test.each<[now: string, isEarly: boolean, words: string]>([
   expect(describeDates(DATES, isEarly, Date.parse(now))).toBe(
     `${words}, and this machine's clock says ${now}`,
   );
+});
+
+describe("parseCertificates()", () => {
+  test("reads a bundle, whatever stands around its certificates", () => {
+    const bundle = `# ours\n${readTls("ca.crt")}\nand\n${readTls("client.crt")}`;
+    const subjects = parseCertificates(bundle).map(({ fingerprint256 }) => fingerprint256);
+    expect(new Set(subjects).size).toBe(2);
+    expect(parseCertificates(readTls("ca.crt"))[0].fingerprint256).toBe(subjects[0] ?? "");
+  });
 });

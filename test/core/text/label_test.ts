@@ -1,6 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isLabelKey, isLabelValue, toLabelValue } from "../../../lib/core/text/label.ts";
+import {
+  isLabelKey,
+  isLabelValue,
+  isReservedLabelKey,
+  isSubdomain,
+  isWithin,
+  OWN_PREFIX,
+  toLabelValue,
+} from "../../../lib/core/text/label.ts";
 
 describe("isLabelKey()", () => {
   test.each(["a", "a.b/c", "x_y-z.1", `a.b/${"n".repeat(63)}`])("takes %s", (key) => {
@@ -52,5 +60,72 @@ describe("C-06 toLabelValue()", () => {
         expect(toLabelValue(value)).toBe(value);
       }),
     );
+  });
+});
+
+test("the prefix of every word of Landfall's own stays what stands in clusters", () => {
+  expect(OWN_PREFIX).toBe("landfall.dev/");
+});
+
+describe("isReservedLabelKey()", () => {
+  test.each([
+    "kubernetes.io/hostname",
+    "kubernetes.io/arch",
+    "beta.kubernetes.io/os",
+    "topology.kubernetes.io/zone",
+    "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/zone",
+    "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/instance-type",
+    "node-role.kubernetes.io/control-plane",
+    "node-restriction.kubernetes.io/tenant",
+    "example.node-restriction.kubernetes.io/tenant",
+    "k8s.io/x",
+    "cluster.x-k8s.io.k8s.io/x",
+    "landfall.dev/x",
+    "sub.landfall.dev/x",
+  ])("keeps %s", (key) => expect(isReservedLabelKey(key)).toBe(true));
+
+  test.each([
+    "rack",
+    "kubernetes.io",
+    "example.com/rack",
+    "mykubernetes.io/x",
+    "kubernetes.io.example.com/x",
+    "node.cluster.x-k8s.io/x",
+    "notlandfall.dev/x",
+    // Those that a kubelet may set, too.
+    "node.kubernetes.io/exclude-from-external-load-balancers",
+    "kubelet.kubernetes.io/x",
+    "team.node.kubernetes.io/x",
+  ])("gives %s away", (key) => expect(isReservedLabelKey(key)).toBe(false));
+});
+
+test("isWithin() goes by whole labels of a domain", () => {
+  expect(isWithin("a.example.com", ["example.com"])).toBe(true);
+  expect(isWithin("example.com", ["other.com", "example.com"])).toBe(true);
+  expect(isWithin("anexample.com", ["example.com"])).toBe(false);
+});
+
+describe("isSubdomain()", () => {
+  test.each(["a", "0", "a-b", "a.b", "node-1.example.com", "n".repeat(253)])("takes %s", (text) => {
+    expect(isSubdomain(text)).toBe(true);
+  });
+  test.each([
+    "",
+    "A",
+    "a_b",
+    "-a",
+    "a-",
+    ".a",
+    "a.",
+    "a..b",
+    "a.-b",
+    "a b",
+    "a\n",
+    "ä",
+    "n".repeat(254),
+  ])("refuses %p", (text) => {
+    expect(isSubdomain(text)).toBe(false);
   });
 });

@@ -2,7 +2,7 @@
  * A server in the same process, which the global `fetch` reaches without sockets.
  * @module
  */
-import { abortable } from "../../../lib/core/abortable.ts";
+import { abortable } from "../../../lib/core/clock.ts";
 import type { Decide } from "../../../lib/simulator/loopback.ts";
 import { toFault, toHalf } from "./outcomes.ts";
 

@@ -2,7 +2,7 @@
  * The clouds on which the demo tells its story. Only the chosen one is loaded.
  * @module
  */
-import { assert } from "../../../core/assert.ts";
+import { assert } from "../../../core/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Setting } from "../story/mod.ts";
 

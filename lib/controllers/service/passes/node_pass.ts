@@ -2,8 +2,7 @@
  * Has all load balancers reconciled once after a burst of changes of Nodes, and measures how long that takes.
  * @module
  */
-import type { Clock } from "../../../core/clock.ts";
-import { Sleeper } from "../../../core/sleeper.ts";
+import { type Clock, Sleeper } from "../../../core/clock.ts";
 import type { Key } from "../../../kube/cache/store.ts";
 import type { ServiceMetrics } from "../metrics.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import type { LoadBalancers } from "../../../cloud/capabilities/load_balancers.ts";
-import { abortable } from "../../../core/abortable.ts";
+import { abortable } from "../../../core/clock.ts";
 import type { KubeObject } from "../../../kube/kinds/resource.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";
 import { catchUp, type CatchUpOptions } from "./catch_up.ts";

@@ -4,7 +4,7 @@
  */
 import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Clock } from "../../../core/clock.ts";
-import { forEachAtOnce } from "../../../core/for_each_at_once.ts";
+import { forEachAtOnce } from "../../../core/concurrency.ts";
 import { remember } from "../../../core/remember.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";

@@ -3,7 +3,7 @@
  * never take the same host.
  * @module
  */
-import { assert } from "../../../core/assert.ts";
+import { assert } from "../../../core/errors.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";

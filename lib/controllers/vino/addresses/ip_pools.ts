@@ -4,7 +4,7 @@
  */
 import { toBackoffMs } from "../../../core/backoff.ts";
 import { type Clock, startDeadline } from "../../../core/clock.ts";
-import { Limiter } from "../../../core/limiter.ts";
+import { Limiter } from "../../../core/concurrency.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError, KubeError } from "../../../kube/api/errors.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";

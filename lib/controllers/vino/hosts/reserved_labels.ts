@@ -2,7 +2,7 @@
  * Labels of BareMetalHosts that no Vino sets: they say whose a host is.
  * @module
  */
-import { isWithin, OWN_PREFIX } from "../../../core/text/label_namespace.ts";
+import { isWithin, OWN_PREFIX } from "../../../core/text/label.ts";
 import { VINO_NAME } from "./words.ts";
 
 /** Labels of SIPClusters say whose a host is: no Vino gives hosts away. */

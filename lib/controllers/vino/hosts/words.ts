@@ -2,7 +2,7 @@
  * Words on the BareMetalHosts of machines and on their Secrets. Frozen: they must not change.
  * @module
  */
-import { OWN_PREFIX } from "../../../core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../../../core/text/label.ts";
 
 const VINO_PREFIX = "vino.airshipit.org/";
 

@@ -2,7 +2,7 @@
  * The records of the machines of a Vino, in its status: what the cloud must know about them after a restart.
  * @module
  */
-import { assert } from "../../../core/assert.ts";
+import { assert } from "../../../core/errors.ts";
 import type { MachineRecord } from "../../../cloud/capabilities/machine_record.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";
 import type { Vino, VinoMachine, VinoStatus } from "../resource/vino.ts";

@@ -12,7 +12,7 @@ import {
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type Fence, LeadershipLostError } from "../../../core/fence.ts";
-import { Limiter } from "../../../core/limiter.ts";
+import { Limiter } from "../../../core/concurrency.ts";
 import type { Logger } from "../../../core/log.ts";
 import { KubeError } from "../../../kube/api/errors.ts";
 import type {

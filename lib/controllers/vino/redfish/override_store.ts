@@ -3,7 +3,7 @@
  * credentials: metal3 watches that one, and registers a host again after each write.
  * @module
  */
-import { forEachAtOnce } from "../../../core/for_each_at_once.ts";
+import { forEachAtOnce } from "../../../core/concurrency.ts";
 import { shortenName } from "../../../core/text/short_name.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";

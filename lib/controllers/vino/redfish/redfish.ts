@@ -5,7 +5,7 @@
 import type { MachinePower } from "../../../cloud/capabilities/machine_power.ts";
 import type { Clock } from "../../../core/clock.ts";
 import type { Fence } from "../../../core/fence.ts";
-import { mapAtOnce } from "../../../core/for_each_at_once.ts";
+import { mapAtOnce } from "../../../core/concurrency.ts";
 import type { Logger } from "../../../core/log.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import type { StoreReader } from "../../../kube/cache/store.ts";

@@ -5,7 +5,7 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
-import { forEachAtOnce } from "../../../core/for_each_at_once.ts";
+import { forEachAtOnce } from "../../../core/concurrency.ts";
 import type { KubeClient } from "../../../kube/api/client.ts";
 import { readIfPresent } from "../../../kube/api/read_if_present.ts";
 import { SECRETS } from "../../../kube/kinds/secret.ts";

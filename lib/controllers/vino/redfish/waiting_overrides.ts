@@ -3,11 +3,10 @@
  * @module
  */
 import { toBackoffMs } from "../../../core/backoff.ts";
-import type { Clock } from "../../../core/clock.ts";
+import { type Clock, Sleeper } from "../../../core/clock.ts";
 import { describeError } from "../../../core/errors.ts";
 import type { Logger } from "../../../core/log.ts";
 import { MessageDedup } from "../../../core/message_dedup.ts";
-import { Sleeper } from "../../../core/sleeper.ts";
 import { isRefusedForGood } from "./order_refusal.ts";
 import type { OverrideStore } from "./override_store.ts";
 import type { ManagedMachine } from "./secret_cache.ts";

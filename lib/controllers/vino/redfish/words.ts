@@ -3,7 +3,7 @@
  * @module
  */
 import { parseIp } from "../../../core/net/ip.ts";
-import { OWN_PREFIX } from "../../../core/text/label_namespace.ts";
+import { OWN_PREFIX } from "../../../core/text/label.ts";
 
 /** Annotation of the Secret that a machine has for this: the record of its boot override. */
 export const BOOT_OVERRIDE: string = `${OWN_PREFIX}boot-override`;

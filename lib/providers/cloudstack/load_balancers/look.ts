@@ -7,8 +7,7 @@ import type {
   LoadBalancerQuestion,
 } from "../../../cloud/capabilities/load_balancers.ts";
 import { CloudError } from "../../../cloud/errors.ts";
-import { abortable } from "../../../core/abortable.ts";
-import type { Clock } from "../../../core/clock.ts";
+import { abortable, type Clock } from "../../../core/clock.ts";
 import type { Backends } from "../model/backends.ts";
 import type { Facts } from "../session/facts.ts";
 import type { LoadBalancingApi } from "../wire/load_balancing_api.ts";

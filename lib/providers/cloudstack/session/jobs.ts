@@ -3,11 +3,9 @@
  * @module
  */
 import { CloudError } from "../../../cloud/errors.ts";
-import { abortable } from "../../../core/abortable.ts";
+import { abortable, type Clock, Sleeper, startDeadline } from "../../../core/clock.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
-import { type Clock, startDeadline } from "../../../core/clock.ts";
 import { remember } from "../../../core/remember.ts";
-import { Sleeper } from "../../../core/sleeper.ts";
 import { ApiError, JobOverError } from "./errors.ts";
 
 /** What the server says about a job: `undefined` while it runs. */

@@ -6,9 +6,8 @@ import { type FileProblem, FileProblems } from "../../../cloud/settings/file_pro
 import type { Clock } from "../../../core/clock.ts";
 import { explainSecret } from "../../../cloud/settings/secret_text.ts";
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
-import { describeFileProblem } from "../../../core/file_problem.ts";
+import { describeFileProblem, readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import type { Logger } from "../../../core/log.ts";
-import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
 
 /** An API key, and the secret that belongs to it. */

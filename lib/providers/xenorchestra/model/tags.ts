@@ -3,7 +3,7 @@
  * @module
  */
 import { NO_TAG_LABELS, type TagLabels, toTagLabels } from "../../../cloud/tag_labels.ts";
-import { isWithin } from "../../../core/text/label_namespace.ts";
+import { isWithin } from "../../../core/text/label.ts";
 
 /** Every label of the provider is in this namespace: see labels.ts. */
 const OWN_NAMESPACES = ["k8s.xenorchestra"];

@@ -9,7 +9,7 @@ import type { Reply, StreamReply } from "../../../cloud_http/http.ts";
 import { Meter } from "../../../cloud_http/meter.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
 import type { Fence } from "../../../core/fence.ts";
-import { Limiter } from "../../../core/limiter.ts";
+import { Limiter } from "../../../core/concurrency.ts";
 import type { XenOrchestraSettings } from "../settings/config.ts";
 import { type ChangeRequest, sendChange } from "./change.ts";
 import { toReplyError } from "./reply_error.ts";

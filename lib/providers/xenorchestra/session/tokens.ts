@@ -4,15 +4,18 @@
  */
 import { type FileProblem, FileProblems } from "../../../cloud/settings/file_problems.ts";
 import { CloudError } from "../../../cloud/errors.ts";
-import { abortable } from "../../../core/abortable.ts";
+import { abortable, type Clock } from "../../../core/clock.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";
-import type { Clock } from "../../../core/clock.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import { ConfigError } from "../../../core/errors.ts";
-import { describeFileProblem, toTriedPath } from "../../../core/file_problem.ts";
+import {
+  describeFileProblem,
+  readSmallText,
+  readSmallTextSync,
+  toTriedPath,
+} from "../../../core/small_file.ts";
 import type { Logger } from "../../../core/log.ts";
 import { isPathLike } from "../../../core/text/redact.ts";
-import { readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import { explainToken } from "../settings/text_forms.ts";
 
 /** A source of tokens. */

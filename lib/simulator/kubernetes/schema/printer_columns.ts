@@ -2,7 +2,7 @@
  * The columns that a CustomResourceDefinition asks for in `kubectl get`.
  * @module
  */
-import { assert } from "../../../core/assert.ts";
+import { assert } from "../../../core/errors.ts";
 import { isArray, isObject, type Json } from "../patches/json.ts";
 
 /** A column, as in `additionalPrinterColumns`. */

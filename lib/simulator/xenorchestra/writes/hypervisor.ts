@@ -7,8 +7,7 @@
  * connection is back.
  * @module
  */
-import { abortable } from "../../../core/abortable.ts";
-import type { Clock } from "../../../core/clock.ts";
+import { abortable, type Clock } from "../../../core/clock.ts";
 import { FaultSwitches, type Limit } from "../../fault_switches.ts";
 import type { XenOrchestraState } from "../state.ts";
 import { SocketError, XapiError } from "./errors.ts";

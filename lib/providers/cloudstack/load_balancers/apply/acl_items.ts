@@ -2,7 +2,7 @@
  * Changes of the items of network ACL lists.
  * @module
  */
-import { assert } from "../../../../core/assert.ts";
+import { assert } from "../../../../core/errors.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";
 import type { ChangeOf } from "../steps.ts";
 import { type Acting, compare, send, sendRemoval, toSorted } from "./acting.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import { RefusedStepError } from "../../../../cloud/capabilities/refused_errors.ts";
-import { assert } from "../../../../core/assert.ts";
+import { assert } from "../../../../core/errors.ts";
 import { ApiError } from "../../session/errors.ts";
 import { INVALID } from "../../session/refusal.ts";
 import { LB_SCHEMAS } from "../../wire/load_balancing.ts";

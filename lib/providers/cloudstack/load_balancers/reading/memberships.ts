@@ -2,7 +2,7 @@
  * Reads which VMs are behind which rules, with as few requests as possible.
  * @module
  */
-import type { Limiter } from "../../../../core/limiter.ts";
+import type { Limiter } from "../../../../core/concurrency.ts";
 import { ApiError } from "../../session/errors.ts";
 import type { LoadBalancingApi } from "../../wire/load_balancing_api.ts";
 import type { BackendVm } from "../view.ts";

@@ -2,7 +2,7 @@
  * Reads the stickiness policies of rules. CloudStack shows those of one rule at a time.
  * @module
  */
-import type { Limiter } from "../../../../core/limiter.ts";
+import type { Limiter } from "../../../../core/concurrency.ts";
 import { ApiError } from "../../session/errors.ts";
 import type { LoadBalancingApi } from "../../wire/load_balancing_api.ts";
 import { isAboutOne } from "./memberships.ts";

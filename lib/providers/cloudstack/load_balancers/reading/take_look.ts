@@ -3,7 +3,7 @@
  * @module
  */
 import type { LoadBalancerClaim } from "../../../../cloud/capabilities/load_balancers.ts";
-import { Limiter } from "../../../../core/limiter.ts";
+import { Limiter } from "../../../../core/concurrency.ts";
 import type { Version } from "../../session/facts.ts";
 import type { LoadBalancingApi, WholeList } from "../../wire/load_balancing_api.ts";
 import { listAsked } from "./asked_addresses.ts";

@@ -4,7 +4,7 @@
  */
 import type { LoadBalancerProblem } from "../../../../cloud/capabilities/load_balancers.ts";
 import { parseCidr, parseIp } from "../../../../core/net/ip.ts";
-import { isSubdomain } from "../../../../core/net/subdomain.ts";
+import { isSubdomain } from "../../../../core/text/label.ts";
 import { quote } from "../../../../core/text/printable.ts";
 import { canonize } from "./cidrs.ts";
 import { toNotice, toWaiting } from "./problems.ts";

@@ -17,7 +17,7 @@ import type {
 import { TAG_KEYS, toTags } from "../../../../../lib/providers/cloudstack/load_balancers/words.ts";
 import { byId, SIGNER, toAddress, toNetwork, toPolicy, toRule } from "../objects.ts";
 import { CloudError } from "../../../../../lib/cloud/errors.ts";
-import { Limiter } from "../../../../../lib/core/limiter.ts";
+import { Limiter } from "../../../../../lib/core/concurrency.ts";
 import {
   type PolicyQuestion,
   readPolicies,

@@ -11,7 +11,7 @@ import { DEFAULT_ALLOW, toAclItem } from "../../../../../lib/simulator/cloudstac
 import { toStickinessPolicy } from "../../../../../lib/simulator/cloudstack/world/stickiness.ts";
 import { toClaim, useLook } from "../look_rig.ts";
 import { CloudError } from "../../../../../lib/cloud/errors.ts";
-import { Limiter } from "../../../../../lib/core/limiter.ts";
+import { Limiter } from "../../../../../lib/core/concurrency.ts";
 import {
   isAboutOne,
   readMemberships,

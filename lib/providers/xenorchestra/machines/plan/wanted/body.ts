@@ -3,7 +3,7 @@
  * @module
  */
 import { type MachineSpec, toMachineName } from "../../../../../cloud/capabilities/machines.ts";
-import { assert } from "../../../../../core/assert.ts";
+import { assert } from "../../../../../core/errors.ts";
 import type { Template } from "../../look/view.ts";
 import type { CreateBody } from "../../steps.ts";
 import { formatDiskMark, formatMark, toDiskName, toSpecHash } from "../../words.ts";

@@ -1,0 +1,105 @@
+/**
+ * How much runs at once: a limit for work that comes, and work on many items.
+ * @module
+ */
+
+/** A number of places; work without a place waits in line. */
+export class Limiter {
+  /** In the order they came. */
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  /** @param size How many may run at once, at least 1 */
+  constructor(size: number) {
+    if (!Number.isInteger(size) || size < 1) {
+      throw new RangeError(`Cannot limit to "${size}": the size must be a whole number from 1`);
+    }
+    this.#free = size;
+  }
+
+  /** Runs `work` as soon as there is a place. Rejects with `signal.reason` if the signal aborts before that. */
+  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#take(signal);
+    try {
+      return await work();
+    } finally {
+      this.#give();
+    }
+  }
+
+  #take(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(signal.reason);
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve();
+    }
+    return new Promise((resolve, reject) => {
+      const enter = (): void => {
+        this.#waiting.delete(enter);
+        signal.removeEventListener("abort", abort);
+        resolve();
+      };
+      const abort = (): void => {
+        this.#waiting.delete(enter);
+        reject(signal.reason);
+      };
+      this.#waiting.add(enter);
+      signal.addEventListener("abort", abort, { once: true });
+    });
+  }
+
+  /** Gives the place to the next in line, or frees it. */
+  #give(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}
+
+/** What {@linkcode forEachAtOnce} needs. */
+interface AtOnceOptions {
+  /** How many items are worked on at once. */
+  readonly atOnce: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Works on all items, in their order, a few at once. Ends when all work has ended. After the first error the signal of
+ * the other work aborts, no more is started, and the error is thrown.
+ */
+export async function forEachAtOnce<T>(
+  items: Iterable<T>,
+  { atOnce, signal }: AtOnceOptions,
+  work: (item: T, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const left = [...items].values();
+  const failed = new AbortController();
+  const both = AbortSignal.any([signal, failed.signal]);
+  const errors: unknown[] = [];
+  const workOff = async (): Promise<void> => {
+    for (const item of left) {
+      if (both.aborted) return;
+      await work(item, both);
+    }
+  };
+  const stop = (error: unknown): void => {
+    errors.push(error);
+    failed.abort(error);
+  };
+  await Promise.all(Array.from({ length: atOnce }, () => workOff().catch(stop)));
+  if (errors.length > 0) throw errors[0];
+  signal.throwIfAborted();
+}
+
+/** As {@linkcode forEachAtOnce}. @returns What came of each item, in their order */
+export async function mapAtOnce<T, R>(
+  items: readonly T[],
+  options: AtOnceOptions,
+  work: (item: T, signal: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  await forEachAtOnce(items.entries(), options, async ([at, item], signal) => {
+    results[at] = await work(item, signal);
+  });
+  return results;
+}
