@@ -1,6 +1,6 @@
 /**
- * A real process, or xo-server, dies at each call of a hypervisor in the life of a machine. The tables in test/crashes
- * cut in memory at many more points; this one shows that a process that is killed leaves nothing else behind.
+ * A real process, or xo-server, dies at each call of a hypervisor in the life of a machine. The scenarios of
+ * Vinos cut in memory at many more points; this one shows that a process that is killed leaves nothing else behind.
  * @module
  */
 import { expect, test } from "bun:test";

@@ -4,6 +4,7 @@
  * @module
  */
 import type { JsonObject } from "../../../../lib/simulator/kubernetes/mod.ts";
+import { isArray, isObject, objectAt } from "../../../../lib/simulator/kubernetes/patches/json.ts";
 import type { XoRecord } from "../../../../lib/simulator/xenorchestra/mod.ts";
 import type { Moment } from "../../../../lib/simulator/xenorchestra/writes/hypervisor.ts";
 import type { CrashEnding, CrashPoint } from "../../crash_points.ts";
@@ -77,6 +78,7 @@ export interface VinoEnding extends CrashEnding {
 
 /** The name of the Vino. */
 export const VINO = "edge";
+const PATH = { namespace: METAL, name: VINO };
 const ORDER: Order = {
   count: 1,
   isPerHost: false,
@@ -138,7 +140,7 @@ export async function tellVino(
       changes = disturb(world, disturbances);
       act(world);
       await untilAllRight(world, QUIET_MS);
-      left = summarizeCloud(world);
+      left = { ...summarizeCloud(world), records: listRecords(world) };
       if (!isLast) await restart(world);
     },
   ]);
@@ -206,11 +208,17 @@ async function meet(
   return mishap === "hangs" ? { kind: "hang" } : outcome;
 }
 
+/** The machines of the status, and which have a record for the next process that says which VM is complete. */
+function listRecords({ objects }: VinoWorld): unknown {
+  const { machines } = objectAt(objects.get("vinoes", PATH) ?? {}, "status");
+  const entries = isArray(machines) ? machines.filter(isObject) : [];
+  return entries.map(({ name, state, record }) => [name, state, String(record).includes('"vm":')]);
+}
+
 /** As after a restore from a backup, which has no status. */
 function forget({ objects }: VinoWorld): void {
-  const path = { namespace: METAL, name: VINO };
   const none: JsonObject = { status: null };
-  if (objects.get("vinoes", path)) objects.patch("vinoes", path, none);
+  if (objects.get("vinoes", PATH)) objects.patch("vinoes", PATH, none);
 }
 
 function disturbCall(world: VinoWorld, one: CallDisturbance): void {

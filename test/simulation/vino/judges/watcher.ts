@@ -23,17 +23,23 @@ const COLLECTIONS: readonly Collection[] = [
   "networks",
 ];
 /** Lists of what is in something: they change with our own things. */
-const LISTS: Readonly<Partial<Record<Collection, readonly string[]>>> = {
-  srs: ["VDIs"],
-  networks: ["VIFs"],
-  vdis: ["$VBDs"],
+const WITHOUT_LISTS: Readonly<Partial<Record<Collection, object>>> = {
+  srs: { VDIs: undefined },
+  networks: { VIFs: undefined },
+  vdis: { $VBDs: undefined },
 };
 const READY = "vino:ready=";
+
+/** What belongs to others, as it was. */
+interface Foreign {
+  readonly collection: Collection;
+  readonly copy: object;
+}
 
 /** The watcher. What it was created with belongs to others, and what it is told. */
 export class Watcher {
   readonly #cloud: XenOrchestra;
-  readonly #foreign: Map<string, string>;
+  readonly #foreign: Map<string, Foreign>;
   /** What was wrong, in the order it happened. */
   readonly violations: string[] = [];
   /** Names whose creation something between us and the server holds back. */
@@ -43,7 +49,13 @@ export class Watcher {
 
   constructor(cloud: XenOrchestra) {
     this.#cloud = cloud;
-    this.#foreign = this.#describeForeign();
+    this.#foreign = new Map(
+      COLLECTIONS.flatMap((collection) =>
+        [...cloud.state.all(collection).values()].map(
+          (record) => [record.id, toForeign(collection, record)] as const,
+        ),
+      ),
+    );
     cloud.hypervisor.watch((entry) => this.#look(entry));
   }
 
@@ -55,7 +67,7 @@ export class Watcher {
   /** From now on an object belongs to others, as it is. */
   protect(collection: Collection, id: string): void {
     const record = this.#cloud.state.all(collection).get(id);
-    if (record !== undefined) this.#foreign.set(id, describe(collection, record));
+    if (record !== undefined) this.#foreign.set(id, toForeign(collection, record));
   }
 
   /** Its owner takes it away. */
@@ -65,8 +77,11 @@ export class Watcher {
 
   /** What of others has changed since the start. */
   listTouched(): string[] {
-    const now = this.#describeForeign(this.#foreign);
-    return [...this.#foreign].filter(([id, text]) => now.get(id) !== text).map(([id]) => id);
+    const isSame = (id: string, { collection, copy }: Foreign): boolean => {
+      const record = this.#cloud.state.all(collection).get(id);
+      return record !== undefined && Bun.deepEquals(toFields(collection, record), copy);
+    };
+    return [...this.#foreign].filter(([id, one]) => !isSame(id, one)).map(([id]) => id);
   }
 
   #look(entry: Journaled): void {
@@ -109,16 +124,6 @@ export class Watcher {
   #say(what: string): void {
     if (this.violations.at(-1) !== what) this.violations.push(what);
   }
-
-  #describeForeign(known?: ReadonlyMap<string, string>): Map<string, string> {
-    return new Map(
-      COLLECTIONS.flatMap((collection) =>
-        [...this.#cloud.state.all(collection).values()]
-          .filter(({ id }) => known === undefined || known.has(id))
-          .map((record) => [record.id, describe(collection, record)] as const),
-      ),
-    );
-  }
 }
 
 /** A machine that runs, or that a person or we would start. */
@@ -127,7 +132,11 @@ function canStart({ tags, power_state: power }: XoRecord): boolean {
   return isReady || power !== "Halted";
 }
 
-function describe(collection: Collection, record: XoRecord): string {
-  const lists = LISTS[collection] ?? [];
-  return JSON.stringify(Object.entries(record).filter(([key]) => !lists.includes(key)));
+function toForeign(collection: Collection, record: XoRecord): Foreign {
+  return { collection, copy: structuredClone(toFields(collection, record)) };
+}
+
+/** Its own fields: reading them of a record that tells its changes is slow. */
+function toFields(collection: Collection, record: XoRecord): object {
+  return { ...record, ...WITHOUT_LISTS[collection] };
 }
