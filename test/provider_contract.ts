@@ -5,13 +5,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { CloudError } from "../lib/cloud/errors.ts";
 import { type Inventory, mergeInstances } from "../lib/cloud/inventory/inventory.ts";
-import type {
-  Instance,
-  MatchedBy,
-  NodeIdentity,
-  Presence,
-  Provider,
-} from "../lib/cloud/provider.ts";
+import type { Instance, NodeIdentity } from "../lib/cloud/instance.ts";
+import type { MatchedBy, Presence, Provider } from "../lib/cloud/provider.ts";
 import { isLabelKey, isLabelValue } from "../lib/core/text/label.ts";
 
 /** A cloud with at least two running instances, for one test. */

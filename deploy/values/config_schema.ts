@@ -2,12 +2,12 @@
  * The settings of the clouds as JSON Schema, for the chart's `config`: from the tables of the reference page.
  * @module
  */
-import type { SettingDescription } from "../../lib/cloud/provider_definition.ts";
 import {
   type SettingBranch,
+  type SettingDescription,
   type SettingTree,
   toSettingTree,
-} from "../../lib/cloud/settings/tree.ts";
+} from "../../lib/cloud/settings/syntax.ts";
 import type { Schema } from "./chart_value.ts";
 import { type Installable, isConfigText, toCloud } from "../clouds.ts";
 

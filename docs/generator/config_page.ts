@@ -2,10 +2,8 @@
  * docs/reference/config.md, from the settings of every cloud and of each provider.
  * @module
  */
-import type {
-  ProviderDefinition,
-  SettingDescription,
-} from "../../lib/cloud/provider_definition.ts";
+import type { ProviderDefinition } from "../../lib/cloud/provider_definition.ts";
+import type { SettingDescription } from "../../lib/cloud/settings/syntax.ts";
 import type { SettingsSection } from "../../lib/cloud/settings/section.ts";
 import { YAML_SYNTAX } from "../../lib/config/yaml_syntax.ts";
 import { GENERATED_NOTE, toCode, toTable } from "./markdown.ts";

@@ -2,7 +2,7 @@
  * docs/reference/metrics.md, from what the parts of Landfall register.
  * @module
  */
-import { createRunningMetric, exportInstances } from "../../lib/app/metrics.ts";
+import { createRunningMetric, exportInstances } from "../../lib/app/app.ts";
 import { createReloadMetric } from "../../lib/app/reload.ts";
 import { InventorySource } from "../../lib/cloud/inventory/source.ts";
 import type { Provider } from "../../lib/cloud/provider.ts";
@@ -13,7 +13,7 @@ import { systemClock } from "../../lib/core/clock.ts";
 import { Fence } from "../../lib/core/fence.ts";
 import { silentLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
-import { createWorkQueueMetrics } from "../../lib/engine/work_queue_metrics.ts";
+import { createWorkQueueMetrics } from "../../lib/engine/work_queue.ts";
 import { createRedfishMetrics } from "../../lib/http/redfish/metrics.ts";
 import { exportLog } from "../../lib/host/log_pipe.ts";
 import { exportProcess } from "../../lib/host/process_metrics.ts";

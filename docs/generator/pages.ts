@@ -2,7 +2,7 @@
  * Every generated page of docs/reference, and the generated parts of other pages.
  * @module
  */
-import { PROCESS_EVENTS } from "../../lib/app/words.ts";
+import { PROCESS_EVENTS } from "../../lib/app/announcer.ts";
 import { POOL_PROBLEMS } from "../../lib/cloud/pools/problems.ts";
 import type { ControllerDefinition } from "../../lib/controllers/definition.ts";
 import { listSections } from "../../lib/controllers/load.ts";

@@ -2,9 +2,9 @@
  * Reports the state of this process in Events on its Pod, so that `kubectl describe pod` shows what is wrong.
  * @module
  */
-import { type EventWord, toEvent } from "../kube/events/words.ts";
 import { shorten } from "../core/text/printable.ts";
 import type { EventRecorder } from "../kube/events/events.ts";
+import { type EventWord, toEvent } from "../kube/events/words.ts";
 import type { KubeObject } from "../kube/kinds/resource.ts";
 
 /** How many Events wait at most until they can be sent. */
@@ -55,3 +55,36 @@ export class Announcer {
     for (const [word, message] of this.#kept.splice(0)) this.announce(word, message);
   }
 }
+
+/** Source of Events about a process without a cloud. With a cloud, the source has the name of the cloud. */
+export const OWN_NAME = "landfall";
+
+/** The Events. The Go controller uses `FailedToCheckClient`, too. */
+export const PROCESS_EVENTS: Readonly<
+  Record<"checkFailed" | "configApplied" | "configRefused" | "credentialExpires", EventWord>
+> = {
+  checkFailed: {
+    reason: "FailedToCheckClient",
+    type: "Warning",
+    meaning: "The cloud did not answer the first request after the start. The message says why.",
+  },
+  configApplied: {
+    reason: "ConfigApplied",
+    type: "Normal",
+    meaning: "The file of `--cloud-config` changed, and Landfall uses its settings.",
+  },
+  configRefused: {
+    reason: "ConfigRefused",
+    type: "Warning",
+    meaning:
+      "The file of `--cloud-config` changed, and Landfall refuses it. The message names every problem and its line. " +
+      "Landfall keeps the old settings, but a restart would fail, or use the defaults if the file is empty now. " +
+      "Repeated every hour.",
+  },
+  credentialExpires: {
+    reason: "CloudCredentialExpires",
+    type: "Warning",
+    meaning:
+      "The credentials for the cloud expire within 14 days. The message says when and what to do. Repeated every day.",
+  },
+};

@@ -3,16 +3,19 @@
  * stopped.
  * @module
  */
-import { abortable } from "../core/clock.ts";
-import type { Gauge } from "../core/metrics.ts";
+import { type Announcer, PROCESS_EVENTS } from "./announcer.ts";
 import { runLeading } from "./leadership.ts";
-import { announceFirstFailure } from "./first_check.ts";
-import { startListeners } from "./serving/listeners.ts";
-import { createRunningMetric, exportInstances } from "./metrics.ts";
 import type { AppOptions } from "./options.ts";
-import { createParts, type Parts, type ElectedGroup } from "./parts.ts";
+import { createParts, type ElectedGroup, type Parts } from "./parts.ts";
 import { createReloadMetric, runReload } from "./reload.ts";
+import { startListeners } from "./serving/listeners.ts";
 import { supervise } from "./supervision.ts";
+import type { Presence } from "../cloud/provider.ts";
+import { abortable } from "../core/clock.ts";
+import { describeError } from "../core/errors.ts";
+import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
+import type { StoreReader } from "../kube/cache/store.ts";
+import type { Node } from "../kube/kinds/node.ts";
 
 /** How long HTTP requests may take to end after everything else has stopped. */
 const HTTP_GRACE_MS = 1_000;
@@ -127,4 +130,61 @@ async function runControllers(
 
 function untilAborted(signal: AbortSignal): Promise<void> {
   return abortable(new Promise<never>(() => {}), signal).catch(() => undefined);
+}
+
+/** A source of refreshes: an `InventorySource`. */
+interface Refreshes {
+  /** Why the last refresh failed; absent after a success. */
+  readonly lastError: Error | undefined;
+  /** Calls `listener` after each refresh. Returns the function that ends this. */
+  subscribe(listener: () => void): () => void;
+}
+
+/**
+ * Announces it once if the first refresh of the inventory fails.
+ *
+ * @param name Name of the provider
+ */
+export function announceFirstFailure(
+  source: Refreshes,
+  announcer: Pick<Announcer, "announce">,
+  name: string,
+): void {
+  const stop = source.subscribe(() => {
+    stop();
+    const { lastError } = source;
+    if (lastError === undefined) return;
+    const message = `Failed to check ${name} client: ${describeError(lastError)}`;
+    announcer.announce(PROCESS_EVENTS.checkFailed, message);
+  });
+}
+
+/** Registers `running_managed_controllers`, the upstream gauge that is 1 for each controller that runs. */
+export function createRunningMetric(metrics: MetricsRegistry): Gauge {
+  return metrics.gauge({
+    name: "running_managed_controllers",
+    help: "1 for each controller that runs in this process.",
+  });
+}
+
+/** Registers `landfall_instances`: the number of Nodes by presence. Counts when the metrics are read. */
+export function exportInstances(
+  metrics: MetricsRegistry,
+  nodes: StoreReader<Node>,
+  find: (node: Node) => Presence,
+): void {
+  const instances = metrics.gauge({
+    name: "landfall_instances",
+    help: "Nodes by the presence of their instances: present, absent, unknown or foreign.",
+  });
+  metrics.onCollect(() => {
+    const counts: Record<Presence["kind"], number> = {
+      present: 0,
+      absent: 0,
+      unknown: 0,
+      foreign: 0,
+    };
+    for (const node of nodes.values()) counts[find(node).kind] += 1;
+    for (const [presence, count] of Object.entries(counts)) instances.set(count, { presence });
+  });
 }

@@ -5,7 +5,8 @@
 import { ALONE, Fence } from "../core/fence.ts";
 import { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
-import type { NodeIdentity, Provider } from "../cloud/provider.ts";
+import type { NodeIdentity } from "../cloud/instance.ts";
+import type { Provider } from "../cloud/provider.ts";
 import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
 import type { ControllerContext, NodeCloud } from "../controllers/context.ts";
 import type { ControllerDefinition, RunningController } from "../controllers/definition.ts";
@@ -14,7 +15,7 @@ import { toIdentity } from "../controllers/identity.ts";
 import type { LoadedController } from "../controllers/load.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
 import { createReconcileMetrics } from "../engine/workers.ts";
-import { createWorkQueueMetrics } from "../engine/work_queue_metrics.ts";
+import { createWorkQueueMetrics } from "../engine/work_queue.ts";
 import { WrittenVersions } from "../engine/written_versions.ts";
 import { Recovery } from "../kube/api/recovery.ts";
 import { Caches } from "../kube/cache/caches.ts";
@@ -24,7 +25,7 @@ import { createEventMetrics, createEventSender, type EventSender } from "../kube
 import { NODES } from "../kube/kinds/node.ts";
 import { createElectors, groupByLease } from "./leadership.ts";
 import type { AppOptions } from "./options.ts";
-import { OWN_NAME } from "./words.ts";
+import { OWN_NAME } from "./announcer.ts";
 
 /** A chosen controller. */
 interface ChosenController {

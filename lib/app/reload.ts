@@ -24,8 +24,7 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError, formatConfigIssue } from "../core/errors.ts";
 import type { Logger } from "../core/log.ts";
 import type { Gauge, MetricsRegistry } from "../core/metrics.ts";
-import type { Announcer } from "./announcer.ts";
-import { PROCESS_EVENTS } from "./words.ts";
+import { type Announcer, PROCESS_EVENTS } from "./announcer.ts";
 
 /** The file of `--cloud-config`, and its content at the start. */
 export interface Configuration {

@@ -4,8 +4,7 @@
  */
 import { ConfigError, describeError, formatConfigIssue } from "../core/errors.ts";
 import { toPlainText } from "../core/text/printable.ts";
-import { CERTIFICATE_COMMAND } from "../host/self.ts";
-import { tuneRuntime } from "../host/runtime.ts";
+import { CERTIFICATE_COMMAND, tuneRuntime } from "../host/runtime.ts";
 import type { CommandContext } from "./command.ts";
 
 const EXIT_FAILED = 1;

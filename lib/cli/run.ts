@@ -3,10 +3,9 @@
  * @module
  */
 import { hostname } from "node:os";
-import { Announcer, toOwnObject } from "../app/announcer.ts";
+import { Announcer, OWN_NAME, PROCESS_EVENTS, toOwnObject } from "../app/announcer.ts";
 import { runApp } from "../app/app.ts";
 import type { AppOptions } from "../app/options.ts";
-import { OWN_NAME, PROCESS_EVENTS } from "../app/words.ts";
 import type { ProviderDefinition, ProviderRegistry } from "../cloud/provider_definition.ts";
 import type { SettingsSection } from "../cloud/settings/section.ts";
 import { toSectionParser } from "../config/provider_config.ts";

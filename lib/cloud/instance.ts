@@ -2,7 +2,6 @@
  * A machine as any cloud shows it.
  * @module
  */
-
 import type { TagLabels } from "./tag_labels.ts";
 
 /** An address of an instance, typed as Kubernetes types them. */
@@ -55,4 +54,36 @@ export interface Instance {
   readonly tagLabels?: TagLabels;
   /** For display only (power state, name and ID of pool and host …): `/debug/nodes` shows it, no decision uses it. */
   readonly details: Readonly<Record<string, string>>;
+}
+
+/**
+ * The fields of a Node by which a cloud finds its machine. A field that is not known is absent, never an empty string.
+ */
+export interface NodeIdentity {
+  /** Name of the Node. */
+  readonly name: string;
+  /** `spec.providerID` of the Node, unchanged. */
+  readonly providerId?: string;
+  /** `status.nodeInfo.systemUUID` as the kubelet reports it, in upper or lower case. */
+  readonly systemUuid?: string;
+  /**
+   * The region label: where the instance was last seen. The provider looks there, too, before the instance counts as
+   * gone. Any user who can edit the Node may have written it, so a provider ignores a value that it cannot read.
+   */
+  readonly region?: string;
+  /**
+   * All labels of the Node. They may say more about where its instance was last seen. Any user who can edit the Node
+   * may have written them, so a provider ignores values that it cannot read.
+   */
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+/** A place that holds machines: a pool, a host, a zone … */
+export interface Place {
+  /** What the cloud calls such a place. */
+  readonly kind: string;
+  /** The cloud's own identifier. */
+  readonly id: string;
+  /** Its name for operators, when known. */
+  readonly name?: string;
 }

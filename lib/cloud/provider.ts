@@ -3,20 +3,14 @@
  * other.
  * @module
  */
-import type { Changes } from "./capabilities/changes.ts";
 import type { LoadBalancers } from "./capabilities/load_balancers.ts";
 import type { Machines } from "./capabilities/machines.ts";
 import type { ProvenOff } from "./capabilities/proven_off.ts";
+import { CloudError } from "./errors.ts";
 import type { Inspection } from "./inspection.ts";
-import type { Instance } from "./instance.ts";
+import type { Instance, NodeIdentity, Place } from "./instance.ts";
 import type { Inventory } from "./inventory/inventory.ts";
-import type { NodeIdentity } from "./node_identity.ts";
-import type { Place } from "./place.ts";
-
-export type { ChangeHint } from "./capabilities/changes.ts";
-export type { Instance, InstanceAddress, InstanceState } from "./instance.ts";
-export type { NodeIdentity } from "./node_identity.ts";
-export type { Place } from "./place.ts";
+import { describeError } from "../core/errors.ts";
 
 /** How an instance was found for a Node. */
 export type MatchedBy = "providerId" | "systemUuid" | "swappedSystemUuid" | "name";
@@ -164,4 +158,46 @@ export interface Provider {
     instance: Instance | undefined,
     labels: Readonly<Record<string, string>>,
   ): readonly Place[];
+}
+
+/** Presence of a machine that may or may not exist. @param message What is wrong and what to do; no full stop */
+export function toUnknown(reason: UnknownReason, message: string): Presence & { kind: "unknown" } {
+  return { kind: "unknown", reason, message };
+}
+
+/** The same when the cloud gave no answer. The reason is the kind of the error, or `unreachable` for other errors. */
+export function toUnanswered(error: unknown): Presence & { kind: "unknown" } {
+  const reason = error instanceof CloudError ? error.kind : "unreachable";
+  return toUnknown(reason, describeError(error));
+}
+
+/**
+ * What may have changed in a cloud: these instances, by cloud ID, or anything. A hint is only a reason to look. It
+ * never says what exists now, nor that something is gone.
+ */
+export type ChangeHint = ReadonlySet<string> | "everything";
+
+/** Delivers hints, and reads the instances that they name. */
+export interface Changes {
+  /**
+   * Reads the changes that the cloud reports, and calls `onHint` for each. Continues after every failure, and returns
+   * when the signal aborts. While the connection is lost there are no hints; refreshes continue. After every gap in
+   * which it may have missed a change, it gives the hint `everything`.
+   *
+   * @param onHint The provider may call it at any time, often, and with instances that belong to no Node. Never throws
+   */
+  watchChanges(onHint: (hint: ChangeHint) => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Reads a few instances; the caller puts them into an older inventory. Never runs at the same time as
+   * `Provider.listInventory`. Absent: every hint causes a refresh.
+   *
+   * @param ids Cloud IDs, at most eight
+   * @returns The instances that the cloud shows, by ID, as in an inventory. The result says nothing about the others:
+   * only an inventory can show that an instance is missing
+   * @throws {CloudError} when the cloud cannot answer
+   */
+  readInstances?(
+    ids: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Instance>>;
 }

@@ -8,10 +8,7 @@ import type { Fence } from "../core/fence.ts";
 import type { Logger } from "../core/log.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { Provider } from "./provider.ts";
-import type { SettingDescription } from "./settings/description.ts";
-import type { SettingSyntax } from "./settings/syntax.ts";
-
-export type { SettingDescription } from "./settings/description.ts";
+import type { SettingDescription, SettingSyntax } from "./settings/syntax.ts";
 
 /** Environment variables by name, as `process.env` gives them. */
 export type Environment = Readonly<Record<string, string | undefined>>;

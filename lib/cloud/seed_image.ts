@@ -4,17 +4,15 @@
  */
 import type { MachineSeed } from "./capabilities/machines.ts";
 import {
+  CLUSTER_FIRST,
   countEntries,
-  ENTRY_BYTES,
   type Entry,
+  ENTRY_BYTES,
+  type Extent,
   formatDirectory,
   formatLabel,
-} from "./fat/directory.ts";
-import { isFatName } from "./fat/names.ts";
-import {
-  CLUSTER_FIRST,
-  type Extent,
   formatVolume,
+  isFatName,
   listVolumes,
   ROOT_ENTRIES,
   ROOT_OFFSET,
@@ -22,7 +20,7 @@ import {
   type Volume,
   VOLUME_BYTES_MAX,
   writeTables,
-} from "./fat/volume.ts";
+} from "./fat.ts";
 
 /** The largest image, in bytes. */
 export const SEED_IMAGE_BYTES_MAX: number = VOLUME_BYTES_MAX;

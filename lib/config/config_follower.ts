@@ -10,13 +10,13 @@ import type { Clock } from "../core/clock.ts";
 import { ConfigError, type ConfigIssue } from "../core/errors.ts";
 import { MessageDedup } from "../core/message_dedup.ts";
 import { readConfigText } from "./config_text.ts";
+import type { SettingsFile } from "./settings_file.ts";
 import {
   chooseSyntax,
   parseProviderConfig,
   placeIssues,
   type ProviderConfig,
 } from "./provider_config.ts";
-import type { SettingsFile } from "./settings_file.ts";
 
 /** The result of a change. */
 export type ConfigOutcome =

@@ -3,17 +3,22 @@
  * at once with its place.
  * @module
  */
-import { isFields } from "../core/text/json.ts";
 import type { ConfigParser, Environment } from "../cloud/provider_definition.ts";
+import {
+  type FindPosition,
+  type ParsedText,
+  type SettingDescription,
+  type SettingSyntax,
+  type SettingTree,
+  toSettingTree,
+} from "../cloud/settings/syntax.ts";
 import type { SectionValues, SettingsSection } from "../cloud/settings/section.ts";
-import type { FindPosition, ParsedText, SettingSyntax } from "../cloud/settings/syntax.ts";
-import { ConfigError } from "../core/errors.ts";
-import type { ConfigIssue } from "../core/errors.ts";
-import { shorten } from "../core/text/printable.ts";
 import { readConfigText } from "./config_text.ts";
-import { splitConfig } from "./sections.ts";
-import { listUnknownKeys, type UnknownKey } from "./unknown_keys.ts";
 import { YAML_SYNTAX } from "./yaml_syntax.ts";
+import { ConfigError, type ConfigIssue } from "../core/errors.ts";
+import { findClosest } from "../core/text/edit_distance.ts";
+import { isFields } from "../core/text/json.ts";
+import { shorten } from "../core/text/printable.ts";
 
 /** More than any file has. */
 const LINES_MAX = Number.MAX_SAFE_INTEGER;
@@ -243,4 +248,136 @@ function toConfig<S>(
   }
   if (settings === undefined) throw new TypeError("Cannot use settings: there are none");
   return { settings, sections, warnings };
+}
+
+/** The content of a file, split. */
+interface SplitConfig {
+  /** The file without the settings of sections, for the provider. */
+  readonly rest: unknown;
+  /** Settings of each section: those without the section if the file has none, or an invalid one. */
+  readonly sections: SectionValues;
+  /** Problems of sections, each with its `path`. */
+  readonly issues: readonly ConfigIssue[];
+  /** Warnings about sections. */
+  readonly warnings: readonly ConfigIssue[];
+}
+
+/**
+ * Removes sections from the content of a file, so that providers need not know them. Never repeats what may be a
+ * secret.
+ *
+ * @param raw The file, parsed; `undefined` or `null` without one
+ */
+export function splitConfig(raw: unknown, sections: readonly SettingsSection[]): SplitConfig {
+  const isBlock = typeof raw === "object" && raw !== null;
+  const entries = isBlock ? Object.entries(raw) : [];
+  const written = new Map(entries);
+  const parsed = sections.map((section) => ({
+    key: section.key,
+    ...section.parse(written.get(section.key)),
+  }));
+  const bySection = new Map(sections.map((section) => [section.key, section]));
+  const rest = entries.flatMap(([key, value]): [string, unknown][] => {
+    const section = bySection.get(key);
+    if (section === undefined) return [[key, value]];
+    const others = listOthers(value, section);
+    return others.length === 0 ? [] : [[key, Object.fromEntries(others)]];
+  });
+  const isWhole = entries.every(([key]) => !bySection.has(key));
+  return {
+    rest: isWhole ? raw : Object.fromEntries(rest),
+    sections: new Map(parsed.map(({ key, settings }) => [key, settings])),
+    issues: parsed.flatMap(({ issues }) => issues),
+    warnings: parsed.flatMap(({ warnings }) => warnings),
+  };
+}
+
+/** The keys of a block that the section does not know: the provider may have settings of its own under that name. */
+function listOthers(block: unknown, { key, settings }: SettingsSection): [string, unknown][] {
+  if (typeof block !== "object" || block === null || Array.isArray(block)) return [];
+  const known = new Set(settings.map(({ path }) => path));
+  return Object.entries(block).filter(([one]) => !known.has(`${key}.${one}`));
+}
+
+/** Aliases can repeat a list of keys so often that they would not fit into memory. */
+const UNKNOWN_KEYS_MAX = 1_000;
+
+/**
+ * Finds unknown keys at any level, a thousand at most, and suggests what was probably meant. An empty key counts, too:
+ * it may still be misspelt. Never repeats a value.
+ *
+ * @param raw The content of the file
+ * @param settings All settings that a file may have
+ * @param spell How the file writes the path of a setting. @default {as it is}
+ */
+export function listUnknownKeys(
+  raw: unknown,
+  settings: readonly SettingDescription[],
+  spell?: (path: string) => string,
+): UnknownKey[] {
+  const paths = settings.map(({ path }) => path);
+  const issues: UnknownKey[] = [];
+  // Goes only as deep as settings do: an alias may make a file contain itself.
+  const walk = (value: unknown, tree: SettingTree, above: string): void => {
+    if (typeof value !== "object" || value === null || tree.size === 0) return;
+    if (issues.length >= UNKNOWN_KEYS_MAX) return;
+    if (Array.isArray(value)) {
+      for (const [index, item] of value.entries()) {
+        if (!Array.isArray(item)) walk(item, tree, `${above}${index}.`);
+      }
+      return;
+    }
+    for (const [key, one] of Object.entries(value)) {
+      if (issues.length >= UNKNOWN_KEYS_MAX) return;
+      const branch = tree.get(key);
+      if (branch) walk(one, branch.children, `${above}${key}.`);
+      else {
+        const level = { above, siblings: [...tree.keys()], spell };
+        issues.push({ path: above + key, ...suggest(key, level, paths) });
+      }
+    }
+  };
+  if (!Array.isArray(raw)) walk(raw, toSettingTree(settings), "");
+  return issues;
+}
+
+/** A key that no setting has. */
+interface UnknownKey extends ConfigIssue {
+  /** Path of the setting that was probably meant. */
+  readonly meant?: string;
+}
+
+/** Where a key stands. */
+interface Level {
+  /** The text before the key in its path: `addresses.` */
+  readonly above: string;
+  /** The keys that would be known there. */
+  readonly siblings: readonly string[];
+  readonly spell: ((path: string) => string) | undefined;
+}
+
+/** The key may be misspelt, in the wrong block, or in the form of the documents: with dots. */
+function suggest(
+  key: string,
+  { above, siblings, spell }: Level,
+  paths: readonly string[],
+): Pick<UnknownKey, "meant" | "message"> {
+  if (key.includes(".") && paths.includes(key)) {
+    const [block, ...rest] = key.split(".");
+    const message = `unknown key; write it as a block: ${block}: { ${rest.join(".")}: … }`;
+    return { message, meant: key };
+  }
+  const sibling = findClosest(key, siblings) ?? findSection(key, siblings);
+  const meant = sibling ?? paths.find((path) => path.split(".").at(-1) === key);
+  if (meant === undefined) return { message: "unknown key; correct or remove it" };
+  const path = sibling === undefined ? meant : above + sibling;
+  return { message: `unknown key; did you mean ${spell?.(path) ?? meant}?`, meant: path };
+}
+
+/** A section such as `[Addreses]`: without its brackets, and in any case. */
+function findSection(key: string, siblings: readonly string[]): string | undefined {
+  const name = /^\[(.+)\]$/s.exec(key)?.[1];
+  if (name === undefined) return undefined;
+  const known = new Map(siblings.map((one) => [one.toLowerCase(), one]));
+  return known.get(findClosest(name.toLowerCase(), [...known.keys()]) ?? "");
 }

@@ -4,7 +4,8 @@
  * Follows the rules of `k8s.io/cloud-provider` for the annotation `alpha.kubernetes.io/provided-node-ip`.
  * @module
  */
-import type { Instance, InstanceAddress, Provider } from "../cloud/provider.ts";
+import type { Instance, InstanceAddress } from "../cloud/instance.ts";
+import type { Provider } from "../cloud/provider.ts";
 import { type IpAddress, isHostAddress, parseIp } from "../core/net/ip.ts";
 import { quote } from "../core/text/printable.ts";
 import type { Node } from "../kube/kinds/node.ts";

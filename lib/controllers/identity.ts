@@ -2,7 +2,7 @@
  * Reads the basic facts of a Node: its identity for the cloud, its uninitialized taint, its condition Ready.
  * @module
  */
-import type { NodeIdentity } from "../cloud/provider.ts";
+import type { NodeIdentity } from "../cloud/instance.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { TOPOLOGY_LABELS, UNINITIALIZED_TAINT } from "./words.ts";
 

@@ -2,7 +2,7 @@
  * Turns an instance into the labels of its Node.
  * @module
  */
-import type { Instance } from "../cloud/provider.ts";
+import type { Instance } from "../cloud/instance.ts";
 import { isLabelKey, isLabelValue } from "../core/text/label.ts";
 import { RESERVED_LABEL, TOPOLOGY_LABELS } from "./words.ts";
 

@@ -2,7 +2,8 @@
  * Describes one Node for the debug pages: what its cloud says, and its desired and actual state.
  * @module
  */
-import type { Instance, InstanceAddress, Place, Presence, Provider } from "../cloud/provider.ts";
+import type { Instance, InstanceAddress, Place } from "../cloud/instance.ts";
+import type { Presence, Provider } from "../cloud/provider.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { isUninitialized } from "./identity.ts";
 import { toInstanceLabels } from "./instance_labels.ts";

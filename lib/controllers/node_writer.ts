@@ -3,7 +3,7 @@
  * program's change.
  * @module
  */
-import type { InstanceAddress } from "../cloud/provider.ts";
+import type { InstanceAddress } from "../cloud/instance.ts";
 import type { PatchType } from "../kube/api/client.ts";
 import { type Node, NODES } from "../kube/kinds/node.ts";
 import type { NodeContext } from "./context.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 import { parseJson } from "../core/text/json.ts";
-import type { Instance } from "../cloud/provider.ts";
+import type { Instance } from "../cloud/instance.ts";
 import { isLabelKey, isReservedLabelKey } from "../core/text/label.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import type { NodePatch } from "./node_writer.ts";

@@ -18,8 +18,7 @@ import {
   type ReconcileResult,
 } from "./workers.ts";
 import type { KeySource } from "./key_sources.ts";
-import { WorkQueue } from "./work_queue.ts";
-import type { WorkQueueMetrics } from "./work_queue_metrics.ts";
+import { WorkQueue, type WorkQueueMetrics } from "./work_queue.ts";
 import type { WrittenVersions } from "./written_versions.ts";
 
 /** What the loops of a process share. */

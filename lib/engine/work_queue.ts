@@ -2,10 +2,10 @@
  * A queue of keys for several workers: one worker on a key at a time, no update lost, equal keys merged.
  * @module
  */
-import { assert } from "../core/errors.ts";
 import { toBackoffMs } from "../core/backoff.ts";
 import type { Clock } from "../core/clock.ts";
-import type { WorkQueueMetrics } from "./work_queue_metrics.ts";
+import { assert } from "../core/errors.ts";
+import type { Counter, Gauge, Histogram, MetricsRegistry } from "../core/metrics.ts";
 
 /** Options of a {@linkcode WorkQueue}. */
 interface WorkQueueOptions {
@@ -210,4 +210,47 @@ export class WorkQueue {
     }
     if (nextMs < Infinity) this.#arm(nextMs);
   }
+}
+
+/** Metrics that all queues of a process share; the label `name` tells the queues apart. */
+export interface WorkQueueMetrics {
+  /** Keys that wait for a worker. */
+  readonly depth: Gauge;
+  /** Added keys, without those that were waiting already. */
+  readonly adds: Counter;
+  /** Keys delayed to a later time. */
+  readonly retries: Counter;
+  /** Seconds from taken in to handed out. */
+  readonly queueDuration: Histogram;
+  /** Seconds from handed out to done. */
+  readonly workDuration: Histogram;
+}
+
+const BUCKETS: readonly number[] = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10];
+
+/**
+ * Registers the metrics of work queues. Call it once for a registry and hand the result to every queue.
+ *
+ * Names and buckets are those of client-go's `workqueue` package
+ * (k8s.io/component-base/metrics/prometheus/workqueue).
+ */
+export function createWorkQueueMetrics(registry: MetricsRegistry): WorkQueueMetrics {
+  return {
+    depth: registry.gauge({ name: "workqueue_depth", help: "Keys that wait in the queue." }),
+    adds: registry.counter({ name: "workqueue_adds_total", help: "Keys added to the queue." }),
+    retries: registry.counter({
+      name: "workqueue_retries_total",
+      help: "Keys delayed to a later time.",
+    }),
+    queueDuration: registry.histogram({
+      name: "workqueue_queue_duration_seconds",
+      help: "Seconds a key waited in the queue.",
+      buckets: BUCKETS,
+    }),
+    workDuration: registry.histogram({
+      name: "workqueue_work_duration_seconds",
+      help: "Seconds the work on a key took.",
+      buckets: BUCKETS,
+    }),
+  };
 }

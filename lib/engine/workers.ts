@@ -2,20 +2,14 @@
  * The workers of one controller: they take keys, give each reconcile a deadline, and act on its outcome.
  * @module
  */
-import { AssertionError, describeError } from "../core/errors.ts";
 import type { Clock } from "../core/clock.ts";
-import { formatDuration } from "../core/text/duration.ts";
+import { AssertionError, describeError } from "../core/errors.ts";
 import { LeadershipLostError } from "../core/fence.ts";
-import type { Logger } from "../core/log.ts";
+import type { Logger, LogLevel } from "../core/log.ts";
 import type { Counter, MetricsRegistry } from "../core/metrics.ts";
+import { formatDuration } from "../core/text/duration.ts";
 import type { WorkQueue } from "./work_queue.ts";
-import {
-  type Absence,
-  type ReconcileOutcomeKind,
-  ReconcileTimeoutError,
-  toVerdict,
-  type Verdict,
-} from "./verdict.ts";
+import { isKubeError } from "../kube/api/errors.ts";
 
 /** What a reconcile may ask for when it succeeds. */
 export interface ReconcileResult {
@@ -268,3 +262,63 @@ const MESSAGES: Readonly<Record<ReconcileOutcomeKind, string>> = {
   timeout: "Reconcile timed out",
   error: "Reconcile failed",
 };
+
+/** How a reconcile ended. */
+type ReconcileOutcomeKind = "ok" | "conflict" | "throttled" | "notFound" | "timeout" | "error";
+
+/** What follows a reconcile. `retry`: after milliseconds, by back-off, or when something changes. */
+interface Verdict {
+  readonly outcome: ReconcileOutcomeKind;
+  readonly retry: number | "backoff" | "change";
+  readonly level?: LogLevel;
+  readonly error?: unknown;
+}
+
+/** A reconcile did not end in time. */
+class ReconcileTimeoutError extends Error {
+  override readonly name = "ReconcileTimeoutError";
+}
+
+/** Whether the object of a key is gone. `maybe`: the watch still shows it, and may be late. */
+export type Absence = "gone" | "maybe" | "exists";
+
+/** Judges an error. */
+export function toVerdict(error: unknown, absence: Absence): Verdict {
+  if (isKubeError(error, "conflict")) {
+    return { outcome: "conflict", retry: "backoff", level: "debug", error };
+  }
+  // A namespace, a kind or another object may be missing as well, and that does not pass by itself.
+  if (isKubeError(error, "notFound") && absence !== "exists") {
+    const retry = absence === "gone" ? "change" : "backoff";
+    return { outcome: "notFound", retry, level: "debug", error };
+  }
+  const retryAfterMs = toRetryAfterMs(error);
+  if (retryAfterMs !== undefined) {
+    return { outcome: "throttled", retry: retryAfterMs, level: "info", error };
+  }
+  const outcome = error instanceof ReconcileTimeoutError ? "timeout" : "error";
+  return { outcome, retry: "backoff", level: "warn", error };
+}
+
+/** Errors of clouds and of Kubernetes both have the pause that the server asked for. */
+function toRetryAfterMs(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("retryAfterMs" in error)) return undefined;
+  const { retryAfterMs } = error;
+  return typeof retryAfterMs === "number" && retryAfterMs > 0 ? retryAfterMs : undefined;
+}
+
+/** A reconcile that ended. */
+export interface LastReconcile {
+  /** ISO 8601. */
+  readonly at: string;
+  readonly outcome: string;
+  /** In one line. Absent after a success. */
+  readonly error?: string;
+}
+
+/** Describes the last reconcile. `null`: there was none in this process. */
+export function toLastReconcile(last: ReconcileOutcome | undefined): LastReconcile | null {
+  if (last === undefined) return null;
+  const { at, outcome, error } = last;
+  return { at: new Date(at).toISOString(), outcome, ...(error !== undefined && { error }) };
+}

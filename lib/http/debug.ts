@@ -5,8 +5,7 @@
 import { Hono } from "hono";
 import type { LoadBalancerSource } from "./load_balancers/views.ts";
 import { NODE_COLUMNS } from "./node_columns.ts";
-import { inPieces } from "./pieces.ts";
-import { type Pieces, showList, showMissing, showView } from "./replies.ts";
+import { inPieces, type Pieces, showList, showMissing, showView } from "./replies.ts";
 import { formatTable } from "./text_table.ts";
 import type { InventoryView, NodeView, StatusView } from "./views.ts";
 

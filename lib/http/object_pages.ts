@@ -4,7 +4,7 @@
  */
 import { Hono } from "hono";
 import { escapeInvisible } from "../core/text/printable.ts";
-import { inPieces } from "./pieces.ts";
+import { inPieces } from "./replies.ts";
 
 /** Objects of one kind, in memory. */
 export interface ObjectPages {

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Context } from "hono";
+import { setImmediate } from "node:timers/promises";
 import { escapeInvisible } from "../core/text/printable.ts";
 
 /** A long list, as {@linkcode inPieces} gives it. */
@@ -99,4 +100,58 @@ function toStream(texts: AsyncGenerator<string, void>): ReadableStream {
       await texts.return();
     },
   });
+}
+
+/**
+ * Whether an `Accept` header asks for HTML by name, at least as much as for JSON or plain text.
+ *
+ * Wildcards do not count: a client that accepts everything (curl) gets data.
+ */
+export function wantsHtml(accept: string | undefined): boolean {
+  const html = findQuality(accept, "text/html");
+  if (html === 0) return false;
+  return (
+    html >= findQuality(accept, "application/json") && html >= findQuality(accept, "text/plain")
+  );
+}
+
+function findQuality(accept: string | undefined, type: string): number {
+  for (const part of (accept ?? "").split(",")) {
+    const [name = "", ...params] = part.split(";").map((one) => one.trim().toLowerCase());
+    if (name !== type) continue;
+    const quality = params.find((param) => param.startsWith("q="));
+    return quality === undefined ? 1 : Number(quality.slice("q=".length)) || 0;
+  }
+  return 0;
+}
+
+/** Whether to answer with HTML: the client prefers it, and the query names no other form. */
+export function wantsPage(context: Context): boolean {
+  return wantsHtml(context.req.header("accept")) && context.req.query("format") === undefined;
+}
+
+/** Leaves the request to the routes for programs. Caches must tell the two answers apart. */
+export async function passOn(context: Context, next: () => Promise<void>): Promise<void> {
+  await next();
+  context.header("vary", "Accept");
+}
+
+/** Describing this many Nodes takes a few milliseconds. */
+const PIECE_LENGTH = 50;
+
+/**
+ * Reads a list in pieces. Thousands of items in one piece would delay probes and the renewal of the Lease.
+ *
+ * @param items The list may create each item when it is read
+ */
+export async function* inPieces<T>(items: Iterable<T>): AsyncGenerator<readonly T[], void> {
+  let piece: T[] = [];
+  for (const item of items) {
+    piece.push(item);
+    if (piece.length < PIECE_LENGTH) continue;
+    yield piece;
+    piece = [];
+    await setImmediate();
+  }
+  if (piece.length > 0) yield piece;
 }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Announcer, toOwnObject } from "../../lib/app/announcer.ts";
-import { PROCESS_EVENTS } from "../../lib/app/words.ts";
+import { Announcer, PROCESS_EVENTS, toOwnObject } from "../../lib/app/announcer.ts";
 
 const { configRefused, configApplied } = PROCESS_EVENTS;
 
@@ -53,4 +52,14 @@ describe("Announcer", () => {
     announcer.announce(configRefused, "🚢".repeat(5_000));
     expect(said.at(-1)?.isWellFormed()).toBe(true);
   });
+});
+
+test("PROCESS_EVENTS are frozen", () => {
+  const words = Object.values(PROCESS_EVENTS).map(({ reason, type }) => `${type} ${reason}`);
+  expect(words).toEqual([
+    "Warning FailedToCheckClient",
+    "Normal ConfigApplied",
+    "Warning ConfigRefused",
+    "Warning CloudCredentialExpires",
+  ]);
 });

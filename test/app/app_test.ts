@@ -1,11 +1,11 @@
-import { expect, test } from "bun:test";
-import { runApp } from "../../lib/app/app.ts";
-import { toBareApp } from "../support/process/bare_app.ts";
-import { toInstance, FakeProvider } from "../support/cloud/instances.ts";
-import { ManualClock, settle } from "../support/manual_clock.ts";
+import { describe, expect, test } from "bun:test";
+import { announceFirstFailure, runApp } from "../../lib/app/app.ts";
+import { FakeProvider, toInstance } from "../support/cloud/instances.ts";
 import { ScriptedKubeClient, untilAborted } from "../support/kube/scripted_kube_client.ts";
-import { findFreePort } from "../support/process/server_process.ts";
+import { ManualClock, settle } from "../support/manual_clock.ts";
 import { startRig, until } from "../support/nodes/rig.ts";
+import { toBareApp } from "../support/process/bare_app.ts";
+import { findFreePort } from "../support/process/server_process.ts";
 
 async function read(port: number, path: string): Promise<{ status: number; text: string }> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
@@ -100,4 +100,35 @@ test("runApp() without any controller serves its pages until it is stopped, howe
   expect(hasEnded).toBe(false);
   stop.abort(new Error("the test is over"));
   await running;
+});
+
+/** A source of inventories; `tell` is the end of a refresh. */
+function createSource(): {
+  lastError: Error | undefined;
+  subscribe: (listener: () => void) => () => void;
+  tell: () => void;
+} {
+  const listeners = new Set<() => void>();
+  return {
+    lastError: undefined,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    tell: () => {
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+describe("announceFirstFailure()", () => {
+  test("says nothing when the first inventory was taken, whatever comes later", () => {
+    const said: string[] = [];
+    const source = createSource();
+    announceFirstFailure(source, { announce: (_word, text) => void said.push(text) }, "static");
+    source.tell();
+    source.lastError = new Error("connection refused");
+    source.tell();
+    expect(said).toEqual([]);
+  });
 });

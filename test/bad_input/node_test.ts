@@ -8,7 +8,8 @@ import { type CheckReport, toReport, toSkipped } from "../../lib/cli/check/repor
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { listNodePlans } from "../../lib/cli/check/nodes.ts";
 import { formatReport } from "../../lib/cli/check/text.ts";
-import type { Instance, Presence, Provider } from "../../lib/cloud/provider.ts";
+import type { Instance } from "../../lib/cloud/instance.ts";
+import type { Presence, Provider } from "../../lib/cloud/provider.ts";
 import { toIdentity } from "../../lib/controllers/identity.ts";
 import { planNode } from "../../lib/controllers/node/plan.ts";
 import { MachineClaims } from "../../lib/controllers/node/rivals.ts";

@@ -9,18 +9,19 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { DEFAULT_DELETION } from "../../lib/cloud/deletion/guard.ts";
 import { DELETION } from "../../lib/cloud/deletion/settings.ts";
-import type { ConfigParser, SettingDescription } from "../../lib/cloud/provider_definition.ts";
-import type { SettingSyntax } from "../../lib/cloud/settings/syntax.ts";
+import type { ConfigParser } from "../../lib/cloud/provider_definition.ts";
+import type { SettingDescription, SettingSyntax } from "../../lib/cloud/settings/syntax.ts";
 import {
+  listUnknownKeys,
   loadProviderConfig,
   placeIssues,
   type ProviderConfig,
+  splitConfig,
 } from "../../lib/config/provider_config.ts";
-import { ConfigError } from "../../lib/core/errors.ts";
-import type { ConfigIssue } from "../../lib/core/errors.ts";
-import { loadProviders } from "../../lib/providers/mod.ts";
-import { startStaticCloud } from "../support/cloud/static_cloud.ts";
-import type { StaticCloud } from "../support/cloud/static_cloud.ts";
+import { ConfigError, type ConfigIssue } from "../../lib/core/errors.ts";
+import { loadProviders, requireProvider } from "../../lib/providers/mod.ts";
+import { startStaticCloud, type StaticCloud } from "../support/cloud/static_cloud.ts";
+import { GALLERY_SECTION } from "../support/galleries/settings.ts";
 
 const SECRET = "s3cr3t-t0k3n";
 
@@ -479,5 +480,142 @@ describe("P-06 loadProviderConfig()", () => {
     const issues = await listIssues(text);
     expect(issues).not.toBeEmpty();
     expect(issues.join("\n")).not.toContain(SECRET);
+  });
+});
+
+const SECTIONS = [DELETION, GALLERY_SECTION];
+const STANDARD = new Map<string, unknown>([
+  ["deletion", DEFAULT_DELETION],
+  ["galleries", GALLERY_SECTION.standard],
+]);
+
+describe("splitConfig()", () => {
+  test.each([undefined, null, "text", [1], {}, { url: "u" }])(
+    "splitConfig() leaves %j as it is and gives the defaults",
+    (raw) => {
+      const split = splitConfig(raw, SECTIONS);
+      expect(split.rest).toBe(raw);
+      expect(split).toMatchObject({ sections: STANDARD, issues: [], warnings: [] });
+    },
+  );
+
+  test("splitConfig() takes sections off and nothing else", () => {
+    const raw = {
+      url: "u",
+      deletion: { enabled: false },
+      galleries: { separator: ";" },
+      addresses: { deletion: 1 },
+    };
+    const { rest, sections } = splitConfig(raw, SECTIONS);
+    expect(rest).toEqual({ url: "u", addresses: { deletion: 1 } });
+    expect(sections.get("deletion")).toEqual({ ...DEFAULT_DELETION, enabled: false });
+    expect(sections.get("galleries")).toMatchObject({ separator: ";" });
+    expect(Object.keys(raw)).toHaveLength(4);
+  });
+
+  test("splitConfig() reports what is wrong and what is odd in every section", () => {
+    const raw = { deletion: { holdOff: "1s" }, galleries: { separator: 7, most: 0 } };
+    const { issues, warnings } = splitConfig(raw, SECTIONS);
+    expect(issues.map(({ path }) => path)).toEqual(["galleries.separator", "galleries.most"]);
+    expect(warnings.map(({ path }) => path)).toEqual(["deletion.holdOff"]);
+  });
+
+  test("splitConfig() leaves the provider its own keys of a block that is a section, too", () => {
+    const raw = { url: "u", deletion: { enabled: false, trust: true }, galleries: {} };
+    const { rest, sections } = splitConfig(raw, SECTIONS);
+    expect(rest).toEqual({ url: "u", deletion: { trust: true } });
+    expect(sections.get("deletion")).toEqual({ ...DEFAULT_DELETION, enabled: false });
+    expect(splitConfig({ deletion: ["a"] }, SECTIONS).rest).toEqual({});
+  });
+
+  test("splitConfig() leaves a section that nobody brings to whoever refuses unknown keys", () => {
+    expect(splitConfig({ galleries: {} }, [DELETION]).rest).toEqual({ galleries: {} });
+  });
+});
+
+const PROVIDERS = {
+  xenorchestra: await requireProvider("xenorchestra"),
+  static: await requireProvider("static"),
+};
+
+/** Paths and messages of what is unknown in a text, a line each. */
+function list(provider: keyof typeof PROVIDERS, text: string): string[] {
+  const settings = [...PROVIDERS[provider].settings, ...DELETION.settings];
+  const issues = listUnknownKeys(Bun.YAML.parse(text), settings);
+  return issues.map(({ path, message }) => `${path}: ${message}`);
+}
+
+const CASES: readonly [keyof typeof PROVIDERS, string, readonly string[]][] = [
+  ["xenorchestra", "deletion: { enable: false }", ["deletion.enable: did you mean enabled?"]],
+  ["xenorchestra", "deletion: { Enabled: false }", ["deletion.Enabled: did you mean enabled?"]],
+  ["xenorchestra", "deletions: { enabled: false }", ["deletions: did you mean deletion?"]],
+  ["xenorchestra", "deletion: { holdoff: 5m }", ["deletion.holdoff: did you mean holdOff?"]],
+  [
+    "xenorchestra",
+    "deletion.enabled: false",
+    ["deletion.enabled: write it as a block: deletion: { enabled: … }"],
+  ],
+  ["xenorchestra", "deletion: { x: 1 }", ["deletion.x: correct or remove it"]],
+  ["xenorchestra", "deletion: { enable: ~ }", ["deletion.enable: did you mean enabled?"]],
+  ["xenorchestra", "confirmations: 9", ["confirmations: did you mean deletion.confirmations?"]],
+  ["xenorchestra", "fleetshare: 0", ["fleetshare: correct or remove it"]],
+  ["xenorchestra", "Url: x", ["Url: did you mean url?"]],
+  ["xenorchestra", "region: x", ["region: did you mean regions?"]],
+  ["xenorchestra", "constructor: x", ["constructor: correct or remove it"]],
+  ["xenorchestra", "__proto__: x", ["__proto__: correct or remove it"]],
+  ["xenorchestra", "addresses: { nets: x }", ["addresses.nets: correct or remove it"]],
+  [
+    "xenorchestra",
+    "addresses: { externalCidrs: [], mainIpAsExternl: true }",
+    [
+      "addresses.externalCidrs: did you mean externalCIDRs?",
+      "addresses.mainIpAsExternl: did you mean mainIpAsExternal?",
+    ],
+  ],
+  ["xenorchestra", "network: x", ["network: did you mean addresses.network?"]],
+  // Only maps have keys to judge: what else is wrong with these, the schemas say.
+  ["xenorchestra", "addresses: x\ndeletion: 7\nurl: { a: 1 }", []],
+  ["static", "instances: [7, { uuid: x }, [{ x: 1 }]]", ["instances.1.uuid: correct or remove it"]],
+  ["static", "instances: [{ zonne: x }]", ["instances.0.zonne: did you mean zone?"]],
+  [
+    "static",
+    "instances: [{ addresses: [{ typ: x, address: y }] }]",
+    ["instances.0.addresses.0.typ: did you mean type?"],
+  ],
+  ["static", "instances: [{ labels: { any: x, instances.b: y } }]", []],
+  ["static", "zones: []", ["zones: did you mean zone?"]],
+  ["static", "- url: x", []],
+];
+
+describe("listUnknownKeys()", () => {
+  test.each(CASES)("for %s in %s", (provider, text, wanted) => {
+    expect(list(provider, text)).toEqual(
+      wanted.map((line) => line.replace(": ", ": unknown key; ")),
+    );
+  });
+
+  test.each([undefined, null, "text", 7, [[]]])("finds none in %j", (raw) => {
+    expect(listUnknownKeys(raw, DELETION.settings)).toEqual([]);
+  });
+
+  test("knows every key of the Go controller", () => {
+    const keys = ["url", "insecure", "username", "password", "token", "clientTimeout"];
+    expect(list("xenorchestra", keys.map((key) => `${key}: x`).join("\n"))).toEqual([]);
+  });
+
+  test("finds a thousand at most, however often an alias repeats them", () => {
+    const item = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, 1]));
+    const instances = Array.from({ length: 100_000 }, () => item);
+    const { settings } = PROVIDERS.static;
+    expect(listUnknownKeys({ instances }, settings)).toHaveLength(1_000);
+  });
+
+  test("ends when a file holds itself", () => {
+    const lists: unknown[] = [];
+    lists.push(lists, { addresses: lists });
+    const block: Record<string, unknown> = {};
+    Object.assign(block, { addresses: block, deletion: block, instances: lists });
+    const { settings } = PROVIDERS.static;
+    expect(listUnknownKeys(block, settings).length).toBeGreaterThan(0);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { InstanceAddress } from "../../lib/cloud/provider.ts";
+import type { InstanceAddress } from "../../lib/cloud/instance.ts";
 import {
   hasAddresses,
   listTypeChanges,

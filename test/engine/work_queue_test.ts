@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { AssertionError } from "../../lib/core/errors.ts";
-import { WorkQueue } from "../../lib/engine/work_queue.ts";
+import { MetricsRegistry } from "../../lib/core/metrics.ts";
+import { createWorkQueueMetrics, WorkQueue } from "../../lib/engine/work_queue.ts";
 import { ManualClock, settle } from "../support/manual_clock.ts";
 
 const never = new AbortController().signal;
@@ -222,4 +223,30 @@ test("I-08: WorkQueue never gives a key to two workers and never loses an update
     }),
     { numRuns: 150 },
   );
+});
+
+test("createWorkQueueMetrics() gives metrics that several queues share, told apart by name", async () => {
+  const registry = new MetricsRegistry();
+  const metrics = createWorkQueueMetrics(registry);
+  const clock = new ManualClock();
+  const node = new WorkQueue({ name: "node", clock, metrics });
+  const service = new WorkQueue({ name: "service", clock, metrics });
+  node.add("a");
+  node.add("a");
+  node.add("b");
+  service.add("c");
+  expect(metrics.adds.value({ name: "node" })).toBe(2);
+  expect(metrics.depth.value({ name: "node" })).toBe(2);
+  expect(metrics.depth.value({ name: "service" })).toBe(1);
+  await clock.advance(2_000);
+  const key = await node.get(new AbortController().signal);
+  await clock.advance(5_000);
+  node.done(key ?? "");
+  node.addAfter("a", 1_000);
+  expect(metrics.depth.value({ name: "node" })).toBe(1);
+  expect(metrics.retries.value({ name: "node" })).toBe(1);
+  const text = registry.render();
+  expect(text).toContain('workqueue_queue_duration_seconds_sum{name="node"} 2\n');
+  expect(text).toContain('workqueue_work_duration_seconds_sum{name="node"} 5\n');
+  expect(text).toContain('workqueue_work_duration_seconds_bucket{le="10",name="node"} 1\n');
 });

@@ -1,19 +1,22 @@
 import { expect, test } from "bun:test";
-import {
-  createWorkers,
-  createReconcileMetrics,
-  type Workers,
-  type ReconcileMetrics,
-  type WorkersOptions,
-} from "../../lib/engine/workers.ts";
 import { AssertionError } from "../../lib/core/errors.ts";
 import { LeadershipLostError } from "../../lib/core/fence.ts";
 import { createLogger } from "../../lib/core/log.ts";
 import { MetricsRegistry } from "../../lib/core/metrics.ts";
 import { WorkQueue } from "../../lib/engine/work_queue.ts";
+import {
+  type Absence,
+  createReconcileMetrics,
+  createWorkers,
+  type ReconcileMetrics,
+  toLastReconcile,
+  toVerdict,
+  type Workers,
+  type WorkersOptions,
+} from "../../lib/engine/workers.ts";
 import { KubeError } from "../../lib/kube/api/errors.ts";
-import { ManualClock } from "../support/manual_clock.ts";
 import { untilAborted } from "../support/kube/scripted_kube_client.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 interface SetUp {
   readonly clock: ManualClock;
@@ -414,4 +417,40 @@ test("run() rejects with a broken invariant, after the others have finished", as
   open();
   expect(await failure).toBeInstanceOf(AssertionError);
   expect(queue.size).toBe(1);
+});
+
+test.each<[Absence, string]>([
+  ["gone", "notFound change debug"],
+  ["maybe", "notFound backoff debug"],
+  ["exists", "error backoff warn"],
+])("toVerdict() of a 404 for an object that is %s", (absence, wanted) => {
+  const { outcome, retry, level } = toVerdict(new KubeError("notFound", "404"), absence);
+  expect(`${outcome} ${retry} ${level}`).toBe(wanted);
+});
+
+test("toVerdict() asks nothing about the object for other errors", () => {
+  for (const absence of ["gone", "maybe", "exists"] as const) {
+    const error = new KubeError("forbidden", "403");
+    expect(toVerdict(error, absence)).toEqual({
+      outcome: "error",
+      retry: "backoff",
+      level: "warn",
+      error,
+    });
+  }
+});
+
+test("toLastReconcile() says when it ended, and how", () => {
+  const at = Date.parse("2026-03-01T12:00:00Z");
+  const time = "2026-03-01T12:00:00.000Z";
+  expect(toLastReconcile({ at, outcome: "ok", nextAt: at + 1 })).toEqual({
+    at: time,
+    outcome: "ok",
+  });
+  expect(toLastReconcile({ at, outcome: "error", error: "no" })).toEqual({
+    at: time,
+    outcome: "error",
+    error: "no",
+  });
+  expect(toLastReconcile(undefined)).toBeNull();
 });

@@ -3,7 +3,12 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { tuneRuntime, type ReplaceableProcess } from "../../lib/host/runtime.ts";
+import {
+  CERTIFICATE_COMMAND,
+  type ReplaceableProcess,
+  runSelf,
+  tuneRuntime,
+} from "../../lib/host/runtime.ts";
 
 function createHost(facts: Partial<ReplaceableProcess>): {
   host: ReplaceableProcess;
@@ -57,4 +62,8 @@ describe("tuneRuntime()", () => {
     };
     expect(() => tuneRuntime(createHost({ execve }).host)).not.toThrow();
   });
+});
+
+test("runSelf() leaves a program that runs from source alone", () => {
+  expect(runSelf([CERTIFICATE_COMMAND, "localhost"])).toBeUndefined();
 });

@@ -2,18 +2,21 @@
  * The data of the debug pages: Nodes with their machines, load balancers, and the objects of other controllers.
  * @module
  */
-import { readyStatus, toIdentity } from "../../controllers/identity.ts";
-import { describeNode } from "../../controllers/node_view.ts";
-import type { DebugOptions } from "../../http/debug.ts";
-import type { ObjectPages } from "../../http/object_pages.ts";
-import type { NodeView } from "../../http/views.ts";
-import { type Node, NODES } from "../../kube/kinds/node.ts";
-import { SERVICES } from "../../kube/kinds/service.ts";
 import { toElectionView } from "../leadership.ts";
 import type { AppOptions } from "../options.ts";
 import type { Parts } from "../parts.ts";
-import { toInventoryView } from "./inventory_view.ts";
-import { toLoadBalancerSource } from "./load_balancer_views.ts";
+import { describeObjects, type NamedView } from "./served_objects.ts";
+import type { InventorySource } from "../../cloud/inventory/source.ts";
+import { readyStatus, toIdentity } from "../../controllers/identity.ts";
+import { describeNode } from "../../controllers/node_view.ts";
+import type { Clock } from "../../core/clock.ts";
+import { describeError } from "../../core/errors.ts";
+import type { DebugOptions } from "../../http/debug.ts";
+import type { LoadBalancerSource, LoadBalancerView } from "../../http/load_balancers/views.ts";
+import type { ObjectPages } from "../../http/object_pages.ts";
+import type { InventoryView, NodeView } from "../../http/views.ts";
+import { type Node, NODES } from "../../kube/kinds/node.ts";
+import { SERVICES } from "../../kube/kinds/service.ts";
 
 /**
  * Reads the parts for the debug pages. A Node comes with the answer of the cloud and the details of each controller.
@@ -68,4 +71,42 @@ export function listObjectPages(chosen: Parts["controllers"]): ObjectPages[] {
     };
     return [{ plural: definition.kind.plural, keys: () => objects.keys(), find }];
   });
+}
+
+/** Describes the inventory in use, and its last refreshes. */
+export function toInventoryView(source: InventorySource, clock: Clock): InventoryView {
+  const { current, ageMs, lastError, lastDurationMs } = source;
+  return {
+    ageSeconds: ageMs === undefined ? null : Math.round(ageMs) / 1_000,
+    ...(ageMs === undefined ? {} : { observedAt: new Date(clock.now() - ageMs).toISOString() }),
+    coverage: [...(current?.coverage ?? [])].map(([id, part]) => ({ id, ...part })),
+    counts: {
+      instances: current?.instances.size ?? 0,
+      undecodable: current?.undecodable.size ?? 0,
+    },
+    ...(lastError === undefined ? {} : { lastError: describeError(lastError) }),
+    ...(lastDurationMs === undefined ? {} : { lastRefreshDurationMs: Math.round(lastDurationMs) }),
+  };
+}
+
+/** Reads the controller of Services. Absent: none of the chosen ones works on them. */
+export function toLoadBalancerSource(chosen: Parts["controllers"]): LoadBalancerSource | undefined {
+  const { controller } = chosen.find(({ definition }) => definition.kind === SERVICES) ?? {};
+  if (controller === undefined) return undefined;
+  const services = describeObjects<Omit<LoadBalancerView, keyof NamedView>>(controller, {
+    state: "working",
+    addresses: [],
+    ports: [],
+    parts: [],
+    problems: [],
+    steps: [],
+    lastReconcile: null,
+  });
+  return (
+    services && {
+      ...services,
+      listLeftovers: () => controller.listLeftovers?.() ?? [],
+      listPools: () => controller.listPools?.() ?? [],
+    }
+  );
 }

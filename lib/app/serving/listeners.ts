@@ -2,19 +2,24 @@
  * The HTTP listeners of a process, and the data behind their pages.
  * @module
  */
-import { createPages } from "../../http/pages.ts";
-import type { Check } from "../../http/probes.ts";
-import type { ProcessView } from "../../http/views.ts";
-import { type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
 import { toElectionChecks } from "../leadership.ts";
-import type { AppOptions } from "../options.ts";
-import type { CacheState } from "../../kube/cache/caches.ts";
+import type { AppOptions, SecureSettings } from "../options.ts";
 import type { Parts } from "../parts.ts";
 import { listObjectPages, toDebugOptions } from "./debug_views.ts";
 import { formatDefinition, toProcessView } from "./process_view.ts";
+import { keepCertified, loadServingCertificate } from "./serving_certificate.ts";
 import { toSipClusterSource } from "./sip_cluster_views.ts";
-import { startSecureListener } from "./secure_listener.ts";
 import { toVinoSource } from "./vino_views.ts";
+import { guardAccess } from "../../http/access.ts";
+import { createPages } from "../../http/pages.ts";
+import type { Check } from "../../http/probes.ts";
+import { type Handler, type HttpServer, startHttpServer } from "../../http/sockets/server.ts";
+import type { ProcessView } from "../../http/views.ts";
+import {
+  createDelegatedReviewer,
+  createReviewMetrics,
+} from "../../kube/access/delegated_review.ts";
+import type { CacheState } from "../../kube/cache/caches.ts";
 
 /**
  * Starts every listener of the options.
@@ -93,4 +98,38 @@ export function toChecks({ caches, cloud, electors }: Parts): Check[] {
     checks.push({ name: "inventory-taken", probes: ["readyz"], isOk });
   }
   return [...checks, ...toElectionChecks(electors)];
+}
+
+const FLAG = "--secure-port";
+
+/**
+ * Starts the HTTPS port.
+ *
+ * @param signal Gives up starting. It does not stop the listener
+ * @throws {ConfigError} when the address cannot be listened at, or the certificate cannot be used
+ */
+async function startSecureListener(
+  { client, clock, log, metrics, host, connectionsMax }: AppOptions,
+  secure: SecureSettings,
+  { pages, signal }: { readonly pages: Handler; readonly signal: AbortSignal },
+): Promise<HttpServer> {
+  const { address, alwaysAllowPaths } = secure;
+  const certificate = await loadServingCertificate({ secure, host, clock, log });
+  const stopped = new AbortController();
+  const reviewer = createDelegatedReviewer(client, createReviewMetrics(metrics));
+  const access = { reviewer, alwaysAllowPaths, clock, log, signal: stopped.signal };
+  const handler = guardAccess(pages, access);
+  const { keyPair } = certificate;
+  const place = {
+    address,
+    connectionsMax,
+    flag: FLAG,
+    hostFlag: "--bind-address",
+    clock,
+    log,
+    signal,
+  };
+  const server = await startHttpServer({ ...place, handler, keyPair });
+  log.info("Listening", { address: server.shown, flag: FLAG });
+  return keepCertified(server, certificate, stopped);
 }

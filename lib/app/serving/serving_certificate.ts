@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";
-import { CERTIFICATE_COMMAND, runSelf } from "../../host/self.ts";
+import { CERTIFICATE_COMMAND, runSelf } from "../../host/runtime.ts";
 import {
   type CertifiedPort,
   HTTPS_PORT,

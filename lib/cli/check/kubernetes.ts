@@ -8,12 +8,9 @@ import { ConfigError } from "../../core/errors.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import { NOT_YET_VALID_ADVICE } from "../../core/net/tls.ts";
 import type { KubeClient } from "../../kube/api/client.ts";
-import {
-  actAs,
-  type Credentials,
-  type Impersonation,
-  loadCredentials,
-} from "../../kube/credentials/mod.ts";
+import type { Credentials } from "../../kube/credentials/credentials.ts";
+import { actAs, type Impersonation } from "../../kube/credentials/impersonation.ts";
+import { loadCredentials } from "../../kube/credentials/mod.ts";
 import { KubeError } from "../../kube/api/errors.ts";
 import { createKubeClient } from "../../kube/api/http_client.ts";
 import {

@@ -4,14 +4,8 @@
  */
 import type { FindingLevel } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import type {
-  InstanceState,
-  MatchedBy,
-  NodeIdentity,
-  Presence,
-  Provider,
-  UnknownReason,
-} from "../../cloud/provider.ts";
+import type { InstanceState, NodeIdentity } from "../../cloud/instance.ts";
+import type { MatchedBy, Presence, Provider, UnknownReason } from "../../cloud/provider.ts";
 import { isReady, isUninitialized, toIdentity } from "../../controllers/identity.ts";
 import { MachineClaims } from "../../controllers/node/rivals.ts";
 import type { Node } from "../../kube/kinds/node.ts";

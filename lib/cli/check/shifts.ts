@@ -2,7 +2,7 @@
  * Values of initialised Nodes that the settings would change, for `landfall check`: something may rely on them. Pure.
  * @module
  */
-import type { SettingDescription } from "../../cloud/provider_definition.ts";
+import type { SettingDescription } from "../../cloud/settings/syntax.ts";
 import { TOPOLOGY_LABELS } from "../../controllers/words.ts";
 import type { NodeChange } from "./outlook/changes.ts";
 import type { NodePlan } from "./nodes.ts";

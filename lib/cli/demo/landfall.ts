@@ -3,8 +3,10 @@
  * @module
  */
 import { runApp } from "../../app/app.ts";
-import { OUT_OF_SERVICE as OUT_OF_SERVICE_SECTION } from "../../cloud/deletion/out_of_service_settings.ts";
-import { DELETION as DELETION_SECTION } from "../../cloud/deletion/settings.ts";
+import {
+  DELETION as DELETION_SECTION,
+  OUT_OF_SERVICE as OUT_OF_SERVICE_SECTION,
+} from "../../cloud/deletion/settings.ts";
 import { LOAD_BALANCERS as LOAD_BALANCERS_SECTION } from "../../cloud/pools/settings.ts";
 import { fitControllers } from "../../controllers/fitting.ts";
 import { loadControllers } from "../../controllers/load.ts";

@@ -3,10 +3,7 @@
  * @module
  */
 import { DEFAULT_DELETION, type DeletionSettings } from "../../cloud/deletion/guard.ts";
-import {
-  DEFAULT_OUT_OF_SERVICE,
-  type OutOfServiceSettings,
-} from "../../cloud/deletion/off_streaks.ts";
+import { DEFAULT_OUT_OF_SERVICE, type OutOfServiceSettings } from "../../cloud/deletion/streak.ts";
 
 /** How often the provider takes an inventory. */
 export const REFRESH_INTERVAL = "1s";

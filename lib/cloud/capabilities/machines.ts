@@ -4,11 +4,11 @@
  * start, until no plan has a step. A plan always starts from what the cloud shows, also after a crash or a hand edit.
  * @module
  */
-import type { Finding } from "../inspection.ts";
-import type { Instance } from "../instance.ts";
-import type { MachineStepContext } from "./machine_record.ts";
 import type { MachineMac } from "./machine_macs.ts";
 import type { MachineFirmware, MachinePower, MachinePowerState } from "./machine_power.ts";
+import type { Finding } from "../inspection.ts";
+import type { Instance } from "../instance.ts";
+import type { Fence } from "../../core/fence.ts";
 
 /** The object in Kubernetes that machines are made for. */
 export interface MachineOwner {
@@ -296,4 +296,24 @@ export function parseMachineName(
   const [, ownerPrefix, role, index] = NAME.exec(name) ?? [];
   if (ownerPrefix === undefined || role === undefined || index === undefined) return undefined;
   return { ownerPrefix, role, index: Number(index) };
+}
+
+/** Where the caller keeps what the cloud must know about a machine after a restart. */
+export interface MachineRecord {
+  /** The text that was kept last. A hint, never a proof. */
+  readonly text: string | undefined;
+  /**
+   * Keeps a text, at most 1 KiB; `undefined` removes it. Resolves when Kubernetes has it: a process that starts after a
+   * crash then finds it. Records of several machines that are saved at the same time cost one request.
+   *
+   * @throws {KubeError} if Kubernetes refuses; then the step must not go on
+   */
+  save(text: string | undefined, signal: AbortSignal): Promise<void>;
+}
+
+/** What a step is carried out with. */
+export interface MachineStepContext {
+  readonly record: MachineRecord;
+  /** Asked right before each request that changes the cloud. */
+  readonly fence: Fence;
 }

@@ -3,7 +3,7 @@
  * @module
  */
 import type { Inventory } from "../inventory/inventory.ts";
-import type { NodeIdentity } from "../node_identity.ts";
+import type { NodeIdentity } from "../instance.ts";
 
 /** The Node whose instance to read. */
 export interface PowerQuestion {

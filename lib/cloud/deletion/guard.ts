@@ -34,9 +34,6 @@ import {
 import { extendStreak, judgeStreak } from "./streak.ts";
 import type { Streak, StreakSettings, Waiting } from "./streak.ts";
 
-export type { Sighting } from "./first_sightings.ts";
-export { type FleetReading, readFleet } from "./fleet_limit.ts";
-
 /** The section `deletion` of the settings file. */
 export interface DeletionSettings extends FleetLimitSettings, StreakSettings {
   /** Whether Landfall deletes Nodes. If not, it only reports what it would delete. */

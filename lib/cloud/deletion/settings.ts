@@ -1,16 +1,30 @@
 /**
- * The section `deletion`: the conditions under which Landfall deletes a Node, for every cloud.
+ * The sections `deletion` and `outOfService`: when Landfall deletes a Node or takes it out of service, for every cloud.
  * @module
  */
-import { numberWithin, setting, duration, trueOrFalse, wholeNumber } from "../settings/schema.ts";
-import { createSection, type SectionWarning, type SettingsSection } from "../settings/section.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "./guard.ts";
 import {
-  CONFIRMATIONS_MAX,
-  listRiskyStreak,
-  type SafeStreak,
-  SPAN_MS_MAX,
-} from "./streak_settings.ts";
+  DEFAULT_OUT_OF_SERVICE,
+  type OutOfServiceSettings,
+  type StreakSettings,
+} from "./streak.ts";
+import { duration, numberWithin, setting, trueOrFalse, wholeNumber } from "../settings/schema.ts";
+import { createSection, type SectionWarning, type SettingsSection } from "../settings/section.ts";
+
+/** Most observations in a row that may be asked for. */
+const CONFIRMATIONS_MAX = 100;
+
+/** Longest time that they may have to span, in milliseconds. */
+const SPAN_MS_MAX: number = 24 * 3_600_000;
+
+/** What is safe. */
+interface SafeStreak {
+  readonly least: StreakSettings;
+  /** The key of the time that the observations span, in the settings file. */
+  readonly spanKey: string;
+  /** What goes wrong with less, for people, without a full stop. */
+  readonly why: string;
+}
 
 const FLEET_WINDOW_MS_MIN = 60_000;
 const FLEET_WINDOW_MS_MAX = 24 * 3_600_000;
@@ -98,6 +112,65 @@ function listRiskyValues(settings: DeletionSettings): SectionWarning[] {
     const risk = "Landfall may then delete most Nodes at once during an outage";
     const message = `more than ${SAFE_FLEET_SHARE_MAX} is not safe: ${risk}`;
     warnings.push({ key: "fleetShare", message });
+  }
+  return warnings;
+}
+
+const SAFE_OUT_OF_SERVICE: SafeStreak = {
+  least: {
+    confirmations: DEFAULT_OUT_OF_SERVICE.confirmations,
+    holdOffMs: DEFAULT_OUT_OF_SERVICE.graceMs,
+  },
+  spanKey: "graceDuration",
+  why: "a machine that restarts is off for a moment",
+};
+
+/** The section of the controller `cloud-node-out-of-service`. */
+export const OUT_OF_SERVICE: SettingsSection<OutOfServiceSettings> = createSection({
+  key: "outOfService",
+  docs: {
+    title: "When a Node is taken out of service",
+    text: [
+      "These settings apply while `cloud-node-out-of-service` runs. `--controllers` must name this controller. The",
+      "fleet limit is that of `deletion`. See [what the controller does](../explanation/out-of-service.md).",
+    ].join("\n"),
+  },
+  entries: {
+    graceDuration: setting(duration(0, SPAN_MS_MAX, "30s"), {
+      type: "duration, `0s` to `24h`",
+      default: "30s",
+      description:
+        "How long the cloud must show a machine as off. A longer `--node-out-of-service-grace-period` wins.",
+    }),
+    confirmations: setting(wholeNumber(1, CONFIRMATIONS_MAX), {
+      type: `whole number, 1 to ${CONFIRMATIONS_MAX}`,
+      default: "2",
+      description:
+        "How many complete inventories in a row must show it as off. The count starts again after an inventory that " +
+        "fails, is incomplete or shows any other state.",
+    }),
+  },
+  toSettings: (written) => ({
+    graceMs: written.graceDuration ?? DEFAULT_OUT_OF_SERVICE.graceMs,
+    confirmations: written.confirmations ?? DEFAULT_OUT_OF_SERVICE.confirmations,
+  }),
+  listWarnings: ({ confirmations, graceMs }) =>
+    listRiskyStreak({ confirmations, holdOffMs: graceMs }, SAFE_OUT_OF_SERVICE),
+});
+
+/** Warns of settings with which a streak is too short to be safe. */
+function listRiskyStreak(
+  { confirmations, holdOffMs }: StreakSettings,
+  { least, spanKey, why }: SafeStreak,
+): SectionWarning[] {
+  const warnings: SectionWarning[] = [];
+  if (confirmations < least.confirmations) {
+    const message = `fewer than ${least.confirmations} are not safe: ${why}`;
+    warnings.push({ key: "confirmations", message });
+  }
+  if (holdOffMs < least.holdOffMs) {
+    const message = `less than ${least.holdOffMs / 1_000}s is not safe: ${why}`;
+    warnings.push({ key: spanKey, message });
   }
   return warnings;
 }

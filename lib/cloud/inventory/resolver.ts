@@ -2,9 +2,9 @@
  * Finds a Node's instance: in the inventory, then in a newer inventory, then by a direct request to the cloud.
  * @module
  */
-import { toUnanswered } from "../presence.ts";
+import type { NodeIdentity } from "../instance.ts";
+import { type Presence, type Provider, toUnanswered } from "../provider.ts";
 import type { InventorySource } from "./source.ts";
-import type { NodeIdentity, Presence, Provider } from "../provider.ts";
 import type { Clock } from "../../core/clock.ts";
 
 /** The presence of a Node's instance, or `waiting` for a newer inventory. */

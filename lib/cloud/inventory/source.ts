@@ -3,16 +3,15 @@
  * good one, and reports its age.
  * @module
  */
+import { CloudError } from "../errors.ts";
+import { diffInventories, hasOtherCoverage, type Inventory, mergeInstances } from "./inventory.ts";
+import type { NodeIdentity } from "../instance.ts";
+import type { ChangeHint, Provider } from "../provider.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
 import { type Clock, Sleeper } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Counter, MetricsRegistry } from "../../core/metrics.ts";
-import { ChangeHints } from "./change_hints.ts";
-import { CloudError } from "../errors.ts";
-import { diffInventories, hasOtherCoverage, type Inventory, mergeInstances } from "./inventory.ts";
-import { exportInventory } from "./metrics.ts";
-import type { ChangeHint, NodeIdentity, Provider } from "../provider.ts";
 
 /** What an {@linkcode InventorySource} needs. */
 interface InventorySourceOptions {
@@ -290,5 +289,78 @@ export class InventorySource {
       log.debug("Cannot read instances", { error });
     }
     this.#hints.add("everything", () => true);
+  }
+}
+
+/** The source of the metrics. */
+export interface ExportedInventory {
+  /** Absent before the first inventory. */
+  readonly current: Pick<Inventory, "coverage"> | undefined;
+  /** Milliseconds since it was observed; absent without one. */
+  readonly ageMs: number | undefined;
+}
+
+/** Registers the gauges. Each collection reads `source`. */
+export function exportInventory(source: ExportedInventory, metrics: MetricsRegistry): void {
+  const age = metrics.gauge({
+    name: "landfall_inventory_age_seconds",
+    help: "Seconds since the inventory in use was observed; absent before the first.",
+  });
+  const covered = metrics.gauge({
+    name: "landfall_inventory_covered",
+    help: "1 when a part of the cloud (a pool, a file) answered in full, else 0.",
+  });
+  metrics.onCollect(() => {
+    const { current, ageMs } = source;
+    if (ageMs !== undefined) age.set(ageMs / 1_000);
+    covered.clear();
+    for (const [part, { complete }] of current?.coverage ?? []) {
+      covered.set(complete ? 1 : 0, { part });
+    }
+  });
+}
+
+/** Maximum number of instances to read one by one. For more, a refresh reads everything. */
+const IDS_MAX = 8;
+
+/** Hints on which Landfall has not acted yet. Memory does not grow with their number. */
+export class ChangeHints {
+  readonly #ids = new Set<string>();
+  #isEverything = false;
+
+  /** Whether there are no hints. */
+  get isEmpty(): boolean {
+    return !this.#isEverything && this.#ids.size === 0;
+  }
+
+  /** The instances to read, at most eight; `everything` if there are more, or if anything may have changed. */
+  get due(): ChangeHint {
+    return this.#isEverything ? "everything" : new Set(this.#ids);
+  }
+
+  /**
+   * Records a hint.
+   *
+   * @param isOfNode Whether an instance belongs to a Node; hints about other instances are ignored
+   * @returns Whether this hint needs a read
+   */
+  add(hint: ChangeHint, isOfNode: (id: string) => boolean): boolean {
+    if (hint === "everything") {
+      this.#isEverything = true;
+      return true;
+    }
+    const ids = [...hint].filter(isOfNode);
+    for (const id of ids) {
+      if (this.#isEverything) break;
+      this.#ids.add(id);
+      this.#isEverything = this.#ids.size > IDS_MAX;
+    }
+    return ids.length > 0;
+  }
+
+  /** Forgets all hints. Call it before a refresh, which reads everything. */
+  clear(): void {
+    this.#ids.clear();
+    this.#isEverything = false;
   }
 }

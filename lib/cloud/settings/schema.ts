@@ -8,8 +8,7 @@ import { type Cidr, parseCidr } from "../../core/net/ip.ts";
 import { isLabelKey, isLabelValue, LABEL_VALUE_FORM } from "../../core/text/label.ts";
 import { describeDurationRange, parseDurationWithin } from "../../core/text/duration.ts";
 import { mustBeQuoted, mustBeSetting } from "../../core/text/must_be.ts";
-import type { SettingDescription } from "../provider_definition.ts";
-import { toSettingForm } from "./form.ts";
+import { type SettingDescription, toSettingForm } from "./syntax.ts";
 
 /** What the documents say about a setting. */
 type SettingNotes = Omit<SettingDescription, "form" | "path">;

@@ -2,7 +2,8 @@
  * Converts a Node for the guards of `lib/cloud`. Pure.
  * @module
  */
-import type { FleetMember, Sighting } from "../../cloud/deletion/guard.ts";
+import type { Sighting } from "../../cloud/deletion/first_sightings.ts";
+import type { FleetMember } from "../../cloud/deletion/guard.ts";
 import type { Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isReady, isUninitialized } from "../identity.ts";

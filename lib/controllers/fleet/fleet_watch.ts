@@ -2,24 +2,22 @@
  * Holds the state of the deletion guard, and reports the Nodes to it.
  * @module
  */
+import { dropDeletions, type FleetReading, readFleet } from "../../cloud/deletion/fleet_limit.ts";
 import {
   breakStreak,
   breakStreaks,
   type DeletionSettings,
   EMPTY_GUARD,
   type FleetMember,
-  type FleetReading,
   judge,
   mayPartsBeLost,
   noteDeletion,
   noteSeen,
   observeFleet,
   prolongStreak,
-  readFleet,
   type Verdict,
 } from "../../cloud/deletion/guard.ts";
 import { isWaitOver, NO_SIGHTINGS, noteSightings } from "../../cloud/deletion/first_sightings.ts";
-import { dropDeletions } from "../../cloud/deletion/fleet_limit.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";

@@ -2,6 +2,10 @@
  * What is wrong with a spec, in words, and lists of names.
  * @module
  */
+import { describeError } from "../../core/errors.ts";
+import type { KubeError } from "../../kube/api/errors.ts";
+import type { ConsumerReference } from "../../kube/kinds/bare_metal_host.ts";
+import { SECRETS } from "../../kube/kinds/secret.ts";
 
 /** What is wrong with a spec, and where. */
 export interface SpecProblem {
@@ -49,4 +53,20 @@ export function nameSome(names: readonly string[]): string {
   const more = names.length - NAMED_MAX;
   const shown = names.slice(0, NAMED_MAX).join(", ");
   return more > 0 ? `${shown} and ${more} more` : shown;
+}
+
+/** Describes a refusal. Messages of the API server may repeat values: those of a Secret are not shown. */
+export function describeRefusal(error: KubeError, kind: string | undefined): string {
+  if (kind !== SECRETS.kind) return describeError(error);
+  const fields = error.fields.map(({ field }) => field).join(", ");
+  return fields === "" ? `${error.code ?? ""} ${error.reason ?? ""}`.trim() : fields;
+}
+
+/** With kind, namespace and name: `Metal3Machine tenants/worker-1`. */
+export function describeConsumer({
+  kind = "",
+  namespace = "",
+  name = "",
+}: ConsumerReference): string {
+  return `${kind} ${[namespace, name].filter(Boolean).join("/")}`.trim();
 }

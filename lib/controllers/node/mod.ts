@@ -7,7 +7,7 @@ import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import type { NodeContext } from "../context.ts";
 import { isUninitialized } from "../identity.ts";
-import { type LastReconcile, toLastReconcile } from "../../engine/last_reconcile.ts";
+import { type LastReconcile, toLastReconcile } from "../../engine/workers.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { Node } from "../../kube/kinds/node.ts";

@@ -2,7 +2,8 @@
  * Plans the changes that a Node needs. Pure and total. After a plan is applied, the next one is empty.
  * @module
  */
-import type { Instance, InstanceAddress, Presence, UnknownReason } from "../../cloud/provider.ts";
+import type { Instance, InstanceAddress } from "../../cloud/instance.ts";
+import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { type AddressPolicy, hasAddresses, listTypeChanges, planAddresses } from "../addresses.ts";

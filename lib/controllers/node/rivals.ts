@@ -2,7 +2,8 @@
  * Finds Nodes that claim the same machine.
  * @module
  */
-import type { Instance, Presence, Provider } from "../../cloud/provider.ts";
+import type { Instance } from "../../cloud/instance.ts";
+import type { Presence, Provider } from "../../cloud/provider.ts";
 import { swapUuid } from "../../core/text/uuid.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";

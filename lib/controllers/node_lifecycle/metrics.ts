@@ -2,7 +2,7 @@
  * Metrics of the lifecycle controller.
  * @module
  */
-import type { FleetReading } from "../../cloud/deletion/guard.ts";
+import type { FleetReading } from "../../cloud/deletion/fleet_limit.ts";
 import { type MetricsRegistry, setCounts } from "../../core/metrics.ts";
 
 /** The metrics of the lifecycle controller. */

@@ -2,8 +2,8 @@
  * The out-of-service controller for the registry.
  * @module
  */
-import type { OutOfServiceSettings } from "../../cloud/deletion/off_streaks.ts";
-import { OUT_OF_SERVICE } from "../../cloud/deletion/out_of_service_settings.ts";
+import type { OutOfServiceSettings } from "../../cloud/deletion/streak.ts";
+import { OUT_OF_SERVICE } from "../../cloud/deletion/settings.ts";
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import {

@@ -3,7 +3,7 @@
  * @module
  */
 import type { DeletionSettings } from "../../cloud/deletion/guard.ts";
-import type { OutOfServiceSettings } from "../../cloud/deletion/off_streaks.ts";
+import type { OutOfServiceSettings } from "../../cloud/deletion/streak.ts";
 import { DELETION } from "../../cloud/deletion/settings.ts";
 import { assert } from "../../core/errors.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";

@@ -10,7 +10,7 @@ import {
   NO_OFF_STREAKS,
   observeOff,
   type OutOfServiceSettings,
-} from "../../cloud/deletion/off_streaks.ts";
+} from "../../cloud/deletion/streak.ts";
 import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
 import type { Presence } from "../../cloud/provider.ts";
 import type { Node } from "../../kube/kinds/node.ts";

@@ -7,8 +7,11 @@ import type {
   LoadBalancerPlan,
   LoadBalancerProblem,
 } from "../../cloud/capabilities/load_balancers.ts";
-import { type LastReconcile, toLastReconcile } from "../../engine/last_reconcile.ts";
-import type { ReconcileOutcome } from "../../engine/workers.ts";
+import {
+  type LastReconcile,
+  type ReconcileOutcome,
+  toLastReconcile,
+} from "../../engine/workers.ts";
 import type { Service } from "../../kube/kinds/service.ts";
 import type { Managed, ServiceState } from "./state/managed.ts";
 import { toClaim } from "./spec/spec.ts";

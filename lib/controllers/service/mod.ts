@@ -2,8 +2,11 @@
  * The controller of Services: makes the load balancers of the cloud, and removes them.
  * @module
  */
-import type { FindHolder } from "../../cloud/capabilities/load_balancer_holders.ts";
-import type { LoadBalancerClaim, LoadBalancers } from "../../cloud/capabilities/load_balancers.ts";
+import type {
+  FindHolder,
+  LoadBalancerClaim,
+  LoadBalancers,
+} from "../../cloud/capabilities/load_balancers.ts";
 import { AddressPools } from "../../cloud/pools/address_pools.ts";
 import type { LoadBalancerSettings } from "../../cloud/pools/settings.ts";
 import type { PoolUsage } from "../../cloud/pools/usage.ts";

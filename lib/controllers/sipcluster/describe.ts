@@ -2,9 +2,12 @@
  * Describes SIPClusters and BareMetalHosts for the debug pages. Pure.
  * @module
  */
-import { describeConsumer } from "../kinds/consumer.ts";
-import { type LastReconcile, toLastReconcile } from "../../engine/last_reconcile.ts";
-import type { ReconcileOutcome } from "../../engine/workers.ts";
+import { describeConsumer } from "../kinds/problems.ts";
+import {
+  type LastReconcile,
+  type ReconcileOutcome,
+  toLastReconcile,
+} from "../../engine/workers.ts";
 import { type Key, toKey } from "../../kube/cache/store.ts";
 import type { HostReport } from "../definition.ts";
 import type { Condition } from "../kinds/conditions.ts";

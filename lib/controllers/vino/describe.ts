@@ -3,12 +3,14 @@
  * @module
  */
 import type { MachinePart } from "../../cloud/capabilities/machines.ts";
-import { type LastReconcile, toLastReconcile } from "../../engine/last_reconcile.ts";
-import type { ReconcileOutcome } from "../../engine/workers.ts";
+import {
+  type LastReconcile,
+  type ReconcileOutcome,
+  toLastReconcile,
+} from "../../engine/workers.ts";
 import { type BareMetalHost, VINO_UID } from "../../kube/kinds/bare_metal_host.ts";
 import type { Condition } from "../kinds/conditions.ts";
-import { describeConsumer } from "../kinds/consumer.ts";
-import { capitalize } from "../kinds/problems.ts";
+import { capitalize, describeConsumer } from "../kinds/problems.ts";
 import { HOST_CLUSTER_NAME } from "../words.ts";
 import { toHostName } from "./hosts/names.ts";
 import type { VinoState } from "./metrics.ts";

@@ -5,8 +5,7 @@
 import { Hono } from "hono";
 import type { LeftoverView, LoadBalancerSource, LoadBalancerView } from "./views.ts";
 import { formatPools } from "../common_tables.ts";
-import { inPieces } from "../pieces.ts";
-import { type Pieces, showList, showMissing, showView } from "../replies.ts";
+import { inPieces, type Pieces, showList, showMissing, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
 

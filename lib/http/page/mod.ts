@@ -4,9 +4,8 @@
  */
 import { Hono } from "hono";
 import type { Context } from "hono";
-import { passOn, wantsHtml, wantsPage } from "../accept.ts";
+import { inPieces, passOn, wantsHtml, wantsPage } from "../replies.ts";
 import type { DebugOptions } from "../debug.ts";
-import { inPieces } from "../pieces.ts";
 import type { NodeView } from "../views.ts";
 import { renderFleetPage } from "./fleet_page.tsx";
 import { createPageHeaders, type Place } from "./layout.tsx";

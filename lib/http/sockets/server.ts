@@ -8,9 +8,12 @@ import { createServer as createTcp, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createServer as createTls, Server as TlsServer, type TlsOptions } from "node:tls";
 import type { Clock } from "../../core/clock.ts";
-import { findErrorCode } from "../../core/net/connection_problem.ts";
 import { ConfigError, type ConfigIssue, formatConfigIssue } from "../../core/errors.ts";
 import type { Logger } from "../../core/log.ts";
+import { findErrorCode } from "../../core/net/connection_problem.ts";
+import { isLoopbackHost } from "../../core/net/ip.ts";
+import { formatListenAddress, type ListenAddress } from "../../core/net/listen_address.ts";
+import { TLS_CIPHERS } from "../../core/net/tls.ts";
 import { Connections } from "./connections.ts";
 import {
   type Accepted,
@@ -22,12 +25,7 @@ import {
   sendResponse,
   toRubbishStatus,
 } from "./exchange.ts";
-import { refuseForeignHost } from "./host_header.ts";
-import { formatListenAddress } from "../../core/net/listen_address.ts";
-import type { ListenAddress } from "../../core/net/listen_address.ts";
-import { TLS_CIPHERS } from "../../core/net/tls.ts";
-import { listenAt, type Listening } from "./listening.ts";
-import { clearSocketPath } from "./unix_socket.ts";
+import { clearSocketPath, listenAt, type Listening } from "./listening.ts";
 
 /** The client of a request. */
 export interface Peer {
@@ -278,4 +276,26 @@ function findListenProblem(code: string, { address, flag }: ListenTarget): strin
 
 function toIssue(problem: string, { address, flag }: ListenTarget): ConfigIssue {
   return { source: flag, message: `Cannot listen at ${formatListenAddress(address)}: ${problem}` };
+}
+
+/**
+ * On a loopback port, refuses requests for another host. Otherwise a web page whose name resolves to 127.0.0.1 could
+ * read the debug pages through a browser on this machine.
+ *
+ * @param request The request
+ * @param address The address of the listener
+ * @returns The refusal, or `undefined` for an allowed request
+ */
+export function refuseForeignHost(request: Request, address: ListenAddress): Response | undefined {
+  if (address.kind !== "tcp" || !isLoopbackHost(address.host)) return undefined;
+  const host = toHostName(request.headers.get("host"));
+  if (host !== undefined && isLoopbackHost(host)) return undefined;
+  const message = "Host header not accepted: use 127.0.0.1, localhost or [::1]\n";
+  return new Response(message, { status: 421 });
+}
+
+function toHostName(header: string | null): string | undefined {
+  const [, bracketed, plain] =
+    /^(?:\[([^\]]+)\]|([^:[\]]+))(?::\d{1,5})?$/.exec(header ?? "") ?? [];
+  return bracketed ?? plain;
 }

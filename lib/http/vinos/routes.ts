@@ -4,8 +4,7 @@
  */
 import { Hono } from "hono";
 import { formatConditions, formatPools } from "../common_tables.ts";
-import { inPieces } from "../pieces.ts";
-import { showList, showMissing, showView } from "../replies.ts";
+import { inPieces, showList, showMissing, showView } from "../replies.ts";
 import { formatSpan, toMs } from "../span.ts";
 import { formatTable } from "../text_table.ts";
 import type { ServingView } from "../views.ts";

@@ -15,7 +15,7 @@ import type {
   WatchEvent,
   WatchQuery,
 } from "./client.ts";
-import type { Credentials } from "../credentials/mod.ts";
+import type { Credentials } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
 import { readListBody } from "./list_body.ts";
 import type { Recovery } from "./recovery.ts";

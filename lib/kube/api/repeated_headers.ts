@@ -6,7 +6,7 @@
 import { type IncomingMessage, type RequestOptions, request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
 import { TLS_CIPHERS } from "../../core/net/tls.ts";
-import type { TlsSettings } from "../credentials/mod.ts";
+import type { TlsSettings } from "../credentials/credentials.ts";
 
 /** One request. */
 interface RepeatedRequest {

@@ -8,7 +8,7 @@ import { type Clock, isTimeout } from "../../core/clock.ts";
 import { describeError } from "../../core/errors.ts";
 import type { Counter, Histogram, MetricsRegistry } from "../../core/metrics.ts";
 import { listSecrets, redact } from "../../core/text/redact.ts";
-import type { Credential, Credentials } from "../credentials/mod.ts";
+import type { Credential, Credentials } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
 import type { Recovery } from "./recovery.ts";
 import { parseRetryAfter, toKubeError } from "./status.ts";

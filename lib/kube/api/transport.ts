@@ -10,7 +10,7 @@ import {
 } from "../../core/net/connection_problem.ts";
 import { isLoopbackHost } from "../../core/net/ip.ts";
 import { explainDates, TLS_CIPHERS } from "../../core/net/tls.ts";
-import type { Credential, TlsSettings } from "../credentials/mod.ts";
+import type { Credential, TlsSettings } from "../credentials/credentials.ts";
 import { KubeError } from "./errors.ts";
 
 /** One HTTP request below the server's address. */

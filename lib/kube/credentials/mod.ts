@@ -15,9 +15,6 @@ import { checkServer, type ResolvedContext, resolveContext } from "./kubeconfig.
 import { readKubeconfig } from "./kubeconfig_file.ts";
 import { type ReadFile, toConfigError } from "./problem.ts";
 
-export type { Credential, Credentials, TlsSettings } from "./credentials.ts";
-export { actAs, type Impersonation } from "./impersonation.ts";
-
 /** Shorter than the deadline of a list, so that the error names a plugin that hangs. */
 const PLUGIN_MS = 45_000;
 

@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import { toUnknown } from "../../cloud/presence.ts";
-import type { Instance, NodeIdentity, Place, Presence, Provider } from "../../cloud/provider.ts";
+import type { Instance, NodeIdentity, Place } from "../../cloud/instance.ts";
+import { type Presence, type Provider, toUnknown } from "../../cloud/provider.ts";
 import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";
 import { Generation, type GenerationOptions } from "./generation.ts";
 import { inspectCloudStack } from "./inspection/inspect.ts";

@@ -3,8 +3,8 @@
  * @module
  */
 import * as v from "valibot";
-import type { InstanceAddress } from "../../cloud/provider.ts";
-import type { SettingDescription } from "../../cloud/provider_definition.ts";
+import type { InstanceAddress } from "../../cloud/instance.ts";
+import type { SettingDescription } from "../../cloud/settings/syntax.ts";
 import {
   describeBlock,
   duration,

@@ -2,7 +2,7 @@
  * Turns an inventory file into instances.
  * @module
  */
-import type { Instance, InstanceAddress } from "../../cloud/provider.ts";
+import type { Instance, InstanceAddress } from "../../cloud/instance.ts";
 import { parseIp } from "../../core/net/ip.ts";
 import type { StaticEntry, StaticFile } from "./config_schema.ts";
 import { formatProviderId } from "./provider_id.ts";

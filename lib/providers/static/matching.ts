@@ -2,8 +2,8 @@
  * Finds the instance of a Node: by provider ID, then by system UUID, then by name.
  * @module
  */
-import { toUnknown } from "../../cloud/presence.ts";
-import type { Instance, NodeIdentity, Presence } from "../../cloud/provider.ts";
+import type { Instance, NodeIdentity } from "../../cloud/instance.ts";
+import { type Presence, toUnknown } from "../../cloud/provider.ts";
 import { quote } from "../../core/text/printable.ts";
 import { parseProviderId } from "./provider_id.ts";
 

@@ -4,14 +4,8 @@
  */
 import { CloudError } from "../../cloud/errors.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import { toUnknown } from "../../cloud/presence.ts";
-import type {
-  Instance,
-  NodeIdentity,
-  Presence,
-  Provider,
-  ReadOptions,
-} from "../../cloud/provider.ts";
+import type { Instance, NodeIdentity } from "../../cloud/instance.ts";
+import { type Presence, type Provider, type ReadOptions, toUnknown } from "../../cloud/provider.ts";
 import { assert } from "../../core/errors.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Logger } from "../../core/log.ts";

@@ -15,8 +15,8 @@ import type {
   Machines,
   MachineSpec,
   MachinesQuestion,
+  MachineStepContext,
 } from "../../cloud/capabilities/machines.ts";
-import type { MachineStepContext } from "../../cloud/capabilities/machine_record.ts";
 import type { Finding } from "../../cloud/inspection.ts";
 import { assert } from "../../core/errors.ts";
 import type { Fence } from "../../core/fence.ts";

@@ -3,20 +3,18 @@
  * @module
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Changes } from "../../cloud/capabilities/changes.ts";
+import type { Instance, NodeIdentity, Place } from "../../cloud/instance.ts";
+import {
+  type ChangeHint,
+  type Changes,
+  type Presence,
+  type Provider,
+  type ReadOptions,
+  toUnknown,
+} from "../../cloud/provider.ts";
 import type { ProvenOff } from "../../cloud/capabilities/proven_off.ts";
 import type { Inspection } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
-import { toUnknown } from "../../cloud/presence.ts";
-import type {
-  ChangeHint,
-  Instance,
-  NodeIdentity,
-  Place,
-  Presence,
-  Provider,
-  ReadOptions,
-} from "../../cloud/provider.ts";
 import type { Machines } from "../../cloud/capabilities/machines.ts";
 import type { ChangeFeed } from "../../cloud_http/change_feed.ts";
 import { Generations, TOO_EARLY } from "../../cloud_http/generations.ts";

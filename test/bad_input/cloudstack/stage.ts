@@ -5,7 +5,8 @@
 import { spyOn } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
-import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
 import { cloudStack } from "../../../lib/providers/cloudstack/mod.ts";
 import { CloudStack } from "../../../lib/simulator/cloudstack/cloudstack.ts";
 import { createDemoWorld } from "../../../lib/simulator/cloudstack/mod.ts";

@@ -8,7 +8,7 @@ import { Socket } from "node:net";
 import fc from "fast-check";
 import { Hono } from "hono";
 import { silentLogger } from "../../../lib/core/log.ts";
-import { guardAccess } from "../../../lib/http/access/access.ts";
+import { guardAccess } from "../../../lib/http/access.ts";
 import { readRequest } from "../../../lib/http/sockets/exchange.ts";
 import type { Handler } from "../../../lib/http/sockets/server.ts";
 import { tries } from "../../support/net/hostile.ts";

@@ -6,7 +6,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
-import type { Instance, NodeIdentity } from "../../../lib/cloud/provider.ts";
+import type { Instance, NodeIdentity } from "../../../lib/cloud/instance.ts";
 import { parseIp } from "../../../lib/core/net/ip.ts";
 import { isLabelValue } from "../../../lib/core/text/label.ts";
 import { parseUuid } from "../../../lib/core/text/uuid.ts";

@@ -5,7 +5,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
-import { ChangeHints } from "../../../lib/cloud/inventory/change_hints.ts";
+import { ChangeHints } from "../../../lib/cloud/inventory/source.ts";
 import type { Reply, StreamReply } from "../../../lib/cloud_http/http.ts";
 import { type ServerSentEvent, SseParser } from "../../../lib/cloud_http/sse.ts";
 import type { ChangeHint } from "../../../lib/cloud/provider.ts";

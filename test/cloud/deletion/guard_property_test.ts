@@ -4,6 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Sighting } from "../../../lib/cloud/deletion/first_sightings.ts";
 import {
   breakStreak,
   breakStreaks,
@@ -14,7 +15,6 @@ import {
   judge,
   noteDeletion,
   observeFleet,
-  type Sighting,
 } from "../../../lib/cloud/deletion/guard.ts";
 import { OLD_GUARD } from "../../support/nodes/guards.ts";
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import type { Sighting } from "../../../lib/cloud/deletion/first_sightings.ts";
+import { readFleet } from "../../../lib/cloud/deletion/fleet_limit.ts";
 import {
   breakStreak,
   breakStreaks,
@@ -13,8 +15,6 @@ import {
   noteSeen,
   observeFleet,
   prolongStreak,
-  readFleet,
-  type Sighting,
   type Verdict,
 } from "../../../lib/cloud/deletion/guard.ts";
 import { OLD_GUARD } from "../../support/nodes/guards.ts";

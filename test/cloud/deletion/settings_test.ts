@@ -3,9 +3,8 @@
  * @module
  */
 import { describe, expect, test } from "bun:test";
-import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
-import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
+import { DELETION, OUT_OF_SERVICE } from "../../../lib/cloud/deletion/settings.ts";
 
 const COUNT = "must be a whole number from 1 to 100, without quotes";
 const SHARE = "must be a number from 0 to 1, without quotes, for example 0.34 for a third";
@@ -127,4 +126,17 @@ describe("settings of DELETION", () => {
       expect(description).toEndWith(".");
     }
   });
+});
+
+test.each<[object, string[]]>([
+  [{}, []],
+  [{ graceDuration: "30s", confirmations: 2 }, []],
+  [{ graceDuration: "29s" }, ["graceDuration: less than 30s is not safe"]],
+  [{ confirmations: 1 }, ["confirmations: fewer than 2 are not safe"]],
+])("outOfService warns of what is not safe in %p", (written, warnings) => {
+  const { warnings: said } = OUT_OF_SERVICE.parse(written);
+  const why = ": a machine that restarts is off for a moment";
+  expect(said.map(({ path, message }) => `${path}: ${message}`)).toEqual(
+    warnings.map((text) => `outOfService.${text}${why}`),
+  );
 });

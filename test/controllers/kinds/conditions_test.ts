@@ -10,20 +10,18 @@ import {
 import { no, yes } from "../../../lib/controllers/kinds/words.ts";
 import { checkBySchema, checkNamed } from "../../../lib/controllers/kinds/check.ts";
 import {
+  conditions,
   list,
   mapOf,
   object,
   optional,
   required,
+  STATUS_NUMBER,
+  STATUS_TEXT,
   wholeNumber,
 } from "../../../lib/controllers/kinds/parts.ts";
 import { describeProblems, joinSome, nameSome } from "../../../lib/controllers/kinds/problems.ts";
 import { toCrd } from "../../../lib/controllers/kinds/crd.ts";
-import {
-  conditions,
-  STATUS_NUMBER,
-  STATUS_TEXT,
-} from "../../../lib/controllers/kinds/status_parts.ts";
 import { findFixed, isAsWanted, pickWanted } from "../../../lib/controllers/kinds/compare.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Instance, Presence } from "../../../lib/cloud/provider.ts";
+import type { Instance } from "../../../lib/cloud/instance.ts";
+import type { Presence } from "../../../lib/cloud/provider.ts";
 import { type NodePlan, planNode } from "../../../lib/controllers/node/plan.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";

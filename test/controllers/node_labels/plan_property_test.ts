@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Instance, Presence } from "../../../lib/cloud/provider.ts";
+import type { Instance } from "../../../lib/cloud/instance.ts";
+import type { Presence } from "../../../lib/cloud/provider.ts";
 import { type Labels, planNodeLabels } from "../../../lib/controllers/node_labels/plan.ts";
 import { isLabelValue } from "../../../lib/core/text/label.ts";
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Instance, Presence } from "../../../lib/cloud/provider.ts";
+import type { Instance } from "../../../lib/cloud/instance.ts";
+import type { Presence } from "../../../lib/cloud/provider.ts";
 import {
   type LabelPlan,
   type Labels,

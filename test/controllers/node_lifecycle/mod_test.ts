@@ -8,7 +8,8 @@ import {
   startFleet,
 } from "../../support/nodes/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
-import { DEFAULT_DELETION, type FleetReading } from "../../../lib/cloud/deletion/guard.ts";
+import type { FleetReading } from "../../../lib/cloud/deletion/fleet_limit.ts";
+import { DEFAULT_DELETION } from "../../../lib/cloud/deletion/guard.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { LifecycleEvents } from "../../../lib/controllers/node_lifecycle/events.ts";

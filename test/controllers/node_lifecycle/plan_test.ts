@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
 import type { Verdict } from "../../../lib/cloud/deletion/guard.ts";
-import type { InstanceState, Presence, UnknownReason } from "../../../lib/cloud/provider.ts";
+import type { InstanceState } from "../../../lib/cloud/instance.ts";
+import type { Presence, UnknownReason } from "../../../lib/cloud/provider.ts";
 import { toFleetMember } from "../../../lib/controllers/fleet/fleet_member.ts";
 import { type LifecyclePlan, planLifecycle } from "../../../lib/controllers/node_lifecycle/plan.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";

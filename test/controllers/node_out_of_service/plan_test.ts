@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "bun:test";
-import type { InstanceState, Presence } from "../../../lib/cloud/provider.ts";
+import type { InstanceState } from "../../../lib/cloud/instance.ts";
+import type { Presence } from "../../../lib/cloud/provider.ts";
 import {
   isRunningAgain,
   mayBeTainted,

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "bun:test";
 import { MetricsRegistry } from "../../../lib/core/metrics.ts";
-import type { Credential, Credentials } from "../../../lib/kube/credentials/mod.ts";
+import type { Credential, Credentials } from "../../../lib/kube/credentials/credentials.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 import {
   createRequestMetrics,

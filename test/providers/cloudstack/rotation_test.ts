@@ -5,7 +5,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { CloudError } from "../../../lib/cloud/errors.ts";
-import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
 import { systemClock } from "../../../lib/core/clock.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { createLogger } from "../../../lib/core/log.ts";

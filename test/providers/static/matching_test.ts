@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { NodeIdentity } from "../../../lib/cloud/provider.ts";
+import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import { findInstance } from "../../../lib/providers/static/matching.ts";
 import { toInstance, toInventory } from "../../support/cloud/instances.ts";
 

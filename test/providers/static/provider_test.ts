@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFile, rm } from "node:fs/promises";
-import type { NodeIdentity } from "../../../lib/cloud/provider.ts";
+import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
 import { staticProvider } from "../../../lib/providers/static/mod.ts";
 import { StaticProvider } from "../../../lib/providers/static/provider.ts";
 import { describeProviderContract, type ProviderHarness } from "../../provider_contract.ts";

@@ -2,7 +2,8 @@
  * A small Xen Orchestra that answers from captures of a real one; tests bend it.
  * @module
  */
-import type { NodeIdentity, Provider } from "../../../lib/cloud/provider.ts";
+import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
+import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDeps } from "../../../lib/cloud/provider_definition.ts";
 import { Fence } from "../../../lib/core/fence.ts";
 import { silentLogger } from "../../../lib/core/log.ts";

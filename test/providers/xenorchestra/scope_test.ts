@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Coverage, Inventory } from "../../../lib/cloud/inventory/inventory.ts";
-import type { NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
+import type { NodeIdentity } from "../../../lib/cloud/instance.ts";
+import type { Presence, Provider } from "../../../lib/cloud/provider.ts";
 import { parseIdentity } from "../../../lib/providers/xenorchestra/model/identity.ts";
 import { PoolScope } from "../../../lib/providers/xenorchestra/scope/pool_scope.ts";
 import { toInstance } from "../../support/cloud/instances.ts";

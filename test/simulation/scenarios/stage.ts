@@ -4,7 +4,7 @@
  * @module
  */
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
-import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/streak.ts";
 import type { KubeEvent } from "../../../lib/kube/kinds/event.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import { toRegistration } from "../../support/nodes/nodes.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 import type { DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
-import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/streak.ts";
 import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Service } from "../../../lib/kube/kinds/service.ts";

@@ -2,7 +2,7 @@
  * Everything a story happens to: the API server, the cloud, two replicas, and what ties Nodes to machines.
  * @module
  */
-import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/streak.ts";
 import type { TransportRequest } from "../../../lib/kube/api/transport.ts";
 import type { Node } from "../../../lib/kube/kinds/node.ts";
 import type { Outcome } from "../../../lib/simulator/loopback.ts";

@@ -5,9 +5,8 @@
 import { Announcer, toOwnObject } from "../../../lib/app/announcer.ts";
 import { runApp } from "../../../lib/app/app.ts";
 import type { AppOptions } from "../../../lib/app/options.ts";
-import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/off_streaks.ts";
-import { OUT_OF_SERVICE } from "../../../lib/cloud/deletion/out_of_service_settings.ts";
-import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
+import type { OutOfServiceSettings } from "../../../lib/cloud/deletion/streak.ts";
+import { DELETION, OUT_OF_SERVICE } from "../../../lib/cloud/deletion/settings.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDefinition } from "../../../lib/cloud/provider_definition.ts";

@@ -4,7 +4,8 @@
  */
 import type { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
-import type { Instance, NodeIdentity, Presence, Provider } from "../../../lib/cloud/provider.ts";
+import type { Instance, NodeIdentity } from "../../../lib/cloud/instance.ts";
+import type { Presence, Provider } from "../../../lib/cloud/provider.ts";
 import type { ProviderDefinition, ProviderEntry } from "../../../lib/cloud/provider_definition.ts";
 
 /** Settings of the example: the names of the machines that there are at the start. */

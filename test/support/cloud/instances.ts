@@ -2,16 +2,15 @@
  * Instances, inventories and a scripted provider for tests.
  * @module
  */
-import type { Changes } from "../../../lib/cloud/capabilities/changes.ts";
-import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
+import type { Instance, NodeIdentity } from "../../../lib/cloud/instance.ts";
 import type {
   ChangeHint,
-  Instance,
-  NodeIdentity,
+  Changes,
   Presence,
   Provider,
   ReadOptions,
 } from "../../../lib/cloud/provider.ts";
+import type { Inventory } from "../../../lib/cloud/inventory/inventory.ts";
 
 /** A running instance `<id>` with the provider ID `test://<id>`. */
 export function toInstance(id: string, over: Partial<Instance> = {}): Instance {

@@ -8,7 +8,7 @@ import type { NodeContext } from "../../../lib/controllers/context.ts";
 import { NodePresences } from "../../../lib/controllers/node_presences.ts";
 import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { createReconcileMetrics } from "../../../lib/engine/workers.ts";
-import { createWorkQueueMetrics } from "../../../lib/engine/work_queue_metrics.ts";
+import { createWorkQueueMetrics } from "../../../lib/engine/work_queue.ts";
 import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 
 /** What a test gives to controllers of Nodes. */

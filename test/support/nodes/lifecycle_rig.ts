@@ -4,7 +4,7 @@
  */
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { InventorySource } from "../../../lib/cloud/inventory/source.ts";
-import type { InstanceState } from "../../../lib/cloud/provider.ts";
+import type { InstanceState } from "../../../lib/cloud/instance.ts";
 import { createLifecycleMetrics } from "../../../lib/controllers/node_lifecycle/metrics.ts";
 import { NodeLifecycleController } from "../../../lib/controllers/node_lifecycle/mod.ts";
 import type { LifecycleReport } from "../../../lib/controllers/node_lifecycle/view.ts";

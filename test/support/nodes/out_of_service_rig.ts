@@ -6,7 +6,7 @@ import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/dele
 import {
   DEFAULT_OUT_OF_SERVICE,
   type OutOfServiceSettings,
-} from "../../../lib/cloud/deletion/off_streaks.ts";
+} from "../../../lib/cloud/deletion/streak.ts";
 import type {
   PowerQuestion,
   PowerReading,

@@ -10,12 +10,12 @@ import {
   type MachinePool,
   type Machines,
   type MachineSpec,
-  type MachineStep,
   type MachinesQuestion,
+  type MachineStep,
+  type MachineStepContext,
   type MachinesView,
   toMachineName,
 } from "../../../lib/cloud/capabilities/machines.ts";
-import type { MachineStepContext } from "../../../lib/cloud/capabilities/machine_record.ts";
 import type { MachineMac } from "../../../lib/cloud/capabilities/machine_macs.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { HintingProvider } from "../cloud/instances.ts";

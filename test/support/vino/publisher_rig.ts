@@ -24,7 +24,8 @@ import { createKubeClient } from "../../../lib/kube/api/http_client.ts";
 import { Caches } from "../../../lib/kube/cache/caches.ts";
 import type { StoreReader } from "../../../lib/kube/cache/store.ts";
 import { createWatcherMetrics } from "../../../lib/kube/cache/watcher.ts";
-import { type Credentials, loadCredentials } from "../../../lib/kube/credentials/mod.ts";
+import type { Credentials } from "../../../lib/kube/credentials/credentials.ts";
+import { loadCredentials } from "../../../lib/kube/credentials/mod.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../lib/kube/kinds/bare_metal_host.ts";
 import type { KubeObject } from "../../../lib/kube/kinds/resource.ts";
 import {

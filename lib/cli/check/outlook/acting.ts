@@ -3,9 +3,8 @@
  * @module
  */
 import type { DeletionSettings } from "../../../cloud/deletion/guard.ts";
-import type { OutOfServiceSettings } from "../../../cloud/deletion/off_streaks.ts";
-import { OUT_OF_SERVICE } from "../../../cloud/deletion/out_of_service_settings.ts";
-import { DELETION } from "../../../cloud/deletion/settings.ts";
+import type { OutOfServiceSettings } from "../../../cloud/deletion/streak.ts";
+import { DELETION, OUT_OF_SERVICE } from "../../../cloud/deletion/settings.ts";
 import { findSettings, type SectionValues } from "../../../cloud/settings/section.ts";
 import type { ControllerDefinition } from "../../../controllers/definition.ts";
 import { type FlagValues, readFlag } from "../../../controllers/flags.ts";

@@ -7,7 +7,7 @@
  */
 import type { ProvenOff } from "../../../cloud/capabilities/proven_off.ts";
 import type { DeletionSettings } from "../../../cloud/deletion/guard.ts";
-import type { OutOfServiceSettings } from "../../../cloud/deletion/off_streaks.ts";
+import type { OutOfServiceSettings } from "../../../cloud/deletion/streak.ts";
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Presence } from "../../../cloud/provider.ts";
 import {

@@ -2,8 +2,8 @@
  * Looks at the cloud for all Services.
  * @module
  */
-import type { FindHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
 import type {
+  FindHolder,
   LoadBalancerClaim,
   LoadBalancers,
 } from "../../../cloud/capabilities/load_balancers.ts";

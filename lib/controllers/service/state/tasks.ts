@@ -2,8 +2,10 @@
  * Finds out what is to do for each Service, and lists everything that may have a load balancer.
  * @module
  */
-import type { LoadBalancerHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
-import type { LoadBalancerClaim } from "../../../cloud/capabilities/load_balancers.ts";
+import type {
+  LoadBalancerClaim,
+  LoadBalancerHolder,
+} from "../../../cloud/capabilities/load_balancers.ts";
 import { type Key, toKey } from "../../../kube/cache/store.ts";
 import { hasCloudLoadBalancer, type Service } from "../../../kube/kinds/service.ts";
 import type { ManagedServices } from "./managed.ts";

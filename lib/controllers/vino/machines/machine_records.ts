@@ -3,7 +3,7 @@
  * @module
  */
 import { assert } from "../../../core/errors.ts";
-import type { MachineRecord } from "../../../cloud/capabilities/machine_record.ts";
+import type { MachineRecord } from "../../../cloud/capabilities/machines.ts";
 import { isKubeError } from "../../../kube/api/errors.ts";
 import type { Vino, VinoMachine, VinoStatus } from "../resource/vino.ts";
 

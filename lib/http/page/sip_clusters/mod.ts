@@ -3,7 +3,7 @@
  * @module
  */
 import { Hono } from "hono";
-import { inPieces } from "../../pieces.ts";
+import { inPieces, passOn, wantsPage } from "../../replies.ts";
 import {
   listHostsOf,
   SIP_CLUSTERS_PATH,
@@ -11,7 +11,6 @@ import {
 } from "../../sip_clusters/routes.ts";
 import type { SipClusterView, SipHostView } from "../../sip_clusters/views.ts";
 import type { Place } from "../layout.tsx";
-import { passOn, wantsPage } from "../../accept.ts";
 import { renderNoSipClusterPage, renderSipClusterPage } from "./detail_page.tsx";
 import { renderSipClusterList } from "./list_page.tsx";
 

@@ -3,8 +3,7 @@
  * @module
  */
 import { Hono } from "hono";
-import { passOn, wantsPage } from "../../accept.ts";
-import { inPieces } from "../../pieces.ts";
+import { inPieces, passOn, wantsPage } from "../../replies.ts";
 import { type VinoPagesOptions, VINOS_PATH } from "../../vinos/routes.ts";
 import type { VinoView } from "../../vinos/views.ts";
 import type { Place } from "../layout.tsx";

@@ -2,7 +2,7 @@
  * Keeps the last look at CloudStack, with the changes that this process made since.
  * @module
  */
-import type { FindHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
+import type { FindHolder } from "../../../cloud/capabilities/load_balancers.ts";
 import { findOrphans } from "./reading/orphans.ts";
 import { RecordSigner } from "./record_signer.ts";
 import {

@@ -2,7 +2,7 @@
  * What CloudStack shows at one time of everything that load balancers are made of.
  * @module
  */
-import type { FindHolder } from "../../../cloud/capabilities/load_balancer_holders.ts";
+import type { FindHolder } from "../../../cloud/capabilities/load_balancers.ts";
 import type { Version } from "../session/facts.ts";
 import type { RecordSigner } from "./record_signer.ts";
 

@@ -3,7 +3,7 @@
  * @module
  */
 import { chooseAddresses, toInstanceAddresses } from "../../../cloud/addresses.ts";
-import type { Instance } from "../../../cloud/provider.ts";
+import type { Instance } from "../../../cloud/instance.ts";
 import { isHostAddress, isInCidr, parseIp, type IpAddress } from "../../../core/net/ip.ts";
 import { quote } from "../../../core/text/printable.ts";
 import type { CloudStackSettings } from "../settings/config.ts";

@@ -2,8 +2,8 @@
  * What a Node may be known by in CloudStack.
  * @module
  */
-import { toUnknown } from "../../../cloud/presence.ts";
-import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
+import type { NodeIdentity } from "../../../cloud/instance.ts";
+import { type Presence, toUnknown } from "../../../cloud/provider.ts";
 import { parseProviderId } from "./provider_id.ts";
 
 /**

@@ -2,7 +2,7 @@
  * A VM as an instance. Pure.
  * @module
  */
-import type { Instance } from "../../../cloud/provider.ts";
+import type { Instance } from "../../../cloud/instance.ts";
 import { toLabelValue } from "../../../core/text/label.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
 import type { Vm } from "../wire/schema.ts";

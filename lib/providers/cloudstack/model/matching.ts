@@ -3,8 +3,8 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { toUnknown } from "../../../cloud/presence.ts";
-import type { Instance, Presence } from "../../../cloud/provider.ts";
+import type { Instance } from "../../../cloud/instance.ts";
+import { type Presence, toUnknown } from "../../../cloud/provider.ts";
 import { parseUuid } from "../../../core/text/uuid.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import type { Identity } from "./identity.ts";

@@ -2,7 +2,7 @@
  * Lists the places of a VM for display: its zone, and its region if that is not the zone.
  * @module
  */
-import type { Instance, Place } from "../../../cloud/provider.ts";
+import type { Instance, Place } from "../../../cloud/instance.ts";
 
 /**
  * Implements `Provider.toPlaces`. Region and zone are as the labels have them, so that a Node whose VM is not shown

@@ -2,7 +2,7 @@
  * Whether a VM runs. Pure.
  * @module
  */
-import type { InstanceState } from "../../../cloud/provider.ts";
+import type { InstanceState } from "../../../cloud/instance.ts";
 
 const RUNNING: ReadonlySet<string> = new Set(["Running", "Starting", "Stopping", "Migrating"]);
 /** A destroyed VM can be recovered until it is expunged. */

@@ -6,8 +6,7 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { toUnknown } from "../../../cloud/presence.ts";
-import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { type Presence, toUnknown, type UnknownReason } from "../../../cloud/provider.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import { findOwner } from "../model/instance.ts";
 import { toUndecodable } from "../model/matching.ts";

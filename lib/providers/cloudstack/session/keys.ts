@@ -2,9 +2,12 @@
  * The keys that sign requests: as given, or from two files that change.
  * @module
  */
-import { type FileProblem, FileProblems } from "../../../cloud/settings/file_problems.ts";
+import {
+  explainSecret,
+  type FileProblem,
+  FileProblems,
+} from "../../../cloud/settings/secret_file.ts";
 import type { Clock } from "../../../core/clock.ts";
-import { explainSecret } from "../../../cloud/settings/secret_text.ts";
 import { ConfigError, type ConfigIssue } from "../../../core/errors.ts";
 import { describeFileProblem, readSmallText, readSmallTextSync } from "../../../core/small_file.ts";
 import type { Logger } from "../../../core/log.ts";

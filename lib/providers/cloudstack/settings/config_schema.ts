@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import type { SettingDescription } from "../../../cloud/provider_definition.ts";
+import type { SettingDescription } from "../../../cloud/settings/syntax.ts";
 import { ADDRESS_SETTINGS, type FileAddresses } from "../../../cloud/settings/address_settings.ts";
 import {
   BLOCK,
@@ -16,7 +16,7 @@ import {
   setting,
   trueOrFalse,
 } from "../../../cloud/settings/schema.ts";
-import { explainSecret } from "../../../cloud/settings/secret_text.ts";
+import { explainSecret } from "../../../cloud/settings/secret_file.ts";
 import { type ParsedShape, parseShape } from "../../../cloud/settings/shape.ts";
 import { explainUrl, parseKey, parseUrl } from "./text_forms.ts";
 

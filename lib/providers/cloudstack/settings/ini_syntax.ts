@@ -5,15 +5,16 @@
  * A key is written with dashes: `api-url` is `apiUrl`. Upper and lower case are the same.
  * @module
  */
-import type { SettingDescription } from "../../../cloud/provider_definition.ts";
-import type { SettingForm } from "../../../cloud/settings/form.ts";
-import type {
-  FindPosition,
-  ParsedText,
-  Position,
-  SettingSyntax,
+import {
+  type FindPosition,
+  type ParsedText,
+  type Position,
+  type SettingDescription,
+  type SettingForm,
+  type SettingSyntax,
+  type SettingTree,
+  toSettingTree,
 } from "../../../cloud/settings/syntax.ts";
-import { type SettingTree, toSettingTree } from "../../../cloud/settings/tree.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { findClosest } from "../../../core/text/edit_distance.ts";
 import { type IniEntry, type IniLines, type IniSection, readIniLines } from "./ini_lines.ts";

@@ -2,7 +2,7 @@
  * The forms of the API's address and of keys, and what is wrong with one. Never repeats it: either may hold a secret.
  * @module
  */
-import { explainSecret } from "../../../cloud/settings/secret_text.ts";
+import { explainSecret } from "../../../cloud/settings/secret_file.ts";
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
 

@@ -7,8 +7,8 @@ import type {
   Machines,
   MachineSpec,
   MachinesQuestion,
+  MachineStepContext,
 } from "../../../cloud/capabilities/machines.ts";
-import type { MachineStepContext } from "../../../cloud/capabilities/machine_record.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Finding } from "../../../cloud/inspection.ts";
 import type { Clock } from "../../../core/clock.ts";

@@ -8,7 +8,7 @@ import {
   toInstanceAddresses,
   unique,
 } from "../../../cloud/addresses.ts";
-import type { Instance } from "../../../cloud/provider.ts";
+import type { Instance } from "../../../cloud/instance.ts";
 import {
   isHostAddress,
   isInCidr,

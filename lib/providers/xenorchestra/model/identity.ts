@@ -2,8 +2,8 @@
  * The IDs by which Landfall finds a Node's VM in Xen Orchestra.
  * @module
  */
-import { toUnknown } from "../../../cloud/presence.ts";
-import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
+import type { NodeIdentity } from "../../../cloud/instance.ts";
+import { type Presence, toUnknown } from "../../../cloud/provider.ts";
 import { quote } from "../../../core/text/printable.ts";
 import { parseUuid, swapUuid } from "../../../core/text/uuid.ts";
 import { POOL_ID_LABEL } from "./labels.ts";

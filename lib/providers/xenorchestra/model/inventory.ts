@@ -3,7 +3,7 @@
  * @module
  */
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
-import type { Instance, InstanceState } from "../../../cloud/provider.ts";
+import type { Instance, InstanceState } from "../../../cloud/instance.ts";
 import type { ListReply } from "../../../cloud_http/decode.ts";
 import { toLabelValue } from "../../../core/text/label.ts";
 import { toAddresses } from "./addresses.ts";

@@ -2,7 +2,7 @@
  * Lists the places of a VM for display: its pool and its host.
  * @module
  */
-import type { Instance, Place } from "../../../cloud/provider.ts";
+import type { Instance, Place } from "../../../cloud/instance.ts";
 import { HOST_ID_LABEL, HOST_NAME_LABEL, POOL_ID_LABEL, POOL_NAME_LABEL } from "./labels.ts";
 
 /** Implements `Provider.toPlaces`. A VM that is off has no host. */

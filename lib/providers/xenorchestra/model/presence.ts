@@ -3,8 +3,8 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { toUnknown } from "../../../cloud/presence.ts";
-import type { Instance, MatchedBy, Presence } from "../../../cloud/provider.ts";
+import type { Instance } from "../../../cloud/instance.ts";
+import { type MatchedBy, type Presence, toUnknown } from "../../../cloud/provider.ts";
 import { NO_POOL_ADVICE } from "../rights.ts";
 
 /** A UUID with its first three groups reversed, as some firmware reports it. */

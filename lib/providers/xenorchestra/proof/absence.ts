@@ -7,8 +7,7 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { toUnknown } from "../../../cloud/presence.ts";
-import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { type Presence, toUnknown, type UnknownReason } from "../../../cloud/provider.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import type { XenOrchestraApi } from "../wire/api.ts";
 import { isWhole } from "./connection_history.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import type { Instance } from "../../../cloud/provider.ts";
+import type { Instance } from "../../../cloud/instance.ts";
 import { remember } from "../../../core/remember.ts";
 
 /** The place where a VM ran. */

@@ -2,8 +2,7 @@
  * Judges what it means that a list lacks a VM. Often it does not mean that the VM is gone.
  * @module
  */
-import { toUnknown } from "../../../cloud/presence.ts";
-import type { Presence, UnknownReason } from "../../../cloud/provider.ts";
+import { type Presence, toUnknown, type UnknownReason } from "../../../cloud/provider.ts";
 import { findNameless } from "../../../cloud_http/decode.ts";
 import { type AbsenceQuestion, MOVING } from "./absence.ts";
 import { NEVER_SHOWN } from "../scope/named_pools.ts";

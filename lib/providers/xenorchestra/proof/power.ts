@@ -13,7 +13,8 @@ import type {
   ProvenOff,
 } from "../../../cloud/capabilities/proven_off.ts";
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import type { NodeIdentity, Presence } from "../../../cloud/provider.ts";
+import type { NodeIdentity } from "../../../cloud/instance.ts";
+import type { Presence } from "../../../cloud/provider.ts";
 import { TOO_EARLY } from "../../../cloud_http/generations.ts";
 import type { Clock } from "../../../core/clock.ts";
 import { type IdentityByProviderId, parseIdentity } from "../model/identity.ts";

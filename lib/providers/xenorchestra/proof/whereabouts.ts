@@ -6,8 +6,8 @@
  * @module
  */
 import type { Inventory } from "../../../cloud/inventory/inventory.ts";
-import { toUnknown } from "../../../cloud/presence.ts";
-import type { Instance, Presence } from "../../../cloud/provider.ts";
+import type { Instance } from "../../../cloud/instance.ts";
+import { type Presence, toUnknown } from "../../../cloud/provider.ts";
 import type { AbsenceQuestion } from "./absence.ts";
 import type { ConnectionHistory } from "./connection_history.ts";
 import type { Identity, IdentityByProviderId } from "../model/identity.ts";

@@ -2,7 +2,7 @@
  * Sources of tokens: a fixed token, a file, or a user's password.
  * @module
  */
-import { type FileProblem, FileProblems } from "../../../cloud/settings/file_problems.ts";
+import { type FileProblem, FileProblems } from "../../../cloud/settings/secret_file.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import { abortable, type Clock } from "../../../core/clock.ts";
 import { toBackoffMs } from "../../../core/backoff.ts";

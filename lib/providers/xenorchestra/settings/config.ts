@@ -7,7 +7,7 @@ import { BLOCK } from "../../../cloud/settings/schema.ts";
 import { dropEmpty, type ShapeIssue } from "../../../cloud/settings/shape.ts";
 import { parseBool } from "../../../core/text/bool.ts";
 import { mustBe, mustBeSetting } from "../../../core/text/must_be.ts";
-import { explainOddSecret } from "../../../cloud/settings/secret_text.ts";
+import { explainOddSecret } from "../../../cloud/settings/secret_file.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { isLoopbackHost } from "../../../core/net/ip.ts";
 import type { AddressSettings } from "../model/addresses.ts";

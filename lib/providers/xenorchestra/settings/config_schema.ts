@@ -3,7 +3,7 @@
  * @module
  */
 import * as v from "valibot";
-import type { SettingDescription } from "../../../cloud/provider_definition.ts";
+import type { SettingDescription } from "../../../cloud/settings/syntax.ts";
 import {
   ADDRESS_SETTINGS,
   type FileAddresses as CommonAddresses,

@@ -2,7 +2,7 @@
  * Checks the form of `url` and `token`. Messages never repeat the text, because it may contain a secret.
  * @module
  */
-import { explainSecret } from "../../../cloud/settings/secret_text.ts";
+import { explainSecret } from "../../../cloud/settings/secret_file.ts";
 import { trimSlashes } from "../../../core/net/trim_slashes.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
 

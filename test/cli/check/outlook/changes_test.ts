@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { DEFAULT_DELETION } from "../../../../lib/cloud/deletion/guard.ts";
-import { DEFAULT_OUT_OF_SERVICE } from "../../../../lib/cloud/deletion/off_streaks.ts";
+import { DEFAULT_OUT_OF_SERVICE } from "../../../../lib/cloud/deletion/streak.ts";
 import type { Presence } from "../../../../lib/cloud/provider.ts";
 import type { Acting } from "../../../../lib/cli/check/outlook/acting.ts";
 import { formatChange, toOutlook } from "../../../../lib/cli/check/outlook/changes.ts";

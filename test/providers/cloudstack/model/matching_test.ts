@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
-import type { Instance, Presence } from "../../../../lib/cloud/provider.ts";
+import type { Instance } from "../../../../lib/cloud/instance.ts";
+import type { Presence } from "../../../../lib/cloud/provider.ts";
 import { parseIdentity } from "../../../../lib/providers/cloudstack/model/identity.ts";
 import type { CloudStackInventory } from "../../../../lib/providers/cloudstack/model/inventory.ts";
 import { findInstance } from "../../../../lib/providers/cloudstack/model/matching.ts";

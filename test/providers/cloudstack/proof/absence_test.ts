@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../../lib/cloud/errors.ts";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
-import type { Instance, Presence } from "../../../../lib/cloud/provider.ts";
+import type { Instance } from "../../../../lib/cloud/instance.ts";
+import type { Presence } from "../../../../lib/cloud/provider.ts";
 import {
   proveAbsence,
   proveNeverKnown,

@@ -4,7 +4,8 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
-import type { NodeIdentity, Presence, Provider } from "../../../../lib/cloud/provider.ts";
+import type { NodeIdentity } from "../../../../lib/cloud/instance.ts";
+import type { Presence, Provider } from "../../../../lib/cloud/provider.ts";
 import { swapUuid } from "../../../../lib/core/text/uuid.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import {

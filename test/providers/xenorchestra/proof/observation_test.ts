@@ -6,12 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { InstanceResolver } from "../../../../lib/cloud/inventory/resolver.ts";
 import type { Inventory } from "../../../../lib/cloud/inventory/inventory.ts";
 import { InventorySource } from "../../../../lib/cloud/inventory/source.ts";
-import type {
-  NodeIdentity,
-  Presence,
-  Provider,
-  UnknownReason,
-} from "../../../../lib/cloud/provider.ts";
+import type { NodeIdentity } from "../../../../lib/cloud/instance.ts";
+import type { Presence, Provider, UnknownReason } from "../../../../lib/cloud/provider.ts";
 import type { AbsenceQuestion } from "../../../../lib/providers/xenorchestra/proof/absence.ts";
 import { judgeUnlisted } from "../../../../lib/providers/xenorchestra/proof/observation.ts";
 import {

@@ -7,7 +7,7 @@ import {
 } from "../../../../lib/providers/xenorchestra/proof/stays.ts";
 import { toInstance, toInventory } from "../../../support/cloud/instances.ts";
 import { LastRuns } from "../../../../lib/providers/xenorchestra/proof/last_runs.ts";
-import type { Instance, InstanceState } from "../../../../lib/cloud/provider.ts";
+import type { Instance, InstanceState } from "../../../../lib/cloud/instance.ts";
 import type { Coverage } from "../../../../lib/cloud/inventory/inventory.ts";
 import type { IdentityByProviderId } from "../../../../lib/providers/xenorchestra/model/identity.ts";
 import { Memory } from "../../../../lib/providers/xenorchestra/memory.ts";

@@ -4,7 +4,7 @@
  */
 import { createReconcileMetrics } from "../../../../lib/engine/workers.ts";
 import { ObjectLoop, type ObjectLoopOptions } from "../../../../lib/engine/object_loop.ts";
-import { createWorkQueueMetrics } from "../../../../lib/engine/work_queue_metrics.ts";
+import { createWorkQueueMetrics } from "../../../../lib/engine/work_queue.ts";
 import { WrittenVersions } from "../../../../lib/engine/written_versions.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";

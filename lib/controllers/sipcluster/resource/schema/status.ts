@@ -5,6 +5,7 @@
 import type { Endpoint, HostStatus, RoleCounts, SipClusterStatus } from "../sip_cluster.ts";
 import { HOSTS_LISTED_MAX, ROLES } from "../sip_cluster.ts";
 import {
+  conditions,
   list,
   mapOf,
   object,
@@ -12,9 +13,10 @@ import {
   optional,
   required,
   type Schema,
+  STATUS_NUMBER,
+  STATUS_TEXT,
   trueOrFalse,
 } from "../../../kinds/parts.ts";
-import { conditions, STATUS_NUMBER, STATUS_TEXT } from "../../../kinds/status_parts.ts";
 
 const COUNTS = object<RoleCounts>({
   wanted: required(STATUS_NUMBER, "Active and standby hosts that the spec wants."),

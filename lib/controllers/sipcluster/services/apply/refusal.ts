@@ -5,7 +5,7 @@
 import { describeError } from "../../../../core/errors.ts";
 import { KubeError } from "../../../../kube/api/errors.ts";
 import { isFields } from "../../../../core/text/json.ts";
-import { describeRefusal } from "../../../kinds/refusal.ts";
+import { describeRefusal } from "../../../kinds/problems.ts";
 import type { OwnedObject } from "../types.ts";
 
 /** Why an object is not as wanted. */

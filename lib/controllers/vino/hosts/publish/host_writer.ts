@@ -13,7 +13,7 @@ import { type Key, toKey } from "../../../../kube/cache/store.ts";
 import { BARE_METAL_HOSTS, type BareMetalHost } from "../../../../kube/kinds/bare_metal_host.ts";
 import { findDamage } from "../../../../kube/kinds/shape.ts";
 import { trimObject } from "../../../../kube/kinds/trim.ts";
-import { describeRefusal } from "../../../kinds/refusal.ts";
+import { describeRefusal } from "../../../kinds/problems.ts";
 import { toBareMetalHost, toHostPatchBody } from "../bare_metal_host_object.ts";
 import { hasLostLabel, toHostFacts } from "../host_facts.ts";
 import { describeForeign, type HostPatch } from "../plan.ts";

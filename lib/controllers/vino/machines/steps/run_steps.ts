@@ -5,11 +5,11 @@
 import {
   listNextSteps,
   type MachinePlan,
+  type MachineRecord,
   type Machines,
   type MachineSeed,
   type MachineStep,
 } from "../../../../cloud/capabilities/machines.ts";
-import type { MachineRecord } from "../../../../cloud/capabilities/machine_record.ts";
 import { RefusedMachineError } from "../../../../cloud/capabilities/refused_errors.ts";
 import { type Clock, startDeadline } from "../../../../core/clock.ts";
 import { describeError } from "../../../../core/errors.ts";

@@ -2,13 +2,18 @@
  * The schema of the `status` of a Vino.
  * @module
  */
-import { list, object, oneOf, optional, required, type Schema } from "../../../kinds/parts.ts";
 import {
   conditions,
+  list,
+  object,
+  oneOf,
+  optional,
+  required,
+  type Schema,
   STATUS_NUMBER,
   STATUS_TEXT,
   STATUS_TIME,
-} from "../../../kinds/status_parts.ts";
+} from "../../../kinds/parts.ts";
 import {
   HOST_STATES,
   MACHINE_STATES,

@@ -5,8 +5,7 @@
  * a task may have been faster.
  * @module
  */
-import type { MachineStepContext } from "../../../../cloud/capabilities/machine_record.ts";
-import { toMachineName } from "../../../../cloud/capabilities/machines.ts";
+import { type MachineStepContext, toMachineName } from "../../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../../cloud/errors.ts";
 import { toSeedImage } from "../../../../cloud/seed_image.ts";
 import type { Clock } from "../../../../core/clock.ts";

@@ -3,7 +3,7 @@
  * server refuses.
  * @module
  */
-import type { LoadBalancerHolder } from "../../../../../lib/cloud/capabilities/load_balancer_holders.ts";
+import type { LoadBalancerHolder } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import { isInCidr, parseCidr } from "../../../../../lib/core/net/ip.ts";
 import type { Change, Step } from "../../../../../lib/providers/cloudstack/load_balancers/steps.ts";
 import type {

@@ -3,7 +3,10 @@
  * @module
  */
 import { beforeEach, describe, expect, test } from "bun:test";
-import type { LiveServices } from "../../../../../lib/cloud/capabilities/load_balancers.ts";
+import type {
+  LiveServices,
+  LoadBalancerHolder,
+} from "../../../../../lib/cloud/capabilities/load_balancers.ts";
 import {
   listLeftovers,
   toLeftoverFindings,
@@ -23,7 +26,6 @@ import {
   readPolicies,
 } from "../../../../../lib/providers/cloudstack/load_balancers/reading/policies.ts";
 import { ApiError } from "../../../../../lib/providers/cloudstack/session/errors.ts";
-import type { LoadBalancerHolder } from "../../../../../lib/cloud/capabilities/load_balancer_holders.ts";
 import {
   describeOwner,
   findOwner,

@@ -3,7 +3,7 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { MachineStepContext } from "../../../../../lib/cloud/capabilities/machine_record.ts";
+import type { MachineStepContext } from "../../../../../lib/cloud/capabilities/machines.ts";
 import { ALONE, Fence, LeadershipLostError } from "../../../../../lib/core/fence.ts";
 import { applyStep } from "../../../../../lib/providers/xenorchestra/machines/apply/apply.ts";
 import { parseRecord } from "../../../../../lib/providers/xenorchestra/machines/vm_record.ts";

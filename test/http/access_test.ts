@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { createLogger } from "../../../lib/core/log.ts";
-import { guardAccess, type Reviewer } from "../../../lib/http/access/access.ts";
-import type { Handler } from "../../../lib/http/sockets/server.ts";
-import { ManualClock } from "../../support/manual_clock.ts";
+import { createLogger } from "../../lib/core/log.ts";
+import { guardAccess, type Reviewer } from "../../lib/http/access.ts";
+import type { Handler } from "../../lib/http/sockets/server.ts";
+import { ManualClock } from "../support/manual_clock.ts";
 
 const TOKENS: Readonly<Record<string, string>> = { "t-reader": "reader", "t-other": "other" };
 const DEFAULT_OPEN = ["/healthz", "/readyz", "/livez"] as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../lib/cloud/errors.ts";
-import { toUnanswered } from "../../lib/cloud/presence.ts";
+import { toUnanswered } from "../../lib/cloud/provider.ts";
 
 describe("toUnanswered()", () => {
   test.each([

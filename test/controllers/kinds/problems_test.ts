@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { describeRefusal } from "../../../lib/controllers/kinds/refusal.ts";
+import { describeConsumer, describeRefusal } from "../../../lib/controllers/kinds/problems.ts";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
 
 const SHOWN = 'Invalid value: "hunter2"';
@@ -11,4 +11,13 @@ test("describeRefusal() never shows a value of a Secret", () => {
   expect(describeRefusal(error, "Secret")).toBe("data.password");
   const bare = new KubeError("invalid", SHOWN, { code: 422, reason: "Invalid" });
   expect(describeRefusal(bare, "Secret")).toBe("422 Invalid");
+});
+
+test.each([
+  [{ kind: "Metal3Machine", namespace: "tenants", name: "a" }, "Metal3Machine tenants/a"],
+  [{ kind: "Metal3Machine", name: "a" }, "Metal3Machine a"],
+  [{ name: "a" }, "a"],
+  [{}, ""],
+])("describeConsumer(%j) is %p", (consumer, expected) => {
+  expect(describeConsumer(consumer)).toBe(expected);
 });
