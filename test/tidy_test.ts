@@ -49,7 +49,7 @@ test("no line is longer than 120 characters", () => {
 test("every file that ARCHITECTURE.md names is there", async () => {
   const text = await readSource("ARCHITECTURE.md");
   const named = Array.from(text.matchAll(/`(\w[\w/]*\.tsx?)`/g), ([, file = ""]) => file);
-  expect(named.length).toBeGreaterThan(30);
+  expect(named.length).toBeGreaterThan(10);
   const missing = named.filter((file) => !all.some((path) => `/${path}`.endsWith(`/${file}`)));
   expect(missing).toEqual([]);
 });
