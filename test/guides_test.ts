@@ -30,7 +30,7 @@ import { readSource, ROOT } from "./support/sources.ts";
 
 /** Flags of other programs in the commands of the pages. */
 const FOREIGN_FLAGS = {
-  kubelet: "cloud-provider node-ip provider-id",
+  kubelet: "cloud-provider node-ip node-labels provider-id",
   kubectl:
     "all cascade cert certificate-authority client-certificate client-key cluster clusterrole dry-run embed-certs " +
     "field-manager field-selector for force-conflicts from-file ignore-daemonsets ignore-not-found key kubeconfig " +

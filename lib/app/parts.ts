@@ -2,9 +2,13 @@
  * Creates the long-lived parts of a process: Nodes, inventory, Events, and the chosen controllers.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import { ALONE, Fence } from "../core/fence.ts";
+import type { LabelSelector } from "../core/text/label_selector.ts";
+import { isSelected } from "../cloud/inventory/find_presence.ts";
 import { InstanceResolver } from "../cloud/inventory/resolver.ts";
 import { InventorySource } from "../cloud/inventory/source.ts";
+import { NODE_SELECTION } from "../cloud/node_selection.ts";
 import type { NodeIdentity } from "../cloud/instance.ts";
 import type { Provider } from "../cloud/provider.ts";
 import { findSettings, type SectionValues } from "../cloud/settings/section.ts";
@@ -64,7 +68,10 @@ export function createParts(options: AppOptions): Parts {
   const { recovery = new Recovery(), fence = new Fence() } = options;
   const watcherMetrics = createWatcherMetrics(metrics);
   const caches = new Caches({ client, clock, log, recovery, metrics: watcherMetrics });
-  const cloud = provider && createNodeCloud(provider, caches, options);
+  let { sections } = options;
+  const findSelector = (): LabelSelector =>
+    (findSettings(NODE_SELECTION, sections) ?? NODE_SELECTION.standard).selector;
+  const cloud = provider && createNodeCloud(provider, { ...options, caches, findSelector });
   const events = createEventSender({
     client,
     host,
@@ -76,7 +83,6 @@ export function createParts(options: AppOptions): Parts {
   const planned = groupByLease(options.controllers, options.election);
   const names = planned.flatMap(({ lease }) => lease ?? []);
   const electors = createElectors(options, names, { events, recovery });
-  let { sections } = options;
   const shared: Omit<ControllerContext, "client" | "cloud" | "events" | "fence" | "settings"> = {
     findSettings: (section) => findSettings(section, sections) ?? section.standard,
     caches,
@@ -105,22 +111,32 @@ export function createParts(options: AppOptions): Parts {
     return { controllers: created, ...(elector && { elector }) };
   });
   const noteSections = (next: SectionValues): void => {
+    const before = findSelector();
     sections = next;
+    // Every Node is looked at again, and those that are selected now are asked for.
+    if (!isDeepStrictEqual(before, findSelector())) cloud?.source.requestRefresh(true);
   };
   const controllers = elected.flatMap((group) => group.controllers);
   const all = { caches, events, groups: elected, electors: [...electors.values()], controllers };
   return { ...all, noteSections, ...(cloud && { cloud }) };
 }
 
+interface NodeCloudOptions extends AppOptions {
+  readonly caches: Caches;
+  readonly findSelector: () => LabelSelector;
+}
+
 function createNodeCloud(
   provider: Provider,
-  caches: Caches,
-  { clock, log, metrics, concurrentNodeSyncs: workers }: AppOptions,
+  { caches, findSelector, clock, log, metrics, concurrentNodeSyncs: workers }: NodeCloudOptions,
 ): NodeCloud {
   const nodes = caches.reader(NODES);
-  const interest = (): NodeIdentity[] => [...nodes.values()].map(toIdentity);
+  const interest = (): NodeIdentity[] => {
+    const selector = findSelector();
+    return [...nodes.values()].map(toIdentity).filter((node) => isSelected(node, selector));
+  };
   const source = new InventorySource({ provider, interest, clock, log, metrics });
-  const resolver = new InstanceResolver(provider, source, clock);
+  const resolver = new InstanceResolver(provider, source, clock, findSelector);
   const presences = new NodePresences(resolver, source);
   const written = new WrittenVersions();
   const holds = new DeletionHolds();

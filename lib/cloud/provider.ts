@@ -75,7 +75,13 @@ export type Presence =
   /** `message` tells an operator what is wrong and what to do; no full stop, no secret. */
   | { readonly kind: "unknown"; readonly reason: UnknownReason; readonly message: string }
   /** Landfall does not manage this Node. Without a `message`, its provider ID belongs to another cloud. */
-  | { readonly kind: "foreign"; readonly providerId?: string; readonly message?: string };
+  | {
+      readonly kind: "foreign";
+      readonly providerId?: string;
+      readonly message?: string;
+      /** The setting `nodes.selector` leaves it out: that is no problem to report. */
+      readonly isUnselected?: true;
+    };
 
 /** A cloud. */
 export interface Provider {

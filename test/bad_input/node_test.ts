@@ -309,7 +309,12 @@ describe("pages of Nodes", () => {
   test("landfall check reports them in plain text, a line for each problem", async () => {
     const nodes = fc.array(anyNode, { minLength: 1, maxLength: 4 });
     const acting = { hasLifecycle: true, deletion: DEFAULT_DELETION };
-    const sources = { provider: createStatic(), inventory: toInventory([INSTANCE]), acting };
+    const sources = {
+      selector: [],
+      provider: createStatic(),
+      inventory: toInventory([INSTANCE]),
+      acting,
+    };
     await fc.assert(
       fc.asyncProperty(nodes, async (raw) => {
         const plans = await listNodePlans(raw, sources, AbortSignal.timeout(5_000));

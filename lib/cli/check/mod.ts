@@ -5,8 +5,11 @@
 import type { Needs } from "../../app/rights.ts";
 import { isNothingSeen } from "../../cloud/inspection.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
+import { NODE_SELECTION } from "../../cloud/node_selection.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
+import { findSettings } from "../../cloud/settings/section.ts";
+import type { LabelSelector } from "../../core/text/label_selector.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
 import { isSeparable, listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
@@ -132,12 +135,13 @@ async function inspect(
       }),
     ]);
     const { version } = cluster.step;
+    const { selector } = findSettings(NODE_SELECTION, sections) ?? NODE_SELECTION.standard;
     const acting = toActing({ fitting, sections, flags: settings.flags, version });
     const nodes =
       hasCloud && definition
         ? await checkNodes(
             cluster.client,
-            { definition, provider, ...cloud, fitting, acting },
+            { definition, provider, ...cloud, fitting, acting, selector },
             signal,
           )
         : { ...toSkipped(NO_CLOUD), nodes: [] };
@@ -237,11 +241,12 @@ interface NodeSources {
   /** The controllers that run. */
   readonly fitting: readonly ControllerDefinition[];
   readonly acting: Acting;
+  readonly selector: LabelSelector;
 }
 
 async function checkNodes(
   client: KubeClient | undefined,
-  { definition, provider, inventory, fitting, acting }: NodeSources,
+  { definition, provider, inventory, fitting, acting, selector }: NodeSources,
   signal: AbortSignal,
 ): Promise<NodesStep> {
   if (fitting.length > 0 && fitting.every(isSeparable)) {
@@ -263,7 +268,7 @@ async function checkNodes(
   return await inTime(signal, failed, async (deadline) => {
     try {
       const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
-      const nodes = await listNodePlans(items, { provider, inventory, acting }, deadline);
+      const nodes = await listNodePlans(items, { provider, inventory, acting, selector }, deadline);
       const shifts = listShifts(nodes, definition.settings);
       const taints = fitting.includes(nodeOutOfServiceController) ? listTaintFindings(items) : [];
       const findings = [
@@ -295,6 +300,7 @@ function listNodeFindings(
   }
   const [{ message: why = "" } = {}] = foreign;
   const message = `Landfall manages none of the Nodes. Of the first one: ${why}`;
-  const advice = "check --cloud-provider, and the settings that divide Nodes, such as pools";
+  const advice =
+    "check --cloud-provider, and the settings that divide Nodes, such as nodes.selector and pools";
   return [{ level: "warning", code: "allForeign", message, advice }];
 }

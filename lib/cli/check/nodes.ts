@@ -3,6 +3,7 @@
  * @module
  */
 import type { FindingLevel } from "../../cloud/inspection.ts";
+import { findPresence, type PresenceSources } from "../../cloud/inventory/find_presence.ts";
 import type { Inventory } from "../../cloud/inventory/inventory.ts";
 import type { InstanceState, NodeIdentity } from "../../cloud/instance.ts";
 import type { MatchedBy, Presence, Provider, UnknownReason } from "../../cloud/provider.ts";
@@ -44,7 +45,7 @@ export interface NodePlan {
 }
 
 /** What Nodes are compared with. */
-interface NodePlanSources {
+interface NodePlanSources extends Pick<PresenceSources, "selector"> {
   readonly provider: Provider;
   /** Of all instances. */
   readonly inventory: Inventory;
@@ -75,7 +76,7 @@ export async function matchNodes(
   return await Promise.all(
     sorted.map(async (node) => {
       const identity = toIdentity(node);
-      const found = sources.provider.findInstance(sources.inventory, identity);
+      const found = findPresence(identity, sources);
       const isOpen = found.kind === "unknown" && found.reason === "notListed";
       if (isOpen) reads += 1;
       const mayRead = isOpen && reads <= READS_MAX;
@@ -127,7 +128,9 @@ function toPlan(node: Node, presence: Presence, outlook: NodeOutlook): NodePlan 
 }
 
 /** A Node that stays tainted runs no pods. A Node of another cloud waits for that cloud. */
-function toLevel(node: Node, { kind }: Presence, { changes, problems }: NodeOutlook): FindingLevel {
+function toLevel(node: Node, presence: Presence, { changes, problems }: NodeOutlook): FindingLevel {
+  const { kind } = presence;
+  if (kind === "foreign" && presence.isUnselected) return "ok";
   const isWaiting = isUninitialized(node) && !changes.some(({ what }) => what === "initialise");
   if (isWaiting) return kind === "foreign" ? "warning" : "failure";
   const isKnown = kind === "present" || kind === "foreign";

@@ -3,12 +3,15 @@
  * @module
  */
 import { CloudError } from "../../cloud/errors.ts";
+import { isSelected } from "../../cloud/inventory/find_presence.ts";
+import { NODE_SELECTION } from "../../cloud/node_selection.ts";
 import type { Provider } from "../../cloud/provider.ts";
 import type { ProviderRegistry } from "../../cloud/provider_definition.ts";
-import type { SettingsSection } from "../../cloud/settings/section.ts";
+import { findSettings, type SettingsSection } from "../../cloud/settings/section.ts";
 import { readyStatus, toIdentity } from "../../controllers/identity.ts";
 import { describeNode } from "../../controllers/node_view.ts";
 import { ConfigError } from "../../core/errors.ts";
+import type { LabelSelector } from "../../core/text/label_selector.ts";
 import type { NodeView } from "../../http/views.ts";
 import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
@@ -49,7 +52,7 @@ export async function lookAtNodes(
   const both = AbortSignal.any([signal, ended.signal]);
   const reading = { definition, hasCloud: true, sections, settings };
   const sources = { ...reading, warnings: [], env, registry: providers, signal: both };
-  const { provider, step } = await checkSettings(sources);
+  const { provider, step, sections: values } = await checkSettings(sources);
   if (provider === undefined) {
     throw new ConfigError(step.findings.filter(({ level }) => level === "failure"));
   }
@@ -59,7 +62,8 @@ export async function lookAtNodes(
     const only = items.filter(({ metadata }) => metadata.name === name);
     // The names of the others help to find a misspelt one.
     const wanted = only.length === 0 ? items : only;
-    return await describe(wanted, provider, signal);
+    const { selector } = findSettings(NODE_SELECTION, values) ?? NODE_SELECTION.standard;
+    return await describe(wanted, { provider, selector }, signal);
   } finally {
     client.close();
     ended.abort(new Error("the look is over"));
@@ -68,12 +72,13 @@ export async function lookAtNodes(
 
 async function describe(
   nodes: readonly Node[],
-  provider: Provider,
+  { provider, selector }: { readonly provider: Provider; readonly selector: LabelSelector },
   signal: AbortSignal,
 ): Promise<NodeView[]> {
   try {
-    const inventory = await provider.listInventory(nodes.map(toIdentity), signal);
-    const matched = await matchNodes(nodes, { provider, inventory }, signal);
+    const interest = nodes.map(toIdentity).filter((node) => isSelected(node, selector));
+    const inventory = await provider.listInventory(interest, signal);
+    const matched = await matchNodes(nodes, { provider, inventory, selector }, signal);
     return matched.map(({ node, presence }) => ({
       ...describeNode(node, presence, provider),
       lastReconcile: null,

@@ -2,19 +2,15 @@
  * Finds a Node's instance: in the inventory, then in a newer inventory, then by a direct request to the cloud.
  * @module
  */
+import type { LabelSelector } from "../../core/text/label_selector.ts";
 import type { NodeIdentity } from "../instance.ts";
 import { type Presence, type Provider, toUnanswered } from "../provider.ts";
+import { findPresence } from "./find_presence.ts";
 import type { InventorySource } from "./source.ts";
 import type { Clock } from "../../core/clock.ts";
 
 /** The presence of a Node's instance, or `waiting` for a newer inventory. */
 type Resolution = Presence | { readonly kind: "waiting" };
-
-const NO_INVENTORY: Presence = {
-  kind: "unknown",
-  reason: "noInventory",
-  message: "Landfall has not taken an inventory of the cloud yet",
-};
 
 /**
  * Resolves Nodes against one inventory source.
@@ -27,15 +23,23 @@ export class InstanceResolver {
   readonly #provider: Provider;
   readonly #source: InventorySource;
   readonly #clock: Clock;
+  readonly #findSelector: () => LabelSelector;
   /** The time since which each Node waits for a newer inventory, in monotonic milliseconds. */
   readonly #waiting = new Map<string, number>();
   /** Results of direct reads, for Nodes that the inventory does not show. */
   readonly #answers = new Map<string, Presence>();
 
-  constructor(provider: Provider, source: InventorySource, clock: Clock) {
+  /** @param findSelector Returns the current selector of the Nodes that Landfall manages. @default {all} */
+  constructor(
+    provider: Provider,
+    source: InventorySource,
+    clock: Clock,
+    findSelector: () => LabelSelector = () => [],
+  ) {
     this.#provider = provider;
     this.#source = source;
     this.#clock = clock;
+    this.#findSelector = findSelector;
   }
 
   /** Names of the Nodes to resolve again after the next refresh. */
@@ -46,7 +50,8 @@ export class InstanceResolver {
   /** Finds a Node's instance in the inventory; never returns `absent`. */
   find(node: NodeIdentity): Presence {
     const inventory = this.#source.current;
-    return inventory ? this.#provider.findInstance(inventory, node) : NO_INVENTORY;
+    const selector = this.#findSelector();
+    return findPresence(node, { provider: this.#provider, inventory, selector });
   }
 
   /**
@@ -91,7 +96,7 @@ export class InstanceResolver {
   async #ask(node: NodeIdentity, signal: AbortSignal): Promise<Presence> {
     const { current, lastError } = this.#source;
     if (lastError) return toUnanswered(lastError);
-    if (current === undefined) return NO_INVENTORY;
+    if (current === undefined) return this.find(node);
     return await this.#provider.readInstance(current, node, signal);
   }
 }

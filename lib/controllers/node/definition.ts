@@ -2,6 +2,7 @@
  * The node controller for the registry.
  * @module
  */
+import { NODE_SELECTION, type NodeSelection } from "../../cloud/node_selection.ts";
 import { NODES } from "../../kube/kinds/node.ts";
 import type { ControllerDefinition } from "../definition.ts";
 import { FULL_PASS_FLAG } from "../flags.ts";
@@ -11,7 +12,7 @@ import { RIGHTS } from "./rights.ts";
 import { COMPONENT, EVENT_WORDS, NAME } from "./words.ts";
 
 /** Initialises Nodes and keeps their addresses up to date. */
-export const nodeController: ControllerDefinition = {
+export const nodeController: ControllerDefinition<NodeSelection> = {
   name: NAME,
   aliases: ["cloud-node-controller"],
   kind: NODES,
@@ -31,6 +32,7 @@ export const nodeController: ControllerDefinition = {
     },
   ],
   flags: [FULL_PASS_FLAG],
+  section: NODE_SELECTION,
   watches: [],
   rights: RIGHTS,
   registerMetrics: createNodeMetrics,

@@ -2,6 +2,7 @@
  * The node controller: initialises Nodes and keeps their addresses up to date.
  * @module
  */
+import type { NodeSelection } from "../../cloud/node_selection.ts";
 import type { ChangeHint } from "../../cloud/provider.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
@@ -30,7 +31,7 @@ interface NodeReport {
 }
 
 /** Creates the controller for the registry. */
-export function create(context: ControllerContext): NodeController {
+export function create(context: ControllerContext<NodeSelection>): NodeController {
   return new NodeController({
     context: toNodeContext(context),
     metrics: createNodeMetrics(context.metrics),

@@ -64,7 +64,12 @@ export class NodeLifecycleController {
       objects: nodes,
       written,
       workers,
-      inputs: (node) => [isReady(node), node.spec?.providerID, node.spec?.taints],
+      inputs: (node) => [
+        isReady(node),
+        node.spec?.providerID,
+        node.spec?.taints,
+        node.metadata.labels,
+      ],
       reconcile: (node, signal) => {
         scanner.noteChange();
         return reconciler.reconcile(node, signal);

@@ -86,7 +86,9 @@ export class LifecycleReconciler {
     if (isReady(node)) {
       this.#notReady.delete(name);
       this.#options.fleet.restartCount(node);
-    } else if (!this.#notReady.has(name) && this.#isOurs(node)) {
+    } else if (!this.#isOurs(node)) {
+      this.#notReady.delete(name);
+    } else if (!this.#notReady.has(name)) {
       this.#notReady.add(name);
       this.#options.pacer.noteNotReady();
     }

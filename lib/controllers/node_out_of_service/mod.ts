@@ -14,7 +14,6 @@ import { type ControllerContext, type NodeContext, toNodeContext } from "../cont
 import { readFlag } from "../flags.ts";
 import { isReady, readyStatus } from "../identity.ts";
 import {
-  EXCLUSION_LABEL,
   isOutOfServiceByUs,
   listOutOfServiceTaints,
   OUT_OF_SERVICE_RECORD,
@@ -130,7 +129,7 @@ export class NodeOutOfServiceController {
         node.spec?.providerID,
         node.spec?.taints,
         node.metadata.annotations?.[OUT_OF_SERVICE_RECORD],
-        node.metadata.labels?.[EXCLUSION_LABEL],
+        node.metadata.labels,
       ],
       reconcile: (node, signal) => {
         this.#isStale = true;

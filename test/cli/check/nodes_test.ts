@@ -22,7 +22,7 @@ function plan(
   end: AbortSignal = signal,
 ): ReturnType<typeof listNodePlans> {
   const inventory = toInventory([...provider.instances.values()]);
-  return listNodePlans(nodes, { provider, inventory, acting: ACTING }, end);
+  return listNodePlans(nodes, { provider, inventory, acting: ACTING, selector: [] }, end);
 }
 
 describe("listNodePlans()", () => {
@@ -138,7 +138,7 @@ test("matchNodes() gives each Node with its presence, by name", async () => {
   provider.instances.set("a", toInstance("a"));
   const inventory = toInventory([...provider.instances.values()]);
   const nodes = [toNode("b", "test://b"), toNode("a", "test://a")];
-  const matched = await matchNodes(nodes, { provider, inventory }, signal);
+  const matched = await matchNodes(nodes, { provider, inventory, selector: [] }, signal);
   expect(matched.map(({ node, presence }) => [node.metadata.name, presence.kind])).toEqual([
     ["a", "present"],
     ["b", "absent"],

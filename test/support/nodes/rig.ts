@@ -4,6 +4,7 @@
  */
 import { runApp } from "../../../lib/app/app.ts";
 import type { SecureSettings } from "../../../lib/app/options.ts";
+import type { Configuration } from "../../../lib/app/reload.ts";
 import { DELETION } from "../../../lib/cloud/deletion/settings.ts";
 import { DEFAULT_DELETION, type DeletionSettings } from "../../../lib/cloud/deletion/guard.ts";
 import type { Provider } from "../../../lib/cloud/provider.ts";
@@ -38,6 +39,8 @@ interface RigOptions {
   readonly monitorPeriodMs?: number;
   /** What differs from the default. */
   readonly deletion?: Partial<DeletionSettings>;
+  /** The settings file that it follows. Its sections take effect, too. @default {there is none} */
+  readonly configuration?: Configuration;
   readonly debugAddress?: ListenAddress;
   readonly secure?: SecureSettings;
   readonly configz?: Readonly<Record<string, string>>;
@@ -73,6 +76,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     secure,
     configz,
     notifier,
+    configuration,
   } = options;
   const running = runApp(
     {
@@ -87,7 +91,11 @@ export async function startRig(options: RigOptions): Promise<Rig> {
         "node-monitor-period": options.monitorPeriodMs ?? 5_000,
         "node-status-update-frequency": options.fullPassIntervalMs ?? 300_000,
       },
-      sections: new Map([[DELETION.key, { ...DEFAULT_DELETION, ...options.deletion }]]),
+      sections: new Map<string, unknown>([
+        [DELETION.key, { ...DEFAULT_DELETION, ...options.deletion }],
+        ...(configuration?.current.sections ?? []),
+      ]),
+      ...(configuration && { configuration }),
       concurrentNodeSyncs: options.workers ?? 16,
       ...(debugAddress ? { debugAddress } : {}),
       ...(secure ? { secure } : {}),
