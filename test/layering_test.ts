@@ -16,7 +16,7 @@ const PURE = new RegExp(`/(${PURE_NAMES})[.]ts$`);
 
 /** Files of controllers that check an object of a kind of ours, and describe it for a CRD. */
 const KIND_SCHEMAS = [
-  /^controllers\/kinds\/(check|crd|parts|status_parts)\.ts$/,
+  /^controllers\/kinds\/(crd|parts)\.ts$/,
   /^controllers\/(sipcluster|vino)\/resource\/(schema\/\w+|check_spec|crd)\.ts$/,
 ];
 
@@ -26,7 +26,6 @@ const RULES: Readonly<Record<string, Rule>> = {
   "cloud/settings/address_settings.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   "cloud/settings/schema.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   "cloud/settings/section.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
-  "cloud/settings/shape.ts": { parts: ["core", "cloud"], packages: ["valibot"] },
   cloud_http: { parts: ["core", "cloud", "cloud_http"], packages: [] },
   "cloud_http/decode.ts": { parts: ["core", "cloud", "cloud_http"], packages: ["valibot"] },
   kube: { parts: ["core", "kube"], packages: [], types: [CLIENT_NODE] },

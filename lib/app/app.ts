@@ -132,21 +132,16 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return abortable(new Promise<never>(() => {}), signal).catch(() => undefined);
 }
 
-/** A source of refreshes: an `InventorySource`. */
-interface Refreshes {
-  /** Why the last refresh failed; absent after a success. */
-  readonly lastError: Error | undefined;
-  /** Calls `listener` after each refresh. Returns the function that ends this. */
-  subscribe(listener: () => void): () => void;
-}
-
 /**
  * Announces it once if the first refresh of the inventory fails.
  *
  * @param name Name of the provider
  */
 export function announceFirstFailure(
-  source: Refreshes,
+  source: {
+    readonly lastError: Error | undefined;
+    subscribe(listener: () => void): () => void;
+  },
   announcer: Pick<Announcer, "announce">,
   name: string,
 ): void {

@@ -22,11 +22,6 @@ import type { Recovery } from "../kube/api/recovery.ts";
 /** The Lease for leader election, and its times. */
 export type ElectionSettings = LeaseName & ElectionTimes;
 
-/** Leader election. It has its own client, so that no other request delays a renewal. */
-interface ElectionOptions extends ElectionSettings {
-  readonly client: KubeClient;
-}
-
 /** The HTTPS port. */
 export interface SecureSettings {
   readonly address: ListenAddress;
@@ -71,8 +66,11 @@ export interface AppOptions {
   readonly connectionsMax?: number;
   /** What `/configz` shows: flags and their values, without secrets. Absent: there is no such page. */
   readonly configz?: Readonly<Record<string, string>>;
-  /** Leader election; absent: this process is the only one and acts immediately. */
-  readonly election?: ElectionOptions;
+  /**
+   * Leader election, with a client of its own, so that no other request delays a renewal. Absent: this process is the
+   * only one and acts immediately.
+   */
+  readonly election?: ElectionSettings & { readonly client: KubeClient };
   /** The service manager; absent if none waits for messages. */
   readonly notifier?: Notifier;
   /** Called once `debugAddress` is served, with the port that the system chose. */

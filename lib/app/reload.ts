@@ -41,12 +41,6 @@ export interface Configuration {
   readonly current: Pick<ProviderConfig<unknown>, "sections" | "settings">;
 }
 
-/** A controller that takes changed settings. */
-interface ReloadedController {
-  readonly definition: Pick<ControllerDefinition, "section">;
-  readonly controller: Pick<RunningController, "reconfigure">;
-}
-
 /** What {@linkcode runReload} needs. */
 interface ReloadOptions {
   readonly configuration: Configuration;
@@ -54,7 +48,10 @@ interface ReloadOptions {
   readonly provider?: Provider | undefined;
   /** The inventory of the cloud. */
   readonly source?: Pick<InventorySource, "requestRefresh"> | undefined;
-  readonly controllers: readonly ReloadedController[];
+  readonly controllers: readonly {
+    readonly definition: Pick<ControllerDefinition, "section">;
+    readonly controller: Pick<RunningController, "reconfigure">;
+  }[];
   /** Takes the settings of all sections. Called before the controllers get them. */
   readonly noteSections?: (sections: SectionValues) => void;
   readonly announcer?: Pick<Announcer, "announce"> | undefined;

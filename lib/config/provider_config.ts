@@ -111,7 +111,7 @@ export async function parseProviderConfig<S>(
   const find = issues.length + warnings.length > 0 ? await locate() : undefined;
   const place = (all: readonly ConfigIssue[]): ConfigIssue[] =>
     toFew(all, path)
-      .map((issue) => toPlaced(issue, { source: path, find, spell }))
+      .map((issue) => toPlaced(issue, path, find, spell))
       .toSorted(byLine);
   const config = toConfig<S>(
     { ...parsed, issues: place(issues), warnings: place(warnings) },
@@ -176,23 +176,23 @@ export function toSectionParser<P extends ConfigParser<unknown>>(definition: P):
   return { ...definition, parseConfig: () => ({ settings: {}, issues: [], warnings: [] }) };
 }
 
-/** A text of settings: its source, and its parser. */
-interface SettingsText {
-  readonly path: string;
-  readonly text: string;
-  /** As in {@linkcode ProviderConfigOptions}. */
-  readonly definition: Pick<ConfigParser<unknown>, "settings" | "syntax">;
-}
-
 /** Adds to issues where they are in the text: file, line and column, if they have a path. */
 export async function placeIssues(
   issues: readonly ConfigIssue[],
-  { path, text, definition }: SettingsText,
+  {
+    path,
+    text,
+    definition,
+  }: {
+    readonly path: string;
+    readonly text: string;
+    readonly definition: Pick<ConfigParser<unknown>, "settings" | "syntax">;
+  },
 ): Promise<ConfigIssue[]> {
   const parsed = await chooseSyntax(text, definition).parse(text, definition.settings);
   const { spell } = parsed;
   const find = await parsed.locate();
-  return issues.map((issue) => toPlaced(issue, { source: path, find, spell }));
+  return issues.map((issue) => toPlaced(issue, path, find, spell));
 }
 
 function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigIssue[] {
@@ -201,13 +201,13 @@ function toFew(issues: readonly ConfigIssue[], source: string): readonly ConfigI
   return [...issues.slice(0, ISSUES_MAX), more];
 }
 
-/** Where issues are: the file, and what its syntax knows of places. */
-interface Places extends Pick<ParsedText, "spell"> {
-  readonly source: string;
-  readonly find: FindPosition | undefined;
-}
-
-function toPlaced(found: ConfigIssue, { source, find, spell }: Places): ConfigIssue {
+/** Says where an issue is: the file, and what its syntax knows of places. */
+function toPlaced(
+  found: ConfigIssue,
+  source: string,
+  find: FindPosition | undefined,
+  spell: ParsedText["spell"],
+): ConfigIssue {
   const { message, path, line, column } = found;
   if (found.source !== undefined) return { message, source: found.source };
   if (path === undefined || line !== undefined) {
@@ -250,25 +250,21 @@ function toConfig<S>(
   return { settings, sections, warnings };
 }
 
-/** The content of a file, split. */
-interface SplitConfig {
-  /** The file without the settings of sections, for the provider. */
-  readonly rest: unknown;
-  /** Settings of each section: those without the section if the file has none, or an invalid one. */
-  readonly sections: SectionValues;
-  /** Problems of sections, each with its `path`. */
-  readonly issues: readonly ConfigIssue[];
-  /** Warnings about sections. */
-  readonly warnings: readonly ConfigIssue[];
-}
-
 /**
- * Removes sections from the content of a file, so that providers need not know them. Never repeats what may be a
- * secret.
+ * Removes sections from the content of a file, so that providers need not know them. A section that the file lacks, or
+ * that is wrong there, has its standard settings. Never repeats what may be a secret.
  *
  * @param raw The file, parsed; `undefined` or `null` without one
  */
-export function splitConfig(raw: unknown, sections: readonly SettingsSection[]): SplitConfig {
+function splitConfig(
+  raw: unknown,
+  sections: readonly SettingsSection[],
+): {
+  readonly rest: unknown;
+  readonly sections: SectionValues;
+  readonly issues: readonly ConfigIssue[];
+  readonly warnings: readonly ConfigIssue[];
+} {
   const isBlock = typeof raw === "object" && raw !== null;
   const entries = isBlock ? Object.entries(raw) : [];
   const written = new Map(entries);

@@ -75,7 +75,7 @@ export async function findYamlPlaces(text: string): Promise<YamlPlaces> {
   const problems = [...listSyntaxProblems(document.errors), ...(await listProblems(document))];
   problems.sort((one, other) => one.offset - other.offset);
   return {
-    issues: problems.slice(0, ISSUES_MAX).map((problem) => toIssue(problem, { text, counter })),
+    issues: problems.slice(0, ISSUES_MAX).map((problem) => toIssue(problem, text, counter)),
     find,
   };
 }
@@ -134,12 +134,7 @@ function toProblem(code: ErrorCode, { range }: Pick<Node, "range">): Problem {
   return { code, offset: range?.[0] ?? 0 };
 }
 
-interface Lines {
-  readonly text: string;
-  readonly counter: LineCounter;
-}
-
-function toIssue({ code, offset }: Problem, { text, counter }: Lines): ConfigIssue {
+function toIssue({ code, offset }: Problem, text: string, counter: LineCounter): ConfigIssue {
   const message =
     code === "BLOCK_AS_IMPLICIT_KEY" && isNextLineDeeper(text, offset)
       ? NEXT_LINE_DEEPER

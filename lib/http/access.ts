@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
 import type { Logger } from "../core/log.ts";
-import { RefusalBudget, ReviewCache, TooManyQuestions } from "./access/review_cache.ts";
+import { RefusalBudget, ReviewCache, TooManyQuestions } from "./review_cache.ts";
 import type { Handler } from "./sockets/server.ts";
 
 /** Decides on access. `User` is all that it knows about a user; `JSON.stringify` must not lose any of it. */

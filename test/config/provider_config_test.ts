@@ -14,9 +14,9 @@ import type { SettingDescription, SettingSyntax } from "../../lib/cloud/settings
 import {
   listUnknownKeys,
   loadProviderConfig,
+  parseProviderConfig,
   placeIssues,
   type ProviderConfig,
-  splitConfig,
 } from "../../lib/config/provider_config.ts";
 import { ConfigError, type ConfigIssue } from "../../lib/core/errors.ts";
 import { loadProviders, requireProvider } from "../../lib/providers/mod.ts";
@@ -264,9 +264,10 @@ describe("a provider with a syntax of its own", () => {
 
   test("placeIssues() finds by it what a provider refuses", async () => {
     const issue = { path: "token", message: "cannot change" };
-    const text = { path: "FILE", text: "url = u\ntoken = t", definition: parser };
     const placed = { ...issue, source: "FILE", line: 2, column: 1 };
-    expect(await placeIssues([issue], text)).toEqual([placed]);
+    expect(
+      await placeIssues([issue], { path: "FILE", text: "url = u\ntoken = t", definition: parser }),
+    ).toEqual([placed]);
   });
 });
 
@@ -483,53 +484,43 @@ describe("P-06 loadProviderConfig()", () => {
   });
 });
 
-const SECTIONS = [DELETION, GALLERY_SECTION];
-const STANDARD = new Map<string, unknown>([
-  ["deletion", DEFAULT_DELETION],
-  ["galleries", GALLERY_SECTION.standard],
-]);
+describe("sections of a file", () => {
+  const own: ConfigParser<unknown> = {
+    settings: ["url", "deletion.trust"].map((path): SettingDescription => ({
+      path,
+      form: "string",
+      type: "text",
+      description: "One.",
+    })),
+    parseConfig: (settings) => ({ settings, issues: [], warnings: [] }),
+  };
+  const parse = (text: string): Promise<ProviderConfig<unknown>> =>
+    parseProviderConfig(text, {
+      path: "FILE",
+      env: {},
+      definition: own,
+      sections: [DELETION, GALLERY_SECTION],
+    });
 
-describe("splitConfig()", () => {
-  test.each([undefined, null, "text", [1], {}, { url: "u" }])(
-    "splitConfig() leaves %j as it is and gives the defaults",
-    (raw) => {
-      const split = splitConfig(raw, SECTIONS);
-      expect(split.rest).toBe(raw);
-      expect(split).toMatchObject({ sections: STANDARD, issues: [], warnings: [] });
-    },
-  );
-
-  test("splitConfig() takes sections off and nothing else", () => {
-    const raw = {
-      url: "u",
-      deletion: { enabled: false },
-      galleries: { separator: ";" },
-      addresses: { deletion: 1 },
-    };
-    const { rest, sections } = splitConfig(raw, SECTIONS);
-    expect(rest).toEqual({ url: "u", addresses: { deletion: 1 } });
-    expect(sections.get("deletion")).toEqual({ ...DEFAULT_DELETION, enabled: false });
+  test("are taken out, except what the provider knows under their names", async () => {
+    const { settings, sections, warnings } = await parse(
+      "url: u\ndeletion: { fleetShare: 0.2, trust: true, holdOff: 1s }\ngalleries: { separator: ; }\n",
+    );
+    expect(settings).toEqual({ url: "u", deletion: { trust: true } });
+    expect(sections.get("deletion")).toMatchObject({ fleetShare: 0.2, holdOffMs: 1_000 });
     expect(sections.get("galleries")).toMatchObject({ separator: ";" });
-    expect(Object.keys(raw)).toHaveLength(4);
-  });
-
-  test("splitConfig() reports what is wrong and what is odd in every section", () => {
-    const raw = { deletion: { holdOff: "1s" }, galleries: { separator: 7, most: 0 } };
-    const { issues, warnings } = splitConfig(raw, SECTIONS);
-    expect(issues.map(({ path }) => path)).toEqual(["galleries.separator", "galleries.most"]);
     expect(warnings.map(({ path }) => path)).toEqual(["deletion.holdOff"]);
   });
 
-  test("splitConfig() leaves the provider its own keys of a block that is a section, too", () => {
-    const raw = { url: "u", deletion: { enabled: false, trust: true }, galleries: {} };
-    const { rest, sections } = splitConfig(raw, SECTIONS);
-    expect(rest).toEqual({ url: "u", deletion: { trust: true } });
-    expect(sections.get("deletion")).toEqual({ ...DEFAULT_DELETION, enabled: false });
-    expect(splitConfig({ deletion: ["a"] }, SECTIONS).rest).toEqual({});
-  });
-
-  test("splitConfig() leaves a section that nobody brings to whoever refuses unknown keys", () => {
-    expect(splitConfig({ galleries: {} }, [DELETION]).rest).toEqual({ galleries: {} });
+  test("have their standard settings if the file lacks them, and are all judged", async () => {
+    const { settings, sections } = await parse("url: u\n");
+    expect(settings).toEqual({ url: "u" });
+    expect([...sections]).toEqual([
+      ["deletion", DEFAULT_DELETION],
+      ["galleries", GALLERY_SECTION.standard],
+    ]);
+    const wrong = parse("deletion: { holdOff: x }\ngalleries: { separator: 7, most: 0 }\n");
+    await expect(wrong).rejects.toThrow(/deletion.holdOff.*\n.*galleries.separator.*\n.*most/);
   });
 });
 

@@ -2,8 +2,8 @@
  * Power and boot order of single machines: what a management controller (BMC) of a machine does.
  * @module
  */
-import type { Fence } from "../../core/fence.ts";
 import { CloudError } from "../errors.ts";
+import type { Fence } from "../../core/fence.ts";
 
 /** Whether a machine runs. */
 export type MachinePowerState = "running" | "stopped" | "paused" | "suspended" | "unknown";
@@ -116,4 +116,16 @@ export interface MachinePower {
     fence: Fence,
     signal: AbortSignal,
   ): Promise<void>;
+}
+
+/** The MAC address of a network interface, of ours or of others. */
+export interface MachineMac {
+  /** Six pairs of hexadecimal digits in lower case with colons. */
+  readonly mac: string;
+  /** Absent: it is of something else than one of our machines. */
+  readonly machine?: {
+    readonly name: string;
+    /** Its place among the interfaces, from 0 on. */
+    readonly device: number;
+  };
 }

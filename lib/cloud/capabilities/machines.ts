@@ -4,8 +4,12 @@
  * start, until no plan has a step. A plan always starts from what the cloud shows, also after a crash or a hand edit.
  * @module
  */
-import type { MachineMac } from "./machine_macs.ts";
-import type { MachineFirmware, MachinePower, MachinePowerState } from "./machine_power.ts";
+import type {
+  MachineFirmware,
+  MachineMac,
+  MachinePower,
+  MachinePowerState,
+} from "./machine_power.ts";
 import type { Finding } from "../inspection.ts";
 import type { Instance } from "../instance.ts";
 import type { Fence } from "../../core/fence.ts";

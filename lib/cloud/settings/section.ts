@@ -7,8 +7,7 @@ import * as v from "valibot";
 import type { ConfigIssue } from "../../core/errors.ts";
 import { mustBeSetting } from "../../core/text/must_be.ts";
 import type { SettingDescription } from "./syntax.ts";
-import { BLOCK, describeBlock, type SettingSchema } from "./schema.ts";
-import { dropEmpty } from "./shape.ts";
+import { BLOCK, describeBlock, dropEmpty, type SettingSchema } from "./schema.ts";
 
 /**
  * A section that a file may have, for every provider.

@@ -5,8 +5,10 @@
  */
 import * as v from "valibot";
 import type { Condition } from "./conditions.ts";
+import type { SpecProblem } from "./problems.ts";
 import { isLabelKey } from "../../core/text/label.ts";
 import { mustBe } from "../../core/text/must_be.ts";
+import type { KubeObject } from "../../kube/kinds/resource.ts";
 
 /** A schema that accepts and returns a type. */
 export type Schema<T> = v.GenericSchema<T>;
@@ -222,4 +224,46 @@ export function conditions(types: string): Schema<readonly Condition[]> {
     list(condition, 16),
     v.metadata({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"] }),
   );
+}
+
+/** A spec, or what is wrong with it. */
+export type Checked<Spec> =
+  | { readonly isValid: true; readonly spec: Spec }
+  | { readonly isValid: false; readonly problems: readonly SpecProblem[] };
+
+/** Checks a spec. Fields that the schema does not have are left out, as an API server does. */
+export function checkBySchema<Spec>(schema: Schema<Spec>, spec: unknown): Checked<Spec> {
+  const result = v.safeParse(schema, spec);
+  if (result.success) return { isValid: true, spec: result.output };
+  const problems = result.issues.map((issue) => ({
+    path: toPath(issue.path),
+    message: toMessage(issue),
+  }));
+  return { isValid: false, problems };
+}
+
+/** Kubernetes allows longer names of objects, but not of labels' values. */
+const NAME_LENGTH_MAX = 63;
+
+/** Checks the spec of an object, and its name, which becomes the value of a label on its hosts. */
+export function checkNamed<Spec>(
+  schema: Schema<Spec>,
+  { metadata: { name }, spec }: KubeObject & { readonly spec?: unknown },
+): Checked<Spec> {
+  const checked = checkBySchema(schema, spec);
+  if (name.length <= NAME_LENGTH_MAX) return checked;
+  const message = `must have at most ${NAME_LENGTH_MAX} characters, because hosts get it as the value of a label`;
+  const problems = checked.isValid ? [] : checked.problems;
+  return { isValid: false, problems: [{ path: "metadata.name", message }, ...problems] };
+}
+
+function toPath(path: readonly { readonly key: unknown }[] = []): string {
+  const keys = path.map(({ key }) => (typeof key === "number" ? `[${key}]` : `.${String(key)}`));
+  return `spec${keys.join("")}`;
+}
+
+function toMessage({ type, kind, received, message }: v.BaseIssue<unknown>): string {
+  if (kind !== "schema") return message;
+  if (received === "undefined") return "must be set";
+  return type === "object" ? "must be a map" : message;
 }

@@ -29,7 +29,7 @@ export function findClosest(written: string, words: readonly string[]): string |
 /**
  * How many letters must be added, removed, replaced or swapped with their neighbour to get from one word to the other.
  */
-export function toEditDistance(from: string, to: string): number {
+function toEditDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   let above: number[] = [];
   for (let at = 1; at <= from.length; at += 1) {

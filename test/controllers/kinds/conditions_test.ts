@@ -8,8 +8,9 @@ import {
   toFinding,
 } from "../../../lib/controllers/kinds/conditions.ts";
 import { no, yes } from "../../../lib/controllers/kinds/words.ts";
-import { checkBySchema, checkNamed } from "../../../lib/controllers/kinds/check.ts";
 import {
+  checkBySchema,
+  checkNamed,
   conditions,
   list,
   mapOf,

@@ -16,7 +16,7 @@ import {
   type MachinesView,
   toMachineName,
 } from "../../../lib/cloud/capabilities/machines.ts";
-import type { MachineMac } from "../../../lib/cloud/capabilities/machine_macs.ts";
+import type { MachineMac } from "../../../lib/cloud/capabilities/machine_power.ts";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import { HintingProvider } from "../cloud/instances.ts";
 

@@ -3,7 +3,7 @@
  * clock.
  * @module
  */
-import type { MachineMac } from "../../../lib/cloud/capabilities/machine_macs.ts";
+import type { MachineMac } from "../../../lib/cloud/capabilities/machine_power.ts";
 import { NewestObjects } from "../../../lib/controllers/kinds/newest_objects.ts";
 import type {
   AddressAllocator,

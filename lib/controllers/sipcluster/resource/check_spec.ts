@@ -2,7 +2,7 @@
  * Checks the spec of a SIPCluster.
  * @module
  */
-import { checkBySchema, type Checked, checkNamed } from "../../kinds/check.ts";
+import { checkBySchema, type Checked, checkNamed } from "../../kinds/parts.ts";
 import { SPEC } from "./schema/spec.ts";
 import type { SipCluster, SipClusterSpec } from "./sip_cluster.ts";
 

@@ -2,7 +2,7 @@
  * The MAC addresses that the cloud shows: of others, and of our machines, from an earlier process. Pure.
  * @module
  */
-import type { MachineMac } from "../../../cloud/capabilities/machine_macs.ts";
+import type { MachineMac } from "../../../cloud/capabilities/machine_power.ts";
 
 /** Reads the MAC addresses that a cloud shows. @throws {CloudError} if it does not show all of the Vino's pool */
 export type ReadMacs = () => Promise<readonly MachineMac[]>;

@@ -2,7 +2,7 @@
  * Reconciles the machines of one Vino: brings them one step further each time, with their addresses and BareMetalHosts.
  * @module
  */
-import type { MachineMac } from "../../../cloud/capabilities/machine_macs.ts";
+import type { MachineMac } from "../../../cloud/capabilities/machine_power.ts";
 import type { MachinesView } from "../../../cloud/capabilities/machines.ts";
 import { CloudError } from "../../../cloud/errors.ts";
 import type { Addresses } from "../addresses/types.ts";

@@ -2,7 +2,7 @@
  * Checks the specs of Vinos and IPPools.
  * @module
  */
-import { checkBySchema, type Checked, checkNamed } from "../../kinds/check.ts";
+import { checkBySchema, type Checked, checkNamed } from "../../kinds/parts.ts";
 import type { IpPoolSpec } from "./ip_pool.ts";
 import { POOL_SPEC } from "./schema/ip_pool.ts";
 import { SPEC } from "./schema/spec.ts";

@@ -6,7 +6,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { parseCidr, parseIp } from "../../../core/net/ip.ts";
 import { remember } from "../../../core/remember.ts";
-import { RefusalBudget } from "../../access/review_cache.ts";
+import { RefusalBudget } from "../../review_cache.ts";
 import type { MachineCredentials } from "../../../cloud/capabilities/machine_management.ts";
 
 /** A person mistypes a few times; a program with a wrong password asks about once a minute. */

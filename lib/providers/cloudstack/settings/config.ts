@@ -3,9 +3,8 @@
  * @module
  */
 import type { ParsedConfig } from "../../../cloud/provider_definition.ts";
-import { BLOCK } from "../../../cloud/settings/schema.ts";
+import { BLOCK, dropEmpty, type ShapeIssue } from "../../../cloud/settings/schema.ts";
 import { explainOddSecret } from "../../../cloud/settings/secret_file.ts";
-import { dropEmpty, type ShapeIssue } from "../../../cloud/settings/shape.ts";
 import type { Server } from "../../../cloud_http/server.ts";
 import type { ConfigIssue } from "../../../core/errors.ts";
 import { type Cidr, isLoopbackHost } from "../../../core/net/ip.ts";

@@ -13,11 +13,12 @@ import {
   need,
   needText,
   parsed,
+  type ParsedShape,
+  parseShape,
   setting,
   trueOrFalse,
 } from "../../../cloud/settings/schema.ts";
 import { explainSecret } from "../../../cloud/settings/secret_file.ts";
-import { type ParsedShape, parseShape } from "../../../cloud/settings/shape.ts";
 import { explainUrl, parseKey, parseUrl } from "./text_forms.ts";
 
 /** How the instance type label is made of the name of a service offering. */

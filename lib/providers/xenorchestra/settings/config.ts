@@ -3,8 +3,7 @@
  * @module
  */
 import type { Environment, ParsedConfig } from "../../../cloud/provider_definition.ts";
-import { BLOCK } from "../../../cloud/settings/schema.ts";
-import { dropEmpty, type ShapeIssue } from "../../../cloud/settings/shape.ts";
+import { BLOCK, dropEmpty, type ShapeIssue } from "../../../cloud/settings/schema.ts";
 import { parseBool } from "../../../core/text/bool.ts";
 import { mustBe, mustBeSetting } from "../../../core/text/must_be.ts";
 import { explainOddSecret } from "../../../cloud/settings/secret_file.ts";

@@ -16,9 +16,10 @@ import {
   need,
   needText,
   parsed,
+  type ParsedShape,
+  parseShape,
   setting,
 } from "../../../cloud/settings/schema.ts";
-import { type ParsedShape, parseShape } from "../../../cloud/settings/shape.ts";
 import { describeDurationRange, parseDurationWithin } from "../../../core/text/duration.ts";
 import { mustBe } from "../../../core/text/must_be.ts";
 import { type FileLabelSettings, LABEL_SETTINGS } from "./label_settings.ts";

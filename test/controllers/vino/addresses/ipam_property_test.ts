@@ -4,7 +4,7 @@
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { MachineMac } from "../../../../lib/cloud/capabilities/machine_macs.ts";
+import type { MachineMac } from "../../../../lib/cloud/capabilities/machine_power.ts";
 import {
   type AddressPlan,
   planAddresses,

@@ -3,7 +3,7 @@
  * @module
  */
 import { toMachineName } from "../../../../cloud/capabilities/machines.ts";
-import type { MachineMac } from "../../../../cloud/capabilities/machine_macs.ts";
+import type { MachineMac } from "../../../../cloud/capabilities/machine_power.ts";
 import type { RawTemplate, RawVif } from "../wire/objects.ts";
 import type { Vm } from "./view.ts";
 

@@ -3,8 +3,8 @@
  * stops asking after too many recent refusals.
  * @module
  */
-import { abortable, type Clock, startDeadline } from "../../core/clock.ts";
-import { remember } from "../../core/remember.ts";
+import { abortable, type Clock, startDeadline } from "../core/clock.ts";
+import { remember } from "../core/remember.ts";
 
 /** The answer to a question. */
 type Verdict<T> = { readonly kind: "granted"; readonly value: T } | { readonly kind: "refused" };

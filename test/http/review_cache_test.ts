@@ -1,10 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import {
-  RefusalBudget,
-  ReviewCache,
-  TooManyQuestions,
-} from "../../../lib/http/access/review_cache.ts";
-import { ManualClock, settle } from "../../support/manual_clock.ts";
+import { RefusalBudget, ReviewCache, TooManyQuestions } from "../../lib/http/review_cache.ts";
+import { ManualClock, settle } from "../support/manual_clock.ts";
 
 class Rig {
   readonly clock: ManualClock = new ManualClock();
