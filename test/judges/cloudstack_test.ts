@@ -733,6 +733,30 @@ describe("public addresses", () => {
     await must("deletePortForwardingRule", { id });
     await makeRule(ipaddressid, { publicport: "2222" });
   });
+
+  holds("that lead to a machine alone have no load balancer", async () => {
+    const publicipid = await takeIp();
+    await place.bindIp(zone, publicipid, ids.vms[0]);
+    const fields = { ...RULE, publicipid, openfirewall: "false" };
+    expect((await zone.change("createLoadBalancerRule", fields)).code).toBe(537);
+  });
+
+  holds("of a VPC have port forwardings or load balancers", async () => {
+    const ipaddressid = await takeIp("vpc");
+    const tier = { networkid: ids.tier, virtualmachineid: ids.tierVm };
+    const ports = { protocol: "tcp", publicport: "2222", privateport: "22" };
+    await must("createPortForwardingRule", { ipaddressid, ...tier, ...ports });
+    const fields = { ...RULE, publicipid: ipaddressid, networkid: ids.tier, openfirewall: "false" };
+    expect((await zone.change("createLoadBalancerRule", fields)).code).toBe(530);
+  });
+
+  holds("that are the source NAT answer DNS, and have no load balancer on that port", async () => {
+    const [nat] = await listIps({ associatednetworkid: ids.network, issourcenat: "true" });
+    const ports = { openfirewall: "false", publicport: "53" };
+    const fields = { ...RULE, ...ports, publicipid: String(nat?.["id"]) };
+    expect((await zone.change("createLoadBalancerRule", fields)).code).toBe(431);
+    await makeRule(await takeIp(), ports);
+  });
 });
 
 describe("load-balancer rules", () => {
@@ -833,7 +857,9 @@ describe("load-balancer rules", () => {
     members: 0,
   };
   /** Assigns a good machine beside another one. */
-  async function tryToAssign(vmId: string): Promise<object> {
+  async function tryToAssign(
+    vmId: string,
+  ): Promise<{ code: number; text: string; members: number }> {
     const id = await makeRule(await takeIp());
     const { code, text } = await assign(id, ids.vms[0], vmId);
     return { code, text, members: (await listMembers(id)).length };
@@ -854,6 +880,14 @@ describe("load-balancer rules", () => {
     const id = await place.makeVm(zone);
     await must("destroyVirtualMachine", { id, expunge: "true" }, asUser("root"));
     return tryToAssign(id);
+  });
+
+  holds("have no members of another account", async () => {
+    const id = await place.makeVm(zone);
+    later(() => zone.change("destroyVirtualMachine", { id, expunge: "true" }, asUser("root")));
+    await place.giveVm(zone, id);
+    const { code, members } = await tryToAssign(id);
+    expect([code === 0, members]).toEqual([false, 0]);
   });
 
   answers("a machine of another network fails the whole assignment", REFUSED, () =>
@@ -938,9 +972,21 @@ describe("firewall rules", () => {
     for (const fields of [...wrong, { startport: "0", endport: "0" }]) {
       expect([fields, (await create(fields)).code]).toEqual([fields, 431]);
     }
+    const ping = { protocol: "icmp", startport: "", endport: "", icmptype: "8", icmpcode: "0" };
+    for (const [fields, code] of [
+      [{ protocol: "icmp" }, 431],
+      [{ icmptype: "8", icmpcode: "0" }, 431],
+      [ping, 0],
+      // Not 537, as for ports.
+      [ping, 431],
+      [{ ...ping, icmptype: "0" }, 0],
+    ] as const) {
+      expect([fields, (await create(fields)).code]).toEqual([fields, code]);
+    }
     expect((await create({ startport: "1", endport: "2" }, "other")).code).toBe(531);
     const rules = await list("listFirewallRules", "firewallrule", { ipaddressid });
-    expect(rules).toHaveLength(4);
+    expect(rules).toHaveLength(6);
+    expect(rules).toContainEqual(expect.objectContaining({ icmptype: 8, icmpcode: 0 }));
     await must("deleteFirewallRule", { id });
     const rest = await list("listFirewallRules", "firewallrule", { ipaddressid });
     expect(idsOf(rest)).not.toContain(id);
@@ -1003,6 +1049,8 @@ describe("items of network ACL lists", () => {
       { number: "0" },
       { endport: "79" },
       { protocol: "sctp" },
+      { protocol: "icmp" },
+      { icmptype: "8" },
       { cidrlist: "10.0.0.0" },
       { action: "Maybe" },
       { traffictype: "Sideways" },
@@ -1019,6 +1067,17 @@ describe("items of network ACL lists", () => {
       expect(found).not.toHaveProperty("vpcid");
       expect((await create({ aclid: String(found?.["id"]) })).code).toBe(431);
     }
+  });
+
+  holds("of a list for every VPC are the root administrator's", async () => {
+    const root = asUser("root");
+    const aclid = await place.makeGlobalList(zone);
+    const fields = { aclid, protocol: "tcp", startport: "80", endport: "80" };
+    expect((await create(fields)).code).toBe(531);
+    const { id } = await must("createNetworkACL", fields, root);
+    expect((await zone.change("deleteNetworkACL", { id })).code).toBe(530);
+    await must("deleteNetworkACL", { id }, root);
+    await zone.change("deleteNetworkACLList", { id: aclid }, root);
   });
 });
 

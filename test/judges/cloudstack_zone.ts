@@ -79,6 +79,12 @@ interface Place {
   readonly hide: (zone: Zone, vmId: string, isHidden: boolean) => Promise<void>;
   /** A running machine of the owner in the network, which a case may destroy. */
   readonly makeVm: (zone: Zone) => Promise<string>;
+  /** Gives a machine that runs to the other account. */
+  readonly giveVm: (zone: Zone, vmId: string) => Promise<void>;
+  /** Lets an address of the network lead to a machine alone, until it is given back. */
+  readonly bindIp: (zone: Zone, ipId: string, vmId: string) => Promise<void>;
+  /** A list of network ACL items for every VPC. */
+  readonly makeGlobalList: (zone: Zone) => Promise<string>;
   readonly stop: () => Promise<void>;
 }
 
@@ -157,7 +163,8 @@ async function openDouble(): Promise<Zone> {
   const { state, settings } = simulator;
   const [owner, other, root, domainAdmin] = state.users.values();
   if (!owner || !other || !root || !domainAdmin) throw new Error("A user is missing");
-  const network = { ...networks.isolated, balancer: "HAProxy" } as const;
+  const services = [...networks.isolated.services, "Dns"];
+  const network = { ...networks.isolated, services, balancer: "HAProxy" } as const;
   state.networks.set(network.id, network);
   let count = 0;
   const place: Place = {
@@ -179,6 +186,17 @@ async function openDouble(): Promise<Zone> {
       const nics = [toNic({ vmName: name, network, ipAddress: `${network.prefix}${100 + count}` })];
       const { accountId, zoneId, offeringId } = state.vm(vms.isolated[0]?.id ?? "");
       return state.addVm({ name, accountId, zoneId, offeringId, nics });
+    },
+    giveVm: async (_, vmId) => {
+      state.vm(vmId).accountId = other.accountId;
+    },
+    bindIp: async (_, ipId, vmId) => {
+      Object.assign(state.publicIps.get(ipId) ?? {}, { staticNatVmId: vmId });
+    },
+    makeGlobalList: async () => {
+      const id = randomUUID();
+      state.aclLists.set(id, { id, name: "global", description: "" });
+      return id;
     },
     stop: () => simulator.stop(),
   };
@@ -256,6 +274,21 @@ async function openReal(url: string, file: string): Promise<Zone> {
       return must(
         await zone.change("deployVirtualMachine", { ...fields, networkids: zone.ids.network }),
       ).id;
+    },
+    giveVm: async (zone, virtualmachineid) => {
+      must(await zone.change("stopVirtualMachine", { id: virtualmachineid }));
+      const to = {
+        account: read("account-other", "name"),
+        domainid: read("account-other", "domainid"),
+      };
+      must(await zone.change("assignVirtualMachine", { virtualmachineid, ...to }, { as: "root" }));
+    },
+    bindIp: async (zone, ipaddressid, virtualmachineid) => {
+      must(await zone.change("enableStaticNat", { ipaddressid, virtualmachineid }));
+    },
+    makeGlobalList: async (zone) => {
+      const fields = { name: `contract-${randomUUID().slice(0, 8)}` };
+      return must(await zone.change("createNetworkACLList", fields, { as: "root" })).id;
     },
     stop: async () => {},
   };

@@ -558,12 +558,14 @@ describe("changes", () => {
     },
   );
 
-  holds("that delete a machine take its disks along, but none that was detached", async () => {
+  holds("that delete a machine take its disks along, but none detached or shared", async () => {
     const id = await createVm({ vdis: [{ name_label: "more", size: MIB }] });
     const links = await place.list("vbds", `VM:${id}`);
     const disks = links.map(({ VDI }) => String(VDI));
     const kept = await createDisk();
     const link = idOf(await ask("POST", "/vbds", { VM: id, VDI: kept }));
+    const [shared, other] = [await createDisk(), await createVm()];
+    for (const VM of [id, other]) idOf(await ask("POST", "/vbds", { VM, VDI: shared }));
     // Until reads show it, a real server may answer 404.
     await wait(300);
     expect((await ask("DELETE", `/vbds/${link}`)).status).toBe(204);
@@ -572,7 +574,7 @@ describe("changes", () => {
     await wait(300);
     expect(disks.length).toBeGreaterThanOrEqual(2);
     for (const disk of disks) expect(await place.read("vdis", disk)).toBeUndefined();
-    expect(await place.read("vdis", kept)).toBeDefined();
+    for (const disk of [kept, shared]) expect(await place.read("vdis", disk)).toBeDefined();
     for (const collection of ["vbds", "vifs"]) {
       const rest = await place.list(collection);
       expect(rest.filter(({ VM, $VM }) => [VM, $VM].includes(id))).toEqual([]);

@@ -104,6 +104,26 @@ describe("a creation", () => {
     expect(named("vms")).not.toHaveProperty("creation");
   });
 
+  test.each([false, true])(
+    "copies disks before the template though xo-server dies; nothing if it goes meanwhile: %p",
+    async (isGone) => {
+      rig.cloud.hypervisor.operationMs = 1_000;
+      const asked = create(toBody(), "?sync=true").catch(() => undefined);
+      await rig.clock.advance(100);
+      rig.cloud.kill();
+      await rig.clock.advance(500);
+      expect(count()).toEqual({ ...before, disks: before.disks + 1 });
+      if (isGone) rig.cloud.state.remove("vm-templates", rig.site.templateIds.debian);
+      await rig.clock.advance(500);
+      await asked;
+      const { templates, disks } = before;
+      expect(count()).toMatchObject({
+        templates: isGone ? templates - 1 : templates + 1,
+        disks: isGone ? disks : disks + 1,
+      });
+    },
+  );
+
   test("leaves an orphan drive that nothing says whose it is", async () => {
     const onHit = (): void => rig.cloud.kill();
     rig.cloud.hypervisor.moments.set("after", { method: "VDI.import", times: 1, onHit });
@@ -225,17 +245,19 @@ describe("a creation", () => {
   );
 
   test("ends although its client has gone, or was sent twice by a proxy: then there are twins", async () => {
-    rig.cloud.faults.set({ kind: "resetAfter" }, { times: 1 });
-    await expect(create()).rejects.toThrow(LostReplyError);
-    await rig.clock.advance(0);
-    expect(named("vms")).toBeDefined();
+    for (const kind of ["resetAfter", "hangAfter"] as const) {
+      rig.cloud.faults.set({ kind }, { times: 1 });
+      await expect(create()).rejects.toThrow(LostReplyError);
+      await rig.clock.advance(0);
+      expect(count().vms).toBe(before.vms + (kind === "hangAfter" ? 2 : 1));
+    }
     rig.cloud.faults.set(
       { kind: "repeat" },
       { times: 1, route: "POST /pools/{id}/actions/create_vm" },
     );
     await create();
     await rig.clock.advance(0);
-    expect(rig.list("vms").filter((one) => one["name_label"] === "vino-1")).toHaveLength(3);
+    expect(rig.list("vms").filter((one) => one["name_label"] === "vino-1")).toHaveLength(4);
   });
 
   test("does not need its template any more once it is copied", async () => {
