@@ -3,7 +3,8 @@
  * @module
  */
 import { CloudError } from "../cloud/errors.ts";
-import { ERROR_BYTES_MAX, readText } from "../core/net/body.ts";
+import { BUDGET } from "../core/budget.ts";
+import { BodyGroup, ERROR_BYTES_MAX, parseReply, readText } from "../core/net/body.ts";
 import { isLoopbackHost } from "../core/net/ip.ts";
 import { explainDates, TLS_CIPHERS } from "../core/net/tls.ts";
 import { listSecrets, redact } from "../core/text/redact.ts";
@@ -50,8 +51,8 @@ const ETAG = /^(?:W\/)?"[!#-~\u0080-\u00ff]*"$/;
 /** Most servers accept request headers of 8 or 16 KiB, and the query may need most of that. */
 const ETAG_LENGTH_MAX = 128;
 const RETRY_AFTER_MS_MAX = 300_000;
-/** Maximum size of an answer after decompression: enough for some 80,000 machines. */
-const REPLY_BYTES_MAX = 64 * 1024 * 1024;
+/** All clouds share what the process may hold of their replies. */
+const REPLIES = new BodyGroup(BUDGET.replies);
 const JSON_TYPE = /^application\/json\b/i;
 const HTML_TYPE = /^text\/html\b/i;
 
@@ -167,7 +168,9 @@ async function sendOnce(
 
 /** The body of an error is only for display. It may repeat secrets of the request, so they are removed. */
 async function readReply(response: Response, sent: Request["headers"]): Promise<string> {
-  if (response.status < 400) return await readText(response, { bytesMax: REPLY_BYTES_MAX });
+  if (response.status < 400) {
+    return await readText(response, { bytesMax: BUDGET.reply, group: REPLIES });
+  }
   const text = await readText(response, { bytesMax: ERROR_BYTES_MAX, isCut: true });
   return redact(text, listSecrets(sent));
 }
@@ -206,8 +209,9 @@ function toEtag(header: string): string | undefined {
 
 function parseJson(text: string): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return undefined;
+    return { value: parseReply(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }

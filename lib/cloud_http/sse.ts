@@ -14,7 +14,7 @@ export interface ServerSentEvent {
 }
 
 /** Maximum number of characters of one event or line. An object of a cloud has some thousands. */
-const CHARS_MAX = 1024 * 1024;
+const CHARS_MAX = 256 * 1024;
 
 /** Parses one stream. */
 export class SseParser {

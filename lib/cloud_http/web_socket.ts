@@ -2,6 +2,7 @@
  * One WebSocket to a server of a cloud, for a few messages.
  * @module
  */
+import { BUDGET } from "../core/budget.ts";
 import { BodyError } from "../core/net/body.ts";
 import {
   ConnectionProblem,
@@ -39,7 +40,8 @@ interface SocketRequest {
 
 /** Some servers send a message for every change of anything. */
 const WAITING_MAX = 1_000;
-const MESSAGE_CHARS_MAX = 8 * 1024 * 1024;
+/** Of one message, and of those that wait. */
+const CHARS_MAX = BUDGET.reply / 8;
 
 /**
  * Opens a WebSocket. The caller closes it.
@@ -62,7 +64,7 @@ export async function openWebSocket({ url, tls, signal }: SocketRequest): Promis
   const abort = (): void => end(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
   socket.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
-    if (typeof data !== "string" || data.length > MESSAGE_CHARS_MAX || !inbox.add(data)) {
+    if (typeof data !== "string" || !inbox.add(data)) {
       end(new BodyError("it sends more than Landfall accepts"));
     }
   });
@@ -84,15 +86,20 @@ export async function openWebSocket({ url, tls, signal }: SocketRequest): Promis
 /** Messages in their order, until the connection ends. */
 class Inbox {
   readonly #texts: string[] = [];
+  #chars = 0;
   #next: PromiseWithResolvers<string> | undefined;
   #ended: { readonly reason: unknown } | undefined;
 
   /** @returns Whether there was room for it */
   add(text: string): boolean {
-    if (this.#next) this.#next.resolve(text);
-    else this.#texts.push(text);
-    this.#next = undefined;
-    return this.#texts.length <= WAITING_MAX;
+    if (this.#chars + text.length > CHARS_MAX) return false;
+    if (this.#next) {
+      this.#next.resolve(text);
+      this.#next = undefined;
+      return true;
+    }
+    this.#chars += text.length;
+    return this.#texts.push(text) <= WAITING_MAX;
   }
 
   end(reason: unknown): void {
@@ -103,7 +110,10 @@ class Inbox {
 
   take(): Promise<string> {
     const text = this.#texts.shift();
-    if (text !== undefined) return Promise.resolve(text);
+    if (text !== undefined) {
+      this.#chars -= text.length;
+      return Promise.resolve(text);
+    }
     if (this.#ended) return Promise.reject(this.#ended.reason);
     this.#next ??= Promise.withResolvers();
     return this.#next.promise;

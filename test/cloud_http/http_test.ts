@@ -3,6 +3,8 @@
  * @module
  */
 import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { BUDGET } from "../../lib/core/budget.ts";
+import { formatSize } from "../../lib/core/text/size.ts";
 import { toConnectionError } from "../../lib/cloud_http/connection_error.ts";
 import { openStream, type Reply, sendRequest } from "../../lib/cloud_http/http.ts";
 import { FakeServer, NAMES } from "./fake_server.ts";
@@ -119,7 +121,7 @@ describe("sendRequest()", () => {
       kind: "protocol",
       message:
         "Cannot read the answer of Example Cloud at cloud.example.org:443: " +
-        "the answer is longer than 64Mi",
+        `the answer is longer than ${formatSize(BUDGET.reply)}`,
     });
     answer(endless(500));
     expect(await sendRequest(request, NAMES)).toMatchObject({ status: 500 });

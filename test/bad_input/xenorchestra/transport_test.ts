@@ -147,7 +147,7 @@ describe("XenOrchestraProvider, of a server that", () => {
     expect(inventory.instances.size).toBe(0);
   });
 
-  test.each<[string, readonly (string | Uint8Array)[], "open" | "endless"]>([
+  test.each<[string, readonly (string | Uint8Array)[], "close" | "open" | "endless"]>([
     ["an endless head", ["HTTP/1.1 200 OK\r\n", "x-more: y\r\n".repeat(1_000)], "endless"],
     ["an endless line of a head", ["HTTP/1.1 200 OK\r\nx: ", "y".repeat(10_000)], "endless"],
     ["news of an answer for ever", ["HTTP/1.1 100 Continue\r\n\r\n".repeat(100)], "endless"],
@@ -169,6 +169,7 @@ describe("XenOrchestraProvider, of a server that", () => {
       ["HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n", "x".repeat(65_536)],
       "endless",
     ],
+    ["ten million brackets", [`${OK}\r\n`, "[".repeat(5_000_000) + "]".repeat(5_000_000)], "close"],
     [
       "a list that unpacks to 300 MiB",
       [`${OK}content-encoding: gzip\r\n\r\n`, gzipSync(Buffer.alloc(300 * MIB, 32), { level: 1 })],

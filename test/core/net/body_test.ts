@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { readPieces, readText } from "../../../lib/core/net/body.ts";
+import {
+  BodyError,
+  BodyGroup,
+  parseReply,
+  readPieces,
+  readText,
+} from "../../../lib/core/net/body.ts";
 
 /** A body that goes on as long as somebody reads it. */
 function createEndless(): {
@@ -102,5 +108,35 @@ describe("readPieces()", () => {
     expect((await pieces.next()).value).toHaveLength(1_000);
     await pieces.return();
     expect(endless.ended()).toBe(true);
+  });
+});
+
+test("readText() counts bodies that are read at the same time, and no longer", async () => {
+  const group = new BodyGroup(8);
+  const options = { bytesMax: 6, group };
+  const body = (): Pick<Response, "body"> => cut(new TextEncoder().encode("abcdef"), 2);
+  const both = await Promise.allSettled([readText(body(), options), readText(body(), options)]);
+  expect(both).toContainEqual({ status: "rejected", reason: expect.any(BodyError) });
+  expect(await readText(body(), options)).toBe("abcdef");
+});
+
+describe("parseReply()", () => {
+  const bytesMax = 4 * 1024 * 1024;
+
+  test("parses what has room, and a text that is long but simple", () => {
+    expect(parseReply('{"a":[1]}', bytesMax)).toEqual({ a: [1] });
+    const long = "x".repeat(1024 * 1024);
+    expect(parseReply(JSON.stringify([long]), bytesMax)).toEqual([long]);
+    expect(() => parseReply("[", bytesMax)).toThrow(SyntaxError);
+  });
+
+  test.each([
+    ["nested lists", "[".repeat(50_000) + "]".repeat(50_000)],
+    ["nested objects", `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`],
+    ["short objects", `[${"{},".repeat(50_000)}{}]`],
+    ["short texts", JSON.stringify(Array.from({ length: 50_000 }, (_one, at) => `a${at}`))],
+    ["numbers", `[${"1,".repeat(200_000)}1]`],
+  ])("does not parse %s that need too much memory", (_title, text) => {
+    expect(() => parseReply(text, bytesMax)).toThrow("would need more than 4Mi of memory");
   });
 });

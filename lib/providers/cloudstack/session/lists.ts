@@ -7,6 +7,9 @@ import { createHash } from "node:crypto";
 import type { GenericSchema } from "valibot";
 import { CloudError } from "../../../cloud/errors.ts";
 import { decodeList, type ListReply } from "../../../cloud_http/decode.ts";
+import { BUDGET } from "../../../core/budget.ts";
+import { BodyError } from "../../../core/net/body.ts";
+import { formatSize } from "../../../core/text/size.ts";
 import type { PageReader } from "./pages.ts";
 import { type Body, parseBody } from "./reply.ts";
 import type { Command } from "./request.ts";
@@ -80,9 +83,16 @@ export async function readList<T extends { readonly id: string }>(
   query: Query<T>,
   { pages: reader, ask, known }: ListOptions,
 ): Promise<VersionedList<T> | "unchanged"> {
+  let length = 0;
   const { pages, gap } = await reader.readAll((page, size) => {
     const place = { page: String(page), pagesize: String(size) };
-    return readPage(query, (isKnown) => ask(place, isKnown), known?.[page - 1]);
+    const askCounted = (isKnown: (text: string) => boolean): Promise<Body | undefined> =>
+      ask(place, (text) => {
+        length += text.length;
+        if (length <= BUDGET.replies) return isKnown(text);
+        throw new BodyError(`the pages of the list are longer than ${formatSize(BUDGET.replies)}`);
+      });
+    return readPage(query, askCounted, known?.[page - 1]);
   });
   if (gap === undefined && isSame(pages, known)) return "unchanged";
   const objects = pages.flatMap(({ read }) => read());

@@ -2,6 +2,7 @@
  * Takes an answer of CloudStack out of its envelope, or says what an unexpected reply means.
  * @module
  */
+import { parseReply } from "../../../core/net/body.ts";
 import { isFields } from "../../../core/text/json.ts";
 import type { GenericSchema } from "valibot";
 import { CloudError, type CloudErrorKind } from "../../../cloud/errors.ts";
@@ -47,7 +48,7 @@ export function readBody(reply: Reply, asked: Asked): Body {
 
 /** The same of the text of an answer that was read before. */
 export function parseBody(text: string): Body {
-  const value: unknown = JSON.parse(text);
+  const value = parseReply(text);
   const [body] = isFields(value) ? Object.values(value) : [];
   return isFields(body) ? body : {};
 }

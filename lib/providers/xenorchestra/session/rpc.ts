@@ -8,6 +8,7 @@ import { toConnectionError } from "../../../cloud_http/connection_error.ts";
 import type { ServerNames } from "../../../cloud_http/server.ts";
 import type { OpenSocket } from "../../../cloud_http/web_socket.ts";
 import type { Fence } from "../../../core/fence.ts";
+import { parseReply } from "../../../core/net/body.ts";
 import { ConnectionProblem } from "../../../core/net/connection_problem.ts";
 
 /** A call. */
@@ -104,7 +105,7 @@ async function call(
 
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseReply(text);
     if (typeof value === "object" && value !== null) return { ...value };
   } catch {
     // The same as another value.
