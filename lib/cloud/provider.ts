@@ -62,7 +62,7 @@ export interface ReadOptions {
 }
 
 /** The cloud's answer about a Node's machine. Only `absent` may cause a deletion. */
-export type Presence =
+export type Presence = (
   | {
       readonly kind: "present";
       readonly instance: Instance;
@@ -81,7 +81,13 @@ export type Presence =
       readonly message?: string;
       /** The setting `nodes.selector` leaves it out: that is no problem to report. */
       readonly isUnselected?: true;
-    };
+    }
+) & {
+  /**
+   * Another machine than that of the provider ID seems to be the Node's: which one, why, and what to do; no full stop.
+   */
+  readonly otherMachine?: string;
+};
 
 /** A cloud. */
 export interface Provider {

@@ -46,9 +46,8 @@ export class NodePresences {
 
   /**
    * Lists the names of the Nodes whose instances are among `changed`; for `everything`, the names of all Nodes. Also
-   * lists Nodes whose provider ID names another instance than their system UUID, because either instance may have
-   * changed. Every controller calls this when a listener of the inventory gets `changed`; one pass over the Nodes
-   * serves all of them.
+   * lists Nodes that may run on another instance than that of their provider ID, because either may have changed. Every
+   * controller calls this when a listener of the inventory gets `changed`; one pass over the Nodes serves all of them.
    */
   listAffected(changed: ChangeHint, nodes: Iterable<Node>): readonly string[] {
     if (changed === "everything") return Array.from(nodes, ({ metadata }) => metadata.name);
@@ -64,7 +63,7 @@ export class NodePresences {
   #isTouched(node: Node, changed: ReadonlySet<string>): boolean {
     const presence = this.find(node);
     if (presence.kind === "present") return changed.has(presence.instance.id);
-    const isMismatched = presence.kind === "unknown" && presence.reason === "ambiguous";
-    return isMismatched && !isUninitialized(node);
+    const isAmbiguous = presence.kind === "unknown" && presence.reason === "ambiguous";
+    return (isAmbiguous || presence.otherMachine !== undefined) && !isUninitialized(node);
   }
 }

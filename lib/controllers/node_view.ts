@@ -65,7 +65,10 @@ export function describeNode(
     isUninitialized: isUninitialized(node),
     ...(presence.kind === "present" ? { matchedBy: presence.matchedBy } : {}),
     places: toPlaces(node, presence, provider),
-    presence: toPresenceView(presence),
+    presence: {
+      ...toPresenceView(presence),
+      ...(presence.otherMachine && { message: presence.otherMachine }),
+    },
     instance: instance ? toInstanceView(instance) : null,
     labels: {
       ...(wantedLabels ? { wanted: wantedLabels } : {}),

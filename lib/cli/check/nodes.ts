@@ -80,7 +80,10 @@ export async function matchNodes(
       const isOpen = found.kind === "unknown" && found.reason === "notListed";
       if (isOpen) reads += 1;
       const mayRead = isOpen && reads <= READS_MAX;
-      const presence = mayRead ? await readPresence(identity, sources, { found, signal }) : found;
+      const answer = mayRead ? await readPresence(identity, sources, { found, signal }) : found;
+      const { otherMachine } = found;
+      const isOther = otherMachine !== undefined && answer.kind !== "present";
+      const presence = isOther ? { ...answer, otherMachine } : answer;
       return { node, presence };
     }),
   );

@@ -6,10 +6,11 @@ import { type LabelSelector, matchesLabels } from "../../core/text/label_selecto
 import type { NodeIdentity } from "../instance.ts";
 import type { Presence, Provider } from "../provider.ts";
 import type { Inventory } from "./inventory.ts";
+import { judgeOtherMachine } from "./other_machine.ts";
 
 /** What {@linkcode findPresence} goes by. */
 export interface PresenceSources {
-  readonly provider: Pick<Provider, "findInstance">;
+  readonly provider: Pick<Provider, "findInstance" | "toInstanceId">;
   readonly inventory: Inventory | undefined;
   /** The Nodes that Landfall manages, as in `NodeSelection`. */
   readonly selector: LabelSelector;
@@ -38,5 +39,6 @@ export function findPresence(
   { provider, inventory, selector }: PresenceSources,
 ): Presence {
   if (!isSelected(node, selector)) return UNSELECTED;
-  return inventory === undefined ? NO_INVENTORY : provider.findInstance(inventory, node);
+  if (inventory === undefined) return NO_INVENTORY;
+  return judgeOtherMachine(provider.findInstance(inventory, node), node, { provider, inventory });
 }

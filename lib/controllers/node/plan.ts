@@ -7,7 +7,7 @@ import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { type AddressPolicy, hasAddresses, listTypeChanges, planAddresses } from "../addresses.ts";
-import { isUninitialized } from "../identity.ts";
+import { isReady, isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { planTagLabels, toMetadataPatch } from "../tag_labels.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
@@ -91,14 +91,20 @@ function planInitialisation(node: Node, presence: Presence, policy: AddressPolic
 function planUpkeep(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
   // Another controller initialised a Node without a provider ID.
   if (!node.spec?.providerID) return NOTHING;
-  if (presence.kind === "unknown") {
+  const { otherMachine } = presence;
+  const mismatch =
+    otherMachine === undefined ? [] : [toEvent(EVENT_WORDS.providerIdMismatch, otherMachine)];
+  if (presence.kind === "unknown" && otherMachine === undefined) {
     const word = UNMATCHED.get(presence.reason);
     return word ? { ...NOTHING, warnings: [toEvent(word, presence.message)] } : NOTHING;
   }
-  if (presence.kind !== "present") return NOTHING;
+  if (presence.kind !== "present") return { ...NOTHING, warnings: mismatch };
   const plan = planAddresses(node, presence.instance, policy);
-  const warnings =
-    plan.kind === "invalid" ? [toEvent(EVENT_WORDS.invalidNodeIp, plan.message)] : [];
+  const warnings = [
+    // A machine that is off and whose Node is not Ready is nothing unusual.
+    ...(isReady(node) ? mismatch : []),
+    ...(plan.kind === "invalid" ? [toEvent(EVENT_WORDS.invalidNodeIp, plan.message)] : []),
+  ];
   const { addresses } = toAddresses(node, plan);
   if (addresses === undefined) return { ...NOTHING, warnings };
   const changes = listTypeChanges(node, addresses);

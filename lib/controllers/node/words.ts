@@ -42,7 +42,8 @@ export const EVENT_WORDS: Readonly<
     reason: "ProviderIDMismatch",
     type: "Warning",
     meaning:
-      "The kubelet of an initialised Node reports the system UUID of one machine, and the provider ID names another.",
+      "An initialised Node seems to run on another machine than its provider ID names. The kubelet reports the " +
+      "system UUID of that machine, or it runs and has the name of the Node. The message has both and what to do.",
   },
   invalidNodeIp: {
     reason: "InvalidProvidedNodeIP",

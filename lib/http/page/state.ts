@@ -157,7 +157,10 @@ function judgePresent(node: NodeView): NodeCondition {
   }
   const isStopped = instance?.state === "stopped";
   const power = instance?.details["powerState"];
-  const off = isStopped && power !== undefined ? [`The cloud says "${power}"`] : [];
+  const off = [
+    ...(isStopped && power !== undefined ? [`The cloud says "${power}"`] : []),
+    ...(isStopped && node.presence.message ? [node.presence.message] : []),
+  ];
   const service = describeOutOfService(node);
   if (service?.answer === "yes") {
     return { state: "outOfService", why: [...off, service.detail].join(". ") };

@@ -27,7 +27,7 @@ import { Memory } from "./memory.ts";
 import { type Identity, parseIdentity } from "./model/identity.ts";
 import { LABEL_KEYS, ORIGIN_LABELS } from "./model/labels.ts";
 import { toPlaces } from "./model/places.ts";
-import { toContradiction, toPresent, toUndecodable } from "./model/presence.ts";
+import { toPresent, toUndecodable } from "./model/presence.ts";
 import { parseProviderId } from "./model/provider_id.ts";
 import { judgeUnlisted } from "./proof/observation.ts";
 import { PowerProof } from "./proof/power.ts";
@@ -204,10 +204,6 @@ export class XenOrchestraProvider implements Provider, Changes {
     const { memory } = this.#now;
     if (identity.kind === "other") return identity.presence;
     const id = identity.kind === "providerId" ? identity.vmId : identity.direct;
-    const other =
-      identity.kind === "providerId" &&
-      identity.reported?.find((reported) => inventory.instances.has(reported));
-    if (other) return toContradiction(id, other);
     const listed = inventory.instances.get(id);
     const { coverage } = inventory;
     const known = { coverage, memory };

@@ -114,8 +114,8 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       await rig.setStatus(name("rebuilt"), { nodeInfo: { systemUUID: after } });
       const event = await rig.waitForEvent(name("rebuilt"), "ProviderIDMismatch");
       expect(event).toMatchObject({ type: "Warning", count: 1 });
-      expect(event.message).toContain(`names VM ${before}`);
-      expect(event.message).toContain(`system UUID of VM ${after}`);
+      expect(event.message).toContain(before);
+      expect(event.message).toContain(after);
       expect(event.message).toContain("delete the Node");
       const logged = { message: "Event on a Node", level: "warn", node: name("rebuilt") };
       await controller?.landfall.waitForRecord((record) =>
@@ -131,7 +131,7 @@ describe.skipIf(isSkipped)("on a real API server", () => {
       });
       const html = { headers: { accept: "text/html" } };
       const page = await (await fetch(`${controller?.debugUrl}/debug/`, html)).text();
-      expect(page).toContain(`the kubelet reports the system UUID of VM ${after}`);
+      expect(page).toContain(after);
       // The old machine is back: nothing is told any more, and nothing was changed.
       await rig.setStatus(name("rebuilt"), { nodeInfo: { systemUUID: before } });
       await waitUntil("its machine", async () =>

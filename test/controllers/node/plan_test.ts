@@ -120,16 +120,6 @@ test("planNode() warns about a malformed provider ID, tainted or not, and change
   }
 });
 
-test("planNode() warns about an initialised Node that names one machine and runs on another", () => {
-  const presence: Presence = { kind: "unknown", reason: "ambiguous", message: "delete the Node" };
-  const ours = { providerId: "test://i", uninitialized: false };
-  const plan = planNode(toNode("n", ours), presence, "trusted");
-  const warning = { type: "Warning", reason: "ProviderIDMismatch", message: "delete the Node" };
-  expect(plan).toEqual({ initialises: false, warnings: [warning as never], news: [] });
-  // Without a provider ID it was initialised by somebody else.
-  expect(planNode(toNode("n", { uninitialized: false }), presence, "trusted").warnings).toEqual([]);
-});
-
 test.each([
   ["N-07", "is no IP", "10.9.9", '"10.9.9" is not an IP'],
   ["N-08", "is unknown to the cloud", "10.9.9.9", "10.9.9.9"],

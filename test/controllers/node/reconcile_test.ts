@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { CloudError } from "../../../lib/cloud/errors.ts";
 import type { Presence } from "../../../lib/cloud/provider.ts";
-import { createLogger } from "../../../lib/core/log.ts";
 import { type FakeProvider, toInstance } from "../../support/cloud/instances.ts";
 import {
   countQueued,
@@ -334,42 +333,6 @@ test("a Node whose addresses took two tries is announced all the same", async ()
   await until("it is announced", () => rig.listEvents("a", "Synced").length === 1);
   expect(rig.readNode("a")?.status?.addresses).toHaveLength(2);
   expect(rig.metrics.render()).toContain("node_controller_initial_node_sync_delay_seconds_count 1");
-});
-
-test("a Node that names one machine and runs on another is reported once, until that ends", async () => {
-  const provider = toProvider("a", "last");
-  const message = "delete the Node";
-  const find = provider.findInstance.bind(provider);
-  provider.findInstance = (inventory, node) =>
-    node.systemUuid === "22"
-      ? { kind: "unknown", reason: "ambiguous", message }
-      : find(inventory, node);
-  const lines: string[] = [];
-  const log = createLogger({ format: "json", write: (line) => lines.push(line), now: () => 0 });
-  await using rig = await startRig({ provider, log });
-  rig.kubernetes.objects.createNode(toRegistration("a", { systemUuid: "11" }));
-  await until("it is initialised", () => rig.listEvents("a", "Synced").length === 1);
-  const report = (systemUUID: string): unknown =>
-    rig.kubernetes.objects.patchNodeStatus("a", { nodeInfo: { systemUUID } });
-  for (const uuid of ["22", "11", "22"]) {
-    const before = countQueued(rig.metrics.render());
-    report(uuid);
-    await until("it was looked at", () => countQueued(rig.metrics.render()) > before);
-  }
-  await until("an Event says so", () => rig.listEvents("a", "ProviderIDMismatch").length > 0);
-  const node = rig.readNode("a");
-  report("11");
-  rig.kubernetes.objects.createNode(toRegistration("last"));
-  await until("a later Event is there", () => rig.listEvents("last", "Synced").length === 1);
-  expect(rig.listEvents("a", "ProviderIDMismatch")).toMatchObject([
-    { type: "Warning", message, count: 1 },
-  ]);
-  const records = lines.map((line) => JSON.parse(line)).filter(({ said }) => said === message);
-  const record = { level: "warn", node: "a", reason: "ProviderIDMismatch" };
-  expect(records).toEqual([expect.objectContaining(record)]);
-  // Nothing of it was changed.
-  expect(rig.readNode("a")?.metadata.labels).toEqual(node?.metadata.labels);
-  expect(rig.readNode("a")?.spec).toEqual(node?.spec);
 });
 
 test("a type of address that changes is an Event once it is written, and only once", async () => {
