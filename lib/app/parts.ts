@@ -20,7 +20,6 @@ import type { LoadedController } from "../controllers/load.ts";
 import { NodePresences } from "../controllers/node_presences.ts";
 import { createReconcileMetrics } from "../engine/workers.ts";
 import { createWorkQueueMetrics } from "../engine/work_queue.ts";
-import { WrittenVersions } from "../engine/written_versions.ts";
 import { Recovery } from "../kube/api/recovery.ts";
 import { Caches } from "../kube/cache/caches.ts";
 import { createWatcherMetrics } from "../kube/cache/watcher.ts";
@@ -99,7 +98,13 @@ export function createParts(options: AppOptions): Parts {
   ): ChosenController => {
     const settings = findSettings(definition.section, sections);
     const speaker = events.speakAs(definition.component);
-    const base = { ...shared, client: client.fencedBy(own), fence: own, settings, events: speaker };
+    const base = {
+      ...shared,
+      client: caches.follow(client.fencedBy(own)),
+      fence: own,
+      settings,
+      events: speaker,
+    };
     const context = cloud && definition.needsCloud ? { ...base, cloud } : base;
     return { definition, controller: module.create(context) };
   };
@@ -138,7 +143,6 @@ function createNodeCloud(
   const source = new InventorySource({ provider, interest, clock, log, metrics });
   const resolver = new InstanceResolver(provider, source, clock, findSelector);
   const presences = new NodePresences(resolver, source);
-  const written = new WrittenVersions();
   const holds = new DeletionHolds();
-  return { nodes, provider, source, resolver, presences, written, workers, holds };
+  return { nodes, provider, source, resolver, presences, workers, holds };
 }

@@ -10,7 +10,6 @@ import { assert } from "../core/errors.ts";
 import type { Fence } from "../core/fence.ts";
 import type { MetricsRegistry } from "../core/metrics.ts";
 import type { LoopContext } from "../engine/object_loop.ts";
-import type { WrittenVersions } from "../engine/written_versions.ts";
 import type { KubeClient } from "../kube/api/client.ts";
 import type { Caches } from "../kube/cache/caches.ts";
 import type { StoreReader } from "../kube/cache/store.ts";
@@ -29,8 +28,6 @@ export interface NodeContext extends LoopContext {
   readonly resolver: InstanceResolver;
   readonly presences: NodePresences;
   readonly events: EventRecorder;
-  /** Shared by all controllers that write Nodes. */
-  readonly written: WrittenVersions;
   /** How many Nodes each controller works on at once. */
   readonly workers: number;
   /** Why Nodes may not be deleted yet. @default {no reasons are collected} */
@@ -40,7 +37,7 @@ export interface NodeContext extends LoopContext {
 /** The Nodes and their cloud. All controllers of a process share them. */
 export type NodeCloud = Pick<
   NodeContext,
-  "nodes" | "provider" | "source" | "resolver" | "presences" | "written" | "workers" | "holds"
+  "nodes" | "provider" | "source" | "resolver" | "presences" | "workers" | "holds"
 >;
 
 /**

@@ -26,14 +26,11 @@ export interface NodePatch {
   };
 }
 
-/**
- * Patches Nodes with the resourceVersion that the plan used. Records each write, so that no controller plans again with
- * the Node from before.
- */
+/** Patches Nodes with the resourceVersion that the plan used. */
 export class NodeWriter {
-  readonly #context: Pick<NodeContext, "client" | "written">;
+  readonly #context: Pick<NodeContext, "client">;
 
-  constructor(context: Pick<NodeContext, "client" | "written">) {
+  constructor(context: Pick<NodeContext, "client">) {
     this.#context = context;
   }
 
@@ -67,15 +64,12 @@ export class NodeWriter {
     return this.#send(node, { type: "strategic", body, subresource: "status" }, signal);
   }
 
-  async #send(
+  #send(
     node: Node,
     { subresource, ...patch }: { type: PatchType; body: object; subresource?: "status" },
     signal: AbortSignal,
   ): Promise<Node> {
-    const { client, written } = this.#context;
     const path = { name: node.metadata.name, ...(subresource && { subresource }) };
-    const patched = await client.patch(NODES, path, patch, signal);
-    written.note(node, patched);
-    return patched;
+    return this.#context.client.patch(NODES, path, patch, signal);
   }
 }

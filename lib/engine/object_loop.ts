@@ -19,7 +19,6 @@ import {
 } from "./workers.ts";
 import type { KeySource } from "./key_sources.ts";
 import { WorkQueue, type WorkQueueMetrics } from "./work_queue.ts";
-import type { WrittenVersions } from "./written_versions.ts";
 
 /** What the loops of a process share. */
 export interface LoopContext {
@@ -40,8 +39,6 @@ export interface ObjectLoopOptions<T extends KubeObject> {
   readonly noun: string;
   /** The objects to work on. */
   readonly objects: StoreReader<T>;
-  /** Shared by all that write objects of this kind. */
-  readonly written: WrittenVersions;
   /** How many objects are worked on at once. */
   readonly workers: number;
   /**
@@ -96,7 +93,7 @@ export class ObjectLoop<T extends KubeObject> {
   readonly #options: ObjectLoopOptions<T>;
   readonly #queue: WorkQueue;
   readonly #workers: Workers;
-  /** Objects that were older than a write. The watch brings the newer ones. */
+  /** Objects that another program wrote first. The watch brings the newer ones. */
   readonly #deferred = new Set<Key>();
   /** Objects that wait for a view that reconciles read. */
   readonly #held = new Set<Key>();
@@ -166,21 +163,19 @@ export class ObjectLoop<T extends KubeObject> {
       ),
     ];
     try {
-      await Promise.all([this.#workers.run(signal), this.#tick(signal)]);
+      const work = this.#catchUp(signal).then(() => this.#workers.run(signal));
+      await Promise.all([work, this.#tick(signal)]);
     } finally {
       for (const end of unsubscribe) end();
     }
   }
 
   async #reconcile(key: Key, signal: AbortSignal): Promise<ReconcileResult> {
-    const { objects, sources = [], written, reconcile, forget, findGone } = this.#options;
+    const { objects, sources = [], reconcile, forget, findGone } = this.#options;
     this.#reconciles += 1;
     if (this.#reconciles % TURN_LENGTH === 0) await setImmediate();
     const seen = objects.get(key);
-    if (seen === undefined) {
-      written.forget(key);
-      this.#deferred.delete(key);
-    }
+    if (seen === undefined) this.#deferred.delete(key);
     const object = seen ?? findGone?.(key);
     if (object === undefined) {
       forget(key);
@@ -188,10 +183,6 @@ export class ObjectLoop<T extends KubeObject> {
     }
     const missing = sources.find(({ reader }) => reader?.synced === false)?.reader;
     if (missing !== undefined) return this.#hold(key, missing);
-    if (seen !== undefined && written.isStale(seen)) {
-      this.#deferred.add(key);
-      return { isPending: true };
-    }
     try {
       return await reconcile(object, signal);
     } catch (error) {
@@ -200,14 +191,23 @@ export class ObjectLoop<T extends KubeObject> {
     }
   }
 
+  /** Waits until all views have what the last leader wrote. */
+  async #catchUp(signal: AbortSignal): Promise<void> {
+    const { objects, sources = [] } = this.#options;
+    const readers = [objects, ...sources.flatMap(({ reader }) => reader ?? [])];
+    // Only the signal can reject this.
+    await Promise.all(readers.map((reader) => reader.catchUp?.(signal))).catch(() => undefined);
+  }
+
   /** A controller that cannot see its own objects would create them again: waits for the missing view. */
   #hold(key: Key, missing: NonNullable<KeySource["reader"]>): ReconcileResult {
     this.#held.add(key);
-    if (this.#held.size === 1)
+    if (this.#held.size === 1) {
       missing.untilSynced(this.#stop).then(
         () => this.#release(),
         () => undefined,
       );
+    }
     return { isPending: true };
   }
 

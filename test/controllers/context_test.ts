@@ -8,9 +8,9 @@ import { createLifecycleWorld } from "../support/nodes/lifecycle_rig.ts";
 
 test("toNodeContext() puts Nodes and their cloud beside what every controller has", () => {
   const { context, metrics } = createLifecycleWorld();
-  const { nodes, provider, source, resolver, presences, written, workers, ...rest } = context;
+  const { nodes, provider, source, resolver, presences, workers, ...rest } = context;
   const deletion = DEFAULT_DELETION;
-  const cloud = { deletion, nodes, provider, source, resolver, presences, written, workers };
+  const cloud = { deletion, nodes, provider, source, resolver, presences, workers };
   const caches = new Caches(rest);
   expect(toNodeContext({ ...rest, caches, metrics, flags: {}, cloud })).toMatchObject(context);
 });

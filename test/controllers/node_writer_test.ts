@@ -1,7 +1,5 @@
 import { expect, test } from "bun:test";
 import { type NodePatch, NodeWriter } from "../../lib/controllers/node_writer.ts";
-import { WrittenVersions } from "../../lib/engine/written_versions.ts";
-import { KubeError } from "../../lib/kube/api/errors.ts";
 import type { Node } from "../../lib/kube/kinds/node.ts";
 import { ScriptedKubeClient, type Write } from "../support/kube/scripted_kube_client.ts";
 import { ManualClock } from "../support/manual_clock.ts";
@@ -13,18 +11,13 @@ const NODE: Node = {
 const NEWER: Node = { metadata: { ...NODE.metadata, resourceVersion: "8" } };
 const TAINT = { key: "k", effect: "NoSchedule" };
 
-function setStage(answer: Node | Error = NEWER): {
+function setStage(): {
   readonly writer: NodeWriter;
-  readonly written: WrittenVersions;
   readonly writes: readonly Write[];
 } {
   const client = new ScriptedKubeClient(new ManualClock());
-  client.onWrite = () => {
-    if (answer instanceof Error) throw answer;
-    return answer;
-  };
-  const written = new WrittenVersions();
-  return { writer: new NodeWriter({ client, written }), written, writes: client.writes };
+  client.onWrite = () => NEWER;
+  return { writer: new NodeWriter({ client }), writes: client.writes };
 }
 
 const PATCHES: readonly [what: string, patch: NodePatch, body: string][] = [
@@ -74,21 +67,4 @@ test("replaceAddresses() sends the whole list as the status, over the version th
     '{"metadata":{"resourceVersion":"7"},"status":{"addresses":[' +
       '{"type":"InternalIP","address":"10.0.0.1"},{"type":"InternalIP","address":"10.0.0.2"},{"$patch":"replace"}]}}',
   );
-});
-
-test("NodeWriter notes each write, so that the Node as it was before counts as stale", async () => {
-  const { writer, written } = setStage();
-  await writer.patch(NODE, { metadata: { labels: { zone: "z" } } }, never);
-  expect(written.isStale(NODE)).toBe(true);
-  expect(written.isStale(NEWER)).toBe(false);
-  await writer.replaceAddresses(NODE, [], never);
-  expect(written.isStale(NODE)).toBe(true);
-});
-
-test("NodeWriter notes nothing that was refused", async () => {
-  const refusal = new KubeError("conflict", "somebody else wrote first");
-  const { writer, written } = setStage(refusal);
-  await expect(writer.patch(NODE, { metadata: {} }, never)).rejects.toBe(refusal);
-  await expect(writer.replaceAddresses(NODE, [], never)).rejects.toBe(refusal);
-  expect(written.isStale(NODE)).toBe(false);
 });

@@ -54,18 +54,6 @@ test("ObjectLoop passes over what is no input, unless it is another object of th
   expect(await workedAfter(rig, replaced)).toContain("ns/w");
 });
 
-test("ObjectLoop leaves an object alone until the watch shows our own write, not others of its name", async () => {
-  await using rig = start();
-  const before = toWidget("w", "1");
-  const after = toWidget("w", "2", { status: "written" });
-  const elsewhere = { ...before, metadata: { ...before.metadata, namespace: "other" } };
-  rig.written.note(before, after);
-  const shown = () => [before, elsewhere].forEach((widget) => rig.widgets.apply(widget));
-  expect(await workedAfter(rig, shown)).toEqual(["other/w"]);
-  // The change touches no input, yet the object was put off for it.
-  expect(await workedAfter(rig, () => rig.widgets.apply(after))).toEqual(["ns/w"]);
-});
-
 test.each([
   ["after the refusal", false],
   ["while it was on its way", true],

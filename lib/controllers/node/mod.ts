@@ -46,7 +46,7 @@ export class NodeController {
 
   constructor({ context, metrics, fullPassIntervalMs }: NodeControllerOptions) {
     this.#context = context;
-    const { nodes, source, written, workers } = context;
+    const { nodes, source, workers } = context;
     const throttle = new WarningThrottle(context.clock);
     const reconciler = new NodeReconciler({ ...context, metrics, throttle });
     this.#loop = new ObjectLoop({
@@ -55,7 +55,6 @@ export class NodeController {
       queueName: "Nodes",
       noun: "node",
       objects: nodes,
-      written,
       workers,
       inputs: toInputs,
       reconcile: (node, signal) => reconciler.reconcile(node, signal),

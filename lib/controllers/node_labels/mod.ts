@@ -31,7 +31,7 @@ export class NodeLabelController {
   readonly #loop: ObjectLoop<Node>;
 
   constructor({ context, fullPassIntervalMs }: NodeLabelControllerOptions) {
-    const { nodes, source, presences, written, workers } = context;
+    const { nodes, source, presences, workers } = context;
     const reconciler = new LabelReconciler(context);
     const listDue = (changed: ChangeHint): readonly string[] => [
       ...reconciler.early,
@@ -43,7 +43,6 @@ export class NodeLabelController {
       queueName: "node_labels",
       noun: "node",
       objects: nodes,
-      written,
       workers,
       inputs: (node) => [
         isUninitialized(node),

@@ -47,7 +47,7 @@ export class NodeLifecycleController {
   #endStandBy: (() => void) | undefined;
 
   constructor({ context, deletion, metrics, monitorPeriodMs }: NodeLifecycleControllerOptions) {
-    const { nodes, source, written, workers } = context;
+    const { nodes, source, workers } = context;
     const fleet = new FleetWatch(context, deletion);
     const unconfirmed = new UnconfirmedAbsences(context);
     const pacer = new RefreshPacer({ ...context, tickIntervalMs: monitorPeriodMs });
@@ -62,7 +62,6 @@ export class NodeLifecycleController {
       queueName: "node_lifecycle",
       noun: "node",
       objects: nodes,
-      written,
       workers,
       inputs: (node) => [
         isReady(node),

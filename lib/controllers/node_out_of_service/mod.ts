@@ -115,14 +115,13 @@ export class NodeOutOfServiceController {
     this.#gate = gate;
     this.#hold = hold;
     this.#restarts = restarts;
-    const { nodes, source, written, workers } = context;
+    const { nodes, source, workers } = context;
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
       queueName: "node_out_of_service",
       noun: "node",
       objects: nodes,
-      written,
       workers,
       inputs: (node) => [
         readyStatus(node),

@@ -127,7 +127,6 @@ export class ServiceController implements RunningController<LoadBalancerSettings
       queueName: NAME,
       noun: "service",
       objects: this.objects,
-      written,
       workers: readFlag(flags, SYNCS_FLAG),
       inputs,
       isDrift: (before, after) => this.#isDrift(before, after),

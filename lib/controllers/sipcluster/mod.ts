@@ -70,7 +70,6 @@ class SipClusterController implements RunningController {
       queueName: NAME,
       noun: "sipcluster",
       objects: this.objects,
-      written,
       // Two clusters that want the same hosts never decide at once.
       workers: 1,
       inputs: ({ metadata, status }) => [

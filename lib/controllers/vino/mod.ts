@@ -151,7 +151,6 @@ class VinoController implements RunningController {
       queueName: NAME,
       noun: "vino",
       objects: this.objects,
-      written,
       workers: WORKERS,
       inputs: ({ metadata }) => [
         metadata.generation,

@@ -35,7 +35,6 @@ export class UnservedVinos implements RunningController {
       queueName: NAME,
       noun: "vino",
       objects: this.objects,
-      written,
       workers: 1,
       inputs: ({ metadata }) => [metadata.generation, metadata.deletionTimestamp],
       reconcile: async (vino, signal) => {

@@ -74,6 +74,17 @@ export interface DeleteOptions {
   readonly propagationPolicy?: "Foreground";
 }
 
+/** What becomes of the answer to one request. */
+export interface Follower<T extends KubeObject> {
+  /** The API server has this object. */
+  learn(object: T): void;
+  /** The API server deleted the object of this UID. */
+  learnGone(uid: string): void;
+}
+
+/** Called before each request for an object. */
+export type Follow = <T extends KubeObject>(resource: Resource<T>, path: ObjectPath) => Follower<T>;
+
 /**
  * Requests to one API server. Each ends with an answer, at its deadline, or by its signal.
  * Every method throws {@linkcode KubeError}, or `signal.reason` when the signal aborts.
@@ -131,6 +142,8 @@ export interface KubeClient {
    * leadership. Refused writes throw the {@linkcode LeadershipLostError} of the fence.
    */
   fencedBy(fence: Fence): KubeClient;
+  /** The same client, but a follower learns each answer about an object before the caller has it. */
+  followedBy(follow: Follow): KubeClient;
   /** Closes idle connections. */
   close(): void;
 }

@@ -8,6 +8,7 @@ import { Limiter } from "../../core/concurrency.ts";
 import { MetricsRegistry } from "../../core/metrics.ts";
 import type {
   DeleteOptions,
+  Follow,
   KubeClient,
   ListPage,
   ListQuery,
@@ -30,7 +31,7 @@ import { type KubeObject, type ObjectPath, type Resource, toPath } from "../kind
 import { createTransport, type Transport } from "./transport.ts";
 import { readWatchEvents } from "./watch_stream.ts";
 import {
-  checkDeleted,
+  readDeleted,
   hasPrecondition,
   isFenced,
   readBody,
@@ -74,7 +75,7 @@ const LIST_DEADLINE_MS = 60_000;
 /** How much later than asked the server may end a watch. */
 const WATCH_GRACE_MS = 30_000;
 
-/** The parts of a client. A fenced client shares all of them except the fence. */
+/** The parts of a client. A fenced or followed client shares all others. */
 interface Parts {
   readonly clock: Clock;
   readonly transport: Transport;
@@ -83,6 +84,7 @@ interface Parts {
   readonly userAgent: string;
   readonly deadlineMs: number;
   readonly fence?: Fence;
+  readonly follow?: Follow;
 }
 
 /** Creates a client. It sends nothing before the first call. */
@@ -114,13 +116,17 @@ class HttpKubeClient implements KubeClient {
     return new HttpKubeClient({ ...this.#parts, fence });
   }
 
+  followedBy(follow: Follow): KubeClient {
+    return new HttpKubeClient({ ...this.#parts, follow });
+  }
+
   async read<T extends KubeObject>(
     resource: Resource<T>,
     path: ObjectPath,
     signal: AbortSignal,
   ): Promise<T> {
     const call = { ...GET, path: toPath(resource, path) };
-    return await this.#callFor(resource, call, signal, path.name);
+    return await this.#callFor(resource, path, call, signal);
   }
 
   async list<T extends KubeObject>(
@@ -180,7 +186,7 @@ class HttpKubeClient implements KubeClient {
       contentType: "application/json",
       repeatable: false,
     };
-    return await this.#callFor(resource, call, signal);
+    return await this.#callFor(resource, toCollection(path.namespace), call, signal);
   }
 
   async replace<T extends KubeObject>(
@@ -197,7 +203,7 @@ class HttpKubeClient implements KubeClient {
       contentType: "application/json",
       repeatable: hasPrecondition(object),
     };
-    return await this.#callFor(resource, call, signal, path.name);
+    return await this.#callFor(resource, path, call, signal);
   }
 
   async patch<T extends KubeObject>(
@@ -214,7 +220,7 @@ class HttpKubeClient implements KubeClient {
       contentType: PATCH_CONTENT_TYPES[patch.type],
       repeatable: hasPrecondition(patch.body),
     };
-    return await this.#callFor(resource, call, signal, path.name);
+    return await this.#callFor(resource, path, call, signal);
   }
 
   async delete<T extends KubeObject>(
@@ -230,7 +236,11 @@ class HttpKubeClient implements KubeClient {
       ...toDeletion(preconditions),
       contentType: "application/json",
     };
-    checkDeleted(await this.#callWithin(resource, call, signal), resource, toWhat(call));
+    const follower = this.#parts.follow?.(resource, path);
+    const answer = await this.#callWithin(resource, call, signal);
+    const left = readDeleted(answer, resource, toWhat(call));
+    if (left !== undefined) follower?.learn(left);
+    else if (preconditions.uid !== undefined) follower?.learnGone(preconditions.uid);
   }
 
   get(path: string, signal: AbortSignal): Promise<unknown> {
@@ -243,12 +253,15 @@ class HttpKubeClient implements KubeClient {
 
   async #callFor<T extends KubeObject>(
     resource: Resource<T>,
+    path: ObjectPath,
     call: Call,
     signal: AbortSignal,
-    name?: string,
   ): Promise<T> {
+    const follower = this.#parts.follow?.(resource, path);
     const answer = await this.#callWithin(resource, call, signal);
-    return toObject(answer, resource, { what: toWhat(call), name });
+    const object = toObject(answer, resource, { what: toWhat(call), name: path.name });
+    follower?.learn(object);
+    return object;
   }
 
   /** Checks the fence before each write, if there is one. */

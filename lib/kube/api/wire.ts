@@ -152,15 +152,24 @@ export function toDeletion({ uid, resourceVersion, propagationPolicy }: DeleteOp
 }
 
 /**
- * Checks that the answer belongs to a deletion: a Status of success, or the object that is being deleted.
+ * Reads the answer to a deletion: a Status of success, or the object. For some kinds, as Services, that is its last
+ * state.
  *
- * @throws {KubeError} `unavailable` if it is something else
+ * @returns The object if it is being deleted, and still there
+ * @throws {KubeError} `unavailable` if the answer is something else
  */
-export function checkDeleted(value: unknown, { kind }: Resource<KubeObject>, what: string): void {
-  const answer = isFields(value) ? value : {};
-  const isDone = answer["kind"] === "Status" && answer["status"] === "Success";
-  if (isDone || answer["kind"] === kind) return;
-  throw new KubeError("unavailable", `Cannot ${what}: the answer does not come from Kubernetes`);
+export function readDeleted<T extends KubeObject>(
+  value: unknown,
+  resource: Resource<T>,
+  what: string,
+): T | undefined {
+  const { kind, status, metadata } = isFields(value) ? value : {};
+  if (kind === "Status" && status === "Success") return undefined;
+  if (kind !== resource.kind) {
+    throw new KubeError("unavailable", `Cannot ${what}: the answer does not come from Kubernetes`);
+  }
+  const isLeft = isFields(metadata) && typeof metadata["deletionTimestamp"] === "string";
+  return isLeft ? toObject(value, resource, { what }) : undefined;
 }
 
 /** Whether sending a patch or an object twice has the same effect as once, because the second one meets a conflict. */

@@ -4,12 +4,13 @@
  */
 import { assert } from "../../core/errors.ts";
 import { toBackoffMs } from "../../core/backoff.ts";
-import type { Selection } from "../api/client.ts";
+import type { Follower, KubeClient, Selection } from "../api/client.ts";
 import { KubeError } from "../api/errors.ts";
 import type { Kind } from "../kinds/kind.ts";
-import type { KubeObject } from "../kinds/resource.ts";
+import type { KubeObject, ObjectPath, Resource } from "../kinds/resource.ts";
+import { findDamage } from "../kinds/shape.ts";
 import { findServing, type Serving } from "./discovery.ts";
-import { Store, type StoreReader } from "./store.ts";
+import { Store, type StoreReader, toKey } from "./store.ts";
 import { runWatcher, type WatcherOptions } from "./watcher.ts";
 
 /** What {@linkcode Caches} need. All watchers share it. */
@@ -73,6 +74,22 @@ export class Caches {
     return this.#find(kind, {}).store;
   }
 
+  /**
+   * The same client, but an answer about an object is in the views of its kind before the caller has it. So no
+   * controller sees an object as it was before its own write.
+   */
+  follow(client: KubeClient): KubeClient {
+    return client.followedBy((resource, path) => {
+      const answers = this.#caches.flatMap((cache) =>
+        cache.isOfKind(resource) ? [cache.follow(path)] : [],
+      );
+      return {
+        learn: (object) => answers.forEach((answer) => answer.learn(object)),
+        learnGone: (uid) => answers.forEach((answer) => answer.learnGone(uid)),
+      };
+    });
+  }
+
   #find<T extends KubeObject>(kind: Kind<T>, selection: Selection): Cache<T> {
     assert(!this.#isRunning, "ask for caches before they run");
     for (const cache of this.#caches) if (cache.isOf(kind, selection)) return cache;
@@ -98,6 +115,8 @@ interface AnyCache {
   readonly state: CacheState;
   /** Whether this cache has these objects of this kind. */
   isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K>;
+  /** Whether this cache has objects of this kind. */
+  isOfKind<K extends KubeObject>(kind: Resource<K>): this is Cache<K>;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -112,7 +131,12 @@ class Cache<T extends KubeObject> implements AnyCache {
   #serving: Serving = "served";
 
   constructor(kind: Kind<T>, selection: Selection, options: CachesOptions) {
-    this.store = new Store({ resource: kind, log: options.log });
+    const { client, clock, log } = options;
+    const readVersion = async (signal: AbortSignal): Promise<string> => {
+      const page = await client.list(kind, { ...selection, limit: 1 }, signal);
+      return page.resourceVersion;
+    };
+    this.store = new Store({ resource: kind, log, clock, readVersion });
     this.#kind = kind;
     this.#selection = selection;
     this.#options = options;
@@ -129,7 +153,25 @@ class Cache<T extends KubeObject> implements AnyCache {
 
   isOf<K extends KubeObject>(kind: Kind<K>, selection: Selection): this is Cache<K> {
     const isSame = SELECTED_BY.every((name) => this.#selection[name] === selection[name]);
-    return isSame && Object.is(this.#kind, kind);
+    return isSame && this.isOfKind(kind);
+  }
+
+  isOfKind<K extends KubeObject>(kind: Resource<K>): this is Cache<K> {
+    return Object.is(this.#kind, kind);
+  }
+
+  /** Before a request for an object. */
+  follow({ namespace = "", name = "" }: ObjectPath): Follower<T> {
+    const { store } = this;
+    const key = toKey({ metadata: { namespace, name } });
+    const seen = store.get(key);
+    return {
+      learn: (object) => {
+        const isUsable = findDamage(this.#kind, object) === undefined;
+        if (isUsable && isSelected(this.#selection, object)) store.learn(object, seen);
+      },
+      learnGone: (uid) => store.learnGone({ metadata: { namespace, name, uid } }),
+    };
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -191,4 +233,23 @@ function formatSelection(selection: Selection): Pick<CacheState, "selection"> {
     return value === undefined ? [] : [`${name}=${value}`];
   });
   return parts.length === 0 ? {} : { selection: parts.join(" ") };
+}
+
+/** Whether an object is one of a selection: a label, or a label or a field of `metadata` with a value. */
+function isSelected(
+  { namespace, labelSelector = "", fieldSelector = "" }: Selection,
+  { metadata }: KubeObject,
+): boolean {
+  const { labels = {} } = metadata;
+  const fields = { "metadata.name": metadata.name, "metadata.namespace": metadata.namespace };
+  const has = (values: Readonly<Record<string, string | undefined>>, term: string): boolean => {
+    const [name = "", value] = term.split("=");
+    return value === undefined ? values[name] !== undefined : values[name] === value;
+  };
+  const toTerms = (selector: string): string[] => selector.split(",").filter((term) => term !== "");
+  return (
+    (namespace === undefined || namespace === metadata.namespace) &&
+    toTerms(labelSelector).every((term) => has(labels, term)) &&
+    toTerms(fieldSelector).every((term) => has(fields, term))
+  );
 }

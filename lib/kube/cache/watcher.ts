@@ -54,6 +54,7 @@ export interface WatcherMetrics {
 }
 
 const WATCH_GAP_MS = 1_000;
+const OUTDATED: WatcherOutcome = { kind: "outdated" };
 
 /** Registers the metrics of watchers. Call it once for a registry and hand the result to every watcher. */
 export function createWatcherMetrics(registry: MetricsRegistry): WatcherMetrics {
@@ -83,7 +84,8 @@ export async function runWatcher<T extends KubeObject>(
 ): Promise<void> {
   const { clock, random = Math.random } = options;
   const backoff = new RestartBackoff(random);
-  let state = FIRST_STATE;
+  // A cached list may be older than what the store has.
+  let state = { ...FIRST_STATE, newest: options.store.synced };
   while (!signal.aborted) {
     const openedMs = clock.monotonic();
     const outcome = await runPhase(options, state, signal);
@@ -105,7 +107,10 @@ async function runPhase<T extends KubeObject>(
   state: WatcherState,
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
-  if (state.phase === "watch") return watchOnce(options, state, signal);
+  const { outdated } = options.store;
+  if (state.phase === "watch") {
+    return outdated.aborted ? OUTDATED : watchOnce(options, state, signal);
+  }
   try {
     return await listOnce(options, state, signal);
   } catch (error) {
@@ -118,10 +123,11 @@ async function listOnce<T extends KubeObject>(
   state: WatcherState,
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
-  const { client, resource, selection, store } = options;
+  const { client, resource, selection, store, clock } = options;
   const query = { ...toListQuery(state), ...selection };
+  const askedMs = query.resourceVersion === undefined ? clock.monotonic() : undefined;
   const { items, resourceVersion, paged } = await listAll(client, resource, query, signal);
-  store.replace(items, resourceVersion);
+  store.replace(items, resourceVersion, askedMs);
   noteLife(options);
   return { kind: "listed", resourceVersion, paged };
 }
@@ -133,7 +139,7 @@ async function watchOnce<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<WatcherOutcome> {
   const { resourceVersion: from = "" } = state;
-  const { client, resource, selection, clock, random = Math.random } = options;
+  const { client, resource, selection, clock, store, random = Math.random } = options;
   const openedMs = clock.monotonic();
   // From "" or "0" the server first replays existing objects in any order: that says nothing about progress.
   let replaying = from === "" || from === "0";
@@ -141,7 +147,8 @@ async function watchOnce<T extends KubeObject>(
   let events = 0;
   const timeoutSeconds = toWatchSeconds(state, random);
   const query = { ...selection, resourceVersion: from, timeoutSeconds };
-  const silence = new WatchSilence(options, signal);
+  const { outdated } = store;
+  const silence = new WatchSilence(options, AbortSignal.any([signal, outdated]));
   try {
     for await (const event of client.watch(resource, query, silence.signal)) {
       silence.break();
@@ -149,13 +156,19 @@ async function watchOnce<T extends KubeObject>(
       events += 1;
       noteLife(options);
       replaying &&= event.type === "ADDED";
-      if (version !== undefined && !replaying) resourceVersion = version;
+      if (version === undefined || replaying) continue;
+      resourceVersion = version;
+      if (event.type === "BOOKMARK") store.settle(version);
+      else store.reach(version);
+      store.checkAnswers();
     }
   } catch (error) {
+    if (outdated.aborted && !signal.aborted) return OUTDATED;
     if (silence.isOver) return { kind: "silent", resourceVersion };
     return { kind: "failed", resourceVersion, events, error };
   } finally {
     silence.end();
+    store.checkAnswers();
   }
   return { kind: "ended", resourceVersion, events, durationMs: clock.monotonic() - openedMs };
 }

@@ -32,6 +32,8 @@ export type WatcherOutcome =
     }
   /** Landfall ended it because it was silent for too long. */
   | { readonly kind: "silent"; readonly resourceVersion: string }
+  /** The store needs a list by quorum. */
+  | { readonly kind: "outdated" }
   | {
       readonly kind: "failed";
       readonly resourceVersion?: string;
@@ -103,6 +105,10 @@ export function toNextStep(state: WatcherState, outcome: WatcherOutcome): Watche
   if (outcome.kind === "listed") return afterList(state, outcome);
   if (outcome.kind === "ended") return afterEnd(state, outcome);
   if (outcome.kind === "silent") return afterSilence(state, outcome);
+  if (outcome.kind === "outdated") {
+    const next = { ...state, phase: "list", newest: true, idleRetries: 0 } as const;
+    return { state: next, pause: "none", reason: "outdated" };
+  }
   return state.phase === "list"
     ? afterListFailure(state, outcome.error)
     : afterWatchFailure(state, outcome);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { KubeError } from "../../../lib/kube/api/errors.ts";
+import { NODES } from "../../../lib/kube/kinds/node.ts";
 import { toInstance } from "../../support/cloud/instances.ts";
 import { startFleet } from "../../support/nodes/lifecycle_rig.ts";
 import { toNode } from "../../support/nodes/nodes.ts";
@@ -144,7 +145,10 @@ describe("the shutdown taint", () => {
     const before = rig.add("n0", { state: "stopped" });
     await rig.clock.advance(31_000);
     rig.server.isWatchHeld = true;
-    rig.context.written.note(before, rig.server.setTaints("n0", [OTHER]));
+    const body = { metadata: {}, spec: { taints: [OTHER] } };
+    const patch = { type: "merge", body } as const;
+    await rig.context.client.patch(NODES, { name: "n0" }, patch, new AbortController().signal);
+    rig.server.writes.length = 0;
     rig.nodes.apply({ ...before, status: { conditions: [{ type: "Ready", status: "False" }] } });
     await rig.clock.advance(10_000);
     expect(rig.server.writes).toEqual([]);

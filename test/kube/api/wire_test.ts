@@ -6,8 +6,8 @@ import { describe, expect, test } from "bun:test";
 import { LEASES } from "../../../lib/kube/kinds/lease.ts";
 import { NODES } from "../../../lib/kube/kinds/node.ts";
 import {
-  checkDeleted,
   readBody,
+  readDeleted,
   toListSearch,
   toObject,
   toPage,
@@ -98,9 +98,14 @@ describe("toObject()", () => {
   });
 });
 
-test("checkDeleted() takes a Status or the object, and no page of a proxy", () => {
-  expect(() => checkDeleted({ kind: "Status", status: "Success" }, NODES, "delete")).not.toThrow();
-  expect(() => checkDeleted({ kind: "Node" }, NODES, "delete")).not.toThrow();
+test("readDeleted() takes a Status or the object, and no page of a proxy", () => {
+  const read = (value: unknown) => readDeleted(value, NODES, "delete");
+  const last = { apiVersion: "v1", kind: "Node", metadata: { name: "a" } };
+  expect(read({ kind: "Status", status: "Success" })).toBeUndefined();
+  // Some kinds answer with the last state of what is gone.
+  expect(read(last)).toBeUndefined();
+  const held = { ...last, metadata: { name: "a", deletionTimestamp: "2026-01-01T00:00:00Z" } };
+  expect(read(held)).toBe(held as never);
   for (const value of [
     "<html>",
     "",
@@ -109,7 +114,7 @@ test("checkDeleted() takes a Status or the object, and no page of a proxy", () =
     { kind: "Pod" },
     { kind: "Status", status: "Failure" },
   ]) {
-    expect(() => checkDeleted(value, NODES, "delete")).toThrow("does not come from Kubernetes");
+    expect(() => read(value)).toThrow("does not come from Kubernetes");
   }
 });
 

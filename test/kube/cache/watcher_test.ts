@@ -414,3 +414,21 @@ test("runWatcher() keeps to a pause that the server asked for, and to the least 
   await clock.advance(1);
   expect(client.requests).toHaveLength(3);
 });
+
+test("runWatcher() lists by quorum if no watch shows our own write for 30 s: a backup may lack it", async () => {
+  const whole = { page: { items: [toNode("a", "7"), toNode("b", "1")], resourceVersion: "920" } };
+  const { client, clock, store, told, stop } = startWatcher([
+    list("a", "900"),
+    watch({ waitMs: 29_000 }, bookmark("910"), { waitMs: 2_000 }, bookmark("911")),
+    whole,
+  ]);
+  await clock.advance(0);
+  store.learn(toNode("a", "1000"), undefined);
+  await clock.advance(30_000);
+  expect([client.requests.length, store.get("a")?.metadata.resourceVersion]).toEqual([2, "1000"]);
+  await clock.advance(1_000);
+  expect(client.requests.slice(2)).toEqual(["list limit=500", "watch rv=920"]);
+  expect(store.get("a")?.metadata.resourceVersion).toBe("7");
+  expect(told).toEqual(["+a", "~a", "~a", "+b"]);
+  await stop();
+});

@@ -11,7 +11,6 @@ import type { Counter } from "../../../lib/core/metrics.ts";
 import type { ReconcileResult } from "../../../lib/engine/workers.ts";
 import { fromSecondary } from "../../../lib/engine/key_sources.ts";
 import { ObjectLoop } from "../../../lib/engine/object_loop.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 import { isKubeError } from "../../../lib/kube/api/errors.ts";
 import { type StoreReader, toKey } from "../../../lib/kube/cache/store.ts";
 import { SYNCS_FLAG } from "./flags.ts";
@@ -29,7 +28,6 @@ class GalleryController implements RunningController<GallerySettings> {
   readonly objects: StoreReader<Gallery>;
   readonly #context: ControllerContext<GallerySettings>;
   readonly #maps: StoreReader<ConfigMap>;
-  readonly #written = new WrittenVersions();
   readonly #loop: ObjectLoop<Gallery>;
   readonly #cataloguesWritten: Counter;
   #settings: GallerySettings;
@@ -46,7 +44,6 @@ class GalleryController implements RunningController<GallerySettings> {
       queueName: "galleries",
       noun: "gallery",
       objects: this.objects,
-      written: this.#written,
       workers: readFlag(context.flags, SYNCS_FLAG),
       inputs: ({ metadata }) => [
         metadata.generation,
@@ -99,8 +96,7 @@ class GalleryController implements RunningController<GallerySettings> {
     const body = { metadata: { finalizers, resourceVersion } };
     const { client } = this.#context;
     const patch = { type: "merge", body } as const;
-    const patched = await client.patch(GALLERIES, { namespace, name }, patch, signal);
-    this.#written.note(gallery, patched);
+    await client.patch(GALLERIES, { namespace, name }, patch, signal);
   }
 
   async #writeCatalogue(gallery: Gallery, signal: AbortSignal): Promise<void> {

@@ -30,6 +30,7 @@ export class NodeServer extends ScriptedKubeClient {
   constructor(clock: Clock, store: Store<Node>) {
     super(clock);
     this.#store = store;
+    this.feed(store);
     store.replace([], "1");
     this.onWrite = (write) => {
       this.beforeWrite(write);

@@ -5,6 +5,7 @@
 import type { Clock } from "../../../lib/core/clock.ts";
 import type {
   DeleteOptions,
+  Follow,
   KubeClient,
   ListPage,
   ListQuery,
@@ -13,6 +14,7 @@ import type {
   WatchEvent,
   WatchQuery,
 } from "../../../lib/kube/api/client.ts";
+import type { Store } from "../../../lib/kube/cache/store.ts";
 import type { KubeObject, ObjectPath, Resource } from "../../../lib/kube/kinds/resource.ts";
 
 /** One part of a watch: an event, a failure, or time that passes. */
@@ -37,6 +39,7 @@ export interface Write {
 export class ScriptedKubeClient implements KubeClient {
   readonly #clock: Clock;
   readonly #script: ScriptStep[];
+  #follow: Follow | undefined;
   /** The reads that came in, such as `list rv=0 limit=500` and `watch rv=900`. */
   readonly requests: string[] = [];
   /** When they came in, in monotonic milliseconds. */
@@ -98,46 +101,52 @@ export class ScriptedKubeClient implements KubeClient {
   }
 
   async create<T extends KubeObject>(
-    _resource: Resource<T>,
+    resource: Resource<T>,
     path: ObjectPath,
     body: object,
     signal: AbortSignal,
   ): Promise<T> {
-    return this.#write({ verb: "create", path, body: { ...body }, atMs: this.#now() }, signal);
+    const write: Write = { verb: "create", path, body: { ...body }, atMs: this.#now() };
+    return this.#tell(resource, path, this.#write(write, signal));
   }
 
   async replace<T extends KubeObject>(
-    _resource: Resource<T>,
+    resource: Resource<T>,
     path: ObjectPath,
     object: T,
     signal: AbortSignal,
   ): Promise<T> {
     const body: Record<string, unknown> = Object.fromEntries(Object.entries(object));
-    return this.#write({ verb: "replace", path, body, atMs: this.#now() }, signal);
+    const write: Write = { verb: "replace", path, body, atMs: this.#now() };
+    return this.#tell(resource, path, this.#write(write, signal));
   }
 
   async patch<T extends KubeObject>(
-    _resource: Resource<T>,
+    resource: Resource<T>,
     path: ObjectPath,
     { type, body }: Patch,
     signal: AbortSignal,
   ): Promise<T> {
     const write: Write = { verb: "patch", path, type, body: { ...body }, atMs: this.#now() };
-    return this.#write(write, signal);
+    return this.#tell(resource, path, this.#write(write, signal));
   }
 
   async delete<T extends KubeObject>(
-    _resource: Resource<T>,
+    resource: Resource<T>,
     path: ObjectPath,
     preconditions: DeleteOptions,
     signal: AbortSignal,
   ): Promise<void> {
     const body = { ...preconditions };
-    await this.#write({ verb: "delete", path, body, atMs: this.#now() }, signal);
+    const follower = this.#follow?.(resource, path);
+    const write: Write = { verb: "delete", path, body, atMs: this.#now() };
+    const left = await this.#write<T | undefined>(write, signal);
+    if (left?.metadata?.deletionTimestamp !== undefined) follower?.learn(left);
+    else if (preconditions.uid !== undefined) follower?.learnGone(preconditions.uid);
   }
 
-  async read<T extends KubeObject>(_resource: Resource<T>, path: ObjectPath): Promise<T> {
-    return (await this.answerRead(path)) as T;
+  async read<T extends KubeObject>(resource: Resource<T>, path: ObjectPath): Promise<T> {
+    return this.#tell(resource, path, Promise.resolve(this.answerRead(path)) as Promise<T>);
   }
 
   async get(path: string): Promise<unknown> {
@@ -151,7 +160,32 @@ export class ScriptedKubeClient implements KubeClient {
     return this;
   }
 
+  /** There is one follower at most. */
+  followedBy(follow: Follow): KubeClient {
+    this.#follow = follow;
+    return this;
+  }
+
+  /** Puts all answers about objects into a store, as caches do. */
+  feed<K extends KubeObject>(store: Store<K>): void {
+    this.followedBy(() => ({
+      learn: (answer: KubeObject) => store.learn(answer as K, undefined),
+      learnGone: () => undefined,
+    }));
+  }
+
   close(): void {}
+
+  async #tell<T extends KubeObject>(
+    resource: Resource<T>,
+    path: ObjectPath,
+    answer: Promise<T>,
+  ): Promise<T> {
+    const follower = this.#follow?.(resource, path);
+    const object = await answer;
+    follower?.learn(object);
+    return object;
+  }
 
   #next(request: string): ScriptStep | undefined {
     this.requests.push(request);

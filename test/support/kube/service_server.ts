@@ -38,6 +38,7 @@ export class ServiceServer extends ScriptedKubeClient {
   constructor(clock: Clock, store: Store<Service>) {
     super(clock);
     this.#store = store;
+    this.feed(store);
     this.onWrite = (write) => {
       this.beforeWrite(write);
       return this.#patch(write);

@@ -9,7 +9,6 @@ import { NodePresences } from "../../../lib/controllers/node_presences.ts";
 import type { MetricsRegistry } from "../../../lib/core/metrics.ts";
 import { createReconcileMetrics } from "../../../lib/engine/workers.ts";
 import { createWorkQueueMetrics } from "../../../lib/engine/work_queue.ts";
-import { WrittenVersions } from "../../../lib/engine/written_versions.ts";
 
 /** What a test gives to controllers of Nodes. */
 interface NodeContextParts extends Pick<
@@ -29,7 +28,6 @@ export function createNodeContext({ metrics, ...given }: NodeContextParts): Node
     source,
     resolver,
     presences: new NodePresences(resolver, source),
-    written: new WrittenVersions(),
     queueMetrics: createWorkQueueMetrics(metrics),
     reconcileMetrics: createReconcileMetrics(metrics),
   };

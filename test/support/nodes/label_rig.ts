@@ -58,6 +58,7 @@ export class LabelRig implements AsyncDisposable {
     const { clock, nodes, provider, client } = this;
     provider.clock = () => clock.monotonic();
     nodes.replace([], "1");
+    client.feed(nodes);
     client.onWrite = ({ path, body }) => this.#take(path.name ?? "", body);
     const context = createNodeContext({
       client,

@@ -69,7 +69,7 @@ export interface WatcherRig {
 export function startWatcher(script: readonly ScriptStep[]): WatcherRig {
   const clock = new ManualClock();
   const client = new ScriptedKubeClient(clock, script);
-  const store = new Store<Node>({ resource: NODES, log: silentLogger });
+  const store = new Store<Node>({ resource: NODES, log: silentLogger, clock });
   const told: string[] = [];
   store.subscribe((key, before, after) => {
     if (after === undefined) told.push(`-${key}@${before?.metadata.resourceVersion}`);

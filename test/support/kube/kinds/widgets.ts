@@ -5,7 +5,6 @@
 import { createReconcileMetrics } from "../../../../lib/engine/workers.ts";
 import { ObjectLoop, type ObjectLoopOptions } from "../../../../lib/engine/object_loop.ts";
 import { createWorkQueueMetrics } from "../../../../lib/engine/work_queue.ts";
-import { WrittenVersions } from "../../../../lib/engine/written_versions.ts";
 import { silentLogger } from "../../../../lib/core/log.ts";
 import { MetricsRegistry } from "../../../../lib/core/metrics.ts";
 import type { Kind } from "../../../../lib/kube/kinds/kind.ts";
@@ -63,7 +62,6 @@ export interface WidgetRig extends AsyncDisposable {
   readonly clock: ManualClock;
   readonly widgets: Store<Widget>;
   readonly gadgets: Store<Gadget>;
-  readonly written: WrittenVersions;
   readonly loop: ObjectLoop<Widget>;
   /** Keys as they were worked on, and those forgotten with a `-` before. */
   readonly worked: string[];
@@ -86,7 +84,6 @@ export function startWidgets({ over, lacksGadgets = false }: WidgetRigOptions = 
   const log = silentLogger;
   const widgets = new Store<Widget>({ resource: WIDGETS, log });
   const gadgets = new Store<Gadget>({ resource: GADGETS, log });
-  const written = new WrittenVersions();
   const worked: string[] = [];
   const loop = new ObjectLoop<Widget>({
     context: {
@@ -99,7 +96,6 @@ export function startWidgets({ over, lacksGadgets = false }: WidgetRigOptions = 
     queueName: "widgets",
     noun: "widget",
     objects: widgets,
-    written,
     workers: 1,
     inputs: ({ spec }) => [spec],
     reconcile: async ({ metadata }) => {
@@ -118,5 +114,5 @@ export function startWidgets({ over, lacksGadgets = false }: WidgetRigOptions = 
     await clock.advance(10_000);
     await running;
   };
-  return { clock, widgets, gadgets, written, loop, worked, stop, [Symbol.asyncDispose]: stop };
+  return { clock, widgets, gadgets, loop, worked, stop, [Symbol.asyncDispose]: stop };
 }
