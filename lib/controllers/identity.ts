@@ -3,6 +3,7 @@
  * @module
  */
 import type { NodeIdentity } from "../cloud/instance.ts";
+import type { Presence } from "../cloud/provider.ts";
 import type { Node } from "../kube/kinds/node.ts";
 import { TOPOLOGY_LABELS, UNINITIALIZED_TAINT } from "./words.ts";
 
@@ -43,4 +44,18 @@ export function isKubeletReporting(node: Node): boolean {
 export function readyStatus(node: Node): string {
   const ready = node.status?.conditions?.find(({ type }) => type === "Ready");
   return ready?.status ?? "Unknown";
+}
+
+/**
+ * Says what to do about a Node whose machine is in this cloud, but whose kubelet registered it without the taint, so
+ * that nothing initialises it; without full stop. `undefined` for any other Node.
+ */
+export function explainUnmanaged(node: Node, presence: Presence): string | undefined {
+  if (presence.kind !== "present" || isUninitialized(node) || node.spec?.providerID)
+    return undefined;
+  return (
+    "the Node has no provider ID and never had the taint of a new Node, so Landfall does not initialise it; " +
+    "restart its kubelet with --cloud-provider=external, then run: " +
+    `kubectl taint node ${node.metadata.name} ${UNINITIALIZED_TAINT}=true:NoSchedule`
+  );
 }

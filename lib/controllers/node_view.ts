@@ -5,7 +5,7 @@
 import type { Instance, InstanceAddress, Place } from "../cloud/instance.ts";
 import type { Presence, Provider } from "../cloud/provider.ts";
 import type { Node } from "../kube/kinds/node.ts";
-import { isUninitialized } from "./identity.ts";
+import { explainUnmanaged, isUninitialized } from "./identity.ts";
 import { toInstanceLabels } from "./instance_labels.ts";
 import { TOPOLOGY_LABELS } from "./words.ts";
 import { type AddressPolicy, planAddresses, toAddressPolicy } from "./addresses.ts";
@@ -58,6 +58,7 @@ export function describeNode(
   const isOurs = (key: string): boolean =>
     presence.kind !== "foreign" && (TOPOLOGY_KEYS.has(key) || labelKeys?.has(key) === true);
   const labels = Object.entries(node.metadata.labels ?? {});
+  const advice = presence.otherMachine ?? explainUnmanaged(node, presence);
   return {
     name: node.metadata.name,
     ...(node.spec?.providerID ? { providerId: node.spec.providerID } : {}),
@@ -65,10 +66,7 @@ export function describeNode(
     isUninitialized: isUninitialized(node),
     ...(presence.kind === "present" ? { matchedBy: presence.matchedBy } : {}),
     places: toPlaces(node, presence, provider),
-    presence: {
-      ...toPresenceView(presence),
-      ...(presence.otherMachine && { message: presence.otherMachine }),
-    },
+    presence: { ...toPresenceView(presence), ...(advice && { message: advice }) },
     instance: instance ? toInstanceView(instance) : null,
     labels: {
       ...(wantedLabels ? { wanted: wantedLabels } : {}),

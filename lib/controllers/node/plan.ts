@@ -7,7 +7,7 @@ import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { type AddressPolicy, hasAddresses, listTypeChanges, planAddresses } from "../addresses.ts";
-import { isReady, isUninitialized } from "../identity.ts";
+import { explainUnmanaged, isReady, isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { planTagLabels, toMetadataPatch } from "../tag_labels.ts";
 import { type EventWord, toEvent } from "../../kube/events/words.ts";
@@ -26,6 +26,8 @@ export interface NodePlan {
   readonly warnings: readonly EventOptions[];
   /** Events to record after everything is written. */
   readonly news: readonly EventOptions[];
+  /** An Event to record once in the life of the Node. */
+  readonly notice?: EventOptions;
   /** Why the Node stays uninitialised, although the cloud was asked. Landfall tries again. */
   readonly blocked?: string;
 }
@@ -89,8 +91,12 @@ function planInitialisation(node: Node, presence: Presence, policy: AddressPolic
 }
 
 function planUpkeep(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
-  // Another controller initialised a Node without a provider ID.
-  if (!node.spec?.providerID) return NOTHING;
+  if (!node.spec?.providerID) {
+    const message = explainUnmanaged(node, presence);
+    return message === undefined
+      ? NOTHING
+      : { ...NOTHING, notice: toEvent(EVENT_WORDS.notManaged, message) };
+  }
   const { otherMachine } = presence;
   const mismatch =
     otherMachine === undefined ? [] : [toEvent(EVENT_WORDS.providerIdMismatch, otherMachine)];

@@ -33,6 +33,8 @@ export class NodeReconciler {
   readonly #options: NodeReconcilerOptions;
   /** Nodes whose taint is removed but whose addresses are not written yet. Their Event `Synced` still has to follow. */
   readonly #unannounced = new Set<string>();
+  /** UIDs of Nodes with the Event that is recorded once, by name. */
+  readonly #noticed = new Map<string, string | undefined>();
   readonly #claims: MachineClaims;
   readonly #writer: NodeWriter;
 
@@ -52,6 +54,7 @@ export class NodeReconciler {
     this.#options.resolver.forget(name);
     this.#options.throttle.forget(name);
     this.#unannounced.delete(name);
+    this.#noticed.delete(name);
   }
 
   /**
@@ -81,6 +84,7 @@ export class NodeReconciler {
     const presence = this.#claims.refuseRival(node, resolved);
     const plan = planNode(node, presence, toAddressPolicy(options.provider));
     this.#recordEvents(node, plan.warnings, plan.blocked === undefined);
+    if (plan.notice) this.#recordOnce(node, plan.notice);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);
     const patched = plan.patch ? await this.#writer.patch(node, plan.patch, signal) : node;
     if (plan.initialises) {
@@ -90,6 +94,13 @@ export class NodeReconciler {
     if (plan.addresses) await this.#writer.replaceAddresses(patched, plan.addresses, signal);
     if (this.#unannounced.delete(node.metadata.name)) announce(options, patched, presence);
     else this.#recordEvents(node, plan.news, true);
+  }
+
+  #recordOnce(node: Node, notice: EventOptions): void {
+    const { name, uid } = node.metadata;
+    if (this.#noticed.has(name) && this.#noticed.get(name) === uid) return;
+    this.#noticed.set(name, uid);
+    this.#recordEvents(node, [notice], true);
   }
 
   /** @param isLogged False for a blocked Node: the log has the error already */

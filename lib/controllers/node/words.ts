@@ -17,6 +17,7 @@ export const EVENT_WORDS: Readonly<
     | "initializationFailed"
     | "malformedProviderId"
     | "providerIdMismatch"
+    | "notManaged"
     | "invalidNodeIp"
     | "invalidLabel"
     | "addressTypeChanged",
@@ -44,6 +45,13 @@ export const EVENT_WORDS: Readonly<
     meaning:
       "An initialised Node seems to run on another machine than its provider ID names. The kubelet reports the " +
       "system UUID of that machine, or it runs and has the name of the Node. The message has both and what to do.",
+  },
+  notManaged: {
+    reason: "NodeNotManaged",
+    type: "Warning",
+    meaning:
+      "The machine is in this cloud, but the Node has neither a provider ID nor the taint of a new Node, so Landfall " +
+      "leaves it as it is. Written once; the message says what to do.",
   },
   invalidNodeIp: {
     reason: "InvalidProvidedNodeIP",

@@ -89,7 +89,7 @@ export function planNodeLabels(
       Object.keys(first).length === 0 &&
       Object.keys(differing).every(isReported) &&
       tags?.isRepair !== false,
-    events: listEvents(differing, findMove),
+    events: listEvents(differing, findMove, keepsOldPlace(node, presence) ? OLD_PLACE : ""),
     ...(presence.kind === "present" &&
       presence.caution && { caution: toEvent(EVENT_WORDS.outOfScope, presence.caution) }),
     ...toTagWarnings(presence, tags),
@@ -230,6 +230,16 @@ function findTrusted(
   return agreeing > 0 ? value : undefined;
 }
 
+/** Whether the provider ID of a Node still names the region where its machine was before. It can never change. */
+function keepsOldPlace({ spec }: Node, presence: Presence): boolean {
+  return presence.kind === "present" && presence.instance.providerId !== spec?.providerID;
+}
+
+/** For people with a CSI driver, such as xenorchestra-csi-driver. */
+const OLD_PLACE =
+  "; the provider ID cannot change and still names the old one, which a CSI driver may use while the labels name the " +
+  "new one, so replace the Node when you can (drain it, delete it, restart its kubelet)";
+
 const MOVE_EVENTS = [
   { kind: "region", word: EVENT_WORDS.regionChanged, what: "region" },
   { kind: "zone", word: EVENT_WORDS.zoneChanged, what: "zone" },
@@ -237,13 +247,18 @@ const MOVE_EVENTS = [
 ] as const;
 
 /** Lists the Events of moves. If another program has written the labels already, there is no Event. */
-function listEvents(set: Labels, findMove: (key: string) => Move | undefined): EventOptions[] {
+function listEvents(
+  set: Labels,
+  findMove: (key: string) => Move | undefined,
+  ofRegion: string,
+): EventOptions[] {
   const events: EventOptions[] = [];
   for (const { kind, word, what } of MOVE_EVENTS) {
     const [stable, beta] = TOPOLOGY_LABELS[kind];
     const move = findMove(stable);
     if (!move || (set[stable] === undefined && set[beta] === undefined)) continue;
-    const message = `The ${what} of the machine changed: old=${move.from}, new=${move.to}`;
+    const change = `The ${what} of the machine changed: old=${move.from}, new=${move.to}`;
+    const message = kind === "region" ? change + ofRegion : change;
     events.push(toEvent(word, message));
   }
   return events;

@@ -172,6 +172,9 @@ function judgePresent(node: NodeView): NodeCondition {
   }
   const count = countDifferences(node);
   if (count === 0) return { state: "well", why: "" };
+  if (node.providerId === undefined && node.presence.message) {
+    return { state: "differs", why: node.presence.message };
+  }
   const why = `${count} of its labels and addresses ${count === 1 ? "is" : "are"} out of sync`;
   return { state: "differs", why };
 }

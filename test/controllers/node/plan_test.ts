@@ -144,7 +144,7 @@ describe("N-02 planNode() leaves an initialised Node alone", () => {
   const notListed: Presence = { kind: "unknown", reason: "notListed", message: "not listed" };
   const beta = { "failure-domain.beta.kubernetes.io/zone": "z" };
   const cases: readonly (readonly [string, NodeOptions, Presence])[] = [
-    ["without a provider ID", { labels: beta }, toPresent()],
+    ["without a provider ID", { labels: beta }, notListed],
     ["of another cloud", { labels: beta, providerId: "aws:///i" }, foreign],
     ["that the inventory lacks", { providerId: "test://i" }, notListed],
     [

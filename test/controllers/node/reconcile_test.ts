@@ -12,6 +12,8 @@ import {
 import { toNode, toRegistration } from "../../support/nodes/nodes.ts";
 import { startRig, until } from "../../support/nodes/rig.ts";
 import { PacedClock } from "../../support/paced_clock.ts";
+import { describeNode } from "../../../lib/controllers/node_view.ts";
+import { toCondition } from "../../../lib/http/page/state.ts";
 import { NodeController } from "../../../lib/controllers/node/mod.ts";
 import { createNodeMetrics } from "../../../lib/controllers/node/metrics.ts";
 import { createLifecycleWorld, type LifecycleWorld } from "../../support/nodes/lifecycle_rig.ts";
@@ -23,6 +25,10 @@ function hasten(provider: FakeProvider): PacedClock {
   const clock = new PacedClock(20);
   provider.clock = () => clock.monotonic();
   return clock;
+}
+
+function toPresent(name: string): Presence {
+  return { kind: "present", instance: toInstance(name, INSTANCE), matchedBy: "name" };
 }
 
 test("N-01 N-04 a tainted Node gets everything in one write, its addresses in a second, and an Event", async () => {
@@ -333,6 +339,32 @@ test("a Node whose addresses took two tries is announced all the same", async ()
   await until("it is announced", () => rig.listEvents("a", "Synced").length === 1);
   expect(rig.readNode("a")?.status?.addresses).toHaveLength(2);
   expect(rig.metrics.render()).toContain("node_controller_initial_node_sync_delay_seconds_count 1");
+});
+
+test("a Node that was there before Landfall is told once what to do, and is not touched", async () => {
+  const provider = toProvider("old", "last");
+  const clock = hasten(provider);
+  await using rig = await startRig({ provider, clock, fullPassIntervalMs: 301_000 });
+  const { objects, requests } = rig.kubernetes;
+  objects.createNode(toRegistration("old", { uninitialized: false, ready: "True" }));
+  // No machine of this cloud, such as a bare-metal Node.
+  objects.createNode(toRegistration("strange", { uninitialized: false, ready: "True" }));
+  await until("an Event says so", () => rig.listEvents("old", "NodeNotManaged").length === 1);
+  clock.setPace(1_000);
+  const untilMs = clock.monotonic() + 700_000;
+  await until("two passes are over", () => clock.monotonic() > untilMs);
+  objects.createNode(toRegistration("last"));
+  await until("a later Event is there", () => rig.listEvents("last", "Synced").length === 1);
+  const [said, ...more] = rig.listEvents("old");
+  expect([said?.type, said?.count, more]).toEqual(["Warning", 1, []]);
+  expect(said?.message).toContain("kubectl taint node old ");
+  expect(rig.listEvents("strange")).toEqual([]);
+  expect(requests.count({ verb: "patch", resource: "nodes", name: "old" })).toBe(0);
+  const node = rig.readNode("old");
+  if (node === undefined) throw new Error("the Node is gone");
+  const view = describeNode(node, toPresent("old"), provider);
+  const { why } = toCondition({ ...view, ready: "True", lastReconcile: null });
+  expect(why).toBe(said?.message ?? "");
 });
 
 test("a type of address that changes is an Event once it is written, and only once", async () => {

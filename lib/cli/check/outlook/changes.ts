@@ -104,23 +104,10 @@ export function toOutlook(node: Node, resolved: Presence, sources: OutlookSource
   const { hasLifecycle, deletion } = sources.acting;
   const isDeleted = presence.kind === "absent" && isOurs && !isReady(node);
   if (isDeleted && hasLifecycle && deletion.enabled) changes.push({ what: "delete" });
-  const missed = isMissed(node, presence) ? [toMissedAdvice(node)] : [];
+  const missed = plan.notice ? [plan.notice.message] : [];
   const cautions = presence.kind === "present" && presence.caution ? [presence.caution] : [];
   const warnings = [...plan.warnings, ...tagWarnings].map(({ message }) => message);
   return { changes, problems: [...warnings, ...missed, ...cautions] };
-}
-
-/** Whether the kubelet of a machine in this cloud registered the Node without the taint, so nothing initialises it. */
-function isMissed(node: Node, presence: Presence): boolean {
-  return presence.kind === "present" && !isUninitialized(node) && !node.spec?.providerID;
-}
-
-function toMissedAdvice({ metadata }: Node): string {
-  return (
-    "the Node has no provider ID and never had the taint of a new Node, so Landfall does not initialise it; " +
-    "restart its kubelet with --cloud-provider=external, then run: " +
-    `kubectl taint node ${metadata.name} ${UNINITIALIZED_TAINT}=true:NoSchedule`
-  );
 }
 
 /** The taints of machines that are off or gone. */
