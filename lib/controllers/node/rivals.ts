@@ -4,6 +4,7 @@
  */
 import type { Instance } from "../../cloud/instance.ts";
 import type { Presence, Provider } from "../../cloud/provider.ts";
+import { Claims } from "../../core/claims.ts";
 import { swapUuid } from "../../core/text/uuid.ts";
 import type { Node } from "../../kube/kinds/node.ts";
 import { isUninitialized } from "../identity.ts";
@@ -21,8 +22,7 @@ interface Rival {
 type Explain = (name: string) => Presence | undefined;
 
 /**
- * An index of which Nodes claim which machine, by provider ID or name, and by system UUID. If thousands join at once, a
- * search through all of them for each Node would take too long.
+ * An index of which Nodes claim which machine, by provider ID or name, and by system UUID.
  *
  * Two machines may have system UUIDs that are equal in either byte order. So Nodes that report the same system UUID are
  * rivals, unless they were resolved to different machines.
@@ -30,10 +30,7 @@ type Explain = (name: string) => Presence | undefined;
 export class MachineClaims {
   readonly #provider: Pick<Provider, "toInstanceId">;
   readonly #explain: Explain;
-  /** Names of the Nodes with each claim. */
-  readonly #claimants = new Map<string, readonly string[]>();
-  /** The claims of each Node, by its name. */
-  readonly #claims = new Map<string, readonly string[]>();
+  readonly #claims = new Claims();
 
   /**
    * @param provider Says whether two provider IDs name the same machine
@@ -61,17 +58,7 @@ export class MachineClaims {
    * @param node Absent if it is gone
    */
   note(name: string, node: Node | undefined): void {
-    const before = this.#claims.get(name) ?? [];
-    const after = node === undefined ? [] : this.#listClaims(node);
-    if (before.length === after.length && before.every((claim, at) => claim === after[at])) return;
-    for (const claim of before) {
-      const others = this.#listClaimants(claim).filter((one) => one !== name);
-      if (others.length > 0) this.#claimants.set(claim, others);
-      else this.#claimants.delete(claim);
-    }
-    for (const claim of after) this.#claimants.set(claim, [...this.#listClaimants(claim), name]);
-    if (after.length > 0) this.#claims.set(name, after);
-    else this.#claims.delete(name);
+    this.#claims.replace(name, node === undefined ? [] : this.#listClaims(node));
   }
 
   /**
@@ -90,11 +77,11 @@ export class MachineClaims {
     const { name } = node.metadata;
     const isOther = (one: string): boolean => one !== name;
     const machine = this.#toProviderIdClaim(ownProviderId || instance.providerId);
-    const named = this.#listClaimants(machine).find(isOther);
+    const named = this.#claims.claimants(machine).find(isOther);
     if (named !== undefined) return { name: named, isCertain: true };
     // The provider ID names the machine, even if that machine reports another system UUID.
     if (ownProviderId !== "") return undefined;
-    for (const other of this.#listClaimants(toSystemUuidClaim(node)).filter(isOther)) {
+    for (const other of this.#claims.claimants(toSystemUuidClaim(node)).filter(isOther)) {
       const presence = this.#explain(other);
       if (presence?.kind === "foreign") return { name: other, isCertain: false, isForeign: true };
       if (presence?.kind !== "present") return { name: other, isCertain: false };
@@ -121,7 +108,7 @@ export class MachineClaims {
    */
   #findNamesake(node: Node, instance: Instance): Rival | undefined {
     const { name } = node.metadata;
-    const other = this.#listClaimants(toNameClaim(node)).find((one) => {
+    const other = this.#claims.claimants(toNameClaim(node)).find((one) => {
       const presence = one === name ? undefined : this.#explain(one);
       return presence?.kind === "present" && presence.instance.id === instance.id;
     });
@@ -144,10 +131,6 @@ export class MachineClaims {
   #toProviderIdClaim(providerId: string): string {
     const id = this.#provider.toInstanceId?.(providerId);
     return id === undefined ? providerId : `instance ${id}`;
-  }
-
-  #listClaimants(claim: string): readonly string[] {
-    return this.#claimants.get(claim) ?? [];
   }
 }
 

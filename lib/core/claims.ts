@@ -1,0 +1,55 @@
+/**
+ * Which names claim what.
+ * @module
+ */
+
+/**
+ * An index in both directions: each name claims any number of things, and each thing has any number of claimants. With
+ * thousands of names, a search through all of them for each one would take too long.
+ */
+export class Claims {
+  /** One claimant is the rule, and needs no set of its own. */
+  readonly #claimants = new Map<string, string | Set<string>>();
+  readonly #claims = new Map<string, readonly string[]>();
+
+  /** What a name claims. */
+  list(name: string): readonly string[] {
+    return this.#claims.get(name) ?? [];
+  }
+
+  /** The names that claim a thing, in the order in which they began to. */
+  claimants(claim: string): IteratorObject<string> {
+    const found = this.#claimants.get(claim);
+    return (typeof found === "object" ? found : found === undefined ? [] : [found]).values();
+  }
+
+  /**
+   * Replaces what a name claims.
+   *
+   * @param after Each once; nothing to forget the name
+   * @returns What it claims now and did not before, and the reverse
+   */
+  replace(name: string, after: readonly string[]): readonly string[] {
+    const before = this.list(name);
+    const gone = before.filter((claim) => !after.includes(claim));
+    const added = after.filter((claim) => !before.includes(claim));
+    if (gone.length === 0 && added.length === 0) return [];
+    for (const claim of gone) this.#drop(claim, name);
+    for (const claim of added) this.#add(claim, name);
+    if (after.length > 0) this.#claims.set(name, after);
+    else this.#claims.delete(name);
+    return [...gone, ...added];
+  }
+
+  #add(claim: string, name: string): void {
+    const others = this.#claimants.get(claim);
+    if (typeof others === "object") others.add(name);
+    else this.#claimants.set(claim, others === undefined ? name : new Set([others, name]));
+  }
+
+  #drop(claim: string, name: string): void {
+    const all = this.#claimants.get(claim);
+    if (typeof all === "object" && all.size > 1) all.delete(name);
+    else this.#claimants.delete(claim);
+  }
+}
