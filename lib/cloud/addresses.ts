@@ -3,7 +3,13 @@
  * @module
  */
 import { isGloballyRoutable, type IpAddress } from "../core/net/ip.ts";
-import type { Instance, InstanceAddress } from "./instance.ts";
+import type { InstanceAddresses } from "./instance.ts";
+
+/** Of a machine that reports none, or whose addresses others set. */
+export const NO_ADDRESSES: InstanceAddresses = Object.freeze({ addresses: Object.freeze([]) });
+
+/** A Node that announces addresses of a thousand Services reports its own among them. No machine reports more. */
+const ALTERNATIVES_MAX = 1_024;
 
 /** The addresses of a machine by type, each once. */
 interface ChosenAddresses {
@@ -11,6 +17,8 @@ interface ChosenAddresses {
   readonly internal: readonly string[];
   /** Every external address, including one that is internal because its family has no other. */
   readonly external: readonly string[];
+  /** All others that may be internal, the preferred one first. */
+  readonly alternatives: readonly string[];
 }
 
 /**
@@ -32,37 +40,34 @@ export function chooseAddresses(
   const internal = [4, 6].flatMap(
     (family) => candidates.find((ip) => ip.family === family)?.text ?? [],
   );
-  return { internal, external: unique(outer) };
+  const others = unique(candidates).filter((text) => !internal.includes(text));
+  return { internal, external: unique(outer), alternatives: others.slice(0, ALTERNATIVES_MAX) };
 }
 
 /**
- * Builds the addresses of an instance: internal ones first (IPv4, then IPv6), no address as both.
+ * Builds the addresses of an instance, frozen: internal ones first (IPv4, then IPv6), no address as both.
  *
  * With `--node-ip`, an address that is internal only because its family has no other stays ExternalIP ({@linkcode
  * Instance.addressesWithNodeIp}).
+ *
+ * @param main The only external addresses, also if they are internal. @default {those that were chosen}
  */
-export function toInstanceAddresses({
-  internal,
-  external,
-}: ChosenAddresses): Pick<Instance, "addresses" | "addressesWithNodeIp"> {
-  const shown = external.filter((text) => !internal.includes(text));
+export function toInstanceAddresses(
+  { internal, external, alternatives }: ChosenAddresses,
+  main?: readonly string[],
+): InstanceAddresses {
+  const shown = main ?? external.filter((text) => !internal.includes(text));
+  const externalIps = Object.freeze(main ?? external);
   return {
-    addresses: listAddresses(internal, shown),
-    ...(shown.length < external.length && {
-      addressesWithNodeIp: { externalIps: external, repeatsNodeIps: false },
+    addresses: Object.freeze([
+      ...internal.map((address) => Object.freeze({ type: "InternalIP", address } as const)),
+      ...shown.map((address) => Object.freeze({ type: "ExternalIP", address } as const)),
+    ]),
+    ...((main !== undefined || shown.length < external.length) && {
+      addressesWithNodeIp: Object.freeze({ externalIps, repeatsNodeIps: main !== undefined }),
     }),
+    ...(alternatives.length > 0 && { alternatives: Object.freeze(alternatives) }),
   };
-}
-
-/** Lists internal addresses, then external ones. */
-export function listAddresses(
-  internal: readonly string[],
-  external: readonly string[],
-): InstanceAddress[] {
-  return [
-    ...internal.map((address): InstanceAddress => ({ type: "InternalIP", address })),
-    ...external.map((address): InstanceAddress => ({ type: "ExternalIP", address })),
-  ];
 }
 
 /** Lists the texts of addresses, each once. */

@@ -21,6 +21,12 @@ interface AddressesWithNodeIp {
   readonly repeatsNodeIps: boolean;
 }
 
+/** The members of an {@linkcode Instance} that are about addresses. */
+export type InstanceAddresses = Pick<
+  Instance,
+  "addresses" | "addressesWithNodeIp" | "alternatives"
+>;
+
 /** Whether an instance runs. `unknown`: the cloud shows the instance but not its state. */
 export type InstanceState = "running" | "stopped" | "unknown";
 
@@ -48,6 +54,11 @@ export interface Instance {
   readonly addresses: readonly InstanceAddress[];
   /** Absent: the ExternalIPs among {@linkcode addresses} that `--node-ip` does not name. */
   readonly addressesWithNodeIp?: AddressesWithNodeIp;
+  /**
+   * IPs that the machine reports, too, and that may be an InternalIP of its Node in place of one of {@linkcode
+   * addresses}; in order of preference. @default {none}
+   */
+  readonly alternatives?: readonly string[];
   /** Additional labels. Keys and values are valid in Kubernetes. */
   readonly labels: Readonly<Record<string, string>>;
   /** Labels from the tags that people set on the machine. Absent: not known now, or the cloud has no such tags. */

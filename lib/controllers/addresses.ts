@@ -13,18 +13,58 @@ import { PROVIDED_NODE_IP } from "./words.ts";
 
 /** Address types that no kubelet writes. */
 const CLOUD_TYPES = ["ExternalIP", "InternalDNS", "ExternalDNS"] as const;
+const toFamily = (address: string): 4 | 6 => (address.includes(":") ? 6 : 4);
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 /** The list that a Node should have, or the reason why there is none. */
-type AddressPlan =
-  | { readonly kind: "wanted"; readonly addresses: readonly InstanceAddress[] }
-  /** The Node keeps its addresses: the cloud reports none now, or its settings leave addresses alone. */
-  | { readonly kind: "keep" }
+export type AddressPlan =
+  | {
+      readonly kind: "wanted";
+      readonly addresses: readonly InstanceAddress[];
+      /** Who else has addresses of the Node or its machine, and what to do, in words. Absent: there is no conflict. */
+      readonly conflict?: string;
+    }
+  /**
+   * The Node keeps its addresses: the cloud reports none now, its settings leave addresses alone, or others have all
+   * that could be the InternalIP. In the last case, `conflict` says who.
+   */
+  | { readonly kind: "keep"; readonly conflict?: string }
   /** The annotation cannot be used; the message names it. */
   | { readonly kind: "invalid"; readonly message: string };
 
 /** `Provider.providedNodeIps`, or `leave` if Landfall must not write addresses. */
 export type AddressPolicy = Provider["providedNodeIps"] | "leave";
+
+/** Who else has an address in canonical form. Names are words for a message: `the Service web/shop`. */
+export interface AddressUses {
+  /** The address pool of Landfall that holds it. */
+  findPool(ip: string): string | undefined;
+  /**
+   * A Service that has it.
+   *
+   * `isNamed`: the spec or an annotation of one names it, which any user of that Service can write. `isShown`:
+   * the status of one shows it.
+   */
+  findService(
+    ip: string,
+  ): { readonly who: string; readonly isNamed: boolean; readonly isShown: boolean } | undefined;
+  /**
+   * Another Node that has it, or whose machine reports it. What the kubelet of a machine that runs says is not enough.
+   *
+   * `isCertain`: the Node has it, and its machine reports it.
+   */
+  findNode(
+    ip: string,
+    self: string,
+  ): { readonly who: string; readonly isCertain: boolean } | undefined;
+}
+
+/** Nothing else is known to have an address. */
+const NO_USES: AddressUses = {
+  findPool: () => undefined,
+  findService: () => undefined,
+  findNode: () => undefined,
+};
 
 /** Returns the address policy of a provider. */
 export function toAddressPolicy({
@@ -37,11 +77,21 @@ export function toAddressPolicy({
 /**
  * Plans the whole address list of a Node.
  *
- * @param node The Node, for its annotation and its kubelet's `Hostname` addresses
+ * Without `--node-ip`, a Node keeps the InternalIPs that its machine still reports, in any order. It gets no address of
+ * another Node, of an address pool or of a Service. A user of a Service can name any address in it: that takes none
+ * away, and keeps no Node from the only address of a family that its machine reports.
+ *
+ * @param node The Node, for its annotation, the addresses that it keeps, and its kubelet's `Hostname` addresses
  * @param instance Its instance
  * @param policy Whether annotated IPs count by themselves, or must be among the instance's
+ * @param uses Who else has addresses
  */
-export function planAddresses(node: Node, instance: Instance, policy: AddressPolicy): AddressPlan {
+export function planAddresses(
+  node: Node,
+  instance: Instance,
+  policy: AddressPolicy,
+  uses: AddressUses = NO_USES,
+): AddressPlan {
   if (policy === "leave") return { kind: "keep" };
   const annotation = node.metadata.annotations?.[PROVIDED_NODE_IP];
   const nodeIps = annotation === undefined ? [] : parseNodeIps(annotation);
@@ -51,7 +101,15 @@ export function planAddresses(node: Node, instance: Instance, policy: AddressPol
       message: `Cannot use annotation ${PROVIDED_NODE_IP} ${quote(annotation ?? "")}: ${nodeIps}`,
     };
   }
-  const cloud = policy === "trusted" ? addTrusted(node, instance, nodeIps) : instance.addresses;
+  const scene = { node, instance, policy, uses, nodeIps };
+  const isChosenByKubelet = nodeIps.length > 0;
+  const cloud =
+    isChosenByKubelet && policy === "trusted"
+      ? addTrusted(scene)
+      : isChosenByKubelet
+        ? instance.addresses
+        : chooseForNode(scene);
+  if (typeof cloud === "string") return { kind: "keep", conflict: cloud };
   if (cloud.length === 0) return { kind: "keep" };
 
   const preferred: InstanceAddress[] = [];
@@ -67,8 +125,160 @@ export function planAddresses(node: Node, instance: Instance, policy: AddressPol
     preferred.push(...matches);
   }
   const taken = new Set(preferred.map(({ type }) => type));
-  const rest = cloud.filter(({ type }) => !taken.has(type));
-  return { kind: "wanted", addresses: withHostname([...preferred, ...rest], node) };
+  const rest = cloud.filter(
+    ({ type, address }) => !taken.has(type) && !isWithheld(scene, { type, address }),
+  );
+  if (preferred.length + rest.length === 0) return { kind: "keep" };
+  const addresses = withHostname([...preferred, ...rest], node);
+  const conflict = describeConflict(scene, addresses);
+  return { kind: "wanted", addresses, ...(conflict && { conflict }) };
+}
+
+interface Scene {
+  readonly node: Node;
+  readonly instance: Instance;
+  readonly policy: AddressPolicy;
+  readonly uses: AddressUses;
+  readonly nodeIps: readonly string[];
+}
+
+/**
+ * Chooses as many InternalIPs of each family as the cloud did, from all that the machine reports. The ExternalIPs
+ * follow from them.
+ *
+ * @returns What to say if others have all of them
+ */
+function chooseForNode(scene: Scene): readonly InstanceAddress[] | string {
+  const { instance, policy } = scene;
+  const { addresses, addressesWithNodeIp, alternatives = [] } = instance;
+  const reported = [...new Set([...listIps(addresses, "InternalIP"), ...alternatives])];
+  const left = rank(scene, reported);
+  if (left.length === 0 && reported.length > 0) return describeTaken(scene, reported);
+  const byFamily = Map.groupBy(left, toFamily);
+  const internal: string[] = [];
+  const isRepeated = addressesWithNodeIp?.repeatsNodeIps ?? policy === "verified";
+  const external = isRepeated ? undefined : addressesWithNodeIp?.externalIps;
+  const chosen = withExternalIps(addresses, external).flatMap((one): InstanceAddress[] => {
+    if (one.type !== "InternalIP") return [one];
+    const next = byFamily.get(toFamily(one.address))?.shift();
+    if (next === undefined) return [];
+    internal.push(next);
+    return [{ type: "InternalIP", address: next }];
+  });
+  return chosen.filter(
+    ({ type, address }) => isRepeated || type !== "ExternalIP" || !internal.includes(address),
+  );
+}
+
+/** Whether an address that is only external stays out: it moves between Nodes, or is another one's. */
+function isWithheld(
+  { node, policy, uses, nodeIps }: Scene,
+  { type, address }: InstanceAddress,
+): boolean {
+  const ip = parseIp(address)?.text;
+  if (type !== "ExternalIP" || ip === undefined || nodeIps.includes(ip)) return false;
+  if (uses.findPool(ip) !== undefined) return true;
+  if (listNodeIps(node, "ExternalIP").includes(ip)) return false;
+  if (uses.findService(ip) !== undefined) return true;
+  // An inventory file may say that several machines share one.
+  return policy === "trusted" && uses.findNode(ip, node.metadata.name)?.isCertain === true;
+}
+
+/** Lists the IPs that may be an InternalIP of a Node, the best one first. */
+function rank({ node, uses }: Scene, reported: readonly string[]): string[] {
+  const before = listNodeIps(node, "InternalIP");
+  const kept = before.filter((ip) => reported.includes(ip));
+  const [free, named, rest]: [string[], string[], string[]] = [[], [], []];
+  for (const ip of reported) {
+    const other = uses.findNode(ip, node.metadata.name);
+    const service = uses.findService(ip);
+    if (other?.isCertain) continue;
+    if (other !== undefined || uses.findPool(ip) !== undefined || service?.isShown) rest.push(ip);
+    else if (service === undefined) free.push(ip);
+    else named.push(ip);
+  }
+  const best = [...new Set([...kept, ...free])];
+  const families = new Set(best.map(toFamily));
+  const able = [...best, ...named.filter((ip) => !families.has(toFamily(ip)))];
+  // A Node that has an InternalIP does not change to a virtual IP that its machine announces.
+  return able.length > 0 || before.length > 0 ? able : rest.slice(0, 1);
+}
+
+function describeTaken({ node, instance, uses }: Scene, ips: readonly string[]): string {
+  const who = ips.map((ip) => {
+    const other = uses.findNode(ip, node.metadata.name) ?? uses.findService(ip);
+    return `${ip} is that of ${other?.who ?? uses.findPool(ip)}`;
+  });
+  const what = `Every address of instance "${instance.name}" is another's: ${listFew(who)}`;
+  return `${what}. Give the machine an address of its own`;
+}
+
+/** Who else has the InternalIPs of the Node, and which machines report the same addresses. */
+function describeConflict(
+  { node, instance, policy, uses }: Scene,
+  addresses: readonly InstanceAddress[],
+): string | undefined {
+  const before = listNodeIps(node, "InternalIP");
+  const conflicts = listIps(addresses, "InternalIP").flatMap((ip) => {
+    const pool = uses.findPool(ip);
+    const service = uses.findService(ip);
+    // Programs that make no load balancers write addresses of Nodes into the status.
+    const isOdd = service?.isNamed || (service && !before.includes(ip));
+    if (pool === undefined && !isOdd) return [];
+    const who = [...(service ? [`that of ${service.who}`] : []), ...(pool ? [`in ${pool}`] : [])];
+    const what = pool ? "take it out of the pool" : "correct the Service";
+    return `InternalIP ${ip} is also ${who.join(" and ")}: ${what}, or give the machine another address`;
+  });
+  // An inventory file may say that several machines share an ExternalIP.
+  const reported =
+    policy === "trusted" ? listReportedIps(instance) : listIps(instance.addresses, "InternalIP");
+  for (const ip of reported) {
+    if (uses.findPool(ip) !== undefined || uses.findService(ip) !== undefined) continue;
+    const other = uses.findNode(ip, node.metadata.name);
+    if (other === undefined) continue;
+    const what = `${ip} is also an address of ${other.who} or its machine`;
+    conflicts.push(
+      `${what}: exclude it if it is a virtual IP, or give each machine an address of its own`,
+    );
+  }
+  return conflicts.length === 0 ? undefined : listFew(conflicts);
+}
+
+const SHOWN_MAX = 5;
+
+function listFew(texts: readonly string[]): string {
+  const left = texts.length - SHOWN_MAX;
+  const shown = texts.slice(0, SHOWN_MAX).join("; ");
+  return left > 0 ? `${shown}; and ${left} more` : shown;
+}
+
+/** The IPs of a Node in canonical form. @param type @default {InternalIP and ExternalIP} */
+export function listNodeIps({ status }: Node, type?: "ExternalIP" | "InternalIP"): string[] {
+  const addresses = status?.addresses ?? [];
+  if (type !== undefined) return listIps(addresses, type);
+  return [...listIps(addresses, "InternalIP"), ...listIps(addresses, "ExternalIP")];
+}
+
+/** All IPs that the cloud shows of a machine and that its Node may have, each once, in canonical form. */
+export function listReportedIps({
+  addresses,
+  addressesWithNodeIp,
+  alternatives = [],
+}: Instance): string[] {
+  const { externalIps = [] } = addressesWithNodeIp ?? {};
+  const internal = listIps(addresses, "InternalIP");
+  const external = listIps(addresses, "ExternalIP");
+  return [...new Set([...internal, ...alternatives, ...external, ...externalIps])];
+}
+
+/** IPs of a type, in canonical form. */
+function listIps(
+  addresses: readonly { readonly type: string; readonly address: string }[],
+  wanted: InstanceAddress["type"],
+): string[] {
+  return addresses.flatMap(({ type, address }) =>
+    type === wanted ? (parseIp(address)?.text ?? []) : [],
+  );
 }
 
 /** Whether a Node has exactly these addresses in this order. */
@@ -95,6 +305,15 @@ export function listTypeChanges(node: Node, wanted: readonly InstanceAddress[]):
     if (old !== undefined && old !== types) changes.push(`${ip} from ${old} to ${types}`);
   }
   return changes;
+}
+
+/** Lists how the first InternalIP of each family changes, for people: `from 10.0.0.1 to 10.0.0.2`. */
+export function listInternalIpChanges(node: Node, wanted: readonly InstanceAddress[]): string[] {
+  const [before, after] = [listNodeIps(node, "InternalIP"), listIps(wanted, "InternalIP")];
+  return [4, 6].flatMap((family) => {
+    const [from, to] = [before, after].map((ips) => ips.find((ip) => toFamily(ip) === family));
+    return from === undefined || to === undefined || from === to ? [] : [`from ${from} to ${to}`];
+  });
 }
 
 /** By canonical IP: `InternalIP`, `ExternalIP` or `InternalIP and ExternalIP`. */
@@ -152,12 +371,8 @@ function listCloudAddresses(node: Node): readonly InstanceAddress[] {
  * Makes the annotated IPs the only InternalIPs. An annotated ExternalIP becomes InternalIP only, unless the cloud wants
  * both.
  */
-function addTrusted(
-  node: Node,
-  { addresses, addressesWithNodeIp }: Instance,
-  nodeIps: readonly string[],
-): readonly InstanceAddress[] {
-  if (nodeIps.length === 0) return addresses;
+function addTrusted({ node, instance, nodeIps }: Scene): readonly InstanceAddress[] {
+  const { addresses, addressesWithNodeIp } = instance;
   const cloud =
     addresses.length > 0
       ? withExternalIps(addresses, addressesWithNodeIp?.externalIps)
@@ -177,8 +392,8 @@ function withExternalIps(
 ): readonly InstanceAddress[] {
   if (externalIps === undefined) return addresses;
   return [
-    ...externalIps.map((address): InstanceAddress => ({ type: "ExternalIP", address })),
     ...addresses.filter(({ type }) => type !== "ExternalIP"),
+    ...externalIps.map((address): InstanceAddress => ({ type: "ExternalIP", address })),
   ];
 }
 

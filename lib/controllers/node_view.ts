@@ -8,7 +8,7 @@ import type { Node } from "../kube/kinds/node.ts";
 import { explainUnmanaged, isUninitialized } from "./identity.ts";
 import { toInstanceLabels } from "./instance_labels.ts";
 import { TOPOLOGY_LABELS } from "./words.ts";
-import { type AddressPolicy, planAddresses, toAddressPolicy } from "./addresses.ts";
+import { type AddressUses, planAddresses, toAddressPolicy } from "./addresses.ts";
 
 /** The state of one Node, without its reconciles. */
 interface NodeState {
@@ -37,15 +37,22 @@ interface NodeState {
     readonly wanted?: readonly InstanceAddress[];
     readonly actual: readonly { readonly type: string; readonly address: string }[];
   };
+  /** Who else has addresses of it or its machine, and what to do. Absent: there is no conflict. */
+  readonly addressConflict?: string;
 }
 
 const TOPOLOGY_KEYS: ReadonlySet<string> = new Set(Object.values(TOPOLOGY_LABELS).flat());
 
-/** Describes a Node. Shows only labels that an instance of its cloud may set, even if their value is not known now. */
+/**
+ * Describes a Node. Shows only labels that an instance of its cloud may set, even if their value is not known now.
+ *
+ * @param uses Who else has addresses. @default {it is not known}
+ */
 export function describeNode(
   node: Node,
   presence: Presence,
   provider: Pick<Provider, "providedNodeIps" | "unmanaged" | "toPlaces" | "labelKeys">,
+  uses?: AddressUses,
 ): NodeState {
   const instance = presence.kind === "present" ? presence.instance : undefined;
   const wanted = instance && toInstanceLabels(instance);
@@ -74,10 +81,25 @@ export function describeNode(
         labels.filter(([key]) => isOurs(key) || (wantedLabels && Object.hasOwn(wantedLabels, key))),
       ),
     },
-    addresses: {
-      ...toWantedAddresses(node, instance, toAddressPolicy(provider)),
-      actual: (node.status?.addresses ?? []).map(({ type, address }) => ({ type, address })),
-    },
+    ...describeAddresses(node, presence, provider, uses),
+  };
+}
+
+/** Describes only the addresses of a Node. */
+export function describeAddresses(
+  node: Node,
+  presence: Presence,
+  provider: Pick<Provider, "providedNodeIps" | "unmanaged">,
+  uses?: AddressUses,
+): Pick<NodeState, "addressConflict" | "addresses"> {
+  const actual = (node.status?.addresses ?? []).map(({ type, address }) => ({ type, address }));
+  if (presence.kind !== "present") return { addresses: { actual } };
+  const plan = planAddresses(node, presence.instance, toAddressPolicy(provider), uses);
+  const wanted = plan.kind === "wanted" ? { wanted: plan.addresses } : {};
+  const conflict = plan.kind === "invalid" ? undefined : plan.conflict;
+  return {
+    addresses: { ...wanted, actual },
+    ...(conflict !== undefined && { addressConflict: conflict }),
   };
 }
 
@@ -117,14 +139,4 @@ function toPlaces(
 
 function toInstanceView({ id, name, state, details }: Instance): NodeState["instance"] {
   return { id, name, state, details };
-}
-
-function toWantedAddresses(
-  node: Node,
-  instance: Instance | undefined,
-  policy: AddressPolicy,
-): { wanted?: readonly InstanceAddress[] } {
-  if (instance === undefined) return {};
-  const plan = planAddresses(node, instance, policy);
-  return plan.kind === "wanted" ? { wanted: plan.addresses } : {};
 }

@@ -96,6 +96,8 @@ export interface NodeView {
   /** Only the labels that Landfall owns, by key. The actual ones are shown also while the machine is unknown. */
   readonly labels: Compared<Readonly<Record<string, string>>>;
   readonly addresses: Compared<readonly AddressView[]>;
+  /** Who else has addresses of it or its machine, and what to do. Absent: there is no conflict. */
+  readonly addressConflict?: string;
   /** Status of the condition Ready. */
   readonly ready: string;
   /** Absent if the machine exists. */

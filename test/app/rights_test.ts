@@ -57,7 +57,11 @@ describe("listRights()", () => {
   const only = (name: string): Needs => ({ ...ALL, controllers: new Set([name]) });
   const { lease: _lease, ...unelected } = ALL;
   test.each<[string, Needs, readonly string[]]>([
-    ["cloud-node", only("cloud-node"), ["patch nodes", "patch nodes/status"]],
+    [
+      "cloud-node",
+      only("cloud-node"),
+      ["patch nodes", "patch nodes/status", "list services", "watch services"],
+    ],
     ["cloud-node-label-sync", only("cloud-node-label-sync"), ["patch nodes"]],
     [
       "cloud-node-lifecycle",
@@ -132,6 +136,7 @@ describe("toPolicy()", () => {
         verbs: ["list", "watch", "patch", "get", "delete"],
       },
       { apiGroups: [""], resources: ["nodes/status"], verbs: ["patch"] },
+      { apiGroups: [""], resources: ["services"], verbs: ["list", "watch"] },
       { apiGroups: [""], resources: ["events"], verbs: ["create", "patch"] },
       { apiGroups: ["authentication.k8s.io"], resources: ["tokenreviews"], verbs: ["create"] },
       {

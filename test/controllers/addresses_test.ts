@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { InstanceAddress } from "../../lib/cloud/instance.ts";
-import {
-  hasAddresses,
-  listTypeChanges,
-  planAddresses,
-  toAddressPolicy,
-} from "../../lib/controllers/addresses.ts";
+import { planAddresses, toAddressPolicy } from "../../lib/controllers/addresses.ts";
 import { toInstance } from "../support/cloud/instances.ts";
 import { toNode } from "../support/nodes/nodes.ts";
 
@@ -23,10 +18,10 @@ function toAddresses(text: string): InstanceAddress[] {
     .map((part) => ({ type: TYPES[part.slice(0, 1)] ?? "InternalDNS", address: part.slice(1) }));
 }
 
-function plan(annotation: string | undefined, cloud: string, trusted = false): string {
+function plan(annotation: string | undefined, cloud: string): string {
   const node = toNode("n", annotation === undefined ? {} : { nodeIp: annotation });
   const instance = toInstance("i", { addresses: toAddresses(cloud) });
-  const result = planAddresses(node, instance, trusted ? "trusted" : "verified");
+  const result = planAddresses(node, instance, "verified");
   if (result.kind !== "wanted") return result.kind;
   const letter = {
     InternalIP: "I",
@@ -117,18 +112,6 @@ test("N-17 planAddresses() keeps what a Node has when the cloud tells no address
   expect(plan(undefined, "")).toBe("keep");
 });
 
-describe("planAddresses() with trusted node IPs", () => {
-  const cases: readonly (readonly [string, string, string])[] = [
-    ["10.9.9.9", "", "I10.9.9.9 Hn"],
-    ["10.9.9.9", "I10.1.1.1 E1.2.3.4", "I10.9.9.9 E1.2.3.4 Hn"],
-    ["1.2.3.4", "I10.1.1.1 E1.2.3.4", "I1.2.3.4 Hn"],
-    ["fd00::1,10.9.9.9", "I10.1.1.1", "Ifd00::1 I10.9.9.9 Hn"],
-  ];
-  test.each(cases)("%s of %p is %s", (annotation, cloud, wanted) => {
-    expect(plan(annotation, cloud, true)).toBe(wanted);
-  });
-});
-
 describe("planAddresses() with trusted node IPs of a machine that tells no address, as when it is halted", () => {
   const before = [
     ["InternalIP", "10.9.9.9"],
@@ -159,83 +142,11 @@ describe("planAddresses() with trusted node IPs of a machine that tells what is 
   };
   const toWanted = (text: string): unknown => ({ kind: "wanted", addresses: toAddresses(text) });
 
-  test("takes an internal one that the kubelet does not name as external", () => {
-    expect(plan("10.0.0.1", false)).toEqual(toWanted("I10.0.0.1 E8.8.8.8 E8.8.4.4"));
-  });
-
-  test("takes one that the kubelet names as internal alone", () => {
-    expect(plan("8.8.8.8", false)).toEqual(toWanted("I8.8.8.8 E8.8.4.4"));
-  });
-
-  test("takes one that the kubelet names as both when the cloud wants it so, as the only of its types", () => {
-    expect(plan("8.8.8.8", true)).toEqual(toWanted("I8.8.8.8 E8.8.8.8"));
-  });
-
   test.each([
     [true, "I8.8.8.8 E8.8.8.8"],
     [false, "I8.8.8.8"],
   ])("keeps one that is both, %p, while the machine tells no address", (repeats, wanted) => {
     expect(plan("8.8.8.8", repeats, "")).toEqual(toWanted(wanted));
-  });
-});
-
-describe("listTypeChanges()", () => {
-  const cases: readonly (readonly [string, string, string, readonly string[]])[] = [
-    [
-      "names an IP that is external now",
-      "I8.8.8.8 Hn",
-      "I10.0.0.1 E8.8.8.8 Hn",
-      ["8.8.8.8 from InternalIP to ExternalIP"],
-    ],
-    [
-      "names an IP that is both now",
-      "I10.0.0.1",
-      "I10.0.0.1 E10.0.0.1",
-      ["10.0.0.1 from InternalIP to InternalIP and ExternalIP"],
-    ],
-    [
-      "names every one",
-      "E10.0.0.1 Efd00::1",
-      "Ifd00::1 I10.0.0.1",
-      ["fd00::1 from ExternalIP to InternalIP", "10.0.0.1 from ExternalIP to InternalIP"],
-    ],
-    [
-      "knows an IP however it is written",
-      "I2600:0::5",
-      "E2600::5",
-      ["2600::5 from InternalIP to ExternalIP"],
-    ],
-    [
-      "passes over IPs that are new, gone or in another position",
-      "I10.0.0.1 I10.0.0.2",
-      "E8.8.8.8 I10.0.0.2",
-      [],
-    ],
-    ["passes over names", "I10.0.0.1 Hn", "I10.0.0.1 H10.0.0.1", []],
-    ["takes both in either order for the same", "E10.0.0.1 I10.0.0.1", "I10.0.0.1 E10.0.0.1", []],
-  ];
-  test.each(cases)("%s", (_title, has, wanted, changes) => {
-    const addresses = toAddresses(has).map(({ type, address }) => [type, address] as const);
-    expect(listTypeChanges(toNode("n", { addresses }), toAddresses(wanted))).toEqual([...changes]);
-  });
-});
-
-describe("N-16 hasAddresses() compares the whole list in order", () => {
-  const actual = [
-    ["InternalIP", "10.0.0.1"],
-    ["InternalIP", "fd00::1"],
-    ["Hostname", "n"],
-  ] as const;
-  const cases: readonly (readonly [string, boolean])[] = [
-    ["I10.0.0.1 Ifd00::1 Hn", true],
-    ["Ifd00::1 I10.0.0.1 Hn", false],
-    ["I10.0.0.1 Ifd00::1", false],
-    ["I10.0.0.1 Ifd00::1 Hn E1.2.3.4", false],
-    ["E10.0.0.1 Ifd00::1 Hn", false],
-    ["I10.0.0.1 Ifd00::2 Hn", false],
-  ];
-  test.each(cases)("%s: %p", (wanted, same) => {
-    expect(hasAddresses(toNode("n", { addresses: actual }), toAddresses(wanted))).toBe(same);
   });
 });
 

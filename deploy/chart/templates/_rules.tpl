@@ -7,6 +7,9 @@
 - apiGroups: [""]
   resources: [nodes/status]
   verbs: [patch]
+- apiGroups: [""]
+  resources: [services]
+  verbs: [list, watch]
 {{- end }}
 - apiGroups: [""]
   resources: [events]
@@ -25,7 +28,7 @@
 {{- if or (has "service" (splitList "," (include "landfall.controllers" .))) (has "service-lb-controller" (splitList "," (include "landfall.controllers" .))) (has "*" (splitList "," (include "landfall.controllers" .))) }}
 - apiGroups: [""]
   resources: [services]
-  verbs: [list, watch, get]
+  verbs: [get]
 - apiGroups: [""]
   resources: [services/status]
   verbs: [patch]

@@ -11,6 +11,7 @@ import type { ProviderDefinition } from "../../cloud/provider_definition.ts";
 import { findSettings } from "../../cloud/settings/section.ts";
 import type { LabelSelector } from "../../core/text/label_selector.ts";
 import type { ControllerDefinition } from "../../controllers/definition.ts";
+import type { SectionValues } from "../../cloud/settings/section.ts";
 import { isSeparable, listSections, needsCloud, needsSections } from "../../controllers/load.ts";
 import { CONTROLLERS } from "../../controllers/mod.ts";
 import { nodeOutOfServiceController } from "../../controllers/node_out_of_service/definition.ts";
@@ -23,6 +24,7 @@ import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
 import { type Acting, toActing } from "./outlook/acting.ts";
+import { readOtherAddresses } from "./address_uses.ts";
 import { checkCloud, countNodes } from "./cloud.ts";
 import { fit } from "./controllers/fitting.ts";
 import { inTime } from "./deadline.ts";
@@ -141,7 +143,7 @@ async function inspect(
       hasCloud && definition
         ? await checkNodes(
             cluster.client,
-            { definition, provider, ...cloud, fitting, acting, selector },
+            { definition, provider, ...cloud, fitting, acting, selector, sections },
             signal,
           )
         : { ...toSkipped(NO_CLOUD), nodes: [] };
@@ -242,11 +244,12 @@ interface NodeSources {
   readonly fitting: readonly ControllerDefinition[];
   readonly acting: Acting;
   readonly selector: LabelSelector;
+  readonly sections: SectionValues | undefined;
 }
 
 async function checkNodes(
   client: KubeClient | undefined,
-  { definition, provider, inventory, fitting, acting, selector }: NodeSources,
+  { definition, provider, inventory, fitting, acting, selector, sections }: NodeSources,
   signal: AbortSignal,
 ): Promise<NodesStep> {
   if (fitting.length > 0 && fitting.every(isSeparable)) {
@@ -268,7 +271,9 @@ async function checkNodes(
   return await inTime(signal, failed, async (deadline) => {
     try {
       const { items } = await listAll(client, NODES, { limit: NODES_PER_PAGE }, deadline);
-      const nodes = await listNodePlans(items, { provider, inventory, acting, selector }, deadline);
+      const others = await readOtherAddresses(client, sections, deadline);
+      const sources = { provider, inventory, acting, selector, others };
+      const nodes = await listNodePlans(items, sources, deadline);
       const shifts = listShifts(nodes, definition.settings);
       const taints = fitting.includes(nodeOutOfServiceController) ? listTaintFindings(items) : [];
       const findings = [

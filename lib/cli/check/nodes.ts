@@ -10,6 +10,7 @@ import type { MatchedBy, Presence, Provider, UnknownReason } from "../../cloud/p
 import { isReady, isUninitialized, toIdentity } from "../../controllers/identity.ts";
 import { MachineClaims } from "../../controllers/node/rivals.ts";
 import type { Node } from "../../kube/kinds/node.ts";
+import { type MatchedNode, type OtherAddresses, toAddressUses } from "./address_uses.ts";
 import type { Acting } from "./outlook/acting.ts";
 import { type NodeChange, type NodeOutlook, toOutlook } from "./outlook/changes.ts";
 
@@ -51,12 +52,6 @@ interface NodePlanSources extends Pick<PresenceSources, "selector"> {
   readonly inventory: Inventory;
 }
 
-/** A Node and what the cloud says about its machine. */
-interface MatchedNode {
-  readonly node: Node;
-  readonly presence: Presence;
-}
-
 /** Most Nodes that the cloud is asked about one by one. */
 const READS_MAX = 50;
 
@@ -92,14 +87,15 @@ export async function matchNodes(
 /** Plans every Node after {@linkcode matchNodes}. */
 export async function listNodePlans(
   nodes: readonly Node[],
-  sources: NodePlanSources & { readonly acting: Acting },
+  sources: NodePlanSources & { readonly acting: Acting; readonly others?: OtherAddresses },
   signal: AbortSignal,
 ): Promise<NodePlan[]> {
   const matched = await matchNodes(nodes, sources, signal);
   const presences = new Map(matched.map(({ node, presence }) => [node.metadata.name, presence]));
   const claims = MachineClaims.of(nodes, sources.provider, (name) => presences.get(name));
+  const uses = toAddressUses(matched, sources.others ?? { services: [], pools: [] });
   return matched.map(({ node, presence }) =>
-    toPlan(node, presence, toOutlook(node, presence, { ...sources, claims })),
+    toPlan(node, presence, toOutlook(node, presence, { ...sources, claims, uses })),
   );
 }
 

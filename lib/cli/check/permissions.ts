@@ -54,11 +54,15 @@ interface Advising extends Granting {
   readonly ownLease: string | undefined;
 }
 
-/** The resources in the manifest, each with its name if it has one. */
+/** The rights in the manifest. */
 function listInManifest(needs: Needs, { controllers }: RightsManifest): ReadonlySet<string> {
   return new Set(
-    listRights({ ...needs, controllers, flags: {} }).map(({ access }) => formatNamed(access)),
+    listRights({ ...needs, controllers, flags: {} }).map(({ access }) => formatVerb(access)),
   );
+}
+
+function formatVerb(access: Access): string {
+  return `${access.verb} ${formatNamed(access)}`;
 }
 
 /** A Role can grant a right on one object alone. */
@@ -91,7 +95,7 @@ function toAdvice(
     return { advice: "allow your own user the verb impersonate, or leave out --as" };
   }
   const { granted = [], further = [] } = Object.groupBy(missing, (access) =>
-    inManifest.has(formatNamed(access)) ? "granted" : "further",
+    inManifest.has(formatVerb(access)) ? "granted" : "further",
   );
   const advice = [
     ...(granted.length > 0 ? [adviseManifest(granted, granting)] : []),

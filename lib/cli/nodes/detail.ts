@@ -38,6 +38,7 @@ export function formatNode(node: NodeView, { nowMs, width }: DetailOptions): str
     ["Place", toLines(describePlaces(node))],
     ["Zone", toLines(findZone(node))],
     ["Addresses", node.addresses.actual.map(({ type, address }) => `${type} ${address}`)],
+    ["Conflict", toLines(node.addressConflict)],
     ["Differences", listDifferences(node)],
     ["Deletion", toLines(describeDeletion(node))],
     ["Out of service", toLines(describeService(node))],

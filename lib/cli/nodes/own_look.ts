@@ -17,6 +17,7 @@ import { listAll } from "../../kube/cache/list_all.ts";
 import { type Node, NODES } from "../../kube/kinds/node.ts";
 import { requireProvider } from "../../providers/mod.ts";
 import { createCheckClient, loadCheckedCredentials } from "../check/kubernetes.ts";
+import { type OtherAddresses, readOtherAddresses, toAddressUses } from "../check/address_uses.ts";
 import { matchNodes } from "../check/nodes.ts";
 import { checkSettings } from "../check/settings.ts";
 import type { CommandContext } from "../command.ts";
@@ -63,24 +64,32 @@ export async function lookAtNodes(
     // The names of the others help to find a misspelt one.
     const wanted = only.length === 0 ? items : only;
     const { selector } = findSettings(NODE_SELECTION, values) ?? NODE_SELECTION.standard;
-    return await describe(wanted, { provider, selector }, signal);
+    const others = await readOtherAddresses(client, values, signal);
+    return await describe(wanted, { provider, selector, others }, signal);
   } finally {
     client.close();
     ended.abort(new Error("the look is over"));
   }
 }
 
+interface WantedLook {
+  readonly provider: Provider;
+  readonly selector: LabelSelector;
+  readonly others: OtherAddresses;
+}
+
 async function describe(
   nodes: readonly Node[],
-  { provider, selector }: { readonly provider: Provider; readonly selector: LabelSelector },
+  { provider, selector, others }: WantedLook,
   signal: AbortSignal,
 ): Promise<NodeView[]> {
   try {
     const interest = nodes.map(toIdentity).filter((node) => isSelected(node, selector));
     const inventory = await provider.listInventory(interest, signal);
     const matched = await matchNodes(nodes, { provider, inventory, selector }, signal);
+    const uses = toAddressUses(matched, others);
     return matched.map(({ node, presence }) => ({
-      ...describeNode(node, presence, provider),
+      ...describeNode(node, presence, provider, uses),
       lastReconcile: null,
       ready: readyStatus(node),
     }));

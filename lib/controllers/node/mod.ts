@@ -2,12 +2,19 @@
  * The node controller: initialises Nodes and keeps their addresses up to date.
  * @module
  */
+import { isDeepStrictEqual } from "node:util";
 import type { NodeSelection } from "../../cloud/node_selection.ts";
+import type { AddressPool } from "../../cloud/pools/pool.ts";
+import { LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
 import type { ChangeHint } from "../../cloud/provider.ts";
 import { type ControllerContext, toNodeContext } from "../context.ts";
 import { FULL_PASS_FLAG, readFlag } from "../flags.ts";
 import type { NodeContext } from "../context.ts";
-import { isUninitialized } from "../identity.ts";
+import { AddressIndex } from "../address_index.ts";
+import { isUninitialized, toIdentity } from "../identity.ts";
+import { describeAddresses } from "../node_view.ts";
+import type { StoreReader } from "../../kube/cache/store.ts";
+import { SERVICE_ADDRESSES, type ServiceAddresses } from "../../kube/kinds/service_addresses.ts";
 import { type LastReconcile, toLastReconcile } from "../../engine/workers.ts";
 import { ObjectLoop } from "../../engine/object_loop.ts";
 import { WarningThrottle } from "../../engine/warning_throttle.ts";
@@ -20,12 +27,16 @@ import { NAME } from "./words.ts";
 interface NodeControllerOptions {
   readonly context: NodeContext;
   readonly metrics: NodeMetrics;
+  /** The addresses of Services. */
+  readonly services: StoreReader<ServiceAddresses>;
+  /** The address pools of Landfall; the same list while none changes. */
+  readonly findPools: () => readonly AddressPool[];
   /** How often Landfall checks every Node even without a change, in milliseconds. */
   readonly fullPassIntervalMs: number;
 }
 
 /** The last reconcile of one Node. */
-interface NodeReport {
+interface NodeReport extends ReturnType<typeof describeAddresses> {
   readonly lastReconcile: LastReconcile | null;
   readonly nextReconcileAt?: string;
 }
@@ -36,19 +47,40 @@ export function create(context: ControllerContext<NodeSelection>): NodeControlle
     context: toNodeContext(context),
     metrics: createNodeMetrics(context.metrics),
     fullPassIntervalMs: readFlag(context.flags, FULL_PASS_FLAG),
+    services: context.caches.optionalReader(SERVICE_ADDRESSES),
+    findPools: () => context.findSettings(LOAD_BALANCERS).pools,
   });
 }
+
+/** How long Nodes wait for the list of Services. Without the right to read it, it never comes. */
+const SERVICES_WAIT_MS = 5_000;
 
 /** The node controller. */
 export class NodeController {
   readonly #context: NodeContext;
+  readonly #services: NodeControllerOptions["services"];
+  readonly #addresses: AddressIndex;
   readonly #loop: ObjectLoop<Node>;
+  /** Resolved when Nodes may be planned without the addresses of Services. */
+  readonly #waited = Promise.withResolvers<void>();
+  #hasWaited = false;
+  /** Enqueues Nodes whose addresses may depend on a change of something else. */
+  #enqueue: (names: readonly string[]) => void = () => {};
 
-  constructor({ context, metrics, fullPassIntervalMs }: NodeControllerOptions) {
+  constructor(options: NodeControllerOptions) {
+    const { context, metrics, services, findPools, fullPassIntervalMs } = options;
     this.#context = context;
-    const { nodes, source, workers } = context;
+    this.#services = services;
+    const { nodes, source, presences, workers } = context;
+    this.#addresses = new AddressIndex({
+      getNode: (name) => nodes.get(name),
+      findPresence: (node) => presences.find(node),
+      findPools,
+    });
+    this.#followAddresses();
     const throttle = new WarningThrottle(context.clock);
-    const reconciler = new NodeReconciler({ ...context, metrics, throttle });
+    const uses = this.#addresses;
+    const reconciler = new NodeReconciler({ ...context, metrics, throttle, uses });
     this.#loop = new ObjectLoop({
       context,
       name: NAME,
@@ -64,25 +96,83 @@ export class NodeController {
           subscribe: (listener) =>
             source.subscribe((...change) => listener(this.#listDue(...change))),
         },
+        {
+          subscribe: (listener) => {
+            this.#enqueue = listener;
+            return () => (this.#enqueue = () => {});
+          },
+          reader: this.#toServicesReader(),
+        },
       ],
       tickIntervalMs: fullPassIntervalMs,
     });
   }
 
   /** Runs until the signal aborts and all reconciles have ended. */
-  run(signal: AbortSignal): Promise<void> {
-    return this.#loop.run(signal);
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#waitForServices(signal), this.#loop.run(signal)]);
   }
 
   /** Describes the last reconcile of a Node, for the debug pages. */
   describe(node: Node): NodeReport {
     const last = this.#loop.outcomes.get(node.metadata.name);
+    const { resolver, presences, provider } = this.#context;
+    const presence = resolver.explain(toIdentity(node), presences.find(node));
     return {
+      ...describeAddresses(node, presence, provider, this.#addresses),
       lastReconcile: toLastReconcile(last),
       ...(last?.nextAt === undefined
         ? {}
         : { nextReconcileAt: new Date(last.nextAt).toISOString() }),
     };
+  }
+
+  /** Keeps the index of addresses up to date, on a standby, too. */
+  #followAddresses(): void {
+    const { nodes, source, presences } = this.#context;
+    const index = this.#addresses;
+    nodes.subscribe((name, before, after) => {
+      // Most changes of a Node are heartbeats.
+      if (before && after && isDeepStrictEqual(toMachine(before), toMachine(after))) return;
+      this.#enqueue(index.noteNode(name, after));
+    });
+    source.subscribe((changed) => {
+      for (const name of presences.listAffected(changed, nodes.values())) {
+        this.#enqueue(index.noteNode(name, nodes.get(name)));
+      }
+    });
+    this.#services.subscribe((key, _before, after) => {
+      this.#enqueue(index.noteService(key, after));
+    });
+  }
+
+  #toServicesReader(): Pick<StoreReader<Node>, "synced" | "untilSynced"> {
+    const [services, waited] = [this.#services, this.#waited.promise];
+    const isReady = (): boolean => this.#hasWaited || services.synced;
+    return {
+      get synced() {
+        return isReady();
+      },
+      untilSynced: (signal) => Promise.race([services.untilSynced(signal), waited]),
+    };
+  }
+
+  /** Ends by itself, at the latest after {@linkcode SERVICES_WAIT_MS}. */
+  async #waitForServices(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#context;
+    const ended = new AbortController();
+    const stop = AbortSignal.any([signal, ended.signal]);
+    await Promise.race([this.#services.untilSynced(stop), clock.sleep(SERVICES_WAIT_MS, stop)])
+      .catch(() => undefined)
+      .finally(() => ended.abort());
+    if (!this.#services.synced && !signal.aborted) {
+      const advice = "allow Landfall to list and watch services";
+      log.warn("Addresses of Services may become addresses of Nodes: Services are not listed", {
+        advice,
+      });
+    }
+    this.#hasWaited = true;
+    this.#waited.resolve();
   }
 
   /** Lists the Nodes that waited for a refresh or for the cloud's recovery, and those whose instance changed. */
@@ -93,6 +183,11 @@ export class NodeController {
     const waiting = [...nodes.values()].filter(isUninitialized);
     return [...due, ...waiting.map(({ metadata }) => metadata.name)];
   }
+}
+
+/** Lists the fields of a Node that say which addresses it has, and which machine. */
+function toMachine({ spec, status }: Node): readonly unknown[] {
+  return [spec?.providerID, status?.nodeInfo?.systemUUID, status?.addresses];
 }
 
 /** Lists the fields of a Node that a plan reads. */

@@ -6,7 +6,15 @@ import type { Instance, InstanceAddress } from "../../cloud/instance.ts";
 import type { Presence, UnknownReason } from "../../cloud/provider.ts";
 import type { EventOptions } from "../../kube/events/events.ts";
 import type { Node } from "../../kube/kinds/node.ts";
-import { type AddressPolicy, hasAddresses, listTypeChanges, planAddresses } from "../addresses.ts";
+import {
+  type AddressPlan,
+  type AddressPolicy,
+  type AddressUses,
+  hasAddresses,
+  listInternalIpChanges,
+  listTypeChanges,
+  planAddresses,
+} from "../addresses.ts";
 import { explainUnmanaged, isReady, isUninitialized } from "../identity.ts";
 import { toInstanceLabels } from "../instance_labels.ts";
 import { planTagLabels, toMetadataPatch } from "../tag_labels.ts";
@@ -46,27 +54,37 @@ const UNMATCHED: ReadonlyMap<UnknownReason, EventWord> = new Map([
  * @param node The latest state of the Node
  * @param presence What the cloud says about its instance
  * @param policy How to set addresses
+ * @param uses Who else has addresses. @default {it is not known}
  */
-export function planNode(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
+export function planNode(
+  node: Node,
+  presence: Presence,
+  policy: AddressPolicy,
+  uses?: AddressUses,
+): NodePlan {
+  const planAddressesOf = (instance: Instance): AddressPlan =>
+    planAddresses(node, instance, policy, uses);
   return isUninitialized(node)
-    ? planInitialisation(node, presence, policy)
-    : planUpkeep(node, presence, policy);
+    ? planInitialisation(node, presence, planAddressesOf)
+    : planUpkeep(node, presence, planAddressesOf);
 }
 
+type PlanAddresses = (instance: Instance) => AddressPlan;
+
 /** Plans one write, so that no program ever sees a Node that has neither the taint nor its labels. */
-function planInitialisation(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
+function planInitialisation(
+  node: Node,
+  presence: Presence,
+  planAddressesOf: PlanAddresses,
+): NodePlan {
   // A Node of another cloud waits for that cloud's controller.
   if (presence.kind === "foreign") return NOTHING;
   if (presence.kind !== "present") return planBlocked(presence);
   const { instance } = presence;
-  const addressPlan = planAddresses(node, instance, policy);
+  const addressPlan = planAddressesOf(instance);
+  const addressWarnings = toAddressWarnings(addressPlan);
   if (addressPlan.kind === "invalid") {
-    const { message } = addressPlan;
-    return {
-      ...NOTHING,
-      blocked: message,
-      warnings: [toEvent(EVENT_WORDS.invalidNodeIp, message)],
-    };
+    return { ...NOTHING, blocked: addressPlan.message, warnings: addressWarnings };
   }
   const { set: labels, refused } = planLabels(node, instance);
   const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== UNINITIALIZED_TAINT);
@@ -81,16 +99,19 @@ function planInitialisation(node: Node, presence: Presence, policy: AddressPolic
       },
     },
     ...toAddresses(node, addressPlan),
-    warnings: refused.map((what) =>
-      toEvent(
-        EVENT_WORDS.invalidLabel,
-        `Cannot set a label of instance "${instance.name}": ${what}`,
+    warnings: [
+      ...addressWarnings,
+      ...refused.map((what) =>
+        toEvent(
+          EVENT_WORDS.invalidLabel,
+          `Cannot set a label of instance "${instance.name}": ${what}`,
+        ),
       ),
-    ),
+    ],
   };
 }
 
-function planUpkeep(node: Node, presence: Presence, policy: AddressPolicy): NodePlan {
+function planUpkeep(node: Node, presence: Presence, planAddressesOf: PlanAddresses): NodePlan {
   if (!node.spec?.providerID) {
     const message = explainUnmanaged(node, presence);
     return message === undefined
@@ -105,18 +126,32 @@ function planUpkeep(node: Node, presence: Presence, policy: AddressPolicy): Node
     return word ? { ...NOTHING, warnings: [toEvent(word, presence.message)] } : NOTHING;
   }
   if (presence.kind !== "present") return { ...NOTHING, warnings: mismatch };
-  const plan = planAddresses(node, presence.instance, policy);
+  const plan = planAddressesOf(presence.instance);
   const warnings = [
     // A machine that is off and whose Node is not Ready is nothing unusual.
     ...(isReady(node) ? mismatch : []),
-    ...(plan.kind === "invalid" ? [toEvent(EVENT_WORDS.invalidNodeIp, plan.message)] : []),
+    ...toAddressWarnings(plan),
   ];
   const { addresses } = toAddresses(node, plan);
   if (addresses === undefined) return { ...NOTHING, warnings };
-  const changes = listTypeChanges(node, addresses);
-  const message = `Type of address changed: ${changes.join(", ")}`;
-  const news = changes.length === 0 ? [] : [toEvent(EVENT_WORDS.addressTypeChanged, message)];
+  const { addressTypeChanged, internalIpChanged } = EVENT_WORDS;
+  const types = listTypeChanges(node, addresses);
+  const moves = listInternalIpChanges(node, addresses);
+  const news = [
+    ...(types.length === 0
+      ? []
+      : [toEvent(addressTypeChanged, `Type of address changed: ${types.join(", ")}`)]),
+    ...(moves.length === 0
+      ? []
+      : [toEvent(internalIpChanged, `InternalIP changed ${moves.join(", ")}`)]),
+  ];
   return { ...NOTHING, addresses, warnings, news };
+}
+
+function toAddressWarnings(plan: AddressPlan): EventOptions[] {
+  const { invalidNodeIp, addressConflict } = EVENT_WORDS;
+  if (plan.kind === "invalid") return [toEvent(invalidNodeIp, plan.message)];
+  return plan.conflict === undefined ? [] : [toEvent(addressConflict, plan.conflict)];
 }
 
 function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }>): NodePlan {
@@ -129,10 +164,7 @@ function planBlocked(presence: Exclude<Presence, { kind: "present" | "foreign" }
   return { ...NOTHING, blocked: message, warnings: [toEvent(EVENT_WORDS[word], message)] };
 }
 
-function toAddresses(
-  node: Node,
-  plan: ReturnType<typeof planAddresses>,
-): { addresses?: readonly InstanceAddress[] } {
+function toAddresses(node: Node, plan: AddressPlan): { addresses?: readonly InstanceAddress[] } {
   if (plan.kind !== "wanted" || hasAddresses(node, plan.addresses)) return {};
   return { addresses: plan.addresses };
 }

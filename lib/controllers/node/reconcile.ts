@@ -11,7 +11,7 @@ import type { NodeContext } from "../context.ts";
 import { NodeWriter } from "../node_writer.ts";
 import type { WarningThrottle } from "../../engine/warning_throttle.ts";
 import type { NodeMetrics } from "./metrics.ts";
-import { toAddressPolicy } from "../addresses.ts";
+import { type AddressUses, toAddressPolicy } from "../addresses.ts";
 import { planNode } from "./plan.ts";
 import { MachineClaims } from "./rivals.ts";
 import { toEvent } from "../../kube/events/words.ts";
@@ -21,6 +21,8 @@ import { EVENT_WORDS } from "./words.ts";
 interface NodeReconcilerOptions extends NodeContext {
   readonly throttle: WarningThrottle;
   readonly metrics: NodeMetrics;
+  /** Who else has addresses. */
+  readonly uses: AddressUses;
 }
 
 /** Landfall cannot initialise the Node now. It tries again with back-off. */
@@ -82,7 +84,7 @@ export class NodeReconciler {
   async #apply(node: Node, resolved: Presence, signal: AbortSignal): Promise<void> {
     const options = this.#options;
     const presence = this.#claims.refuseRival(node, resolved);
-    const plan = planNode(node, presence, toAddressPolicy(options.provider));
+    const plan = planNode(node, presence, toAddressPolicy(options.provider), options.uses);
     this.#recordEvents(node, plan.warnings, plan.blocked === undefined);
     if (plan.notice) this.#recordOnce(node, plan.notice);
     if (plan.blocked !== undefined) throw new NodeBlockedError(plan.blocked);

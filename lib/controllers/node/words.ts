@@ -20,7 +20,9 @@ export const EVENT_WORDS: Readonly<
     | "notManaged"
     | "invalidNodeIp"
     | "invalidLabel"
-    | "addressTypeChanged",
+    | "addressTypeChanged"
+    | "internalIpChanged"
+    | "addressConflict",
     EventWord
   >
 > = {
@@ -68,5 +70,19 @@ export const EVENT_WORDS: Readonly<
     type: "Normal",
     meaning:
       "The type of an address changed between InternalIP and ExternalIP. The message has both types.",
+  },
+  internalIpChanged: {
+    reason: "NodeInternalIPChanged",
+    type: "Normal",
+    meaning:
+      "The Node has another InternalIP, because its machine no longer reports the old one, or because of `--node-ip` " +
+      "or the settings. The message has both.",
+  },
+  addressConflict: {
+    reason: "NodeAddressConflict",
+    type: "Warning",
+    meaning:
+      "The machine of another Node reports an address of this machine, or an address pool or a Service has the " +
+      "InternalIP of the Node. The message says which and what to do.",
   },
 };

@@ -16,6 +16,7 @@ export type StateName =
   | "notReady"
   | "stopped"
   | "differs"
+  | "conflict"
   | "joining"
   | "foreign"
   | "well";
@@ -70,6 +71,12 @@ export const STATES: Readonly<Record<StateName, StateWords>> = {
   differs: {
     word: "out of sync",
     meaning: "Labels, addresses or provider ID differ from the desired values.",
+    isTrouble: true,
+  },
+  conflict: {
+    word: "address conflict",
+    meaning:
+      "Another Node, an address pool or a Service has an address of this Node or its machine.",
     isTrouble: true,
   },
   joining: {
@@ -166,15 +173,16 @@ function judgePresent(node: NodeView): NodeCondition {
     return { state: "outOfService", why: [...off, service.detail].join(". ") };
   }
   if (isStopped) return { state: "stopped", why: [...off, ...listService(node)].join(". ") };
+  const conflict = node.addressConflict ?? "";
   if (node.isUninitialized) return { state: "joining", why: "" };
   if (ready !== "True") {
     return { state: "notReady", why: `The condition Ready is ${ready}` };
   }
   const count = countDifferences(node);
-  if (count === 0) return { state: "well", why: "" };
+  if (count === 0) return { state: conflict === "" ? "well" : "conflict", why: conflict };
   if (node.providerId === undefined && node.presence.message) {
     return { state: "differs", why: node.presence.message };
   }
-  const why = `${count} of its labels and addresses ${count === 1 ? "is" : "are"} out of sync`;
-  return { state: "differs", why };
+  const what = `${count} of its labels and addresses ${count === 1 ? "is" : "are"} out of sync`;
+  return { state: "differs", why: conflict === "" ? what : `${what}. ${conflict}` };
 }

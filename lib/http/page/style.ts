@@ -51,7 +51,7 @@ const MARKS = `
 forced-color-adjust:none;print-color-adjust:exact}
 .s-well{--tone:var(--good)}.s-foreign{--tone:var(--quiet)}.s-joining{--tone:var(--info)}
 .s-stopped,.s-outOfService{--tone:var(--cool)}
-.s-differs,.s-notReady,.s-unseen{--tone:var(--warn)}
+.s-differs,.s-conflict,.s-notReady,.s-unseen{--tone:var(--warn)}
 .s-unmatched,.s-failing,.s-missing{--tone:var(--bad)}
 .s-well::before{border-radius:50%}
 .s-foreign::before{border-radius:50%;background:none;border:.17em solid var(--tone)}
@@ -59,6 +59,7 @@ forced-color-adjust:none;print-color-adjust:exact}
 .s-stopped::before{border-radius:1px}
 .s-outOfService::before{clip-path:polygon(50% 2%,100% 60%,0 60%,0 74%,100% 74%,100% 98%,0 98%,0 60%)}
 .s-differs::before{clip-path:polygon(0 12%,100% 12%,100% 40%,0 40%,0 60%,100% 60%,100% 88%,0 88%,0 60%,0 40%)}
+.s-conflict::before{clip-path:polygon(0 0,42% 0,42% 100%,58% 100%,58% 0,100% 0,100% 100%,0 100%)}
 .s-notReady::before{clip-path:polygon(50% 4%,100% 94%,0 94%)}
 .s-unseen::before{border-radius:50%;background:linear-gradient(90deg,var(--tone) 50%,transparent 50%);
 border:.13em solid var(--tone)}

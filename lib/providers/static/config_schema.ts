@@ -126,7 +126,7 @@ const INSTANCE = v.object(
     addresses: v.optional(
       required(v.array(ADDRESS, need("a list")), {
         type: "list",
-        description: "Addresses, in the order the Node gets them.",
+        description: "Addresses, in the order in which a new Node gets them.",
       }),
       [],
     ),

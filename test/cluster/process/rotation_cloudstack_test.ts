@@ -16,7 +16,6 @@ import { skipsCluster } from "../../support/process/cluster.ts";
 import {
   ClusterRig,
   type Controller,
-  LIST_SERVICES,
   RIGHTS,
   waitUntil,
 } from "../../support/process/cluster_rig.ts";
@@ -45,7 +44,7 @@ describe.skipIf(skipsCluster())(
 
     beforeAll(async () => {
       rig = await ClusterRig.start();
-      await rig.allow([...RIGHTS, ...listRights(needAll(LEASE)), LIST_SERVICES]);
+      await rig.allow([...RIGHTS, ...listRights(needAll(LEASE))]);
       cloud = await startCloudStackSimulator({ clock: systemClock, world: demo.world });
       front = await startTlsFront(Number(new URL(cloud.url).port));
       const { apiKey, secretKey } = cloud;

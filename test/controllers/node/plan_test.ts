@@ -159,36 +159,6 @@ describe("N-02 planNode() leaves an initialised Node alone", () => {
   });
 });
 
-test("planNode() follows an instance's addresses after initialisation", () => {
-  const node = toNode("n", {
-    uninitialized: false,
-    providerId: "test://i",
-    addresses: [
-      ["InternalIP", "10.0.0.99"],
-      ["Hostname", "n"],
-    ],
-  });
-  const plan = planNode(node, toPresent(), "trusted");
-  expect(plan.addresses?.[0]?.address).toBe("10.0.0.1");
-  expect(plan.news).toEqual([]);
-});
-
-describe("planNode() has news of an address whose type changes", () => {
-  const has = { addresses: [["ExternalIP", "10.0.0.1"]] } as const;
-  test.each([
-    ["on an initialised Node", false, 1],
-    ["not on one that is initialised only now", true, 0],
-  ])("%s", (_title, uninitialized, count) => {
-    const node = toNode("n", { ...has, uninitialized, providerId: "test://i" });
-    const { news, addresses } = planNode(node, toPresent(), "trusted");
-    expect(addresses).toBeDefined();
-    expect(news).toHaveLength(count);
-    const message = "Type of address changed: 10.0.0.1 from ExternalIP to InternalIP";
-    const wanted = { type: "Normal", reason: "NodeAddressTypeChanged", message };
-    for (const one of news) expect(one).toEqual(wanted as never);
-  });
-});
-
 test("N-16 planNode() plans nothing more once its plan was applied", () => {
   const ip = fc.constantFrom("10.0.0.1", "10.0.0.2", "fd00::1");
   const address = fc.record({

@@ -12,7 +12,7 @@ import {
   LabelRig,
   REFRESH_MS,
 } from "../../support/nodes/label_rig.ts";
-import { INSTANCE, toProvider } from "../../support/nodes/node_cloud.ts";
+import { toProvider } from "../../support/nodes/node_cloud.ts";
 import { toNode, toRegistration } from "../../support/nodes/nodes.ts";
 import { startRig, until } from "../../support/nodes/rig.ts";
 import { LabelReconciler } from "../../../lib/controllers/node_labels/reconcile.ts";
@@ -290,10 +290,10 @@ test("N-02 an initialised Node without a provider ID, or of another cloud, keeps
 
 test("both controllers together write the labels of a new Node once", async () => {
   const names = Array.from({ length: 5 }, (_, at) => `n-${at}`);
-  const provider = toProvider();
+  const provider = toProvider(...names);
   provider.refreshIntervalMs = 20;
-  for (const name of names) {
-    provider.instances.set(name, toInstance(name, { ...INSTANCE, labels: { "a.b/c": "d" } }));
+  for (const [name, instance] of provider.instances) {
+    provider.instances.set(name, { ...instance, labels: { "a.b/c": "d" } });
   }
   await using rig = await startRig({
     provider,

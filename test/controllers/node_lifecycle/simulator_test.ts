@@ -128,8 +128,9 @@ test("all controllers that write one Node come to an end, and lose nothing of ea
     names.every((name) => String(listTaints(rig, name)) === SHUTDOWN),
   );
   // The machines move and start at once: labels, taints and addresses change together.
-  const addresses = [{ type: "InternalIP", address: "10.0.0.2" }] as const;
+  const toAddress = (name: string): string => `10.1.0.${name.slice(1)}`;
   for (const name of names) {
+    const addresses = [{ type: "InternalIP", address: toAddress(name) }] as const;
     provider.instances.set(name, toInstance(name, { ...INSTANCE, zone: "z2", addresses }));
     setReady(rig, name, "True");
   }
@@ -139,7 +140,7 @@ test("all controllers that write one Node come to an end, and lose nothing of ea
       return (
         listTaints(rig, name).length === 0 &&
         metadata?.labels?.["topology.kubernetes.io/zone"] === "z2" &&
-        status?.addresses?.[0]?.address === "10.0.0.2"
+        status?.addresses?.[0]?.address === toAddress(name)
       );
     }),
   );

@@ -46,6 +46,12 @@ const CASES: readonly (readonly [string, NodeView, StateName, string])[] = [
   ],
   ["the token is refused", toLostView("n", "denied"), "unseen", "because denied"],
   ["no inventory yet", toLostView("n", "noInventory"), "unseen", "because noInventory"],
+  [
+    "another has its address",
+    toNodeView("n", { addressConflict: "10.0.0.5 is another's" }),
+    "conflict",
+    "10.0.0.5 is another's",
+  ],
   ["a reconcile failed", toNodeView("n", { lastReconcile: failed }), "failing", "no answer"],
   [
     "off",

@@ -19,7 +19,11 @@ export const INSTANCE = {
 export function toProvider(...names: readonly string[]): FakeProvider {
   const provider = new FakeProvider();
   provider.clock = () => performance.now();
-  for (const name of names) provider.instances.set(name, toInstance(name, INSTANCE));
+  for (const [at, name] of names.entries()) {
+    const address = `10.0.0.${at + 1}`;
+    const addresses = [{ type: "InternalIP", address } as const];
+    provider.instances.set(name, toInstance(name, { ...INSTANCE, addresses }));
+  }
   return provider;
 }
 

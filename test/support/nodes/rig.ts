@@ -41,6 +41,8 @@ interface RigOptions {
   readonly deletion?: Partial<DeletionSettings>;
   /** The settings file that it follows. Its sections take effect, too. @default {there is none} */
   readonly configuration?: Configuration;
+  /** Settings of other sections, by their keys. @default {none} */
+  readonly sections?: Readonly<Record<string, unknown>>;
   readonly debugAddress?: ListenAddress;
   readonly secure?: SecureSettings;
   readonly configz?: Readonly<Record<string, string>>;
@@ -93,6 +95,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
       },
       sections: new Map<string, unknown>([
         [DELETION.key, { ...DEFAULT_DELETION, ...options.deletion }],
+        ...Object.entries(options.sections ?? {}),
         ...(configuration?.current.sections ?? []),
       ]),
       ...(configuration && { configuration }),

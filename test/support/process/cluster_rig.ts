@@ -46,12 +46,6 @@ export const LEASE = {
 } as const;
 /** All that the manifests let the controller do. */
 export const RIGHTS: readonly NeededRight[] = listRights(needAll(LEASE));
-/** To say which Services have a load balancer that Landfall does not manage. The manifests do not give it. */
-export const LIST_SERVICES: NeededRight = {
-  access: { verb: "list", group: "", resource: "services" },
-  purpose: "",
-  mandatory: false,
-};
 /** Of the controller, as the audit log has it. */
 export const USERNAME: string = `system:serviceaccount:${ACCOUNT.namespace}:${ACCOUNT.name}`;
 const BAD_REQUEST = 400;

@@ -94,7 +94,7 @@ async function checkPoolless(
   return await inTime(
     signal,
     () => [],
-    // Without pools, Landfall needs no right on Services.
+    // Without pools, no right on Services is mandatory.
     async (deadline) => listWithoutPools((await tryList(client, SERVICES, deadline)) ?? []),
   );
 }

@@ -6,7 +6,7 @@ import type { Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Presence, Provider } from "../../../cloud/provider.ts";
 import { isReady, isUninitialized } from "../../../controllers/identity.ts";
 import { planNode } from "../../../controllers/node/plan.ts";
-import { toAddressPolicy } from "../../../controllers/addresses.ts";
+import { type AddressUses, toAddressPolicy } from "../../../controllers/addresses.ts";
 import type { NodePatch } from "../../../controllers/node_writer.ts";
 import { NO_TAG_CHANGES } from "../../../controllers/tag_labels.ts";
 import type { MachineClaims } from "../../../controllers/node/rivals.ts";
@@ -65,6 +65,8 @@ interface OutlookSources {
   readonly inventory: Inventory;
   /** Of all Nodes: another one may claim the same machine. */
   readonly claims: MachineClaims;
+  /** Who else has addresses. */
+  readonly uses?: AddressUses;
   readonly acting: Acting;
 }
 
@@ -77,7 +79,7 @@ export function toOutlook(node: Node, resolved: Presence, sources: OutlookSource
   const { provider, claims } = sources;
   const presence = claims.refuseRival(node, resolved);
   const changes: NodeChange[] = [];
-  const plan = planNode(node, presence, toAddressPolicy(provider));
+  const plan = planNode(node, presence, toAddressPolicy(provider), sources.uses);
   if (plan.patch) {
     const { metadata, spec } = plan.patch;
     const providerId = spec.providerID ? { providerId: spec.providerID } : {};

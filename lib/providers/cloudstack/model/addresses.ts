@@ -2,8 +2,8 @@
  * Addresses of a VM, from its network interfaces.
  * @module
  */
-import { chooseAddresses, toInstanceAddresses } from "../../../cloud/addresses.ts";
-import type { Instance } from "../../../cloud/instance.ts";
+import { chooseAddresses, NO_ADDRESSES, toInstanceAddresses } from "../../../cloud/addresses.ts";
+import type { InstanceAddresses } from "../../../cloud/instance.ts";
 import { isHostAddress, isInCidr, parseIp, type IpAddress } from "../../../core/net/ip.ts";
 import { quote } from "../../../core/text/printable.ts";
 import type { CloudStackSettings } from "../settings/config.ts";
@@ -32,7 +32,7 @@ type AddressSettings = CloudStackSettings["addresses"];
 export function toAddresses(
   vm: Pick<Vm, "nic" | "publicip">,
   settings: AddressSettings,
-): Pick<Instance, "addresses" | "addressesWithNodeIp"> {
+): InstanceAddresses {
   const nics = (vm.nic ?? []).filter((nic) => isWanted(nic, settings));
   const inOrder = nics.toSorted((a, b) => toRank(a) - toRank(b));
   const natted = listUsable([vm.publicip], settings);
@@ -40,7 +40,7 @@ export function toAddresses(
     inOrder.flatMap(({ ipaddress, ip6address }) => [ipaddress, ip6address]),
     settings,
   );
-  if (found.length === 0) return { addresses: [] };
+  if (found.length === 0) return NO_ADDRESSES;
   return toInstanceAddresses(
     chooseAddresses(
       [...found, ...natted],

@@ -34,7 +34,6 @@ export function toInstance(vm: Vm, settings: InstanceSettings): CloudStackInstan
   const region = toLabelValue(settings.region ?? "") || zone;
   const instanceType = offering && formatInstanceType(offering, settings.instanceTypeStyle);
   const owner = toOwner(vm);
-  const { addresses, addressesWithNodeIp } = toAddresses(vm, settings.addresses);
   return Object.freeze({
     id,
     providerId: formatProviderId(id),
@@ -43,8 +42,7 @@ export function toInstance(vm: Vm, settings: InstanceSettings): CloudStackInstan
     ...(region !== "" && { region }),
     ...(zone !== "" && { zone }),
     ...(instanceType && { instanceType }),
-    addresses: Object.freeze(addresses.map((one) => Object.freeze(one))),
-    ...(addressesWithNodeIp && { addressesWithNodeIp }),
+    ...toAddresses(vm, settings.addresses),
     labels: NO_LABELS,
     details: Object.freeze(toDetails(vm)),
     ...(owner !== undefined && { owner }),

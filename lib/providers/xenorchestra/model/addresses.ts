@@ -2,13 +2,8 @@
  * Chooses the addresses of a VM from those that the guest tools report.
  * @module
  */
-import {
-  chooseAddresses,
-  listAddresses,
-  toInstanceAddresses,
-  unique,
-} from "../../../cloud/addresses.ts";
-import type { Instance } from "../../../cloud/instance.ts";
+import { chooseAddresses, toInstanceAddresses, unique } from "../../../cloud/addresses.ts";
+import type { InstanceAddresses } from "../../../cloud/instance.ts";
 import {
   isHostAddress,
   isInCidr,
@@ -47,23 +42,18 @@ interface Found extends IpAddress {
  * ExternalIP: addresses that are globally routable or in `externalCidrs`. InternalIP: the first address of each family
  * that is not external. If a family has none, its first routable address becomes InternalIP instead of ExternalIP. With
  * `--node-ip`, that address stays ExternalIP ({@linkcode Instance.addressesWithNodeIp}). Link-local, loopback,
- * multicast and excluded addresses never count.
+ * multicast and excluded addresses never count. A Node that has another reported address as InternalIP may keep it
+ * ({@linkcode InstanceAddresses.alternatives}).
  *
  * @returns InternalIPs first (IPv4, then IPv6), then ExternalIPs by device, family and number; without duplicates
  */
-export function toAddresses(
-  source: AddressSource,
-  settings: AddressSettings,
-): Pick<Instance, "addresses" | "addressesWithNodeIp"> {
+export function toAddresses(source: AddressSource, settings: AddressSettings): InstanceAddresses {
   const chosen = chooseAddresses(listFound(source, settings), ({ text }) =>
     settings.externalCidrs.some((cidr) => isInCidr(text, cidr)),
   );
-  if (!settings.mainIpAsExternal) return toInstanceAddresses(chosen);
-  const main = unique(listUsable(source.mainIpAddress ?? "", settings));
-  return {
-    addresses: listAddresses(chosen.internal, main),
-    addressesWithNodeIp: { externalIps: main, repeatsNodeIps: true },
-  };
+  return settings.mainIpAsExternal
+    ? toInstanceAddresses(chosen, unique(listUsable(source.mainIpAddress ?? "", settings)))
+    : toInstanceAddresses(chosen);
 }
 
 /** Lists usable addresses in numeric order of device, family and number. */

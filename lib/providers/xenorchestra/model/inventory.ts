@@ -2,6 +2,7 @@
  * Turns replies of Xen Orchestra into an inventory. Pure.
  * @module
  */
+import { NO_ADDRESSES } from "../../../cloud/addresses.ts";
 import type { Coverage, Inventory } from "../../../cloud/inventory/inventory.ts";
 import type { Instance, InstanceState } from "../../../cloud/instance.ts";
 import type { ListReply } from "../../../cloud_http/decode.ts";
@@ -173,24 +174,11 @@ export function toInstance(
     ...optional("regionLabel", findRegionLabel(vm.$pool, surroundings, settings)),
     ...optional("zone", findZone({ hostId, poolId: vm.$pool }, surroundings, settings)),
     ...optional("instanceType", findInstanceType(vm, settings)),
-    ...freezeAddresses(
-      settings.leavesAddresses ? { addresses: [] } : toAddresses(source, settings.addresses),
-    ),
+    ...(settings.leavesAddresses ? NO_ADDRESSES : toAddresses(source, settings.addresses)),
     labels: Object.freeze(toLabels({ vmName, ...place })),
     ...toTagged(vm, settings),
     details: Object.freeze(dropAbsent(details)),
   });
-}
-
-function freezeAddresses({
-  addresses,
-  addressesWithNodeIp,
-}: ReturnType<typeof toAddresses>): ReturnType<typeof toAddresses> {
-  for (const address of addresses) Object.freeze(address);
-  Object.freeze(addresses);
-  if (addressesWithNodeIp === undefined) return { addresses };
-  Object.freeze(addressesWithNodeIp.externalIps);
-  return { addresses, addressesWithNodeIp: Object.freeze(addressesWithNodeIp) };
 }
 
 /** Whether the lists contain the pool of a VM and the host that it names. */

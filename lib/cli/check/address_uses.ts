@@ -1,0 +1,70 @@
+/**
+ * Who else has addresses of Nodes, for a look without a running process.
+ * @module
+ */
+import type { AddressPool } from "../../cloud/pools/pool.ts";
+import { LOAD_BALANCERS } from "../../cloud/pools/settings.ts";
+import { findSettings, type SectionValues } from "../../cloud/settings/section.ts";
+import type { Presence } from "../../cloud/provider.ts";
+import { AddressIndex } from "../../controllers/address_index.ts";
+import type { AddressUses } from "../../controllers/addresses.ts";
+import type { KubeClient } from "../../kube/api/client.ts";
+import { KubeError } from "../../kube/api/errors.ts";
+import { listAll } from "../../kube/cache/list_all.ts";
+import { toKey } from "../../kube/cache/store.ts";
+import type { Node } from "../../kube/kinds/node.ts";
+import { SERVICE_ADDRESSES, type ServiceAddresses } from "../../kube/kinds/service_addresses.ts";
+import { trimObject } from "../../kube/kinds/trim.ts";
+
+/** A Node and what the cloud says about its machine. */
+export interface MatchedNode {
+  readonly node: Node;
+  readonly presence: Presence;
+}
+
+/** What has addresses besides Nodes. */
+export interface OtherAddresses {
+  readonly services: readonly ServiceAddresses[];
+  readonly pools: readonly AddressPool[];
+}
+
+const SERVICES_PER_PAGE = 500;
+
+/**
+ * Reads the addresses of Services; none if they cannot be listed.
+ *
+ * @throws the signal's reason
+ */
+export async function readOtherAddresses(
+  client: KubeClient,
+  sections: SectionValues | undefined,
+  signal: AbortSignal,
+): Promise<OtherAddresses> {
+  const { pools } = findSettings(LOAD_BALANCERS, sections) ?? LOAD_BALANCERS.standard;
+  try {
+    const query = { limit: SERVICES_PER_PAGE };
+    const { items } = await listAll(client, SERVICE_ADDRESSES, query, signal);
+    return { pools, services: items.map((item) => trimObject(SERVICE_ADDRESSES, item)) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof KubeError) return { pools, services: [] };
+    throw error;
+  }
+}
+
+/** Who has which address, as a process finds it after its start. */
+export function toAddressUses(
+  matched: readonly MatchedNode[],
+  { services, pools }: OtherAddresses,
+): AddressUses {
+  const all = new Map(matched.map((one) => [one.node.metadata.name, one]));
+  const index = new AddressIndex({
+    getNode: (name) => all.get(name)?.node,
+    findPresence: ({ metadata }) =>
+      all.get(metadata.name)?.presence ?? { kind: "foreign", message: "not listed" },
+    findPools: () => pools,
+  });
+  for (const { node } of matched) index.noteNode(node.metadata.name, node);
+  for (const service of services) index.noteService(toKey(service), service);
+  return index;
+}

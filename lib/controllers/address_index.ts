@@ -1,0 +1,106 @@
+/**
+ * Who has which address: Nodes and their machines, Services, and the address pools of Landfall.
+ * @module
+ */
+import { type AddressPool, PoolMap } from "../cloud/pools/pool.ts";
+import type { Presence } from "../cloud/provider.ts";
+import { Claims } from "../core/claims.ts";
+import type { Key } from "../kube/cache/store.ts";
+import type { Node } from "../kube/kinds/node.ts";
+import type { ServiceAddresses } from "../kube/kinds/service_addresses.ts";
+import { type AddressUses, listNodeIps, listReportedIps } from "./addresses.ts";
+
+/** What an {@linkcode AddressIndex} asks for. */
+interface AddressIndexSources {
+  readonly getNode: (name: string) => Node | undefined;
+  /** What the cloud says about the machine of a Node. Reads only memory. */
+  readonly findPresence: (node: Node) => Presence;
+  /** The same list while none changes. */
+  readonly findPools: () => readonly AddressPool[];
+}
+
+/**
+ * Most other Nodes that are looked at because of one address. Interfaces of networks without a router may have the same
+ * address on every machine.
+ */
+const LOOKS_MAX = 8;
+
+/** Keeps only addresses. One look takes as long with thousands of Nodes and Services as with a few. */
+export class AddressIndex implements AddressUses {
+  readonly #sources: AddressIndexSources;
+  /** What Nodes have and what their machines report. */
+  readonly #nodes = new Claims();
+  readonly #named = new Claims();
+  readonly #shown = new Claims();
+  #pools = new PoolMap([]);
+
+  constructor(sources: AddressIndexSources) {
+    this.#sources = sources;
+  }
+
+  /**
+   * Takes the newest state of a Node and its machine.
+   *
+   * @param node Absent if it is gone
+   * @returns Other Nodes that the change may concern
+   */
+  noteNode(name: string, node: Node | undefined): readonly Key[] {
+    const presence = node && this.#sources.findPresence(node);
+    const reported = presence?.kind === "present" ? listReportedIps(presence.instance) : [];
+    const all = node === undefined ? [] : [...new Set([...listNodeIps(node), ...reported])];
+    return this.#listClaimants(this.#nodes.replace(name, all)).filter((one) => one !== name);
+  }
+
+  /** Takes the newest state of a Service. @returns Nodes that the change may concern */
+  noteService(key: Key, service: ServiceAddresses | undefined): readonly Key[] {
+    return this.#listClaimants([
+      ...this.#named.replace(key, service?.named ?? []),
+      ...this.#shown.replace(key, service?.shown ?? []),
+    ]);
+  }
+
+  findPool(ip: string): string | undefined {
+    const pools = this.#sources.findPools();
+    if (pools !== this.#pools.pools) this.#pools = new PoolMap(pools);
+    const pool = pools.length === 0 ? undefined : this.#pools.find(ip);
+    return pool && `the address pool ${pool.name}`;
+  }
+
+  findService(ip: string): ReturnType<AddressUses["findService"]> {
+    const [named] = this.#named.claimants(ip);
+    const [shown] = this.#shown.claimants(ip);
+    const key = shown ?? named;
+    if (key === undefined) return undefined;
+    const who = `the Service ${key}`;
+    return { who, isNamed: named !== undefined, isShown: shown !== undefined };
+  }
+
+  findNode(ip: string, self: string): ReturnType<AddressUses["findNode"]> {
+    let possible: string | undefined;
+    const others = this.#nodes.claimants(ip).filter((name) => name !== self);
+    for (const name of others.take(LOOKS_MAX)) {
+      const who = `the Node ${name}`;
+      const claim = this.#judge(name, ip);
+      if (claim === "certain") return { who, isCertain: true };
+      if (claim === "possible") possible ??= who;
+    }
+    return possible === undefined ? undefined : { who: possible, isCertain: false };
+  }
+
+  #judge(name: string, ip: string): "certain" | "none" | "possible" {
+    const node = this.#sources.getNode(name);
+    if (node === undefined) return "none";
+    const presence = this.#sources.findPresence(node);
+    if (presence.kind !== "present") return "none";
+    const { instance } = presence;
+    const hasIt = listNodeIps(node).includes(ip);
+    const reported = listReportedIps(instance);
+    if (reported.includes(ip)) return hasIt ? "certain" : "possible";
+    // A machine that is off reports nothing, and its kubelet writes nothing.
+    return hasIt && instance.state === "stopped" && reported.length === 0 ? "possible" : "none";
+  }
+
+  #listClaimants(ips: readonly string[]): Key[] {
+    return ips.flatMap((ip) => [...this.#nodes.claimants(ip).take(LOOKS_MAX)]);
+  }
+}
