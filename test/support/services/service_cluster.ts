@@ -84,9 +84,19 @@ export class ServiceCluster {
 
   /** Creates a Service of type LoadBalancer with port 80, unless `spec` says otherwise. Returns it. */
   async create(name: string, spec: object = {}, metadata: object = {}): Promise<Service> {
-    await this.rig.cluster.create(SERVICES, {
+    const body = {
       metadata: { name, ...metadata },
       spec: { type: "LoadBalancer", selector: { app: name }, ports: [{ port: 80 }], ...spec },
+    };
+    // The API server releases a node port a moment after the Service that had it is gone.
+    await this.untilTrue(`a free node port for ${name}`, async () => {
+      try {
+        await this.rig.cluster.create(SERVICES, body);
+        return true;
+      } catch (error) {
+        if (String(error).includes("provided port is already allocated")) return false;
+        throw error;
+      }
     });
     const service = await this.read(name);
     if (service === undefined) throw new Error(`Cannot find Service ${name}, which was just made`);
