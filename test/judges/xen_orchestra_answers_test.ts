@@ -213,8 +213,8 @@ describe("paths and objects", () => {
     ["GET /hosts/$POOL", 404, noSuch("host", "$POOL")],
     [`GET /pools/${NOWHERE}`, 404, noSuch("pool", NOWHERE)],
     ["GET /tasks/xyz", 404, noSuch("task", "xyz")],
-    ["GET /tasks/xyz?wait=result", 422, failed(invalid("wait", "boolean value", "result"))],
-    ["GET /tasks/xyz?wait", 422, failed(invalid("wait", "boolean value", ""))],
+    ["GET /tasks/xyz?wait=result", 404, noSuch("task", "xyz")],
+    ["GET /tasks/xyz?wait", 404, noSuch("task", "xyz")],
   ]);
 
   test("a snapshot is no machine", async () => {
@@ -330,7 +330,8 @@ describe("lists", () => {
 
 describe("changes", () => {
   const TAG = "/vms/$VM/tags/k8s.io%2Fcluster%3Ademo%20%C3%A9";
-  const tags = (found: string[]): Row => [
+  /** Beside those of its template. */
+  const tags = (found: unknown): Row => [
     "GET /vms?filter=id:$VM&fields=tags",
     200,
     [{ tags: found, href: S }],
@@ -338,9 +339,9 @@ describe("changes", () => {
   answers([
     [`PUT ${TAG}`, 204, ""],
     [`PUT ${TAG}`, 204, ""],
-    tags(["k8s.io/cluster:demo é"]),
+    tags(expect.arrayContaining(["k8s.io/cluster:demo é"])),
     [`DELETE ${TAG}`, 204, ""],
-    tags([]),
+    tags(expect.not.arrayContaining(["k8s.io/cluster:demo é"])),
     ["DELETE /vms/$VM/tags/zzz", 204, ""],
     ["PATCH /vms/$VM", 204, "", { body: { nameDescription: "hello" } }],
     ["PATCH /vms/$VM", 422, failed(excess("nope")), { body: { nope: 1 } }],

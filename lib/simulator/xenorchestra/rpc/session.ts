@@ -24,6 +24,11 @@ const NOT_ENOUGH_PERMISSIONS = 2;
 const INVALID_CREDENTIALS = 3;
 const INVALID_PARAMETERS = 10;
 const METHOD_NOT_FOUND = -32_601;
+const METHODS: ReadonlySet<string> = new Set([
+  "system.getServerVersion",
+  "acl.getCurrentPermissions",
+  "vm.setBootOrder",
+]);
 const OTHER = -32_000;
 
 /** What a {@linkcode RpcSession} needs. */
@@ -57,12 +62,14 @@ export class RpcSession {
 
   async #call(method: string, params: Parameters): Promise<unknown> {
     if (method === "session.signIn") return this.#signIn(params);
+    // Known or not, before it matters who asks.
+    if (!METHODS.has(method))
+      throw new RpcError(METHOD_NOT_FOUND, `method not found: ${method}`, method);
+    if (method === "system.getServerVersion") return "5.207.2";
     if (this.#user === undefined)
       throw new RpcError(NOT_ENOUGH_PERMISSIONS, "not enough permissions");
-    if (method === "system.getServerVersion") return "5.207.2";
     if (method === "acl.getCurrentPermissions") return listOldRights(this.#user);
-    if (method === "vm.setBootOrder") return await this.#setBootOrder(this.#user, params);
-    throw new RpcError(METHOD_NOT_FOUND, `method not found: ${method}`, method);
+    return await this.#setBootOrder(this.#user, params);
   }
 
   #signIn({ token, email, password }: Parameters): unknown {
